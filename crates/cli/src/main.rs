@@ -1,0 +1,2 @@
+//! The one binary of Nodewise.
+fn main() {}

@@ -1,0 +1,13 @@
+//! The words of the machine: what it looks like ([`Topology`]) and what it can do ([`Machine`]).
+//!
+//! - Invariant: no call to the OS and no clock here; the two siblings `hardware-linux` and `simulator` have them.
+//! - Invariant: no branch on a vendor's name anywhere; distances and caches decide.
+#![forbid(unsafe_code)]
+
+pub mod machine;
+pub mod topology;
+
+pub use machine::{
+    Machine, MachineError, Mapping, PagePolicy, Restriction, Step, Worker, WorkerSpec, WorkerTeam,
+};
+pub use topology::{CpuId, LlcId, NodeId, SocketId, Topology};

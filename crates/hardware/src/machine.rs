@@ -1,0 +1,147 @@
+//! The seam between the database and the machine it runs on (DESIGN 2).
+//!
+//! Everything above this trait runs unchanged on two siblings: `hardware-linux` (pinned threads, real pages) and
+//! `simulator` (one seeded interleaving in virtual time on a fake topology). Nothing else touches the OS or a clock.
+
+use std::fmt;
+use std::ptr::NonNull;
+
+use stdx::Nanos;
+use stdx::sync::Arc;
+
+use crate::topology::{CpuId, NodeId, Topology};
+
+/// Where the pages of a mapping shall live.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PagePolicy {
+    /// All pages on one node.
+    Node(NodeId),
+    /// Pages dealt round the given nodes, the first page on the first node.
+    Interleave(Vec<NodeId>),
+    /// A page lives on the node of the thread that touches it first.
+    FirstTouch,
+}
+
+/// A run of mapped memory. A token, neither copied nor cloned: whoever holds it must give it back to
+/// [`Machine::unmap`], and who may touch the bytes is the business of the `memory` crate.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Mapping {
+    /// First byte; aligned to 2 MiB.
+    pub base: NonNull<u8>,
+    /// Length; a multiple of the page size.
+    pub bytes: usize,
+}
+
+/// What a worker did in one step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// It ran a morsel or a task: call again at once.
+    Worked,
+    /// It found nothing to do: spin briefly, then park until woken.
+    Idle,
+    /// It will never have anything to do again.
+    Stopped,
+}
+
+/// A worker of the scheduler as a step function. A step is short (one morsel), so that one thread can interleave many.
+pub trait Worker: Send {
+    /// Does at most one unit of work.
+    fn step(&mut self) -> Step;
+}
+
+/// A worker and where it shall run.
+pub struct WorkerSpec {
+    /// The hardware thread to pin to.
+    pub cpu: CpuId,
+    /// The name shown by tools (`nw-3`).
+    pub name: String,
+    /// The step function.
+    pub body: Box<dyn Worker>,
+}
+
+/// Started workers. Dropping it does not stop them: the scheduler makes their steps return [`Step::Stopped`], wakes
+/// them, and then calls [`WorkerTeam::join`].
+pub trait WorkerTeam: Send + Sync {
+    /// Wakes up to `count` parked workers, those at the given indexes first. Cheap when none is parked.
+    fn wake(&self, preferred: &[usize], count: usize);
+    /// Blocks the calling thread until `done` holds. The linux machine spins, then sleeps until [`WorkerTeam::notify`];
+    /// the simulator runs workers, in an order that follows from its seed, until `done` holds. Panics there when
+    /// every worker is idle and `done` still does not hold: a lost task.
+    fn wait_until(&self, done: &dyn Fn() -> bool);
+    /// Makes the waiters of [`WorkerTeam::wait_until`] look again.
+    fn notify(&self);
+    /// Waits until every worker has stopped.
+    fn join(&self);
+}
+
+/// A call that the OS or the container refuses. The database runs on without it and says so.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Restriction {
+    /// What is missing, as a settings name: `mbind`, `move_pages`, `set_affinity`, `huge_pages`, ...
+    pub call: &'static str,
+    /// What follows from it and what to do, in a sentence.
+    pub consequence: String,
+}
+
+/// Why a Machine could not do what was asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MachineError {
+    /// The OS has no memory (or the limit of the process is reached).
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+    /// A node that this machine or this process does not have.
+    NoSuchNode(NodeId),
+    /// Any other refusal of the OS.
+    Os {
+        /// The call.
+        call: &'static str,
+        /// What the OS said.
+        message: String,
+    },
+}
+
+impl fmt::Display for MachineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfMemory { bytes } => {
+                write!(f, "the machine has no {} left", stdx::Bytes(*bytes as u64))
+            }
+            Self::NoSuchNode(node) => write!(f, "there is no NUMA node {node} to allocate on"),
+            Self::Os { call, message } => write!(f, "{call} failed: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for MachineError {}
+
+/// A machine: tells time, maps / queries / moves pages, runs workers (DESIGN 2).
+pub trait Machine: Send + Sync {
+    /// Nodes, cores, caches, distances; only what this process may use.
+    fn topology(&self) -> &Topology;
+    /// Time since the machine was opened; virtual on the simulator.
+    fn now(&self) -> Nanos;
+    /// Sleeps or, on the simulator, lets virtual time pass.
+    fn sleep(&self, span: Nanos);
+    /// Bytes of the base page, 4096 on every machine so far.
+    fn page_bytes(&self) -> usize;
+    /// Maps zeroed memory, 2 MiB aligned, with huge-page advice when `bytes` is at least 2 MiB.
+    fn map(&self, bytes: usize, policy: &PagePolicy) -> Result<Mapping, MachineError>;
+    /// Gives memory back. Every reference into it must be gone: whoever turned the base into a reference answers for
+    /// that. A machine remembers its mappings and panics on one that it did not make.
+    fn unmap(&self, mapping: Mapping);
+    /// Sets the policy of pages that are not touched yet, and moves those that are. `base` is page aligned.
+    fn place(&self, base: NonNull<u8>, bytes: usize, policy: &PagePolicy) -> Result<(), MachineError>;
+    /// The node of each page from `base` on; `None` for a page never touched. Where the OS forbids the question, all
+    /// pages are answered with the node that was asked for at map time.
+    fn locate(&self, base: NonNull<u8>, pages: usize) -> Result<Vec<Option<NodeId>>, MachineError>;
+    /// Starts workers, pinned where the OS allows it.
+    fn start(&self, workers: Vec<WorkerSpec>) -> Result<Arc<dyn WorkerTeam>, MachineError>;
+    /// What the OS forbids here.
+    fn restrictions(&self) -> Vec<Restriction>;
+    /// Peak and current resident bytes of this process; zero where it is not known.
+    fn resident_bytes(&self) -> (stdx::Bytes, stdx::Bytes);
+    /// The bytes this process may still take: free memory or the cgroup's limit, whichever is less.
+    fn available_bytes(&self) -> stdx::Bytes;
+}

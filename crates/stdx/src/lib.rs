@@ -1,0 +1,16 @@
+//! What the standard library lacks and every layer needs: strong ids, units, a seeded generator, and the one door to
+//! atomics and locks.
+//!
+//! Key decision: ids and units are newtypes, because nodes, positions, codes and bytes are all integers and get mixed.
+//!
+//! - Invariant: no other crate imports `std::sync` locks or atomics; [`sync`] is swapped for loom under `cfg(loom)`.
+//! - Invariant: [`prng`] is the only source of pseudo-randomness, so a seed repeats a run.
+#![forbid(unsafe_code)]
+
+pub mod ids;
+pub mod prng;
+pub mod sync;
+pub mod units;
+
+pub use prng::Prng;
+pub use units::{Bytes, Nanos};
