@@ -1,1 +1,26 @@
-//! To be written.
+//! The words of the database: data types, values, schemas, ids, statistics, and the one error that ends a query.
+//!
+//! Key decision: planner, storage and execution share only these words and the plan; none of them imports another.
+//!
+//! - Invariant: plain data, no behaviour that needs a machine, a file or an engine.
+//! - Invariant: every error a user can see is a [`SqlError`] with a Postgres SQLSTATE.
+#![forbid(unsafe_code)]
+
+pub mod catalog;
+pub mod data_type;
+pub mod error;
+pub mod value;
+
+pub use catalog::{CatalogView, ColumnInfo, ColumnStatistics, TableInfo};
+pub use data_type::DataType;
+pub use error::{SqlError, SqlResult, SqlState};
+pub use value::Value;
+
+stdx::id! {
+    /// A table; unique over the life of a database, never used again.
+    TableId(u32)
+}
+stdx::id! {
+    /// A column by its place in its table.
+    ColumnId(u16)
+}

@@ -1,0 +1,294 @@
+//! Bound, typed expressions over the columns of a batch.
+
+use std::fmt;
+
+use arrow_array::ArrayRef;
+use stdx::sync::Arc;
+use types::{DataType, SqlResult, Value};
+
+use crate::PipelineId;
+
+/// A bound expression. Its type is decided by the planner; execution must produce exactly that type (the scale of a
+/// decimal included) and may choose how to hold the values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it computes.
+    pub kind: ExprKind,
+    /// Its type.
+    pub data_type: DataType,
+}
+
+/// What an expression computes. NULL follows SQL: an operator with a NULL operand is NULL, unless said otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A column of the input by place.
+    Column(usize),
+    /// A constant.
+    Literal(Value),
+    /// The only value of a pipeline that ended in [`crate::Sink::Materialize`]: NULL when it has no row, an error
+    /// (21000) when it has several.
+    Scalar(PipelineId),
+    /// Two operands. Operands of `+ - *` and of comparisons may be decimals or integers of different scale; execution
+    /// brings them to one scale. All other mixtures are cast by the planner.
+    Binary {
+        /// The operator.
+        operator: BinaryOperator,
+        /// Left operand.
+        left: Box<Expr>,
+        /// Right operand.
+        right: Box<Expr>,
+    },
+    /// One operand.
+    Unary {
+        /// The operator.
+        operator: UnaryOperator,
+        /// The operand.
+        operand: Box<Expr>,
+    },
+    /// The first branch whose condition is TRUE, else `otherwise`, else NULL. Branches not taken raise no error.
+    Case {
+        /// Conditions and results.
+        branches: Vec<(Expr, Expr)>,
+        /// The result when no condition holds.
+        otherwise: Option<Box<Expr>>,
+    },
+    /// Membership in a list of constants, with SQL's NULL rules.
+    InList {
+        /// The tested operand.
+        operand: Box<Expr>,
+        /// Constants of the operand's type (scale included), perhaps NULL.
+        list: Vec<Value>,
+        /// NOT IN.
+        negated: bool,
+    },
+    /// LIKE with a constant pattern.
+    Like {
+        /// The text.
+        operand: Box<Expr>,
+        /// The pattern: `%` any run, `_` one character.
+        pattern: String,
+        /// The character that makes the next one literal.
+        escape: Option<char>,
+        /// ILIKE.
+        case_insensitive: bool,
+        /// NOT LIKE.
+        negated: bool,
+    },
+    /// Conversion to this expression's type.
+    Cast(Box<Expr>),
+    /// A field of a date or timestamp.
+    Extract {
+        /// Which field.
+        field: DateField,
+        /// The date.
+        operand: Box<Expr>,
+    },
+    /// SUBSTRING with constant bounds, counted in characters from 1.
+    Substring {
+        /// The text.
+        operand: Box<Expr>,
+        /// First character, may be below 1.
+        start: i64,
+        /// Characters, all that follow when `None`.
+        length: Option<i64>,
+    },
+    /// Any function of the library, on Arrow arrays.
+    Function {
+        /// The function.
+        function: Arc<dyn ArrowFunction>,
+        /// Its arguments.
+        arguments: Vec<Expr>,
+    },
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are SQL's")]
+pub enum BinaryOperator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    /// Three-valued AND.
+    And,
+    /// Three-valued OR.
+    Or,
+    /// NULL-safe difference.
+    IsDistinctFrom,
+    /// NULL-safe equality.
+    IsNotDistinctFrom,
+}
+
+impl BinaryOperator {
+    /// Whether the result is a Boolean from comparing values.
+    pub fn is_comparison(self) -> bool {
+        use BinaryOperator::*;
+        matches!(self, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)
+    }
+
+    /// The comparison with its operands exchanged.
+    pub fn mirrored(self) -> Self {
+        use BinaryOperator::*;
+        match self {
+            Less => Greater,
+            LessEqual => GreaterEqual,
+            Greater => Less,
+            GreaterEqual => LessEqual,
+            other => other,
+        }
+    }
+
+    /// As SQL spells it.
+    pub fn sql(self) -> &'static str {
+        use BinaryOperator::*;
+        match self {
+            Add => "+",
+            Subtract => "-",
+            Multiply => "*",
+            Divide => "/",
+            Modulo => "%",
+            Equal => "=",
+            NotEqual => "<>",
+            Less => "<",
+            LessEqual => "<=",
+            Greater => ">",
+            GreaterEqual => ">=",
+            And => "AND",
+            Or => "OR",
+            IsDistinctFrom => "IS DISTINCT FROM",
+            IsNotDistinctFrom => "IS NOT DISTINCT FROM",
+        }
+    }
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are SQL's")]
+pub enum UnaryOperator {
+    Not,
+    Negate,
+    IsNull,
+    IsNotNull,
+    IsTrue,
+    IsFalse,
+    IsNotTrue,
+    IsNotFalse,
+}
+
+/// Fields of a date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are SQL's")]
+pub enum DateField {
+    Year,
+    Quarter,
+    Month,
+    Day,
+}
+
+/// A function of a library, called on whole Arrow arrays. `PartialEq` compares names and is only used by tests and by
+/// the search for common expressions, so an implementation with captured state must name it.
+pub trait ArrowFunction: Send + Sync {
+    /// Its name with whatever state it captured, as EXPLAIN prints it.
+    fn name(&self) -> &str;
+    /// Whether equal arguments always give equal results.
+    fn is_immutable(&self) -> bool;
+    /// Calls it on arguments of `rows` rows each; the result has `rows` rows and the Arrow form of the expression's type.
+    fn invoke(&self, arguments: &[ArrayRef], rows: usize) -> SqlResult<ArrayRef>;
+}
+
+impl fmt::Debug for dyn ArrowFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl PartialEq for dyn ArrowFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.is_immutable() && other.is_immutable()
+    }
+}
+
+impl Expr {
+    /// A column of the input.
+    pub fn column(index: usize, data_type: DataType) -> Self {
+        Self { kind: ExprKind::Column(index), data_type }
+    }
+
+    /// A constant.
+    pub fn literal(value: Value, data_type: DataType) -> Self {
+        Self { kind: ExprKind::Literal(value), data_type }
+    }
+
+    /// A Boolean expression of two operands.
+    pub fn predicate(operator: BinaryOperator, left: Expr, right: Expr) -> Self {
+        let kind = ExprKind::Binary { operator, left: Box::new(left), right: Box::new(right) };
+        Self { kind, data_type: DataType::Boolean }
+    }
+
+    /// The expressions directly below this one.
+    pub fn children(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Scalar(_) => vec![],
+            ExprKind::Binary { left, right, .. } => vec![left, right],
+            ExprKind::Unary { operand, .. }
+            | ExprKind::InList { operand, .. }
+            | ExprKind::Like { operand, .. }
+            | ExprKind::Cast(operand)
+            | ExprKind::Extract { operand, .. }
+            | ExprKind::Substring { operand, .. } => vec![operand],
+            ExprKind::Case { branches, otherwise } => branches
+                .iter()
+                .flat_map(|(condition, result)| [condition, result])
+                .chain(otherwise.as_deref())
+                .collect(),
+            ExprKind::Function { arguments, .. } => arguments.iter().collect(),
+        }
+    }
+
+    /// The expressions directly below this one, to change them.
+    pub fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.kind {
+            ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Scalar(_) => vec![],
+            ExprKind::Binary { left, right, .. } => vec![left, right],
+            ExprKind::Unary { operand, .. }
+            | ExprKind::InList { operand, .. }
+            | ExprKind::Like { operand, .. }
+            | ExprKind::Cast(operand)
+            | ExprKind::Extract { operand, .. }
+            | ExprKind::Substring { operand, .. } => vec![operand],
+            ExprKind::Case { branches, otherwise } => branches
+                .iter_mut()
+                .flat_map(|(condition, result)| [condition, result])
+                .chain(otherwise.as_deref_mut())
+                .collect(),
+            ExprKind::Function { arguments, .. } => arguments.iter_mut().collect(),
+        }
+    }
+
+    /// Adds the columns it reads to `into`.
+    pub fn collect_columns(&self, into: &mut std::collections::BTreeSet<usize>) {
+        if let ExprKind::Column(index) = self.kind {
+            into.insert(index);
+        }
+        for child in self.children() {
+            child.collect_columns(into);
+        }
+    }
+
+    /// Replaces every column by what `map` gives for its place.
+    pub fn map_columns(&mut self, map: &mut dyn FnMut(usize) -> usize) {
+        if let ExprKind::Column(index) = &mut self.kind {
+            *index = map(*index);
+        }
+        for child in self.children_mut() {
+            child.map_columns(map);
+        }
+    }
+}

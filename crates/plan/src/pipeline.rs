@@ -1,0 +1,237 @@
+//! Pipelines: where rows come from, what is done to a batch on the way, where they end.
+
+use types::{ColumnId, DataType, TableId};
+
+use crate::Expr;
+
+stdx::id! {
+    /// A pipeline by its place in its plan; also names the state that its sink leaves behind.
+    PipelineId(u32)
+}
+
+/// A whole query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Pipelines in an order that respects their dependencies; the last one ends in [`Sink::Result`].
+    pub pipelines: Vec<Pipeline>,
+    /// Names and types of the result.
+    pub output: Vec<OutputColumn>,
+}
+
+/// A column of the result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputColumn {
+    /// Its name as a user sees it.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+}
+
+/// One pipeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pipeline {
+    /// Its place in the plan.
+    pub id: PipelineId,
+    /// Where its rows come from.
+    pub source: Source,
+    /// What happens to each batch, in order.
+    pub operators: Vec<Operator>,
+    /// Where its rows end.
+    pub sink: Sink,
+    /// Rows that the planner expects to reach the sink.
+    pub estimated_rows: f64,
+}
+
+/// Where the rows of a pipeline come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// The rows of a table.
+    Scan(Scan),
+    /// The rows that earlier pipelines left ([`Sink::Aggregate`], [`Sink::Sort`], [`Sink::Materialize`]), one after the
+    /// other (UNION ALL); a sorted state keeps its order when it is the only one.
+    Read(Vec<PipelineId>),
+    /// The rows of a hash table, after all probes with `track_matches` are done: those that found a partner or those
+    /// that did not. Layout: the build's payload.
+    BuildRows {
+        /// The pipeline that built the table.
+        build: PipelineId,
+        /// Which rows.
+        matched: bool,
+    },
+    /// Constant rows; one row without columns for SELECT without FROM.
+    Values {
+        /// Types of the columns.
+        types: Vec<DataType>,
+        /// The rows; expressions without columns.
+        rows: Vec<Vec<Expr>>,
+    },
+}
+
+/// A scan of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scan {
+    /// The table.
+    pub table: TableId,
+    /// Its name, for EXPLAIN.
+    pub name: String,
+    /// The columns that filters, transfers or output use. `filters` and `transfers` name columns by place in this list.
+    pub columns: Vec<ColumnId>,
+    /// Conjuncts; execution turns them into code ranges and code sets where the encoding allows.
+    pub filters: Vec<Expr>,
+    /// Semi-join reductions from hash tables built before (predicate transfer): rows without a partner there may be
+    /// dropped. An optimisation: the join itself stays in the plan.
+    pub transfers: Vec<Transfer>,
+    /// The columns handed on, by place in `columns`; the layout of the first operator.
+    pub output: Vec<usize>,
+}
+
+/// A reduction of a scan by the keys of a hash table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transfer {
+    /// The column, by place in [`Scan::columns`].
+    pub column: usize,
+    /// The pipeline whose hash table has this column's values as its only key.
+    pub build: PipelineId,
+}
+
+/// What happens to a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operator {
+    /// Keeps rows for which the expression is TRUE.
+    Filter(Expr),
+    /// Replaces the layout by these expressions.
+    Project(Vec<Expr>),
+    /// Looks each row up in a hash table.
+    Join(Join),
+}
+
+/// How rows of the probe side and rows of the build side are put together. The probe side is the left one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JoinKind {
+    /// Each pair.
+    Inner,
+    /// Each pair, and rows of the probe side without a partner, with NULL for the build side.
+    Left,
+    /// Rows of the probe side that have a partner, once.
+    Semi,
+    /// Rows of the probe side that have none (NOT EXISTS).
+    Anti,
+    /// Rows of the probe side that surely have none (NOT IN): none at all when the build side has a NULL key, and a
+    /// NULL key of the probe side passes only when the build side is empty. One key.
+    AntiNullAware,
+    /// Each row of the probe side with a Boolean more: whether it has a partner. With `null_aware` as IN demands, else
+    /// never NULL.
+    Mark {
+        /// NULL where IN would be NULL.
+        null_aware: bool,
+    },
+    /// No row at all: only marks partners in the hash table for a later [`Source::BuildRows`].
+    MarkBuild,
+}
+
+/// A lookup of each row in a hash table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Join {
+    /// The pipeline that built the table ([`Sink::HashBuild`]).
+    pub build: PipelineId,
+    /// How rows are put together.
+    pub kind: JoinKind,
+    /// Keys over the input, as many and of the same types as the build's. None at all: every row is a partner.
+    pub keys: Vec<Expr>,
+    /// A further condition over input columns followed by the build's payload.
+    pub residual: Option<Expr>,
+    /// The columns handed on, by place in: input columns, then payload (Inner, Left) or the mark (Mark).
+    pub output: Vec<usize>,
+    /// Whether partners in the hash table are marked for a later [`Source::BuildRows`] (right and full joins).
+    pub track_matches: bool,
+}
+
+/// Where the rows of a pipeline end. All but `Result` leave a state for later pipelines.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sink {
+    /// A hash table.
+    HashBuild(HashBuild),
+    /// Groups. Layout of the state: keys, then aggregates. Without keys: exactly one row.
+    Aggregate {
+        /// Group keys; NULLs are one group.
+        keys: Vec<Expr>,
+        /// Aggregates.
+        aggregates: Vec<Aggregate>,
+        /// Groups that the planner expects.
+        estimated_groups: f64,
+    },
+    /// Rows in order. Layout: the input's.
+    Sort {
+        /// The order.
+        keys: Vec<SortKey>,
+        /// Rows left out at the beginning.
+        offset: u64,
+        /// At most so many rows after the offset.
+        limit: Option<u64>,
+    },
+    /// Rows in no order, at most `limit` after leaving out `offset`.
+    Materialize {
+        /// Rows left out.
+        offset: u64,
+        /// At most so many rows.
+        limit: Option<u64>,
+    },
+    /// The answer of the query, in the order of the source when that is a sorted state.
+    Result,
+}
+
+/// A hash table to build.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HashBuild {
+    /// Its keys over the input. Rows with a NULL key are kept only when `keep_null_keys`.
+    pub keys: Vec<Expr>,
+    /// What is stored of each row.
+    pub payload: Vec<Expr>,
+    /// Whether the planner knows that no two rows share their keys.
+    pub unique: bool,
+    /// Whether rows with a NULL key matter to a later [`Source::BuildRows`].
+    pub keep_null_keys: bool,
+}
+
+/// An aggregate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aggregate {
+    /// Which.
+    pub function: AggregateFunction,
+    /// What is aggregated; `None` for COUNT(*).
+    pub argument: Option<Expr>,
+    /// Only distinct values.
+    pub distinct: bool,
+    /// FILTER (WHERE ..).
+    pub filter: Option<Expr>,
+    /// The type of the result.
+    pub data_type: DataType,
+}
+
+/// Aggregate functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AggregateFunction {
+    /// Rows, or values that are not NULL.
+    Count,
+    /// Sum, NULL over nothing.
+    Sum,
+    /// Mean, NULL over nothing.
+    Average,
+    /// Least value.
+    Min,
+    /// Greatest value.
+    Max,
+    /// The value of any row of the group, NULL included: for columns that the group keys determine.
+    AnyValue,
+}
+
+/// One key of an order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SortKey {
+    /// What is ordered by.
+    pub expr: Expr,
+    /// Greatest first.
+    pub descending: bool,
+    /// NULL before all values.
+    pub nulls_first: bool,
+}

@@ -1,0 +1,69 @@
+//! What the planner may know of tables: names, types and exact statistics.
+
+use crate::{ColumnId, DataType, TableId, Value};
+
+/// Exact facts about a column, kept by storage.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ColumnStatistics {
+    /// NULLs.
+    pub nulls: u64,
+    /// Distinct values without NULL: exact where the encoding knows it, else an estimate.
+    pub distinct: u64,
+    /// Whether `distinct` is exact. With `distinct == rows` and no NULL the column is a key.
+    pub distinct_exact: bool,
+    /// Least value.
+    pub min: Option<Value>,
+    /// Greatest value.
+    pub max: Option<Value>,
+    /// Whether values never fall from row to row (and there is no NULL).
+    pub sorted: bool,
+}
+
+/// A column as the planner sees it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ColumnInfo {
+    /// Its name, as written when it was made.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may hold NULL.
+    pub nullable: bool,
+    /// Its statistics.
+    pub statistics: ColumnStatistics,
+    /// Bytes read to scan it: its index vector.
+    pub scan_bytes: u64,
+}
+
+/// A table as the planner sees it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TableInfo {
+    /// Its id.
+    pub id: TableId,
+    /// Its name.
+    pub name: String,
+    /// Its columns in order.
+    pub columns: Vec<ColumnInfo>,
+    /// Its rows.
+    pub rows: u64,
+}
+
+impl TableInfo {
+    /// A column by id.
+    pub fn column(&self, id: ColumnId) -> &ColumnInfo {
+        &self.columns[id.index()]
+    }
+
+    /// Whether no two rows share a value of this column.
+    pub fn is_unique(&self, id: ColumnId) -> bool {
+        let statistics = &self.column(id).statistics;
+        statistics.distinct_exact && statistics.nulls == 0 && statistics.distinct == self.rows
+    }
+}
+
+/// A consistent picture of the tables at the start of a statement.
+pub trait CatalogView: Send + Sync {
+    /// A table by name: the exact name first, then ignoring case.
+    fn table(&self, schema: Option<&str>, name: &str) -> Option<TableInfo>;
+    /// The names of all tables, for suggestions.
+    fn table_names(&self) -> Vec<String>;
+}

@@ -1,0 +1,89 @@
+//! SQL data types.
+
+use std::fmt;
+
+/// The type of a column or an expression.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DataType {
+    /// The type of a bare NULL.
+    Null,
+    /// TRUE or FALSE.
+    Boolean,
+    /// 16-bit integer.
+    SmallInt,
+    /// 32-bit integer.
+    Integer,
+    /// 64-bit integer.
+    BigInt,
+    /// 32-bit float.
+    Real,
+    /// 64-bit float.
+    Double,
+    /// Exact number of up to 38 digits.
+    Decimal {
+        /// Digits in all, 1 to 38.
+        precision: u8,
+        /// Digits after the point, at most `precision`.
+        scale: u8,
+    },
+    /// A day, counted from 1970-01-01.
+    Date,
+    /// A point of time in microseconds from 1970-01-01, without zone.
+    Timestamp,
+    /// Text of exactly n characters, padded with blanks; trailing blanks do not count.
+    Char(u32),
+    /// Text of at most n characters.
+    Varchar(u32),
+    /// Text of any length.
+    Text,
+}
+
+impl DataType {
+    /// Whether values are text.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Char(_) | Self::Varchar(_) | Self::Text)
+    }
+
+    /// Whether values are whole numbers.
+    pub fn is_integer(self) -> bool {
+        matches!(self, Self::SmallInt | Self::Integer | Self::BigInt)
+    }
+
+    /// Whether values are floats.
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::Real | Self::Double)
+    }
+
+    /// Whether one can calculate with values.
+    pub fn is_numeric(self) -> bool {
+        self.is_integer() || self.is_float() || matches!(self, Self::Decimal { .. })
+    }
+
+    /// Digits after the point of an exact number, zero for integers.
+    pub fn scale(self) -> u8 {
+        match self {
+            Self::Decimal { scale, .. } => scale,
+            _ => 0,
+        }
+    }
+}
+
+impl fmt::Display for DataType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("NULL"),
+            Self::Boolean => f.write_str("BOOLEAN"),
+            Self::SmallInt => f.write_str("SMALLINT"),
+            Self::Integer => f.write_str("INTEGER"),
+            Self::BigInt => f.write_str("BIGINT"),
+            Self::Real => f.write_str("REAL"),
+            Self::Double => f.write_str("DOUBLE PRECISION"),
+            Self::Decimal { precision, scale } => write!(f, "DECIMAL({precision},{scale})"),
+            Self::Date => f.write_str("DATE"),
+            Self::Timestamp => f.write_str("TIMESTAMP"),
+            Self::Char(n) => write!(f, "CHAR({n})"),
+            Self::Varchar(n) => write!(f, "VARCHAR({n})"),
+            Self::Text => f.write_str("TEXT"),
+        }
+    }
+}

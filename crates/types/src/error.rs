@@ -1,0 +1,110 @@
+//! Errors as a user sees them: a SQLSTATE, a sentence, and a hint.
+
+use std::fmt;
+
+/// A five-character Postgres SQLSTATE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SqlState(pub &'static str);
+
+impl SqlState {
+    /// Any syntax error.
+    pub const SYNTAX: Self = Self("42601");
+    /// A table that does not exist.
+    pub const UNDEFINED_TABLE: Self = Self("42P01");
+    /// A column that does not exist.
+    pub const UNDEFINED_COLUMN: Self = Self("42703");
+    /// A function that does not exist for these arguments.
+    pub const UNDEFINED_FUNCTION: Self = Self("42883");
+    /// A name that could mean several columns.
+    pub const AMBIGUOUS_COLUMN: Self = Self("42702");
+    /// A table that exists already.
+    pub const DUPLICATE_TABLE: Self = Self("42P07");
+    /// A column named twice.
+    pub const DUPLICATE_COLUMN: Self = Self("42701");
+    /// Types that do not go together.
+    pub const DATATYPE_MISMATCH: Self = Self("42804");
+    /// A column that must be grouped or aggregated.
+    pub const GROUPING_ERROR: Self = Self("42803");
+    /// A parameter or setting with a value it cannot take.
+    pub const INVALID_PARAMETER: Self = Self("22023");
+    /// A number out of its type's range.
+    pub const NUMERIC_OUT_OF_RANGE: Self = Self("22003");
+    /// Division by zero.
+    pub const DIVISION_BY_ZERO: Self = Self("22012");
+    /// Text that does not spell a value of the type.
+    pub const INVALID_TEXT: Self = Self("22P02");
+    /// A date or time out of range.
+    pub const DATETIME_OVERFLOW: Self = Self("22008");
+    /// A string longer than its type.
+    pub const STRING_TRUNCATION: Self = Self("22001");
+    /// A NULL where none may be.
+    pub const NOT_NULL_VIOLATION: Self = Self("23502");
+    /// A scalar subquery with more than one row.
+    pub const CARDINALITY_VIOLATION: Self = Self("21000");
+    /// Memory is used up.
+    pub const OUT_OF_MEMORY: Self = Self("53200");
+    /// The query was cancelled.
+    pub const QUERY_CANCELED: Self = Self("57014");
+    /// Nodewise does not do this (yet).
+    pub const FEATURE_NOT_SUPPORTED: Self = Self("0A000");
+    /// A file that does not exist or cannot be read.
+    pub const UNDEFINED_FILE: Self = Self("58P01");
+    /// Reading a file failed.
+    pub const IO_ERROR: Self = Self("58030");
+    /// A file whose contents are not what its format says.
+    pub const DATA_CORRUPTED: Self = Self("XX001");
+    /// A limit of the program, such as too many columns.
+    pub const PROGRAM_LIMIT_EXCEEDED: Self = Self("54000");
+    /// A bug in Nodewise.
+    pub const INTERNAL: Self = Self("XX000");
+}
+
+/// Why a statement ended without its result. Nothing of it remains.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SqlError {
+    /// The class of the error, for programs.
+    pub state: SqlState,
+    /// What is wrong and where, a sentence for people, without a final stop.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// The result of anything a statement does.
+pub type SqlResult<T> = Result<T, SqlError>;
+
+impl SqlError {
+    /// An error of a class.
+    pub fn new(state: SqlState, message: impl Into<String>) -> Self {
+        Self { state, message: message.into(), hint: None }
+    }
+
+    /// The same error with advice.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A state that only a bug in Nodewise leads to.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(SqlState::INTERNAL, message)
+            .with_hint("this is a bug in Nodewise; please report the statement")
+    }
+
+    /// Something SQL has and Nodewise does not do.
+    pub fn unsupported(what: impl Into<String>) -> Self {
+        Self::new(SqlState::FEATURE_NOT_SUPPORTED, what)
+    }
+}
+
+impl fmt::Display for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (SQLSTATE {})", self.message, self.state.0)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nHINT: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for SqlError {}
