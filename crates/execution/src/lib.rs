@@ -1,1 +1,25 @@
-//! To be written.
+//! Runs plans: vectorised, push-based, morsel-driven pipelines over packed codes (DESIGN 6, P-HYPER 2 to 4).
+//!
+//! Key decision: a batch is dense and typed by a [`Layout`] that is fixed when the plan is lowered. Text stays a
+//! dictionary code or a position, and decimals stay 64-bit integers, as long as the layout proves that this is right.
+//!
+//! Reading order: `vector`, `layout`, `operator` (the three interfaces), `expression`, `scan`, then the sinks, `lower`,
+//! and `query`, which drives the pipelines of a plan over the scheduler.
+//!
+//! - Invariant: no operator knows a thread; local state is found by slot.
+//! - Invariant: every source of rows x worker count x schedule gives the same rows.
+#![deny(unsafe_code)]
+
+pub mod aggregate;
+pub mod expression;
+pub mod join;
+pub mod layout;
+pub mod operator;
+pub mod sort;
+pub mod state;
+pub mod vector;
+
+pub use layout::{ColumnShape, Layout, Representation};
+pub use operator::{Next, Operator, PerSlot, Sink, Source, Team, WorkContext};
+pub use state::{Rows, State};
+pub use vector::{BATCH_ROWS, Batch, Bitmap, TextVector, Values, Vector};

@@ -1,0 +1,1 @@
+//! Aggregation (P-HYPER 4.4).

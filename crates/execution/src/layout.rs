@@ -1,0 +1,63 @@
+//! What the columns of a batch are at a place of a pipeline: SQL type, representation, and bounds that were proven.
+//!
+//! Decided once, when a plan is lowered; batches carry no types. Bounds come from exact column statistics and grow by
+//! interval arithmetic, so that a decimal stays in 64 bits as long as it provably fits (DESIGN 6).
+
+use stdx::sync::Arc;
+use storage::Column;
+use types::DataType;
+
+/// How the values of a column are held in a vector.
+#[derive(Clone, Debug)]
+pub enum Representation {
+    /// [`crate::Values::Codes`] of this column: a dictionary code, or a position when the column is plain.
+    Codes(Arc<Column>),
+    /// [`crate::Values::I64`].
+    I64,
+    /// [`crate::Values::I128`].
+    I128,
+    /// [`crate::Values::F64`].
+    F64,
+    /// [`crate::Values::Bool`].
+    Bool,
+    /// [`crate::Values::Text`].
+    Text,
+}
+
+/// One column of a layout.
+#[derive(Clone, Debug)]
+pub struct ColumnShape {
+    /// Its SQL type.
+    pub data_type: DataType,
+    /// How its values are held.
+    pub representation: Representation,
+    /// Least and greatest value it can have, in unscaled integers, when known. Only for `I64` and `I128`.
+    pub bounds: Option<(i128, i128)>,
+    /// Whether a vector of it may have a validity map.
+    pub nullable: bool,
+}
+
+/// The columns of a batch at one place of a pipeline.
+pub type Layout = Vec<ColumnShape>;
+
+impl ColumnShape {
+    /// The shape of computed values of a type without known bounds.
+    pub fn computed(data_type: DataType, nullable: bool) -> Self {
+        Self { data_type, representation: Representation::of(data_type), bounds: None, nullable }
+    }
+}
+
+impl Representation {
+    /// How computed values of a type are held: decimals of more than 18 digits in 128 bits.
+    pub fn of(data_type: DataType) -> Self {
+        match data_type {
+            DataType::Boolean => Self::Bool,
+            DataType::SmallInt | DataType::Integer | DataType::BigInt => Self::I64,
+            DataType::Date | DataType::Timestamp => Self::I64,
+            DataType::Decimal { precision, .. } if precision <= 18 => Self::I64,
+            DataType::Decimal { .. } => Self::I128,
+            DataType::Real | DataType::Double => Self::F64,
+            DataType::Null | DataType::Char(_) | DataType::Varchar(_) | DataType::Text => Self::Text,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The three small interfaces of a pipeline (STYLE 12). No implementation knows a thread: local state is found by slot.
+
+use std::ops::Range;
+
+use stdx::sync::{Mutex, MutexGuard};
+use types::SqlResult;
+
+use crate::{Batch, Layout, State};
+
+/// Where a batch goes next.
+pub type Next<'a> = &'a mut dyn FnMut(Batch) -> SqlResult<()>;
+
+/// What a worker hands to the parts of a pipeline.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkContext {
+    /// Index of the local state; below [`Team::slots`].
+    pub slot: usize,
+    /// The node the worker runs on.
+    pub node: hardware::NodeId,
+}
+
+/// Yields the batches of a morsel.
+pub trait Source: Send + Sync {
+    /// The layout of its batches.
+    fn layout(&self) -> &Layout;
+    /// The ranges of rows to cut into morsels, each with the node that holds it.
+    fn ranges(&self) -> Vec<scheduler::MorselRange>;
+    /// Rows of a morsel; a multiple of 1024 unless the source is small.
+    fn morsel_rows(&self) -> u64;
+    /// Pushes the batches of the rows `rows`, with rising [`Batch::sequence`].
+    fn produce(&self, rows: Range<u64>, context: &WorkContext, next: Next<'_>) -> SqlResult<()>;
+    /// Bytes read by a morsel per memory node, for the traffic account; from the page-socket map.
+    fn bytes_read(&self, rows: Range<u64>) -> Vec<(hardware::NodeId, u64)>;
+    /// A line for EXPLAIN ANALYZE: what the source learned (blocks skipped, rows after each predicate).
+    fn describe(&self) -> String {
+        String::new()
+    }
+}
+
+/// Maps a batch to any number of batches.
+pub trait Operator: Send + Sync {
+    /// The layout of what it hands on.
+    fn layout(&self) -> &Layout;
+    /// Maps one batch.
+    fn execute(&self, batch: Batch, context: &WorkContext, next: Next<'_>) -> SqlResult<()>;
+}
+
+/// Takes in the batches of a pipeline and leaves a state.
+pub trait Sink: Send + Sync {
+    /// Takes in a batch. Called at once by several workers, with different slots.
+    fn consume(&self, batch: Batch, context: &WorkContext) -> SqlResult<()>;
+    /// Called once after all batches; may run further tasks on the team.
+    fn finish(&self, team: &dyn Team) -> SqlResult<State>;
+    /// Whether the sink has enough (a limit without order): the source may stop.
+    fn is_full(&self) -> bool {
+        false
+    }
+}
+
+/// The workers, for sinks that finish in parallel.
+pub trait Team: Send + Sync {
+    /// Slots for local state: workers and one for the caller.
+    fn slots(&self) -> usize;
+    /// Runs `body(task, context)` for each task below `tasks`, on as many workers as pay, and waits. Ends early with
+    /// the first error, and with 57014 when the query is cancelled.
+    fn run(
+        &self,
+        tasks: usize,
+        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    ) -> SqlResult<()>;
+}
+
+/// Local state by slot. Each lock is only ever taken by the worker of that slot, until `finish` collects them.
+pub struct PerSlot<T>(Vec<Padded<Mutex<Option<T>>>>);
+
+#[repr(align(128))]
+struct Padded<T>(T);
+
+impl<T: Send> PerSlot<T> {
+    /// No state yet in any slot.
+    pub fn new(slots: usize) -> Self {
+        Self((0..slots).map(|_| Padded(Mutex::new(None))).collect())
+    }
+
+    /// The state of a slot; `None` inside when it was never set.
+    pub fn lock(&self, slot: usize) -> MutexGuard<'_, Option<T>> {
+        self.0[slot].0.lock()
+    }
+
+    /// Takes all states out.
+    pub fn take_all(&self) -> Vec<T> {
+        self.0.iter().filter_map(|it| it.0.lock().take()).collect()
+    }
+}
+

@@ -1,0 +1,1 @@
+//! Sort and top-k (P-HYPER 4.5).

@@ -1,0 +1,200 @@
+//! Batches of rows as they travel through a pipeline.
+//!
+//! A batch is always dense: who drops rows compacts, so no operator needs a selection vector. Vectors are shared, so
+//! handing a column on costs a reference count.
+
+use stdx::sync::Arc;
+
+/// Rows that a batch holds at most.
+pub const BATCH_ROWS: usize = 4096;
+
+/// Rows on their way through a pipeline.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// How many rows; columns have this length.
+    pub rows: usize,
+    /// The columns, described by the [`crate::Layout`] of the place where the batch is.
+    pub columns: Vec<Arc<Vector>>,
+    /// Where the first row stood in the source: restores the source's order in a result.
+    pub sequence: u64,
+}
+
+/// One column of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vector {
+    /// The values; what stands at a NULL is arbitrary, but a valid code or text.
+    pub values: Values,
+    /// Which rows are not NULL; `None` when none is.
+    pub validity: Option<Bitmap>,
+}
+
+/// How values are held; always the [`crate::Representation`] of the column's shape.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Codes of a dictionary column, or positions (row numbers) of a plain one; the column is in the shape.
+    Codes(Vec<u32>),
+    /// Integers, days, microseconds, unscaled decimals.
+    I64(Vec<i64>),
+    /// Unscaled decimals that may not fit 64 bits.
+    I128(Vec<i128>),
+    /// Floats; REAL is widened.
+    F64(Vec<f64>),
+    /// Booleans.
+    Bool(Vec<bool>),
+    /// Text that is not in a column.
+    Text(TextVector),
+}
+
+/// Texts one after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TextVector {
+    /// End of each text in `bytes`; the first begins at 0.
+    pub ends: Vec<u32>,
+    /// UTF-8.
+    pub bytes: Vec<u8>,
+}
+
+/// A bit per row, 64 to a word; bits past the last row are unspecified.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bitmap(pub Vec<u64>);
+
+impl Bitmap {
+    /// `rows` bits of one value.
+    pub fn filled(rows: usize, value: bool) -> Self {
+        Self(vec![if value { u64::MAX } else { 0 }; rows.div_ceil(64)])
+    }
+
+    /// A bit.
+    #[inline]
+    pub fn get(&self, row: usize) -> bool {
+        self.0[row / 64] >> (row % 64) & 1 == 1
+    }
+
+    /// Sets a bit.
+    #[inline]
+    pub fn set(&mut self, row: usize, value: bool) {
+        let word = &mut self.0[row / 64];
+        *word = *word & !(1 << (row % 64)) | u64::from(value) << (row % 64);
+    }
+
+    /// Bits set among the first `rows`.
+    pub fn count(&self, rows: usize) -> usize {
+        let whole = rows / 64;
+        let rest = match rows % 64 {
+            0 => 0,
+            bits => (self.0[whole] & ((1 << bits) - 1)).count_ones() as usize,
+        };
+        self.0[..whole].iter().map(|it| it.count_ones() as usize).sum::<usize>() + rest
+    }
+
+    /// Collects bits.
+    pub fn from_bits(bits: impl ExactSizeIterator<Item = bool>) -> Self {
+        let mut map = Self::filled(bits.len(), false);
+        for (row, bit) in bits.enumerate() {
+            map.0[row / 64] |= u64::from(bit) << (row % 64);
+        }
+        map
+    }
+}
+
+impl TextVector {
+    /// How many texts.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Appends a text.
+    pub fn push(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.ends.push(u32::try_from(self.bytes.len()).expect("invariant: a batch holds less than 4 GiB"));
+    }
+
+    /// A text as bytes.
+    #[inline]
+    pub fn bytes_at(&self, row: usize) -> &[u8] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
+        &self.bytes[start..self.ends[row] as usize]
+    }
+
+    /// A text.
+    #[inline]
+    pub fn get(&self, row: usize) -> &str {
+        std::str::from_utf8(self.bytes_at(row)).expect("invariant: only whole texts are pushed")
+    }
+}
+
+impl Values {
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Codes(it) => it.len(),
+            Self::I64(it) => it.len(),
+            Self::I128(it) => it.len(),
+            Self::F64(it) => it.len(),
+            Self::Bool(it) => it.len(),
+            Self::Text(it) => it.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn take_copy<T: Copy>(from: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| from[row as usize]).collect()
+}
+
+impl Vector {
+    /// A vector without NULL.
+    pub fn new(values: Values) -> Self {
+        Self { values, validity: None }
+    }
+
+    /// Whether a row is not NULL.
+    #[inline]
+    pub fn is_valid(&self, row: usize) -> bool {
+        self.validity.as_ref().is_none_or(|it| it.get(row))
+    }
+
+    /// The rows at the given places, in that order.
+    pub fn take(&self, rows: &[u32]) -> Self {
+        let values = match &self.values {
+            Values::Codes(it) => Values::Codes(take_copy(it, rows)),
+            Values::I64(it) => Values::I64(take_copy(it, rows)),
+            Values::I128(it) => Values::I128(take_copy(it, rows)),
+            Values::F64(it) => Values::F64(take_copy(it, rows)),
+            Values::Bool(it) => Values::Bool(take_copy(it, rows)),
+            Values::Text(it) => {
+                let mut out = TextVector::default();
+                for &row in rows {
+                    out.bytes.extend_from_slice(it.bytes_at(row as usize));
+                    out.ends.push(out.bytes.len() as u32);
+                }
+                Values::Text(out)
+            }
+        };
+        let validity = self
+            .validity
+            .as_ref()
+            .map(|map| Bitmap::from_bits(rows.iter().map(|&row| map.get(row as usize))));
+        Self { values, validity }
+    }
+}
+
+impl Batch {
+    /// The rows at the given places, in that order.
+    pub fn take(&self, rows: &[u32]) -> Self {
+        Self {
+            rows: rows.len(),
+            columns: self.columns.iter().map(|it| Arc::new(it.take(rows))).collect(),
+            sequence: self.sequence,
+        }
+    }
+}
