@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 pub mod machine;
+mod render;
+pub mod samples;
 pub mod topology;
 
 pub use machine::{

@@ -132,7 +132,12 @@ pub trait Machine: Send + Sync {
     /// that. A machine remembers its mappings and panics on one that it did not make.
     fn unmap(&self, mapping: Mapping);
     /// Sets the policy of pages that are not touched yet, and moves those that are. `base` is page aligned.
-    fn place(&self, base: NonNull<u8>, bytes: usize, policy: &PagePolicy) -> Result<(), MachineError>;
+    fn place(
+        &self,
+        base: NonNull<u8>,
+        bytes: usize,
+        policy: &PagePolicy,
+    ) -> Result<(), MachineError>;
     /// The node of each page from `base` on; `None` for a page never touched. Where the OS forbids the question, all
     /// pages are answered with the node that was asked for at map time.
     fn locate(&self, base: NonNull<u8>, pages: usize) -> Result<Vec<Option<NodeId>>, MachineError>;

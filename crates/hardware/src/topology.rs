@@ -70,6 +70,8 @@ pub struct Topology {
     pub cpu_quota: Option<f64>,
     /// Memory limit of the process (a cgroup limit), when there is one.
     pub memory_limit: Option<Bytes>,
+    /// Hardware threads that are online but closed to this process (affinity mask, cpuset).
+    pub cpus_excluded: u32,
 }
 
 impl Topology {
