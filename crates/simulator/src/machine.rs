@@ -1,0 +1,207 @@
+//! The virtual machine behind the trait.
+
+use std::ptr::NonNull;
+
+use hardware::{
+    Machine, MachineError, Mapping, NodeId, PagePolicy, Restriction, Step, Topology, WorkerSpec,
+    WorkerTeam,
+};
+use stdx::sync::{Arc, Mutex};
+use stdx::{Bytes, Nanos};
+
+use crate::pages::{PAGE_BYTES, PageTable};
+use crate::schedule::Schedule;
+use crate::team::SimulatedTeam;
+
+/// A machine that exists only as a topology and a seed.
+pub struct SimulatedMachine {
+    topology: Topology,
+    schedule: Arc<Schedule>,
+    pages: Mutex<PageTable>,
+}
+
+impl SimulatedMachine {
+    /// A machine shaped as `topology` whose every choice follows from `seed`.
+    pub fn new(topology: Topology, seed: u64) -> Arc<Self> {
+        let pages = Mutex::new(PageTable::new(&topology));
+        Arc::new(Self { topology, schedule: Arc::new(Schedule::new(seed)), pages })
+    }
+
+    /// The seed, for the message of a failing test.
+    pub fn seed(&self) -> u64 {
+        self.schedule.seed
+    }
+
+    /// Who stepped and what came of it, in order: the first million steps of all teams.
+    pub fn schedule_log(&self) -> Vec<(usize, Step)> {
+        self.schedule.log()
+    }
+
+    /// A hash over all steps so far, also those past the log's end.
+    pub fn schedule_hash(&self) -> u64 {
+        self.schedule.hash()
+    }
+}
+
+impl Machine for SimulatedMachine {
+    fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    fn now(&self) -> Nanos {
+        self.schedule.now()
+    }
+
+    fn sleep(&self, span: Nanos) {
+        self.schedule.advance(span);
+    }
+
+    fn page_bytes(&self) -> usize {
+        PAGE_BYTES
+    }
+
+    fn map(&self, bytes: usize, policy: &PagePolicy) -> Result<Mapping, MachineError> {
+        self.pages.lock().map(bytes, policy)
+    }
+
+    fn unmap(&self, mapping: Mapping) {
+        self.pages.lock().unmap(mapping);
+    }
+
+    fn place(
+        &self,
+        base: NonNull<u8>,
+        bytes: usize,
+        policy: &PagePolicy,
+    ) -> Result<(), MachineError> {
+        self.pages.lock().place(base, bytes, policy)
+    }
+
+    fn locate(&self, base: NonNull<u8>, pages: usize) -> Result<Vec<Option<NodeId>>, MachineError> {
+        self.pages.lock().locate(base, pages)
+    }
+
+    fn start(&self, workers: Vec<WorkerSpec>) -> Result<Arc<dyn WorkerTeam>, MachineError> {
+        for worker in &workers {
+            if !self.topology.cpus.iter().any(|it| it.id == worker.cpu) {
+                let message = format!("there is no cpu {} to pin {} to", worker.cpu, worker.name);
+                return Err(MachineError::Os { call: "sched_setaffinity", message });
+            }
+        }
+        Ok(Arc::new(SimulatedTeam::new(Arc::clone(&self.schedule), workers)))
+    }
+
+    fn restrictions(&self) -> Vec<Restriction> {
+        Vec::new()
+    }
+
+    fn resident_bytes(&self) -> (Bytes, Bytes) {
+        let (peak, current) = self.pages.lock().resident();
+        (Bytes(peak), Bytes(current))
+    }
+
+    fn available_bytes(&self) -> Bytes {
+        Bytes(self.pages.lock().available())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hardware::topology::{Cpu, Node};
+    use hardware::{CpuId, LlcId, SocketId};
+
+    const MIB: usize = 1 << 20;
+
+    /// Nodes of 4, 2 and 0 MiB, and one of 2 MiB that this process may not use.
+    fn machine() -> Arc<SimulatedMachine> {
+        let node = |id: u16, mib: u64, allowed| Node {
+            id: NodeId(id),
+            socket: SocketId(id),
+            memory_total: Bytes(mib << 20),
+            memory_free: Bytes(mib << 20),
+            allowed,
+            read_bandwidth_mb_s: None,
+            read_latency_ns: None,
+        };
+        let nodes = vec![node(0, 4, true), node(1, 2, true), node(2, 0, true), node(3, 2, false)];
+        let cpu =
+            Cpu { id: CpuId(0), node: NodeId(0), socket: SocketId(0), core: 0, llc: LlcId(0) };
+        let distance = |i: usize, j: usize| if i == j { 10 } else { 20 };
+        let topology = Topology {
+            name: "test".to_owned(),
+            distances: (0..4).map(|i| (0..4).map(|j| distance(i, j)).collect()).collect(),
+            nodes,
+            cpus: vec![cpu],
+            llc_bytes: Bytes(0),
+            cpu_quota: None,
+            memory_limit: None,
+            cpus_excluded: 0,
+        };
+        SimulatedMachine::new(topology, 1)
+    }
+
+    fn nodes(machine: &SimulatedMachine, base: NonNull<u8>, pages: usize) -> Vec<u16> {
+        machine.locate(base, pages).unwrap().into_iter().map(|it| it.unwrap().0).collect()
+    }
+
+    #[test]
+    fn pages_are_where_the_policy_says_and_move_when_told() {
+        let machine = machine();
+        let mapping =
+            machine.map(5 * 4096 - 1, &PagePolicy::Interleave(vec![NodeId(1), NodeId(0)]));
+        let mapping = mapping.unwrap();
+        assert_eq!(mapping.bytes, 5 * 4096);
+        assert!(mapping.base.addr().get().is_multiple_of(2 * MIB));
+        assert_eq!(nodes(&machine, mapping.base, 5), [1, 0, 1, 0, 1]);
+        machine.place(mapping.base, 2 * 4096, &PagePolicy::Node(NodeId(1))).unwrap();
+        assert_eq!(nodes(&machine, mapping.base, 5), [1, 1, 1, 0, 1]);
+        assert!(machine.locate(mapping.base, 6).is_err());
+        machine.unmap(mapping);
+        assert_eq!(machine.available_bytes(), Bytes(6 << 20));
+        assert_eq!(machine.resident_bytes(), (Bytes(5 * 4096), Bytes(0)));
+    }
+
+    #[test]
+    fn a_full_node_is_out_of_memory_and_first_touch_spills() {
+        let machine = machine();
+        let full = machine.map(3 * MIB, &PagePolicy::Node(NodeId(1)));
+        assert_eq!(full.unwrap_err(), MachineError::OutOfMemory { bytes: 3 * MIB });
+        let all = machine.map(5 * MIB, &PagePolicy::FirstTouch).unwrap();
+        let places = nodes(&machine, all.base, 5 * 256);
+        assert_eq!(places.iter().filter(|&&it| it == 0).count(), 1024);
+        let more = machine.map(2 * MIB, &PagePolicy::FirstTouch);
+        assert!(matches!(more, Err(MachineError::OutOfMemory { .. })));
+        let stuck = machine.place(all.base, 5 * MIB, &PagePolicy::Node(NodeId(0)));
+        assert!(matches!(stuck, Err(MachineError::OutOfMemory { .. })));
+        assert_eq!(nodes(&machine, all.base, 5 * 256), places, "a failed move moves nothing");
+        machine.unmap(all);
+        assert_eq!(machine.available_bytes(), Bytes(6 << 20));
+        for huge in [usize::MAX, usize::MAX - 4096, 1 << 50] {
+            let refused = machine.map(huge, &PagePolicy::Node(NodeId(0)));
+            assert_eq!(refused.unwrap_err(), MachineError::OutOfMemory { bytes: huge });
+        }
+    }
+
+    #[test]
+    fn only_memory_nodes_that_are_allowed_take_pages() {
+        let machine = machine();
+        for node in [2, 3, 9] {
+            let refused = machine.map(1, &PagePolicy::Node(NodeId(node)));
+            assert_eq!(refused.unwrap_err(), MachineError::NoSuchNode(NodeId(node)));
+        }
+        assert!(machine.map(1, &PagePolicy::Interleave(Vec::new())).is_err());
+        let empty = machine.map(0, &PagePolicy::FirstTouch).unwrap();
+        assert_eq!(empty.bytes, 4096, "there is always a page to point at");
+        machine.unmap(empty);
+    }
+
+    #[test]
+    fn time_passes_only_when_told_and_never_stands_still() {
+        let machine = machine();
+        let start = machine.now();
+        machine.sleep(Nanos(1_000_000));
+        let end = machine.now();
+        assert!(end - start >= Nanos(1_000_000) && end - start < Nanos(1_001_000));
+    }
+}

@@ -1,0 +1,234 @@
+//! The seeded interleaving: one runnable worker after another takes a step, on the thread of whoever waits.
+
+use hardware::{Step, Worker, WorkerSpec, WorkerTeam};
+use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stdx::sync::thread::{self, ThreadId};
+use stdx::sync::{Arc, Mutex, MutexGuard};
+
+use crate::schedule::Schedule;
+
+/// Workers of one `start`. Clients on several OS threads take turns: one wait at a time drives the workers.
+pub(crate) struct SimulatedTeam {
+    schedule: Arc<Schedule>,
+    /// Locked for the length of a wait; holds the step functions.
+    bodies: Mutex<Vec<Box<dyn Worker>>>,
+    /// Who holds `bodies`, so that a worker that waits inside its own step is told instead of hanging.
+    driver: Mutex<Option<ThreadId>>,
+    parked: Vec<AtomicBool>,
+    stopped: Vec<AtomicBool>,
+    /// Counts calls of `wake`: a worker that was idle while one came in looks again before it parks.
+    wakes: AtomicU64,
+}
+
+impl SimulatedTeam {
+    pub(crate) fn new(schedule: Arc<Schedule>, workers: Vec<WorkerSpec>) -> Self {
+        let flags = || workers.iter().map(|_| AtomicBool::new(false)).collect();
+        let (parked, stopped) = (flags(), flags());
+        Self {
+            schedule,
+            bodies: Mutex::new(workers.into_iter().map(|it| it.body).collect()),
+            driver: Mutex::new(None),
+            parked,
+            stopped,
+            wakes: AtomicU64::new(0),
+        }
+    }
+
+    fn drive(&self) -> Driver<'_> {
+        let me = thread::current().id();
+        assert!(
+            *self.driver.lock() != Some(me),
+            "a worker waits inside its own step: on threads it would block a worker for good (seed {})",
+            self.schedule.seed
+        );
+        let bodies = self.bodies.lock();
+        *self.driver.lock() = Some(me);
+        Driver { team: self, bodies, runnable: Vec::new() }
+    }
+
+    /// Unparks everyone; says whether anyone was parked.
+    fn wake_all(&self) -> bool {
+        self.wakes.fetch_add(1, Ordering::SeqCst);
+        self.parked.iter().fold(false, |any, it| it.swap(false, Ordering::SeqCst) | any)
+    }
+}
+
+impl WorkerTeam for SimulatedTeam {
+    fn wake(&self, preferred: &[usize], count: usize) {
+        self.wakes.fetch_add(1, Ordering::SeqCst);
+        let others = 0..self.parked.len();
+        let mut left = count;
+        for index in preferred.iter().copied().chain(others) {
+            if left == 0 {
+                return;
+            }
+            if self.parked[index].swap(false, Ordering::SeqCst) {
+                left -= 1;
+            }
+        }
+    }
+
+    fn wait_until(&self, done: &dyn Fn() -> bool) {
+        if done() {
+            return;
+        }
+        let mut driver = self.drive();
+        let mut rechecked = false;
+        while !done() {
+            match driver.step() {
+                Some(Step::Worked) => rechecked = false,
+                Some(Step::Idle | Step::Stopped) => {}
+                None if !rechecked && self.wake_all() => rechecked = true,
+                None => panic!(
+                    "lost task: every worker is idle and the wait cannot end (seed {})",
+                    self.schedule.seed
+                ),
+            }
+        }
+    }
+
+    fn notify(&self) {}
+
+    fn join(&self) {
+        let mut driver = self.drive();
+        self.wake_all();
+        while driver.step().is_some() {}
+    }
+}
+
+/// The right to step the workers.
+struct Driver<'a> {
+    team: &'a SimulatedTeam,
+    bodies: MutexGuard<'a, Vec<Box<dyn Worker>>>,
+    runnable: Vec<usize>,
+}
+
+impl Driver<'_> {
+    /// Lets one worker that may run take a step; `None` when there is none.
+    fn step(&mut self) -> Option<Step> {
+        let team = self.team;
+        let may_run = |it: &usize| {
+            !team.parked[*it].load(Ordering::SeqCst) && !team.stopped[*it].load(Ordering::SeqCst)
+        };
+        self.runnable.clear();
+        self.runnable.extend((0..self.bodies.len()).filter(may_run));
+        if self.runnable.is_empty() {
+            return None;
+        }
+        let worker = self.runnable[team.schedule.choose(self.runnable.len())];
+        let wakes = team.wakes.load(Ordering::SeqCst);
+        let outcome = self.bodies[worker].step();
+        team.schedule.record(worker, outcome);
+        match outcome {
+            Step::Worked => {}
+            Step::Stopped => team.stopped[worker].store(true, Ordering::SeqCst),
+            Step::Idle => {
+                team.parked[worker].store(true, Ordering::SeqCst);
+                if team.wakes.load(Ordering::SeqCst) != wakes {
+                    team.parked[worker].store(false, Ordering::SeqCst);
+                }
+            }
+        }
+        Some(outcome)
+    }
+}
+
+impl Drop for Driver<'_> {
+    fn drop(&mut self) {
+        *self.team.driver.lock() = None;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use hardware::CpuId;
+
+    /// Works while there is work in the pot, then is idle.
+    struct Digger(Arc<AtomicU64>, Arc<AtomicBool>);
+
+    impl Worker for Digger {
+        fn step(&mut self) -> Step {
+            if self.1.load(Ordering::SeqCst) {
+                return Step::Stopped;
+            }
+            let took =
+                self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1));
+            if took.is_ok() { Step::Worked } else { Step::Idle }
+        }
+    }
+
+    fn team(seed: u64, workers: u32) -> (SimulatedTeam, Arc<AtomicU64>, Arc<AtomicBool>) {
+        let (pot, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let spec = |it| WorkerSpec {
+            cpu: CpuId(it),
+            name: format!("nw-{it}"),
+            body: Box::new(Digger(Arc::clone(&pot), Arc::clone(&stop))) as Box<dyn Worker>,
+        };
+        let specs = (0..workers).map(spec).collect();
+        (SimulatedTeam::new(Arc::new(Schedule::new(seed)), specs), pot, stop)
+    }
+
+    #[test]
+    fn a_seed_repeats_its_schedule_and_another_does_not() {
+        let log = |seed| {
+            let (team, pot, _) = team(seed, 4);
+            pot.store(50, Ordering::SeqCst);
+            team.wait_until(&|| pot.load(Ordering::SeqCst) == 0);
+            team.schedule.log()
+        };
+        assert_eq!(log(7), log(7));
+        assert_ne!(log(7), log(8));
+        assert_eq!(log(7).len(), 50);
+    }
+
+    #[test]
+    fn idle_workers_park_until_woken_and_the_preferred_ones_wake_first() {
+        let (team, pot, _) = team(1, 4);
+        pot.store(1, Ordering::SeqCst);
+        let parked = || team.parked.iter().filter(|it| it.load(Ordering::SeqCst)).count();
+        team.wait_until(&|| parked() == 4);
+        team.wake(&[2], 1);
+        assert!(!team.parked[2].load(Ordering::SeqCst));
+        assert_eq!(parked(), 3);
+        team.wake(&[2], 1);
+        assert_eq!(parked(), 2, "an awake one does not count");
+        pot.store(3, Ordering::SeqCst);
+        team.wait_until(&|| pot.load(Ordering::SeqCst) == 0);
+        let woken = team.schedule.log().into_iter().rev().take(3);
+        assert!(woken.map(|it| it.0).all(|it| it == 2 || it == 0));
+    }
+
+    #[test]
+    fn work_without_a_wake_is_found_by_the_re_check() {
+        let (team, pot, _) = team(5, 3);
+        team.wait_until(&|| team.parked.iter().all(|it| it.load(Ordering::SeqCst)));
+        pot.store(1, Ordering::SeqCst);
+        team.wait_until(&|| pot.load(Ordering::SeqCst) == 0);
+    }
+
+    #[test]
+    fn a_lost_task_panics_with_its_seed() {
+        let (team, _, stop) = team(4711, 2);
+        let lost = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            team.wait_until(&|| false);
+        }));
+        let message = lost.unwrap_err().downcast::<String>().unwrap();
+        assert!(message.contains("lost task") && message.contains("4711"), "{message}");
+        stop.store(true, Ordering::SeqCst);
+        team.join();
+        assert!(team.stopped.iter().all(|it| it.load(Ordering::SeqCst)));
+    }
+
+    #[test]
+    fn two_clients_take_turns() {
+        let (team, pot, _) = team(3, 4);
+        pot.store(1000, Ordering::SeqCst);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| team.wait_until(&|| pot.load(Ordering::SeqCst) == 0));
+            }
+        });
+        assert_eq!(pot.load(Ordering::SeqCst), 0);
+    }
+}
