@@ -282,6 +282,16 @@ impl Expr {
         }
     }
 
+    /// Adds the pipelines whose scalar it reads to `into`.
+    pub fn collect_scalars(&self, into: &mut Vec<PipelineId>) {
+        if let ExprKind::Scalar(pipeline) = self.kind {
+            into.push(pipeline);
+        }
+        for child in self.children() {
+            child.collect_scalars(into);
+        }
+    }
+
     /// Replaces every column by what `map` gives for its place.
     pub fn map_columns(&mut self, map: &mut dyn FnMut(usize) -> usize) {
         if let ExprKind::Column(index) = &mut self.kind {

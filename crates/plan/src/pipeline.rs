@@ -235,3 +235,42 @@ pub struct SortKey {
     /// NULL before all values.
     pub nulls_first: bool,
 }
+
+impl Pipeline {
+    /// The pipelines whose states it reads.
+    pub fn inputs(&self) -> Vec<PipelineId> {
+        let mut inputs = Vec::new();
+        let mut expressions: Vec<&Expr> = Vec::new();
+        match &self.source {
+            Source::Scan(scan) => {
+                inputs.extend(scan.transfers.iter().map(|it| it.build));
+                expressions.extend(&scan.filters);
+            }
+            Source::Read(from) => inputs.extend(from),
+            Source::BuildRows { build, .. } => inputs.push(*build),
+            Source::Values { rows, .. } => expressions.extend(rows.iter().flatten()),
+        }
+        for operator in &self.operators {
+            match operator {
+                Operator::Filter(expr) => expressions.push(expr),
+                Operator::Project(all) => expressions.extend(all),
+                Operator::Join(join) => {
+                    inputs.push(join.build);
+                    expressions.extend(join.keys.iter().chain(&join.residual));
+                }
+            }
+        }
+        match &self.sink {
+            Sink::HashBuild(build) => expressions.extend(build.keys.iter().chain(&build.payload)),
+            Sink::Aggregate { keys, aggregates, .. } => {
+                expressions.extend(keys);
+                expressions
+                    .extend(aggregates.iter().flat_map(|it| it.argument.iter().chain(&it.filter)));
+            }
+            Sink::Sort { keys, .. } => expressions.extend(keys.iter().map(|it| &it.expr)),
+            Sink::Materialize { .. } | Sink::Result => {}
+        }
+        expressions.into_iter().for_each(|it| it.collect_scalars(&mut inputs));
+        inputs
+    }
+}

@@ -1,0 +1,170 @@
+//! Rows kept as they come, and rows read again: the sinks Materialize and Result, the sources Read and Values.
+
+use std::ops::Range;
+
+use hardware::NodeId;
+use scheduler::MorselRange;
+use stdx::sync::Arc;
+use stdx::sync::atomic::{AtomicU64, Ordering};
+use types::SqlResult;
+
+use crate::{Batch, Layout, Next, PerSlot, Rows, Sink, Source, State, Team, WorkContext};
+
+/// Keeps batches in the order of their source, at most `limit` rows after `offset`.
+pub struct MaterializeSink {
+    layout: Layout,
+    offset: u64,
+    limit: Option<u64>,
+    ordered: bool,
+    seen: AtomicU64,
+    batches: PerSlot<Vec<Batch>>,
+}
+
+impl MaterializeSink {
+    /// A sink for batches of `layout`; `ordered` when the source's order means something.
+    pub fn new(layout: Layout, offset: u64, limit: Option<u64>, ordered: bool, slots: usize) -> Self {
+        let batches = PerSlot::new(slots);
+        Self { layout, offset, limit, ordered, seen: AtomicU64::new(0), batches }
+    }
+}
+
+impl Sink for MaterializeSink {
+    fn consume(&self, batch: Batch, context: &WorkContext) -> SqlResult<()> {
+        self.seen.fetch_add(batch.rows as u64, Ordering::Relaxed);
+        self.batches.lock(context.slot).get_or_insert_default().push(batch);
+        Ok(())
+    }
+
+    fn finish(&self, _team: &dyn Team) -> SqlResult<State> {
+        let mut batches: Vec<Batch> = self.batches.take_all().into_iter().flatten().collect();
+        // Batches of one source position come from one worker, in order; the sort keeps that order.
+        batches.sort_by_key(|it| it.sequence);
+        let batches = cut(batches, self.offset, self.limit);
+        Ok(State::Rows(Arc::new(Rows { layout: self.layout.clone(), batches, ordered: self.ordered })))
+    }
+
+    fn is_full(&self) -> bool {
+        // With an order, the first rows are not known before all have been seen.
+        let wanted = self.limit.map(|limit| limit.saturating_add(self.offset));
+        !self.ordered && wanted.is_some_and(|wanted| self.seen.load(Ordering::Relaxed) >= wanted)
+    }
+}
+
+/// The rows from `offset` on, at most `limit` of them.
+pub fn cut(batches: Vec<Batch>, offset: u64, limit: Option<u64>) -> Vec<Batch> {
+    if offset == 0 && limit.is_none() {
+        return batches;
+    }
+    let (mut skip, mut left) = (offset, limit.unwrap_or(u64::MAX));
+    let mut kept = Vec::new();
+    for batch in batches {
+        let rows = batch.rows as u64;
+        let first = skip.min(rows);
+        skip -= first;
+        let last = first + (rows - first).min(left);
+        left -= last - first;
+        if first == 0 && last == rows {
+            kept.push(batch);
+        } else if first < last {
+            let rows: Vec<u32> = (first as u32..last as u32).collect();
+            kept.push(batch.take(&rows));
+        }
+    }
+    kept
+}
+
+/// Reads materialised rows, one state after the other.
+pub struct ReadSource {
+    rows: Vec<Arc<Rows>>,
+    ends: Vec<u64>,
+}
+
+impl ReadSource {
+    /// A source over states with one layout (representations included).
+    pub fn new(rows: Vec<Arc<Rows>>) -> Self {
+        let mut end = 0;
+        let ends = rows
+            .iter()
+            .map(|it| {
+                end += it.batches.len() as u64;
+                end
+            })
+            .collect();
+        Self { rows, ends }
+    }
+
+    /// Whether the order of the rows means something.
+    pub fn is_ordered(&self) -> bool {
+        self.rows.len() == 1 && self.rows[0].ordered
+    }
+}
+
+impl Source for ReadSource {
+    fn layout(&self) -> &Layout {
+        &self.rows[0].layout
+    }
+
+    /// The unit of these ranges is a batch, not a row.
+    fn ranges(&self) -> Vec<MorselRange> {
+        vec![MorselRange { node: None, start: 0, end: *self.ends.last().unwrap_or(&0) }]
+    }
+
+    fn morsel_rows(&self) -> u64 {
+        4
+    }
+
+    fn produce(&self, range: Range<u64>, _: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+        for index in range {
+            let state = self.ends.partition_point(|&end| end <= index);
+            let start = if state == 0 { 0 } else { self.ends[state - 1] };
+            let mut batch = self.rows[state].batches[(index - start) as usize].clone();
+            batch.sequence = index;
+            next(batch)?;
+        }
+        Ok(())
+    }
+
+    fn bytes_read(&self, _: Range<u64>) -> Vec<(NodeId, u64)> {
+        Vec::new()
+    }
+}
+
+/// Constant rows.
+pub struct ValuesSource {
+    layout: Layout,
+    batches: Vec<Batch>,
+}
+
+impl ValuesSource {
+    /// A source of these batches.
+    pub fn new(layout: Layout, batches: Vec<Batch>) -> Self {
+        Self { layout, batches }
+    }
+}
+
+impl Source for ValuesSource {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn ranges(&self) -> Vec<MorselRange> {
+        vec![MorselRange { node: None, start: 0, end: self.batches.len() as u64 }]
+    }
+
+    fn morsel_rows(&self) -> u64 {
+        16
+    }
+
+    fn produce(&self, range: Range<u64>, _: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+        for index in range {
+            let mut batch = self.batches[index as usize].clone();
+            batch.sequence = index;
+            next(batch)?;
+        }
+        Ok(())
+    }
+
+    fn bytes_read(&self, _: Range<u64>) -> Vec<(NodeId, u64)> {
+        Vec::new()
+    }
+}
