@@ -1,0 +1,443 @@
+//! The table of kernels of a level, and the safe functions around it.
+
+use crate::layout::{BITS_MAX, PADDING, byte_range, check_bits, mask};
+use crate::{bitmap, portable};
+
+/// An instruction set that kernels are written for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// Plain Rust, on every processor.
+    Portable,
+    /// 256-bit vectors: AVX2, BMI1, BMI2, POPCNT.
+    Avx2,
+    /// 512-bit vectors with byte permutes: AVX-512 F, BW, VL, DQ and VBMI.
+    Avx512,
+}
+
+impl Level {
+    /// The best level of this processor.
+    pub fn detect() -> Self {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("popcnt");
+            let avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vbmi");
+            if avx2 && avx512 {
+                return Self::Avx512;
+            } else if avx2 {
+                return Self::Avx2;
+            }
+        }
+        Self::Portable
+    }
+
+    /// The levels of this processor, the plainest first.
+    pub fn available() -> Vec<Self> {
+        let best = Self::detect();
+        let all = [Self::Portable, Self::Avx2, Self::Avx512];
+        all.into_iter().filter(|&it| it <= best).collect()
+    }
+}
+
+pub(crate) type Unpack<T> = unsafe fn(&[u8], usize, &mut [T]);
+pub(crate) type UnpackAdd = unsafe fn(&[u8], usize, i64, &mut [i64]);
+pub(crate) type ScanRange = unsafe fn(&[u8], usize, usize, u32, u32, &mut [u64], u64);
+pub(crate) type ScanRange64 = unsafe fn(&[u8], usize, usize, u64, u64, &mut [u64], u64);
+pub(crate) type ScanSet = unsafe fn(&[u8], usize, usize, &[u64], &mut [u64], u64);
+pub(crate) type Compare<T> = unsafe fn(&[T], &[T], u8, &mut [u64], u64);
+pub(crate) type Compress<T> = unsafe fn(&[T], &[u64], &mut [T]);
+
+/// The kernels of one level; tables are indexed by width. Calling a pointer needs what `portable` says and a processor
+/// of that level, which is why the tables are private and the level is checked by [`Kernels::for_level`].
+pub struct Kernels {
+    pub(crate) level: Level,
+    pub(crate) unpack_u8: [Unpack<u8>; 9],
+    pub(crate) unpack_u16: [Unpack<u16>; 17],
+    pub(crate) unpack_u32: [Unpack<u32>; 33],
+    pub(crate) unpack_u64: [Unpack<u64>; 33],
+    pub(crate) unpack_i64_add: [UnpackAdd; 33],
+    pub(crate) scan_range: [ScanRange; 33],
+    pub(crate) scan_set: [ScanSet; 33],
+    pub(crate) scan_range_u64: ScanRange64,
+    pub(crate) compare_i32: Compare<i32>,
+    pub(crate) compare_i64: Compare<i64>,
+    pub(crate) compress_i64: Compress<i64>,
+    pub(crate) compress_u32: Compress<u32>,
+    pub(crate) positions: unsafe fn(&[u64], &mut [u32]),
+    pub(crate) count: fn(&[u64]) -> usize,
+}
+
+/// A kernel generic over its width, as an array of its instances for widths 0 to 8, 16 or 32.
+macro_rules! by_width {
+    (8, $($kernel:ident)::+ $(, $lane:ty)?) => {
+        by_width!(@ [$($kernel)::+] [$($lane)?] 0 1 2 3 4 5 6 7 8)
+    };
+    (16, $($kernel:ident)::+ $(, $lane:ty)?) => {
+        by_width!(@ [$($kernel)::+] [$($lane)?] 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    };
+    (32, $($kernel:ident)::+ $(, $lane:ty)?) => {
+        by_width!(@ [$($kernel)::+] [$($lane)?] 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
+            17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
+    };
+    (@ $kernel:tt $lane:tt $($width:literal)+) => { [$(by_width!(# $kernel $lane $width)),+] };
+    (# [$($kernel:ident)::+] [] $width:literal) => { $($kernel)::+::<$width> };
+    (# [$($kernel:ident)::+] [$lane:ty] $width:literal) => { $($kernel)::+::<$width, $lane> };
+}
+pub(crate) use by_width;
+
+static PORTABLE: Kernels = Kernels {
+    level: Level::Portable,
+    unpack_u8: by_width!(8, portable::unpack, u8),
+    unpack_u16: by_width!(16, portable::unpack, u16),
+    unpack_u32: by_width!(32, portable::unpack, u32),
+    unpack_u64: by_width!(32, portable::unpack, u64),
+    unpack_i64_add: by_width!(32, portable::unpack_i64_add),
+    scan_range: by_width!(32, portable::scan_range),
+    scan_set: by_width!(32, portable::scan_set),
+    scan_range_u64: portable::scan_range_u64,
+    compare_i32: portable::compare_i32,
+    compare_i64: portable::compare_i64,
+    compress_i64: portable::compress_i64,
+    compress_u32: portable::compress_u32,
+    positions: portable::positions,
+    count: portable::count,
+};
+
+/// Panics unless `packed` holds `rows` codes from `start` on, and the padding behind them.
+#[inline]
+fn check(packed: &[u8], bits: u32, start: usize, rows: usize) {
+    check_bits(bits);
+    let rows = start.checked_add(rows).expect("invariant: a row number fits");
+    assert!(rows < usize::MAX / 64, "row {rows} is out of any range");
+    let need = byte_range(0, rows, bits).end + PADDING;
+    assert!(packed.len() >= need, "{} bytes, {need} for {rows} rows of {bits}", packed.len());
+}
+
+impl Kernels {
+    /// The kernels of a level. Panics when this processor does not have it.
+    pub fn for_level(level: Level) -> &'static Self {
+        assert!(level <= Level::detect(), "this processor has no {level:?}");
+        match level {
+            Level::Portable => &PORTABLE,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => &PORTABLE,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => &PORTABLE,
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => &PORTABLE,
+        }
+    }
+
+    /// The kernels that the free functions of this crate use: those of the best level.
+    #[inline]
+    pub fn active() -> &'static Self {
+        #[cfg(not(loom))]
+        {
+            static ACTIVE: stdx::sync::OnceLock<&'static Kernels> = stdx::sync::OnceLock::new();
+            ACTIVE.get_or_init(|| Self::for_level(Level::detect()))
+        }
+        #[cfg(loom)]
+        {
+            Self::for_level(Level::detect())
+        }
+    }
+
+    /// The level of this table.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Decodes codes of up to 8 bits into bytes.
+    pub fn unpack_u8(&self, packed: &[u8], bits: u32, start: usize, out: &mut [u8]) {
+        assert!(bits <= 8, "{bits} bits do not fit a byte");
+        check(packed, bits, start, out.len());
+        // SAFETY: the lengths were checked, and a table is handed out only where its level runs.
+        unsafe { self.unpack_u8[bits as usize](packed, start, out) }
+    }
+
+    /// Decodes codes of up to 16 bits.
+    pub fn unpack_u16(&self, packed: &[u8], bits: u32, start: usize, out: &mut [u16]) {
+        assert!(bits <= 16, "{bits} bits do not fit two bytes");
+        check(packed, bits, start, out.len());
+        // SAFETY: as in `unpack_u8`.
+        unsafe { self.unpack_u16[bits as usize](packed, start, out) }
+    }
+
+    /// Decodes codes of up to 32 bits.
+    pub fn unpack_u32(&self, packed: &[u8], bits: u32, start: usize, out: &mut [u32]) {
+        assert!(bits <= BITS_MAX, "{bits} bits do not fit four bytes");
+        check(packed, bits, start, out.len());
+        // SAFETY: as in `unpack_u8`.
+        unsafe { self.unpack_u32[bits as usize](packed, start, out) }
+    }
+
+    /// Decodes codes of any width, plain words included.
+    pub fn unpack_u64(&self, packed: &[u8], bits: u32, start: usize, out: &mut [u64]) {
+        check(packed, bits, start, out.len());
+        if bits == 64 {
+            for (out, word) in out.iter_mut().zip(packed[start * 8..].chunks_exact(8)) {
+                *out = u64::from_le_bytes(word.try_into().expect("invariant: eight bytes"));
+            }
+            return;
+        }
+        // SAFETY: as in `unpack_u8`.
+        unsafe { self.unpack_u64[bits as usize](packed, start, out) }
+    }
+
+    /// Decodes codes of any width and adds `base`, wrapping: the values of an offset column.
+    pub fn unpack_i64_add(
+        &self,
+        packed: &[u8],
+        bits: u32,
+        start: usize,
+        base: i64,
+        out: &mut [i64],
+    ) {
+        check(packed, bits, start, out.len());
+        if bits == 64 {
+            for (out, word) in out.iter_mut().zip(packed[start * 8..].chunks_exact(8)) {
+                let word = i64::from_le_bytes(word.try_into().expect("invariant: eight bytes"));
+                *out = word.wrapping_add(base);
+            }
+            return;
+        }
+        // SAFETY: as in `unpack_u8`.
+        unsafe { self.unpack_i64_add[bits as usize](packed, start, base, out) }
+    }
+
+    /// Bit `i` of `out` becomes "the code of row `start + i` is in `lo..=hi`". Plain words take `scan_range_u64`.
+    pub fn scan_range(
+        &self,
+        packed: &[u8],
+        bits: u32,
+        start: usize,
+        rows: usize,
+        lo: u32,
+        hi: u32,
+        out: &mut [u64],
+    ) {
+        self.range(packed, bits, start, rows, lo, hi, out, u64::MAX);
+    }
+
+    /// Clears the bits of rows whose code is not in `lo..=hi`; runs of empty words are not looked at again.
+    pub fn scan_range_and(
+        &self,
+        packed: &[u8],
+        bits: u32,
+        start: usize,
+        rows: usize,
+        lo: u32,
+        hi: u32,
+        out: &mut [u64],
+    ) {
+        self.range(packed, bits, start, rows, lo, hi, out, 0);
+    }
+
+    fn range(
+        &self,
+        packed: &[u8],
+        bits: u32,
+        start: usize,
+        rows: usize,
+        lo: u32,
+        hi: u32,
+        out: &mut [u64],
+        keep: u64,
+    ) {
+        assert!(bits <= BITS_MAX, "a range of codes has up to 32 bits, not {bits}");
+        check(packed, bits, start, rows);
+        let out = &mut out[..bitmap::words_for(rows)];
+        let code_max = mask(bits) as u32;
+        if lo > hi || lo > code_max {
+            out.fill(0);
+        } else if lo == 0 && hi >= code_max {
+            if keep != 0 {
+                bitmap::fill(out, rows);
+            } else if let Some(last) = out.last_mut() {
+                *last &= bitmap::tail_mask(rows);
+            }
+        } else {
+            let scan = self.scan_range[bits as usize];
+            // SAFETY: as in `unpack_u8`; the bitmap has its words, and the range fits the width.
+            unsafe { scan(packed, start, rows, lo, hi.min(code_max), out, keep) }
+        }
+    }
+
+    /// The range test on plain words (`bits` = 64); with `and`, clears the bits of rows outside instead.
+    pub fn scan_range_u64(
+        &self,
+        packed: &[u8],
+        start: usize,
+        rows: usize,
+        lo: u64,
+        hi: u64,
+        out: &mut [u64],
+        and: bool,
+    ) {
+        check(packed, 64, start, rows);
+        let out = &mut out[..bitmap::words_for(rows)];
+        if lo > hi {
+            return out.fill(0);
+        }
+        let keep = if and { 0 } else { u64::MAX };
+        // SAFETY: as in `range`.
+        unsafe { (self.scan_range_u64)(packed, start, rows, lo, hi, out, keep) }
+    }
+
+    /// Bit `i` of `out` becomes "the code of row `start + i` is in `set`", a bitmap over codes; a code past its end is
+    /// not in it. With `and`, clears the bits of the other rows instead.
+    pub fn scan_set(
+        &self,
+        packed: &[u8],
+        bits: u32,
+        start: usize,
+        rows: usize,
+        set: &[u64],
+        out: &mut [u64],
+        and: bool,
+    ) {
+        assert!(bits <= BITS_MAX, "a set of codes has up to 32 bits, not {bits}");
+        check(packed, bits, start, rows);
+        let out = &mut out[..bitmap::words_for(rows)];
+        let keep = if and { 0 } else { u64::MAX };
+        // SAFETY: as in `range`.
+        unsafe { self.scan_set[bits as usize](packed, start, rows, set, out, keep) }
+    }
+
+    /// The codes of some rows; positions count from `start`.
+    pub fn gather_u32(
+        &self,
+        packed: &[u8],
+        bits: u32,
+        start: usize,
+        positions: &[u32],
+        out: &mut [u32],
+    ) {
+        assert!(bits <= BITS_MAX, "{bits} bits do not fit four bytes");
+        gather(packed, bits, start, positions, out, |code| code as u32);
+    }
+
+    /// The codes of some rows plus `base`, wrapping; positions count from `start`.
+    pub fn gather_i64_add(
+        &self,
+        packed: &[u8],
+        bits: u32,
+        start: usize,
+        base: i64,
+        positions: &[u32],
+        out: &mut [i64],
+    ) {
+        gather(packed, bits, start, positions, out, |code| base.wrapping_add(code as i64));
+    }
+
+    /// Writes the values whose bit is set, in order, and returns how many. Panics when `out` is shorter than that.
+    pub fn compress_i64(&self, values: &[i64], words: &[u64], out: &mut [i64]) -> usize {
+        let count = self.check_compress(values.len(), words, out.len());
+        // SAFETY: the survivors fit `out`, no bit is set past `values`, and the level runs here.
+        unsafe { (self.compress_i64)(values, &words[..bitmap::words_for(values.len())], out) };
+        count
+    }
+
+    /// Writes the values whose bit is set, in order, and returns how many. Panics when `out` is shorter than that.
+    pub fn compress_u32(&self, values: &[u32], words: &[u64], out: &mut [u32]) -> usize {
+        let count = self.check_compress(values.len(), words, out.len());
+        // SAFETY: as in `compress_i64`.
+        unsafe { (self.compress_u32)(values, &words[..bitmap::words_for(values.len())], out) };
+        count
+    }
+
+    /// Writes the rows that are in a bitmap over `rows` rows, ascending, and returns how many. Panics when `out` is
+    /// shorter than that.
+    pub fn positions(&self, words: &[u64], rows: usize, out: &mut [u32]) -> usize {
+        let count = self.check_compress(rows, words, out.len());
+        // SAFETY: as in `compress_i64`.
+        unsafe { (self.positions)(&words[..bitmap::words_for(rows)], out) };
+        count
+    }
+
+    fn check_compress(&self, rows: usize, words: &[u64], room: usize) -> usize {
+        let words = &words[..bitmap::words_for(rows)];
+        if let Some(last) = words.last() {
+            assert_eq!(last & !bitmap::tail_mask(rows), 0, "a bitmap has bits past its last row");
+        }
+        let count = (self.count)(words);
+        assert!(count <= room, "{count} rows are in, {room} fit");
+        count
+    }
+}
+
+/// Random access by one unaligned load each; sparse positions wait for memory, so that SIMD gathers would not help.
+#[inline(always)]
+fn gather<T>(
+    packed: &[u8],
+    bits: u32,
+    start: usize,
+    positions: &[u32],
+    out: &mut [T],
+    value: impl Fn(u64) -> T,
+) {
+    check_bits(bits);
+    // One pass over the positions is cheaper than a check per load in the loop that waits for them.
+    let rows = positions.iter().max().map_or(0, |&it| it as usize + 1);
+    check(packed, bits, start, rows);
+    let (packed, width, mask) = (packed.as_ptr(), bits as usize, mask(bits));
+    for (out, &position) in out[..positions.len()].iter_mut().zip(positions) {
+        // SAFETY: the greatest position was checked, and eight bytes behind its first are data or padding.
+        *out = value(unsafe { portable::window(packed, (start + position as usize) * width) } & mask);
+    }
+}
+
+macro_rules! with_active_kernels {
+    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $output:ty)?;)*) => {$(
+        $(#[$meta])*
+        #[inline]
+        pub fn $name($($arg: $type),*) $(-> $output)? {
+            Kernels::active().$name($($arg),*)
+        }
+    )*};
+}
+
+with_active_kernels! {
+    /// [`Kernels::unpack_u8`] at the best level.
+    fn unpack_u8(packed: &[u8], bits: u32, start: usize, out: &mut [u8]);
+    /// [`Kernels::unpack_u16`] at the best level.
+    fn unpack_u16(packed: &[u8], bits: u32, start: usize, out: &mut [u16]);
+    /// [`Kernels::unpack_u32`] at the best level.
+    fn unpack_u32(packed: &[u8], bits: u32, start: usize, out: &mut [u32]);
+    /// [`Kernels::unpack_u64`] at the best level.
+    fn unpack_u64(packed: &[u8], bits: u32, start: usize, out: &mut [u64]);
+    /// [`Kernels::unpack_i64_add`] at the best level.
+    fn unpack_i64_add(packed: &[u8], bits: u32, start: usize, base: i64, out: &mut [i64]);
+    /// [`Kernels::scan_range`] at the best level.
+    fn scan_range(
+        packed: &[u8], bits: u32, start: usize, rows: usize, lo: u32, hi: u32, out: &mut [u64]
+    );
+    /// [`Kernels::scan_range_and`] at the best level.
+    fn scan_range_and(
+        packed: &[u8], bits: u32, start: usize, rows: usize, lo: u32, hi: u32, out: &mut [u64]
+    );
+    /// [`Kernels::scan_range_u64`] at the best level.
+    fn scan_range_u64(
+        packed: &[u8], start: usize, rows: usize, lo: u64, hi: u64, out: &mut [u64], and: bool
+    );
+    /// [`Kernels::scan_set`] at the best level.
+    fn scan_set(
+        packed: &[u8], bits: u32, start: usize, rows: usize, set: &[u64], out: &mut [u64], and: bool
+    );
+    /// [`Kernels::gather_u32`] at the best level.
+    fn gather_u32(packed: &[u8], bits: u32, start: usize, positions: &[u32], out: &mut [u32]);
+    /// [`Kernels::gather_i64_add`] at the best level.
+    fn gather_i64_add(
+        packed: &[u8], bits: u32, start: usize, base: i64, positions: &[u32], out: &mut [i64]
+    );
+    /// [`Kernels::compress_i64`] at the best level.
+    fn compress_i64(values: &[i64], words: &[u64], out: &mut [i64]) -> usize;
+    /// [`Kernels::compress_u32`] at the best level.
+    fn compress_u32(values: &[u32], words: &[u64], out: &mut [u32]) -> usize;
+}

@@ -1,0 +1,209 @@
+//! What is made of several kernels: comparing two columns, and fetching the survivors of a predicate.
+
+use crate::portable::{EQUAL, GREATER, LESS};
+use crate::{Kernels, bitmap};
+
+/// A comparison of two values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Comparison {
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `=`
+    Equal,
+    /// `<>`
+    NotEqual,
+    /// `>=`
+    GreaterOrEqual,
+    /// `>`
+    Greater,
+}
+
+impl Comparison {
+    fn wanted(self) -> u8 {
+        match self {
+            Self::Less => LESS,
+            Self::LessOrEqual => LESS + EQUAL,
+            Self::Equal => EQUAL,
+            Self::NotEqual => LESS + GREATER,
+            Self::GreaterOrEqual => EQUAL + GREATER,
+            Self::Greater => GREATER,
+        }
+    }
+}
+
+/// A column in a comparison: value of row `i` = code of row `start + i` plus `base`, which must not overflow.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'a> {
+    /// The packed codes and their padding.
+    pub packed: &'a [u8],
+    /// Their width.
+    pub bits: u32,
+    /// The first row.
+    pub start: usize,
+    /// The value of code 0.
+    pub base: i64,
+}
+
+/// Rows decoded at a time, into buffers that stay in the first-level cache.
+const CHUNK: usize = 1024;
+
+/// [`Kernels::scan_compare`] at the best level.
+pub fn scan_compare(
+    left: Operand<'_>,
+    comparison: Comparison,
+    right: Operand<'_>,
+    rows: usize,
+    out: &mut [u64],
+    and: bool,
+) {
+    Kernels::active().scan_compare(left, comparison, right, rows, out, and);
+}
+
+/// [`Kernels::select_i64_add`] at the best level.
+pub fn select_i64_add(
+    packed: &[u8],
+    bits: u32,
+    start: usize,
+    rows: usize,
+    words: &[u64],
+    selected: usize,
+    base: i64,
+    out: &mut [i64],
+) -> usize {
+    Kernels::active().select_i64_add(packed, bits, start, rows, words, selected, base, out)
+}
+
+/// [`Kernels::select_u32`] at the best level.
+pub fn select_u32(
+    packed: &[u8],
+    bits: u32,
+    start: usize,
+    rows: usize,
+    words: &[u64],
+    selected: usize,
+    out: &mut [u32],
+) -> usize {
+    Kernels::active().select_u32(packed, bits, start, rows, words, selected, out)
+}
+
+impl Kernels {
+    /// Bit `i` of `out` becomes "`left` of row `i` compares so with `right` of row `i`". With `and`, clears the bits of
+    /// the other rows instead.
+    pub fn scan_compare(
+        &self,
+        left: Operand<'_>,
+        comparison: Comparison,
+        right: Operand<'_>,
+        rows: usize,
+        out: &mut [u64],
+        and: bool,
+    ) {
+        let (keep, wanted) = (if and { 0 } else { u64::MAX }, comparison.wanted());
+        let out = &mut out[..bitmap::words_for(rows)];
+        // The codes themselves are compared, one side shifted, in 32-bit lanes wherever nothing can overflow.
+        let shift = left.base.checked_sub(right.base);
+        let narrow = left.bits <= 30 && right.bits <= 30;
+        let shift = shift.filter(|it| narrow && it.unsigned_abs() <= 1 << 30);
+        for (index, out) in out.chunks_mut(CHUNK / 64).enumerate() {
+            if and && !bitmap::any(out) {
+                continue;
+            }
+            let first = index * CHUNK;
+            let len = (rows - first).min(CHUNK);
+            let at = |it: Operand<'_>| (it.bits, it.start + first);
+            if let Some(shift) = shift {
+                let (mut a, mut b) = ([0u32; CHUNK], [0u32; CHUNK]);
+                let (a, b) = (&mut a[..len], &mut b[..len]);
+                self.unpack_u32(left.packed, at(left).0, at(left).1, a);
+                self.unpack_u32(right.packed, at(right).0, at(right).1, b);
+                a.iter_mut().for_each(|it| *it = it.wrapping_add(shift as u32));
+                // SAFETY: equal lengths, a word for each 64 rows, and the level runs here.
+                unsafe { (self.compare_i32)(as_i32(a), as_i32(b), wanted, out, keep) };
+            } else {
+                let (mut a, mut b) = ([0i64; CHUNK], [0i64; CHUNK]);
+                let (a, b) = (&mut a[..len], &mut b[..len]);
+                self.unpack_i64_add(left.packed, at(left).0, at(left).1, left.base, a);
+                self.unpack_i64_add(right.packed, at(right).0, at(right).1, right.base, b);
+                // SAFETY: as above.
+                unsafe { (self.compare_i64)(a, b, wanted, out, keep) };
+            }
+        }
+    }
+
+    /// Writes code plus `base` (wrapping) of the `selected` rows of a bitmap and returns how many. From about 4 % of the
+    /// rows on it decodes all and compresses, below that it fetches one by one.
+    pub fn select_i64_add(
+        &self,
+        packed: &[u8],
+        bits: u32,
+        start: usize,
+        rows: usize,
+        words: &[u64],
+        selected: usize,
+        base: i64,
+        out: &mut [i64],
+    ) -> usize {
+        if selected == rows {
+            self.unpack_i64_add(packed, bits, start, base, &mut out[..rows]);
+            return rows;
+        }
+        let mut next = 0;
+        for (index, words) in words[..bitmap::words_for(rows)].chunks(CHUNK / 64).enumerate() {
+            let first = index * CHUNK;
+            let len = (rows - first).min(CHUNK);
+            if selected.saturating_mul(25) < rows {
+                let mut positions = [0; CHUNK];
+                let count = self.positions(words, len, &mut positions);
+                let positions = &positions[..count];
+                self.gather_i64_add(packed, bits, start + first, base, positions, &mut out[next..]);
+                next += count;
+            } else {
+                let mut values = [0; CHUNK];
+                self.unpack_i64_add(packed, bits, start + first, base, &mut values[..len]);
+                next += self.compress_i64(&values[..len], words, &mut out[next..]);
+            }
+        }
+        debug_assert_eq!(next, selected);
+        next
+    }
+
+    /// Writes the codes of the `selected` rows of a bitmap and returns how many, as [`Kernels::select_i64_add`] does.
+    pub fn select_u32(
+        &self,
+        packed: &[u8],
+        bits: u32,
+        start: usize,
+        rows: usize,
+        words: &[u64],
+        selected: usize,
+        out: &mut [u32],
+    ) -> usize {
+        if selected == rows {
+            self.unpack_u32(packed, bits, start, &mut out[..rows]);
+            return rows;
+        }
+        let mut next = 0;
+        for (index, words) in words[..bitmap::words_for(rows)].chunks(CHUNK / 64).enumerate() {
+            let first = index * CHUNK;
+            let len = (rows - first).min(CHUNK);
+            let mut buffer = [0; CHUNK];
+            if selected.saturating_mul(25) < rows {
+                let count = self.positions(words, len, &mut buffer);
+                self.gather_u32(packed, bits, start + first, &buffer[..count], &mut out[next..]);
+                next += count;
+            } else {
+                self.unpack_u32(packed, bits, start + first, &mut buffer[..len]);
+                next += self.compress_u32(&buffer[..len], words, &mut out[next..]);
+            }
+        }
+        debug_assert_eq!(next, selected);
+        next
+    }
+}
+
+fn as_i32(words: &[u32]) -> &[i32] {
+    // SAFETY: same size, same alignment, and every bit pattern is a number of both types.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
+}
