@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ids;
+pub mod parking;
 pub mod prng;
 pub mod sync;
 pub mod units;

@@ -1,0 +1,366 @@
+//! Sleeping without losing a wake-up: [`Parking`] for a team of workers, [`Bell`] for those who wait for a condition.
+//!
+//! The trouble is the worker that finds nothing, and decides to sleep, just while someone adds work. Both sides
+//! therefore write first and read afterwards, with a sequentially consistent fence between:
+//!
+//! ```text
+//! worker:  state = LOOKING; sleepy += 1;  FENCE;  look for work once more;  nothing: LOOKING -> PARKED, sleep
+//! waker:   add work;                      FENCE;  sleepy == 0? nothing to wake;  else swap states to AWAKE
+//! ```
+//!
+//! Of the two reads at least one sees the other side's write: the worker finds the work, or the waker finds the worker.
+//! A worker still LOOKING is only *poked* (its change to PARKED fails and it looks again) and does not count as woken,
+//! because its last look may have found other work that keeps it busy; one that is PARKED is claimed by the swap, and
+//! notified. The state is read under the slot's lock before sleeping and the waker passes through that lock between
+//! swap and notify, so that the notification cannot fall between. Waking costs one fence and one load when nobody
+//! sleeps.
+//!
+//! The fences stand alone (no order on the atomics does their work), because that is what loom can model.
+
+use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+use crate::sync::{Condvar, Mutex};
+
+const AWAKE: u32 = 0;
+const LOOKING: u32 = 1;
+const PARKED: u32 = 2;
+
+/// The beds of a team: one per worker, on a cache line of its own.
+#[derive(Debug)]
+pub struct Parking {
+    /// Workers that are not AWAKE.
+    sleepy: AtomicUsize,
+    beds: Box<[Bed]>,
+}
+
+#[derive(Debug)]
+#[repr(align(128))]
+struct Bed {
+    state: AtomicU32,
+    lock: Mutex<()>,
+    risen: Condvar,
+}
+
+impl Parking {
+    /// Beds for workers 0 to `workers - 1`, all awake.
+    pub fn new(workers: usize) -> Self {
+        let bed = |_| Bed {
+            state: AtomicU32::new(AWAKE),
+            lock: Mutex::new(()),
+            risen: Condvar::new(),
+        };
+        Self { sleepy: AtomicUsize::new(0), beds: (0..workers).map(bed).collect() }
+    }
+
+    /// Announces that `worker` may sleep soon. It must look for work once more now, and then call
+    /// [`Parking::cancel`] when it found some, or [`Parking::park`].
+    pub fn prepare(&self, worker: usize) {
+        self.beds[worker].state.store(LOOKING, Ordering::Release);
+        self.sleepy.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+    }
+
+    /// Takes the announcement back.
+    pub fn cancel(&self, worker: usize) {
+        if self.beds[worker].state.swap(AWAKE, Ordering::AcqRel) != AWAKE {
+            self.sleepy.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Sleeps until woken; returns at once when a waker came by since [`Parking::prepare`].
+    pub fn park(&self, worker: usize) {
+        let bed = &self.beds[worker];
+        if bed
+            .state
+            .compare_exchange(LOOKING, PARKED, Ordering::AcqRel, Ordering::Acquire)
+            .is_err()
+        {
+            return;
+        }
+        let mut guard = bed.lock.lock();
+        while bed.state.load(Ordering::Acquire) != AWAKE {
+            guard = bed.risen.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+    }
+
+    /// Wakes up to `count` parked workers, the preferred ones first, then in order; returns how many. What they shall
+    /// find must have been written before.
+    pub fn wake(&self, preferred: &[usize], count: usize) -> usize {
+        fence(Ordering::SeqCst);
+        if count == 0 || self.sleepy.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        let mut woken = 0;
+        let known = preferred.iter().copied().filter(|&it| it < self.beds.len());
+        for worker in known.chain(0..self.beds.len()) {
+            if self.rouse(worker) {
+                woken += 1;
+                if woken == count {
+                    break;
+                }
+            }
+        }
+        woken
+    }
+
+    /// Pokes a looking worker or wakes a parked one; true for the latter.
+    fn rouse(&self, worker: usize) -> bool {
+        let bed = &self.beds[worker];
+        if bed.state.load(Ordering::Acquire) == AWAKE {
+            return false;
+        }
+        let before = bed.state.swap(AWAKE, Ordering::AcqRel);
+        if before != AWAKE {
+            self.sleepy.fetch_sub(1, Ordering::Relaxed);
+        }
+        if before == PARKED {
+            drop(bed.lock.lock());
+            bed.risen.notify_one();
+        }
+        before == PARKED
+    }
+}
+
+/// Threads that wait until a condition of their own holds, and those that ring when it may have changed.
+///
+/// The same two-sided protocol: a waiter announces itself, fences and looks; who rings has changed the condition, fences
+/// and looks for waiters. The number of the last ring, kept under the lock, covers the time between look and sleep.
+#[derive(Debug, Default)]
+pub struct Bell {
+    waiters: AtomicUsize,
+    rings: Mutex<u64>,
+    rung: Condvar,
+}
+
+impl Bell {
+    /// A bell that nobody waits for.
+    pub fn new() -> Self {
+        Self { waiters: AtomicUsize::new(0), rings: Mutex::new(0), rung: Condvar::new() }
+    }
+
+    /// Sleeps until `done` holds. It is asked once at least and after each ring, with no lock held.
+    pub fn wait_until(&self, done: impl Fn() -> bool) {
+        self.waiters.fetch_add(1, Ordering::Relaxed);
+        let leave = Leave(&self.waiters);
+        loop {
+            let seen = *self.rings.lock();
+            fence(Ordering::SeqCst);
+            if done() {
+                break;
+            }
+            let mut rings = self.rings.lock();
+            while *rings == seen {
+                rings = self.rung.wait(rings).unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+        }
+        drop(leave);
+    }
+
+    /// Makes the waiters look again. Costs a fence and a load when there are none.
+    pub fn ring(&self) {
+        fence(Ordering::SeqCst);
+        if self.waiters.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        *self.rings.lock() += 1;
+        self.rung.notify_all();
+    }
+}
+
+/// Counts a waiter out, also when its condition panics.
+struct Leave<'a>(&'a AtomicUsize);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::sync::{Arc, thread};
+
+    #[test]
+    fn waking_nobody_is_nothing_and_unknown_preferences_are_skipped() {
+        let parking = Parking::new(2);
+        assert_eq!(parking.wake(&[0, 7], 5), 0);
+        parking.prepare(1);
+        assert_eq!(parking.wake(&[9], 1), 0, "a looking worker is only poked");
+        parking.park(1);
+        parking.prepare(0);
+        parking.cancel(0);
+        assert_eq!(parking.sleepy.load(Ordering::SeqCst), 0);
+        assert_eq!(Parking::new(0).wake(&[0], 1), 0);
+    }
+
+    #[test]
+    fn every_item_is_taken_by_a_team_that_sleeps_between() {
+        const ITEMS: usize = 20_000;
+        let parking = Arc::new(Parking::new(3));
+        let bell = Arc::new(Bell::new());
+        let queue = Arc::new(Mutex::new(0_usize));
+        let taken = Arc::new(AtomicUsize::new(0));
+        let stop = Arc::new(AtomicU32::new(0));
+        let threads: Vec<_> = (0..3)
+            .map(|me| {
+                let (parking, bell, queue) = (parking.clone(), bell.clone(), queue.clone());
+                let (taken, stop) = (taken.clone(), stop.clone());
+                thread::spawn(move || {
+                    let take = || {
+                        let mut left = queue.lock();
+                        let found = *left > 0;
+                        *left -= usize::from(found);
+                        found
+                    };
+                    loop {
+                        if !take() {
+                            parking.prepare(me);
+                            if stop.load(Ordering::Relaxed) == 1 {
+                                break;
+                            }
+                            if !take() {
+                                parking.park(me);
+                                continue;
+                            }
+                            parking.cancel(me);
+                        }
+                        taken.fetch_add(1, Ordering::Relaxed);
+                        bell.ring();
+                    }
+                })
+            })
+            .collect();
+        for item in 0..ITEMS {
+            *queue.lock() += 1;
+            parking.wake(&[item % 3], 1);
+            if item % 100 == 0 {
+                bell.wait_until(|| taken.load(Ordering::Relaxed) > item);
+            }
+        }
+        bell.wait_until(|| taken.load(Ordering::Relaxed) == ITEMS);
+        stop.store(1, Ordering::Relaxed);
+        parking.wake(&[], usize::MAX);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    }
+}
+
+/// Loom tries every interleaving and reports a thread that sleeps for ever as a deadlock.
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::sync::{Arc, thread};
+
+    /// A worker as the machine runs it: takes `wanted` items, sleeping in between.
+    fn run(parking: &Parking, me: usize, items: &AtomicUsize, end: &AtomicUsize) -> usize {
+        let take = || {
+            items.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |it| it.checked_sub(1)).is_ok()
+        };
+        let mut taken = 0;
+        loop {
+            parking.prepare(me);
+            if take() {
+                parking.cancel(me);
+                taken += 1;
+            } else if end.load(Ordering::Relaxed) == 1 {
+                parking.cancel(me);
+                return taken;
+            } else {
+                parking.park(me);
+            }
+        }
+    }
+
+    #[test]
+    fn loom_one_worker_never_misses_an_item() {
+        loom::model(|| {
+            let parking = Arc::new(Parking::new(1));
+            let items = Arc::new(AtomicUsize::new(0));
+            let end = Arc::new(AtomicUsize::new(0));
+            let worker = {
+                let (parking, items, end) = (parking.clone(), items.clone(), end.clone());
+                thread::spawn(move || run(&parking, 0, &items, &end))
+            };
+            items.fetch_add(1, Ordering::Relaxed);
+            parking.wake(&[], 1);
+            end.store(1, Ordering::Relaxed);
+            parking.wake(&[0], usize::MAX);
+            let left = items.load(Ordering::Relaxed);
+            assert_eq!(worker.join().unwrap() + left, 1);
+        });
+    }
+
+    #[test]
+    fn loom_two_wakers_and_a_sleeper() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let parking = Arc::new(Parking::new(1));
+            let items = Arc::new(AtomicUsize::new(0));
+            let wakers: Vec<_> = (0..2)
+                .map(|_| {
+                    let (parking, items) = (parking.clone(), items.clone());
+                    thread::spawn(move || {
+                        items.fetch_add(1, Ordering::Relaxed);
+                        parking.wake(&[0], 1);
+                    })
+                })
+                .collect();
+            let mut taken = 0;
+            while taken < 2 {
+                parking.prepare(0);
+                let found = items.swap(0, Ordering::Relaxed);
+                taken += found;
+                if found > 0 {
+                    parking.cancel(0);
+                } else {
+                    parking.park(0);
+                }
+            }
+            for waker in wakers {
+                waker.join().unwrap();
+            }
+            assert_eq!(parking.sleepy.load(Ordering::Relaxed), 0);
+        });
+    }
+
+    #[test]
+    fn loom_two_workers_share_one_waker() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(|| {
+            let parking = Arc::new(Parking::new(2));
+            let end = Arc::new(AtomicUsize::new(0));
+            let items = Arc::new(AtomicUsize::new(0));
+            let workers: Vec<_> = (0..2)
+                .map(|me| {
+                    let (parking, items, end) = (parking.clone(), items.clone(), end.clone());
+                    thread::spawn(move || run(&parking, me, &items, &end))
+                })
+                .collect();
+            end.store(1, Ordering::Relaxed);
+            parking.wake(&[1], usize::MAX);
+            for worker in workers {
+                assert_eq!(worker.join().unwrap(), 0);
+            }
+        });
+    }
+
+    #[test]
+    fn loom_a_ring_is_never_lost() {
+        loom::model(|| {
+            let bell = Arc::new(Bell::new());
+            let done = Arc::new(AtomicUsize::new(0));
+            let ringer = {
+                let (bell, done) = (bell.clone(), done.clone());
+                thread::spawn(move || {
+                    done.store(1, Ordering::Relaxed);
+                    bell.ring();
+                })
+            };
+            bell.wait_until(|| done.load(Ordering::Relaxed) == 1);
+            ringer.join().unwrap();
+        });
+    }
+}
