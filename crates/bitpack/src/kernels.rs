@@ -389,7 +389,8 @@ fn gather<T>(
     let (packed, width, mask) = (packed.as_ptr(), bits as usize, mask(bits));
     for (out, &position) in out[..positions.len()].iter_mut().zip(positions) {
         // SAFETY: the greatest position was checked, and eight bytes behind its first are data or padding.
-        *out = value(unsafe { portable::window(packed, (start + position as usize) * width) } & mask);
+        *out =
+            value(unsafe { portable::window(packed, (start + position as usize) * width) } & mask);
     }
 }
 

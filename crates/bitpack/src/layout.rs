@@ -129,11 +129,7 @@ mod tests {
     fn plain_words_and_empty_ranges() {
         let mut packed = vec![0; packed_bytes(3, 64)];
         pack_u64(&[u64::MAX, 7], &mut packed, 1);
-        assert_eq!((0..3).map(|it| get_u64(&packed, 64, it)).collect::<Vec<_>>(), [
-            0,
-            u64::MAX,
-            7
-        ]);
+        assert_eq!((0..3).map(|it| get_u64(&packed, 64, it)).collect::<Vec<_>>(), [0, u64::MAX, 7]);
         assert_eq!(packed_bytes(0, 12), PADDING);
         pack(&[], 12, &mut [], 0);
         pack(&[0, 0], 0, &mut [], 0);

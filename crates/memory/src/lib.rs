@@ -1,1 +1,31 @@
-//! To be written.
+//! Memory whose place is known: segments bound to nodes, their page-socket maps, and buffers that pipelines re-use
+//! (DESIGN 4; P-HANA 4.3 and 5.2).
+//!
+//! Key decision: a segment is the only owner of its bytes, and gives them back to the free list of its node when it is
+//! dropped, so that the next query finds memory that is mapped, placed and touched already. The cost is memory kept
+//! mapped: a cap per list, and [`Allocator::trim`], bound it.
+//!
+//! - Invariant: two segments never share a byte; they share a page only below one page of size.
+//! - Invariant: dropping takes the lock of one node's list, never a global one.
+//! - Invariant: all bytes handed out are initialised: zero when fresh, whatever was there before when recycled.
+//! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
+//!
+//! Reading order: [`page_socket_map`], [`segment`], [`allocator`], [`pool`].
+
+pub mod allocator;
+mod detect;
+#[cfg(test)]
+mod fake;
+pub mod page_socket_map;
+pub mod pod;
+pub mod pool;
+pub mod segment;
+
+pub use allocator::{Allocator, Usage};
+pub use page_socket_map::{Location, PageRange, PageSocketMap};
+pub use pod::Pod;
+pub use pool::{Buffer, BufferPool};
+pub use segment::Segment;
+
+/// The size of a chunk that small segments share, and of a huge page.
+pub const CHUNK_BYTES: usize = 2 << 20;
