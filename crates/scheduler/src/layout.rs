@@ -1,0 +1,162 @@
+//! Who sits where: which hardware threads get a worker, how workers form groups, and where each worker looks for jobs.
+//! Pure functions of the topology.
+
+use std::collections::BTreeMap;
+
+use hardware::topology::Cpu;
+use hardware::{LlcId, NodeId, SocketId, Topology};
+
+use crate::affinity::StealingScope;
+
+/// The seating plan. A *place* is a node with workers.
+pub(crate) struct Layout {
+    /// The hardware thread of each worker.
+    pub(crate) seats: Vec<Cpu>,
+    /// The group of each worker.
+    pub(crate) group_of: Vec<usize>,
+    pub(crate) places: Vec<Place>,
+    /// Place and cache of each group.
+    pub(crate) groups: Vec<(usize, LlcId)>,
+    /// The place that serves a node, by node number: its own, or the nearest with workers.
+    homes: Vec<Option<usize>>,
+}
+
+/// A node with workers.
+pub(crate) struct Place {
+    pub(crate) node: NodeId,
+    pub(crate) socket: SocketId,
+    pub(crate) groups: Vec<usize>,
+    pub(crate) workers: Vec<usize>,
+    /// All places in order of distance, itself first.
+    pub(crate) nearest: Vec<usize>,
+}
+
+/// A group where a worker looks for jobs, and whether it may take hard ones there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stop {
+    pub(crate) group: usize,
+    pub(crate) hard: bool,
+}
+
+impl Layout {
+    /// Seats for `workers`, or for as many as the process has hardware threads and quota. An explicit number is taken
+    /// at its word, also past the hardware threads. `None` when there is no hardware thread at all.
+    pub(crate) fn new(topology: &Topology, workers: Option<usize>) -> Option<Self> {
+        let order = spread(topology);
+        if order.is_empty() {
+            return None;
+        }
+        let quota = topology.cpu_quota.map_or(usize::MAX, |it| it.max(0.0).ceil() as usize);
+        let count = workers.unwrap_or(order.len().min(quota)).max(1);
+        let mut seats: Vec<Cpu> = order.iter().cycle().take(count).copied().cloned().collect();
+        seats.sort_by_key(|it| (it.node, it.llc, it.id));
+
+        let mut places: Vec<Place> = Vec::new();
+        let mut groups: Vec<(usize, LlcId)> = Vec::new();
+        let mut group_of = Vec::with_capacity(count);
+        for (worker, seat) in seats.iter().enumerate() {
+            if places.last().is_none_or(|it| it.node != seat.node) {
+                let (node, socket) = (seat.node, seat.socket);
+                let empty = Vec::new;
+                let place =
+                    Place { node, socket, groups: empty(), workers: empty(), nearest: empty() };
+                places.push(place);
+            }
+            let place = places.len() - 1;
+            if groups.last() != Some(&(place, seat.llc)) {
+                places[place].groups.push(groups.len());
+                groups.push((place, seat.llc));
+            }
+            places[place].workers.push(worker);
+            group_of.push(groups.len() - 1);
+        }
+        let index: BTreeMap<NodeId, usize> =
+            places.iter().enumerate().map(|(at, it)| (it.node, at)).collect();
+        let serving = |node| -> Vec<usize> {
+            let nodes = topology.nearest_first(node);
+            nodes.iter().filter_map(|it| index.get(it).copied()).collect()
+        };
+        for place in &mut places {
+            place.nearest = serving(place.node);
+        }
+        let last = topology.nodes.iter().map(|it| it.id.index()).max().unwrap_or(0);
+        let mut homes = vec![None; last + 1];
+        for node in &topology.nodes {
+            homes[node.id.index()] = serving(node.id).first().copied();
+        }
+        Some(Self { seats, group_of, places, groups, homes })
+    }
+
+    /// The place that serves a node; `None` for a node that the machine does not have.
+    pub(crate) fn home(&self, node: NodeId) -> Option<usize> {
+        self.homes.get(node.index()).copied().flatten()
+    }
+
+    /// Where a worker looks, in order: its group, the others of its node, then places by distance within the scope.
+    pub(crate) fn stops(&self, worker: usize, scope: StealingScope) -> Vec<Stop> {
+        let own = self.group_of[worker];
+        let home = self.groups[own].0;
+        let socket = self.places[home].socket;
+        let mut stops = Vec::new();
+        for &place in &self.places[home].nearest {
+            let near = place == home;
+            let allowed = match scope {
+                StealingScope::None => near,
+                StealingScope::Socket => near || self.places[place].socket == socket,
+                StealingScope::All => true,
+            };
+            if allowed {
+                let groups = &self.places[place].groups;
+                // Workers start at different groups of a place, so that they do not queue for the same lock.
+                let first =
+                    groups.iter().position(|&it| it == own).unwrap_or(worker % groups.len());
+                let around = groups.iter().cycle().skip(first).take(groups.len());
+                stops.extend(around.map(|&group| Stop { group, hard: near }));
+            }
+        }
+        stops
+    }
+}
+
+/// The hardware threads in the order in which they get workers: distinct cores before SMT siblings, then round the
+/// nodes (sockets before the sub-nodes of one), then round the last-level caches of a node.
+fn spread(topology: &Topology) -> Vec<&Cpu> {
+    /// Numbers things that share a key in order of appearance.
+    struct Counter<K>(BTreeMap<K, usize>);
+    impl<K: Ord> Counter<K> {
+        fn next(&mut self, key: K) -> usize {
+            let slot = self.0.entry(key).or_insert(0);
+            *slot += 1;
+            *slot - 1
+        }
+    }
+    let mut cpus: Vec<&Cpu> = topology.cpus.iter().collect();
+    cpus.sort_by_key(|it| it.id);
+    let (mut siblings, mut in_cache) = (Counter(BTreeMap::new()), Counter(BTreeMap::new()));
+    let mut ranked: Vec<_> = cpus
+        .into_iter()
+        .map(|it| {
+            let sibling = siblings.next((it.node, it.core));
+            (sibling, in_cache.next((it.node, it.llc, sibling)), it)
+        })
+        .collect();
+    ranked.sort_by_key(|&(sibling, rank, it)| (sibling, rank, it.llc, it.id));
+
+    let mut sub_nodes = Counter(BTreeMap::new());
+    let mut sub_node = BTreeMap::new();
+    for node in &topology.nodes {
+        if topology.cpus_of(node.id).next().is_some() {
+            sub_node.insert(node.id, sub_nodes.next(node.socket));
+        }
+    }
+    let mut in_node = Counter(BTreeMap::new());
+    let mut seated: Vec<_> = ranked
+        .into_iter()
+        .map(|(sibling, _, it)| (sibling, in_node.next((it.node, sibling)), it))
+        .collect();
+    seated.sort_by_key(|&(sibling, rank, it)| {
+        let sub = sub_node.get(&it.node).copied().unwrap_or(usize::MAX);
+        (sibling, rank, sub, it.socket, it.node, it.id)
+    });
+    seated.into_iter().map(|it| it.2).collect()
+}

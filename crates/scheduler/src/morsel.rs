@@ -1,0 +1,214 @@
+//! Morsels and the cursors that cut them (P-HYPER 3.2: the storage area boundaries of each core, cut on demand).
+//!
+//! A job has one cursor per home node and one for ranges that are at home everywhere. A cursor counts morsels, not
+//! rows, so one `fetch_add` cuts and a binary search finds the range.
+
+use std::ops::ControlFlow;
+
+use hardware::NodeId;
+use stdx::sync::atomic::{AtomicU64, Ordering};
+
+use crate::stats::WorkerId;
+
+/// Rows of a job that live together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MorselRange {
+    /// The node that holds them; `None` when there is no such node or it does not matter.
+    pub node: Option<NodeId>,
+    /// First row.
+    pub start: u64,
+    /// One past the last row.
+    pub end: u64,
+}
+
+/// A piece of a range, small enough to react at its end and large enough to be worth picking.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Morsel {
+    /// The index into the job's ranges.
+    pub range: usize,
+    /// First row.
+    pub start: u64,
+    /// One past the last row.
+    pub end: u64,
+}
+
+/// Who runs a morsel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MorselContext {
+    /// The index for state local to a worker, below [`crate::Scheduler::slots`]; no two morsels of a job run in the
+    /// same slot at a time.
+    pub slot: usize,
+    /// The worker; for a job run inline the number after the last worker.
+    pub worker: WorkerId,
+    /// The node of the running worker.
+    pub node: NodeId,
+    /// Whether the range has its home on another node.
+    pub stolen: bool,
+}
+
+/// What a job does with each morsel.
+pub trait MorselBody: Send + Sync {
+    /// Processes the morsel's rows. `Break` stops the job after the morsels that already run; why is kept by the body.
+    fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()>;
+}
+
+/// Cursors of different nodes never share a cache line, nor the pair of lines a prefetcher takes.
+#[repr(align(128))]
+struct Cursor {
+    next: AtomicU64,
+    total: u64,
+    spans: Vec<Span>,
+}
+
+/// A range and the number of its first morsel within the cursor.
+struct Span {
+    first: u64,
+    range: usize,
+    start: u64,
+    end: u64,
+}
+
+/// All cursors of a job, by the index of the home node; the last one is at home everywhere.
+pub(crate) struct Cursors {
+    cursors: Vec<Cursor>,
+    morsel_rows: u64,
+}
+
+impl Cursors {
+    /// Cursors over `ranges`; `home` gives the cursor of a range, below `count`. Empty ranges have no morsels.
+    pub(crate) fn new(
+        ranges: &[MorselRange],
+        morsel_rows: u64,
+        count: usize,
+        home: impl Fn(&MorselRange) -> usize,
+    ) -> Self {
+        let empty = || Cursor { next: AtomicU64::new(0), total: 0, spans: Vec::new() };
+        let mut cursors: Vec<Cursor> = std::iter::repeat_with(empty).take(count).collect();
+        let morsel_rows = morsel_rows.max(1);
+        for (range, it) in ranges.iter().enumerate().filter(|(_, it)| it.start < it.end) {
+            let cursor = &mut cursors[home(it)];
+            let span = Span { first: cursor.total, range, start: it.start, end: it.end };
+            cursor.spans.push(span);
+            // Half of the numbers stay free for workers that look at a dry cursor.
+            let total = cursor.total.checked_add((it.end - it.start).div_ceil(morsel_rows));
+            cursor.total = total
+                .filter(|&it| it < 1 << 63)
+                .expect("invariant: a job has less than 2^63 morsels");
+        }
+        Self { cursors, morsel_rows }
+    }
+
+    /// The next morsel of a cursor; each is given out once.
+    pub(crate) fn cut(&self, cursor: usize) -> Option<Morsel> {
+        let cursor = &self.cursors[cursor];
+        // Looked at first, so that the counter never runs far past its end.
+        if cursor.next.load(Ordering::Relaxed) >= cursor.total {
+            return None;
+        }
+        let number = cursor.next.fetch_add(1, Ordering::Relaxed);
+        if number >= cursor.total {
+            return None;
+        }
+        let span = &cursor.spans[cursor.spans.partition_point(|it| it.first <= number) - 1];
+        // A span's last start lies below its end, so neither product nor sum can overflow; the end could.
+        let start = span.start + (number - span.first) * self.morsel_rows;
+        let end = start.saturating_add(self.morsel_rows).min(span.end);
+        Some(Morsel { range: span.range, start, end })
+    }
+
+    /// Whether a cursor has nothing left to cut; morsels may still run.
+    pub(crate) fn is_dry(&self, cursor: usize) -> bool {
+        self.left(cursor) == 0
+    }
+
+    /// Whether all cursors are dry.
+    pub(crate) fn all_dry(&self) -> bool {
+        (0..self.cursors.len()).all(|it| self.is_dry(it))
+    }
+
+    /// Morsels not cut yet.
+    pub(crate) fn left(&self, cursor: usize) -> u64 {
+        let cursor = &self.cursors[cursor];
+        cursor.total.saturating_sub(cursor.next.load(Ordering::Relaxed))
+    }
+
+    /// Morsels of all cursors, cut or not.
+    pub(crate) fn total(&self) -> u64 {
+        self.cursors.iter().map(|it| it.total).sum()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.cursors.len()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn range(start: u64, end: u64) -> MorselRange {
+        MorselRange { node: None, start, end }
+    }
+
+    fn cut_all(ranges: &[MorselRange], rows: u64) -> Vec<(usize, u64, u64)> {
+        let cursors = Cursors::new(ranges, rows, 1, |_| 0);
+        std::iter::from_fn(|| cursors.cut(0)).map(|it| (it.range, it.start, it.end)).collect()
+    }
+
+    #[test]
+    fn morsels_cover_each_range_and_never_cross_one() {
+        let ranges = [range(0, 0), range(5, 6), range(10, 20), range(7, 3), range(20, 24)];
+        let morsels = [(1, 5, 6), (2, 10, 14), (2, 14, 18), (2, 18, 20), (4, 20, 24)];
+        assert_eq!(cut_all(&ranges, 4), morsels);
+        assert_eq!(cut_all(&ranges, 1000), [(1, 5, 6), (2, 10, 20), (4, 20, 24)]);
+        assert_eq!(cut_all(&[], 4), []);
+        assert_eq!(cut_all(&[range(0, 2)], 0), [(0, 0, 1), (0, 1, 2)], "no rows count as one");
+    }
+
+    #[test]
+    fn the_last_rows_of_the_number_range_do_not_overflow() {
+        let top = u64::MAX;
+        assert_eq!(cut_all(&[range(top - 3, top)], 2), [(0, top - 3, top - 1), (0, top - 1, top)]);
+        assert_eq!(cut_all(&[range(0, top)], top), [(0, 0, top)]);
+        assert_eq!(cut_all(&[range(1, top)], top - 2).len(), 2);
+    }
+
+    #[test]
+    fn each_home_has_a_cursor_of_its_own() {
+        let cursors = Cursors::new(&[range(0, 2), range(2, 3)], 1, 3, |it| it.start as usize);
+        assert_eq!((cursors.total(), cursors.left(0), cursors.is_dry(1)), (3, 2, true));
+        assert!(cursors.cut(2).is_some() && cursors.cut(2).is_none() && cursors.cut(1).is_none());
+        assert!(!cursors.all_dry());
+        assert!(cursors.cut(0).is_some() && cursors.cut(0).is_some());
+        assert!(cursors.all_dry());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use stdx::sync::{Arc, thread};
+
+    #[test]
+    fn loom_every_morsel_is_cut_once() {
+        loom::model(|| {
+            let ranges = [0, 2].map(|it| MorselRange { node: None, start: it, end: it + 2 });
+            let cursors = Arc::new(Cursors::new(&ranges, 1, 1, |_| 0));
+            let cut = |cursors: &Cursors| -> Vec<u64> {
+                std::iter::from_fn(|| cursors.cut(0)).map(|it| it.start).collect()
+            };
+            let others: Vec<_> = (0..2)
+                .map(|_| {
+                    let cursors = Arc::clone(&cursors);
+                    thread::spawn(move || cut(&cursors))
+                })
+                .collect();
+            let mut rows = cut(&cursors);
+            for other in others {
+                rows.extend(other.join().unwrap());
+            }
+            rows.sort_unstable();
+            assert_eq!(rows, [0, 1, 2, 3]);
+        });
+    }
+}
