@@ -11,6 +11,7 @@ pub mod ids;
 pub mod parking;
 pub mod prng;
 pub mod sync;
+pub mod tagged;
 pub mod units;
 
 pub use prng::Prng;
