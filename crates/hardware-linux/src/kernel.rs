@@ -1,0 +1,243 @@
+//! The system calls, each as a safe function that returns what the kernel said.
+//!
+//! mbind and move_pages have no wrapper in libc (libnuma has them), so they go through `syscall`.
+
+use std::io;
+use std::ptr::NonNull;
+
+/// Length of a huge page on x86-64 and on arm64 with 4 KiB pages.
+pub const HUGE_BYTES: usize = 2 << 20;
+
+const MPOL_DEFAULT: libc::c_ulong = 0;
+const MPOL_PREFERRED: libc::c_ulong = 1;
+const MPOL_INTERLEAVE: libc::c_ulong = 3;
+const MPOL_MF_MOVE: libc::c_ulong = 1 << 1;
+
+/// Bits of a node mask: more than any kernel's MAX_NUMNODES (1024).
+const MASK_BITS: usize = 1024;
+const WORD_BITS: usize = libc::c_ulong::BITS as usize;
+
+/// A memory policy as mbind takes it.
+#[derive(Clone, Copy, Debug)]
+pub enum Policy<'a> {
+    /// The policy of the thread: first touch.
+    Default,
+    /// One node while it has room, then the nearest that has.
+    Preferred(u16),
+    /// Dealt round a set of nodes.
+    Interleave(&'a [u16]),
+}
+
+fn check(result: libc::c_long) -> io::Result<()> {
+    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Bytes of a base page.
+pub fn page_bytes() -> usize {
+    // SAFETY: sysconf reads a constant of the system and touches no memory of ours.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).ok().filter(|it| it.is_power_of_two()).unwrap_or(4096)
+}
+
+/// Maps `bytes` zeroed bytes at an address that is `skew` huge pages past a multiple of `period` huge pages. `bytes` is a
+/// multiple of the page size.
+pub fn map(bytes: usize, period: usize, skew: usize) -> io::Result<NonNull<u8>> {
+    let span = period * HUGE_BYTES;
+    let over = bytes.checked_add(span).ok_or(io::ErrorKind::OutOfMemory)?;
+    // SAFETY: a new private anonymous mapping at an address of the kernel's choice overlaps nothing.
+    let raw = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            over,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if raw == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let start = raw as usize;
+    let head = (skew * HUGE_BYTES + span - start % span) % span;
+    let base = raw.cast::<u8>().wrapping_add(head);
+    // The kernel hands out whole pages, so head and tail are whole pages too.
+    if head > 0 {
+        unmap_raw(raw.cast(), head);
+    }
+    if span > head {
+        unmap_raw(base.wrapping_add(bytes), span - head);
+    }
+    NonNull::new(base).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+}
+
+/// Gives back `bytes` from `base` on, which [`map`] returned and which nobody refers to.
+pub fn unmap(base: NonNull<u8>, bytes: usize) {
+    unmap_raw(base.as_ptr(), bytes);
+}
+
+fn unmap_raw(base: *mut u8, bytes: usize) {
+    // SAFETY: the callers pass a range of a mapping of ours that nobody refers to: a trimmed edge nobody was given, or
+    // a mapping whose token came back (`Machine::unmap`).
+    let result = unsafe { libc::munmap(base.cast(), bytes) };
+    // It can fail only by splitting one mapping too many (vm.max_map_count); the range then stays mapped, which harms
+    // nobody.
+    debug_assert_eq!(result, 0, "munmap: {}", io::Error::last_os_error());
+}
+
+/// Asks for huge pages in a range of ours.
+pub fn advise_huge(base: NonNull<u8>, bytes: usize) -> io::Result<()> {
+    // SAFETY: MADV_HUGEPAGE changes how pages are backed, never their contents.
+    check(unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) }.into())
+}
+
+/// Sets the policy of a range; `migrate` also moves pages that are elsewhere.
+pub fn bind(base: NonNull<u8>, bytes: usize, policy: Policy<'_>, migrate: bool) -> io::Result<()> {
+    let mut mask: [libc::c_ulong; MASK_BITS / WORD_BITS] = [0; MASK_BITS / WORD_BITS];
+    let mut set = |node: u16| match mask.get_mut(usize::from(node) / WORD_BITS) {
+        Some(word) => {
+            *word |= 1 << (usize::from(node) % WORD_BITS);
+            Ok(())
+        }
+        None => Err(io::Error::from(io::ErrorKind::InvalidInput)),
+    };
+    let mode = match policy {
+        Policy::Default => MPOL_DEFAULT,
+        Policy::Preferred(node) => {
+            set(node)?;
+            MPOL_PREFERRED
+        }
+        Policy::Interleave(nodes) => {
+            nodes.iter().try_for_each(|&it| set(it))?;
+            MPOL_INTERLEAVE
+        }
+    };
+    // The kernel reads one bit fewer than it is told.
+    let (pointer, bits) = match mode {
+        MPOL_DEFAULT => (std::ptr::null(), 0),
+        _ => (mask.as_ptr(), MASK_BITS as libc::c_ulong + 1),
+    };
+    let flags = if migrate { MPOL_MF_MOVE } else { 0 };
+    // SAFETY: mbind changes where pages live, never their contents; the mask outlives the call and has `bits` bits.
+    check(unsafe {
+        libc::syscall(libc::SYS_mbind, base.as_ptr(), bytes, mode, pointer, bits, flags)
+    })
+}
+
+/// The node of each of `count` pages from `base` on; a negative number where the page has none.
+pub fn query_pages(base: NonNull<u8>, count: usize, page: usize) -> io::Result<Vec<i32>> {
+    let addresses: Vec<_> = (0..count).map(|it| base.as_ptr().wrapping_add(it * page)).collect();
+    let mut status = vec![-libc::ENOENT; count];
+    // SAFETY: with a null node list move_pages only writes `count` entries of `status`; the addresses are not followed.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_move_pages,
+            0_usize,
+            count,
+            addresses.as_ptr(),
+            std::ptr::null::<i32>(),
+            status.as_mut_ptr(),
+            0_usize,
+        )
+    };
+    check(result).map(|()| status)
+}
+
+/// Moves pages of this process to the nodes given for each. Pages that cannot be moved stay where they are.
+pub fn move_pages(pages: &[usize], nodes: &[i32]) -> io::Result<()> {
+    assert_eq!(pages.len(), nodes.len(), "invariant: one node per page");
+    let mut status = vec![0_i32; pages.len()];
+    // SAFETY: both lists have `pages.len()` entries and outlive the call; moving a page keeps its contents and address.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_move_pages,
+            0_usize,
+            pages.len(),
+            pages.as_ptr(),
+            nodes.as_ptr(),
+            status.as_mut_ptr(),
+            MPOL_MF_MOVE,
+        )
+    };
+    check(result)
+}
+
+/// The hardware threads that the calling thread may run on.
+pub fn affinity() -> io::Result<Vec<u32>> {
+    let mut words = 16;
+    loop {
+        let mut mask: Vec<libc::c_ulong> = vec![0; words];
+        // SAFETY: the kernel writes at most the given number of bytes into `mask`.
+        let got = unsafe {
+            libc::syscall(
+                libc::SYS_sched_getaffinity,
+                0_usize,
+                words * size_of::<libc::c_ulong>(),
+                mask.as_mut_ptr(),
+            )
+        };
+        if got >= 0 {
+            let set =
+                |bit: &u32| mask[*bit as usize / WORD_BITS] >> (*bit as usize % WORD_BITS) & 1;
+            return Ok((0..(words * WORD_BITS) as u32).filter(|it| set(it) == 1).collect());
+        }
+        let error = io::Error::last_os_error();
+        // EINVAL: the kernel's mask is wider than ours.
+        if error.raw_os_error() != Some(libc::EINVAL) || words >= 1 << 12 {
+            return Err(error);
+        }
+        words *= 2;
+    }
+}
+
+/// Pins the calling thread to the given hardware threads.
+pub fn set_affinity(cpus: &[u32]) -> io::Result<()> {
+    let words = cpus.iter().max().map_or(1, |&it| it as usize / WORD_BITS + 1);
+    let mut mask: Vec<libc::c_ulong> = vec![0; words];
+    for &cpu in cpus {
+        mask[cpu as usize / WORD_BITS] |= 1 << (cpu as usize % WORD_BITS);
+    }
+    // SAFETY: the kernel reads the given number of bytes of `mask` and changes nothing of ours.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_sched_setaffinity,
+            0_usize,
+            words * size_of::<libc::c_ulong>(),
+            mask.as_ptr(),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mappings_start_where_asked() {
+        for (period, skew) in [(1, 0), (4, 0), (4, 3), (3, 2)] {
+            for bytes in [4096, HUGE_BYTES, 3 * HUGE_BYTES + 4096] {
+                let base = map(bytes, period, skew).unwrap();
+                assert_eq!(base.addr().get() % (period * HUGE_BYTES), skew * HUGE_BYTES);
+                unmap(base, bytes);
+            }
+        }
+        assert!(map(usize::MAX - 4095, 1, 0).is_err());
+    }
+
+    #[test]
+    fn the_affinity_mask_can_be_read_and_set_again() {
+        let cpus = affinity().unwrap();
+        assert!(!cpus.is_empty());
+        set_affinity(&cpus).unwrap();
+        assert_eq!(affinity().unwrap(), cpus);
+        assert!(set_affinity(&[]).is_err(), "an empty mask is refused by the kernel");
+    }
+
+    #[test]
+    fn nodes_past_the_mask_are_refused_before_the_call() {
+        let base = map(4096, 1, 0).unwrap();
+        let far = bind(base, 4096, Policy::Preferred(u16::MAX), false);
+        assert_eq!(far.unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        unmap(base, 4096);
+    }
+}

@@ -1,0 +1,440 @@
+//! [`LinuxMachine`]: the Machine of a real Linux.
+//!
+//! **Binding.** One node is asked for with `MPOL_PREFERRED`, not `MPOL_BIND`: when a bound node is full, the kernel kills
+//! the process though other nodes have room. Whoever needs the truth asks [`Machine::locate`]. On a machine with one
+//! memory node nothing is bound at all.
+//!
+//! **Interleaving.** The kernel deals pages by their address, so a mapping of huge pages starts at an address whose turn
+//! it is for the first node (as long as the nodes are given in ascending order, turned at will). Base pages in a short
+//! mapping start where the address falls. `place` moves touched pages to what [`mappings::dealt`] says.
+//!
+//! **Memory that is not there.** Linux promises more than it has and kills later. A mapping is refused when it is larger
+//! than the available bytes less what was promised before and not touched yet (mapped less resident); so that small
+//! mappings cost no file reads, each look grants a quarter of the rest, and mappings draw on the grant first.
+
+use std::io;
+use std::path::Path;
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+use hardware::topology::{Cpu, LlcId, Node};
+use hardware::{
+    CpuId, Machine, MachineError, Mapping, NodeId, PagePolicy, Restriction, SocketId, Topology,
+    WorkerSpec, WorkerTeam,
+};
+use stdx::sync::{Arc, Mutex};
+use stdx::{Bytes, Nanos};
+
+use crate::kernel::{self, HUGE_BYTES, Policy};
+use crate::mappings::{self, Mappings};
+use crate::team::{Spin, Team};
+use crate::topology::{self, Root};
+
+/// Pages asked about or moved per system call.
+const BATCH_PAGES: usize = 1 << 14;
+
+/// This machine.
+pub struct LinuxMachine {
+    topology: Topology,
+    opened: Instant,
+    page: usize,
+    allowed: Allowed,
+    restrictions: Vec<Restriction>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    mappings: Mappings,
+    /// Bytes that may be mapped without looking again.
+    granted: u64,
+}
+
+/// The calls that work here.
+#[derive(Clone, Copy, Debug)]
+struct Allowed {
+    bind: bool,
+    query: bool,
+    migrate: bool,
+    pin: bool,
+    huge: bool,
+}
+
+/// Opens this machine. It always succeeds: what cannot be read or is forbidden shows in [`Machine::restrictions`].
+pub fn open() -> Arc<LinuxMachine> {
+    Arc::new(LinuxMachine::open())
+}
+
+impl LinuxMachine {
+    fn open() -> Self {
+        let root = Root::new(Path::new("/"));
+        let mut restrictions = Vec::new();
+        let affinity = kernel::affinity().ok();
+        let topology = topology::read(&root, affinity.as_deref()).unwrap_or_else(|error| {
+            restrictions.push(Restriction {
+                call: "topology",
+                consequence: format!(
+                    "{error}; the machine is taken as one node with the CPUs of the affinity mask"
+                ),
+            });
+            flat(affinity.as_deref().unwrap_or(&[0]), &root)
+        });
+        let allowed = probe(&topology, &root, affinity.as_deref(), &mut restrictions);
+        Self {
+            topology,
+            opened: Instant::now(),
+            page: kernel::page_bytes(),
+            allowed,
+            restrictions,
+            state: Mutex::new(State::default()),
+        }
+    }
+
+    fn check_nodes(&self, policy: &PagePolicy) -> Result<(), MachineError> {
+        let open = |node: &NodeId| {
+            let known = self.topology.nodes.iter().any(|it| {
+                it.id == *node
+                    && it.allowed
+                    && (it.memory_total.0 > 0 || self.topology.nodes.len() == 1)
+            });
+            if known { Ok(()) } else { Err(MachineError::NoSuchNode(*node)) }
+        };
+        match policy {
+            PagePolicy::Node(node) => open(node),
+            PagePolicy::Interleave(nodes) => nodes.iter().try_for_each(open),
+            PagePolicy::FirstTouch => Ok(()),
+        }
+    }
+
+    /// Binding changes nothing where all memory is on one node.
+    fn binds(&self) -> bool {
+        self.allowed.bind && self.topology.nodes.len() > 1
+    }
+
+    /// Draws `bytes` from the grant, or looks whether the machine has them.
+    fn reserve(&self, state: &mut State, bytes: usize) -> Result<(), MachineError> {
+        let wanted = bytes as u64;
+        if state.granted < wanted {
+            let resident = self.resident_bytes().1.0;
+            let promised = state.mappings.total_bytes.saturating_sub(resident);
+            let left = self.available_bytes().0.saturating_sub(promised);
+            if wanted > left {
+                return Err(MachineError::OutOfMemory { bytes });
+            }
+            state.granted = (left / 4).max(wanted);
+        }
+        state.granted -= wanted;
+        Ok(())
+    }
+
+    fn bind(
+        &self,
+        base: NonNull<u8>,
+        bytes: usize,
+        policy: &PagePolicy,
+        migrate: bool,
+    ) -> io::Result<()> {
+        match policy {
+            PagePolicy::Node(node) => kernel::bind(
+                base,
+                bytes,
+                Policy::Preferred(node.0),
+                migrate && self.allowed.migrate,
+            ),
+            PagePolicy::Interleave(nodes) if !nodes.is_empty() => {
+                let mut numbers: Vec<u16> = nodes.iter().map(|it| it.0).collect();
+                numbers.sort_unstable();
+                numbers.dedup();
+                kernel::bind(base, bytes, Policy::Interleave(&numbers), false)?;
+                if migrate && self.allowed.migrate {
+                    self.deal(base, bytes, policy)
+                } else {
+                    Ok(())
+                }
+            }
+            PagePolicy::Interleave(_) | PagePolicy::FirstTouch => {
+                kernel::bind(base, bytes, Policy::Default, false)
+            }
+        }
+    }
+
+    /// Moves touched pages to where the policy deals them: mbind leaves those that are on any node of the set.
+    fn deal(&self, base: NonNull<u8>, bytes: usize, policy: &PagePolicy) -> io::Result<()> {
+        let count = bytes / self.page;
+        for first in (0..count).step_by(BATCH_PAGES) {
+            let batch = BATCH_PAGES.min(count - first);
+            let start = at(base, first * self.page);
+            let status = kernel::query_pages(start, batch, self.page)?;
+            let (mut pages, mut nodes) = (Vec::new(), Vec::new());
+            for (page, &now) in (first..first + batch).zip(&status) {
+                let Some(goal) = mappings::dealt(policy, page * self.page, bytes, self.page) else {
+                    continue;
+                };
+                if now >= 0 && now != i32::from(goal.0) {
+                    pages.push(base.addr().get() + page * self.page);
+                    nodes.push(i32::from(goal.0));
+                }
+            }
+            if !pages.is_empty() {
+                kernel::move_pages(&pages, &nodes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn in_our_mapping(&self, base: NonNull<u8>, bytes: usize) -> Result<(), MachineError> {
+        let start = base.addr().get();
+        let message = if start % self.page != 0 {
+            "the address is not at the start of a page"
+        } else if !self.state.lock().mappings.contains(start, bytes) {
+            "the range is not inside a mapping of this machine"
+        } else {
+            return Ok(());
+        };
+        Err(MachineError::Os { call: "place", message: message.to_owned() })
+    }
+}
+
+impl Machine for LinuxMachine {
+    fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    fn now(&self) -> Nanos {
+        // std reads CLOCK_MONOTONIC without entering the kernel.
+        Nanos(self.opened.elapsed().as_nanos() as u64)
+    }
+
+    fn sleep(&self, span: Nanos) {
+        stdx::sync::thread::sleep(Duration::from_nanos(span.0));
+    }
+
+    fn page_bytes(&self) -> usize {
+        self.page
+    }
+
+    fn map(&self, bytes: usize, policy: &PagePolicy) -> Result<Mapping, MachineError> {
+        self.check_nodes(policy)?;
+        let out_of_memory = MachineError::OutOfMemory { bytes };
+        let Some(length) = bytes.max(1).checked_next_multiple_of(self.page) else {
+            return Err(out_of_memory);
+        };
+        self.reserve(&mut self.state.lock(), length)?;
+        let (period, skew) = turn(policy);
+        let base = kernel::map(length, period, skew).map_err(|error| {
+            match error.raw_os_error().is_none() || error.raw_os_error() == Some(libc::ENOMEM) {
+                true => out_of_memory,
+                false => os_error("mmap", &error),
+            }
+        })?;
+        if self.allowed.huge && length >= HUGE_BYTES {
+            // Advice: without it the pages are small and all else is the same.
+            let _ = kernel::advise_huge(base, length);
+        }
+        if self.binds()
+            && *policy != PagePolicy::FirstTouch
+            && let Err(error) = self.bind(base, length, policy, false)
+        {
+            kernel::unmap(base, length);
+            return Err(os_error("mbind", &error));
+        }
+        self.state.lock().mappings.insert(base.addr().get(), length, policy);
+        Ok(Mapping { base, bytes: length })
+    }
+
+    fn unmap(&self, mapping: Mapping) {
+        // Removed before the kernel may hand the address out again.
+        let known = self.state.lock().mappings.remove(mapping.base.addr().get(), mapping.bytes);
+        assert!(known, "unmap of {mapping:?}, which this machine did not map");
+        kernel::unmap(mapping.base, mapping.bytes);
+    }
+
+    fn place(
+        &self,
+        base: NonNull<u8>,
+        bytes: usize,
+        policy: &PagePolicy,
+    ) -> Result<(), MachineError> {
+        self.check_nodes(policy)?;
+        let length = bytes.checked_next_multiple_of(self.page).unwrap_or(usize::MAX);
+        self.in_our_mapping(base, length)?;
+        if length == 0 {
+            return Ok(());
+        }
+        if self.binds() {
+            self.bind(base, length, policy, true).map_err(|error| os_error("mbind", &error))?;
+        }
+        self.state.lock().mappings.ask(base.addr().get(), length, policy);
+        Ok(())
+    }
+
+    fn locate(&self, base: NonNull<u8>, pages: usize) -> Result<Vec<Option<NodeId>>, MachineError> {
+        self.in_our_mapping(base, pages.saturating_mul(self.page))?;
+        if !self.allowed.query {
+            let asked = self.state.lock().mappings.asked(base.addr().get(), pages, self.page);
+            let only = match &self.topology.nodes[..] {
+                [node] => Some(node.id),
+                _ => None,
+            };
+            return Ok(asked.into_iter().map(|it| it.or(only)).collect());
+        }
+        let mut nodes = Vec::with_capacity(pages);
+        for first in (0..pages).step_by(BATCH_PAGES) {
+            let start = at(base, first * self.page);
+            let status = kernel::query_pages(start, BATCH_PAGES.min(pages - first), self.page)
+                .map_err(|error| os_error("move_pages", &error))?;
+            nodes.extend(status.iter().map(|&it| u16::try_from(it).ok().map(NodeId)));
+        }
+        Ok(nodes)
+    }
+
+    fn start(&self, workers: Vec<WorkerSpec>) -> Result<Arc<dyn WorkerTeam>, MachineError> {
+        let cpus = self.topology.cpus.len() as f64;
+        let threads = self.topology.cpu_quota.map_or(cpus, |it| it.min(cpus));
+        let spin = Spin::for_team(workers.len(), threads);
+        Ok(Team::start(workers, self.allowed.pin, spin)?)
+    }
+
+    fn restrictions(&self) -> Vec<Restriction> {
+        self.restrictions.clone()
+    }
+
+    fn resident_bytes(&self) -> (Bytes, Bytes) {
+        let (peak, now) = topology::resident_bytes(&Root::new(Path::new("/"))).unwrap_or((0, 0));
+        (Bytes(peak), Bytes(now))
+    }
+
+    fn available_bytes(&self) -> Bytes {
+        let open: Vec<u16> = self.topology.memory_nodes().iter().map(|it| it.0).collect();
+        // All nodes together are what the system counts anyway.
+        let some = self.topology.nodes.iter().any(|it| !it.allowed).then_some(&open[..]);
+        let left = topology::available_bytes(&Root::new(Path::new("/")), some);
+        // Where /proc is hidden nothing is known: let mmap decide.
+        Bytes(left.unwrap_or(u64::MAX / 2))
+    }
+}
+
+/// The huge-page alignment that makes the first node's turn come first.
+fn turn(policy: &PagePolicy) -> (usize, usize) {
+    let PagePolicy::Interleave(nodes) = policy else { return (1, 0) };
+    let mut sorted = nodes.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let skew = nodes.first().and_then(|first| sorted.iter().position(|it| it == first));
+    (sorted.len().max(1), skew.unwrap_or(0))
+}
+
+fn at(base: NonNull<u8>, offset: usize) -> NonNull<u8> {
+    NonNull::new(base.as_ptr().wrapping_add(offset)).expect("invariant: inside a mapping")
+}
+
+fn os_error(call: &'static str, error: &io::Error) -> MachineError {
+    MachineError::Os { call, message: error.to_string() }
+}
+
+/// One node with all memory and the given CPUs: what is left when the machine cannot be read.
+fn flat(cpus: &[u32], root: &Root) -> Topology {
+    let memory = Bytes(topology::available_bytes(root, None).unwrap_or(1 << 30));
+    let cpu = |&number: &u32| Cpu {
+        id: CpuId(number),
+        node: NodeId(0),
+        socket: SocketId(0),
+        core: number,
+        llc: LlcId(0),
+    };
+    Topology {
+        name: "unknown machine".to_owned(),
+        nodes: vec![Node {
+            id: NodeId(0),
+            socket: SocketId(0),
+            memory_total: memory,
+            memory_free: memory,
+            allowed: true,
+            read_bandwidth_mb_s: None,
+            read_latency_ns: None,
+        }],
+        cpus: cpus.iter().map(cpu).collect(),
+        distances: vec![vec![10]],
+        llc_bytes: Bytes(0),
+        cpu_quota: None,
+        memory_limit: None,
+        cpus_excluded: 0,
+    }
+}
+
+/// Tries each call once on a page of its own and writes down what is refused.
+fn probe(
+    topology: &Topology,
+    root: &Root,
+    affinity: Option<&[u32]>,
+    restrictions: &mut Vec<Restriction>,
+) -> Allowed {
+    let single = topology.nodes.len() == 1;
+    let mut tried = |call: &'static str, result: io::Result<()>, numa: bool, consequence: &str| {
+        let Err(error) = result else { return true };
+        let consequence = match numa && single {
+            true => {
+                format!("refused ({error}); without effect, as this machine has one memory node")
+            }
+            false => format!("refused ({error}); {consequence}"),
+        };
+        restrictions.push(Restriction { call, consequence });
+        false
+    };
+    let pinned =
+        affinity.map_or_else(|| Err(io::ErrorKind::PermissionDenied.into()), kernel::set_affinity);
+    let pin = tried(
+        "set_affinity",
+        pinned,
+        false,
+        "workers are not pinned, so the kernel may move them away from their data",
+    );
+    let page = kernel::page_bytes();
+    let length = 2 * HUGE_BYTES;
+    let Ok(base) = kernel::map(length, 1, 0) else {
+        tried("mmap", Err(io::ErrorKind::OutOfMemory.into()), false, "there is hardly any memory");
+        return Allowed { bind: false, query: false, migrate: false, pin, huge: false };
+    };
+    let node = topology.memory_nodes().first().copied().unwrap_or_default();
+    let bound = kernel::bind(base, page, Policy::Preferred(node.0), false);
+    let bind = tried(
+        "mbind",
+        bound,
+        true,
+        "data lives on the node of the thread that touches it first; allow mbind or CAP_SYS_NICE",
+    );
+    let asked = kernel::query_pages(base, 1, page).map(|_| ());
+    let query = tried(
+        "move_pages (query)",
+        asked,
+        true,
+        "the views show where data was asked to be, not where it is; allow move_pages",
+    );
+    let moved = kernel::move_pages(&[base.addr().get()], &[i32::from(node.0)]);
+    let migrate = tried(
+        "move_pages",
+        // ENOENT: no page of the list was there to be moved.
+        moved.or_else(|it| if it.raw_os_error() == Some(libc::ENOENT) { Ok(()) } else { Err(it) }),
+        true,
+        "data that was loaded once cannot be moved to another node; allow move_pages",
+    );
+    let advised = kernel::advise_huge(base, length).and_then(|()| huge_pages_on(root));
+    let huge = tried(
+        "huge_pages",
+        advised,
+        false,
+        "scans and joins miss the TLB more often; set transparent_hugepage/enabled to madvise",
+    );
+    kernel::unmap(base, length);
+    Allowed { bind, query, migrate, pin, huge }
+}
+
+/// The kernel takes the advice even where an administrator has switched huge pages off.
+fn huge_pages_on(root: &Root) -> io::Result<()> {
+    match root.text("sys/kernel/mm/transparent_hugepage/enabled") {
+        Some(text) if text.contains("[never]") => {
+            Err(io::Error::other("transparent_hugepage/enabled is never"))
+        }
+        _ => Ok(()),
+    }
+}

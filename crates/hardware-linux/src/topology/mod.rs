@@ -1,0 +1,112 @@
+//! Reads the machine from sysfs, procfs and the cgroup files below any root folder.
+//!
+//! What is missing is replaced, because containers hide much; what is there but cannot be understood is an error, because
+//! a wrong guess would place data wrongly without a word:
+//!
+//! | missing | taken instead |
+//! |---|---|
+//! | `node` folders | one node with all memory of `/proc/meminfo` |
+//! | list of online CPUs | the `cpuN` folders, `/proc/cpuinfo`, then the affinity mask |
+//! | a CPU's socket, core | socket 0, a core of its own |
+//! | last-level cache, or it is private to a core below level 3 | one group for all CPUs of the node |
+//! | distances | 10 to itself, 20 to others |
+//! | masks of the process, cgroup files | no restriction |
+
+mod cgroup;
+mod cpus;
+mod files;
+mod lists;
+mod nodes;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use hardware::Topology;
+use hardware::topology::{Cpu, CpuId};
+use stdx::Bytes;
+
+pub(crate) use cgroup::{available_bytes, resident_bytes};
+pub(crate) use files::Root;
+
+/// Why a machine could not be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TopologyError {
+    /// A file holds something that the kernel does not write there.
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What was wrong with it.
+        problem: String,
+    },
+    /// No hardware thread is both online and open to this process.
+    NoCpus {
+        /// The folder that was read.
+        root: PathBuf,
+    },
+}
+
+impl fmt::Display for TopologyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed { path, problem } => {
+                write!(f, "cannot understand {}: {problem}", path.display())
+            }
+            Self::NoCpus { root } => {
+                write!(f, "{} lists no CPU that is online and open to this process", root.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for TopologyError {}
+
+/// The machine below `root`: `/`, or a captured tree. The affinity mask is the one in `proc/self/status`.
+pub fn read_topology(root: &Path) -> Result<Topology, TopologyError> {
+    read(&Root::new(root), None)
+}
+
+/// As [`read_topology`], with the affinity mask given.
+pub(crate) fn read(root: &Root, affinity: Option<&[u32]>) -> Result<Topology, TopologyError> {
+    let allowed = match affinity {
+        Some(cpus) => Some(cpus.to_vec()),
+        None => root.status_list("Cpus_allowed_list")?,
+    };
+    let mut found = cpus::read(root, allowed.as_deref())?;
+    let nodes = nodes::read(root, &mut found)?;
+    let online = found.len();
+    found.retain(|it| allowed.as_ref().is_none_or(|allowed| allowed.contains(&it.number)));
+    if found.is_empty() {
+        return Err(TopologyError::NoCpus { root: root.path().to_owned() });
+    }
+    let cpus = finish(&found);
+    let memory: u64 = nodes.nodes.iter().map(|it| it.memory_total.0).sum();
+    let limits = cgroup::limits(root)?;
+    Ok(Topology {
+        name: cpus::model_name(root).unwrap_or_else(|| "unknown CPU".to_owned()),
+        nodes: nodes.nodes,
+        distances: nodes.distances,
+        llc_bytes: Bytes(found.iter().map(|it| it.llc_bytes).max().unwrap_or(0)),
+        cpu_quota: limits.cpus.filter(|&it| it < cpus.len() as f64),
+        memory_limit: limits.memory.filter(|&it| it < memory).map(Bytes),
+        cpus_excluded: (online - cpus.len()) as u32,
+        cpus,
+    })
+}
+
+/// Numbers the last-level-cache groups of the usable CPUs, without gaps, by node and first CPU. A cache that spans two
+/// sub-NUMA nodes makes a group in each: groups are where work is queued, and work belongs to a node.
+fn finish(found: &[cpus::FoundCpu]) -> Vec<Cpu> {
+    let mut groups: Vec<_> = found.iter().map(|it| (it.node, it.llc)).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let cpu = |it: &cpus::FoundCpu| Cpu {
+        id: CpuId(it.number),
+        node: it.node,
+        socket: it.socket,
+        core: it.core,
+        llc: hardware::LlcId::from_index(
+            groups.binary_search(&(it.node, it.llc)).expect("invariant: the group was listed"),
+        ),
+    };
+    found.iter().map(cpu).collect()
+}
