@@ -13,12 +13,12 @@ pub fn words_for(rows: usize) -> usize {
 /// The valid bits of the last word of a bitmap over `rows` rows; all of them for a multiple of 64.
 #[inline]
 pub fn tail_mask(rows: usize) -> u64 {
-    if rows % 64 == 0 { u64::MAX } else { (1 << (rows % 64)) - 1 }
+    if rows.is_multiple_of(64) { u64::MAX } else { (1 << (rows % 64)) - 1 }
 }
 
 /// How many rows are in.
 pub fn count(words: &[u64]) -> usize {
-    (Kernels::active().count)(words)
+    Kernels::active().count(words)
 }
 
 /// Whether any row is in.

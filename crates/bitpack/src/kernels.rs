@@ -70,7 +70,7 @@ pub struct Kernels {
     pub(crate) compress_i64: Compress<i64>,
     pub(crate) compress_u32: Compress<u32>,
     pub(crate) positions: unsafe fn(&[u64], &mut [u32]),
-    pub(crate) count: fn(&[u64]) -> usize,
+    pub(crate) count: unsafe fn(&[u64]) -> usize,
 }
 
 /// A kernel generic over its width, as an array of its instances for widths 0 to 8, 16 or 32.
@@ -126,9 +126,9 @@ impl Kernels {
         match level {
             Level::Portable => &PORTABLE,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => &PORTABLE,
+            Level::Avx2 => &crate::avx2::KERNELS,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => &PORTABLE,
+            Level::Avx512 => &crate::avx512::KERNELS,
             #[cfg(not(target_arch = "x86_64"))]
             _ => &PORTABLE,
         }
@@ -361,12 +361,18 @@ impl Kernels {
         count
     }
 
+    /// How many rows are in a bitmap.
+    pub fn count(&self, words: &[u64]) -> usize {
+        // SAFETY: the level runs here.
+        unsafe { (self.count)(words) }
+    }
+
     fn check_compress(&self, rows: usize, words: &[u64], room: usize) -> usize {
         let words = &words[..bitmap::words_for(rows)];
         if let Some(last) = words.last() {
             assert_eq!(last & !bitmap::tail_mask(rows), 0, "a bitmap has bits past its last row");
         }
-        let count = (self.count)(words);
+        let count = self.count(words);
         assert!(count <= room, "{count} rows are in, {room} fit");
         count
     }

@@ -159,9 +159,9 @@ impl PageSocketMap {
             return;
         }
         let mut kept = Vec::new();
-        for range in self.ranges[first..last].to_vec() {
-            kept.extend(self.cut(&range, range.base, base));
-            kept.extend(self.cut(&range, end, self.end_of(&range)));
+        for range in &self.ranges[first..last] {
+            kept.extend(self.cut(range, range.base, base));
+            kept.extend(self.cut(range, end, self.end_of(range)));
         }
         self.ranges.splice(first..last, kept);
         self.summarise();
