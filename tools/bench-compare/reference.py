@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Makes the reference answers of the 22 TPC-H queries.
+
+    reference.py --scale 0.01 --data DIR [--postgres]
+
+DIR holds the eight Parquet files of one scale, as `nodewise generate` writes them. DuckDB answers the queries
+over exactly these files, and the answers go to crates/nodewise/queries/tpch/answers/sfSCALE/qNN.csv, in the format
+that README.md beside them describes. With --postgres a PostgreSQL server of its own is started in a scratch folder,
+loaded with the same rows, and must give the same answers, or the script fails.
+"""
+
+import argparse
+import csv
+import datetime
+import decimal
+import glob
+import io
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import duckdb
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+QUERIES = ROOT / "crates/nodewise/queries/tpch"
+TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]
+
+# Positions (from 1) of the ORDER BY keys in the select list. What they leave undecided may come in any order.
+ORDER = {
+    1: [1, 2], 2: [1, 3, 2, 4], 3: [2, 3], 4: [1], 5: [2], 6: [], 7: [1, 2, 3], 8: [1], 9: [1, 2], 10: [3],
+    11: [2], 12: [1], 13: [2, 1], 14: [], 15: [1], 16: [4, 1, 2, 3], 17: [], 18: [5, 4], 19: [], 20: [1],
+    21: [2, 1], 22: [1],
+}
+# Queries with a LIMIT: a tie across the cut would leave the answer open, so it is looked for.
+LIMIT = {2: 100, 3: 10, 10: 20, 18: 100, 21: 100}
+
+BYTES_MAX = 200_000
+HEAD_ROWS = 100
+MASK = (1 << 64) - 1
+
+
+def kind_of(duckdb_type):
+    """The rule by which a column is compared."""
+    name = str(duckdb_type)
+    if name in ("DOUBLE", "FLOAT"):
+        return "approx"
+    if name.startswith("DECIMAL") or name.endswith("INT") or name == "INTEGER":
+        return "exact"
+    return "text"
+
+
+def text_of(value):
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, decimal.Decimal):
+        return format(value, "f")
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return str(value)
+
+
+def normal(text, kind):
+    """An exact number without trailing zeros, so that 1.50 and 1.5 are the same text."""
+    if kind != "exact" or text == "NULL":
+        return text
+    number = decimal.Decimal(text)
+    if number == 0:
+        return "0"
+    text = format(number, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def checksum(rows, kinds):
+    """The sum, modulo 2^64, of the FNV-1a hash of each normalised row; approximate columns stay out."""
+    total = 0
+    for row in rows:
+        fields = [normal(t, k) for t, k in zip(row, kinds) if k != "approx"]
+        value = 0xCBF29CE484222325
+        for byte in "\x1f".join(fields).encode():
+            value = ((value ^ byte) * 0x100000001B3) & MASK
+        total = (total + value) & MASK
+    return total
+
+
+def groups(rows, keys, kinds):
+    """Cuts rows into runs with equal ORDER BY keys."""
+    runs = []
+    last = None
+    for row in rows:
+        key = [normal(row[k - 1], kinds[k - 1]) for k in keys]
+        if not runs or key != last:
+            runs.append([])
+        runs[-1].append(row)
+        last = key
+    return runs
+
+
+def equal(expected, actual, keys, kinds):
+    """The comparison rule of answers/README.md; the Rust side is crates/nodewise/src/tpch/answers.rs."""
+    if len(expected) != len(actual):
+        return f"{len(actual)} rows instead of {len(expected)}"
+    at = 0
+    for run in groups(expected, keys, kinds):
+        other = actual[at : at + len(run)]
+        at += len(run)
+
+        def stable(row):
+            return [normal(t, k) for t, k in zip(row, kinds) if k != "approx"]
+
+        for want, got in zip(sorted(run, key=stable), sorted(other, key=stable)):
+            for index, (a, b, kind) in enumerate(zip(want, got, kinds)):
+                if normal(a, kind) == normal(b, kind):
+                    continue
+                tolerance = {"exact": 1e-9, "approx": 1e-6}.get(kind)
+                if tolerance is None or "NULL" in (a, b):
+                    return f"column {index + 1}: {b!r} instead of {a!r}"
+                x, y = float(a), float(b)
+                if abs(x - y) > tolerance * max(abs(x), abs(y)):
+                    return f"column {index + 1}: {b} instead of {a}"
+    return None
+
+
+def render(number, scale, names, kinds, rows):
+    keys = ORDER[number]
+
+    def body(some):
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([f"{n}:{k}" for n, k in zip(names, kinds)])
+        writer.writerows(some)
+        return out.getvalue()
+
+    order = " ".join(str(k) for k in keys) or "none"
+    head = f"# query q{number:02}, scale {scale}, rows {len(rows)}, order {order}"
+    text = body(rows)
+    if len(text) <= BYTES_MAX:
+        return f"{head}\n{text}"
+    shown = []
+    for run in groups(rows, keys, kinds):
+        if len(shown) + len(run) > HEAD_ROWS:
+            break
+        shown += run
+    return f"{head}, checksum {checksum(rows, kinds):016x}\n{body(shown)}"
+
+
+def duckdb_answers(data):
+    connection = duckdb.connect()
+    for table in TABLES:
+        connection.execute(f"create table {table} as select * from '{data}/{table}.parquet'")
+    answers = {}
+    for number in range(1, 23):
+        sql = (QUERIES / f"q{number:02}.sql").read_text()
+        result = connection.execute(sql)
+        names = [d[0] for d in result.description]
+        kinds = [kind_of(d[1]) for d in result.description]
+        rows = [[text_of(v) for v in row] for row in result.fetchall()]
+        if number in LIMIT and ORDER[number]:
+            open_ended = connection.execute(sql.replace(f"LIMIT {LIMIT[number]}", "")).fetchall()
+            cut = LIMIT[number]
+            if len(open_ended) > cut:
+                last, next_ = ([text_of(open_ended[i][k - 1]) for k in ORDER[number]] for i in (cut - 1, cut))
+                if last == next_:
+                    sys.exit(f"q{number:02}: a tie across LIMIT {cut}: the answer is not determined")
+        answers[number] = (names, kinds, rows)
+    return connection, answers
+
+
+class Postgres:
+    """A server in a scratch folder, reachable through its socket only. Takes no other server's port or data."""
+
+    def __init__(self):
+        found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
+        initdb = shutil.which("initdb") or (found[-1] if found else None)
+        if initdb is None:
+            sys.exit("PostgreSQL's initdb is not here; on Debian: apt-get install postgresql")
+        self.bin = pathlib.Path(initdb).resolve().parent
+        self.folder = tempfile.mkdtemp(prefix="nodewise-postgres-")
+        self.prefix = []
+        if os.getuid() == 0:
+            # The server refuses to run as root.
+            shutil.chown(self.folder, "postgres")
+            self.prefix = ["runuser", "-u", "postgres", "--"]
+        self.run("initdb", "-D", f"{self.folder}/data", "-U", "nodewise", "-A", "trust", "--locale=C", "-E", "UTF8")
+        options = f"-k {self.folder} -c listen_addresses='' -c shared_buffers=256MB -c fsync=off"
+        self.run("pg_ctl", "-D", f"{self.folder}/data", "-w", "-l", f"{self.folder}/log", "-o", options, "start")
+
+    def run(self, program, *arguments):
+        subprocess.run([*self.prefix, str(self.bin / program), *arguments], check=True,
+                       stdout=subprocess.DEVNULL, cwd=self.folder)
+
+    def psql(self, sql, stdin=None):
+        command = [*self.prefix, str(self.bin / "psql"), "-h", self.folder, "-U", "nodewise", "-d", "postgres",
+                   "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql]
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=self.folder)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.strip())
+        return done.stdout
+
+    def stop(self):
+        subprocess.run([*self.prefix, str(self.bin / "pg_ctl"), "-D", f"{self.folder}/data", "-m", "immediate",
+                        "stop"], check=False, stdout=subprocess.DEVNULL, cwd="/")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def check_postgres(connection, answers):
+    server = Postgres()
+    bad = 0
+    try:
+        for table in TABLES:
+            columns = connection.execute(f"describe {table}").fetchall()
+            server.psql(f"create table {table} ({', '.join(f'{c[0]} {c[1]}' for c in columns)})")
+            out = io.StringIO()
+            csv.writer(out, lineterminator="\n").writerows(
+                [[text_of(v) for v in row] for row in connection.execute(f"select * from {table}").fetchall()])
+            server.psql(f"copy {table} from stdin csv", out.getvalue())
+        server.psql("create index on lineitem (l_partkey); create index on lineitem (l_orderkey);"
+                    "create index on partsupp (ps_partkey); create index on orders (o_custkey); analyze")
+        for number, (_, kinds, rows) in answers.items():
+            sql = (QUERIES / f"q{number:02}.sql").read_text().rstrip().rstrip(";")
+            text = server.psql(f"copy ({sql}) to stdout (format csv, null 'NULL')")
+            fault = equal(rows, list(csv.reader(io.StringIO(text))), ORDER[number], kinds)
+            if fault:
+                bad += 1
+                print(f"q{number:02}: PostgreSQL disagrees: {fault}")
+    finally:
+        server.stop()
+    print(f"PostgreSQL: {22 - bad} of 22 answers equal DuckDB's")
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", required=True, help="folder of the eight Parquet files")
+    parser.add_argument("--scale", required=True, help="scale of that data, as it is to be written")
+    parser.add_argument("--out", help="where to write; default: answers/sfSCALE in the tree")
+    parser.add_argument("--postgres", action="store_true", help="check against PostgreSQL as well")
+    args = parser.parse_args()
+    out = pathlib.Path(args.out or QUERIES / "answers" / f"sf{args.scale}")
+    out.mkdir(parents=True, exist_ok=True)
+    connection, answers = duckdb_answers(args.data)
+    for number, (names, kinds, rows) in answers.items():
+        text = render(number, args.scale, names, kinds, rows)
+        (out / f"q{number:02}.csv").write_text(text)
+        print(f"q{number:02}: {len(rows)} rows, {len(text)} bytes")
+    if args.postgres and check_postgres(connection, answers):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
