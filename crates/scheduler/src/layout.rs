@@ -160,3 +160,62 @@ fn spread(topology: &Topology) -> Vec<&Cpu> {
     });
     seated.into_iter().map(|it| it.2).collect()
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use hardware::samples;
+
+    fn layout(name: &str, workers: Option<usize>) -> Layout {
+        Layout::new(&samples::by_name(name).unwrap(), workers).unwrap()
+    }
+
+    #[test]
+    fn few_workers_sit_on_distant_cores() {
+        let cores = |workers| {
+            let layout = layout("epyc", Some(workers));
+            layout.seats.iter().map(|it| (it.node.0, it.llc.0, it.core)).collect::<Vec<_>>()
+        };
+        assert_eq!(cores(2), [(0, 0, 0), (1, 4, 8)]);
+        let mut eight = cores(8);
+        eight.dedup_by_key(|it| it.1);
+        assert_eq!(eight.len(), 8, "no two share a cache: {eight:?}");
+        let mut all = cores(32);
+        all.sort_by_key(|it| it.2);
+        all.dedup_by_key(|it| it.2);
+        assert_eq!(all.len(), 32, "no two share a core");
+        let nodes =
+            layout("sub_numa", Some(2)).seats.iter().map(|it| it.node.0).collect::<Vec<_>>();
+        assert_eq!(nodes, [0, 2], "sockets before sub-nodes");
+        assert_eq!(layout("laptop", Some(6)).places[0].workers.len(), 6, "more than cores");
+    }
+
+    #[test]
+    fn each_node_has_a_home_and_each_cache_a_group() {
+        let epyc = layout("epyc", None);
+        assert_eq!((epyc.seats.len(), epyc.groups.len(), epyc.places.len()), (64, 16, 4));
+        let cpuless = layout("cpuless", None);
+        assert_eq!(cpuless.home(NodeId(2)), Some(0));
+        assert_eq!(cpuless.home(NodeId(1)), Some(1));
+        assert_eq!((cpuless.home(NodeId(3)), cpuless.home(NodeId(u16::MAX))), (None, None));
+        let ring = layout("ring", Some(2));
+        assert_eq!(ring.places.iter().map(|it| it.node.0).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(ring.home(NodeId(2)), Some(1), "the neighbour, not the opposite one");
+    }
+
+    #[test]
+    fn stops_go_outward_and_only_those_of_the_node_are_hard() {
+        let epyc = layout("epyc", None);
+        let worker = epyc.places[2].workers[5];
+        let own = epyc.group_of[worker];
+        let stops = epyc.stops(worker, StealingScope::All);
+        assert_eq!(stops.len(), 16);
+        assert_eq!(stops[0], Stop { group: own, hard: true });
+        let groups = &epyc.places[2].groups;
+        assert!(stops[..4].iter().all(|it| it.hard && groups.contains(&it.group)));
+        assert!(stops[4..].iter().all(|it| !it.hard && !groups.contains(&it.group)));
+        assert_eq!(epyc.stops(worker, StealingScope::None), stops[..4]);
+        let sub = layout("sub_numa", None);
+        assert_eq!(sub.stops(0, StealingScope::Socket).len(), 2);
+    }
+}

@@ -27,6 +27,8 @@ mod cancel;
 mod job;
 mod layout;
 mod lifecycle;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod morsel;
 mod queue;
 mod scheduler;

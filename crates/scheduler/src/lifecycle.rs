@@ -104,6 +104,8 @@ struct Tally {
     panic: String,
     submitted: Nanos,
     finished: Nanos,
+    /// Fixed by the one who closed the job: a mark set later changes no report.
+    outcome: JobOutcome,
 }
 
 /// What a job's state is made from.
@@ -122,8 +124,13 @@ pub(crate) struct JobParts {
 impl JobState {
     pub(crate) fn new(parts: JobParts) -> Self {
         let submitted = parts.submitted;
-        let tally =
-            Tally { shares: Vec::new(), panic: String::new(), submitted, finished: submitted };
+        let tally = Tally {
+            shares: Vec::new(),
+            panic: String::new(),
+            submitted,
+            finished: submitted,
+            outcome: JobOutcome::Completed,
+        };
         Self {
             id: parts.id,
             priority: parts.priority,
@@ -201,11 +208,19 @@ impl JobState {
         }
     }
 
-    /// Lets go of the body; by the one who closed the job.
+    /// Lets go of the body and settles the outcome; by the one who closed the job.
     pub(crate) fn release(&self, now: Nanos) {
         let body = self.body.lock().take();
         drop(body);
-        self.tally.lock().finished = now;
+        let mut tally = self.tally.lock();
+        tally.finished = now;
+        tally.outcome = match self.ending.load(Ordering::Acquire) {
+            STOPPED => JobOutcome::Stopped,
+            PANICKED => JobOutcome::Panicked(std::mem::take(&mut tally.panic)),
+            // What was cut has run: with nothing left, the mark came too late to matter.
+            CANCELLED if !self.cursors.all_dry() => JobOutcome::Cancelled,
+            _ => JobOutcome::Completed,
+        };
     }
 
     /// Waiters may go on.
@@ -216,13 +231,7 @@ impl JobState {
     /// Only of a finished job.
     pub(crate) fn report(&self) -> JobReport {
         let tally = self.tally.lock();
-        let outcome = match self.ending.load(Ordering::Acquire) {
-            STOPPED => JobOutcome::Stopped,
-            CANCELLED => JobOutcome::Cancelled,
-            PANICKED => JobOutcome::Panicked(tally.panic.clone()),
-            _ => JobOutcome::Completed,
-        };
         let elapsed = tally.finished - tally.submitted;
-        JobReport::new(self.id, outcome, tally.shares.clone(), elapsed)
+        JobReport::new(self.id, tally.outcome.clone(), tally.shares.clone(), elapsed)
     }
 }

@@ -191,7 +191,7 @@ mod loom_tests {
 
     #[test]
     fn loom_every_morsel_is_cut_once() {
-        loom::model(|| {
+        crate::loom_tests::check(|| {
             let ranges = [0, 2].map(|it| MorselRange { node: None, start: it, end: it + 2 });
             let cursors = Arc::new(Cursors::new(&ranges, 1, 1, |_| 0));
             let cut = |cursors: &Cursors| -> Vec<u64> {
