@@ -1,0 +1,214 @@
+//! All tests, summed into one closing line: what cargo runs, the model checks under loom, and Miri.
+//!
+//! The last two need a build of their own (another cfg, another compiler), hence folders of their own under `target`.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Crates with model checks; `cargo xtask tidy` compares this list with the sources.
+pub const LOOM_CRATES: &[&str] = &["stdx", "scheduler"];
+
+/// Unsafe crates and the test targets of them that Miri can run; the rest maps pages or runs vector instructions.
+const MIRI_CRATES: &[&str] = &["bitpack", "memory"];
+
+/// What ran and what did not.
+#[derive(Default)]
+pub struct Summary {
+    passed: usize,
+    failed: usize,
+    /// Tests and suites that did not run, with the reason.
+    skipped: Vec<String>,
+    /// Names of failed tests, and suites that broke without a result.
+    failures: Vec<String>,
+}
+
+impl Summary {
+    /// True if something ran and nothing failed.
+    pub fn passed_all(&self) -> bool {
+        self.failed == 0 && self.passed > 0
+    }
+
+    /// Lists what failed and what was skipped, and closes with one line.
+    pub fn print(&self) {
+        for name in &self.failures {
+            println!("failed: {name}");
+        }
+        for reason in &self.skipped {
+            println!("skipped: {reason}");
+        }
+        println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped.len());
+    }
+
+    fn skip(&mut self, what: &str, why: &str) {
+        self.skipped.push(format!("{what}: {why}"));
+    }
+
+    /// Reads one line that the test harness or the documentation tests print.
+    fn read_line(&mut self, line: &str) {
+        if let Some(counts) = line.strip_prefix("test result: ") {
+            for part in counts.split(['.', ';']) {
+                let mut words = part.split_whitespace();
+                if let (Some(number), Some(word)) = (words.next(), words.next()) {
+                    match (number.parse::<usize>(), word) {
+                        (Ok(number), "passed") => self.passed += number,
+                        (Ok(number), "failed") => self.failed += number,
+                        _ => {}
+                    }
+                }
+            }
+        } else if let Some(test) = line.strip_prefix("test ") {
+            if let Some((name, reason)) = test.split_once(" ... ignored") {
+                let reason = reason.trim_start_matches(',').trim();
+                self.skip(
+                    name,
+                    if reason.is_empty() { "ignored, no reason given" } else { reason },
+                );
+            } else if let Some(name) = test.strip_suffix(" ... FAILED") {
+                self.failures.push(name.to_owned());
+            }
+        }
+    }
+}
+
+/// Runs the suites and prints the closing line; true if all passed.
+pub fn run(root: &Path, quick: bool) -> bool {
+    let summary = all(root, quick);
+    summary.print();
+    summary.passed_all()
+}
+
+/// Runs the suites.
+pub fn all(root: &Path, quick: bool) -> Summary {
+    let mut summary = Summary::default();
+    let mut workspace = cargo(root);
+    workspace.args(["test", "--workspace", "--no-fail-fast"]);
+    stream("cargo test", workspace, &mut summary);
+    if quick {
+        summary.skip("loom", "--quick was asked for");
+        summary.skip("miri", "--quick was asked for");
+        return summary;
+    }
+    let mut loom = cargo(root);
+    loom.args(["test", "--no-fail-fast", "--lib", "--target-dir", "target/loom"]);
+    for name in LOOM_CRATES {
+        loom.args(["--package", name]);
+    }
+    loom.arg("loom").env("RUSTFLAGS", "--cfg loom");
+    stream("loom", loom, &mut summary);
+    miri(root, &mut summary);
+    summary
+}
+
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new("cargo");
+    command.current_dir(root).env("CARGO_TERM_COLOR", "never");
+    command
+}
+
+/// Miri comes with the nightly compiler only; it is fetched where rustup can, and named as skipped where not.
+fn miri(root: &Path, summary: &mut Summary) {
+    let quiet = |command: &mut Command| {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let present = || quiet(Command::new("cargo").args(["+nightly", "miri", "--version"]));
+    if !present() {
+        println!("== miri: asking rustup for the nightly compiler with Miri");
+        let mut rustup = Command::new("rustup");
+        rustup.args([
+            "toolchain",
+            "install",
+            "nightly",
+            "--profile",
+            "minimal",
+            "--no-self-update",
+        ]);
+        rustup.args(["--component", "miri", "--component", "rust-src"]);
+        if !quiet(&mut rustup) || !present() {
+            let why = "needs the nightly compiler with its components miri and rust-src, and rustup \
+                       could not install them";
+            return summary.skip("miri", why);
+        }
+    }
+    let mut command = Command::new("cargo");
+    command.current_dir(root).args(["+nightly", "miri", "test", "--no-fail-fast", "--lib"]);
+    command.args(["--target-dir", "target/miri"]);
+    for name in MIRI_CRATES {
+        command.args(["--package", name]);
+    }
+    // Random cases are few here: Miri looks for undefined behaviour, not for wrong answers.
+    command.env("MIRIFLAGS", "-Zmiri-disable-isolation").env("PROPTEST_CASES", "2");
+    command.env("CARGO_TERM_COLOR", "never");
+    stream("miri", command, summary);
+}
+
+/// Runs one suite with its output shown, and reads the results from it.
+fn stream(name: &str, mut command: Command, summary: &mut Summary) {
+    println!("== {name}");
+    let before = summary.failed;
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            summary.failed += 1;
+            return summary.failures.push(format!("{name}: cannot run cargo: {error}"));
+        }
+    };
+    let output = child.stdout.take().expect("invariant: standard output is a pipe");
+    for line in BufReader::new(output).lines().map_while(Result::ok) {
+        println!("{line}");
+        summary.read_line(&line);
+    }
+    let succeeded = child.wait().is_ok_and(|status| status.success());
+    if !succeeded && summary.failed == before {
+        // It did not build, or a test ended the process: no result line says so.
+        summary.failed += 1;
+        summary.failures.push(format!("{name}: ended with an error and without a result"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(lines: &[&str]) -> Summary {
+        let mut summary = Summary::default();
+        lines.iter().for_each(|line| summary.read_line(line));
+        summary
+    }
+
+    #[test]
+    fn results_are_summed_over_all_binaries() {
+        let summary = read(&[
+            "test a ... ok",
+            "test b ... FAILED",
+            "test result: FAILED. 3 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out; finished",
+            "test result: ok. 4 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out; finished in 0s",
+        ]);
+        assert_eq!((summary.passed, summary.failed), (7, 1));
+        assert_eq!(summary.failures, ["b"]);
+        assert!(!summary.passed_all());
+    }
+
+    #[test]
+    fn an_ignored_test_is_named_with_its_reason() {
+        let summary = read(&["test slow ... ignored, needs two nodes", "test bare ... ignored"]);
+        assert_eq!(summary.skipped[0], "slow: needs two nodes");
+        assert_eq!(summary.skipped[1], "bare: ignored, no reason given");
+    }
+
+    #[test]
+    fn nothing_ran_is_not_a_pass() {
+        assert!(!Summary::default().passed_all());
+    }
+
+    #[test]
+    fn a_suite_that_cannot_start_fails() {
+        let mut summary = Summary::default();
+        stream("x", Command::new("no-such-program-of-ours"), &mut summary);
+        assert_eq!(summary.failed, 1);
+        stream("y", Command::new("false"), &mut summary);
+        assert_eq!(summary.failed, 2);
+    }
+}
