@@ -5,7 +5,8 @@
 //! other thread, so a seed repeats a schedule as long as one client thread drives the machine. The price is that
 //! races of real threads are not seen here; loom and the linux machine look for those.
 //!
-//! - Invariant: the same seed, topology and calls from one thread give the same schedule ([`SimulatedMachine::schedule_hash`]).
+//! - Invariant: the same seed, topology and calls from one thread give the same schedule
+//!   ([`SimulatedMachine::schedule_hash`]).
 //! - Invariant: no page is charged to a node past the node's memory; asking for more is `OutOfMemory`.
 //! - Invariant: a wait that no worker can end panics with the seed instead of hanging.
 //!
