@@ -22,8 +22,6 @@ import subprocess
 import sys
 import tempfile
 
-import duckdb
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUERIES = ROOT / "crates/nodewise/queries/tpch"
 TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]
@@ -102,7 +100,7 @@ def groups(rows, keys, kinds):
     return runs
 
 
-def equal(expected, actual, keys, kinds):
+def equal(expected, actual, keys, kinds, approx=1e-6):
     """The comparison rule of answers/README.md; the Rust side is crates/nodewise/src/tpch/answers.rs."""
     if len(expected) != len(actual):
         return f"{len(actual)} rows instead of {len(expected)}"
@@ -118,7 +116,7 @@ def equal(expected, actual, keys, kinds):
             for index, (a, b, kind) in enumerate(zip(want, got, kinds)):
                 if normal(a, kind) == normal(b, kind):
                     continue
-                tolerance = {"exact": 1e-9, "approx": 1e-6}.get(kind)
+                tolerance = {"exact": 1e-9, "approx": approx}.get(kind)
                 if tolerance is None or "NULL" in (a, b):
                     return f"column {index + 1}: {b!r} instead of {a!r}"
                 x, y = float(a), float(b)
@@ -150,7 +148,30 @@ def render(number, scale, names, kinds, rows):
     return f"{head}, checksum {checksum(rows, kinds):016x}\n{body(shown)}"
 
 
+def read_answer(text):
+    """The rows, ORDER BY keys, kinds, row count and checksum (or None) of an answer file."""
+    head, body = text.split("\n", 1)
+    facts = dict(fact.strip().split(" ", 1) for fact in head.lstrip("#").split(","))
+    rows = list(csv.reader(io.StringIO(body)))
+    kinds = [column.rsplit(":", 1)[1] for column in rows.pop(0)]
+    keys = [] if facts["order"] == "none" else [int(key) for key in facts["order"].split()]
+    total = int(facts["checksum"], 16) if "checksum" in facts else None
+    return rows, keys, kinds, int(facts["rows"]), total
+
+
+def fault_of(text, actual, approx=1e-6):
+    """Compares a whole result with an answer file; None if it is right."""
+    rows, keys, kinds, count, total = read_answer(text)
+    if len(actual) != count:
+        return f"{len(actual)} rows instead of {count}"
+    if total is not None and checksum(actual, kinds) != total:
+        return "the checksum over all rows differs"
+    return equal(rows, actual[: len(rows)], keys, kinds, approx)
+
+
 def duckdb_answers(data):
+    import duckdb
+
     connection = duckdb.connect()
     for table in TABLES:
         connection.execute(f"create table {table} as select * from '{data}/{table}.parquet'")
