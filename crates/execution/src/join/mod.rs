@@ -1,4 +1,63 @@
-//! Hash join (P-HYPER 4.1).
+//! Hash join (P-HYPER 4.1 and 4.2): one table per join, built in two phases, probed by every worker.
+//!
+//! Key decision: the structure is chosen at run time, when the keys are known (DESIGN 6): an array indexed by key for
+//! dense integers, with a bitmap for mere existence, else the tagged lock-free table. Keys of the probe side are
+//! brought to the form of the build side per batch, so no structure knows SQL types.
+//!
+//! Reading order: `build` (sink), `table` with `direct` and `hashed`, `probe_key`, `lookup`, `probe` (operator), `rows`.
+//!
+//! - Invariant: a row with a NULL key stands behind all others and in no structure.
+//! - Invariant: probes begin after the build has finished, so lookups need no ordering of their own.
 
-/// The build side of a join.
-pub struct JoinTable {}
+mod build;
+mod dictionary;
+mod direct;
+mod hash;
+mod hashed;
+mod key;
+mod lookup;
+mod parallel;
+mod probe;
+mod probe_key;
+mod rows;
+mod stored;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use build::BuildSink;
+pub use probe::ProbeOperator;
+pub use rows::BuildRowsSource;
+pub use table::{JoinTable, KeyFilter, Structure};
+
+/// In place of a build row: none.
+const NO_ROW: u32 = u32::MAX;
+
+/// Rows of the two sides that belong together.
+#[derive(Default)]
+struct Pairs {
+    probe: Vec<u32>,
+    build: Vec<u32>,
+}
+
+impl Pairs {
+    fn len(&self) -> usize {
+        self.probe.len()
+    }
+
+    #[inline]
+    fn push(&mut self, probe: u32, build: u32) {
+        self.probe.push(probe);
+        self.build.push(build);
+    }
+
+    fn resize(&mut self, len: usize) {
+        self.probe.resize(len, 0);
+        self.build.resize(len, 0);
+    }
+
+    fn clear(&mut self) {
+        self.probe.clear();
+        self.build.clear();
+    }
+}

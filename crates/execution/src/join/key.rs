@@ -1,0 +1,178 @@
+//! Keys of the build side, in the few forms that are compared: 64-bit words, 128-bit integers, texts.
+
+use std::ops::Range;
+
+use stdx::sync::Arc;
+use storage::Column;
+use types::SqlResult;
+
+use super::dictionary::dictionary_len;
+use super::hash::{combine, combine_bytes, float_bits};
+use super::parallel::Pieces;
+use super::stored::{StoredText, concatenate, mismatch};
+use crate::{ColumnShape, Representation, TextVector, Values, Vector};
+
+/// What the values of a key are, by the build side; the probe side is brought to it.
+#[derive(Clone)]
+pub(super) enum KeyDomain {
+    /// Integers, days, microseconds, unscaled decimals, Booleans as 0 and 1.
+    Integer,
+    /// Bits of floats, see [`float_bits`].
+    Float,
+    /// Unscaled decimals of 128 bits.
+    Wide,
+    /// Codes of this dictionary.
+    Dictionary(Arc<Column>),
+    /// Texts.
+    Text,
+}
+
+impl KeyDomain {
+    pub(super) fn of(shape: &ColumnShape) -> Self {
+        match &shape.representation {
+            Representation::I64 | Representation::Bool => Self::Integer,
+            Representation::F64 => Self::Float,
+            Representation::I128 => Self::Wide,
+            Representation::Codes(column) if dictionary_len(column).is_some() => {
+                Self::Dictionary(column.clone())
+            }
+            Representation::Codes(_) | Representation::Text => Self::Text,
+        }
+    }
+
+    /// Whether near values are likely, so that a key may index an array.
+    pub(super) fn is_integral(&self) -> bool {
+        matches!(self, Self::Integer | Self::Dictionary(_))
+    }
+}
+
+/// One key of all build rows.
+pub(super) enum KeyColumn {
+    Words(Vec<i64>),
+    Wide(Vec<i128>),
+    Text(StoredText),
+}
+
+/// One key of many rows, of either side.
+#[derive(Clone, Copy)]
+pub(super) enum KeySlice<'a> {
+    Words(&'a [i64]),
+    Wide(&'a [i128]),
+    Text(&'a TextVector),
+    Stored(&'a StoredText),
+}
+
+/// Values as 64-bit words; the kinds without such a form are left alone.
+pub(super) fn write_words(from: &Values, out: &mut [i64]) {
+    match from {
+        Values::I64(from) => out.copy_from_slice(from),
+        Values::Codes(from) => {
+            out.iter_mut().zip(from).for_each(|(out, &code)| *out = i64::from(code));
+        }
+        Values::Bool(from) => {
+            out.iter_mut().zip(from).for_each(|(out, &value)| *out = i64::from(value));
+        }
+        Values::F64(from) => {
+            out.iter_mut().zip(from).for_each(|(out, &value)| *out = float_bits(value));
+        }
+        Values::I128(_) | Values::Text(_) => {}
+    }
+}
+
+impl KeyColumn {
+    /// A column of the right size for the vectors, still without its values.
+    pub(super) fn sized(domain: &KeyDomain, parts: &[Arc<Vector>]) -> SqlResult<Self> {
+        let rows = parts.iter().map(|it| it.values.len()).sum();
+        let fits = |values: &Values| match domain {
+            KeyDomain::Integer => matches!(values, Values::I64(_) | Values::Bool(_)),
+            KeyDomain::Float => matches!(values, Values::F64(_)),
+            KeyDomain::Wide => matches!(values, Values::I128(_)),
+            KeyDomain::Dictionary(_) => matches!(values, Values::Codes(_)),
+            KeyDomain::Text => matches!(values, Values::Text(_)),
+        };
+        if let Some(part) = parts.iter().find(|it| !fits(&it.values)) {
+            return Err(mismatch("a key", &part.values));
+        }
+        Ok(match domain {
+            KeyDomain::Text => Self::Text(StoredText::sized(parts)?),
+            KeyDomain::Wide => Self::Wide(vec![0; rows]),
+            _ => Self::Words(vec![0; rows]),
+        })
+    }
+
+    /// Adds the pieces of work that fill this from the vectors it was sized for.
+    pub(super) fn fill<'a>(&'a mut self, parts: &'a [Arc<Vector>], pieces: &mut Pieces<'a>) {
+        match self {
+            Self::Words(out) => concatenate(out, parts, pieces, write_words),
+            Self::Wide(out) => concatenate(out, parts, pieces, |from, out| {
+                if let Values::I128(from) = from {
+                    out.copy_from_slice(from);
+                }
+            }),
+            Self::Text(out) => out.fill(parts, pieces),
+        }
+    }
+
+    pub(super) fn slice(&self) -> KeySlice<'_> {
+        match self {
+            Self::Words(it) => KeySlice::Words(it),
+            Self::Wide(it) => KeySlice::Wide(it),
+            Self::Text(it) => KeySlice::Stored(it),
+        }
+    }
+
+    /// Keeps those of `hits` for which this key is equal. A hit is a place in `probe` and `build`, which hold rows.
+    pub(super) fn retain_equal(
+        &self,
+        other: KeySlice<'_>,
+        probe: &[u32],
+        build: &[u32],
+        hits: &mut Vec<u32>,
+    ) {
+        let pair = |hit: u32| (build[hit as usize] as usize, probe[hit as usize] as usize);
+        match (self, other) {
+            (Self::Words(left), KeySlice::Words(right)) => hits.retain(|&hit| {
+                let (build, probe) = pair(hit);
+                left[build] == right[probe]
+            }),
+            (Self::Wide(left), KeySlice::Wide(right)) => hits.retain(|&hit| {
+                let (build, probe) = pair(hit);
+                left[build] == right[probe]
+            }),
+            (Self::Text(left), KeySlice::Text(right)) => hits.retain(|&hit| {
+                let (build, probe) = pair(hit);
+                left.bytes_at(build) == right.bytes_at(probe)
+            }),
+            // Readers bring the probe side to the form of the build side.
+            _ => hits.clear(),
+        }
+    }
+}
+
+impl KeySlice<'_> {
+    /// Adds the key of the given rows to their hashes.
+    pub(super) fn combine_into(self, rows: Range<usize>, hashes: &mut [u64]) {
+        match self {
+            Self::Words(it) => {
+                for (hash, &word) in hashes.iter_mut().zip(&it[rows]) {
+                    *hash = combine(*hash, word as u64);
+                }
+            }
+            Self::Wide(it) => {
+                for (hash, &wide) in hashes.iter_mut().zip(&it[rows]) {
+                    *hash = combine(combine(*hash, wide as u64), (wide >> 64) as u64);
+                }
+            }
+            Self::Text(it) => {
+                for (hash, row) in hashes.iter_mut().zip(rows) {
+                    *hash = combine_bytes(*hash, it.bytes_at(row));
+                }
+            }
+            Self::Stored(it) => {
+                for (hash, row) in hashes.iter_mut().zip(rows) {
+                    *hash = combine_bytes(*hash, it.bytes_at(row));
+                }
+            }
+        }
+    }
+}

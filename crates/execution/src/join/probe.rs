@@ -1,0 +1,397 @@
+//! The operator that looks each row of a batch up in a table.
+//!
+//! All kinds go through one enumeration of pairs, which drops those that fail the residual; kinds that only ask whether
+//! there is a partner take the shorter way through [`JoinTable::exists`] when nothing else depends on the pairs.
+
+use std::collections::BTreeSet;
+
+use plan::{Join, JoinKind, PipelineId};
+use stdx::sync::Arc;
+use types::{DataType, SqlError, SqlResult, Value};
+
+use super::lookup::{Flush, Workspace};
+use super::probe_key::{KeyReader, ProbeKeys};
+use super::{JoinTable, NO_ROW, Pairs};
+use crate::expression::Compiled;
+use crate::{
+    BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Next, Operator, PerSlot, Values, Vector,
+    WorkContext,
+};
+
+/// Joins batches of the probe side with a table.
+pub struct ProbeOperator {
+    table: Arc<JoinTable>,
+    kind: JoinKind,
+    keys: Vec<Compiled>,
+    readers: Vec<KeyReader>,
+    residual: Option<Residual>,
+    output: Vec<Output>,
+    layout: Layout,
+    track_matches: bool,
+    scratch: PerSlot<Scratch>,
+}
+
+/// Where a column of a pair comes from.
+#[derive(Clone, Copy)]
+enum Output {
+    Probe(usize),
+    Build(usize),
+    Mark,
+}
+
+/// A condition on pairs, over just the columns that it reads.
+struct Residual {
+    condition: Compiled,
+    columns: Vec<Output>,
+}
+
+/// Memory that batches use again.
+#[derive(Default)]
+struct Scratch {
+    keys: ProbeKeys,
+    work: Workspace,
+    matched: Vec<bool>,
+    unknown: Vec<bool>,
+}
+
+impl ProbeOperator {
+    /// An operator over batches of layout `input` for `slots` workers; `scalar` gives the values of finished scalar
+    /// subqueries.
+    pub fn new(
+        join: &Join,
+        table: Arc<JoinTable>,
+        input: &Layout,
+        scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+        slots: usize,
+    ) -> SqlResult<Self> {
+        let compile = |key| Compiled::new(key, input, scalar);
+        let keys = join.keys.iter().map(compile).collect::<SqlResult<Vec<_>>>()?;
+        if keys.len() != table.domains.len() {
+            return Err(SqlError::internal("the sides of a join have different numbers of keys"));
+        }
+        let readers = table
+            .domains
+            .iter()
+            .zip(&keys)
+            .map(|(domain, key)| KeyReader::new(domain, key.shape()))
+            .collect::<SqlResult<Vec<_>>>()?;
+        let mut pair_layout = input.clone();
+        pair_layout.extend(table.layout.iter().cloned());
+        let residual = match &join.residual {
+            Some(residual) => Some(Residual::new(residual, &pair_layout, input.len(), scalar)?),
+            None => None,
+        };
+        let kept_nulls = u64::from(table.rows - table.keyed);
+        if is_null_aware(join.kind) && residual.is_some() && kept_nulls < table.null_keys {
+            return Err(SqlError::internal("a null-aware residual needs the rows with NULL keys"));
+        }
+        let (output, layout) = output_columns(join, input, &table.layout)?;
+        Ok(Self {
+            table,
+            kind: join.kind,
+            keys,
+            readers,
+            residual,
+            output,
+            layout,
+            track_matches: join.track_matches || join.kind == JoinKind::MarkBuild,
+            scratch: PerSlot::new(slots),
+        })
+    }
+}
+
+fn is_null_aware(kind: JoinKind) -> bool {
+    matches!(kind, JoinKind::AntiNullAware | JoinKind::Mark { null_aware: true })
+}
+
+/// What the output columns of a join are, and their layout.
+fn output_columns(
+    join: &Join,
+    input: &Layout,
+    payload: &Layout,
+) -> SqlResult<(Vec<Output>, Layout)> {
+    if join.kind == JoinKind::MarkBuild {
+        return Ok((Vec::new(), Layout::new()));
+    }
+    let column = |&column: &usize| {
+        if let Some(shape) = input.get(column) {
+            return Ok((Output::Probe(column), shape.clone()));
+        }
+        let beyond = column - input.len();
+        match (join.kind, payload.get(beyond)) {
+            (JoinKind::Inner, Some(shape)) => Ok((Output::Build(beyond), shape.clone())),
+            (JoinKind::Left, Some(shape)) => {
+                Ok((Output::Build(beyond), ColumnShape { nullable: true, ..shape.clone() }))
+            }
+            (JoinKind::Mark { null_aware }, _) if beyond == 0 => {
+                Ok((Output::Mark, ColumnShape::computed(DataType::Boolean, null_aware)))
+            }
+            _ => Err(SqlError::internal(format!("a join has no column {column} to hand on"))),
+        }
+    };
+    join.output.iter().map(column).collect::<SqlResult<Vec<_>>>().map(|it| it.into_iter().unzip())
+}
+
+impl Residual {
+    fn new(
+        residual: &plan::Expr,
+        pair_layout: &Layout,
+        inputs: usize,
+        scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+    ) -> SqlResult<Self> {
+        let mut used = BTreeSet::new();
+        residual.collect_columns(&mut used);
+        let used: Vec<usize> = used.into_iter().collect();
+        let shapes = used.iter().map(|&column| pair_layout.get(column).cloned());
+        let layout = shapes
+            .collect::<Option<Layout>>()
+            .ok_or_else(|| SqlError::internal("a residual reads a column that is not there"))?;
+        let mut residual = residual.clone();
+        residual.map_columns(&mut |column| used.partition_point(|&it| it < column));
+        let source = |&column: &usize| {
+            if column < inputs { Output::Probe(column) } else { Output::Build(column - inputs) }
+        };
+        let columns = used.iter().map(source).collect();
+        Ok(Self { condition: Compiled::new(&residual, &layout, scalar)?, columns })
+    }
+
+    /// Drops the pairs for which the condition is not TRUE.
+    fn retain(&self, table: &JoinTable, batch: &Batch, pairs: &mut Pairs) -> SqlResult<()> {
+        if pairs.len() == 0 {
+            return Ok(());
+        }
+        let candidates = pair_batch(&self.columns, table, batch, &pairs.probe, &pairs.build, false);
+        let mut kept = Vec::with_capacity(pairs.len());
+        self.condition.select(&candidates, &mut kept)?;
+        if kept.len() < pairs.len() {
+            // `kept` rises, so a value is read before its place is written.
+            for (to, &from) in kept.iter().enumerate() {
+                pairs.probe[to] = pairs.probe[from as usize];
+                pairs.build[to] = pairs.build[from as usize];
+            }
+            pairs.resize(kept.len());
+        }
+        Ok(())
+    }
+}
+
+/// Some columns of pairs; with `outer`, the build row may be missing.
+fn pair_batch(
+    columns: &[Output],
+    table: &JoinTable,
+    batch: &Batch,
+    probe: &[u32],
+    build: &[u32],
+    outer: bool,
+) -> Batch {
+    // Each row once, in order: the columns can be handed on as they are.
+    let same = probe.len() == batch.rows
+        && probe.iter().enumerate().all(|(index, &row)| index == row as usize);
+    let outer = outer && build.contains(&NO_ROW);
+    let column = |&column: &Output| match column {
+        Output::Probe(column) if same => batch.columns[column].clone(),
+        Output::Probe(column) => Arc::new(batch.columns[column].take(probe)),
+        Output::Build(column) => table.gather(column, build, outer),
+        Output::Mark => unreachable!("invariant: only mark joins have a mark, and they emit rows"),
+    };
+    Batch {
+        rows: probe.len(),
+        columns: columns.iter().map(column).collect(),
+        sequence: batch.sequence,
+    }
+}
+
+impl Operator for ProbeOperator {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn execute(&self, batch: Batch, context: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+        if batch.rows == 0 {
+            return Ok(());
+        }
+        let mut scratch = self.scratch.lock(context.slot).take().unwrap_or_default();
+        let vectors = self.keys.iter().map(|it| it.evaluate(&batch));
+        scratch.keys.read(batch.rows, &self.readers, vectors)?;
+        match self.kind {
+            JoinKind::Inner | JoinKind::Left | JoinKind::MarkBuild => {
+                self.execute_pairs(&batch, &mut scratch, next)?;
+            }
+            JoinKind::Semi | JoinKind::Anti | JoinKind::AntiNullAware | JoinKind::Mark { .. } => {
+                self.execute_rows(&batch, &mut scratch, next)?
+            }
+        }
+        scratch.keys.release();
+        *self.scratch.lock(context.slot) = Some(scratch);
+        Ok(())
+    }
+}
+
+impl ProbeOperator {
+    /// The kinds that hand on pairs, and the one that only marks them.
+    fn execute_pairs(&self, batch: &Batch, scratch: &mut Scratch, next: Next<'_>) -> SqlResult<()> {
+        let Scratch { keys, work, matched, .. } = scratch;
+        let is_left = self.kind == JoinKind::Left;
+        if is_left {
+            matched.clear();
+            matched.resize(batch.rows, false);
+        }
+        // The last pairs wait here, so that the rows without a partner can go out with them.
+        let mut last = Pairs::default();
+        self.lookup(batch, keys, false, work, &mut |pairs| {
+            if is_left {
+                pairs.probe.iter().for_each(|&row| matched[row as usize] = true);
+                self.emit(batch, &last, next)?;
+                std::mem::swap(&mut last, pairs);
+            } else if self.kind == JoinKind::Inner {
+                self.emit(batch, pairs, next)?;
+            }
+            Ok(())
+        })?;
+        if is_left {
+            // Rows stay in order when each has at most one partner, as is common.
+            merge_unmatched(&mut last, matched);
+            self.emit(batch, &last, next)?;
+        }
+        Ok(())
+    }
+
+    /// Pairs of equal keys for which the residual is TRUE; marks them in the table if asked to.
+    fn lookup(
+        &self,
+        batch: &Batch,
+        keys: &ProbeKeys,
+        stop: bool,
+        work: &mut Workspace,
+        flush: Flush<'_>,
+    ) -> SqlResult<()> {
+        self.table.lookup(keys, stop, work, &mut |pairs| {
+            if let Some(residual) = &self.residual {
+                residual.retain(&self.table, batch, pairs)?;
+            }
+            if self.track_matches {
+                self.table.mark_matched(&pairs.build);
+            }
+            flush(pairs)
+        })
+    }
+
+    fn emit(&self, batch: &Batch, pairs: &Pairs, next: Next<'_>) -> SqlResult<()> {
+        let outer = self.kind == JoinKind::Left;
+        for (probe, build) in pairs.probe.chunks(BATCH_ROWS).zip(pairs.build.chunks(BATCH_ROWS)) {
+            next(pair_batch(&self.output, &self.table, batch, probe, build, outer))?;
+        }
+        Ok(())
+    }
+
+    /// The kinds that hand on rows of the probe side at most once.
+    fn execute_rows(&self, batch: &Batch, scratch: &mut Scratch, next: Next<'_>) -> SqlResult<()> {
+        let Scratch { keys, work, matched, unknown } = scratch;
+        matched.clear();
+        matched.resize(batch.rows, false);
+        if self.residual.is_none() && !self.track_matches {
+            self.table.exists(keys, work, matched)?;
+        } else {
+            let stop = self.residual.is_none() && !self.track_matches;
+            self.lookup(batch, keys, stop, work, &mut |pairs| {
+                pairs.probe.iter().for_each(|&row| matched[row as usize] = true);
+                Ok(())
+            })?;
+        }
+        unknown.clear();
+        unknown.resize(batch.rows, false);
+        if is_null_aware(self.kind) {
+            self.find_unknown(batch, keys, work, matched, unknown)?;
+        }
+        let kept: Vec<u32> = match self.kind {
+            JoinKind::Semi => rows_where(batch.rows, |row| matched[row]),
+            JoinKind::Anti => rows_where(batch.rows, |row| !matched[row]),
+            JoinKind::AntiNullAware => rows_where(batch.rows, |row| !matched[row] && !unknown[row]),
+            _ => return next(self.marked(batch, matched, unknown)),
+        };
+        if kept.is_empty() {
+            return Ok(());
+        }
+        next(pair_batch(&self.output, &self.table, batch, &kept, &[], false))
+    }
+
+    /// The batch with its mark.
+    fn marked(&self, batch: &Batch, matched: &[bool], unknown: &[bool]) -> Batch {
+        let validity = unknown
+            .contains(&true)
+            .then(|| Bitmap::from_bits(unknown.iter().map(|&unknown| !unknown)));
+        let mark = Arc::new(Vector { values: Values::Bool(matched.to_vec()), validity });
+        let column = |column: &Output| match column {
+            Output::Probe(column) => batch.columns[*column].clone(),
+            Output::Build(_) | Output::Mark => mark.clone(),
+        };
+        let columns = self.output.iter().map(column).collect();
+        Batch { rows: batch.rows, columns, sequence: batch.sequence }
+    }
+
+    /// Rows without a partner for which IN is NULL and not FALSE: some build row that the residual admits has a NULL
+    /// key, or the row's own key is NULL and the residual admits any build row.
+    fn find_unknown(
+        &self,
+        batch: &Batch,
+        keys: &ProbeKeys,
+        work: &mut Workspace,
+        matched: &[bool],
+        unknown: &mut [bool],
+    ) -> SqlResult<()> {
+        let table = &*self.table;
+        let Some(residual) = &self.residual else {
+            let is_empty = table.keyed == 0 && table.null_keys == 0;
+            for (row, unknown) in unknown.iter_mut().enumerate() {
+                let has_null = table.null_keys > 0 || keys.is_null(row);
+                *unknown = !matched[row] && !is_empty && has_null;
+            }
+            return Ok(());
+        };
+        let mut admitted = |pairs: &mut Pairs| {
+            residual.retain(table, batch, pairs)?;
+            pairs.probe.iter().for_each(|&row| unknown[row as usize] = true);
+            Ok(())
+        };
+        let rows = 0..batch.rows as u32;
+        let is_null = |row: &u32| keys.is_null(*row as usize);
+        table.lookup_cross(rows.clone().filter(is_null), 0..table.rows, work, &mut admitted)?;
+        if table.keyed < table.rows {
+            let others = rows.filter(|row| !is_null(row) && !matched[*row as usize]);
+            table.lookup_cross(others, table.keyed..table.rows, work, &mut admitted)?;
+        }
+        Ok(())
+    }
+}
+
+fn rows_where(rows: usize, keep: impl Fn(usize) -> bool) -> Vec<u32> {
+    let mut kept = vec![0; rows];
+    let mut count = 0;
+    for row in 0..rows {
+        kept[count] = row as u32;
+        count += usize::from(keep(row));
+    }
+    kept.truncate(count);
+    kept
+}
+
+/// Adds the rows that have no partner: each before the first pair of a later row when pairs rise, else at the end.
+fn merge_unmatched(pairs: &mut Pairs, matched: &[bool]) {
+    let missing = rows_where(matched.len(), |row| !matched[row]);
+    if missing.is_empty() {
+        return;
+    }
+    if !pairs.probe.is_sorted() {
+        missing.iter().for_each(|&row| pairs.push(row, NO_ROW));
+        return;
+    }
+    let old = std::mem::take(pairs);
+    let mut missing = missing.into_iter().peekable();
+    for (&probe, &build) in old.probe.iter().zip(&old.build) {
+        while let Some(row) = missing.next_if(|&row| row < probe) {
+            pairs.push(row, NO_ROW);
+        }
+        pairs.push(probe, build);
+    }
+    missing.for_each(|row| pairs.push(row, NO_ROW));
+}

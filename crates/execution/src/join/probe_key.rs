@@ -1,0 +1,218 @@
+//! Brings the keys of the probe side to the form of the build side. Dictionaries are translated once per query, so that
+//! rows compare integers (DESIGN 6).
+
+use stdx::sync::Arc;
+use storage::Column;
+use types::{SqlError, SqlResult};
+
+use super::dictionary::{NO_CODE, decode, dictionary_len, find, translate};
+use super::key::{KeyDomain, KeySlice, write_words};
+use super::stored::mismatch;
+use crate::{ColumnShape, Representation, TextVector, Values, Vector};
+
+/// How one key is brought over.
+pub(super) enum KeyReader {
+    /// As it is.
+    Same,
+    /// As words.
+    Words,
+    /// 128-bit integers against 64-bit ones: those that do not fit have no partner.
+    Narrow,
+    /// 64-bit integers against 128-bit ones.
+    Widen,
+    /// Codes of one dictionary as codes of another.
+    Translate(Vec<u32>),
+    /// Texts, or positions of a plain column, as codes of a dictionary with that many codes.
+    Find { from: Option<Arc<Column>>, to: Arc<Column>, codes: u32 },
+    /// Codes or positions as texts.
+    Decode(Arc<Column>),
+}
+
+impl KeyReader {
+    pub(super) fn new(domain: &KeyDomain, shape: &ColumnShape) -> SqlResult<Self> {
+        use KeyDomain as D;
+        use Representation as R;
+        Ok(match (domain, &shape.representation) {
+            (D::Integer, R::I64) | (D::Wide, R::I128) | (D::Text, R::Text) => Self::Same,
+            (D::Integer, R::Bool) | (D::Float, R::F64) => Self::Words,
+            (D::Integer, R::I128) => Self::Narrow,
+            (D::Wide, R::I64) => Self::Widen,
+            (D::Text, R::Codes(column)) => Self::Decode(column.clone()),
+            (D::Dictionary(to), R::Codes(from)) if Arc::ptr_eq(to, from) => Self::Words,
+            (D::Dictionary(to), R::Codes(from)) => {
+                let codes = dictionary_len(to).unwrap_or(0);
+                match dictionary_len(from) {
+                    Some(len) => Self::Translate(translate(from, len, to, codes)),
+                    None => Self::Find { from: Some(from.clone()), to: to.clone(), codes },
+                }
+            }
+            (D::Dictionary(to), R::Text) => {
+                let codes = dictionary_len(to).unwrap_or(0);
+                Self::Find { from: None, to: to.clone(), codes }
+            }
+            _ => return Err(SqlError::internal("the keys of a join have different types")),
+        })
+    }
+}
+
+/// One key of a batch, brought over.
+#[derive(Default)]
+pub(super) struct KeyBuffer {
+    /// The key as it came: its NULLs, and its values when they needed no change.
+    source: Option<Arc<Vector>>,
+    form: Form,
+    words: Vec<i64>,
+    wide: Vec<i128>,
+    text: TextVector,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Form {
+    #[default]
+    Source,
+    Words,
+    Wide,
+    Text,
+}
+
+/// The keys of a batch.
+#[derive(Default)]
+pub(super) struct ProbeKeys {
+    pub(super) rows: usize,
+    buffers: Vec<KeyBuffer>,
+    /// Rows that may have a partner: no key is NULL, each has a form on the build side.
+    possible: Vec<bool>,
+    all_possible: bool,
+}
+
+impl ProbeKeys {
+    /// Takes in the keys of a batch of `rows` rows.
+    pub(super) fn read(
+        &mut self,
+        rows: usize,
+        readers: &[KeyReader],
+        vectors: impl Iterator<Item = SqlResult<Arc<Vector>>>,
+    ) -> SqlResult<()> {
+        self.rows = rows;
+        self.all_possible = true;
+        self.possible.clear();
+        self.possible.resize(rows, true);
+        self.buffers.resize_with(readers.len(), KeyBuffer::default);
+        for ((reader, buffer), vector) in readers.iter().zip(&mut self.buffers).zip(vectors) {
+            let vector = vector?;
+            if let Some(map) = &vector.validity {
+                for (row, possible) in self.possible.iter_mut().enumerate() {
+                    *possible &= map.get(row);
+                }
+                self.all_possible = false;
+            }
+            let all = buffer.read(reader, &vector, &mut self.possible)?;
+            self.all_possible &= all;
+            buffer.source = Some(vector);
+        }
+        Ok(())
+    }
+
+    /// Lets go of the batch.
+    pub(super) fn release(&mut self) {
+        self.buffers.iter_mut().for_each(|it| it.source = None);
+    }
+
+    /// Which rows may have a partner; `None` for all.
+    pub(super) fn possible(&self) -> Option<&[bool]> {
+        (!self.all_possible).then_some(&self.possible)
+    }
+
+    /// Whether the first key of a row is NULL.
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        let source = self.buffers.first().and_then(|it| it.source.as_ref());
+        source.is_some_and(|it| !it.is_valid(row))
+    }
+
+    pub(super) fn slices(&self) -> Vec<KeySlice<'_>> {
+        self.buffers.iter().map(KeyBuffer::slice).collect()
+    }
+
+    /// The first key as words; empty when it has another form.
+    pub(super) fn words(&self) -> &[i64] {
+        match self.buffers.first().map(KeyBuffer::slice) {
+            Some(KeySlice::Words(words)) => words,
+            _ => &[],
+        }
+    }
+}
+
+impl KeyBuffer {
+    fn slice(&self) -> KeySlice<'_> {
+        match (self.form, self.source.as_deref().map(|it| &it.values)) {
+            (Form::Source, Some(Values::I64(it))) => KeySlice::Words(it),
+            (Form::Source, Some(Values::I128(it))) => KeySlice::Wide(it),
+            (Form::Source, Some(Values::Text(it))) => KeySlice::Text(it),
+            (Form::Wide, _) => KeySlice::Wide(&self.wide),
+            (Form::Text, _) => KeySlice::Text(&self.text),
+            _ => KeySlice::Words(&self.words),
+        }
+    }
+
+    /// Brings a vector over, and clears `possible` where a value has no form on the build side. Tells whether all had.
+    fn read(
+        &mut self,
+        reader: &KeyReader,
+        vector: &Vector,
+        possible: &mut [bool],
+    ) -> SqlResult<bool> {
+        let rows = vector.values.len();
+        self.form = Form::Words;
+        if matches!(reader, KeyReader::Same) {
+            self.form = Form::Source;
+            return Ok(true);
+        }
+        self.words.resize(rows, 0);
+        match (reader, &vector.values) {
+            (KeyReader::Words, values) => write_words(values, &mut self.words),
+            (KeyReader::Narrow, Values::I128(from)) => {
+                for ((word, possible), &wide) in self.words.iter_mut().zip(possible).zip(from) {
+                    *word = wide as i64;
+                    *possible &= i128::from(*word) == wide;
+                }
+                return Ok(false);
+            }
+            (KeyReader::Widen, Values::I64(from)) => {
+                self.form = Form::Wide;
+                self.wide.clear();
+                self.wide.extend(from.iter().map(|&it| i128::from(it)));
+            }
+            (KeyReader::Translate(codes), Values::Codes(from)) => {
+                for ((word, possible), &code) in self.words.iter_mut().zip(possible).zip(from) {
+                    // What stands at a NULL need not be in the dictionary.
+                    let code = codes.get(code as usize).copied().unwrap_or(NO_CODE);
+                    *word = i64::from(code);
+                    *possible &= code != NO_CODE;
+                }
+                return Ok(false);
+            }
+            (KeyReader::Find { from, to, codes }, values) => {
+                let texts = match (from, values) {
+                    (Some(column), Values::Codes(positions)) => {
+                        decode(column, positions, vector, &mut self.text);
+                        &self.text
+                    }
+                    (None, Values::Text(texts)) => texts,
+                    (_, other) => return Err(mismatch("text", other)),
+                };
+                for (row, (word, possible)) in self.words.iter_mut().zip(possible).enumerate() {
+                    let code = find(to, *codes, texts.bytes_at(row));
+                    *word = i64::from(code);
+                    *possible &= code != NO_CODE;
+                }
+                return Ok(false);
+            }
+            (KeyReader::Decode(column), Values::Codes(codes)) => {
+                self.form = Form::Text;
+                decode(column, codes, vector, &mut self.text);
+            }
+            (_, other) => return Err(mismatch("a key", other)),
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,282 @@
+//! Columns of the build side after all batches have been put one after the other; rows are found by `u32`.
+
+use stdx::sync::Arc;
+use types::{SqlError, SqlResult};
+
+use super::NO_ROW;
+use super::parallel::{PIECE_ROWS, Pieces};
+use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
+
+/// One column.
+pub(super) struct Stored {
+    values: StoredValues,
+    validity: Option<Bitmap>,
+}
+
+enum StoredValues {
+    Codes(Vec<u32>),
+    I64(Vec<i64>),
+    I128(Vec<i128>),
+    F64(Vec<f64>),
+    Bool(Vec<bool>),
+    Text(StoredText),
+}
+
+/// Texts one after the other, more of them than a batch may hold.
+#[derive(Default)]
+pub(super) struct StoredText {
+    ends: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl StoredText {
+    /// A text as bytes.
+    #[inline]
+    pub(super) fn bytes_at(&self, row: usize) -> &[u8] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
+        &self.bytes[start..self.ends[row] as usize]
+    }
+
+    /// Room for the texts of these vectors.
+    pub(super) fn sized(parts: &[Arc<Vector>]) -> SqlResult<Self> {
+        let (mut rows, mut bytes) = (0, 0);
+        for part in parts {
+            let text = texts(part)?;
+            rows += text.len();
+            bytes += text.bytes.len();
+        }
+        Ok(Self { ends: vec![0; rows], bytes: vec![0; bytes] })
+    }
+
+    /// Adds the pieces of work that fill this from the vectors it was sized for.
+    pub(super) fn fill<'a>(&'a mut self, parts: &'a [Arc<Vector>], pieces: &mut Pieces<'a>) {
+        let (mut ends, mut bytes) = (self.ends.as_mut_slice(), self.bytes.as_mut_slice());
+        let mut base = 0;
+        for group in groups(parts) {
+            let group_texts = || group.iter().filter_map(|it| texts(it).ok());
+            let rows = group_texts().map(TextVector::len).sum();
+            let size: usize = group_texts().map(|it| it.bytes.len()).sum();
+            let (group_ends, rest_ends) = ends.split_at_mut(rows);
+            let (group_bytes, rest_bytes) = bytes.split_at_mut(size);
+            (ends, bytes) = (rest_ends, rest_bytes);
+            let start = base;
+            base += size as u64;
+            pieces.add(rows, move || {
+                let (mut row, mut byte) = (0, 0);
+                for text in group.iter().filter_map(|it| texts(it).ok()) {
+                    group_bytes[byte..byte + text.bytes.len()].copy_from_slice(&text.bytes);
+                    for (to, &end) in group_ends[row..].iter_mut().zip(&text.ends) {
+                        *to = start + byte as u64 + u64::from(end);
+                    }
+                    row += text.len();
+                    byte += text.bytes.len();
+                }
+            });
+        }
+    }
+}
+
+fn texts(vector: &Vector) -> SqlResult<&TextVector> {
+    match &vector.values {
+        Values::Text(it) => Ok(it),
+        other => Err(mismatch("text", other)),
+    }
+}
+
+/// A vector that is not what its layout says.
+pub(super) fn mismatch(wanted: &str, values: &Values) -> SqlError {
+    let found = match values {
+        Values::Codes(_) => "codes",
+        Values::I64(_) => "64-bit integers",
+        Values::I128(_) => "128-bit integers",
+        Values::F64(_) => "floats",
+        Values::Bool(_) => "Booleans",
+        Values::Text(_) => "text",
+    };
+    SqlError::internal(format!("a join met a vector of {found} in place of {wanted}"))
+}
+
+/// Cuts vectors into groups of at least [`PIECE_ROWS`] rows.
+fn groups(parts: &[Arc<Vector>]) -> Vec<&[Arc<Vector>]> {
+    let mut groups = Vec::new();
+    let (mut start, mut rows) = (0, 0);
+    for (index, part) in parts.iter().enumerate() {
+        rows += part.values.len();
+        if rows >= PIECE_ROWS * 4 || index + 1 == parts.len() {
+            groups.push(&parts[start..=index]);
+            (start, rows) = (index + 1, 0);
+        }
+    }
+    groups
+}
+
+/// Adds the pieces of work that write the vectors one after the other into `out`, each by `copy`.
+pub(super) fn concatenate<'a, T: Send>(
+    mut out: &'a mut [T],
+    parts: &'a [Arc<Vector>],
+    pieces: &mut Pieces<'a>,
+    copy: fn(&Values, &mut [T]),
+) {
+    for group in groups(parts) {
+        let rows = group.iter().map(|it| it.values.len()).sum();
+        let (piece, rest) = out.split_at_mut(rows);
+        out = rest;
+        pieces.add(rows, move || {
+            let mut start = 0;
+            for part in group {
+                let end = start + part.values.len();
+                copy(&part.values, &mut piece[start..end]);
+                start = end;
+            }
+        });
+    }
+}
+
+/// Appends the first `rows` bits of `from` (all set when `None`) at bit `start` of zeroed words.
+fn append_bits(words: &mut [u64], start: usize, from: Option<&Bitmap>, rows: usize) {
+    for index in 0..rows.div_ceil(64) {
+        let bits = (rows - index * 64).min(64);
+        let word = from.map_or(u64::MAX, |it| it.0[index]) & (u64::MAX >> (64 - bits));
+        let (at, shift) = ((start + index * 64) / 64, (start + index * 64) % 64);
+        words[at] |= word << shift;
+        if shift + bits > 64 {
+            words[at + 1] |= word >> (64 - shift);
+        }
+    }
+}
+
+fn join_validity(parts: &[Arc<Vector>]) -> Option<Bitmap> {
+    if parts.iter().all(|it| it.validity.is_none()) {
+        return None;
+    }
+    let rows: usize = parts.iter().map(|it| it.values.len()).sum();
+    let mut map = Bitmap::filled(rows, false);
+    let mut start = 0;
+    for part in parts {
+        append_bits(&mut map.0, start, part.validity.as_ref(), part.values.len());
+        start += part.values.len();
+    }
+    Some(map)
+}
+
+impl Stored {
+    /// A column of the right size for the vectors, still without its values.
+    pub(super) fn sized(shape: &ColumnShape, parts: &[Arc<Vector>]) -> SqlResult<Self> {
+        let rows = parts.iter().map(|it| it.values.len()).sum();
+        let values = match &shape.representation {
+            Representation::Codes(_) => StoredValues::Codes(vec![0; rows]),
+            Representation::I64 => StoredValues::I64(vec![0; rows]),
+            Representation::I128 => StoredValues::I128(vec![0; rows]),
+            Representation::F64 => StoredValues::F64(vec![0.0; rows]),
+            Representation::Bool => StoredValues::Bool(vec![false; rows]),
+            Representation::Text => StoredValues::Text(StoredText::sized(parts)?),
+        };
+        let stored = Self { values, validity: join_validity(parts) };
+        match parts.iter().find(|it| !stored.fits(&it.values)) {
+            Some(part) => Err(mismatch("another representation", &part.values)),
+            None => Ok(stored),
+        }
+    }
+
+    fn fits(&self, values: &Values) -> bool {
+        matches!(
+            (&self.values, values),
+            (StoredValues::Codes(_), Values::Codes(_))
+                | (StoredValues::I64(_), Values::I64(_))
+                | (StoredValues::I128(_), Values::I128(_))
+                | (StoredValues::F64(_), Values::F64(_))
+                | (StoredValues::Bool(_), Values::Bool(_))
+                | (StoredValues::Text(_), Values::Text(_))
+        )
+    }
+
+    /// Adds the pieces of work that fill this from the vectors it was sized for.
+    pub(super) fn fill<'a>(&'a mut self, parts: &'a [Arc<Vector>], pieces: &mut Pieces<'a>) {
+        macro_rules! fill {
+            ($out:expr, $kind:path) => {
+                concatenate($out, parts, pieces, |from, out| {
+                    if let $kind(from) = from {
+                        out.copy_from_slice(from);
+                    }
+                })
+            };
+        }
+        match &mut self.values {
+            StoredValues::Codes(out) => fill!(out, Values::Codes),
+            StoredValues::I64(out) => fill!(out, Values::I64),
+            StoredValues::I128(out) => fill!(out, Values::I128),
+            StoredValues::F64(out) => fill!(out, Values::F64),
+            StoredValues::Bool(out) => fill!(out, Values::Bool),
+            StoredValues::Text(out) => out.fill(parts, pieces),
+        }
+    }
+
+    /// The values of rows; NULL where the row is [`NO_ROW`], which is looked for only when `outer`.
+    pub(super) fn gather(&self, rows: &[u32], outer: bool) -> Vector {
+        let values = match &self.values {
+            StoredValues::Codes(it) => Values::Codes(pick(it, rows, outer)),
+            StoredValues::I64(it) => Values::I64(pick(it, rows, outer)),
+            StoredValues::I128(it) => Values::I128(pick(it, rows, outer)),
+            StoredValues::F64(it) => Values::F64(pick(it, rows, outer)),
+            StoredValues::Bool(it) => Values::Bool(pick(it, rows, outer)),
+            StoredValues::Text(it) => {
+                let mut out = TextVector::default();
+                out.ends.reserve(rows.len());
+                for &row in rows {
+                    if row != NO_ROW {
+                        out.bytes.extend_from_slice(it.bytes_at(row as usize));
+                    }
+                    out.ends.push(out.bytes.len() as u32);
+                }
+                Values::Text(out)
+            }
+        };
+        let validity = match (&self.validity, outer) {
+            (None, false) => None,
+            (map, _) => Some(Bitmap::from_bits(rows.iter().map(|&row| {
+                row != NO_ROW && map.as_ref().is_none_or(|map| map.get(row as usize))
+            }))),
+        };
+        Vector { values, validity }
+    }
+}
+
+fn pick<T: Copy + Default>(from: &[T], rows: &[u32], outer: bool) -> Vec<T> {
+    if !outer {
+        return rows.iter().map(|&row| from[row as usize]).collect();
+    }
+    // What stands at a NULL must be a valid code, so take one that is there.
+    let filler = from.first().copied().unwrap_or_default();
+    rows.iter().map(|&row| from.get(row as usize).copied().unwrap_or(filler)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_appended_at_any_offset() {
+        let mut prng = stdx::Prng::new(3);
+        let parts: Vec<(usize, Option<Bitmap>)> = (0..40)
+            .map(|_| {
+                let rows = prng.below(200) as usize;
+                let bits: Vec<bool> = (0..rows).map(|_| prng.below(2) == 0).collect();
+                (rows, (prng.below(4) > 0).then(|| Bitmap::from_bits(bits.into_iter())))
+            })
+            .collect();
+        let total: usize = parts.iter().map(|it| it.0).sum();
+        let mut map = Bitmap::filled(total, false);
+        let mut start = 0;
+        for (rows, bits) in &parts {
+            append_bits(&mut map.0, start, bits.as_ref(), *rows);
+            start += rows;
+        }
+        let mut row = 0;
+        for (rows, bits) in &parts {
+            for at in 0..*rows {
+                assert_eq!(map.get(row), bits.as_ref().is_none_or(|it| it.get(at)));
+                row += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The finished build side: its rows by column, and the structure that finds rows by key.
+
+use stdx::sync::Arc;
+use stdx::sync::atomic::{AtomicU64, Ordering};
+use stdx::tagged::Directory;
+use storage::Column;
+use types::SqlResult;
+
+use super::direct::{DirectTable, KeyRange, Rows};
+use super::hash::hash_word;
+use super::hashed::HashTable;
+use super::key::{KeyColumn, KeyDomain};
+use super::stored::Stored;
+use crate::{Layout, Team, Vector};
+
+/// Which structure finds rows by key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Structure {
+    /// The fastest that the keys allow.
+    #[default]
+    Automatic,
+    /// An array indexed by key, if the keys are integers and their range has any reasonable size.
+    Direct,
+    /// The tagged hash table.
+    Hashed,
+}
+
+pub(super) enum Finder {
+    /// No row has a key.
+    Nothing,
+    /// There are no keys: every row is a partner.
+    Everything,
+    Direct(DirectTable),
+    Hashed(HashTable),
+}
+
+/// The build side of a join. Rows `0 .. keyed` have keys; those after them have a NULL key and are never found.
+pub struct JoinTable {
+    pub(super) rows: u32,
+    pub(super) keyed: u32,
+    /// Rows with a NULL key, kept or not.
+    pub(super) null_keys: u64,
+    pub(super) domains: Vec<KeyDomain>,
+    pub(super) range: Option<KeyRange>,
+    pub(super) finder: Finder,
+    pub(super) payload: Vec<Stored>,
+    pub(super) layout: Layout,
+    /// A bit per row that has found a partner.
+    matched: Vec<AtomicU64>,
+}
+
+/// What is known of a table's only key, to drop rows of another table early. Values are integers, days, microseconds or
+/// unscaled decimals, never codes.
+#[derive(Clone)]
+pub struct KeyFilter {
+    /// The least key; above `max` when there is none.
+    pub min: i64,
+    /// The greatest key.
+    pub max: i64,
+    /// Bit `i` tells whether key `min + i` is there; only when keys are dense.
+    pub bitmap: Option<Arc<Vec<u64>>>,
+    /// Rows of the table with a key.
+    pub rows: u64,
+    directory: Option<Arc<Directory>>,
+}
+
+impl KeyFilter {
+    /// Whether a row of the table may have this key; exact when there is a bitmap.
+    #[inline]
+    pub fn may_contain(&self, key: i64) -> bool {
+        if key < self.min || key > self.max {
+            return false;
+        }
+        if let Some(bitmap) = &self.bitmap {
+            let bit = key.wrapping_sub(self.min) as u64 as usize;
+            return bitmap[bit / 64] >> (bit % 64) & 1 == 1;
+        }
+        self.directory.as_ref().is_none_or(|it| it.may_contain(hash_word(key)))
+    }
+}
+
+/// What [`JoinTable::new`] puts together.
+pub(super) struct Parts {
+    pub(super) rows: u32,
+    pub(super) keyed: u32,
+    pub(super) null_keys: u64,
+    pub(super) domains: Vec<KeyDomain>,
+    pub(super) keys: Vec<KeyColumn>,
+    pub(super) payload: Vec<Stored>,
+    pub(super) layout: Layout,
+    pub(super) unique: bool,
+}
+
+impl JoinTable {
+    /// Builds the structure over finished columns; `keys` hold the keyed rows only.
+    pub(super) fn new(parts: Parts, structure: Structure, team: &dyn Team) -> SqlResult<Self> {
+        let Parts { rows, keyed, null_keys, domains, keys, payload, layout, unique } = parts;
+        let range = match (domains.as_slice(), keys.as_slice()) {
+            ([domain], [KeyColumn::Words(words)]) if domain.is_integral() => {
+                KeyRange::of(words, team)?
+            }
+            _ => None,
+        };
+        let finder = if domains.is_empty() {
+            Finder::Everything
+        } else if keyed == 0 {
+            Finder::Nothing
+        } else {
+            find_structure(keys, range, keyed as usize, unique, structure, team)?
+        };
+        let matched = (0..(rows as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Ok(Self { rows, keyed, null_keys, domains, range, finder, payload, layout, matched })
+    }
+
+    /// How many rows it holds.
+    pub fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// The layout of what is stored of each row.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What is known of the only key when it is an integer.
+    pub fn transfer(&self) -> Option<KeyFilter> {
+        matches!(self.domains.as_slice(), [KeyDomain::Integer]).then(|| self.filter())
+    }
+
+    /// What is known of the only key when it is a dictionary column: the column, and a filter over its codes.
+    pub fn transfer_codes(&self) -> Option<(Arc<Column>, KeyFilter)> {
+        match self.domains.as_slice() {
+            [KeyDomain::Dictionary(column)] => Some((column.clone(), self.filter())),
+            _ => None,
+        }
+    }
+
+    fn filter(&self) -> KeyFilter {
+        let (min, max) = self.range.map_or((i64::MAX, i64::MIN), |it| (it.min, it.max));
+        let (bitmap, directory) = match &self.finder {
+            Finder::Direct(it) => (Some(it.bitmap.clone()), None),
+            Finder::Hashed(it) => (None, Some(it.directory.clone())),
+            Finder::Nothing | Finder::Everything => (None, None),
+        };
+        KeyFilter { min, max, bitmap, rows: u64::from(self.keyed), directory }
+    }
+
+    /// The structure in words, for EXPLAIN ANALYZE.
+    pub fn describe(&self) -> String {
+        let structure = match &self.finder {
+            Finder::Nothing => "empty",
+            Finder::Everything => "all rows",
+            Finder::Direct(DirectTable { rows: Rows::Unique(_), .. }) => "array",
+            Finder::Direct(DirectTable { rows: Rows::Runs { .. }, .. }) => "array of runs",
+            Finder::Hashed(_) => "hash table",
+        };
+        format!("{structure}, {} rows", self.rows)
+    }
+
+    /// Marks rows that found a partner.
+    pub(super) fn mark_matched(&self, rows: &[u32]) {
+        for &row in rows {
+            let (word, bit) = (&self.matched[row as usize / 64], 1 << (row % 64));
+            // Looking first keeps the line shared among workers once it is set.
+            if word.load(Ordering::Relaxed) & bit == 0 {
+                word.fetch_or(bit, Ordering::Relaxed);
+            }
+        }
+    }
+
+    pub(super) fn is_matched(&self, row: u32) -> bool {
+        self.matched[row as usize / 64].load(Ordering::Relaxed) >> (row % 64) & 1 == 1
+    }
+
+    /// One column of the payload for some rows.
+    pub(super) fn gather(&self, column: usize, rows: &[u32], outer: bool) -> Arc<Vector> {
+        Arc::new(self.payload[column].gather(rows, outer))
+    }
+}
+
+fn find_structure(
+    keys: Vec<KeyColumn>,
+    range: Option<KeyRange>,
+    rows: usize,
+    unique: bool,
+    structure: Structure,
+    team: &dyn Team,
+) -> SqlResult<Finder> {
+    let span = match structure {
+        Structure::Hashed => None,
+        wanted => range.and_then(|it| it.span(rows, wanted == Structure::Direct)),
+    };
+    if let (Some(range), Some(span), [KeyColumn::Words(words)]) = (range, span, keys.as_slice()) {
+        return Ok(Finder::Direct(DirectTable::build(words, range, span, team)?));
+    }
+    Ok(Finder::Hashed(HashTable::build(keys, rows, unique, team)?))
+}
