@@ -1,1 +1,43 @@
-//! To be written.
+//! Columns in memory: bit-packed index vectors of order-preserving codes, dictionaries, zone maps, exact statistics,
+//! and how they are built from Arrow arrays and Parquet files (DESIGN 3, 4; P-HANA 4.1, 4.2).
+//!
+//! Key decision: a table is immutable once built, so readers need no lock and a failed load leaves nothing behind. The
+//! price is that an append builds the columns anew; a delta beside the main comes later.
+//!
+//! - Invariant: the order of codes is the order of values, for every encoding but plain.
+//! - Invariant: the code of NULL lies past the codes of all values; a column without NULL has none.
+//! - Invariant: the same rows give the same columns, however many workers build them.
+//! - Invariant: all bytes of a column lie in placed segments, never on the heap.
+//!
+//! Reading order: [`column`], [`dictionary`], [`encode`], [`table`], [`catalog`], then [`build`] and [`parquet`].
+#![forbid(unsafe_code)]
+
+pub mod build;
+pub mod catalog;
+pub mod column;
+pub mod dictionary;
+pub mod encode;
+pub mod export;
+pub mod index_vector;
+pub mod parallel;
+pub mod parquet;
+mod place;
+pub mod schema;
+pub mod table;
+pub mod word;
+
+pub use build::{BuildContext, TableBuilder};
+pub use catalog::{Catalog, CatalogSnapshot};
+pub use column::{Column, Encoding, Zone};
+pub use dictionary::{Dictionary, PlainStrings, Sorted, StringHeap};
+pub use encode::CodeRange;
+pub use export::{column_to_arrow, table_to_arrow};
+pub use index_vector::IndexVector;
+pub use parallel::{NoProgress, Parallel, Progress, Serial};
+pub use parquet::{append_parquet, load_parquet, parquet_schema};
+pub use schema::{ColumnSchema, arrow_type};
+pub use table::Table;
+pub use word::{float_of_word, int_of_word, word_of_float, word_of_int};
+
+/// Rows of a zone-map block. Morsels are cut at multiples of it, or of 1024.
+pub const BLOCK_ROWS: usize = 65536;

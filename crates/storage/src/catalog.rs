@@ -1,0 +1,164 @@
+//! The names of tables.
+
+use std::collections::BTreeMap;
+
+use stdx::sync::{Arc, RwLock};
+use types::{CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo};
+
+use crate::Table;
+
+/// The tables of a database. Readers take a snapshot; a table that they hold lives on after it was dropped.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    state: RwLock<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    snapshot: Arc<CatalogSnapshot>,
+    last_id: u32,
+}
+
+/// The tables at one moment, by name in lower case: names that differ in case only cannot exist at once.
+#[derive(Clone, Debug, Default)]
+pub struct CatalogSnapshot {
+    tables: BTreeMap<String, Arc<Table>>,
+}
+
+impl Catalog {
+    /// No tables.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The tables now.
+    pub fn snapshot(&self) -> Arc<CatalogSnapshot> {
+        self.state.read().snapshot.clone()
+    }
+
+    /// Adds a table under a new id.
+    pub fn create(&self, mut table: Table) -> SqlResult<Arc<Table>> {
+        let mut state = self.state.write();
+        if state.snapshot.get(&table.name).is_some() {
+            return Err(already_exists(&table.name));
+        }
+        state.last_id += 1;
+        table.id = TableId(state.last_id);
+        let table = Arc::new(table);
+        state.put(table.clone());
+        Ok(table)
+    }
+
+    /// Puts a table in the place of the one it was made from, under the same id. Fails when that one has been replaced
+    /// or dropped meanwhile: the rows of the other writer would be lost.
+    pub fn replace(&self, old: &Arc<Table>, mut table: Table) -> SqlResult<Arc<Table>> {
+        let mut state = self.state.write();
+        let current = state.snapshot.get(&old.name);
+        if !current.is_some_and(|it| Arc::ptr_eq(it, old)) {
+            let message = format!("table \"{}\" was changed by another session", old.name);
+            return Err(SqlError::new(SqlState("40001"), message).with_hint("try again"));
+        }
+        table.id = old.id;
+        table.name.clone_from(&old.name);
+        let table = Arc::new(table);
+        state.put(table.clone());
+        Ok(table)
+    }
+
+    /// Takes a table out and returns it; its memory is given back when the last reader lets go.
+    pub fn drop_table(&self, name: &str) -> SqlResult<Arc<Table>> {
+        let mut state = self.state.write();
+        let found = Arc::make_mut(&mut state.snapshot).tables.remove(&key(name));
+        found.ok_or_else(|| {
+            let message = format!("table \"{name}\" does not exist");
+            SqlError::new(SqlState::UNDEFINED_TABLE, message)
+        })
+    }
+
+    /// A table by name, ignoring case.
+    pub fn get(&self, name: &str) -> Option<Arc<Table>> {
+        self.state.read().snapshot.get(name).cloned()
+    }
+}
+
+impl State {
+    fn put(&mut self, table: Arc<Table>) {
+        Arc::make_mut(&mut self.snapshot).tables.insert(key(&table.name), table);
+    }
+}
+
+impl CatalogSnapshot {
+    /// A table by name, ignoring case.
+    pub fn get(&self, name: &str) -> Option<&Arc<Table>> {
+        self.tables.get(&key(name))
+    }
+
+    /// A table by id.
+    pub fn by_id(&self, id: TableId) -> Option<&Arc<Table>> {
+        self.tables.values().find(|it| it.id == id)
+    }
+
+    /// All tables, by name.
+    pub fn tables(&self) -> Vec<Arc<Table>> {
+        self.tables.values().cloned().collect()
+    }
+}
+
+impl CatalogView for CatalogSnapshot {
+    fn table(&self, schema: Option<&str>, name: &str) -> Option<TableInfo> {
+        // There is one schema for tables, called as in Postgres.
+        if schema.is_some_and(|it| !it.eq_ignore_ascii_case("public")) {
+            return None;
+        }
+        self.get(name).map(|it| it.info())
+    }
+
+    fn table_names(&self) -> Vec<String> {
+        self.tables.values().map(|it| it.name.clone()).collect()
+    }
+}
+
+fn key(name: &str) -> String {
+    name.to_lowercase()
+}
+
+fn already_exists(name: &str) -> SqlError {
+    let message = format!("table \"{name}\" already exists");
+    SqlError::new(SqlState::DUPLICATE_TABLE, message)
+        .with_hint("drop it first, or choose another name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(name: &str, rows: u64) -> Table {
+        Table { id: TableId(0), name: name.into(), columns: Vec::new(), rows }
+    }
+
+    #[test]
+    fn a_snapshot_stays_as_it_was() {
+        let catalog = Catalog::new();
+        let first = catalog.create(table("Orders", 1)).unwrap();
+        let before = catalog.snapshot();
+        let second = catalog.replace(&first, table("any", 2)).unwrap();
+        assert_eq!((second.id, second.name.as_str(), second.rows()), (first.id, "Orders", 2));
+        assert_eq!(before.table(None, "orders").unwrap().rows, 1);
+        assert_eq!(catalog.get("ORDERS").unwrap().rows(), 2);
+        assert_eq!(catalog.replace(&first, table("x", 3)).unwrap_err().state.0, "40001");
+        assert_eq!(
+            catalog.create(table("orders", 0)).unwrap_err().state,
+            SqlState::DUPLICATE_TABLE
+        );
+        catalog.drop_table("orders").unwrap();
+        assert_eq!(catalog.drop_table("orders").unwrap_err().state, SqlState::UNDEFINED_TABLE);
+        assert!(catalog.replace(&second, table("x", 3)).is_err());
+        let again = catalog.create(table("orders", 0)).unwrap();
+        assert_ne!(again.id, first.id);
+        assert!(before.by_id(first.id).is_some() && before.by_id(again.id).is_none());
+        assert_eq!(catalog.snapshot().tables().len(), 1);
+        assert!(before.table(Some("PUBLIC"), "orders").is_some());
+        assert!(before.table(Some("nodewise"), "orders").is_none());
+        assert_eq!(before.table_names(), ["Orders"]);
+    }
+}

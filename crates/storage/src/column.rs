@@ -1,0 +1,246 @@
+//! A column: an index vector, the way from code to value, zones and statistics (P-HANA 4.1).
+
+use hardware::NodeId;
+use memory::Segment;
+use types::{ColumnInfo, ColumnStatistics, DataType, Value};
+
+use crate::index_vector::node_at;
+use crate::word::{int_of_word, value_of_int, value_of_key};
+use crate::{ColumnSchema, Dictionary, IndexVector, PlainStrings};
+
+/// What a code means.
+#[derive(Debug)]
+pub enum Encoding {
+    /// Value = code + `min`.
+    Offset {
+        /// The value of code 0.
+        min: i64,
+    },
+    /// Value = the code-th of the sorted distinct values.
+    Dictionary(Dictionary),
+    /// No codes: near-unique texts, one per row.
+    Plain(PlainStrings),
+    /// No codes: the IV holds 64-bit words in the order of the values ([`crate::word`]).
+    Raw,
+}
+
+/// What is known of a block of rows. Plain and raw columns have zones whose codes mean nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Zone {
+    /// Least code of a value; greater than `max_code` when all rows are NULL.
+    pub min_code: u32,
+    /// Greatest code of a value.
+    pub max_code: u32,
+    /// NULLs.
+    pub nulls: u32,
+    /// Whether values never fall from row to row, and none is NULL.
+    pub sorted: bool,
+}
+
+impl Zone {
+    /// The zone of no rows.
+    pub const EMPTY: Self = Self { min_code: u32::MAX, max_code: 0, nulls: 0, sorted: true };
+
+    /// Whether no row has a value.
+    pub fn is_all_null(&self) -> bool {
+        self.min_code > self.max_code
+    }
+}
+
+/// An immutable column.
+#[derive(Debug)]
+pub struct Column {
+    /// Its name, as written when it was made.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may hold NULL (whether it does: `statistics.nulls`).
+    pub nullable: bool,
+    /// What its codes mean.
+    pub encoding: Encoding,
+    /// A zone per [`crate::BLOCK_ROWS`] rows.
+    pub zones: Vec<Zone>,
+    /// Exact facts.
+    pub statistics: ColumnStatistics,
+    pub(crate) rows: usize,
+    pub(crate) iv: IndexVector,
+    /// Codes of values: they are below this.
+    pub(crate) code_count: usize,
+    /// A 1 per NULL, for encodings without codes that do hold NULL.
+    pub(crate) null_rows: Option<IndexVector>,
+}
+
+impl Column {
+    /// How many rows.
+    #[inline]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Bits per code: 0 to 32, 64 for raw; 0 for plain.
+    #[inline]
+    pub fn bits(&self) -> u32 {
+        self.iv.bits()
+    }
+
+    /// The index vector.
+    pub fn iv(&self) -> &IndexVector {
+        &self.iv
+    }
+
+    /// The packed codes and the padding behind them.
+    #[inline]
+    pub fn packed(&self) -> &[u8] {
+        self.iv.packed()
+    }
+
+    /// How many codes stand for values: all below. Zero for plain and raw columns.
+    #[inline]
+    pub fn code_count(&self) -> usize {
+        self.code_count
+    }
+
+    /// The code of NULL: [`Column::code_count`], when the column has codes and holds NULL.
+    #[inline]
+    pub fn null_code(&self) -> Option<u32> {
+        let codes = matches!(self.encoding, Encoding::Offset { .. } | Encoding::Dictionary(_));
+        (codes && self.statistics.nulls > 0).then_some(self.code_count as u32)
+    }
+
+    /// The 1-bit vector that marks the NULLs of a plain or raw column that holds some.
+    pub fn null_rows(&self) -> Option<&IndexVector> {
+        self.null_rows.as_ref()
+    }
+
+    /// Whether a row is NULL.
+    #[inline]
+    pub fn is_null(&self, row: usize) -> bool {
+        match (&self.null_rows, self.null_code()) {
+            (Some(marks), _) => marks.get(row) == 1,
+            (None, Some(code)) => self.iv.get(row) == u64::from(code),
+            (None, None) => false,
+        }
+    }
+
+    /// Clears the bits of NULL rows in a bitmap over `rows` rows from `start` on. Does nothing for columns with codes:
+    /// a code range never holds NULL.
+    pub fn clear_nulls(&self, start: usize, rows: usize, words: &mut [u64]) {
+        if let Some(marks) = &self.null_rows {
+            bitpack::scan_range_and(marks.packed(), 1, start, rows, 0, 0, words);
+        }
+    }
+
+    /// The value of a row; slow, for results of few rows and tests.
+    pub fn value(&self, row: usize) -> Value {
+        if self.is_null(row) {
+            return Value::Null;
+        }
+        match &self.encoding {
+            Encoding::Plain(strings) => Value::Text(strings.get(row).into()),
+            Encoding::Raw => value_of_key(self.data_type, int_of_word(self.iv.get(row))),
+            _ => self.value_of_code(self.iv.get(row) as u32),
+        }
+    }
+
+    /// The value of a code below [`Column::code_count`]; NULL for any other.
+    pub fn value_of_code(&self, code: u32) -> Value {
+        if code as usize >= self.code_count {
+            return Value::Null;
+        }
+        match &self.encoding {
+            Encoding::Offset { min } => {
+                value_of_int(self.data_type, i128::from(*min) + i128::from(code))
+            }
+            Encoding::Dictionary(dictionary) => dictionary.value(self.data_type, code),
+            Encoding::Plain(_) | Encoding::Raw => Value::Null,
+        }
+    }
+
+    /// The node that holds a row: of its code, or of its text in a plain column. `None` when that is not known.
+    pub fn node_of_row(&self, row: usize) -> Option<NodeId> {
+        match &self.encoding {
+            Encoding::Plain(strings) if row < self.rows => {
+                let heap = strings.heap();
+                let start = heap.bytes_at(row).as_ptr().addr();
+                let start = start.checked_sub(heap.bytes_segment().as_bytes().as_ptr().addr())?;
+                node_at(heap.bytes_segment(), start)
+            }
+            _ => self.iv.node_of_row(row),
+        }
+    }
+
+    /// Its segments with a name for each: IV, dictionary, texts, NULL marks.
+    pub fn segments(&self) -> Vec<(&'static str, &Segment)> {
+        let mut segments = vec![("iv", self.iv.segment())];
+        match &self.encoding {
+            Encoding::Dictionary(dictionary) => {
+                segments.extend(dictionary.segments().into_iter().map(|it| ("dictionary", it)));
+            }
+            Encoding::Plain(strings) => {
+                segments.push(("ends", strings.heap().ends_segment()));
+                segments.push(("texts", strings.heap().bytes_segment()));
+            }
+            Encoding::Offset { .. } | Encoding::Raw => {}
+        }
+        segments.extend(self.null_rows.as_ref().map(|it| ("nulls", it.segment())));
+        segments
+    }
+
+    /// Bytes on each node, ascending by node, as the page-socket maps know them.
+    pub fn bytes_per_node(&self) -> Vec<(NodeId, u64)> {
+        let mut nodes: Vec<(NodeId, u64)> = Vec::new();
+        for (_, segment) in self.segments() {
+            let map = segment.page_map();
+            // Small segments share pages, so a page may hold more than this segment's bytes.
+            let pages: usize = map.summary().iter().map(|it| it.1).sum();
+            for &(node, count) in map.summary() {
+                let bytes = segment.bytes() as u64 * count as u64 / pages.max(1) as u64;
+                match nodes.iter_mut().find(|it| it.0 == node) {
+                    Some(entry) => entry.1 += bytes,
+                    None => nodes.push((node, bytes)),
+                }
+            }
+        }
+        nodes.sort_by_key(|it| it.0);
+        nodes
+    }
+
+    /// The name of its encoding, for views.
+    pub fn encoding_name(&self) -> &'static str {
+        match self.encoding {
+            Encoding::Offset { .. } => "offset",
+            Encoding::Dictionary(_) => "dictionary",
+            Encoding::Plain(_) => "plain",
+            Encoding::Raw => "raw",
+        }
+    }
+
+    /// Bytes read to scan it: its codes, or the texts and ends of a plain column.
+    pub fn scan_bytes(&self) -> u64 {
+        match &self.encoding {
+            Encoding::Plain(strings) => strings.heap().memory_bytes(),
+            _ => self.iv.bytes(),
+        }
+    }
+
+    /// Bytes of all its parts.
+    pub fn memory_bytes(&self) -> u64 {
+        self.segments().iter().map(|it| it.1.bytes() as u64).sum()
+    }
+
+    /// Its name, type and whether it may hold NULL.
+    pub fn schema(&self) -> ColumnSchema {
+        ColumnSchema::new(self.name.clone(), self.data_type, self.nullable)
+    }
+
+    /// The column as the planner sees it.
+    pub fn info(&self) -> ColumnInfo {
+        ColumnInfo {
+            name: self.name.clone(),
+            data_type: self.data_type,
+            nullable: self.nullable,
+            statistics: self.statistics.clone(),
+            scan_bytes: self.scan_bytes(),
+        }
+    }
+}

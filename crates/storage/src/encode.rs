@@ -1,0 +1,225 @@
+//! From values to codes: what a comparison with a constant is in the codes of a column (P-HANA 5.2).
+
+use std::ops::Bound;
+
+use types::{DataType, Value};
+
+use crate::word::{key_of_float, word_of_int};
+use crate::{Column, Dictionary, Encoding};
+
+/// The codes of the values in a range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CodeRange {
+    /// No value of the column is in the range.
+    None,
+    /// Codes from `low` to `high`, both included; never NULL.
+    Codes {
+        /// Least code.
+        low: u32,
+        /// Greatest code.
+        high: u32,
+    },
+    /// Words of a raw column from `low` to `high`, both included; NULL rows must be taken out by
+    /// [`Column::clear_nulls`].
+    Words {
+        /// Least word.
+        low: u64,
+        /// Greatest word.
+        high: u64,
+    },
+}
+
+/// A bound in the integers that a column stores: what is not above it is at most `floor`.
+#[derive(Clone, Copy)]
+struct Point {
+    floor: i128,
+    /// Whether `floor` is the bound itself, not the integer below it.
+    exact: bool,
+}
+
+impl Column {
+    /// The codes of the values between two bounds. `None` when the column has no codes for it (plain), or when the
+    /// bounds are of a kind that does not compare with the column exactly: then compare values.
+    pub fn encode_range(&self, low: Bound<&Value>, high: Bound<&Value>) -> Option<CodeRange> {
+        let null = |bound: &Bound<&Value>| {
+            matches!(bound, Bound::Included(Value::Null) | Bound::Excluded(Value::Null))
+        };
+        if null(&low) || null(&high) {
+            return Some(CodeRange::None);
+        }
+        if matches!(self.encoding, Encoding::Plain(_)) {
+            return None;
+        }
+        if self.data_type.is_text() {
+            return self.encode_text_range(low, high);
+        }
+        let low = match bound_value(low) {
+            None => i128::MIN,
+            Some(value) => {
+                let point = self.point(value)?;
+                let above = !point.exact || matches!(low, Bound::Excluded(_));
+                point.floor.saturating_add(i128::from(above))
+            }
+        };
+        let high = match bound_value(high) {
+            None => i128::MAX,
+            Some(value) => {
+                let point = self.point(value)?;
+                let below = point.exact && matches!(high, Bound::Excluded(_));
+                point.floor.saturating_sub(i128::from(below))
+            }
+        };
+        Some(self.encode_int_range(low, high))
+    }
+
+    /// The code of a value; `None` when no row has it or the column has no codes.
+    pub fn encode_value(&self, value: &Value) -> Option<u32> {
+        match self.encode_range(Bound::Included(value), Bound::Included(value))? {
+            CodeRange::Codes { low, high } if low == high => Some(low),
+            _ => None,
+        }
+    }
+
+    fn encode_text_range(&self, low: Bound<&Value>, high: Bound<&Value>) -> Option<CodeRange> {
+        let Encoding::Dictionary(dictionary) = &self.encoding else { return None };
+        let rank = |value: &Value, or_equal| match value {
+            // Trailing blanks of CHAR(n) do not count, and are not stored.
+            Value::Text(text) if matches!(self.data_type, DataType::Char(_)) => {
+                Some(dictionary.rank_text(text.trim_end_matches(' '), or_equal))
+            }
+            Value::Text(text) => Some(dictionary.rank_text(text, or_equal)),
+            _ => None,
+        };
+        let low = match low {
+            Bound::Unbounded => 0,
+            Bound::Included(value) => rank(value, false)?,
+            Bound::Excluded(value) => rank(value, true)?,
+        };
+        let end = match high {
+            Bound::Unbounded => dictionary.len(),
+            Bound::Included(value) => rank(value, true)?,
+            Bound::Excluded(value) => rank(value, false)?,
+        };
+        Some(codes(low, end))
+    }
+
+    /// Bounds are both included, and integers (or float keys) as the column stores them.
+    fn encode_int_range(&self, low: i128, high: i128) -> CodeRange {
+        if low > high {
+            return CodeRange::None;
+        }
+        match &self.encoding {
+            Encoding::Offset { min } => {
+                let min = i128::from(*min);
+                let end = min + self.code_count as i128;
+                codes(
+                    (low.clamp(min, end) - min) as usize,
+                    (high.clamp(min - 1, end - 1) + 1 - min) as usize,
+                )
+            }
+            Encoding::Dictionary(dictionary) => {
+                let (start, end) = match dictionary {
+                    Dictionary::Int(it) => ranks(it.as_slice(), low, high, |&it| i128::from(it)),
+                    Dictionary::Wide(it) => ranks(it.as_slice(), low, high, |&it| it),
+                    Dictionary::Float(it) => {
+                        ranks(it.as_slice(), low, high, |&it| i128::from(key_of_float(it)))
+                    }
+                    Dictionary::Text(_) => (0, 0),
+                };
+                codes(start, end)
+            }
+            Encoding::Raw => {
+                let (least, greatest) = (i128::from(i64::MIN), i128::from(i64::MAX));
+                if low > greatest || high < least {
+                    return CodeRange::None;
+                }
+                CodeRange::Words {
+                    low: word_of_int(low.max(least) as i64),
+                    high: word_of_int(high.min(greatest) as i64),
+                }
+            }
+            Encoding::Plain(_) => CodeRange::None,
+        }
+    }
+
+    /// A value among the integers that the column stores.
+    fn point(&self, value: &Value) -> Option<Point> {
+        if self.data_type.is_float() {
+            return float_point(value);
+        }
+        match (self.data_type, value) {
+            (DataType::Boolean, Value::Boolean(it)) => Some(exact(i128::from(*it))),
+            (DataType::Date, Value::Date(days)) => Some(exact(i128::from(*days))),
+            (DataType::Date, Value::Timestamp(micros)) => {
+                Some(floor_point(i128::from(*micros), MICROS_PER_DAY))
+            }
+            (DataType::Timestamp, Value::Timestamp(micros)) => Some(exact(i128::from(*micros))),
+            (DataType::Timestamp, Value::Date(days)) => {
+                Some(exact(i128::from(*days) * MICROS_PER_DAY))
+            }
+            (it, Value::Integer(value)) if it.is_integer() || it.is_numeric() => {
+                Some(scale_point(i128::from(*value), 0, it.scale()))
+            }
+            (it, Value::Decimal { unscaled, scale }) if it.is_numeric() => {
+                Some(scale_point(*unscaled, *scale, it.scale()))
+            }
+            _ => None,
+        }
+    }
+}
+
+const MICROS_PER_DAY: i128 = 86_400_000_000;
+
+fn bound_value<'a>(bound: Bound<&'a Value>) -> Option<&'a Value> {
+    match bound {
+        Bound::Included(value) | Bound::Excluded(value) => Some(value),
+        Bound::Unbounded => None,
+    }
+}
+
+fn codes(start: usize, end: usize) -> CodeRange {
+    if start >= end {
+        CodeRange::None
+    } else {
+        CodeRange::Codes { low: start as u32, high: (end - 1) as u32 }
+    }
+}
+
+fn ranks<T>(values: &[T], low: i128, high: i128, key: impl Fn(&T) -> i128) -> (usize, usize) {
+    (values.partition_point(|it| key(it) < low), values.partition_point(|it| key(it) <= high))
+}
+
+fn exact(floor: i128) -> Point {
+    Point { floor, exact: true }
+}
+
+fn floor_point(value: i128, unit: i128) -> Point {
+    Point { floor: value.div_euclid(unit), exact: value.rem_euclid(unit) == 0 }
+}
+
+/// A number with `from` digits after the point among numbers with `to` of them. What overflows is beyond all values.
+fn scale_point(unscaled: i128, from: u8, to: u8) -> Point {
+    if from <= to {
+        let factor = 10i128.checked_pow(u32::from(to - from));
+        match factor.and_then(|it| unscaled.checked_mul(it)) {
+            Some(value) => exact(value),
+            None if unscaled > 0 => exact(i128::MAX),
+            None => exact(i128::MIN),
+        }
+    } else {
+        match 10i128.checked_pow(u32::from(from - to)) {
+            Some(factor) => floor_point(unscaled, factor),
+            None => Point { floor: if unscaled < 0 { -1 } else { 0 }, exact: unscaled == 0 },
+        }
+    }
+}
+
+fn float_point(value: &Value) -> Option<Point> {
+    let key = |it: f64| exact(i128::from(key_of_float(it)));
+    match value {
+        Value::Float(it) => Some(key(*it)),
+        // Beyond 53 bits an integer may lie between two floats.
+        Value::Integer(it) if it.unsigned_abs() <= 1 << 53 => Some(key(*it as f64)),
+        _ => None,
+    }
+}

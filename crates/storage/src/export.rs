@@ -1,0 +1,116 @@
+//! From columns back to Arrow, for results and tests.
+
+use std::ops::Range;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::types::{Date32Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{
+    ArrayRef, ArrowPrimitiveType, BooleanArray, Decimal128Array, Float32Array, Float64Array,
+    PrimitiveArray, RecordBatch, RecordBatchOptions,
+};
+use arrow_schema::{Field, Schema};
+use stdx::sync::Arc;
+use types::{DataType, SqlError, SqlResult, Value};
+
+use crate::word::{float_of_word, int_of_word};
+use crate::{Column, Dictionary, Encoding, Table, arrow_type};
+
+/// Some rows of a column as an Arrow array of [`arrow_type`].
+pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
+    match column.data_type {
+        DataType::Null | DataType::Text | DataType::Char(_) | DataType::Varchar(_) => {
+            text_array(column, rows)
+        }
+        DataType::Boolean => Arc::new(BooleanArray::from_iter(
+            ints(column, rows).into_iter().map(|it| it.map(|it| it != 0)),
+        )),
+        DataType::SmallInt => primitive::<Int16Type>(column, rows, |it| it as i16),
+        DataType::Integer => primitive::<Int32Type>(column, rows, |it| it as i32),
+        DataType::BigInt => primitive::<Int64Type>(column, rows, |it| it),
+        DataType::Date => primitive::<Date32Type>(column, rows, |it| it as i32),
+        DataType::Timestamp => primitive::<TimestampMicrosecondType>(column, rows, |it| it),
+        DataType::Real => Arc::new(Float32Array::from_iter(
+            floats(column, rows).into_iter().map(|it| it.map(|it| it as f32)),
+        )),
+        DataType::Double => Arc::new(Float64Array::from_iter(floats(column, rows))),
+        DataType::Decimal { precision, scale } => {
+            let values = rows.map(|row| column.value(row).as_i128());
+            let array = Decimal128Array::from_iter(values);
+            let typed = array.with_precision_and_scale(precision, scale as i8);
+            Arc::new(typed.expect("invariant: the type of a column is valid"))
+        }
+    }
+}
+
+/// Some rows of a table as Arrow.
+pub fn table_to_arrow(table: &Table, rows: Range<usize>) -> SqlResult<RecordBatch> {
+    let field =
+        |it: &Arc<Column>| Field::new(it.name.clone(), arrow_type(it.data_type), it.nullable);
+    let schema = Schema::new(table.columns.iter().map(field).collect::<Vec<_>>());
+    let columns = table.columns.iter().map(|it| column_to_arrow(it, rows.clone())).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    RecordBatch::try_new_with_options(Arc::new(schema), columns, &options)
+        .map_err(|error| SqlError::internal(format!("a table does not fit Arrow: {error}")))
+}
+
+fn primitive<T: ArrowPrimitiveType>(
+    column: &Column,
+    rows: Range<usize>,
+    native: impl Fn(i64) -> T::Native,
+) -> ArrayRef {
+    // What a column stores fits its type, so the casts only undo a widening.
+    let values = ints(column, rows).into_iter().map(|it| it.map(&native));
+    Arc::new(PrimitiveArray::<T>::from_iter(values))
+}
+
+/// The stored integers of some rows, of a column whose values have up to 64 bits and are no floats.
+pub(crate) fn ints(column: &Column, rows: Range<usize>) -> Vec<Option<i64>> {
+    let value = |row: usize| {
+        if column.is_null(row) {
+            return None;
+        }
+        let code = column.iv().get(row);
+        match &column.encoding {
+            // The sum may pass through the far end of 64 bits and back.
+            Encoding::Offset { min } => Some(min.wrapping_add(code as i64)),
+            Encoding::Dictionary(it) => it.ints().get(code as usize).copied(),
+            Encoding::Raw => Some(int_of_word(code)),
+            Encoding::Plain(_) => None,
+        }
+    };
+    rows.map(value).collect()
+}
+
+fn floats(column: &Column, rows: Range<usize>) -> Vec<Option<f64>> {
+    let value = |row: usize| {
+        if column.is_null(row) {
+            return None;
+        }
+        let code = column.iv().get(row);
+        match &column.encoding {
+            Encoding::Dictionary(Dictionary::Float(it)) => Some(it.as_slice()[code as usize]),
+            Encoding::Raw => Some(float_of_word(code)),
+            _ => match column.value(row) {
+                Value::Float(it) => Some(it),
+                _ => None,
+            },
+        }
+    };
+    rows.map(value).collect()
+}
+
+fn text_array(column: &Column, rows: Range<usize>) -> ArrayRef {
+    let mut builder = StringBuilder::with_capacity(rows.len(), rows.len() * 8);
+    for row in rows {
+        if column.is_null(row) {
+            builder.append_null();
+            continue;
+        }
+        builder.append_value(match &column.encoding {
+            Encoding::Plain(strings) => strings.get(row),
+            Encoding::Dictionary(it) => it.as_str(column.iv().get(row) as u32),
+            _ => "",
+        });
+    }
+    Arc::new(builder.finish())
+}

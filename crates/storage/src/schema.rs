@@ -1,0 +1,115 @@
+//! What the columns of a table are called and hold, and how that maps to Arrow.
+
+use arrow_schema::{DataType as ArrowType, Field, TimeUnit};
+use types::{DataType, SqlError, SqlResult};
+
+/// A column before it has rows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ColumnSchema {
+    /// Its name, as written.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may hold NULL.
+    pub nullable: bool,
+}
+
+impl ColumnSchema {
+    /// A column.
+    pub fn new(name: impl Into<String>, data_type: DataType, nullable: bool) -> Self {
+        Self { name: name.into(), data_type, nullable }
+    }
+}
+
+/// The Arrow type that results of a type have.
+pub fn arrow_type(data_type: DataType) -> ArrowType {
+    match data_type {
+        DataType::Null => ArrowType::Null,
+        DataType::Boolean => ArrowType::Boolean,
+        DataType::SmallInt => ArrowType::Int16,
+        DataType::Integer => ArrowType::Int32,
+        DataType::BigInt => ArrowType::Int64,
+        DataType::Real => ArrowType::Float32,
+        DataType::Double => ArrowType::Float64,
+        // A scale is at most 38.
+        DataType::Decimal { precision, scale } => ArrowType::Decimal128(precision, scale as i8),
+        DataType::Date => ArrowType::Date32,
+        DataType::Timestamp => ArrowType::Timestamp(TimeUnit::Microsecond, None),
+        DataType::Char(_) | DataType::Varchar(_) | DataType::Text => ArrowType::Utf8,
+    }
+}
+
+/// The SQL type that an Arrow column is loaded as. `source` names the file or query in the error.
+pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
+    let decimal = |precision: u8, scale: i8| match u8::try_from(scale) {
+        Ok(scale) if precision <= 38 => Some(DataType::Decimal { precision, scale }),
+        _ => None,
+    };
+    let found = match field.data_type() {
+        ArrowType::Boolean => Some(DataType::Boolean),
+        ArrowType::Int8 | ArrowType::Int16 | ArrowType::UInt8 => Some(DataType::SmallInt),
+        ArrowType::Int32 | ArrowType::UInt16 => Some(DataType::Integer),
+        ArrowType::Int64 | ArrowType::UInt32 => Some(DataType::BigInt),
+        ArrowType::UInt64 => Some(DataType::Decimal { precision: 20, scale: 0 }),
+        ArrowType::Float16 | ArrowType::Float32 => Some(DataType::Real),
+        ArrowType::Float64 => Some(DataType::Double),
+        ArrowType::Decimal32(precision, scale)
+        | ArrowType::Decimal64(precision, scale)
+        | ArrowType::Decimal128(precision, scale)
+        | ArrowType::Decimal256(precision, scale) => decimal(*precision, *scale),
+        ArrowType::Date32 | ArrowType::Date64 => Some(DataType::Date),
+        ArrowType::Timestamp(..) => Some(DataType::Timestamp),
+        ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => Some(DataType::Text),
+        ArrowType::Dictionary(_, values) => {
+            let inner = Field::new(field.name(), (**values).clone(), true);
+            return sql_type(&inner, source);
+        }
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        SqlError::unsupported(format!(
+            "column {:?} of {source} has the type {}, which Nodewise does not store",
+            field.name(),
+            field.data_type()
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use types::SqlState;
+
+    #[test]
+    fn types_map_there_and_back() {
+        for data_type in [
+            DataType::Boolean,
+            DataType::SmallInt,
+            DataType::Integer,
+            DataType::BigInt,
+            DataType::Real,
+            DataType::Double,
+            DataType::Decimal { precision: 38, scale: 10 },
+            DataType::Date,
+            DataType::Timestamp,
+            DataType::Text,
+        ] {
+            let field = Field::new("c", arrow_type(data_type), true);
+            assert_eq!(sql_type(&field, "f").unwrap(), data_type);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_stored_is_named() {
+        for arrow in [
+            ArrowType::Binary,
+            ArrowType::Decimal256(76, 0),
+            ArrowType::Decimal128(5, -2),
+            ArrowType::Time32(TimeUnit::Second),
+        ] {
+            let error = sql_type(&Field::new("c", arrow, true), "f.parquet").unwrap_err();
+            assert_eq!(error.state, SqlState::FEATURE_NOT_SUPPORTED);
+            assert!(error.message.contains("\"c\" of f.parquet"), "{error}");
+        }
+    }
+}
