@@ -230,7 +230,7 @@ kernels! {
     }
 
     fn unpack_u16<const W: usize>(packed: &[u8], start: usize, out: &mut [u16]) {
-        if Lanes::<W>::NARROW && start % 8 == 0 {
+        if Lanes::<W>::NARROW && start.is_multiple_of(8) {
             let whole = out.len() / 16 * 16;
             let (body, tail) = out.split_at_mut(whole);
             let mut from = start / 8 * W;
@@ -327,7 +327,7 @@ kernels! {
     fn scan_range<const W: usize>(
         packed: &[u8], start: usize, rows: usize, lo: u32, hi: u32, out: &mut [u64], keep: u64,
     ) {
-        if start % 8 != 0 {
+        if !start.is_multiple_of(8) {
             // SAFETY: as promised to this kernel.
             return unsafe { portable::scan_range::<W>(packed, start, rows, lo, hi, out, keep) };
         }
@@ -381,7 +381,7 @@ kernels! {
     fn scan_set<const W: usize>(
         packed: &[u8], start: usize, rows: usize, set: &[u64], out: &mut [u64], keep: u64,
     ) {
-        if start % 8 != 0 {
+        if !start.is_multiple_of(8) {
             // SAFETY: as promised to this kernel.
             return unsafe { portable::scan_set::<W>(packed, start, rows, set, out, keep) };
         }

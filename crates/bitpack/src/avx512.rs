@@ -264,7 +264,7 @@ kernels! {
     fn scan_range<const W: usize>(
         packed: &[u8], start: usize, rows: usize, lo: u32, hi: u32, out: &mut [u64], keep: u64,
     ) {
-        if start % 8 != 0 {
+        if !start.is_multiple_of(8) {
             // SAFETY: as promised to this kernel.
             return unsafe { portable::scan_range::<W>(packed, start, rows, lo, hi, out, keep) };
         }
@@ -319,7 +319,7 @@ kernels! {
     fn scan_set<const W: usize>(
         packed: &[u8], start: usize, rows: usize, set: &[u64], out: &mut [u64], keep: u64,
     ) {
-        if start % 8 != 0 {
+        if !start.is_multiple_of(8) {
             // SAFETY: as promised to this kernel.
             return unsafe { portable::scan_set::<W>(packed, start, rows, set, out, keep) };
         }

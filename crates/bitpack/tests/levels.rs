@@ -199,6 +199,8 @@ fn check_survivors(kernels: &Kernels, case: &mut Case) {
     assert_eq!(out[..selected], codes);
 }
 
+type Holds = fn(i64, i64) -> bool;
+
 fn check_compare(kernels: &Kernels, left: &mut Case, right_bits: u32, right_start: usize) {
     let right = Case::new(right_bits, right_start, left.rows, left.prng.next_u64());
     // Bases far apart, near, equal, and beyond what 32-bit lanes can shift.
@@ -208,7 +210,7 @@ fn check_compare(kernels: &Kernels, left: &mut Case, right_bits: u32, right_star
         return;
     }
     let value = |case: &Case, base: i64, row: usize| base + case.wanted()[row] as i64;
-    let operators: [(Comparison, fn(i64, i64) -> bool); 6] = [
+    let operators: [(Comparison, Holds); 6] = [
         (Comparison::Less, |a, b| a < b),
         (Comparison::LessOrEqual, |a, b| a <= b),
         (Comparison::Equal, |a, b| a == b),

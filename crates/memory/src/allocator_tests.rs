@@ -79,6 +79,9 @@ fn a_split_gives_disjoint_pieces_to_threads() {
     assert_eq!(segment.as_slice::<i128>().len(), 62);
 }
 
+/// Miri would take minutes to zero the memory of large segments.
+const LARGEST: u64 = if cfg!(miri) { 100_000 } else { 3 << 20 };
+
 #[test]
 fn segments_come_and_go_on_many_threads() {
     let (machine, allocator) = two_nodes();
@@ -89,7 +92,7 @@ fn segments_come_and_go_on_many_threads() {
                 let mut prng = stdx::Prng::new(seed);
                 let mut held = Vec::new();
                 for _ in 0..if cfg!(miri) { 8 } else { 200 } {
-                    let bytes = 1 + prng.below(3 << 20) as usize;
+                    let bytes = 1 + prng.below(LARGEST) as usize;
                     let node = PagePolicy::Node(NodeId(prng.below(2) as u16));
                     let mut segment = allocator.allocate(bytes, node).unwrap();
                     segment.as_bytes_mut()[bytes - 1] = seed as u8;
