@@ -112,19 +112,19 @@ impl LinuxMachine {
     }
 
     /// Draws `bytes` from the grant, or looks whether the machine has them.
-    fn reserve(&self, state: &mut State, bytes: usize) -> Result<(), MachineError> {
+    fn reserve(&self, state: &mut State, bytes: usize) -> bool {
         let wanted = bytes as u64;
         if state.granted < wanted {
             let resident = self.resident_bytes().1.0;
             let promised = state.mappings.total_bytes.saturating_sub(resident);
             let left = self.available_bytes().0.saturating_sub(promised);
             if wanted > left {
-                return Err(MachineError::OutOfMemory { bytes });
+                return false;
             }
             state.granted = (left / 4).max(wanted);
         }
         state.granted -= wanted;
-        Ok(())
+        true
     }
 
     fn bind(
@@ -146,7 +146,7 @@ impl LinuxMachine {
                 numbers.sort_unstable();
                 numbers.dedup();
                 kernel::bind(base, bytes, Policy::Interleave(&numbers), false)?;
-                if migrate && self.allowed.migrate {
+                if migrate && self.allowed.migrate && self.allowed.query {
                     self.deal(base, bytes, policy)
                 } else {
                     Ok(())
@@ -184,7 +184,7 @@ impl LinuxMachine {
 
     fn in_our_mapping(&self, base: NonNull<u8>, bytes: usize) -> Result<(), MachineError> {
         let start = base.addr().get();
-        let message = if start % self.page != 0 {
+        let message = if !start.is_multiple_of(self.page) {
             "the address is not at the start of a page"
         } else if !self.state.lock().mappings.contains(start, bytes) {
             "the range is not inside a mapping of this machine"
@@ -219,7 +219,9 @@ impl Machine for LinuxMachine {
         let Some(length) = bytes.max(1).checked_next_multiple_of(self.page) else {
             return Err(out_of_memory);
         };
-        self.reserve(&mut self.state.lock(), length)?;
+        if !self.reserve(&mut self.state.lock(), length) {
+            return Err(out_of_memory);
+        }
         let (period, skew) = turn(policy);
         let base = kernel::map(length, period, skew).map_err(|error| {
             match error.raw_os_error().is_none() || error.raw_os_error() == Some(libc::ENOMEM) {

@@ -4,7 +4,7 @@
 //! therefore write first and read afterwards, with a sequentially consistent fence between:
 //!
 //! ```text
-//! worker:  state = LOOKING; sleepy += 1;  FENCE;  look for work once more;  nothing: LOOKING -> PARKED, sleep
+//! worker:  sleepy += 1; state = LOOKING;  FENCE;  look for work once more;  nothing: LOOKING -> PARKED, sleep
 //! waker:   add work;                      FENCE;  sleepy == 0? nothing to wake;  else swap states to AWAKE
 //! ```
 //!
@@ -43,19 +43,17 @@ struct Bed {
 impl Parking {
     /// Beds for workers 0 to `workers - 1`, all awake.
     pub fn new(workers: usize) -> Self {
-        let bed = |_| Bed {
-            state: AtomicU32::new(AWAKE),
-            lock: Mutex::new(()),
-            risen: Condvar::new(),
-        };
+        let bed =
+            |_| Bed { state: AtomicU32::new(AWAKE), lock: Mutex::new(()), risen: Condvar::new() };
         Self { sleepy: AtomicUsize::new(0), beds: (0..workers).map(bed).collect() }
     }
 
     /// Announces that `worker` may sleep soon. It must look for work once more now, and then call
     /// [`Parking::cancel`] when it found some, or [`Parking::park`].
     pub fn prepare(&self, worker: usize) {
-        self.beds[worker].state.store(LOOKING, Ordering::Release);
         self.sleepy.fetch_add(1, Ordering::Relaxed);
+        // A swap, as every change of a state: a chain of read-modify-writes has one order for all threads.
+        self.beds[worker].state.swap(LOOKING, Ordering::AcqRel);
         fence(Ordering::SeqCst);
     }
 
@@ -69,10 +67,7 @@ impl Parking {
     /// Sleeps until woken; returns at once when a waker came by since [`Parking::prepare`].
     pub fn park(&self, worker: usize) {
         let bed = &self.beds[worker];
-        if bed
-            .state
-            .compare_exchange(LOOKING, PARKED, Ordering::AcqRel, Ordering::Acquire)
-            .is_err()
+        if bed.state.compare_exchange(LOOKING, PARKED, Ordering::AcqRel, Ordering::Acquire).is_err()
         {
             return;
         }
@@ -252,7 +247,7 @@ mod loom_tests {
     use super::*;
     use crate::sync::{Arc, thread};
 
-    /// A worker as the machine runs it: takes `wanted` items, sleeping in between.
+    /// A worker as the machine runs it: takes items, sleeping in between, and returns how many at the end.
     fn run(parking: &Parking, me: usize, items: &AtomicUsize, end: &AtomicUsize) -> usize {
         let take = || {
             items.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |it| it.checked_sub(1)).is_ok()
@@ -260,10 +255,11 @@ mod loom_tests {
         let mut taken = 0;
         loop {
             parking.prepare(me);
+            let ended = end.load(Ordering::Acquire) == 1;
             if take() {
                 parking.cancel(me);
                 taken += 1;
-            } else if end.load(Ordering::Relaxed) == 1 {
+            } else if ended {
                 parking.cancel(me);
                 return taken;
             } else {
@@ -274,7 +270,9 @@ mod loom_tests {
 
     #[test]
     fn loom_one_worker_never_misses_an_item() {
-        loom::model(|| {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
             let parking = Arc::new(Parking::new(1));
             let items = Arc::new(AtomicUsize::new(0));
             let end = Arc::new(AtomicUsize::new(0));
@@ -284,10 +282,10 @@ mod loom_tests {
             };
             items.fetch_add(1, Ordering::Relaxed);
             parking.wake(&[], 1);
-            end.store(1, Ordering::Relaxed);
+            // Released after the item: who sees the end sees the item, too.
+            end.store(1, Ordering::Release);
             parking.wake(&[0], usize::MAX);
-            let left = items.load(Ordering::Relaxed);
-            assert_eq!(worker.join().unwrap() + left, 1);
+            assert_eq!(worker.join().unwrap(), 1);
         });
     }
 
@@ -321,7 +319,8 @@ mod loom_tests {
             for waker in wakers {
                 waker.join().unwrap();
             }
-            assert_eq!(parking.sleepy.load(Ordering::Relaxed), 0);
+            // A read-modify-write reads the newest value.
+            assert_eq!(parking.sleepy.fetch_add(0, Ordering::AcqRel), 0);
         });
     }
 
