@@ -105,7 +105,7 @@ fn what_cannot_be_is_an_error() {
 #[test]
 fn promises_count_though_nothing_was_touched() {
     let machine = open();
-    let most = (machine.available_bytes().0 / 10 * 9) as usize;
+    let most = (machine.available_bytes().0 / 10 * 6) as usize;
     let first = machine.map(most, &PagePolicy::FirstTouch).unwrap();
     let second = machine.map(most, &PagePolicy::FirstTouch);
     assert_eq!(second, Err(MachineError::OutOfMemory { bytes: most }));

@@ -88,7 +88,7 @@ impl Shape {
         let cores = self.cores();
         let last = cores * self.threads - 1;
         tree.put("proc/cpuinfo", "processor\t: 0\nmodel name\t: Made-up CPU @ 3 GHz\n");
-        let whole = 4 * self.nodes << 20;
+        let whole = (4 * self.nodes) << 20;
         tree.put("proc/meminfo", format!("MemTotal: {whole} kB\nMemFree: {} kB\n", whole / 2));
         tree.put("proc/self/status", "Name:\tx\nVmHWM:\t 20 kB\nVmRSS:\t 10 kB\n");
         tree.put(&format!("{CPU}/online"), format!("0-{last}\n"));
