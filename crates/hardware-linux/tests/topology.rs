@@ -449,7 +449,7 @@ fn random_damage_never_panics() {
     let mut prng = Prng::new(7);
     let tree = shape.tree();
     tree.put("proc/self/mountinfo", V2_MOUNT).put("proc/self/cgroup", "0::/");
-    for _ in 0..300 {
+    for _ in 0..120 {
         let path = paths[prng.below(paths.len() as u64) as usize];
         let before = fs::read(tree.0.join(path)).ok();
         let letters =
