@@ -48,6 +48,11 @@ impl ColumnShape {
 }
 
 impl Representation {
+    /// Whether values are 64-bit integers.
+    pub fn is_i64(&self) -> bool {
+        matches!(self, Self::I64)
+    }
+
     /// How computed values of a type are held: decimals of more than 18 digits in 128 bits.
     pub fn of(data_type: DataType) -> Self {
         match data_type {
@@ -57,7 +62,9 @@ impl Representation {
             DataType::Decimal { precision, .. } if precision <= 18 => Self::I64,
             DataType::Decimal { .. } => Self::I128,
             DataType::Real | DataType::Double => Self::F64,
-            DataType::Null | DataType::Char(_) | DataType::Varchar(_) | DataType::Text => Self::Text,
+            DataType::Null | DataType::Char(_) | DataType::Varchar(_) | DataType::Text => {
+                Self::Text
+            }
         }
     }
 }

@@ -11,15 +11,29 @@
 #![deny(unsafe_code)]
 
 pub mod aggregate;
+pub mod arrow;
 pub mod expression;
+pub mod filter;
 pub mod join;
 pub mod layout;
+mod lower;
+pub mod materialize;
 pub mod operator;
+pub mod project;
+pub mod query;
+pub mod scan;
 pub mod sort;
 pub mod state;
+mod team;
+mod traffic;
+mod value;
 pub mod vector;
 
 pub use layout::{ColumnShape, Layout, Representation};
 pub use operator::{Next, Operator, PerSlot, Sink, Source, Team, WorkContext};
+pub use query::{Executed, PipelineReport, QueryContext, execute};
 pub use state::{Rows, State};
+pub use team::{JobSettings, QueryTeam};
+pub use traffic::Traffic;
+pub use value::text_of;
 pub use vector::{BATCH_ROWS, Batch, Bitmap, TextVector, Values, Vector};

@@ -8,7 +8,10 @@ use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use types::SqlResult;
 
-use crate::{Batch, Layout, Next, PerSlot, Rows, Sink, Source, State, Team, WorkContext};
+use crate::{
+    Batch, ColumnShape, Layout, Next, PerSlot, Representation, Rows, Sink, Source, State, Team,
+    WorkContext,
+};
 
 /// Keeps batches in the order of their source, at most `limit` rows after `offset`.
 pub struct MaterializeSink {
@@ -22,7 +25,13 @@ pub struct MaterializeSink {
 
 impl MaterializeSink {
     /// A sink for batches of `layout`; `ordered` when the source's order means something.
-    pub fn new(layout: Layout, offset: u64, limit: Option<u64>, ordered: bool, slots: usize) -> Self {
+    pub fn new(
+        layout: Layout,
+        offset: u64,
+        limit: Option<u64>,
+        ordered: bool,
+        slots: usize,
+    ) -> Self {
         let batches = PerSlot::new(slots);
         Self { layout, offset, limit, ordered, seen: AtomicU64::new(0), batches }
     }
@@ -40,7 +49,11 @@ impl Sink for MaterializeSink {
         // Batches of one source position come from one worker, in order; the sort keeps that order.
         batches.sort_by_key(|it| it.sequence);
         let batches = cut(batches, self.offset, self.limit);
-        Ok(State::Rows(Arc::new(Rows { layout: self.layout.clone(), batches, ordered: self.ordered })))
+        Ok(State::Rows(Arc::new(Rows {
+            layout: self.layout.clone(),
+            batches,
+            ordered: self.ordered,
+        })))
     }
 
     fn is_full(&self) -> bool {
@@ -80,8 +93,10 @@ pub struct ReadSource {
 }
 
 impl ReadSource {
-    /// A source over states with one layout (representations included).
-    pub fn new(rows: Vec<Arc<Rows>>) -> Self {
+    /// A source over states whose columns have the same types; where they are held in different ways (codes of
+    /// different columns, 64 and 128 bits), they are brought to one.
+    pub fn new(rows: Vec<Arc<Rows>>) -> SqlResult<Self> {
+        let rows = if rows.len() > 1 { unify(rows)? } else { rows };
         let mut end = 0;
         let ends = rows
             .iter()
@@ -90,7 +105,7 @@ impl ReadSource {
                 end
             })
             .collect();
-        Self { rows, ends }
+        Ok(Self { rows, ends })
     }
 
     /// Whether the order of the rows means something.
@@ -127,6 +142,33 @@ impl Source for ReadSource {
     fn bytes_read(&self, _: Range<u64>) -> Vec<(NodeId, u64)> {
         Vec::new()
     }
+}
+
+/// Brings states with the same types to one layout.
+fn unify(states: Vec<Arc<Rows>>) -> SqlResult<Vec<Arc<Rows>>> {
+    let mut layout = states[0].layout.clone();
+    for state in &states[1..] {
+        for (shape, other) in layout.iter_mut().zip(&state.layout) {
+            *shape = common_shape(shape, other);
+        }
+    }
+    states.into_iter().map(|it| it.with_layout(&layout).map(Arc::new)).collect()
+}
+
+fn common_shape(left: &ColumnShape, right: &ColumnShape) -> ColumnShape {
+    use Representation::{Codes, I64, I128};
+    let representation = match (&left.representation, &right.representation) {
+        (Codes(a), Codes(b)) if Arc::ptr_eq(a, b) => Codes(a.clone()),
+        (I64, I128) | (I128, I64) => I128,
+        (Codes(_), _) | (_, Codes(_)) => Representation::Text,
+        (same, _) => same.clone(),
+    };
+    let bounds = match (left.bounds, right.bounds) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        _ => None,
+    };
+    let nullable = left.nullable || right.nullable;
+    ColumnShape { data_type: left.data_type, representation, bounds, nullable }
 }
 
 /// Constant rows.

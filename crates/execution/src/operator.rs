@@ -92,4 +92,3 @@ impl<T: Send> PerSlot<T> {
         self.0.iter().filter_map(|it| it.0.lock().take()).collect()
     }
 }
-

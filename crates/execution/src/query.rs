@@ -31,7 +31,7 @@ pub struct QueryContext {
     pub traffic: Arc<Traffic>,
     /// Ends the query early.
     pub cancel: CancelToken,
-    /// Priority class, higher first.
+    /// Query class, lower first.
     pub class: u8,
     /// Age of the statement.
     pub statement: u64,
@@ -180,8 +180,8 @@ fn push(
             *count += batch.rows as u64;
             sink.consume(batch, context)
         }
-        Some((operator, rest)) => operator
-            .execute(batch, context, &mut |batch| push(rest, sink, batch, context, count)),
+        Some((operator, rest)) => {
+            operator.execute(batch, context, &mut |batch| push(rest, sink, batch, context, count))
+        }
     }
 }
-

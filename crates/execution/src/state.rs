@@ -2,7 +2,10 @@
 
 use stdx::sync::Arc;
 
+use types::SqlResult;
+
 use crate::join::JoinTable;
+use crate::value::convert;
 use crate::{Batch, Layout};
 
 /// The state of a finished pipeline.
@@ -25,6 +28,18 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// The same rows, held as `layout` says; types are the same, and text may leave its column, integers may widen.
+    pub fn with_layout(&self, layout: &Layout) -> SqlResult<Self> {
+        let convert = |batch: &Batch| -> SqlResult<Batch> {
+            let columns = (batch.columns.iter().zip(self.layout.iter().zip(layout)))
+                .map(|(vector, (from, to))| convert(vector, from, to))
+                .collect::<SqlResult<_>>()?;
+            Ok(Batch { columns, ..*batch })
+        };
+        let batches = self.batches.iter().map(convert).collect::<SqlResult<_>>()?;
+        Ok(Self { layout: layout.clone(), batches, ordered: self.ordered })
+    }
+
     /// All rows.
     pub fn rows(&self) -> usize {
         self.batches.iter().map(|it| it.rows).sum()

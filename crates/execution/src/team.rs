@@ -8,8 +8,8 @@
 use std::ops::ControlFlow;
 
 use scheduler::{
-    Affinity, CancelToken, Job, JobOutcome, JobReport, Morsel, MorselBody, MorselContext,
-    MorselRange, Scheduler,
+    Affinity, CancelToken, JobOutcome, JobReport, Morsel, MorselBody, MorselContext, MorselRange,
+    PipelineJob, Scheduler,
 };
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
@@ -19,7 +19,7 @@ use crate::{Team, WorkContext};
 /// What every job of a query has in common.
 #[derive(Clone)]
 pub struct JobSettings {
-    /// Priority class, higher first.
+    /// Query class, lower first.
     pub class: u8,
     /// Age of the statement: the lower, the older, the sooner.
     pub statement: u64,
@@ -65,7 +65,7 @@ pub fn run_scoped(
     let borrowed: *const ScopedBody<'_> = body;
     // SAFETY: only the lifetime changes; the pointer is not used after this function returns (see `Scoped::run`).
     let erased: *const ScopedBody<'static> = unsafe { std::mem::transmute(borrowed) };
-    let job = Job {
+    let job = PipelineJob {
         ranges,
         morsel_rows,
         affinity: Affinity::Soft,

@@ -111,7 +111,9 @@ impl TextVector {
     /// Appends a text.
     pub fn push(&mut self, text: &str) {
         self.bytes.extend_from_slice(text.as_bytes());
-        self.ends.push(u32::try_from(self.bytes.len()).expect("invariant: a batch holds less than 4 GiB"));
+        self.ends.push(
+            u32::try_from(self.bytes.len()).expect("invariant: a batch holds less than 4 GiB"),
+        );
     }
 
     /// A text as bytes.
@@ -196,5 +198,47 @@ impl Batch {
             columns: self.columns.iter().map(|it| Arc::new(it.take(rows))).collect(),
             sequence: self.sequence,
         }
+    }
+}
+
+impl Vector {
+    /// Single rows of many vectors of one shape, in order.
+    pub fn collect<'a>(
+        shape: &crate::ColumnShape,
+        rows: impl Iterator<Item = (&'a Vector, u32)> + Clone,
+    ) -> Self {
+        macro_rules! copies {
+            ($kind:ident) => {
+                Values::$kind(
+                    rows.clone()
+                        .map(|(vector, row)| match &vector.values {
+                            Values::$kind(it) => it[row as usize],
+                            _ => unreachable!("invariant: a vector is held as its shape says"),
+                        })
+                        .collect(),
+                )
+            };
+        }
+        use crate::Representation;
+        let values = match shape.representation {
+            Representation::Codes(_) => copies!(Codes),
+            Representation::I64 => copies!(I64),
+            Representation::I128 => copies!(I128),
+            Representation::F64 => copies!(F64),
+            Representation::Bool => copies!(Bool),
+            Representation::Text => {
+                let mut texts = TextVector::default();
+                for (vector, row) in rows.clone() {
+                    match &vector.values {
+                        Values::Text(it) => texts.push(it.get(row as usize)),
+                        _ => unreachable!("invariant: a vector is held as its shape says"),
+                    }
+                }
+                Values::Text(texts)
+            }
+        };
+        let valid: Vec<bool> = rows.map(|(vector, row)| vector.is_valid(row as usize)).collect();
+        let validity = valid.contains(&false).then(|| Bitmap::from_bits(valid.into_iter()));
+        Self { values, validity }
     }
 }

@@ -1,0 +1,336 @@
+//! Group keys as one integer where they fit 64 bits, else as bytes.
+//!
+//! Bounds and dictionaries say how many bits each key column needs; most groupings of analytical queries (dates, flags,
+//! dense ids, dictionary codes) fit one word, and then hashing, comparing and storing a key is one instruction.
+
+use std::hash::{BuildHasher, Hasher};
+
+use stdx::sync::Arc;
+use storage::Encoding;
+
+use crate::value::text_of;
+use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
+
+/// How the key columns of a grouping are put together.
+#[derive(Clone, Debug)]
+pub enum KeyLayout {
+    /// All in one word of `bits` bits.
+    Packed {
+        /// The columns.
+        parts: Vec<PackedPart>,
+        /// Bits in use.
+        bits: u32,
+    },
+    /// One after the other as bytes.
+    Bytes(Vec<ColumnShape>),
+}
+
+/// Where a key column sits in a packed key.
+#[derive(Clone, Debug)]
+pub struct PackedPart {
+    shape: ColumnShape,
+    shift: u32,
+    bits: u32,
+    base: i64,
+}
+
+/// The keys of some rows or groups.
+#[derive(Clone, Debug)]
+pub enum Keys {
+    /// Packed words.
+    Packed(Vec<u64>),
+    /// Bytes of each key.
+    Bytes(TextVector),
+}
+
+impl Keys {
+    /// The keys at some places.
+    pub fn take(&self, places: &[u32]) -> Self {
+        match self {
+            Self::Packed(keys) => {
+                Self::Packed(places.iter().map(|&it| keys[it as usize]).collect())
+            }
+            Self::Bytes(keys) => {
+                let mut taken = TextVector::default();
+                for &place in places {
+                    taken.bytes.extend_from_slice(keys.bytes_at(place as usize));
+                    taken.ends.push(end_of(&taken));
+                }
+                Self::Bytes(taken)
+            }
+        }
+    }
+}
+
+/// The code of NULL in a packed part; values follow from 1 when the column can be NULL.
+const NULL: u64 = 0;
+
+/// Spreads a packed key over 64 bits.
+#[inline]
+pub fn hash_word(key: u64) -> u64 {
+    let mixed = (key ^ (key >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ mixed >> 32
+}
+
+/// Spreads a key of bytes over 64 bits; the same in every run.
+#[inline]
+pub fn hash_bytes(key: &[u8]) -> u64 {
+    let mut hasher = foldhash::quality::FixedState::with_seed(0x6e6f_6465).build_hasher();
+    hasher.write(key);
+    hasher.finish()
+}
+
+impl KeyLayout {
+    /// The layout for key columns of these shapes.
+    pub fn new(shapes: &[ColumnShape]) -> Self {
+        let mut parts = Vec::new();
+        let mut shift = 0;
+        for shape in shapes {
+            let Some((base, values)) = domain(shape) else {
+                return Self::Bytes(shapes.to_vec());
+            };
+            let codes = values + u128::from(shape.nullable);
+            let bits = 128 - codes.saturating_sub(1).leading_zeros();
+            if shift + bits > 64 {
+                return Self::Bytes(shapes.to_vec());
+            }
+            parts.push(PackedPart { shape: shape.clone(), shift, bits, base });
+            shift += bits;
+        }
+        Self::Packed { parts, bits: shift }
+    }
+
+    /// The keys of the rows of key columns.
+    pub fn encode(&self, columns: &[Arc<Vector>], rows: usize) -> Keys {
+        match self {
+            Self::Packed { parts, .. } => {
+                let mut keys = vec![0u64; rows];
+                for (part, column) in parts.iter().zip(columns) {
+                    part.add(column, &mut keys);
+                }
+                Keys::Packed(keys)
+            }
+            Self::Bytes(shapes) => {
+                let mut keys = TextVector::default();
+                for row in 0..rows {
+                    for (shape, column) in shapes.iter().zip(columns) {
+                        append(shape, column, row, &mut keys.bytes);
+                    }
+                    keys.ends.push(end_of(&keys));
+                }
+                Keys::Bytes(keys)
+            }
+        }
+    }
+
+    /// The key columns of keys.
+    pub fn decode(&self, keys: &Keys) -> Vec<Vector> {
+        match (self, keys) {
+            (Self::Packed { parts, .. }, Keys::Packed(keys)) => {
+                parts.iter().map(|part| part.decode(keys)).collect()
+            }
+            (Self::Bytes(shapes), Keys::Bytes(keys)) => decode_bytes(shapes, keys),
+            _ => unreachable!("invariant: keys are held as their layout says"),
+        }
+    }
+
+    /// The shapes of the decoded columns: text that was no code becomes text of its own.
+    pub fn shapes(&self) -> Vec<ColumnShape> {
+        match self {
+            Self::Packed { parts, .. } => parts.iter().map(|it| it.shape.clone()).collect(),
+            Self::Bytes(shapes) => shapes.iter().map(decoded_shape).collect(),
+        }
+    }
+}
+
+fn end_of(keys: &TextVector) -> u32 {
+    u32::try_from(keys.bytes.len())
+        .expect("invariant: the keys of a batch or a table flush stay below 4 GiB")
+}
+
+/// The least value of a column and how many values it can have, when it travels as integers.
+fn domain(shape: &ColumnShape) -> Option<(i64, u128)> {
+    match &shape.representation {
+        Representation::Codes(column) => match column.encoding {
+            Encoding::Dictionary(_) => Some((0, column.code_count() as u128)),
+            _ => None,
+        },
+        Representation::Bool => Some((0, 2)),
+        Representation::I64 => {
+            let (low, high) = shape.bounds.unwrap_or((i64::MIN.into(), i64::MAX.into()));
+            let low = low.max(i64::MIN.into());
+            let high = high.min(i64::MAX.into()).max(low);
+            Some((low as i64, (high - low) as u128 + 1))
+        }
+        Representation::I128 | Representation::F64 | Representation::Text => None,
+    }
+}
+
+impl PackedPart {
+    fn add(&self, column: &Vector, keys: &mut [u64]) {
+        let (shift, first) = (self.shift, u64::from(self.shape.nullable));
+        let code = |value: u64| (value + first) << shift;
+        if self.bits == 0 {
+            return;
+        }
+        let mut add = |row: usize, value: u64| keys[row] |= code(value);
+        match (&column.values, &column.validity) {
+            (Values::Codes(codes), None) => {
+                codes.iter().enumerate().for_each(|(row, &it)| add(row, u64::from(it)));
+            }
+            (Values::I64(values), None) => {
+                let base = self.base;
+                let value = |it: i64| it.wrapping_sub(base) as u64;
+                values.iter().enumerate().for_each(|(row, &it)| add(row, value(it)));
+            }
+            (Values::Bool(values), None) => {
+                values.iter().enumerate().for_each(|(row, &it)| add(row, u64::from(it)));
+            }
+            (values, Some(valid)) => {
+                for row in (0..values.len()).filter(|&row| valid.get(row)) {
+                    add(row, integer(values, row).wrapping_sub(self.base) as u64);
+                }
+            }
+            _ => unreachable!("invariant: only integers are packed"),
+        }
+    }
+
+    fn decode(&self, keys: &[u64]) -> Vector {
+        let mask = if self.bits == 64 { u64::MAX } else { (1 << self.bits) - 1 };
+        let first = u64::from(self.shape.nullable);
+        let shift = self.shift.min(63);
+        let part = |key: &u64| if self.bits == 0 { 0 } else { key >> shift & mask };
+        let value = |key: &u64| part(key).saturating_sub(first);
+        let values = match self.shape.representation {
+            Representation::Codes(_) => {
+                Values::Codes(keys.iter().map(|it| value(it) as u32).collect())
+            }
+            Representation::Bool => Values::Bool(keys.iter().map(|it| value(it) != 0).collect()),
+            _ => {
+                let base = self.base;
+                Values::I64(keys.iter().map(|it| base.wrapping_add(value(it) as i64)).collect())
+            }
+        };
+        let all_valid = !self.shape.nullable || keys.iter().all(|it| part(it) != NULL);
+        let validity =
+            (!all_valid).then(|| Bitmap::from_bits(keys.iter().map(|it| part(it) != NULL)));
+        Vector { values, validity }
+    }
+}
+
+fn integer(values: &Values, row: usize) -> i64 {
+    match values {
+        Values::Codes(it) => i64::from(it[row]),
+        Values::I64(it) => it[row],
+        Values::Bool(it) => i64::from(it[row]),
+        _ => unreachable!("invariant: only integers are packed"),
+    }
+}
+
+/// Appends one value: a byte that says whether it is there, then its bytes; text with its length before it.
+pub fn append(shape: &ColumnShape, column: &Vector, row: usize, out: &mut Vec<u8>) {
+    if !column.is_valid(row) {
+        return out.push(0);
+    }
+    out.push(1);
+    match &column.values {
+        Values::Codes(codes) => match &shape.representation {
+            Representation::Codes(of) if matches!(of.encoding, Encoding::Dictionary(_)) => {
+                out.extend_from_slice(&codes[row].to_le_bytes());
+            }
+            Representation::Codes(of) => append_text(text_of(of, codes[row]).as_bytes(), out),
+            _ => unreachable!("invariant: a vector is held as its shape says"),
+        },
+        Values::I64(it) => out.extend_from_slice(&it[row].to_le_bytes()),
+        Values::I128(it) => out.extend_from_slice(&it[row].to_le_bytes()),
+        Values::F64(it) => out.extend_from_slice(&canonical(it[row]).to_bits().to_le_bytes()),
+        Values::Bool(it) => out.push(u8::from(it[row])),
+        Values::Text(it) => append_text(it.bytes_at(row), out),
+    }
+}
+
+/// -0 and 0 are one value, and so are all NaN.
+fn canonical(value: f64) -> f64 {
+    if value == 0.0 {
+        0.0
+    } else if value.is_nan() {
+        f64::NAN
+    } else {
+        value
+    }
+}
+
+fn append_text(text: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    out.extend_from_slice(text);
+}
+
+/// The shape of a column after [`append`] and [`decode_bytes`].
+pub fn decoded_shape(shape: &ColumnShape) -> ColumnShape {
+    let representation = match &shape.representation {
+        Representation::Codes(column) if !matches!(column.encoding, Encoding::Dictionary(_)) => {
+            Representation::Text
+        }
+        same => same.clone(),
+    };
+    ColumnShape { representation, ..shape.clone() }
+}
+
+/// Reads back what [`append`] wrote for columns of these shapes.
+fn decode_bytes(shapes: &[ColumnShape], keys: &TextVector) -> Vec<Vector> {
+    let mut columns: Vec<(Values, Vec<bool>)> =
+        shapes.iter().map(|it| (empty_values(it), Vec::new())).collect();
+    for row in 0..keys.len() {
+        let mut bytes = keys.bytes_at(row);
+        for (values, valid) in &mut columns {
+            let there = take(&mut bytes, 1)[0] == 1;
+            valid.push(there);
+            push_value(values, there, &mut bytes);
+        }
+    }
+    let vector = |(values, valid): (Values, Vec<bool>)| {
+        let validity = valid.contains(&false).then(|| Bitmap::from_bits(valid.iter().copied()));
+        Vector { values, validity }
+    };
+    columns.into_iter().map(vector).collect()
+}
+
+fn take<'a>(bytes: &mut &'a [u8], len: usize) -> &'a [u8] {
+    let (head, tail) = bytes.split_at(len);
+    *bytes = tail;
+    head
+}
+
+/// No values yet, held as [`decoded_shape`] says.
+pub fn empty_values(shape: &ColumnShape) -> Values {
+    match decoded_shape(shape).representation {
+        Representation::Codes(_) => Values::Codes(vec![]),
+        Representation::I64 => Values::I64(vec![]),
+        Representation::I128 => Values::I128(vec![]),
+        Representation::F64 => Values::F64(vec![]),
+        Representation::Bool => Values::Bool(vec![]),
+        Representation::Text => Values::Text(TextVector::default()),
+    }
+}
+
+/// Reads one value behind its presence byte, or pushes a placeholder for NULL.
+pub fn push_value(values: &mut Values, there: bool, bytes: &mut &[u8]) {
+    fn fixed<const N: usize>(there: bool, bytes: &mut &[u8]) -> [u8; N] {
+        if !there {
+            return [0; N];
+        }
+        take(bytes, N).try_into().expect("invariant: the length was asked for")
+    }
+    match values {
+        Values::Codes(it) => it.push(u32::from_le_bytes(fixed(there, bytes))),
+        Values::I64(it) => it.push(i64::from_le_bytes(fixed(there, bytes))),
+        Values::I128(it) => it.push(i128::from_le_bytes(fixed(there, bytes))),
+        Values::F64(it) => it.push(f64::from_bits(u64::from_le_bytes(fixed(there, bytes)))),
+        Values::Bool(it) => it.push(fixed::<1>(there, bytes)[0] == 1),
+        Values::Text(it) => {
+            let len = u32::from_le_bytes(fixed(there, bytes)) as usize;
+            it.bytes.extend_from_slice(take(bytes, len));
+            it.ends.push(end_of(it));
+        }
+    }
+}

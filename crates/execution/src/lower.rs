@@ -1,0 +1,214 @@
+//! From a pipeline as data to a pipeline that runs: layouts are decided, expressions compiled, states looked up.
+
+use plan::Source as PlanSource;
+use plan::{Expr, Operator as PlanOperator, Pipeline, PipelineId, Sink as PlanSink, SortKey};
+use stdx::sync::Arc;
+use types::{SqlError, SqlResult, SqlState, Value};
+
+use crate::aggregate::{AggregateSink, AggregateSpec};
+use crate::expression::{Compiled, constant_rows};
+use crate::filter::FilterOperator;
+use crate::join::{BuildRowsSource, BuildSink, JoinTable, ProbeOperator};
+use crate::materialize::{MaterializeSink, ReadSource, ValuesSource};
+use crate::project::ProjectOperator;
+use crate::query::QueryContext;
+use crate::scan::ScanSource;
+use crate::sort::{CompiledSortKey, SortSink};
+use crate::{Layout, Operator, Rows, Sink, Source, State};
+
+/// A pipeline ready to run.
+pub struct Lowered {
+    /// Where rows come from.
+    pub source: Box<dyn Source>,
+    /// What is done to them, in order.
+    pub operators: Vec<Box<dyn Operator>>,
+    /// Where they end.
+    pub sink: Box<dyn Sink>,
+}
+
+/// The finished states of a plan, by pipeline.
+pub(crate) struct States<'a>(pub &'a [Option<State>]);
+
+impl States<'_> {
+    fn get(&self, id: PipelineId) -> SqlResult<&State> {
+        self.0
+            .get(id.index())
+            .and_then(Option::as_ref)
+            .ok_or_else(|| SqlError::internal(format!("pipeline {id} is read before it is done")))
+    }
+
+    /// The rows that a pipeline left.
+    pub fn rows(&self, id: PipelineId) -> SqlResult<&Arc<Rows>> {
+        match self.get(id)? {
+            State::Rows(rows) => Ok(rows),
+            State::Table(_) => Err(SqlError::internal(format!("pipeline {id} left no rows"))),
+        }
+    }
+
+    /// The hash table that a pipeline built.
+    pub fn table(&self, id: PipelineId) -> SqlResult<&Arc<JoinTable>> {
+        match self.get(id)? {
+            State::Table(table) => Ok(table),
+            State::Rows(_) => Err(SqlError::internal(format!("pipeline {id} built no table"))),
+        }
+    }
+
+    /// The only value of a scalar subquery.
+    pub fn scalar(&self, id: PipelineId) -> SqlResult<Value> {
+        let rows = self.rows(id)?;
+        match rows.rows() {
+            0 => Ok(Value::Null),
+            1 => {
+                let batch = rows.batches.iter().find(|it| it.rows == 1);
+                let batch = batch.expect("invariant: one row is in one batch");
+                Ok(batch.columns[0].value(&rows.layout[0], 0))
+            }
+            count => Err(SqlError::new(
+                SqlState::CARDINALITY_VIOLATION,
+                format!("a subquery used as a value returned {count} rows instead of one"),
+            )
+            .with_hint("add LIMIT 1, an aggregate, or a condition that leaves one row")),
+        }
+    }
+}
+
+/// Prepares a pipeline to run on the states of those before it.
+pub fn lower(
+    pipeline: &Pipeline,
+    states: &[Option<State>],
+    context: &QueryContext,
+) -> SqlResult<Lowered> {
+    let states = States(states);
+    let slots = context.scheduler.slots();
+    let (source, ordered) = lower_source(&pipeline.source, &states, context)?;
+    let mut layout = source.layout().clone();
+    let mut operators = Vec::with_capacity(pipeline.operators.len());
+    for operator in &pipeline.operators {
+        let operator = lower_operator(operator, layout, &states, slots)?;
+        layout = operator.layout().clone();
+        operators.push(operator);
+    }
+    let sink = lower_sink(&pipeline.sink, layout, ordered, &states, slots)?;
+    Ok(Lowered { source, operators, sink })
+}
+
+fn lower_source(
+    source: &PlanSource,
+    states: &States<'_>,
+    context: &QueryContext,
+) -> SqlResult<(Box<dyn Source>, bool)> {
+    Ok(match source {
+        PlanSource::Scan(scan) => {
+            let table = context.tables.get(&scan.table).ok_or_else(|| {
+                SqlError::internal(format!("table {} is not in the snapshot", scan.name))
+            })?;
+            (Box::new(ScanSource::new(scan, table.clone(), states)?), false)
+        }
+        PlanSource::Read(from) => {
+            let rows = from.iter().map(|&id| states.rows(id).cloned()).collect::<Result<_, _>>()?;
+            let source = ReadSource::new(rows)?;
+            let ordered = source.is_ordered();
+            (Box::new(source), ordered)
+        }
+        PlanSource::BuildRows { build, matched } => {
+            (Box::new(BuildRowsSource::new(states.table(*build)?.clone(), *matched)), false)
+        }
+        PlanSource::Values { types, rows } => {
+            let (layout, batches) = constant_rows(types, rows, &|id| states.scalar(id))?;
+            (Box::new(ValuesSource::new(layout, batches)), true)
+        }
+    })
+}
+
+fn compile(expr: &Expr, layout: &Layout, states: &States<'_>) -> SqlResult<Compiled> {
+    Compiled::new(expr, layout, &|id| states.scalar(id))
+}
+
+fn compile_all(exprs: &[Expr], layout: &Layout, states: &States<'_>) -> SqlResult<Vec<Compiled>> {
+    exprs.iter().map(|it| compile(it, layout, states)).collect()
+}
+
+fn lower_operator(
+    operator: &PlanOperator,
+    layout: Layout,
+    states: &States<'_>,
+    slots: usize,
+) -> SqlResult<Box<dyn Operator>> {
+    Ok(match operator {
+        PlanOperator::Filter(expr) => {
+            let condition = compile(expr, &layout, states)?;
+            Box::new(FilterOperator::new(condition, layout))
+        }
+        PlanOperator::Project(exprs) => {
+            Box::new(ProjectOperator::new(compile_all(exprs, &layout, states)?))
+        }
+        PlanOperator::Join(join) => {
+            let table = states.table(join.build)?.clone();
+            let scalar = |id| states.scalar(id);
+            Box::new(ProbeOperator::new(join, table, &layout, &scalar, slots)?)
+        }
+    })
+}
+
+fn lower_sink(
+    sink: &PlanSink,
+    layout: Layout,
+    ordered: bool,
+    states: &States<'_>,
+    slots: usize,
+) -> SqlResult<Box<dyn Sink>> {
+    Ok(match sink {
+        PlanSink::HashBuild(build) => {
+            let keys = compile_all(&build.keys, &layout, states)?;
+            let payload = compile_all(&build.payload, &layout, states)?;
+            Box::new(BuildSink::new(keys, payload, build.unique, build.keep_null_keys, slots))
+        }
+        PlanSink::Aggregate { keys, aggregates, .. } => {
+            let keys = compile_all(keys, &layout, states)?;
+            Box::new(lower_aggregate(keys, aggregates, &layout, states, slots)?)
+        }
+        PlanSink::Sort { keys, offset, limit } => {
+            let compile_key = |key: &SortKey| -> SqlResult<CompiledSortKey> {
+                Ok(CompiledSortKey {
+                    key: compile(&key.expr, &layout, states)?,
+                    descending: key.descending,
+                    nulls_first: key.nulls_first,
+                })
+            };
+            let keys = keys.iter().map(compile_key).collect::<Result<_, _>>()?;
+            Box::new(SortSink::new(keys, layout, *offset, *limit, slots))
+        }
+        PlanSink::Materialize { offset, limit } => {
+            Box::new(MaterializeSink::new(layout, *offset, *limit, ordered, slots))
+        }
+        PlanSink::Result => Box::new(MaterializeSink::new(layout, 0, None, ordered, slots)),
+    })
+}
+
+fn lower_aggregate(
+    keys: Vec<Compiled>,
+    aggregates: &[plan::Aggregate],
+    layout: &Layout,
+    states: &States<'_>,
+    slots: usize,
+) -> SqlResult<AggregateSink> {
+    // Equal arguments are computed once, and then share their accumulators.
+    let mut arguments: Vec<Expr> = Vec::new();
+    let mut place = |expr: &Option<Expr>| -> Option<usize> {
+        let expr = expr.as_ref()?;
+        Some(arguments.iter().position(|it| it == expr).unwrap_or_else(|| {
+            arguments.push(expr.clone());
+            arguments.len() - 1
+        }))
+    };
+    let spec = |it: &plan::Aggregate| AggregateSpec {
+        function: it.function,
+        argument: place(&it.argument),
+        distinct: it.distinct,
+        filter: place(&it.filter),
+        data_type: it.data_type,
+    };
+    let specs = aggregates.iter().map(spec).collect();
+    let arguments = compile_all(&arguments, layout, states)?;
+    AggregateSink::new(keys, arguments, specs, slots)
+}

@@ -1,0 +1,348 @@
+//! Conditions on the codes of a column (P-HANA 5.2): a value range becomes a code range, any other condition on one
+//! column becomes the set of codes for which it holds, decided once per code instead of once per row.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use bitpack::{Comparison, Operand, bitmap};
+use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use stdx::sync::Arc;
+use storage::{CodeRange, Column, Encoding, Zone};
+use types::{SqlResult, Value};
+
+use crate::expression::Compiled;
+use crate::join::KeyFilter;
+use crate::lower::States;
+use crate::scan::decode::{code_batch, code_shape};
+
+/// Codes up to which a condition is decided per code, unless the table has fewer rows.
+const CODES_MAX: usize = 1 << 22;
+
+/// A condition on the codes of one or two columns of a table.
+pub enum CodePredicate {
+    /// No row passes.
+    Never,
+    /// Codes from `low` to `high`, both included.
+    Range {
+        /// The column.
+        column: Arc<Column>,
+        /// Least code.
+        low: u32,
+        /// Greatest code.
+        high: u32,
+    },
+    /// Words from `low` to `high` of a raw column.
+    RawRange {
+        /// The column.
+        column: Arc<Column>,
+        /// Least word.
+        low: u64,
+        /// Greatest word.
+        high: u64,
+    },
+    /// Codes whose bit is set.
+    Set {
+        /// The column.
+        column: Arc<Column>,
+        /// A bit per code.
+        codes: Vec<u64>,
+        /// Least code with its bit set.
+        low: u32,
+        /// Greatest code with its bit set.
+        high: u32,
+        /// Share of the codes whose bit is set.
+        share: f64,
+    },
+    /// One column against another, both offset-encoded and without NULL.
+    Compare {
+        /// Left column.
+        left: Arc<Column>,
+        /// The comparison.
+        comparison: Comparison,
+        /// Right column.
+        right: Arc<Column>,
+    },
+}
+
+impl CodePredicate {
+    /// Turns a conjunct into a code predicate if its columns allow. `columns` are those of the scan.
+    pub(crate) fn of(
+        expr: &Expr,
+        columns: &[Arc<Column>],
+        states: &States<'_>,
+    ) -> SqlResult<Option<Self>> {
+        let mut used = BTreeSet::new();
+        expr.collect_columns(&mut used);
+        let used: Vec<usize> = used.into_iter().collect();
+        match used[..] {
+            [place] => {
+                let column = &columns[place];
+                match value_range(expr, column, states)? {
+                    Some(range) => Ok(Some(Self::from_range(column, range))),
+                    None => Self::code_set(expr, place, column, states),
+                }
+            }
+            [_, _] => Ok(comparison(expr, columns)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The rows whose key is in a hash table.
+    pub fn from_keys(column: &Arc<Column>, keys: &KeyFilter) -> Option<Self> {
+        if keys.rows == 0 {
+            return Some(Self::Never);
+        }
+        let Encoding::Offset { min: base } = column.encoding else { return None };
+        let values = column.code_count() as u64;
+        let to_code = |key: i64| i128::from(key) - i128::from(base);
+        let (low, high) = (to_code(keys.min).max(0), to_code(keys.max));
+        let high = high.min(i128::from(values) - 1);
+        if low > high {
+            return Some(Self::Never);
+        }
+        let (low, high) = (low as u32, high as u32);
+        match &keys.bitmap {
+            None => Some(Self::from_codes(column, low, high)),
+            Some(words) => {
+                let mut codes = vec![0u64; bitmap::words_for(high as usize + 1)];
+                // The filter's first bit stands for its least key; this column's code 0 for its own least value.
+                let shift = i128::from(base) - i128::from(keys.min);
+                for (index, word) in codes.iter_mut().enumerate() {
+                    *word = bits_at(words, shift + index as i128 * 64);
+                }
+                Some(Self::from_set(column, codes))
+            }
+        }
+    }
+
+    fn from_codes(column: &Arc<Column>, low: u32, high: u32) -> Self {
+        Self::Range { column: column.clone(), low, high }
+    }
+
+    fn from_range(column: &Arc<Column>, range: CodeRange) -> Self {
+        let column = column.clone();
+        match range {
+            CodeRange::None => Self::Never,
+            CodeRange::Codes { low, high } => Self::Range { column, low, high },
+            CodeRange::Words { low, high } => Self::RawRange { column, low, high },
+        }
+    }
+
+    /// A set, or a range when its codes stand together.
+    fn from_set(column: &Arc<Column>, mut codes: Vec<u64>) -> Self {
+        let values = column.code_count();
+        codes.resize(bitmap::words_for(values), 0);
+        if let Some(last) = codes.last_mut() {
+            *last &= bitmap::tail_mask(values);
+        }
+        let count = bitmap::count(&codes);
+        let Some(low) = bitmap::iter(&codes).next() else { return Self::Never };
+        let last_word = codes.iter().rposition(|&it| it != 0).unwrap_or(0);
+        let high = last_word * 64 + 63 - codes[last_word].leading_zeros() as usize;
+        let (low, high) = (low as u32, high as u32);
+        if (high - low) as usize + 1 == count {
+            return Self::from_codes(column, low, high);
+        }
+        let share = count as f64 / values.max(1) as f64;
+        Self::Set { column: column.clone(), codes, low, high, share }
+    }
+
+    fn code_set(
+        expr: &Expr,
+        place: usize,
+        column: &Arc<Column>,
+        states: &States<'_>,
+    ) -> SqlResult<Option<Self>> {
+        let per_code = matches!(column.encoding, Encoding::Offset { .. } | Encoding::Dictionary(_));
+        let values = column.code_count();
+        // NULL has no code to decide for, and deciding must not cost more than reading the rows would.
+        if !per_code
+            || values > CODES_MAX
+            || values * 2 > column.rows().max(64)
+            || holds_for_null(expr)
+        {
+            return Ok(None);
+        }
+        let mut expr = expr.clone();
+        expr.map_columns(&mut |it| if it == place { 0 } else { it });
+        let layout = vec![code_shape(column)];
+        let condition = Compiled::new(&expr, &layout, &|id| states.scalar(id))?;
+        let mut codes = vec![0u64; bitmap::words_for(values)];
+        let mut chosen = Vec::new();
+        for start in (0..values).step_by(crate::BATCH_ROWS) {
+            let end = values.min(start + crate::BATCH_ROWS);
+            let batch = code_batch(column, start as u32..end as u32);
+            // A value that the column does not hold may raise an error that no row would raise.
+            if condition.select(&batch, &mut chosen).is_err() {
+                return Ok(None);
+            }
+            for &row in &chosen {
+                bitmap::set(&mut codes, start + row as usize);
+            }
+        }
+        Ok(Some(Self::from_set(column, codes)))
+    }
+
+    /// A guess at the share of rows that pass, to order predicates by.
+    pub fn share(&self) -> f64 {
+        match self {
+            Self::Never => 0.0,
+            Self::Range { column, low, high } => {
+                f64::from(high - low + 1) / column.code_count().max(1) as f64
+            }
+            Self::RawRange { .. } => 0.3,
+            Self::Set { share, .. } => *share,
+            Self::Compare { .. } => 0.5,
+        }
+    }
+
+    /// The columns it reads.
+    pub fn columns(&self) -> Vec<&Arc<Column>> {
+        match self {
+            Self::Never => vec![],
+            Self::Range { column, .. }
+            | Self::RawRange { column, .. }
+            | Self::Set { column, .. } => {
+                vec![column]
+            }
+            Self::Compare { left, right, .. } => vec![left, right],
+        }
+    }
+
+    /// What a block's zone says: `Some(false)` no row passes, `Some(true)` every row does.
+    pub fn by_zone(&self, block: usize) -> Option<bool> {
+        let (column, low, high, dense) = match self {
+            Self::Never => return Some(false),
+            Self::Range { column, low, high } => (column, *low, *high, true),
+            Self::Set { column, low, high, .. } => (column, *low, *high, false),
+            Self::RawRange { .. } | Self::Compare { .. } => return None,
+        };
+        let zone: &Zone = column.zones.get(block)?;
+        if zone.is_all_null() || zone.max_code < low || zone.min_code > high {
+            Some(false)
+        } else if dense && zone.nulls == 0 && zone.min_code >= low && zone.max_code <= high {
+            Some(true)
+        } else {
+            None
+        }
+    }
+
+    /// Sets (or, with `and`, keeps) the bits of the rows that pass.
+    pub fn scan(&self, start: usize, rows: usize, out: &mut [u64], and: bool) {
+        match self {
+            Self::Never => out.fill(0),
+            Self::Range { column, low, high } => {
+                let (packed, bits) = (column.packed(), column.bits());
+                if and {
+                    bitpack::scan_range_and(packed, bits, start, rows, *low, *high, out);
+                } else {
+                    bitpack::scan_range(packed, bits, start, rows, *low, *high, out);
+                }
+            }
+            Self::RawRange { column, low, high } => {
+                bitpack::scan_range_u64(column.packed(), start, rows, *low, *high, out, and);
+                column.clear_nulls(start, rows, out);
+            }
+            Self::Set { column, codes, .. } => {
+                bitpack::scan_set(column.packed(), column.bits(), start, rows, codes, out, and);
+            }
+            Self::Compare { left, comparison, right } => {
+                let operand = |it: &'_ Column| -> (u32, i64) {
+                    match it.encoding {
+                        Encoding::Offset { min } => (it.bits(), min),
+                        _ => unreachable!("invariant: only offset columns are compared"),
+                    }
+                };
+                let ((left_bits, left_base), (right_bits, right_base)) =
+                    (operand(left), operand(right));
+                let left =
+                    Operand { packed: left.packed(), bits: left_bits, start, base: left_base };
+                let right =
+                    Operand { packed: right.packed(), bits: right_bits, start, base: right_base };
+                bitpack::scan_compare(left, *comparison, right, rows, out, and);
+            }
+        }
+    }
+}
+
+/// 64 bits of a bitmap from any bit on; bits outside are zero.
+fn bits_at(words: &[u64], bit: i128) -> u64 {
+    let word = |index: i128| {
+        usize::try_from(index).ok().and_then(|it| words.get(it)).copied().unwrap_or(0)
+    };
+    let (index, shift) = (bit.div_euclid(64), bit.rem_euclid(64) as u32);
+    match shift {
+        0 => word(index),
+        _ => word(index) >> shift | word(index + 1) << (64 - shift),
+    }
+}
+
+/// Whether the condition could hold for NULL, which has no value to decide with.
+fn holds_for_null(expr: &Expr) -> bool {
+    let here = match &expr.kind {
+        ExprKind::Unary { operator, .. } => !matches!(
+            operator,
+            UnaryOperator::Not | UnaryOperator::Negate | UnaryOperator::IsNotNull
+        ),
+        ExprKind::Binary { operator, .. } => {
+            matches!(operator, BinaryOperator::IsDistinctFrom | BinaryOperator::IsNotDistinctFrom)
+        }
+        ExprKind::Case { .. } | ExprKind::Function { .. } => true,
+        _ => false,
+    };
+    here || expr.children().into_iter().any(holds_for_null)
+}
+
+/// `column op constant`, either way round, as a range of codes.
+fn value_range(expr: &Expr, column: &Column, states: &States<'_>) -> SqlResult<Option<CodeRange>> {
+    let ExprKind::Binary { operator, left, right } = &expr.kind else { return Ok(None) };
+    let constant = |it: &Expr| -> SqlResult<Option<Value>> {
+        Ok(match &it.kind {
+            ExprKind::Literal(value) => Some(value.clone()),
+            ExprKind::Scalar(id) => Some(states.scalar(*id)?),
+            _ => None,
+        })
+    };
+    let (operator, value) = match (&left.kind, &right.kind) {
+        (ExprKind::Column(_), _) => (*operator, constant(right)?),
+        (_, ExprKind::Column(_)) => (operator.mirrored(), constant(left)?),
+        _ => return Ok(None),
+    };
+    let Some(value) = value else { return Ok(None) };
+    if value.is_null() && operator.is_comparison() {
+        return Ok(Some(CodeRange::None));
+    }
+    let (low, high) = match operator {
+        BinaryOperator::Equal => (Bound::Included(&value), Bound::Included(&value)),
+        BinaryOperator::Less => (Bound::Unbounded, Bound::Excluded(&value)),
+        BinaryOperator::LessEqual => (Bound::Unbounded, Bound::Included(&value)),
+        BinaryOperator::Greater => (Bound::Excluded(&value), Bound::Unbounded),
+        BinaryOperator::GreaterEqual => (Bound::Included(&value), Bound::Unbounded),
+        _ => return Ok(None),
+    };
+    Ok(column.encode_range(low, high))
+}
+
+/// `column op column` on two offset-encoded columns of one scale.
+fn comparison(expr: &Expr, columns: &[Arc<Column>]) -> Option<CodePredicate> {
+    let ExprKind::Binary { operator, left, right } = &expr.kind else { return None };
+    let comparison = match operator {
+        BinaryOperator::Equal => Comparison::Equal,
+        BinaryOperator::NotEqual => Comparison::NotEqual,
+        BinaryOperator::Less => Comparison::Less,
+        BinaryOperator::LessEqual => Comparison::LessOrEqual,
+        BinaryOperator::Greater => Comparison::Greater,
+        BinaryOperator::GreaterEqual => Comparison::GreaterOrEqual,
+        _ => return None,
+    };
+    let (ExprKind::Column(a), ExprKind::Column(b)) = (&left.kind, &right.kind) else { return None };
+    let usable =
+        |it: &Column| matches!(it.encoding, Encoding::Offset { .. }) && it.statistics.nulls == 0;
+    let (a, b) = (&columns[*a], &columns[*b]);
+    let one_scale = left.data_type.scale() == right.data_type.scale();
+    (usable(a) && usable(b) && one_scale).then(|| CodePredicate::Compare {
+        left: a.clone(),
+        comparison,
+        right: b.clone(),
+    })
+}

@@ -1,0 +1,167 @@
+//! Sort keys that compare as plain integers or bytes, whatever the types, directions and places of NULL.
+
+use stdx::sync::Arc;
+use storage::Encoding;
+
+use crate::expression::Compiled;
+use crate::value::text_of;
+use crate::{Batch, ColumnShape, Representation, Values, Vector};
+use types::SqlResult;
+
+/// One key of an order, compiled.
+pub struct CompiledSortKey {
+    /// What is ordered by.
+    pub key: Compiled,
+    /// Greatest first.
+    pub descending: bool,
+    /// NULL before all values.
+    pub nulls_first: bool,
+}
+
+/// How rows are turned into keys.
+pub struct KeyEncoder {
+    keys: Vec<CompiledSortKey>,
+    /// Bits of each key when all fit one 128-bit integer.
+    packed: Option<Vec<u32>>,
+}
+
+/// A key: the smaller, the sooner.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum RowKey {
+    /// All keys in one integer.
+    Packed(u128),
+    /// All keys as bytes.
+    Bytes(Box<[u8]>),
+}
+
+impl KeyEncoder {
+    /// Decides how keys are held.
+    pub fn new(keys: Vec<CompiledSortKey>) -> Self {
+        let bits: Option<Vec<u32>> = keys.iter().map(|it| bits_of(it.key.shape())).collect();
+        let packed = bits.filter(|it| it.iter().sum::<u32>() <= 128);
+        Self { keys, packed }
+    }
+
+    /// The keys of the rows of a batch.
+    pub fn encode(&self, batch: &Batch) -> SqlResult<Vec<RowKey>> {
+        let columns: Vec<Arc<Vector>> =
+            self.keys.iter().map(|it| it.key.evaluate(batch)).collect::<SqlResult<_>>()?;
+        match &self.packed {
+            Some(bits) => {
+                let mut keys = vec![0u128; batch.rows];
+                for ((key, column), &bits) in self.keys.iter().zip(&columns).zip(bits) {
+                    for (row, packed) in keys.iter_mut().enumerate() {
+                        // 128 bits of shift only ever happen to a key that is still zero.
+                        *packed =
+                            packed.checked_shl(bits).unwrap_or(0) | key.code(column, row, bits);
+                    }
+                }
+                Ok(keys.into_iter().map(RowKey::Packed).collect())
+            }
+            None => {
+                let bytes = |row| {
+                    let mut bytes = Vec::new();
+                    for (key, column) in self.keys.iter().zip(&columns) {
+                        key.append(column, row, &mut bytes);
+                    }
+                    RowKey::Bytes(bytes.into())
+                };
+                Ok((0..batch.rows).map(bytes).collect())
+            }
+        }
+    }
+}
+
+/// Bits that a value and its NULL flag need, unless it is text of its own.
+fn bits_of(shape: &ColumnShape) -> Option<u32> {
+    let value = match &shape.representation {
+        Representation::Codes(column) => match column.encoding {
+            Encoding::Dictionary(_) => 32,
+            _ => return None,
+        },
+        Representation::I64 | Representation::F64 => 64,
+        Representation::I128 => 128,
+        Representation::Bool => 1,
+        Representation::Text => return None,
+    };
+    let value = match shape.bounds {
+        Some((low, high)) if shape.representation.is_i64() => {
+            128 - high.abs_diff(low).leading_zeros()
+        }
+        _ => value,
+    };
+    Some(value + u32::from(shape.nullable))
+}
+
+impl CompiledSortKey {
+    fn code(&self, column: &Vector, row: usize, bits: u32) -> u128 {
+        let shape = self.key.shape();
+        let value_bits = bits - u32::from(shape.nullable);
+        let ones = |bits: u32| if bits >= 128 { u128::MAX } else { (1u128 << bits) - 1 };
+        if !column.is_valid(row) {
+            return if self.nulls_first { 0 } else { ones(bits) };
+        }
+        let value = match &column.values {
+            Values::Codes(it) => u128::from(it[row]),
+            Values::I64(it) => match shape.bounds {
+                Some((low, _)) => i128::from(it[row]).abs_diff(low),
+                None => u128::from(it[row] as u64 ^ 1 << 63),
+            },
+            Values::I128(it) => it[row] as u128 ^ 1 << 127,
+            Values::F64(it) => u128::from(float_code(it[row])),
+            Values::Bool(it) => u128::from(it[row]),
+            Values::Text(_) => unreachable!("invariant: text is not packed"),
+        };
+        let value = if self.descending { ones(value_bits) - value } else { value };
+        // With NULL possible, one bit before the value keeps it apart.
+        match (shape.nullable, self.nulls_first) {
+            (true, true) => value | 1u128.checked_shl(value_bits).unwrap_or(0),
+            _ => value,
+        }
+    }
+
+    fn append(&self, column: &Vector, row: usize, out: &mut Vec<u8>) {
+        if !column.is_valid(row) {
+            return out.push(if self.nulls_first { 0 } else { 2 });
+        }
+        out.push(1);
+        let start = out.len();
+        match &column.values {
+            Values::Codes(codes) => match &self.key.shape().representation {
+                Representation::Codes(of) if matches!(of.encoding, Encoding::Dictionary(_)) => {
+                    out.extend_from_slice(&codes[row].to_be_bytes());
+                }
+                Representation::Codes(of) => append_text(text_of(of, codes[row]).as_bytes(), out),
+                _ => unreachable!("invariant: a vector is held as its shape says"),
+            },
+            Values::I64(it) => out.extend_from_slice(&(it[row] as u64 ^ 1 << 63).to_be_bytes()),
+            Values::I128(it) => out.extend_from_slice(&(it[row] as u128 ^ 1 << 127).to_be_bytes()),
+            Values::F64(it) => out.extend_from_slice(&float_code(it[row]).to_be_bytes()),
+            Values::Bool(it) => out.push(u8::from(it[row])),
+            Values::Text(it) => append_text(it.bytes_at(row), out),
+        }
+        if self.descending {
+            out[start..].iter_mut().for_each(|it| *it = !*it);
+        }
+    }
+}
+
+/// Text that compares bytewise also when more keys follow: a zero ends it, and a zero inside is escaped.
+fn append_text(text: &[u8], out: &mut Vec<u8>) {
+    for &byte in text {
+        out.push(byte);
+        if byte == 0 {
+            out.push(0xff);
+        }
+    }
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// Floats as integers in Postgres's order: NaN greatest, zeros equal.
+fn float_code(value: f64) -> u64 {
+    if value.is_nan() {
+        return u64::MAX;
+    }
+    let bits = if value == 0.0 { 0 } else { value.to_bits() };
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}

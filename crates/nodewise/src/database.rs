@@ -1,0 +1,102 @@
+//! A database: tables in the memory of a machine, one pool of workers, any number of sessions.
+
+use execution::Traffic;
+use hardware::{Machine, MachineError};
+use memory::Allocator;
+use planner::Planner;
+use scheduler::{Scheduler, SchedulerOptions, StealingScope};
+use stdx::Bytes;
+use stdx::sync::atomic::{AtomicU64, Ordering};
+use stdx::sync::{Arc, Mutex};
+use storage::{Catalog, Table};
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::Session;
+
+/// How a database is set up.
+#[derive(Clone, Debug, Default)]
+pub struct DatabaseOptions {
+    /// Workers; one per hardware thread that the process may use when not given.
+    pub workers: Option<usize>,
+    /// How far workers steal.
+    pub stealing: StealingScope,
+    /// Bytes that tables and queries may take; what the machine has when not given.
+    pub memory_limit: Option<Bytes>,
+}
+
+/// An in-memory database.
+pub struct Database {
+    pub(crate) machine: Arc<dyn Machine>,
+    pub(crate) scheduler: Arc<Scheduler>,
+    pub(crate) allocator: Allocator,
+    pub(crate) catalog: Catalog,
+    pub(crate) planner: Planner,
+    pub(crate) traffic: Arc<Traffic>,
+    /// Held while a statement changes tables, so that two appends cannot lose one another.
+    pub(crate) writer: Mutex<()>,
+    statements: AtomicU64,
+}
+
+impl Database {
+    /// Opens an empty database on a machine.
+    pub fn open(machine: Arc<dyn Machine>, options: DatabaseOptions) -> SqlResult<Arc<Self>> {
+        let DatabaseOptions { workers, stealing, memory_limit } = options;
+        let scheduler = Scheduler::start(machine.clone(), SchedulerOptions { workers, stealing })
+            .map_err(|error| machine_error(&error))?;
+        let allocator = Allocator::new(machine.clone());
+        allocator.set_limit(memory_limit.or(machine.topology().memory_limit));
+        let traffic = Arc::new(Traffic::new(machine.topology()));
+        Ok(Arc::new(Self {
+            scheduler,
+            allocator,
+            catalog: Catalog::new(),
+            planner: Planner::new(),
+            traffic,
+            writer: Mutex::new(()),
+            statements: AtomicU64::new(0),
+            machine,
+        }))
+    }
+
+    /// A new session; sessions on different threads run at once on the one pool of workers.
+    pub fn session(self: &Arc<Self>) -> Session {
+        Session::new(self.clone())
+    }
+
+    /// The machine it runs on.
+    pub fn machine(&self) -> &Arc<dyn Machine> {
+        &self.machine
+    }
+
+    /// Workers of the pool.
+    pub fn workers(&self) -> usize {
+        self.scheduler.workers()
+    }
+
+    /// All tables in order of name.
+    pub fn tables(&self) -> Vec<Arc<Table>> {
+        self.catalog.snapshot().tables()
+    }
+
+    /// Bytes of all tables in memory.
+    pub fn table_bytes(&self) -> Bytes {
+        Bytes(self.tables().iter().map(|it| it.memory_bytes()).sum())
+    }
+
+    /// The number of the next statement: its age when queues decide who goes first.
+    pub(crate) fn next_statement(&self) -> u64 {
+        self.statements.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// A refusal of the machine as a statement's error.
+pub(crate) fn machine_error(error: &MachineError) -> SqlError {
+    match error {
+        MachineError::OutOfMemory { .. } => {
+            SqlError::new(SqlState::OUT_OF_MEMORY, error.to_string())
+                .with_hint("drop tables, or run with more memory")
+        }
+        MachineError::NoSuchNode(_) => SqlError::new(SqlState::INVALID_PARAMETER, error.to_string()),
+        MachineError::Os { .. } => SqlError::new(SqlState::IO_ERROR, error.to_string()),
+    }
+}

@@ -1,0 +1,277 @@
+//! Statements that make, fill and drop tables.
+
+use arrow_array::RecordBatch;
+use planner::{ColumnDefinition, Query};
+use stdx::sync::Arc;
+use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::parallel::{LoadProgress, LoadTeam};
+use crate::result::to_record_batches;
+use crate::session::done;
+use crate::statement::Finished;
+use crate::{Answer, CancelToken, Session};
+
+impl Session {
+    pub(crate) fn create_table(
+        &mut self,
+        name: &str,
+        columns: Vec<ColumnDefinition>,
+        if_not_exists: bool,
+    ) -> SqlResult<Answer> {
+        if if_not_exists && self.database.catalog.get(name).is_some() {
+            return Ok(done("CREATE TABLE"));
+        }
+        let schema: Vec<ColumnSchema> = columns
+            .into_iter()
+            .map(|it| ColumnSchema::new(it.name, it.data_type, it.nullable))
+            .collect();
+        check_names(&schema)?;
+        let table = Table::empty(name, &schema, &BuildContext::serial(&self.database.allocator))?;
+        self.database.catalog.create(table)?;
+        Ok(done("CREATE TABLE"))
+    }
+
+    pub(crate) fn create_table_as(
+        &mut self,
+        name: &str,
+        query: &Query,
+        if_not_exists: bool,
+        or_replace: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let database = self.database.clone();
+        let _writer = database.writer.lock();
+        let old = database.catalog.get(name);
+        match &old {
+            Some(_) if if_not_exists => return Ok(done("SELECT 0")),
+            Some(_) if !or_replace => {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_TABLE,
+                    format!("table \"{name}\" already exists"),
+                )
+                .with_hint("drop it first, or write CREATE OR REPLACE TABLE"));
+            }
+            _ => {}
+        }
+        // A whole file is loaded as it is, without a detour over the rows of a query.
+        let table = match query.whole_file() {
+            Some(path) => self.load(name, &path, cancel)?,
+            None => self.table_of_query(name, query, cancel)?,
+        };
+        if cancel.is_cancelled() {
+            return Err(SqlError::new(SqlState::QUERY_CANCELED, "the statement was cancelled"));
+        }
+        let rows = table.rows();
+        if old.is_some() {
+            database.catalog.drop_table(name)?;
+        }
+        database.catalog.create(table)?;
+        Ok(done(format!("SELECT {rows}")))
+    }
+
+    fn table_of_query(&self, name: &str, query: &Query, cancel: &CancelToken) -> SqlResult<Table> {
+        let Finished { plan, executed, .. } = self.run_query(query, cancel)?;
+        let schema: Vec<ColumnSchema> = (plan.output.iter())
+            .map(|it| ColumnSchema::new(it.name.clone(), it.data_type, true))
+            .collect();
+        check_names(&schema)?;
+        let arrow = crate::result::schema_of(&plan.output);
+        let batches = to_record_batches(&executed.rows, &arrow)?;
+        self.build(name, schema, batches, cancel)
+    }
+
+    pub(crate) fn drop_tables(&mut self, names: &[String], if_exists: bool) -> SqlResult<Answer> {
+        let database = self.database.clone();
+        let _writer = database.writer.lock();
+        // All or none: a name that does not exist is found before any table is gone.
+        for name in names {
+            if database.catalog.get(name).is_none() && !if_exists {
+                return Err(SqlError::new(
+                    SqlState::UNDEFINED_TABLE,
+                    format!("table \"{name}\" does not exist"),
+                ));
+            }
+        }
+        for name in names {
+            if database.catalog.get(name).is_some() {
+                database.catalog.drop_table(name)?;
+            }
+        }
+        Ok(done("DROP TABLE"))
+    }
+
+    pub(crate) fn insert(
+        &mut self,
+        table: &str,
+        columns: &[String],
+        query: &Query,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let database = self.database.clone();
+        let _writer = database.writer.lock();
+        let old = self.existing(table)?;
+        let Finished { plan, executed, .. } = self.run_query(query, cancel)?;
+        let targets = targets(&old, columns)?;
+        if targets.len() != plan.output.len() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX,
+                format!("INSERT names {} columns but gives {} values", targets.len(), plan.output.len()),
+            ));
+        }
+        let arrow = crate::result::schema_of(&plan.output);
+        let given = to_record_batches(&executed.rows, &arrow)?;
+        let batches: Vec<RecordBatch> = (given.iter())
+            .map(|batch| spread(batch, &targets, &old))
+            .collect::<SqlResult<_>>()?;
+        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        if rows > 0 {
+            let team = self.load_team(cancel);
+            let progress = LoadProgress::new(&*self.progress, table);
+            let stop = || cancel.is_cancelled();
+            let context = self.build_context(&team, &progress, &stop);
+            let new = self.cancelled_or(cancel, old.append(&batches, &context))?;
+            database.catalog.replace(&old, new)?;
+        }
+        Ok(done(format!("INSERT 0 {rows}")))
+    }
+
+    pub(crate) fn copy_from(
+        &mut self,
+        table: &str,
+        path: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let database = self.database.clone();
+        let _writer = database.writer.lock();
+        let old = self.existing(table)?;
+        let team = self.load_team(cancel);
+        let progress = LoadProgress::new(&*self.progress, path);
+        let stop = || cancel.is_cancelled();
+        let context = self.build_context(&team, &progress, &stop);
+        let loaded = storage::append_parquet(&old, path.as_ref(), &context);
+        let new = self.cancelled_or(cancel, loaded)?;
+        let rows = new.rows() - old.rows();
+        database.catalog.replace(&old, new)?;
+        Ok(done(format!("COPY {rows}")))
+    }
+
+    fn existing(&self, name: &str) -> SqlResult<Arc<Table>> {
+        self.database.catalog.get(name).ok_or_else(|| {
+            SqlError::new(SqlState::UNDEFINED_TABLE, format!("table \"{name}\" does not exist"))
+        })
+    }
+
+    /// Reads a Parquet file into a table that is in no catalog yet.
+    pub(crate) fn load(&self, name: &str, path: &str, cancel: &CancelToken) -> SqlResult<Table> {
+        let team = self.load_team(cancel);
+        let progress = LoadProgress::new(&*self.progress, path);
+        let stop = || cancel.is_cancelled();
+        let context = self.build_context(&team, &progress, &stop);
+        self.cancelled_or(cancel, storage::load_parquet(path.as_ref(), name, None, &context))
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        schema: Vec<ColumnSchema>,
+        batches: Vec<RecordBatch>,
+        cancel: &CancelToken,
+    ) -> SqlResult<Table> {
+        let team = self.load_team(cancel);
+        let progress = LoadProgress::new(&*self.progress, name);
+        let stop = || cancel.is_cancelled();
+        let context = self.build_context(&team, &progress, &stop);
+        let builder = TableBuilder::new(name, schema);
+        for (order, batch) in batches.into_iter().enumerate() {
+            builder.push(order as u64, batch)?;
+        }
+        self.cancelled_or(cancel, builder.finish(&context))
+    }
+
+    /// A table of the rows of a system view.
+    pub(crate) fn table_of(&self, name: &str, rows: &RecordBatch) -> SqlResult<Table> {
+        let schema = (rows.schema().fields().iter())
+            .map(|it| Ok(ColumnSchema::new(it.name(), storage::sql_type(it, name)?, true)))
+            .collect::<SqlResult<_>>()?;
+        let builder = TableBuilder::new(name, schema);
+        builder.push(0, rows.clone())?;
+        builder.finish(&BuildContext::serial(&self.database.allocator))
+    }
+
+    fn build_context<'a>(
+        &'a self,
+        team: &'a LoadTeam,
+        progress: &'a LoadProgress<'a>,
+        cancelled: &'a (dyn Fn() -> bool + Sync),
+    ) -> BuildContext<'a> {
+        BuildContext { parallel: team, allocator: &self.database.allocator, progress, cancelled }
+    }
+
+    /// What a cancelled load failed with is only that it was cancelled.
+    fn cancelled_or<T>(&self, cancel: &CancelToken, result: SqlResult<T>) -> SqlResult<T> {
+        match result {
+            Err(_) if cancel.is_cancelled() => {
+                Err(SqlError::new(SqlState::QUERY_CANCELED, "the statement was cancelled"))
+            }
+            other => other,
+        }
+    }
+}
+
+fn check_names(schema: &[ColumnSchema]) -> SqlResult<()> {
+    for (place, column) in schema.iter().enumerate() {
+        if schema[..place].iter().any(|it| it.name.eq_ignore_ascii_case(&column.name)) {
+            return Err(SqlError::new(
+                SqlState::DUPLICATE_COLUMN,
+                format!("column \"{}\" is named twice", column.name),
+            )
+            .with_hint("give one of them another name with AS"));
+        }
+    }
+    Ok(())
+}
+
+/// The places of the columns that an INSERT names; all columns when it names none.
+fn targets(table: &Table, columns: &[String]) -> SqlResult<Vec<usize>> {
+    if columns.is_empty() {
+        return Ok((0..table.columns.len()).collect());
+    }
+    let mut places = Vec::with_capacity(columns.len());
+    for name in columns {
+        let place = table.columns.iter().position(|it| it.name.eq_ignore_ascii_case(name));
+        let place = place.ok_or_else(|| {
+            SqlError::new(
+                SqlState::UNDEFINED_COLUMN,
+                format!("table \"{}\" has no column \"{name}\"", table.name),
+            )
+        })?;
+        if places.contains(&place) {
+            return Err(SqlError::new(
+                SqlState::DUPLICATE_COLUMN,
+                format!("column \"{name}\" is named twice"),
+            ));
+        }
+        places.push(place);
+    }
+    Ok(places)
+}
+
+/// A batch with all columns of the table, NULL where the INSERT names none.
+fn spread(batch: &RecordBatch, targets: &[usize], table: &Table) -> SqlResult<RecordBatch> {
+    let mut fields = Vec::with_capacity(table.columns.len());
+    let mut columns = Vec::with_capacity(table.columns.len());
+    for (place, column) in table.columns.iter().enumerate() {
+        let array = match targets.iter().position(|&it| it == place) {
+            Some(given) => batch.column(given).clone(),
+            None => arrow_array::new_null_array(
+                &storage::arrow_type(column.data_type),
+                batch.num_rows(),
+            ),
+        };
+        fields.push(arrow_schema::Field::new(&column.name, array.data_type().clone(), true));
+        columns.push(array);
+    }
+    RecordBatch::try_new(Arc::new(arrow_schema::Schema::new(fields)), columns)
+        .map_err(|error| SqlError::internal(format!("an INSERT is malformed: {error}")))
+}

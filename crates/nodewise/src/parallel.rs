@@ -1,0 +1,55 @@
+//! The scheduler's workers, and the ear for progress, as loading sees them.
+
+use execution::{QueryTeam, Team};
+use stdx::sync::atomic::{AtomicU64, Ordering};
+
+use crate::Progress;
+
+/// Runs the tasks of a load on the one pool of workers.
+pub struct LoadTeam(pub QueryTeam);
+
+impl storage::Parallel for LoadTeam {
+    fn run(&self, tasks: usize, body: &(dyn Fn(usize) + Sync)) {
+        // An error is only ever the end by cancellation, and the load asks for that by itself.
+        let _ = self.0.run(tasks, &|task, _| {
+            body(task);
+            Ok(())
+        });
+    }
+
+    fn width(&self) -> usize {
+        self.0.scheduler.workers()
+    }
+}
+
+/// Turns totals into steps, and begins the phase when the first is heard.
+pub struct LoadProgress<'a> {
+    listener: &'a dyn Progress,
+    name: &'a str,
+    done: AtomicU64,
+}
+
+impl<'a> LoadProgress<'a> {
+    /// Tells `listener` how far the load of `name` is.
+    pub fn new(listener: &'a dyn Progress, name: &'a str) -> Self {
+        Self { listener, name, done: AtomicU64::new(0) }
+    }
+}
+
+impl storage::Progress for LoadProgress<'_> {
+    fn advance(&self, done: u64, total: u64) {
+        let before = self.done.fetch_max(done, Ordering::Relaxed);
+        if before == 0 && done > 0 {
+            self.listener.begin(self.name, total);
+        }
+        self.listener.advance(done.saturating_sub(before));
+    }
+}
+
+impl Drop for LoadProgress<'_> {
+    fn drop(&mut self) {
+        if self.done.load(Ordering::Relaxed) > 0 {
+            self.listener.end();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The life of a statement: parse, take a snapshot, plan, run, answer.
+
+use arrow_schema::Schema;
+use stdx::sync::{Arc, Mutex};
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::settings::Settings;
+use crate::{Answer, CancelToken, Database, NoProgress, Progress};
+
+/// A client of a database. Statements of one session run one after the other.
+pub struct Session {
+    pub(crate) database: Arc<Database>,
+    pub(crate) settings: Settings,
+    pub(crate) progress: Arc<dyn Progress>,
+    running: Arc<Mutex<CancelToken>>,
+}
+
+/// Ends whatever its session is running.
+#[derive(Clone)]
+pub struct CancelHandle(Arc<Mutex<CancelToken>>);
+
+impl CancelHandle {
+    /// Ends the running statement at the next morsel boundary; nothing happens when none is running.
+    pub fn cancel(&self) {
+        self.0.lock().cancel();
+    }
+}
+
+impl Session {
+    pub(crate) fn new(database: Arc<Database>) -> Self {
+        Self {
+            database,
+            settings: Settings::default(),
+            progress: Arc::new(NoProgress),
+            running: Arc::new(Mutex::new(CancelToken::new())),
+        }
+    }
+
+    /// The database of the session.
+    pub fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    /// Who is told how far long work is.
+    pub fn set_progress(&mut self, progress: Arc<dyn Progress>) {
+        self.progress = progress;
+    }
+
+    /// A handle with which another thread, or a signal, ends the running statement.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        CancelHandle(self.running.clone())
+    }
+
+    /// Executes statements separated by semicolons, in order; the first error ends the list, and what was done before
+    /// it stays.
+    pub fn execute(&mut self, sql: &str) -> SqlResult<Vec<Answer>> {
+        let started = self.database.machine.now();
+        let statements = self.database.planner.parse(sql)?;
+        let mut parsing = self.database.machine.now() - started;
+        let mut answers = Vec::with_capacity(statements.len());
+        for statement in statements {
+            let cancel = CancelToken::new();
+            *self.running.lock() = cancel.clone();
+            let mut answer = self.run_statement(statement, cancel)?;
+            answer.profile.planning += std::mem::take(&mut parsing);
+            answers.push(answer);
+        }
+        Ok(answers)
+    }
+
+    /// Executes one statement.
+    pub fn query(&mut self, sql: &str) -> SqlResult<Answer> {
+        let mut answers = self.execute(sql)?;
+        match (answers.pop(), answers.is_empty()) {
+            (Some(answer), true) => Ok(answer),
+            (None, _) => Err(SqlError::new(SqlState::SYNTAX, "there is no statement to execute")),
+            (Some(_), false) => {
+                Err(SqlError::new(SqlState::SYNTAX, "one statement was expected, not several"))
+            }
+        }
+    }
+}
+
+/// The answer of a statement that gives no rows.
+pub(crate) fn done(tag: impl Into<String>) -> Answer {
+    Answer {
+        tag: tag.into(),
+        schema: Arc::new(Schema::empty()),
+        batches: Vec::new(),
+        profile: Default::default(),
+    }
+}

@@ -1,0 +1,83 @@
+//! What `SET` changes and `SHOW` shows.
+
+use types::{SqlError, SqlResult, SqlState};
+
+/// The settings of a session.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Workers that a query of this session may use; `None` for all.
+    pub workers: Option<usize>,
+    /// Query class: the lower goes first.
+    pub priority: u8,
+}
+
+/// A setting as the views show it.
+pub struct Setting {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What it does.
+    pub description: &'static str,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { workers: None, priority: scheduler::class::NORMAL }
+    }
+}
+
+const WORKERS: &str = "workers";
+const PRIORITY: &str = "priority";
+
+impl Settings {
+    /// Changes a setting.
+    pub fn set(&mut self, name: &str, value: &str) -> SqlResult<()> {
+        let invalid = |wanted: &str| {
+            SqlError::new(
+                SqlState::INVALID_PARAMETER,
+                format!("setting {name} cannot be \"{value}\""),
+            )
+            .with_hint(format!("it takes {wanted}"))
+        };
+        match name.to_ascii_lowercase().as_str() {
+            WORKERS if value.eq_ignore_ascii_case("default") => self.workers = None,
+            WORKERS => match value.parse() {
+                Ok(workers @ 1..) => self.workers = Some(workers),
+                _ => return Err(invalid("a number from 1 on, or DEFAULT for all")),
+            },
+            PRIORITY => {
+                self.priority = value.parse().map_err(|_| invalid("a number from 0 to 255"))?;
+            }
+            _ => return Err(unknown(name)),
+        }
+        Ok(())
+    }
+
+    /// All settings of the session.
+    pub fn list(&self) -> Vec<Setting> {
+        vec![
+            Setting {
+                name: WORKERS,
+                value: self.workers.map_or_else(|| "all".to_owned(), |it| it.to_string()),
+                description: "workers that a query of this session may use",
+            },
+            Setting {
+                name: PRIORITY,
+                value: self.priority.to_string(),
+                description: "query class, the lower number is served first",
+            },
+        ]
+    }
+
+    /// One setting.
+    pub fn get(&self, name: &str) -> SqlResult<String> {
+        let found = self.list().into_iter().find(|it| it.name.eq_ignore_ascii_case(name));
+        found.map(|it| it.value).ok_or_else(|| unknown(name))
+    }
+}
+
+fn unknown(name: &str) -> SqlError {
+    SqlError::new(SqlState("42704"), format!("there is no setting {name}"))
+        .with_hint("SELECT * FROM nodewise.settings lists them")
+}

@@ -1,0 +1,222 @@
+//! What each kind of statement does.
+
+use std::collections::HashMap;
+
+use arrow_array::RecordBatch;
+use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
+use plan::Plan;
+use planner::{Query, Statement};
+use stdx::sync::{Arc, Mutex};
+use storage::{CatalogSnapshot, Table};
+use types::{CatalogView, SqlError, SqlResult, TableId, TableInfo};
+
+use crate::parallel::LoadTeam;
+use crate::result::{schema_of, to_record_batches};
+use crate::session::done;
+use crate::{Answer, CancelToken, QueryProfile, Session, views};
+
+/// One snapshot of the tables, with the views and files that a statement names.
+struct StatementCatalog<'a> {
+    session: &'a Session,
+    snapshot: Arc<CatalogSnapshot>,
+    /// Views and files, made when first asked for.
+    transient: Mutex<HashMap<String, Arc<Table>>>,
+}
+
+impl<'a> StatementCatalog<'a> {
+    fn new(session: &'a Session) -> Self {
+        let snapshot = session.database.catalog.snapshot();
+        Self { session, snapshot, transient: Mutex::new(HashMap::new()) }
+    }
+
+    fn view(&self, name: &str) -> Option<Arc<Table>> {
+        let key = format!("{}.{name}", views::SCHEMA);
+        if let Some(table) = self.transient.lock().get(&key) {
+            return Some(table.clone());
+        }
+        let rows = views::rows_of(name, &self.session.database, &self.session.settings)?.ok()?;
+        let table = self.session.table_of(&key, &rows).ok()?;
+        Some(self.add(key, table))
+    }
+
+    /// Adds a table that lives as long as the statement. Its id counts down from the top, out of the catalog's way.
+    fn add(&self, key: String, mut table: Table) -> Arc<Table> {
+        let mut transient = self.transient.lock();
+        table.id = TableId(u32::MAX - transient.len() as u32);
+        let table = Arc::new(table);
+        transient.insert(key, table.clone());
+        table
+    }
+
+    /// All tables that a plan may name.
+    fn tables(self) -> HashMap<TableId, Arc<Table>> {
+        let named = self.snapshot.tables().into_iter().chain(self.transient.into_inner().into_values());
+        named.map(|it| (it.id, it)).collect()
+    }
+}
+
+impl CatalogView for StatementCatalog<'_> {
+    fn table(&self, schema: Option<&str>, name: &str) -> Option<TableInfo> {
+        match schema {
+            Some(schema) if schema.eq_ignore_ascii_case(views::SCHEMA) => {
+                self.view(&name.to_ascii_lowercase()).map(|it| it.info())
+            }
+            _ => match self.snapshot.table(schema, name) {
+                Some(info) => Some(info),
+                None => self.transient.lock().get(name).map(|it| it.info()),
+            },
+        }
+    }
+
+    fn table_names(&self) -> Vec<String> {
+        let views = views::NAMES.iter().map(|it| format!("{}.{it}", views::SCHEMA));
+        self.snapshot.table_names().into_iter().chain(views).collect()
+    }
+}
+
+/// A query that has run.
+pub(crate) struct Finished {
+    pub plan: Plan,
+    pub executed: Executed,
+    pub profile: QueryProfile,
+}
+
+impl Session {
+    /// Runs one statement.
+    pub(crate) fn run_statement(
+        &mut self,
+        statement: Statement,
+        cancel: CancelToken,
+    ) -> SqlResult<Answer> {
+        match statement {
+            Statement::Query(query) => self.select(&query, &cancel),
+            Statement::Explain { query, analyze, format } => {
+                self.explain(&query, analyze, format, &cancel)
+            }
+            Statement::CreateTable { name, columns, if_not_exists } => {
+                self.create_table(&name, columns, if_not_exists)
+            }
+            Statement::CreateTableAs { name, query, if_not_exists, or_replace } => {
+                self.create_table_as(&name, &query, if_not_exists, or_replace, &cancel)
+            }
+            Statement::DropTable { names, if_exists } => self.drop_tables(&names, if_exists),
+            Statement::Insert { table, columns, query } => {
+                self.insert(&table, &columns, &query, &cancel)
+            }
+            Statement::CopyFrom { table, path } => self.copy_from(&table, &path, &cancel),
+            Statement::Set { name, value } => {
+                self.settings.set(&name, &value)?;
+                Ok(done("SET"))
+            }
+            Statement::Show { name } => {
+                let value = self.settings.get(&name)?;
+                let array: arrow_array::ArrayRef =
+                    Arc::new(arrow_array::StringArray::from(vec![value]));
+                text_answer("SHOW", &name, array)
+            }
+        }
+    }
+
+    fn select(&mut self, query: &Query, cancel: &CancelToken) -> SqlResult<Answer> {
+        let started = self.database.machine.now();
+        let Finished { plan, executed, mut profile } = self.run_query(query, cancel)?;
+        let schema = schema_of(&plan.output);
+        let batches = to_record_batches(&executed.rows, &schema)?;
+        profile.execution = self.database.machine.now() - started - profile.planning;
+        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        Ok(Answer { tag: format!("SELECT {rows}"), schema, batches, profile })
+    }
+
+    fn explain(
+        &mut self,
+        query: &Query,
+        analyze: bool,
+        format: plan::ExplainFormat,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let (plan, actuals, profile) = if analyze {
+            let Finished { plan, executed, profile } = self.run_query(query, cancel)?;
+            let actuals = executed.reports.iter().map(crate::profile::actuals).collect();
+            (plan, Some(actuals), profile)
+        } else {
+            let catalog = StatementCatalog::new(self);
+            self.load_files(query, &catalog, cancel)?;
+            (self.database.planner.plan_query(query, &catalog)?, None, QueryProfile::default())
+        };
+        let text = plan::explain(&plan, actuals.as_deref(), format);
+        let lines: Vec<&str> = match format {
+            plan::ExplainFormat::Text => text.lines().collect(),
+            plan::ExplainFormat::Json => vec![&text],
+        };
+        let array = Arc::new(arrow_array::StringArray::from(lines));
+        let mut answer = text_answer("EXPLAIN", "QUERY PLAN", array)?;
+        answer.profile = profile;
+        Ok(answer)
+    }
+
+    /// Plans and runs a query on a snapshot.
+    pub(crate) fn run_query(&self, query: &Query, cancel: &CancelToken) -> SqlResult<Finished> {
+        let machine = &self.database.machine;
+        let started = machine.now();
+        let catalog = StatementCatalog::new(self);
+        self.load_files(query, &catalog, cancel)?;
+        let plan = self.database.planner.plan_query(query, &catalog)?;
+        let planned = machine.now();
+        let context = QueryContext {
+            scheduler: self.database.scheduler.clone(),
+            machine: machine.clone(),
+            tables: catalog.tables(),
+            traffic: self.database.traffic.clone(),
+            cancel: cancel.clone(),
+            class: self.settings.priority,
+            statement: self.database.next_statement(),
+            max_workers: self.settings.workers,
+        };
+        let executed = execute(&plan, &context)?;
+        let profile = QueryProfile {
+            planning: planned - started,
+            execution: machine.now() - planned,
+            pipelines: executed.reports.clone(),
+        };
+        Ok(Finished { plan, executed, profile })
+    }
+
+    /// Loads the files that a query names in place of tables.
+    fn load_files(
+        &self,
+        query: &Query,
+        catalog: &StatementCatalog<'_>,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        for path in query.files() {
+            let table = self.load(&path, &path, cancel)?;
+            catalog.add(path, table);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn load_team(&self, cancel: &CancelToken) -> LoadTeam {
+        LoadTeam(QueryTeam {
+            scheduler: self.database.scheduler.clone(),
+            settings: JobSettings {
+                class: self.settings.priority,
+                statement: self.database.next_statement(),
+                cancel: cancel.clone(),
+                max_workers: self.settings.workers,
+            },
+        })
+    }
+}
+
+fn text_answer(tag: &str, name: &str, array: arrow_array::ArrayRef) -> SqlResult<Answer> {
+    let field = arrow_schema::Field::new(name, array.data_type().clone(), true);
+    let schema = Arc::new(arrow_schema::Schema::new(vec![field]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![array])
+        .map_err(|error| SqlError::internal(error.to_string()))?;
+    Ok(Answer {
+        tag: tag.to_owned(),
+        schema,
+        batches: vec![batch],
+        profile: QueryProfile::default(),
+    })
+}
