@@ -200,6 +200,8 @@ pub trait ArrowFunction: Send + Sync {
     /// Whether equal arguments always give equal results.
     fn is_immutable(&self) -> bool;
     /// Calls it on arguments of `rows` rows each; the result has `rows` rows and the Arrow form of the expression's type.
+    /// The Arrow form of text is `Utf8` (never a view or a dictionary), of DECIMAL `Decimal128`, of TIMESTAMP microseconds
+    /// without zone; a result in another form is cast to it.
     fn invoke(&self, arguments: &[ArrayRef], rows: usize) -> SqlResult<ArrayRef>;
 }
 

@@ -1,38 +1,92 @@
 //! Expressions over batches: compiled once against a layout, evaluated per batch.
+//!
+//! Key decision: types, widths and scales are decided when an expression is compiled, from the proven bounds of its
+//! columns, so a kernel is a loop over slices that never asks what it holds. Constants are folded and live in kernels,
+//! never in vectors. An expression over one dictionary column is computed once per entry (`codes`).
+//!
+//! Reading order: `node`, `kernels`, `compile`, then one file per kind of expression.
+//!
+//! - Invariant: a vector is held as the shape of its node says, and lies within that shape's bounds where not NULL.
+//! - Invariant: only a row that needs a value raises the error of computing it: never one under NULL, in a branch of
+//!   CASE not taken, or decided by an earlier operand of AND or OR.
+//! - Invariant: CHAR(n) is held without the blanks at its end; comparisons with CHAR disregard them on both sides.
 
-use plan::Expr;
+use plan::{Expr, PipelineId};
 use stdx::sync::Arc;
 use types::{SqlResult, Value};
 
+use self::compile::Compiler;
+use self::node::Node;
 use crate::{Batch, ColumnShape, Layout, Vector};
 
+mod arithmetic;
+mod case;
+mod cast;
+mod codes;
+mod compare;
+mod compile;
+mod date;
+mod division;
+mod format;
+mod function;
+mod integers;
+mod kernels;
+mod like;
+mod list;
+mod logic;
+mod node;
+mod parse;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub(crate) use node::null_vector;
+pub use rows::{constant_rows, evaluate_row};
+
 /// An expression ready to run on batches of one layout.
+#[derive(Debug)]
 pub struct Compiled {
-    shape: ColumnShape,
+    node: Node,
 }
 
 impl Compiled {
     /// Compiles `expr`; `scalar` gives the values of finished scalar subqueries.
     pub fn new(
-        _expr: &Expr,
-        _layout: &Layout,
-        _scalar: &dyn Fn(plan::PipelineId) -> SqlResult<Value>,
+        expr: &Expr,
+        layout: &Layout,
+        scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
     ) -> SqlResult<Self> {
-        Err(types::SqlError::unsupported("expressions"))
+        Ok(Self { node: Compiler { layout, scalar, tables: true }.compile(expr)? })
     }
 
     /// What it yields.
     pub fn shape(&self) -> &ColumnShape {
-        &self.shape
+        &self.node.shape
+    }
+
+    /// The columns it reads, ascending.
+    pub fn columns(&self) -> &[usize] {
+        &self.node.facts.columns
+    }
+
+    /// Its value, when that is the same for all rows.
+    pub fn constant(&self) -> Option<Value> {
+        self.node.as_constant().cloned()
+    }
+
+    /// Whether a row can raise an error; a scan must not apply such a condition to rows that others drop.
+    pub fn is_fallible(&self) -> bool {
+        self.node.facts.fallible
     }
 
     /// The values for a batch; a bare column is handed on without a copy.
-    pub fn evaluate(&self, _batch: &Batch) -> SqlResult<Arc<Vector>> {
-        Err(types::SqlError::unsupported("expressions"))
+    pub fn evaluate(&self, batch: &Batch) -> SqlResult<Arc<Vector>> {
+        self.node.evaluate(batch)
     }
 
     /// For a Boolean expression: the rows for which it is TRUE, ascending.
-    pub fn select(&self, _batch: &Batch, _rows: &mut Vec<u32>) -> SqlResult<()> {
-        Err(types::SqlError::unsupported("expressions"))
+    pub fn select(&self, batch: &Batch, rows: &mut Vec<u32>) -> SqlResult<()> {
+        self.node.select(batch, rows)
     }
 }

@@ -1,0 +1,251 @@
+//! `+ - *` and negation on exact numbers and floats. Division has a file of its own.
+
+use plan::BinaryOperator;
+use types::{DataType, SqlError, SqlResult, SqlState};
+
+use super::cast::to_float;
+use super::division;
+use super::integers::{self, Finish, I64_RANGE, Interval, bounds_of, contains, rescaled, widened};
+use super::kernels::{Lanes, any_valid, both_valid, extent, map1, map2};
+use super::node::{Facts, Kernel, Node};
+use crate::{Batch, Bitmap, ColumnShape, Values, Vector};
+
+/// Compiles `left operator right`.
+pub(super) fn arithmetic(
+    operator: BinaryOperator,
+    left: Node,
+    right: Node,
+    data_type: DataType,
+) -> SqlResult<Node> {
+    if left.is_null() || right.is_null() {
+        return Ok(Node::null(data_type));
+    }
+    if data_type.is_float() {
+        return Ok(float_arithmetic(operator, to_float(left)?, to_float(right)?, data_type));
+    }
+    for operand in [&left, &right] {
+        let data_type = operand.shape.data_type;
+        if data_type.is_float() || data_type.is_text() || data_type == DataType::Boolean {
+            return Err(SqlError::internal(format!("{} on {data_type}", operator.sql())));
+        }
+    }
+    match operator {
+        BinaryOperator::Divide => Ok(division::divide(left, right, data_type)),
+        BinaryOperator::Modulo => Ok(division::modulo(left, right, data_type)),
+        _ => Ok(exact(operator, left, right, data_type)),
+    }
+}
+
+/// A type to compute in, of a given scale: the result's own when that is its scale.
+pub(super) fn type_of_scale(scale: u8, result: DataType) -> DataType {
+    if result.scale() == scale { result } else { DataType::Decimal { precision: 38, scale } }
+}
+
+/// Brings both operands to the greater of their scales.
+pub(super) fn with_common_scale(left: Node, right: Node) -> (Node, Node, u8) {
+    let scale = left.shape.data_type.scale().max(right.shape.data_type.scale());
+    let to_scale = |node: Node| {
+        if node.shape.data_type.scale() == scale {
+            node
+        } else {
+            rescaled(node, DataType::Decimal { precision: 38, scale })
+        }
+    };
+    (to_scale(left), to_scale(right), scale)
+}
+
+fn exact(operator: BinaryOperator, left: Node, right: Node, data_type: DataType) -> Node {
+    let (left, right, scale) = match operator {
+        BinaryOperator::Multiply => {
+            let scale = left.shape.data_type.scale() + right.shape.data_type.scale();
+            (left, right, scale)
+        }
+        _ => with_common_scale(left, right),
+    };
+    let raw = interval(operator, bounds_of(&left.shape), bounds_of(&right.shape));
+    let computed = type_of_scale(scale, data_type);
+    let facts = Facts::of([&left, &right]);
+    let (finish, shape) = Finish::new(computed, raw, facts.nullable);
+    let narrow = !left.is_wide() && !right.is_wide();
+    let in_64 = narrow && raw.is_some_and(|it| contains(I64_RANGE, it));
+    let (left, right) = if narrow { (left, right) } else { (widened(left), widened(right)) };
+    let facts = facts.or_fallible(finish.fallible());
+    let kernel = Exact { operator, left, right, narrow, in_64, proven: raw.is_some(), finish };
+    rescaled(Node::new(shape, facts, kernel), data_type)
+}
+
+fn interval(operator: BinaryOperator, a: Interval, b: Interval) -> Option<Interval> {
+    match operator {
+        BinaryOperator::Add => integers::add(a, b),
+        BinaryOperator::Subtract => integers::subtract(a, b),
+        _ => integers::multiply(a, b),
+    }
+}
+
+#[derive(Debug)]
+struct Exact {
+    operator: BinaryOperator,
+    left: Node,
+    right: Node,
+    /// Whether both operands are held in 64 bits.
+    narrow: bool,
+    /// Whether the bounds prove that 64 bits hold the result.
+    in_64: bool,
+    /// Whether the bounds prove that 128 bits do.
+    proven: bool,
+    finish: Finish,
+}
+
+impl Kernel for Exact {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let left = self.left.argument(batch)?;
+        let right = self.right.argument(batch)?;
+        let validity = both_valid(left.validity(), right.validity());
+        let rows = batch.rows;
+        let values = if self.narrow {
+            self.narrow(rows, left.i64(), right.i64(), validity.as_ref())?
+        } else {
+            let values = self.wide(rows, left.i128(), right.i128(), validity.as_ref())?;
+            self.finish.widen(values, validity.as_ref())?
+        };
+        Ok(Vector { values, validity })
+    }
+}
+
+impl Exact {
+    fn narrow(
+        &self,
+        rows: usize,
+        left: Lanes<'_, i64>,
+        right: Lanes<'_, i64>,
+        validity: Option<&Bitmap>,
+    ) -> SqlResult<Values> {
+        if self.in_64 || (!self.finish.wide && self.prevented(left, right)) {
+            let values = match self.operator {
+                BinaryOperator::Add => map2(rows, left, right, i64::wrapping_add),
+                BinaryOperator::Subtract => map2(rows, left, right, i64::wrapping_sub),
+                _ => map2(rows, left, right, i64::wrapping_mul),
+            };
+            return self.finish.narrow(values, validity);
+        }
+        // Sums and products of 64-bit numbers always fit 128 bits.
+        let wide = i128::from;
+        let values = match self.operator {
+            BinaryOperator::Add => map2(rows, left, right, |a, b| wide(a) + wide(b)),
+            BinaryOperator::Subtract => map2(rows, left, right, |a, b| wide(a) - wide(b)),
+            _ => map2(rows, left, right, |a, b| wide(a) * wide(b)),
+        };
+        self.finish.widen(values, validity)
+    }
+
+    /// Whether the values of these vectors happen to prove that 64 bits hold the results.
+    fn prevented(&self, left: Lanes<'_, i64>, right: Lanes<'_, i64>) -> bool {
+        let bounds = |lanes| {
+            let (low, high) = match lanes {
+                Lanes::Slice(values) => extent(values).unwrap_or((0, 0)),
+                Lanes::Constant(value) => (value, value),
+            };
+            (i128::from(low), i128::from(high))
+        };
+        interval(self.operator, bounds(left), bounds(right))
+            .is_some_and(|it| contains(I64_RANGE, it))
+    }
+
+    fn wide(
+        &self,
+        rows: usize,
+        left: Lanes<'_, i128>,
+        right: Lanes<'_, i128>,
+        validity: Option<&Bitmap>,
+    ) -> SqlResult<Vec<i128>> {
+        if self.proven {
+            return Ok(match self.operator {
+                BinaryOperator::Add => map2(rows, left, right, i128::wrapping_add),
+                BinaryOperator::Subtract => map2(rows, left, right, i128::wrapping_sub),
+                _ => map2(rows, left, right, i128::wrapping_mul),
+            });
+        }
+        let pairs = match self.operator {
+            BinaryOperator::Add => map2(rows, left, right, i128::overflowing_add),
+            BinaryOperator::Subtract => map2(rows, left, right, i128::overflowing_sub),
+            _ => map2(rows, left, right, i128::overflowing_mul),
+        };
+        if any_valid(&pairs, validity, |(_, overflow)| overflow) {
+            return Err(self.finish.error());
+        }
+        Ok(map1(&pairs, |(value, _)| value))
+    }
+}
+
+/// Compiles `- operand`.
+pub(super) fn negate(operand: Node, data_type: DataType) -> SqlResult<Node> {
+    if operand.is_null() {
+        return Ok(Node::null(data_type));
+    }
+    if operand.shape.data_type.is_float() {
+        let minus_one = Node::constant(types::Value::Float(-1.0), DataType::Double);
+        return Ok(float_arithmetic(BinaryOperator::Multiply, operand, minus_one, data_type));
+    }
+    let zero = Node::constant(types::Value::Integer(0), DataType::Integer);
+    arithmetic(BinaryOperator::Subtract, zero, operand, data_type)
+}
+
+fn float_arithmetic(
+    operator: BinaryOperator,
+    left: Node,
+    right: Node,
+    data_type: DataType,
+) -> Node {
+    let facts = Facts::of([&left, &right]).or_fallible(true);
+    let shape = ColumnShape::computed(data_type, facts.nullable);
+    let single = data_type == DataType::Real;
+    Node::new(shape, facts, Float { operator, left, right, single })
+}
+
+#[derive(Debug)]
+struct Float {
+    operator: BinaryOperator,
+    left: Node,
+    right: Node,
+    /// REAL: results are rounded to 32 bits.
+    single: bool,
+}
+
+impl Kernel for Float {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let left = self.left.argument(batch)?;
+        let right = self.right.argument(batch)?;
+        let (a, b) = (left.f64(), right.f64());
+        let validity = both_valid(left.validity(), right.validity());
+        let rows = batch.rows;
+        if matches!(self.operator, BinaryOperator::Divide | BinaryOperator::Modulo) {
+            let zeros = map2(rows, b, Lanes::Constant(()), |it, ()| it == 0.0);
+            if any_valid(&zeros, validity.as_ref(), |it| it) {
+                return Err(division::by_zero());
+            }
+        }
+        let mut values = match self.operator {
+            BinaryOperator::Add => map2(rows, a, b, |a, b| a + b),
+            BinaryOperator::Subtract => map2(rows, a, b, |a, b| a - b),
+            BinaryOperator::Multiply => map2(rows, a, b, |a, b| a * b),
+            BinaryOperator::Divide => map2(rows, a, b, |a, b| a / b),
+            _ => map2(rows, a, b, |a, b| a % b),
+        };
+        if self.single {
+            values.iter_mut().for_each(|it| *it = f64::from(*it as f32));
+        }
+        if any_valid(&values, validity.as_ref(), f64::is_infinite) {
+            let finite = map2(rows, a, b, |a, b| a.is_finite() && b.is_finite());
+            let overflow = (values.iter().zip(&finite).enumerate()).any(|(row, (it, &finite))| {
+                it.is_infinite() && finite && validity.as_ref().is_none_or(|map| map.get(row))
+            });
+            if overflow {
+                return Err(SqlError::new(
+                    SqlState::NUMERIC_OUT_OF_RANGE,
+                    "a floating-point result is out of range: overflow",
+                ));
+            }
+        }
+        Ok(Vector { values: Values::F64(values), validity })
+    }
+}

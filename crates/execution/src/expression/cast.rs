@@ -1,0 +1,316 @@
+//! Conversions between all types. The form of CHAR(n) inside is without blanks at its end, as they do not count.
+
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::compare::{compare, trim_blanks};
+use super::date::DAY;
+use super::integers::{Finish, bounds_of, multiplied, out_of_range, rescaled, type_range};
+use super::kernels::{Lanes, any_valid, map2, valid_at};
+use super::node::{Facts, Kernel, Node, Texts, for_texts, push_text};
+use super::text::characters;
+use super::{format, parse};
+use crate::{Batch, Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
+
+fn is_exact(data_type: DataType) -> bool {
+    data_type.is_integer() || matches!(data_type, DataType::Decimal { .. })
+}
+
+/// Compiles a conversion; of a value that has the type already, nothing is left.
+pub(super) fn cast(operand: Node, to: DataType) -> SqlResult<Node> {
+    let from = operand.shape.data_type;
+    if operand.is_null() {
+        return Ok(Node::null(to));
+    }
+    if from == to {
+        return Ok(operand);
+    }
+    Ok(match (from, to) {
+        (_, to) if from.is_text() && to.is_text() => limited(operand, to),
+        (_, to) if to.is_text() => {
+            let facts = Facts::of([&operand]);
+            let shape = ColumnShape::computed(DataType::Text, facts.nullable);
+            limited(Node::new(shape, facts, Format(operand)), to)
+        }
+        (from, to) if from.is_text() => parsed(operand, to),
+        (from, to) if is_exact(from) && is_exact(to) => rescaled(operand, to),
+        (DataType::Boolean, to) if is_exact(to) => rescaled(integer_of_boolean(operand), to),
+        (from, DataType::Boolean) if is_exact(from) => {
+            let zero = Node::constant(Value::Integer(0), DataType::Integer);
+            compare(plan::BinaryOperator::NotEqual, operand, zero)?
+        }
+        (from, to) if to.is_float() && (is_exact(from) || from.is_float()) => float_of(operand, to),
+        (from, to) if from.is_float() && is_exact(to) => exact_of_float(operand, to),
+        (DataType::Date, DataType::Timestamp) => multiplied(operand, i128::from(DAY), to),
+        (DataType::Timestamp, DataType::Date) => date_of_timestamp(operand),
+        (from, to) => {
+            return Err(SqlError::new(
+                SqlState("42846"),
+                format!("a value of type {from} cannot be cast to {to}"),
+            ));
+        }
+    })
+}
+
+/// A number as DOUBLE PRECISION; REAL is held alike.
+pub(super) fn to_float(operand: Node) -> SqlResult<Node> {
+    if operand.shape.data_type.is_float() { Ok(operand) } else { cast(operand, DataType::Double) }
+}
+
+#[derive(Debug)]
+struct IntegerOfBoolean(Node);
+
+fn integer_of_boolean(operand: Node) -> Node {
+    let facts = Facts::of([&operand]);
+    let shape = ColumnShape {
+        data_type: DataType::SmallInt,
+        representation: Representation::I64,
+        bounds: Some((0, 1)),
+        nullable: facts.nullable,
+    };
+    Node::new(shape, facts, IntegerOfBoolean(operand))
+}
+
+impl Kernel for IntegerOfBoolean {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let argument = self.0.argument(batch)?;
+        let values = map2(batch.rows, argument.bool(), Lanes::Constant(()), |it, ()| i64::from(it));
+        Ok(Vector { values: Values::I64(values), validity: argument.validity().cloned() })
+    }
+}
+
+#[derive(Debug)]
+struct FloatOf {
+    operand: Node,
+    divisor: f64,
+    single: bool,
+}
+
+fn float_of(operand: Node, to: DataType) -> Node {
+    let (from, single) = (operand.shape.data_type, to == DataType::Real);
+    if from == DataType::Real {
+        return operand.relabelled(to);
+    }
+    let divisor = 10_f64.powi(i32::from(from.scale()));
+    let facts = Facts::of([&operand]).or_fallible(single && from == DataType::Double);
+    let shape = ColumnShape::computed(to, facts.nullable);
+    Node::new(shape, facts, FloatOf { operand, divisor, single })
+}
+
+impl Kernel for FloatOf {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let argument = self.operand.argument(batch)?;
+        let (rows, divisor) = (batch.rows, Lanes::Constant(self.divisor));
+        let validity = argument.validity();
+        let mut values = match self.operand.shape.representation {
+            Representation::F64 => map2(rows, argument.f64(), divisor, |it, _| it),
+            Representation::I64 => map2(rows, argument.i64(), divisor, |it, by| it as f64 / by),
+            _ => map2(rows, argument.i128(), divisor, |it, by| it as f64 / by),
+        };
+        if self.single {
+            let overflows = |it: f64| it.is_finite() && (it as f32).is_infinite();
+            if any_valid(&values, validity, overflows) {
+                return Err(out_of_range(DataType::Real));
+            }
+            values.iter_mut().for_each(|it| *it = f64::from(*it as f32));
+        }
+        Ok(Vector { values: Values::F64(values), validity: validity.cloned() })
+    }
+}
+
+#[derive(Debug)]
+struct ExactOfFloat {
+    operand: Node,
+    to: DataType,
+    finish: Finish,
+}
+
+fn exact_of_float(operand: Node, to: DataType) -> Node {
+    let facts = Facts::of([&operand]).or_fallible(true);
+    let (finish, shape) = Finish::new(to, Some(type_range(to)), facts.nullable);
+    Node::new(shape, facts, ExactOfFloat { operand, to, finish })
+}
+
+impl Kernel for ExactOfFloat {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let argument = self.operand.argument(batch)?;
+        let validity = argument.validity();
+        let single = self.operand.shape.data_type == DataType::Real;
+        let mut values = vec![0; batch.rows];
+        for (row, value) in values.iter_mut().enumerate() {
+            if !valid_at(validity, row) {
+                continue;
+            }
+            let float = match argument.f64() {
+                Lanes::Slice(values) => values[row],
+                Lanes::Constant(value) => value,
+            };
+            // The digits of a REAL are those of its 32 bits.
+            *value = if single && !self.to.is_integer() && float.is_finite() {
+                parse::exact(&(float as f32).to_string(), self.to)?
+            } else {
+                parse::exact_of_float(float, self.to)?
+            };
+        }
+        Ok(Vector { values: self.finish.widen(values, validity)?, validity: validity.cloned() })
+    }
+}
+
+#[derive(Debug)]
+struct DateOfTimestamp(Node);
+
+fn date_of_timestamp(operand: Node) -> Node {
+    let (low, high) = bounds_of(&operand.shape);
+    let day = i128::from(DAY);
+    let facts = Facts::of([&operand]);
+    let shape = ColumnShape {
+        data_type: DataType::Date,
+        representation: Representation::I64,
+        bounds: Some((low.div_euclid(day), high.div_euclid(day))),
+        nullable: facts.nullable,
+    };
+    Node::new(shape, facts, DateOfTimestamp(operand))
+}
+
+impl Kernel for DateOfTimestamp {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let argument = self.0.argument(batch)?;
+        let values =
+            map2(batch.rows, argument.i64(), Lanes::Constant(()), |it, ()| it.div_euclid(DAY));
+        Ok(Vector { values: Values::I64(values), validity: argument.validity().cloned() })
+    }
+}
+
+#[derive(Debug)]
+struct Format(Node);
+
+impl Kernel for Format {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let vector = self.0.evaluate(batch)?;
+        let data_type = self.0.shape.data_type;
+        let mut texts = TextVector::default();
+        let mut text = String::new();
+        for row in 0..batch.rows {
+            text.clear();
+            if vector.is_valid(row) {
+                match &vector.values {
+                    Values::I64(values) => {
+                        format::number(i128::from(values[row]), data_type, &mut text);
+                    }
+                    Values::I128(values) => format::number(values[row], data_type, &mut text),
+                    Values::F64(values) => {
+                        format::float(values[row], data_type == DataType::Real, &mut text);
+                    }
+                    Values::Bool(values) => {
+                        text.push_str(if values[row] { "true" } else { "false" });
+                    }
+                    Values::Codes(_) | Values::Text(_) => {
+                        unreachable!("invariant: text is not formatted")
+                    }
+                }
+            }
+            push_text(&mut texts, text.as_bytes());
+        }
+        Ok(Vector { values: Values::Text(texts), validity: vector.validity.clone() })
+    }
+}
+
+#[derive(Debug)]
+struct Parse {
+    operand: Node,
+    to: DataType,
+    /// For exact types.
+    finish: Option<Finish>,
+}
+
+fn parsed(operand: Node, to: DataType) -> Node {
+    let facts = Facts::of([&operand]).or_fallible(true);
+    let exact = is_exact(to) || matches!(to, DataType::Date | DataType::Timestamp);
+    if exact {
+        let (finish, shape) = Finish::new(to, Some(type_range(to)), facts.nullable);
+        return Node::new(shape, facts, Parse { operand, to, finish: Some(finish) });
+    }
+    let shape = ColumnShape::computed(to, facts.nullable);
+    Node::new(shape, facts, Parse { operand, to, finish: None })
+}
+
+/// Parses the rows that are not NULL; the first error ends it.
+fn parse_all<'a, T: Clone + Default>(
+    rows: usize,
+    validity: Option<&Bitmap>,
+    texts: Texts<'a>,
+    parse: impl Fn(&'a str) -> SqlResult<T>,
+) -> SqlResult<Vec<T>> {
+    let mut values = vec![T::default(); rows];
+    for (row, value) in values.iter_mut().enumerate() {
+        if valid_at(validity, row) {
+            let text = std::str::from_utf8(texts.get(row)).expect("invariant: text is UTF-8");
+            *value = parse(text)?;
+        }
+    }
+    Ok(values)
+}
+
+impl Kernel for Parse {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let argument = self.operand.argument(batch)?;
+        let texts = Texts::of(&argument, &self.operand.shape);
+        let (rows, validity, to) = (batch.rows, argument.validity(), self.to);
+        let values = match (to, &self.finish) {
+            (DataType::Boolean, _) => {
+                Values::Bool(parse_all(rows, validity, texts, parse::boolean)?)
+            }
+            (DataType::Date, _) => Values::I64(parse_all(rows, validity, texts, parse::date)?),
+            (DataType::Timestamp, _) => {
+                Values::I64(parse_all(rows, validity, texts, parse::timestamp)?)
+            }
+            (to, Some(finish)) => {
+                let values = parse_all(rows, validity, texts, |it| parse::exact(it, to))?;
+                finish.widen(values, validity)?
+            }
+            (to, None) => Values::F64(parse_all(rows, validity, texts, |it| parse::float(it, to))?),
+        };
+        Ok(Vector { values, validity: validity.cloned() })
+    }
+}
+
+#[derive(Debug)]
+struct Limit {
+    operand: Node,
+    characters: usize,
+    trimmed: bool,
+}
+
+/// Text cut to the length of its type, silently, as a cast does it.
+fn limited(operand: Node, to: DataType) -> Node {
+    let (characters, trimmed) = match to {
+        DataType::Char(most) => (most as usize, true),
+        DataType::Varchar(most) => (most as usize, false),
+        _ => return operand.relabelled(to),
+    };
+    let fits = match operand.shape.data_type {
+        DataType::Char(most) => most as usize <= characters,
+        DataType::Varchar(most) => most as usize <= characters && !trimmed,
+        _ => false,
+    };
+    if fits {
+        return operand.relabelled(to);
+    }
+    let facts = Facts::of([&operand]);
+    let shape = ColumnShape::computed(to, facts.nullable);
+    Node::new(shape, facts, Limit { operand, characters, trimmed })
+}
+
+impl Kernel for Limit {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let argument = self.operand.argument(batch)?;
+        let texts = Texts::of(&argument, &self.operand.shape);
+        let mut out = TextVector::default();
+        for_texts!(texts, get => {
+            for row in 0..batch.rows {
+                let text = characters(get(row), 0, self.characters);
+                push_text(&mut out, if self.trimmed { trim_blanks(text) } else { text });
+            }
+        });
+        Ok(Vector { values: Values::Text(out), validity: argument.validity().cloned() })
+    }
+}

@@ -1,0 +1,196 @@
+//! From an expression of the plan to nodes: types and ways of holding values are decided here, once.
+
+use std::collections::BTreeSet;
+
+use plan::{BinaryOperator, Expr, ExprKind, PipelineId, UnaryOperator};
+use types::{DataType, SqlError, SqlResult, Value};
+
+use super::node::Node;
+use super::{arithmetic, case, cast, codes, compare, date, function, like, list, logic, text};
+use crate::Layout;
+
+/// What an expression is compiled against.
+pub(super) struct Compiler<'a> {
+    pub layout: &'a Layout,
+    pub scalar: &'a dyn Fn(PipelineId) -> SqlResult<Value>,
+    /// Whether parts over one dictionary column become tables over its entries; not inside such a part.
+    pub tables: bool,
+}
+
+impl Compiler<'_> {
+    pub fn compile(&self, expr: &Expr) -> SqlResult<Node> {
+        if self.tables
+            && let Some((column, entries)) = self.dictionary_of(expr)
+        {
+            let inner = Compiler { tables: false, ..*self }.node(expr)?;
+            if !inner.facts.volatile {
+                return Ok(codes::per_entry(inner, column, entries));
+            }
+        }
+        self.node(expr)
+    }
+
+    /// The only column of an expression that is worth a table, when it has a dictionary.
+    fn dictionary_of(&self, expr: &Expr) -> Option<(usize, usize)> {
+        match &expr.kind {
+            ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Scalar(_) => return None,
+            // One bit per row answers these already.
+            ExprKind::Unary {
+                operator: UnaryOperator::IsNull | UnaryOperator::IsNotNull,
+                operand,
+            } if matches!(operand.kind, ExprKind::Column(_)) => return None,
+            _ => {}
+        }
+        let mut columns = BTreeSet::new();
+        expr.collect_columns(&mut columns);
+        let column = *columns.first()?;
+        if columns.len() > 1 {
+            return None;
+        }
+        Some((column, codes::dictionary_entries(self.layout, column)?))
+    }
+
+    fn node(&self, expr: &Expr) -> SqlResult<Node> {
+        let data_type = expr.data_type;
+        let node = match &expr.kind {
+            ExprKind::Column(index) => {
+                let shape = self.layout.get(*index).ok_or_else(|| {
+                    SqlError::internal(format!("column {index} of {} is read", self.layout.len()))
+                })?;
+                Node::column(*index, shape.clone())
+            }
+            ExprKind::Literal(value) => literal(value, data_type)?,
+            ExprKind::Scalar(pipeline) => literal(&(self.scalar)(*pipeline)?, data_type)?,
+            ExprKind::Binary { operator, left, right } => {
+                self.binary(*operator, left, right, data_type)?
+            }
+            ExprKind::Unary { operator, operand } => self.unary(*operator, operand, data_type)?,
+            ExprKind::Case { branches, otherwise } => {
+                let conditions = (branches.iter())
+                    .map(|(condition, _)| self.condition(condition))
+                    .collect::<SqlResult<_>>()?;
+                let mut results = (branches.iter())
+                    .map(|(_, result)| self.compile(result))
+                    .collect::<SqlResult<Vec<_>>>()?;
+                results.push(match otherwise {
+                    Some(otherwise) => self.compile(otherwise)?,
+                    None => Node::null(data_type),
+                });
+                case::case(conditions, results, data_type)?
+            }
+            ExprKind::InList { operand, list, negated } => {
+                list::in_list(self.compile(operand)?, list, *negated)
+            }
+            ExprKind::Like { operand, pattern, escape, case_insensitive, negated } => {
+                let operand = self.compile(operand)?;
+                like::like(operand, pattern, *escape, *case_insensitive, *negated)?
+            }
+            ExprKind::Cast(operand) => cast::cast(self.compile(operand)?, data_type)?,
+            ExprKind::Extract { field, operand } => {
+                date::extract(*field, self.compile(operand)?, data_type)?
+            }
+            ExprKind::Substring { operand, start, length } => {
+                text::substring(self.compile(operand)?, *start, *length, data_type)?
+            }
+            ExprKind::Function { function, arguments } => {
+                let arguments =
+                    arguments.iter().map(|it| self.compile(it)).collect::<SqlResult<_>>()?;
+                function::function(function.clone(), arguments, data_type)
+            }
+        };
+        // The plan's word on a type holds, down to the scale of a decimal.
+        if node.shape.data_type == data_type || node.shape.data_type == DataType::Null {
+            Ok(node)
+        } else {
+            cast::cast(node, data_type)
+        }
+    }
+
+    fn condition(&self, expr: &Expr) -> SqlResult<Node> {
+        cast::cast(self.compile(expr)?, DataType::Boolean)
+    }
+
+    fn binary(
+        &self,
+        operator: BinaryOperator,
+        left: &Expr,
+        right: &Expr,
+        data_type: DataType,
+    ) -> SqlResult<Node> {
+        use BinaryOperator::*;
+        if matches!(operator, And | Or) {
+            let mut operands = Vec::new();
+            self.flatten(operator, left, &mut operands)?;
+            self.flatten(operator, right, &mut operands)?;
+            return Ok(logic::logic(operands, operator == Or));
+        }
+        let (left, right) = (self.compile(left)?, self.compile(right)?);
+        match operator {
+            Add | Subtract | Multiply | Divide | Modulo => {
+                arithmetic::arithmetic(operator, left, right, data_type)
+            }
+            IsDistinctFrom => compare::distinct(left, right, false),
+            IsNotDistinctFrom => compare::distinct(left, right, true),
+            _ => compare::compare(operator, left, right),
+        }
+    }
+
+    /// The operands of nested ANDs, or ORs, in order.
+    fn flatten(
+        &self,
+        wanted: BinaryOperator,
+        expr: &Expr,
+        operands: &mut Vec<Node>,
+    ) -> SqlResult<()> {
+        match &expr.kind {
+            // A nest over one dictionary column is one table.
+            ExprKind::Binary { operator, left, right }
+                if *operator == wanted && !(self.tables && self.dictionary_of(expr).is_some()) =>
+            {
+                self.flatten(wanted, left, operands)?;
+                self.flatten(wanted, right, operands)
+            }
+            _ => {
+                operands.push(self.condition(expr)?);
+                Ok(())
+            }
+        }
+    }
+
+    fn unary(
+        &self,
+        operator: UnaryOperator,
+        operand: &Expr,
+        data_type: DataType,
+    ) -> SqlResult<Node> {
+        Ok(match operator {
+            UnaryOperator::Not => logic::not(self.condition(operand)?),
+            UnaryOperator::Negate => arithmetic::negate(self.compile(operand)?, data_type)?,
+            UnaryOperator::IsNull => logic::is_null(self.compile(operand)?, false),
+            UnaryOperator::IsNotNull => logic::is_null(self.compile(operand)?, true),
+            UnaryOperator::IsTrue => logic::is_truth(self.condition(operand)?, true, false),
+            UnaryOperator::IsFalse => logic::is_truth(self.condition(operand)?, false, false),
+            UnaryOperator::IsNotTrue => logic::is_truth(self.condition(operand)?, true, true),
+            UnaryOperator::IsNotFalse => logic::is_truth(self.condition(operand)?, false, true),
+        })
+    }
+}
+
+/// A constant of a type; a value of another kind or scale is converted.
+pub(super) fn literal(value: &Value, data_type: DataType) -> SqlResult<Node> {
+    let natural = match value {
+        Value::Null => return Ok(Node::null(data_type)),
+        Value::Boolean(_) => DataType::Boolean,
+        Value::Integer(_) if data_type.is_integer() => data_type,
+        Value::Integer(_) => DataType::BigInt,
+        Value::Float(_) if data_type.is_float() => data_type,
+        Value::Float(_) => DataType::Double,
+        Value::Decimal { scale, .. } if data_type.scale() == *scale => data_type,
+        Value::Decimal { scale, .. } => DataType::Decimal { precision: 38, scale: *scale },
+        Value::Date(_) => DataType::Date,
+        Value::Timestamp(_) => DataType::Timestamp,
+        Value::Text(_) if data_type.is_text() => data_type,
+        Value::Text(_) => DataType::Text,
+    };
+    cast::cast(Node::constant(value.clone(), natural), data_type)
+}

@@ -1,0 +1,102 @@
+//! EXTRACT of a field of a date or timestamp.
+
+use plan::DateField;
+use types::value::civil_from_days;
+use types::{DataType, SqlError, SqlResult};
+
+use super::cast::cast;
+use super::integers::bounds_of;
+use super::kernels::{Lanes, map2};
+use super::node::{Facts, Kernel, Node};
+use crate::{Batch, ColumnShape, Representation, Values, Vector};
+
+/// Microseconds of a day.
+pub(super) const DAY: i64 = 86_400_000_000;
+/// Dates that lie within this many days are looked up in a table of the field by day.
+const TABLE_DAYS: i128 = 1 << 16;
+
+#[derive(Debug)]
+struct Extract {
+    field: DateField,
+    operand: Node,
+    /// Whether the operand counts microseconds.
+    timestamp: bool,
+    /// First day and the field of each day from there.
+    table: Option<(i64, Vec<i64>)>,
+}
+
+/// Compiles EXTRACT.
+pub(super) fn extract(field: DateField, operand: Node, data_type: DataType) -> SqlResult<Node> {
+    if operand.is_null() {
+        return Ok(Node::null(data_type));
+    }
+    let timestamp = match operand.shape.data_type {
+        DataType::Date => false,
+        DataType::Timestamp => true,
+        other => return Err(SqlError::internal(format!("EXTRACT from {other}"))),
+    };
+    let (low, high) = bounds_of(&operand.shape);
+    let day = |it: i128| if timestamp { (it as i64).div_euclid(DAY) } else { it as i64 };
+    let bounds = match field {
+        DateField::Year => {
+            (field_of_day(field, day(low)).into(), field_of_day(field, day(high)).into())
+        }
+        DateField::Quarter => (1, 4),
+        DateField::Month => (1, 12),
+        DateField::Day => (1, 31),
+    };
+    let table =
+        (!timestamp && operand.shape.bounds.is_some() && high - low < TABLE_DAYS).then(|| {
+            let days = low as i64..=high as i64;
+            (low as i64, days.map(|it| field_of_day(field, it)).collect())
+        });
+    let facts = Facts::of([&operand]);
+    let shape = ColumnShape {
+        data_type: DataType::BigInt,
+        representation: Representation::I64,
+        bounds: Some(bounds),
+        nullable: facts.nullable,
+    };
+    cast(Node::new(shape, facts, Extract { field, operand, timestamp, table }), data_type)
+}
+
+/// A field of a day counted from 1970-01-01.
+#[inline]
+pub(super) fn field_of_day(field: DateField, day: i64) -> i64 {
+    let (year, month, day) = civil_from_days(day);
+    match field {
+        DateField::Year => year,
+        DateField::Quarter => i64::from(month - 1) / 3 + 1,
+        DateField::Month => i64::from(month),
+        DateField::Day => i64::from(day),
+    }
+}
+
+impl Kernel for Extract {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let argument = self.operand.argument(batch)?;
+        let (rows, values, none) = (batch.rows, argument.i64(), Lanes::Constant(()));
+        let values = match (&self.table, self.field, self.timestamp) {
+            // A NULL may hide any day.
+            (Some((first, table)), ..) => map2(rows, values, none, |it, ()| {
+                table.get(it.wrapping_sub(*first) as usize).copied().unwrap_or(0)
+            }),
+            (None, DateField::Year, false) => {
+                map2(rows, values, none, |it, ()| field_of_day(DateField::Year, clamped(it)))
+            }
+            (None, field, false) => {
+                map2(rows, values, none, |it, ()| field_of_day(field, clamped(it)))
+            }
+            (None, field, true) => {
+                map2(rows, values, none, |it, ()| field_of_day(field, it.div_euclid(DAY)))
+            }
+        };
+        Ok(Vector { values: Values::I64(values), validity: argument.validity().cloned() })
+    }
+}
+
+/// What stands at a NULL may be no date at all; valid rows are within 32 bits.
+#[inline]
+fn clamped(day: i64) -> i64 {
+    i64::from(day as i32)
+}

@@ -1,0 +1,231 @@
+//! Division and remainder of exact numbers. Only rows that are not NULL can raise an error.
+
+use types::{DataType, SqlError, SqlResult, SqlState};
+
+use super::arithmetic::{type_of_scale, with_common_scale};
+use super::integers::{
+    Finish, I64_RANGE, bounds_of, contains, divide_rounded, multiply, power_of_ten, rescaled,
+    widened,
+};
+use super::kernels::{Lanes, any_valid, both_valid, map1, map2};
+use super::node::{Facts, Kernel, Node};
+use crate::{Batch, Bitmap, Vector};
+
+/// The error for a divisor of zero.
+pub(super) fn by_zero() -> SqlError {
+    SqlError::new(SqlState::DIVISION_BY_ZERO, "division by zero")
+        .with_hint("guard the divisor with NULLIF(divisor, 0)")
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Rule {
+    Truncate,
+    Round,
+    Remainder,
+}
+
+#[derive(Debug)]
+struct Division {
+    rule: Rule,
+    left: Node,
+    right: Node,
+    /// What the dividend is multiplied with, so that the quotient has the digits of the result.
+    factor: i128,
+    /// Whether the multiplied dividend provably fits 64 bits, and both operands are held in 64.
+    in_64: bool,
+    finish: Finish,
+}
+
+/// Compiles `left / right`: integers truncate, decimals round to the scale of the result.
+pub(super) fn divide(left: Node, right: Node, data_type: DataType) -> Node {
+    let rule = if data_type.is_integer() { Rule::Truncate } else { Rule::Round };
+    let digits = i32::from(data_type.scale()) + i32::from(right.shape.data_type.scale())
+        - i32::from(left.shape.data_type.scale());
+    let (factor, right) = match u32::try_from(digits) {
+        Ok(digits) => (power_of_ten(digits).unwrap_or(i128::MAX), right),
+        Err(_) => {
+            // The dividend has more digits than the result needs: the divisor gets them too.
+            let scale = left.shape.data_type.scale() - data_type.scale();
+            (1, rescaled(right, DataType::Decimal { precision: 38, scale }))
+        }
+    };
+    let bounds = bounds_of(&left.shape);
+    let most = bounds.0.checked_abs().map(|it| it.max(bounds.1.abs()));
+    let dividend = most.and_then(|most| multiply((-most, most), (factor, factor)));
+    division(rule, left, right, factor, dividend, data_type)
+}
+
+/// Compiles `left % right`; the result has the sign of the dividend.
+pub(super) fn modulo(left: Node, right: Node, data_type: DataType) -> Node {
+    let (left, right, scale) = with_common_scale(left, right);
+    let bounds = bounds_of(&left.shape);
+    let raw = Some((bounds.0.min(0), bounds.1.max(0)));
+    let computed = type_of_scale(scale, data_type);
+    rescaled(division(Rule::Remainder, left, right, 1, raw, computed), data_type)
+}
+
+fn division(
+    rule: Rule,
+    left: Node,
+    right: Node,
+    factor: i128,
+    raw: Option<(i128, i128)>,
+    data_type: DataType,
+) -> Node {
+    let facts = Facts::of([&left, &right]).or_fallible(true);
+    let (finish, shape) = Finish::new(data_type, raw, facts.nullable);
+    let narrow = !left.is_wide() && !right.is_wide();
+    let in_64 = narrow && raw.is_some_and(|it| contains(I64_RANGE, it));
+    let (left, right) = if in_64 { (left, right) } else { (widened(left), widened(right)) };
+    Node::new(shape, facts, Division { rule, left, right, factor, in_64, finish })
+}
+
+impl Kernel for Division {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let left = self.left.argument(batch)?;
+        let right = self.right.argument(batch)?;
+        let validity = both_valid(left.validity(), right.validity());
+        let values = if self.in_64 {
+            check_divisor(batch.rows, right.i64(), 0, validity.as_ref())?;
+            let values = self.narrow(batch.rows, left.i64(), right.i64());
+            self.finish.narrow(values, validity.as_ref())?
+        } else {
+            check_divisor(batch.rows, right.i128(), 0, validity.as_ref())?;
+            let values = self.wide(batch.rows, left.i128(), right.i128());
+            if any_valid(&values, validity.as_ref(), |it| it.is_none()) {
+                return Err(self.finish.error());
+            }
+            let values = map1(&values, Option::unwrap_or_default);
+            self.finish.widen(values, validity.as_ref())?
+        };
+        Ok(Vector { values, validity })
+    }
+}
+
+fn check_divisor<T: Copy + PartialEq>(
+    rows: usize,
+    divisor: Lanes<'_, T>,
+    zero: T,
+    validity: Option<&Bitmap>,
+) -> SqlResult<()> {
+    let found = match divisor {
+        Lanes::Slice(values) => any_valid(values, validity, |it| it == zero),
+        Lanes::Constant(value) => value == zero && any_valid(&vec![(); rows], validity, |()| true),
+    };
+    if found { Err(by_zero()) } else { Ok(()) }
+}
+
+impl Division {
+    fn narrow(&self, rows: usize, left: Lanes<'_, i64>, right: Lanes<'_, i64>) -> Vec<i64> {
+        let factor = self.factor as i64;
+        // A NULL may hide any divisor, zero included.
+        match self.rule {
+            Rule::Truncate => map2(rows, left, right, |a, b| match b {
+                0 => 0,
+                b => a.wrapping_div(b),
+            }),
+            Rule::Remainder => map2(rows, left, right, |a, b| match b {
+                0 => 0,
+                b => a.wrapping_rem(b),
+            }),
+            Rule::Round => map2(rows, left, right, |a, b| match b {
+                0 => 0,
+                b => round_64(a.wrapping_mul(factor), b),
+            }),
+        }
+    }
+
+    fn wide(
+        &self,
+        rows: usize,
+        left: Lanes<'_, i128>,
+        right: Lanes<'_, i128>,
+    ) -> Vec<Option<i128>> {
+        match self.rule {
+            Rule::Truncate => map2(rows, left, right, |a, b| match b {
+                0 => Some(0),
+                b => a.checked_div(b),
+            }),
+            Rule::Remainder => map2(rows, left, right, |a, b| match b {
+                0 => Some(0),
+                b => Some(a.wrapping_rem(b)),
+            }),
+            Rule::Round => map2(rows, left, right, |a, b| match b {
+                0 => Some(0),
+                b => match a.checked_mul(self.factor) {
+                    Some(product) => Some(divide_rounded(product, b)),
+                    None => multiply_divide(a, self.factor, b),
+                },
+            }),
+        }
+    }
+}
+
+#[inline]
+fn round_64(value: i64, divisor: i64) -> i64 {
+    let (quotient, rest) = (value.wrapping_div(divisor), value.wrapping_rem(divisor));
+    let up = rest.unsigned_abs() >= divisor.unsigned_abs() - rest.unsigned_abs();
+    let away = if (value < 0) != (divisor < 0) { -1 } else { 1 };
+    quotient.wrapping_add(if up { away } else { 0 })
+}
+
+/// `a * b / c`, rounded half away from zero, with the product in 256 bits; `None` when 128 do not hold the result.
+#[cold]
+fn multiply_divide(a: i128, b: i128, c: i128) -> Option<i128> {
+    let negative = (a < 0) ^ (b < 0) ^ (c < 0);
+    let (high, low) = widening_multiply(a.unsigned_abs(), b.unsigned_abs());
+    let divisor = c.unsigned_abs();
+    if high >= divisor {
+        return None;
+    }
+    // Long division bit by bit: `rest` stays below the divisor, which is at most 2^127, so doubling it fits.
+    let (mut quotient, mut rest) = (0_u128, high);
+    for bit in (0..128).rev() {
+        rest = rest << 1 | (low >> bit & 1);
+        quotient <<= 1;
+        if rest >= divisor {
+            rest -= divisor;
+            quotient |= 1;
+        }
+    }
+    let quotient = quotient.checked_add(u128::from(rest >= divisor - rest))?;
+    let quotient = i128::try_from(quotient).ok()?;
+    Some(if negative { -quotient } else { quotient })
+}
+
+/// The product of two numbers in 256 bits: high and low half.
+fn widening_multiply(a: u128, b: u128) -> (u128, u128) {
+    const HALF: u128 = u64::MAX as u128;
+    let (a1, a0, b1, b0) = (a >> 64, a & HALF, b >> 64, b & HALF);
+    let low = a0 * b0;
+    let middle = a1 * b0 + (low >> 64);
+    let middle2 = a0 * b1 + (middle & HALF);
+    (a1 * b1 + (middle >> 64) + (middle2 >> 64), middle2 << 64 | (low & HALF))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_beyond_128_bits_divide_exactly() {
+        let big = power_of_ten(37).unwrap();
+        assert_eq!(multiply_divide(big, 100, 1000), Some(power_of_ten(36).unwrap()));
+        assert_eq!(multiply_divide(-big, big, big), Some(-big));
+        assert_eq!(multiply_divide(big, big, -big), Some(-big));
+        assert_eq!(multiply_divide(big * 3, 10, 20), Some(big * 3 / 2));
+        assert_eq!(multiply_divide(7 * big + 1, 1000, 2 * big), Some(3500));
+        assert_eq!(multiply_divide(big, big, 1), None);
+        assert_eq!(widening_multiply(u128::MAX, u128::MAX), (u128::MAX - 1, 1));
+    }
+
+    #[test]
+    fn rounding_is_half_away_from_zero() {
+        for (value, divisor, expected) in
+            [(5, 2, 3), (-5, 2, -3), (5, -2, -3), (-5, -2, 3), (4, 3, 1), (5, 3, 2), (-1, 2, -1)]
+        {
+            assert_eq!(round_64(value, divisor), expected, "{value} / {divisor}");
+            assert_eq!(divide_rounded(value.into(), divisor.into()), expected.into());
+        }
+    }
+}

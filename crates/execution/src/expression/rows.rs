@@ -1,0 +1,99 @@
+//! Constant rows: VALUES, INSERT, and SELECT without FROM.
+
+use plan::{Expr, PipelineId};
+use stdx::sync::Arc;
+use types::{DataType, SqlError, SqlResult, Value};
+
+use super::cast::cast;
+use super::compile::Compiler;
+use super::node::{Node, push_text};
+use crate::{
+    BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Representation, TextVector, Values, Vector,
+};
+
+/// The value of an expression without columns.
+pub fn evaluate_row(
+    expr: &Expr,
+    scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+) -> SqlResult<Value> {
+    value_of(expr, expr.data_type, scalar)
+}
+
+fn value_of(
+    expr: &Expr,
+    data_type: DataType,
+    scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+) -> SqlResult<Value> {
+    let layout = Layout::new();
+    let node = Compiler { layout: &layout, scalar, tables: false }.compile(expr)?;
+    let node: Node = cast(node, data_type)?;
+    let vector = node.evaluate(&Batch { rows: 1, ..Batch::default() })?;
+    Ok(vector.value(&node.shape, 0))
+}
+
+/// Rows of expressions without columns, as batches of a layout as narrow as their values.
+pub fn constant_rows(
+    types: &[DataType],
+    rows: &[Vec<Expr>],
+    scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+) -> SqlResult<(Layout, Vec<Batch>)> {
+    let mut columns: Vec<Vec<Value>> = vec![Vec::with_capacity(rows.len()); types.len()];
+    for row in rows {
+        if row.len() != types.len() {
+            let (wanted, found) = (types.len(), row.len());
+            return Err(SqlError::internal(format!("a row has {found} values, not {wanted}")));
+        }
+        for ((expr, &data_type), column) in row.iter().zip(types).zip(&mut columns) {
+            column.push(value_of(expr, data_type, scalar)?);
+        }
+    }
+    let layout: Layout =
+        types.iter().zip(&columns).map(|(&it, values)| shape_of(it, values)).collect();
+    let mut batches = Vec::new();
+    for start in (0..rows.len()).step_by(BATCH_ROWS) {
+        let end = rows.len().min(start + BATCH_ROWS);
+        let vector = |(values, shape): (&Vec<Value>, &ColumnShape)| {
+            Arc::new(vector_of(&values[start..end], shape))
+        };
+        let columns = columns.iter().zip(&layout).map(vector).collect();
+        batches.push(Batch { rows: end - start, columns, sequence: start as u64 });
+    }
+    Ok((layout, batches))
+}
+
+fn shape_of(data_type: DataType, values: &[Value]) -> ColumnShape {
+    let nullable = values.iter().any(Value::is_null);
+    let mut shape = ColumnShape::computed(data_type, nullable);
+    if matches!(shape.representation, Representation::I64 | Representation::I128) {
+        let numbers = || values.iter().filter_map(Value::as_i128);
+        shape.bounds = numbers().min().zip(numbers().max());
+        let narrow = numbers().all(|it| i64::try_from(it).is_ok());
+        shape.representation = if narrow { Representation::I64 } else { Representation::I128 };
+    }
+    shape
+}
+
+/// Values as a vector held as `shape` says; never as codes.
+pub(crate) fn vector_of(values: &[Value], shape: &ColumnShape) -> Vector {
+    let numbers = || values.iter().map(|it| it.as_i128().unwrap_or_default());
+    let held = match shape.representation {
+        Representation::I64 => Values::I64(numbers().map(|it| it as i64).collect()),
+        Representation::I128 => Values::I128(numbers().collect()),
+        Representation::Bool => Values::Bool(numbers().map(|it| it != 0).collect()),
+        Representation::F64 => {
+            let float = |it: &Value| if let Value::Float(it) = it { *it } else { 0.0 };
+            Values::F64(values.iter().map(float).collect())
+        }
+        Representation::Text | Representation::Codes(_) => {
+            let mut texts = TextVector::default();
+            for value in values {
+                let text = if let Value::Text(it) = value { it.as_bytes() } else { b"" };
+                push_text(&mut texts, text);
+            }
+            Values::Text(texts)
+        }
+    };
+    let has_null = values.iter().any(Value::is_null);
+    let validity = has_null.then(|| Bitmap::from_bits(values.iter().map(|it| !it.is_null())));
+    Vector { values: held, validity }
+}
