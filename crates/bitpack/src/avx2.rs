@@ -19,6 +19,7 @@ pub(crate) static KERNELS: Kernels = Kernels {
     scan_range: by_width!(32, scan_range),
     scan_set: by_width!(32, scan_set),
     scan_range_u64,
+    compare_i16,
     compare_i32,
     compare_i64,
     compress_i64,
@@ -442,56 +443,41 @@ kernels! {
         portable::scan_words_u64(packed, start, rest, lo, hi, &mut out[whole..], keep);
     }
 
-    fn compare_i32(left: &[i32], right: &[i32], wanted: u8, out: &mut [u64], keep: u64) {
-        let whole = left.len() / 64;
-        let has = |it: u8| if wanted & it != 0 { u64::MAX } else { 0 };
-        let (less, equal, greater) = (has(LESS), has(EQUAL), has(GREATER));
-        for (word, out) in out[..whole].iter_mut().enumerate() {
-            let (mut gt, mut eq) = (0, 0);
-            for group in 0..8 {
-                let at = word * 64 + group * 8;
-                // SAFETY: the eight rows exist.
-                let (a, b) = unsafe {
-                    (
-                        _mm256_loadu_si256(left.as_ptr().add(at).cast()),
-                        _mm256_loadu_si256(right.as_ptr().add(at).cast()),
-                    )
-                };
-                let mask = |it| _mm256_movemask_ps(_mm256_castsi256_ps(it)) as u64;
-                gt |= mask(_mm256_cmpgt_epi32(a, b)) << (group * 8);
-                eq |= mask(_mm256_cmpeq_epi32(a, b)) << (group * 8);
-            }
-            let found = gt & greater | eq & equal | !(gt | eq) & less;
-            *out = found & (*out | keep);
-        }
-        let (left, right) = (&left[whole * 64..], &right[whole * 64..]);
-        portable::compare(left, right, wanted, &mut out[whole..], keep);
+    /// The signs of 32 lanes of 16 bits.
+    fn signs_16(low: __m256i, high: __m256i) -> u64 {
+        let both = _mm256_permute4x64_epi64::<0xd8>(_mm256_packs_epi16(low, high));
+        u64::from(_mm256_movemask_epi8(both) as u32)
     }
 
-    fn compare_i64(left: &[i64], right: &[i64], wanted: u8, out: &mut [u64], keep: u64) {
+    fn compare_i16(
+        left: &[i16], shift: i16, right: &[i16], wanted: u8, out: &mut [u64], keep: u64,
+    ) {
         let whole = left.len() / 64;
         let has = |it: u8| if wanted & it != 0 { u64::MAX } else { 0 };
         let (less, equal, greater) = (has(LESS), has(EQUAL), has(GREATER));
+        let shifts = _mm256_set1_epi16(shift);
         for (word, out) in out[..whole].iter_mut().enumerate() {
             let (mut gt, mut eq) = (0, 0);
-            for group in 0..16 {
-                let at = word * 64 + group * 4;
-                // SAFETY: the four rows exist.
-                let (a, b) = unsafe {
-                    (
-                        _mm256_loadu_si256(left.as_ptr().add(at).cast()),
-                        _mm256_loadu_si256(right.as_ptr().add(at).cast()),
-                    )
-                };
-                let mask = |it| _mm256_movemask_pd(_mm256_castsi256_pd(it)) as u64;
-                gt |= mask(_mm256_cmpgt_epi64(a, b)) << (group * 4);
-                eq |= mask(_mm256_cmpeq_epi64(a, b)) << (group * 4);
+            for group in 0..2 {
+                let at = word * 64 + group * 32;
+                // SAFETY: the 32 rows exist.
+                unsafe {
+                    let (l, r) = (left.as_ptr().add(at), right.as_ptr().add(at));
+                    let a = _mm256_add_epi16(_mm256_loadu_si256(l.cast()), shifts);
+                    let b = _mm256_loadu_si256(r.cast());
+                    let c = _mm256_add_epi16(_mm256_loadu_si256(l.add(16).cast()), shifts);
+                    let d = _mm256_loadu_si256(r.add(16).cast());
+                    let above = signs_16(_mm256_cmpgt_epi16(a, b), _mm256_cmpgt_epi16(c, d));
+                    let same = signs_16(_mm256_cmpeq_epi16(a, b), _mm256_cmpeq_epi16(c, d));
+                    gt |= above << (group * 32);
+                    eq |= same << (group * 32);
+                }
             }
             let found = gt & greater | eq & equal | !(gt | eq) & less;
             *out = found & (*out | keep);
         }
         let (left, right) = (&left[whole * 64..], &right[whole * 64..]);
-        portable::compare(left, right, wanted, &mut out[whole..], keep);
+        portable::compare(left, shift, right, wanted, &mut out[whole..], keep);
     }
 
     fn compress_i64(values: &[i64], words: &[u64], out: &mut [i64]) {
@@ -583,3 +569,64 @@ kernels! {
         words.iter().map(|it| it.count_ones() as usize).sum()
     }
 }
+
+/// A kernel that compares `left` plus `shift` with `right` in `$lanes` lanes. Greater and equal are both computed, and
+/// chosen from by masks: a third outcome is what is left, and the loads cost more than the second comparison.
+macro_rules! compare {
+    ($name:ident, $number:ty, $lanes:literal, $set:ident, $add:ident, $greater:ident, $equal:ident,
+        $cast:ident, $signs:ident) => {
+        kernels! {
+            fn $name(
+                left: &[$number], shift: $number, right: &[$number], wanted: u8,
+                out: &mut [u64], keep: u64,
+            ) {
+                let whole = left.len() / 64;
+                let has = |it: u8| if wanted & it != 0 { u64::MAX } else { 0 };
+                let (less, equal, greater) = (has(LESS), has(EQUAL), has(GREATER));
+                let shifts = $set(shift);
+                for (word, out) in out[..whole].iter_mut().enumerate() {
+                    let (mut gt, mut eq) = (0, 0);
+                    for group in 0..64 / $lanes {
+                        let at = word * 64 + group * $lanes;
+                        // SAFETY: the rows of the group exist.
+                        let (a, b) = unsafe {
+                            (
+                                _mm256_loadu_si256(left.as_ptr().add(at).cast()),
+                                _mm256_loadu_si256(right.as_ptr().add(at).cast()),
+                            )
+                        };
+                        let a = $add(a, shifts);
+                        gt |= ($signs($cast($greater(a, b))) as u64) << (group * $lanes);
+                        eq |= ($signs($cast($equal(a, b))) as u64) << (group * $lanes);
+                    }
+                    let found = gt & greater | eq & equal | !(gt | eq) & less;
+                    *out = found & (*out | keep);
+                }
+                let (left, right) = (&left[whole * 64..], &right[whole * 64..]);
+                portable::compare(left, shift, right, wanted, &mut out[whole..], keep);
+            }
+        }
+    };
+}
+compare!(
+    compare_i32,
+    i32,
+    8,
+    _mm256_set1_epi32,
+    _mm256_add_epi32,
+    _mm256_cmpgt_epi32,
+    _mm256_cmpeq_epi32,
+    _mm256_castsi256_ps,
+    _mm256_movemask_ps
+);
+compare!(
+    compare_i64,
+    i64,
+    4,
+    _mm256_set1_epi64x,
+    _mm256_add_epi64,
+    _mm256_cmpgt_epi64,
+    _mm256_cmpeq_epi64,
+    _mm256_castsi256_pd,
+    _mm256_movemask_pd
+);

@@ -20,6 +20,7 @@ pub(crate) static KERNELS: Kernels = Kernels {
     scan_range: by_width!(32, scan_range),
     scan_set: by_width!(32, scan_set),
     scan_range_u64,
+    compare_i16,
     compare_i32,
     compare_i64,
     compress_i64,
@@ -113,14 +114,14 @@ macro_rules! constant {
 
 /// Declares a function compiled for this level.
 macro_rules! kernels {
-    ($($(#[$meta:meta])* fn $name:ident $(<const $w:ident: usize $(, const $q:ident: i32)?>)?
+    ($($(#[$meta:meta])* fn $name:ident $(<const $w:ident: usize>)?
         ($($arg:ident: $type:ty),* $(,)?) $(-> $output:ty)? $body:block)*) => {$(
         $(#[$meta])*
         #[inline]
         #[target_feature(
             enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx2,bmi1,bmi2,popcnt"
         )]
-        unsafe fn $name $(<const $w: usize $(, const $q: i32)?>)? ($($arg: $type),*) $(-> $output)? $body
+        unsafe fn $name $(<const $w: usize>)? ($($arg: $type),*) $(-> $output)? $body
     )*};
 }
 
@@ -440,68 +441,6 @@ kernels! {
         portable::scan_words_u64(packed, start, rest, lo, hi, &mut out[whole..], keep);
     }
 
-    fn compare_i32(left: &[i32], right: &[i32], wanted: u8, out: &mut [u64], keep: u64) {
-        // SAFETY: as promised to this kernel.
-        unsafe {
-            match wanted {
-                LESS => pairs_i32::<0, _MM_CMPINT_LT>(left, right, out, keep),
-                EQUAL => pairs_i32::<0, _MM_CMPINT_EQ>(left, right, out, keep),
-                GREATER => pairs_i32::<0, _MM_CMPINT_NLE>(left, right, out, keep),
-                _ if wanted == LESS + EQUAL => pairs_i32::<0, _MM_CMPINT_LE>(left, right, out, keep),
-                _ if wanted == LESS + GREATER => {
-                    pairs_i32::<0, _MM_CMPINT_NE>(left, right, out, keep);
-                }
-                _ => pairs_i32::<0, _MM_CMPINT_NLT>(left, right, out, keep),
-            }
-        }
-    }
-
-    fn pairs_i32<const W: usize, const OP: i32>(
-        left: &[i32], right: &[i32], out: &mut [u64], keep: u64,
-    ) {
-        for (word, out) in out.iter_mut().enumerate() {
-            let valid = tail_mask((left.len() - word * 64).min(64));
-            let mut found = 0;
-            for group in 0..4 {
-                let (at, lanes) = (word * 64 + group * 16, (valid >> (group * 16)) as u16);
-                // SAFETY: only lanes of rows that exist are read.
-                let (a, b) = unsafe {
-                    (
-                        _mm512_maskz_loadu_epi32(lanes, left.as_ptr().wrapping_add(at)),
-                        _mm512_maskz_loadu_epi32(lanes, right.as_ptr().wrapping_add(at)),
-                    )
-                };
-                let holds = _mm512_mask_cmp_epi32_mask::<OP>(lanes, a, b);
-                found |= u64::from(holds) << (group * 16);
-            }
-            *out = found & (*out | keep);
-        }
-    }
-
-    fn compare_i64(left: &[i64], right: &[i64], wanted: u8, out: &mut [u64], keep: u64) {
-        // Two of three outcomes are the complement of the third, and one comparison more hides in the loads.
-        let has = |it: u8| if wanted & it != 0 { u64::MAX } else { 0 };
-        let (less, equal, greater) = (has(LESS), has(EQUAL), has(GREATER));
-        for (word, out) in out.iter_mut().enumerate() {
-            let valid = tail_mask((left.len() - word * 64).min(64));
-            let (mut lt, mut eq) = (0, 0);
-            for group in 0..8 {
-                let (at, lanes) = (word * 64 + group * 8, (valid >> (group * 8)) as u8);
-                // SAFETY: only lanes of rows that exist are read.
-                let (a, b) = unsafe {
-                    (
-                        _mm512_maskz_loadu_epi64(lanes, left.as_ptr().wrapping_add(at)),
-                        _mm512_maskz_loadu_epi64(lanes, right.as_ptr().wrapping_add(at)),
-                    )
-                };
-                lt |= u64::from(_mm512_cmplt_epi64_mask(a, b)) << (group * 8);
-                eq |= u64::from(_mm512_cmpeq_epi64_mask(a, b)) << (group * 8);
-            }
-            let found = lt & less | eq & equal | !(lt | eq) & greater;
-            *out = found & valid & (*out | keep);
-        }
-    }
-
     fn compress_i64(values: &[i64], words: &[u64], out: &mut [i64]) {
         let mut next = 0;
         for (word, &bits) in words.iter().enumerate() {
@@ -583,3 +522,74 @@ kernels! {
         words.iter().map(|it| it.count_ones() as usize).sum()
     }
 }
+
+/// A kernel that compares `left` plus `shift` with `right` in `$lanes` lanes. Less and equal are both computed, and
+/// chosen from by masks: a third outcome is what is left, and the loads cost more than the second comparison.
+macro_rules! compare {
+    ($name:ident, $number:ty, $mask:ty, $lanes:literal, $set:ident, $load:ident, $add:ident,
+        $less:ident, $equal:ident) => {
+        kernels! {
+            fn $name(
+                left: &[$number], shift: $number, right: &[$number], wanted: u8,
+                out: &mut [u64], keep: u64,
+            ) {
+                let has = |it: u8| if wanted & it != 0 { u64::MAX } else { 0 };
+                let (less, equal, greater) = (has(LESS), has(EQUAL), has(GREATER));
+                let shift = $set(shift);
+                for (word, out) in out.iter_mut().enumerate() {
+                    let valid = tail_mask((left.len() - word * 64).min(64));
+                    let (mut lt, mut eq) = (0, 0);
+                    for group in 0..64 / $lanes {
+                        let at = word * 64 + group * $lanes;
+                        let lanes = (valid >> (group * $lanes)) as $mask;
+                        // SAFETY: only lanes of rows that exist are read.
+                        let (a, b) = unsafe {
+                            (
+                                $load(lanes, left.as_ptr().wrapping_add(at)),
+                                $load(lanes, right.as_ptr().wrapping_add(at)),
+                            )
+                        };
+                        let a = $add(a, shift);
+                        lt |= u64::from($less(a, b)) << (group * $lanes);
+                        eq |= u64::from($equal(a, b)) << (group * $lanes);
+                    }
+                    let found = lt & less | eq & equal | !(lt | eq) & greater;
+                    *out = found & valid & (*out | keep);
+                }
+            }
+        }
+    };
+}
+compare!(
+    compare_i16,
+    i16,
+    u32,
+    32,
+    _mm512_set1_epi16,
+    _mm512_maskz_loadu_epi16,
+    _mm512_add_epi16,
+    _mm512_cmplt_epi16_mask,
+    _mm512_cmpeq_epi16_mask
+);
+compare!(
+    compare_i32,
+    i32,
+    u16,
+    16,
+    _mm512_set1_epi32,
+    _mm512_maskz_loadu_epi32,
+    _mm512_add_epi32,
+    _mm512_cmplt_epi32_mask,
+    _mm512_cmpeq_epi32_mask
+);
+compare!(
+    compare_i64,
+    i64,
+    u8,
+    8,
+    _mm512_set1_epi64,
+    _mm512_maskz_loadu_epi64,
+    _mm512_add_epi64,
+    _mm512_cmplt_epi64_mask,
+    _mm512_cmpeq_epi64_mask
+);

@@ -50,7 +50,7 @@ pub(crate) type UnpackAdd = unsafe fn(&[u8], usize, i64, &mut [i64]);
 pub(crate) type ScanRange = unsafe fn(&[u8], usize, usize, u32, u32, &mut [u64], u64);
 pub(crate) type ScanRange64 = unsafe fn(&[u8], usize, usize, u64, u64, &mut [u64], u64);
 pub(crate) type ScanSet = unsafe fn(&[u8], usize, usize, &[u64], &mut [u64], u64);
-pub(crate) type Compare<T> = unsafe fn(&[T], &[T], u8, &mut [u64], u64);
+pub(crate) type Compare<T> = unsafe fn(&[T], T, &[T], u8, &mut [u64], u64);
 pub(crate) type Compress<T> = unsafe fn(&[T], &[u64], &mut [T]);
 
 /// The kernels of one level; tables are indexed by width. Calling a pointer needs what `portable` says and a processor
@@ -65,6 +65,7 @@ pub struct Kernels {
     pub(crate) scan_range: [ScanRange; 33],
     pub(crate) scan_set: [ScanSet; 33],
     pub(crate) scan_range_u64: ScanRange64,
+    pub(crate) compare_i16: Compare<i16>,
     pub(crate) compare_i32: Compare<i32>,
     pub(crate) compare_i64: Compare<i64>,
     pub(crate) compress_i64: Compress<i64>,
@@ -101,6 +102,7 @@ static PORTABLE: Kernels = Kernels {
     scan_range: by_width!(32, portable::scan_range),
     scan_set: by_width!(32, portable::scan_set),
     scan_range_u64: portable::scan_range_u64,
+    compare_i16: portable::compare_i16,
     compare_i32: portable::compare_i32,
     compare_i64: portable::compare_i64,
     compress_i64: portable::compress_i64,

@@ -99,7 +99,7 @@ mod tests {
             for (row, &code) in codes.iter().enumerate() {
                 let by_bit = (0..bits as usize).fold(0u32, |sum, it| {
                     let bit = row * bits as usize + it;
-                    sum | (u32::from(packed[bit / 8] >> (bit % 8) & 1) << it)
+                    sum | (u32::from((packed[bit / 8] >> (bit % 8)) & 1) << it)
                 });
                 assert_eq!((by_bit, get(&packed, bits, row)), (code, code), "{bits} bits, {row}");
             }

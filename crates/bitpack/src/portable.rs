@@ -229,11 +229,29 @@ pub(crate) const LESS: u8 = 1;
 pub(crate) const EQUAL: u8 = 2;
 pub(crate) const GREATER: u8 = 4;
 
-/// Compares element by element; `wanted` is a sum of [`LESS`], [`EQUAL`] and [`GREATER`]. Every comparison is one of
-/// less and equal, with the sides swapped or the result negated.
+/// A signed number that codes are compared as.
+pub(crate) trait Signed: Copy + Ord {
+    fn plus(self, other: Self) -> Self;
+}
+
+macro_rules! signed {
+    ($($number:ty),*) => {$(
+        impl Signed for $number {
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+        }
+    )*};
+}
+signed!(i16, i32, i64);
+
+/// Compares `left` plus `shift` with `right`, element by element; `wanted` is a sum of [`LESS`], [`EQUAL`] and
+/// [`GREATER`]. Every comparison is one of less and equal, or their complement.
 #[inline(always)]
-pub(crate) fn compare<T: Copy + Ord>(
+pub(crate) fn compare<T: Signed>(
     left: &[T],
+    shift: T,
     right: &[T],
     wanted: u8,
     out: &mut [u64],
@@ -247,9 +265,9 @@ pub(crate) fn compare<T: Copy + Ord>(
         let right = &right[index * 64..][..last];
         let word = match accept {
             0 => 0,
-            LESS => pairs(left, right, |left, right| left < right),
-            EQUAL => pairs(left, right, |left, right| left == right),
-            _ => pairs(left, right, |left, right| left <= right),
+            LESS => pairs(left, right, |left, right| left.plus(shift) < right),
+            EQUAL => pairs(left, right, |left, right| left.plus(shift) == right),
+            _ => pairs(left, right, |left, right| left.plus(shift) <= right),
         };
         *out = (word ^ negate) & tail_mask(last) & (*out | keep);
     }
@@ -264,10 +282,18 @@ fn pairs<T: Copy>(left: &[T], right: &[T], test: impl Fn(T, T) -> bool) -> u64 {
     word
 }
 
-pub(crate) unsafe fn compare_i32(l: &[i32], r: &[i32], wanted: u8, out: &mut [u64], keep: u64) {
-    compare(l, r, wanted, out, keep);
+macro_rules! compare_kernels {
+    ($($name:ident: $number:ty),*) => {$(
+        pub(crate) unsafe fn $name(
+            left: &[$number],
+            shift: $number,
+            right: &[$number],
+            wanted: u8,
+            out: &mut [u64],
+            keep: u64,
+        ) {
+            compare(left, shift, right, wanted, out, keep);
+        }
+    )*};
 }
-
-pub(crate) unsafe fn compare_i64(l: &[i64], r: &[i64], wanted: u8, out: &mut [u64], keep: u64) {
-    compare(l, r, wanted, out, keep);
-}
+compare_kernels!(compare_i16: i16, compare_i32: i32, compare_i64: i64);

@@ -102,33 +102,38 @@ impl Kernels {
     ) {
         let (keep, wanted) = (if and { 0 } else { u64::MAX }, comparison.wanted());
         let out = &mut out[..bitmap::words_for(rows)];
-        // The codes themselves are compared, one side shifted, in 32-bit lanes wherever nothing can overflow.
+        // The codes themselves are compared, one side shifted, in the narrowest lanes where nothing can overflow.
         let shift = left.base.checked_sub(right.base);
-        let narrow = left.bits <= 30 && right.bits <= 30;
-        let shift = shift.filter(|it| narrow && it.unsigned_abs() <= 1 << 30);
-        for (index, out) in out.chunks_mut(CHUNK / 64).enumerate() {
-            if and && !bitmap::any(out) {
-                continue;
-            }
-            let first = index * CHUNK;
-            let len = (rows - first).min(CHUNK);
-            let at = |it: Operand<'_>| (it.bits, it.start + first);
-            if let Some(shift) = shift {
-                let (mut a, mut b) = ([0u32; CHUNK], [0u32; CHUNK]);
+        let bits = left.bits.max(right.bits);
+        let shift_within =
+            |limit: u32| shift.filter(|it| bits <= limit && it.unsigned_abs() <= 1 << limit);
+        if let Some(shift) = shift_within(14) {
+            let (mut a, mut b) = ([0u16; CHUNK], [0u16; CHUNK]);
+            chunks(rows, out, and, |first, len, out| {
                 let (a, b) = (&mut a[..len], &mut b[..len]);
-                self.unpack_u32(left.packed, at(left).0, at(left).1, a);
-                self.unpack_u32(right.packed, at(right).0, at(right).1, b);
-                a.iter_mut().for_each(|it| *it = it.wrapping_add(shift as u32));
+                self.unpack_u16(left.packed, left.bits, left.start + first, a);
+                self.unpack_u16(right.packed, right.bits, right.start + first, b);
                 // SAFETY: equal lengths, a word for each 64 rows, and the level runs here.
-                unsafe { (self.compare_i32)(as_i32(a), as_i32(b), wanted, out, keep) };
-            } else {
-                let (mut a, mut b) = ([0i64; CHUNK], [0i64; CHUNK]);
+                unsafe { (self.compare_i16)(signed(a), shift as i16, signed(b), wanted, out, keep) }
+            });
+        } else if let Some(shift) = shift_within(30) {
+            let (mut a, mut b) = ([0u32; CHUNK], [0u32; CHUNK]);
+            chunks(rows, out, and, |first, len, out| {
                 let (a, b) = (&mut a[..len], &mut b[..len]);
-                self.unpack_i64_add(left.packed, at(left).0, at(left).1, left.base, a);
-                self.unpack_i64_add(right.packed, at(right).0, at(right).1, right.base, b);
+                self.unpack_u32(left.packed, left.bits, left.start + first, a);
+                self.unpack_u32(right.packed, right.bits, right.start + first, b);
                 // SAFETY: as above.
-                unsafe { (self.compare_i64)(a, b, wanted, out, keep) };
-            }
+                unsafe { (self.compare_i32)(signed(a), shift as i32, signed(b), wanted, out, keep) }
+            });
+        } else {
+            let (mut a, mut b) = ([0i64; CHUNK], [0i64; CHUNK]);
+            chunks(rows, out, and, |first, len, out| {
+                let (a, b) = (&mut a[..len], &mut b[..len]);
+                self.unpack_i64_add(left.packed, left.bits, left.start + first, left.base, a);
+                self.unpack_i64_add(right.packed, right.bits, right.start + first, right.base, b);
+                // SAFETY: as above.
+                unsafe { (self.compare_i64)(a, 0, b, wanted, out, keep) }
+            });
         }
     }
 
@@ -203,7 +208,29 @@ impl Kernels {
     }
 }
 
-fn as_i32(words: &[u32]) -> &[i32] {
-    // SAFETY: same size, same alignment, and every bit pattern is a number of both types.
-    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
+/// Calls `fill` with the first row, the number of rows and the words of each chunk; those that an intersection would
+/// leave empty anyway are passed over.
+fn chunks(rows: usize, out: &mut [u64], and: bool, mut fill: impl FnMut(usize, usize, &mut [u64])) {
+    for (index, out) in out.chunks_mut(CHUNK / 64).enumerate() {
+        if !and || bitmap::any(out) {
+            fill(index * CHUNK, (rows - index * CHUNK).min(CHUNK), out);
+        }
+    }
+}
+
+/// An unsigned number and the signed one of its size.
+trait Unsigned {
+    type Signed;
+}
+impl Unsigned for u16 {
+    type Signed = i16;
+}
+impl Unsigned for u32 {
+    type Signed = i32;
+}
+
+fn signed<T: Unsigned>(codes: &[T]) -> &[T::Signed] {
+    const { assert!(size_of::<T>() == size_of::<T::Signed>()) };
+    // SAFETY: same size and alignment, and every bit pattern is a number of both types; the trait is private.
+    unsafe { std::slice::from_raw_parts(codes.as_ptr().cast(), codes.len()) }
 }

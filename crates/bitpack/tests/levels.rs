@@ -204,8 +204,9 @@ type Holds = fn(i64, i64) -> bool;
 fn check_compare(kernels: &Kernels, left: &mut Case, right_bits: u32, right_start: usize) {
     let right = Case::new(right_bits, right_start, left.rows, left.prng.next_u64());
     // Bases far apart, near, equal, and beyond what 32-bit lanes can shift.
-    let bases = [(0, 0), (10, -3), (-1 << 40, 5), (1 << 30, 0), (0, (1 << 30) + 1)];
-    let (a, b) = bases[left.prng.below(5) as usize];
+    let bases =
+        [(0, 0), (10, -3), (-1 << 40, 5), (1 << 30, 0), (0, (1 << 30) + 1), (0, 1 << 14), (7, 7)];
+    let (a, b) = bases[left.prng.below(7) as usize];
     if left.bits == 64 || right_bits == 64 {
         return;
     }
@@ -244,7 +245,8 @@ fn check_all(level: Level, bits: u32, start: usize, rows: usize, seed: u64) {
         check_survivors(kernels, &mut case);
     }
     check_set(kernels, &mut case);
-    let right_bits = case.prng.below(33) as u32;
+    // As wide as the left side, often, so that narrow lanes are met.
+    let right_bits = [case.prng.below(33) as u32, bits.min(14)][case.prng.below(2) as usize];
     let right_start = case.prng.below(20) as usize;
     check_compare(kernels, &mut case, right_bits, right_start);
 }
