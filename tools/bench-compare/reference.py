@@ -218,7 +218,7 @@ class Postgres:
 
     def psql(self, sql, stdin=None):
         command = [*self.prefix, str(self.bin / "psql"), "-h", self.folder, "-U", "nodewise", "-d", "postgres",
-                   "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql]
+                   "-X", "-q", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose", "-c", sql]
         done = subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=self.folder)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip())
