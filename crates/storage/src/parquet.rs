@@ -1,28 +1,282 @@
-//! Parquet files into tables.
+//! Parquet files into tables: row groups and columns are decoded in parallel.
+//!
+//! A column chunk whose pages are all dictionary-encoded is read as codes and their texts, so that the texts of a row
+//! group are looked at once per distinct value; decimals of up to 18 digits are read as 64-bit integers.
 
-use std::path::Path;
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 
-use types::{SqlError, SqlResult};
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use ::parquet::basic::Encoding as PageEncoding;
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::ColumnChunkMetaData;
+use arrow_schema::{DataType as ArrowType, Field, Schema};
+use stdx::sync::Arc;
+use types::{SqlError, SqlResult, SqlState};
 
-use crate::{BuildContext, ColumnSchema, Table};
+use crate::build::{Chained, Piece, RowSource, TableRows, build_table, piece_of};
+use crate::schema::sql_type;
+use crate::{BLOCK_ROWS, BuildContext, ColumnSchema, Table};
 
 /// The columns of a file as they would be loaded, and its rows.
 pub fn parquet_schema(path: &Path) -> SqlResult<(Vec<ColumnSchema>, u64)> {
-    Err(SqlError::unsupported(format!("reading {} comes with the next change", path.display())))
+    let file = ParquetRows::open(path)?;
+    Ok((file.schema()?, file.metadata().file_metadata().num_rows().max(0) as u64))
 }
 
-/// Loads a file as a new table: with the file's columns, or with the declared ones, found by name.
+/// Loads a file as a new table: with the file's columns, or with the declared ones, which are found by name ignoring
+/// case (and in order, if none of the names is found and there are equally many). After an error nothing remains.
 pub fn load_parquet(
     path: &Path,
     name: &str,
     declared: Option<&[ColumnSchema]>,
     context: &BuildContext<'_>,
 ) -> SqlResult<Table> {
-    let _ = (name, declared, context);
-    parquet_schema(path).and(Err(SqlError::internal("")))
+    let mut file = ParquetRows::open(path)?;
+    let schema = match declared {
+        Some(declared) => {
+            file.find_columns(declared)?;
+            declared.to_vec()
+        }
+        None => file.schema()?,
+    };
+    build_table(name, &schema, &file, context)
 }
 
-/// A table with the rows of a file behind its own.
+/// A table with the rows of a file behind its own, under the same id.
 pub fn append_parquet(table: &Table, path: &Path, context: &BuildContext<'_>) -> SqlResult<Table> {
-    load_parquet(path, &table.name, Some(&table.schema()), context)
+    let mut file = ParquetRows::open(path)?;
+    file.find_columns(&table.schema())?;
+    let old = TableRows::new(table);
+    let rows = Chained::new(vec![&old, &file]);
+    let appended = build_table(&table.name, &table.schema(), &rows, context)?;
+    Ok(Table { id: table.id, ..appended })
+}
+
+/// The rows of a file; a chunk is a row group.
+struct ParquetRows {
+    path: PathBuf,
+    /// Texts come as texts.
+    plain: ArrowReaderMetadata,
+    /// Texts come as codes and a dictionary.
+    coded: ArrowReaderMetadata,
+    /// The file's column for each column of the table.
+    columns: Vec<usize>,
+}
+
+impl ParquetRows {
+    fn open(path: &Path) -> SqlResult<Self> {
+        let corrupt = |error: ParquetError| corrupt(path, "its footer", &error.to_string());
+        let file = open(path)?;
+        let found = guard(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
+            .map_err(|what| self::corrupt(path, "its footer", &what))?
+            .map_err(corrupt)?;
+        let hinted = |coded: bool| {
+            let fields: Vec<Field> =
+                found.schema().fields().iter().map(|it| hint(it, coded)).collect();
+            let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields)));
+            ArrowReaderMetadata::try_new(found.metadata().clone(), options)
+                // A file that cannot be read so is read as it says itself.
+                .unwrap_or_else(|_| found.clone())
+        };
+        let (plain, coded) = (hinted(false), hinted(true));
+        let columns = (0..found.schema().fields().len()).collect();
+        Ok(Self { path: path.to_path_buf(), plain, coded, columns })
+    }
+
+    fn metadata(&self) -> &::parquet::file::metadata::ParquetMetaData {
+        self.plain.metadata()
+    }
+
+    fn schema(&self) -> SqlResult<Vec<ColumnSchema>> {
+        let source = self.path.display().to_string();
+        let fields = self.plain.schema().fields().iter();
+        fields
+            .map(|it| Ok(ColumnSchema::new(it.name(), sql_type(it, &source)?, it.is_nullable())))
+            .collect()
+    }
+
+    /// Finds the file's column for each declared one.
+    fn find_columns(&mut self, declared: &[ColumnSchema]) -> SqlResult<()> {
+        let fields = self.plain.schema().fields();
+        let find = |it: &ColumnSchema| {
+            let exact = fields.iter().position(|field| *field.name() == it.name);
+            exact.or_else(|| {
+                fields
+                    .iter()
+                    .position(|field| field.name().to_lowercase() == it.name.to_lowercase())
+            })
+        };
+        let found: Vec<Option<usize>> = declared.iter().map(find).collect();
+        if found.iter().all(Option::is_none) && declared.len() == fields.len() {
+            return Ok(());
+        }
+        let missing = found.iter().position(Option::is_none);
+        if let Some(missing) = missing {
+            let names: Vec<&str> = fields.iter().map(|it| it.name().as_str()).collect();
+            let message = format!(
+                "file {} has no column \"{}\"",
+                self.path.display(),
+                declared[missing].name
+            );
+            return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message)
+                .with_hint(format!("its columns are {}", names.join(", "))));
+        }
+        self.columns = found.into_iter().flatten().collect();
+        Ok(())
+    }
+
+    /// Decodes a column of a row group.
+    fn decode(
+        &self,
+        group: usize,
+        column: usize,
+        schema: &ColumnSchema,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Vec<Piece>> {
+        let rows = self.rows(group);
+        let corrupt = |what: &dyn std::fmt::Display| {
+            let place = format!("row group {group}, column \"{}\"", schema.name);
+            self::corrupt(&self.path, &place, &what.to_string())
+        };
+        let chunks = self.metadata().row_group(group).columns();
+        let is_text = matches!(self.plain.schema().field(column).data_type(), ArrowType::Utf8);
+        let coded = is_text
+            && chunks.len() == self.plain.schema().fields().len()
+            && is_all_dictionary(&chunks[column]);
+        // One batch has one dictionary; without one, what a batch holds should stay in the cache.
+        let batch_rows = if coded { rows } else { rows.min(BLOCK_ROWS) };
+        let metadata = if coded { &self.coded } else { &self.plain };
+        // Each reader has a file of its own: the clones of a file share one cursor.
+        let file = open(&self.path)?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
+        let projection = ProjectionMask::roots(builder.parquet_schema(), [column]);
+        let reader = builder
+            .with_projection(projection)
+            .with_row_groups(vec![group])
+            .with_batch_size(batch_rows.max(1))
+            .build()
+            .map_err(|error| corrupt(&error))?;
+        let mut pieces = Vec::new();
+        for batch in reader {
+            context.check_cancelled()?;
+            let batch = batch.map_err(|error| corrupt(&error))?;
+            let piece = piece_of(batch.column(0), schema).map_err(|error| {
+                let message =
+                    format!("{} (file {}, row group {group})", error.message, self.path.display());
+                SqlError { message, ..error }
+            })?;
+            pieces.push(piece);
+        }
+        let found: usize = pieces.iter().map(|it| it.rows).sum();
+        if found != rows {
+            return Err(corrupt(&format!("{found} rows where the footer says {rows}")));
+        }
+        Ok(pieces)
+    }
+}
+
+impl RowSource for ParquetRows {
+    fn chunks(&self) -> usize {
+        self.metadata().num_row_groups()
+    }
+
+    fn rows(&self, chunk: usize) -> usize {
+        self.metadata().row_group(chunk).num_rows().max(0) as usize
+    }
+
+    fn read(
+        &self,
+        chunk: usize,
+        column: usize,
+        schema: &ColumnSchema,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Vec<Piece>> {
+        if self.rows(chunk) == 0 {
+            return Ok(Vec::new());
+        }
+        // The decoder may panic on bytes that no writer makes; for the user that is a corrupt file as any other.
+        guard(|| self.decode(chunk, self.columns[column], schema, context)).unwrap_or_else(|what| {
+            let place = format!("row group {chunk}, column \"{}\"", schema.name);
+            Err(corrupt(&self.path, &place, &what))
+        })
+    }
+}
+
+/// How a field should be read: fewer bytes per value than what the file asks for.
+fn hint(field: &Field, coded: bool) -> Field {
+    let data_type = match field.data_type() {
+        ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => text(coded),
+        ArrowType::Dictionary(_, values)
+            if matches!(**values, ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View) =>
+        {
+            text(coded)
+        }
+        ArrowType::Decimal128(precision, scale) if *precision <= 18 => {
+            ArrowType::Decimal64(*precision, *scale)
+        }
+        other => other.clone(),
+    };
+    field.clone().with_data_type(data_type)
+}
+
+fn text(coded: bool) -> ArrowType {
+    if coded {
+        ArrowType::Dictionary(Box::new(ArrowType::Int32), Box::new(ArrowType::Utf8))
+    } else {
+        ArrowType::Utf8
+    }
+}
+
+/// Whether all data pages of a column chunk hold codes of its dictionary page.
+fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
+    if chunk.dictionary_page_offset().is_none() {
+        return false;
+    }
+    match chunk.page_encoding_stats_mask() {
+        Some(mask) => {
+            mask.is_only(PageEncoding::PLAIN_DICTIONARY)
+                || mask.is_only(PageEncoding::RLE_DICTIONARY)
+        }
+        // Writers that do not tell: codes take at most some 20 bits, texts nearly always more.
+        None => {
+            let coded =
+                |it| matches!(it, PageEncoding::PLAIN_DICTIONARY | PageEncoding::RLE_DICTIONARY);
+            chunk.encodings().any(coded)
+                && chunk.uncompressed_size() < chunk.num_values().saturating_mul(3)
+        }
+    }
+}
+
+fn open(path: &Path) -> SqlResult<File> {
+    let file = File::open(path).and_then(|file| {
+        if file.metadata()?.is_dir() {
+            return Err(std::io::Error::from(std::io::ErrorKind::IsADirectory));
+        }
+        Ok(file)
+    });
+    file.map_err(|error| {
+        let message = format!("could not open file {}: {error}", path.display());
+        SqlError::new(SqlState::UNDEFINED_FILE, message)
+            .with_hint("paths are relative to the folder that Nodewise was started in")
+    })
+}
+
+fn corrupt(path: &Path, place: &str, what: &str) -> SqlError {
+    let message =
+        format!("file {} is not a sound Parquet file, at {place}: {what}", path.display());
+    SqlError::new(SqlState::DATA_CORRUPTED, message)
+}
+
+/// Runs a decoder; a panic in it comes back as its message.
+fn guard<T>(body: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        format!("the decoder failed: {}", text.unwrap_or("for no stated reason"))
+    })
 }

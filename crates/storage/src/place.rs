@@ -1,72 +1,51 @@
-//! Which nodes the parts of a column go to: asks `placement`, and allocates as it says.
+//! Which nodes the parts of a column go to: asks `placement`, and allocates as it says (P-HANA 4.2).
 
-use std::ops::Range;
-
-use hardware::{MachineError, NodeId, PagePolicy, Topology};
+use hardware::{MachineError, Topology};
 use memory::{Allocator, Segment};
+use placement::{ColumnShape, Placement, place_column};
 use types::{SqlError, SqlResult, SqlState};
 
 /// An index vector of at least this size is split over the nodes (IVP); a smaller one stays whole (RR).
-const SPLIT_BYTES: usize = 8 << 20;
+const SPLIT_BYTES: usize = 2 << 20;
 
-/// Where the parts of one column go.
-#[derive(Clone, Debug)]
-pub(crate) struct ColumnPlace {
-    nodes: Vec<NodeId>,
-    /// Which node comes first, so that the columns of a table are dealt round.
+/// Memory for the parts of one column.
+#[derive(Clone, Copy)]
+pub(crate) struct ColumnPlace<'a> {
+    allocator: &'a Allocator,
     turn: usize,
 }
 
-impl ColumnPlace {
-    /// The place of a table's column by its number.
-    pub(crate) fn new(topology: &Topology, column: usize) -> Self {
-        let mut nodes = topology.memory_nodes();
-        if nodes.is_empty() {
-            nodes = topology.nodes.iter().take(1).map(|it| it.id).collect();
-        }
-        Self { nodes, turn: column }
+impl<'a> ColumnPlace<'a> {
+    /// The place of a column; `turn` counts the columns dealt so far.
+    pub(crate) fn new(allocator: &'a Allocator, turn: usize) -> Self {
+        Self { allocator, turn }
     }
 
-    fn home(&self) -> PagePolicy {
-        match self.nodes.get(self.turn % self.nodes.len().max(1)) {
-            Some(&node) => PagePolicy::Node(node),
-            None => PagePolicy::FirstTouch,
-        }
+    fn topology(&self) -> &Topology {
+        self.allocator.machine().topology()
     }
 
-    /// Memory for what rows are stored in: on one node, or cut into equal ranges of rows over all. `per_cut` bytes
-    /// belong to one block of rows, so that cuts fall between blocks where pages allow.
-    pub(crate) fn rows_segment(&self, allocator: &Allocator, bytes: usize) -> SqlResult<Segment> {
-        if self.nodes.len() < 2 || bytes < SPLIT_BYTES {
-            return allocator.allocate(bytes, self.home()).map_err(out_of_memory);
-        }
-        let page = allocator.machine().page_bytes();
-        let share = bytes.div_ceil(self.nodes.len()).next_multiple_of(page);
-        let places: Vec<(Range<usize>, PagePolicy)> = (self.nodes.iter().enumerate())
-            .map(|(index, &node)| {
-                let range = (index * share).min(bytes)..((index + 1) * share).min(bytes);
-                (range, PagePolicy::Node(node))
-            })
-            .filter(|it| !it.0.is_empty())
-            .collect();
-        allocator.allocate_placed(bytes, &places).map_err(out_of_memory)
-    }
-
-    /// Memory for a dictionary: beside a small column, dealt round the nodes for a large one (P-HANA 4.2, IVP).
-    pub(crate) fn shared_segment(
-        &self,
-        allocator: &Allocator,
-        bytes: usize,
-        iv_bytes: usize,
-    ) -> SqlResult<Segment> {
-        let split = self.nodes.len() > 1 && iv_bytes >= SPLIT_BYTES;
-        let page = allocator.machine().page_bytes();
-        let policy = if split && bytes >= page {
-            PagePolicy::Interleave(self.nodes.clone())
+    fn decide(&self, shape: &ColumnShape) -> placement::ColumnPlacement {
+        let placement = if shape.bytes_iv >= SPLIT_BYTES {
+            Placement::IndexVector(self.topology().memory_nodes())
         } else {
-            self.home()
+            Placement::RoundRobin
         };
-        allocator.allocate(bytes, policy).map_err(out_of_memory)
+        place_column(self.topology(), shape, &placement, self.turn)
+    }
+
+    /// Memory for what belongs to rows, `bits` for each: an index vector, texts, or their ends.
+    pub(crate) fn rows(&self, bytes: usize, bits: u32) -> SqlResult<Segment> {
+        let shape = ColumnShape { bits, bytes_iv: bytes, bytes_dictionary: 0 };
+        let placed = self.decide(&shape);
+        self.allocator.allocate_placed(bytes, &placed.iv).map_err(out_of_memory)
+    }
+
+    /// Memory for a dictionary beside an index vector of some size.
+    pub(crate) fn dictionary(&self, bytes: usize, bytes_iv: usize) -> SqlResult<Segment> {
+        let shape = ColumnShape { bits: 8, bytes_iv, bytes_dictionary: bytes };
+        let placed = self.decide(&shape);
+        self.allocator.allocate(bytes, placed.dictionary).map_err(out_of_memory)
     }
 }
 

@@ -1,11 +1,36 @@
-//! Builds tables, column by column, in parallel over chunks of rows.
+//! Builds tables column by column: read a column of all chunks, choose its encoding, pack it, let go of it, next.
+//!
+//! One column at a time bounds the memory beside the finished columns by the widest column. Chunks are read in
+//! parallel; so are the blocks of a column when it is packed.
+
+mod convert;
+mod hash;
+mod merge;
+mod numbers;
+mod pack;
+mod piece;
+mod sources;
+mod text;
+mod text_plain;
+mod wide;
 
 use arrow_array::RecordBatch;
 use memory::Allocator;
-use stdx::sync::Mutex;
-use types::{SqlError, SqlResult};
+use stdx::sync::atomic::{AtomicU64, Ordering};
+use stdx::sync::{Arc, Mutex};
+use types::{SqlError, SqlResult, SqlState, TableId};
 
-use crate::{ColumnSchema, NoProgress, Parallel, Progress, Serial, Table};
+use crate::parallel::try_map;
+use crate::place::ColumnPlace;
+use crate::{Column, ColumnSchema, NoProgress, Parallel, Progress, Serial, Table};
+
+pub(crate) use convert::piece_of;
+pub(crate) use piece::Piece;
+use piece::Pieces;
+pub(crate) use sources::{BatchRows, Chained, TableRows};
+
+/// Values below which waking workers costs more than they save.
+const SERIAL_VALUES: usize = 1 << 15;
 
 /// What a build needs from the layers above and below.
 #[derive(Clone, Copy)]
@@ -14,6 +39,8 @@ pub struct BuildContext<'a> {
     pub parallel: &'a dyn Parallel,
     /// Placed memory; its machine tells the topology.
     pub allocator: &'a Allocator,
+    /// Columns that other tables have: the first column goes to the node whose turn it is after them.
+    pub turn: usize,
     /// Hears how far the build is.
     pub progress: &'a dyn Progress,
     /// Asked often; `true` ends the build with 57014.
@@ -23,7 +50,15 @@ pub struct BuildContext<'a> {
 impl<'a> BuildContext<'a> {
     /// A build on the calling thread that nobody watches or stops.
     pub fn serial(allocator: &'a Allocator) -> Self {
-        Self { parallel: &Serial, allocator, progress: &NoProgress, cancelled: &|| false }
+        let (progress, cancelled) = (&NoProgress, &|| false);
+        Self { parallel: &Serial, allocator, turn: 0, progress, cancelled }
+    }
+
+    pub(crate) fn check_cancelled(&self) -> SqlResult<()> {
+        if (self.cancelled)() {
+            return Err(SqlError::new(SqlState::QUERY_CANCELED, "the load was cancelled"));
+        }
+        Ok(())
     }
 }
 
@@ -42,6 +77,11 @@ impl TableBuilder {
 
     /// Adds rows; those of lower `order` come first in the table, those of equal order as they were pushed.
     pub fn push(&self, order: u64, batch: RecordBatch) -> SqlResult<()> {
+        if batch.num_columns() != self.schema.len() {
+            let (given, wanted) = (batch.num_columns(), self.schema.len());
+            let message = format!("table \"{}\" has {wanted} columns, not {given}", self.name);
+            return Err(SqlError::new(SqlState::SYNTAX, message));
+        }
         self.chunks.lock().push((order, batch));
         Ok(())
     }
@@ -55,34 +95,101 @@ impl TableBuilder {
     }
 }
 
-pub(crate) struct BatchRows(Vec<RecordBatch>);
-impl BatchRows {
-    pub(crate) fn new(batches: Vec<RecordBatch>) -> Self {
-        Self(batches)
-    }
+/// Rows in chunks that can be read column by column, from several threads at once.
+pub(crate) trait RowSource: Sync {
+    /// How many chunks.
+    fn chunks(&self) -> usize;
+    /// How many rows a chunk has.
+    fn rows(&self, chunk: usize) -> usize;
+    /// A column of a chunk, converted to the type of the table's column.
+    fn read(
+        &self,
+        chunk: usize,
+        column: usize,
+        schema: &ColumnSchema,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Vec<Piece>>;
 }
-pub(crate) trait RowSource: Sync {}
-impl RowSource for BatchRows {}
-pub(crate) struct TableRows<'a>(&'a Table);
-impl<'a> TableRows<'a> {
-    pub(crate) fn new(table: &'a Table) -> Self {
-        Self(table)
-    }
-}
-impl RowSource for TableRows<'_> {}
-pub(crate) struct Chained<'a>(Vec<&'a dyn RowSource>);
-impl<'a> Chained<'a> {
-    pub(crate) fn new(parts: Vec<&'a dyn RowSource>) -> Self {
-        Self(parts)
-    }
-}
-impl RowSource for Chained<'_> {}
 
+/// What one column is built with.
+pub(crate) struct ColumnBuild<'a> {
+    pub(crate) schema: &'a ColumnSchema,
+    pub(crate) pieces: Pieces,
+    pub(crate) context: BuildContext<'a>,
+    pub(crate) place: ColumnPlace<'a>,
+}
+
+/// Builds a table of all rows of a source.
 pub(crate) fn build_table(
-    _: &str,
-    _: &[ColumnSchema],
-    _: &dyn RowSource,
-    _: &BuildContext<'_>,
+    name: &str,
+    schema: &[ColumnSchema],
+    source: &dyn RowSource,
+    context: &BuildContext<'_>,
 ) -> SqlResult<Table> {
-    Err(SqlError::unsupported("building comes with the next change"))
+    let chunks = source.chunks();
+    let rows: usize = (0..chunks).map(|it| source.rows(it)).sum();
+    check_limits(name, schema, rows)?;
+    let mut context = *context;
+    if rows.saturating_mul(schema.len()) <= SERIAL_VALUES {
+        context.parallel = &Serial;
+    }
+    let (done, total) = (AtomicU64::new(0), rows as u64 * schema.len() as u64);
+    let read = |chunk: usize, column: usize| {
+        context.check_cancelled()?;
+        let pieces = source.read(chunk, column, &schema[column], &context)?;
+        let more = source.rows(chunk) as u64;
+        context.progress.advance(done.fetch_add(more, Ordering::Relaxed) + more, total);
+        Ok(pieces)
+    };
+    let mut columns = Vec::with_capacity(schema.len());
+    // Few chunks: several columns are read at once, so that no worker is idle.
+    let wave = (4 * context.parallel.width()).div_ceil(chunks.max(1)).min(schema.len()).max(1);
+    for first in (0..schema.len()).step_by(wave) {
+        let wave = wave.min(schema.len() - first);
+        let tasks = try_map(context.parallel, wave * chunks, |task| {
+            read(task % chunks, first + task / chunks)
+        })?;
+        let mut tasks = tasks.into_iter();
+        for column in first..first + wave {
+            let pieces = Pieces::new(tasks.by_ref().take(chunks).flatten().collect());
+            let place = ColumnPlace::new(context.allocator, context.turn.wrapping_add(column));
+            let build = ColumnBuild { schema: &schema[column], pieces, context, place };
+            columns.push(Arc::new(build.finish()?));
+        }
+    }
+    Ok(Table { id: TableId(0), name: name.into(), columns, rows: rows as u64 })
+}
+
+impl ColumnBuild<'_> {
+    fn finish(self) -> SqlResult<Column> {
+        self.context.check_cancelled()?;
+        if self.schema.data_type.is_text() || self.schema.data_type == types::DataType::Null {
+            text::build(self)
+        } else if self.pieces.any_wide() {
+            wide::build(self)
+        } else {
+            numbers::build(self)
+        }
+    }
+}
+
+fn check_limits(name: &str, schema: &[ColumnSchema], rows: usize) -> SqlResult<()> {
+    let limit = |message: String| Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
+    if schema.len() > usize::from(u16::MAX) {
+        return limit(format!("table \"{name}\" has {} columns; 65535 are possible", schema.len()));
+    }
+    // Positions of plain columns travel as 32-bit codes.
+    if rows > u32::MAX as usize {
+        return limit(format!(
+            "table \"{name}\" would have {rows} rows; {} are possible",
+            u32::MAX
+        ));
+    }
+    let mut names: Vec<String> = schema.iter().map(|it| it.name.to_lowercase()).collect();
+    names.sort_unstable();
+    if let Some(pair) = names.windows(2).find(|it| it[0] == it[1]) {
+        let message = format!("column \"{}\" of table \"{name}\" is named twice", pair[0]);
+        return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
+    }
+    Ok(())
 }

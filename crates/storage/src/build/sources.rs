@@ -1,0 +1,173 @@
+//! Where rows come from: Arrow batches, another table, or several of these one after the other.
+
+use std::ops::Range;
+
+use arrow_array::{RecordBatch, StringArray};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use types::{SqlError, SqlResult};
+
+use super::convert::piece_of;
+use super::piece::{Piece, PieceValues};
+use super::{BuildContext, RowSource};
+use crate::export::{column_to_arrow, ints};
+use crate::word::key_of_float;
+use crate::{BLOCK_ROWS, Column, ColumnSchema, Dictionary, Encoding, Table};
+
+/// Batches in memory; columns go by place.
+pub(crate) struct BatchRows(Vec<RecordBatch>);
+
+impl BatchRows {
+    pub(crate) fn new(batches: Vec<RecordBatch>) -> Self {
+        Self(batches)
+    }
+}
+
+impl RowSource for BatchRows {
+    fn chunks(&self) -> usize {
+        self.0.len()
+    }
+
+    fn rows(&self, chunk: usize) -> usize {
+        self.0[chunk].num_rows()
+    }
+
+    fn read(
+        &self,
+        chunk: usize,
+        column: usize,
+        schema: &ColumnSchema,
+        _: &BuildContext<'_>,
+    ) -> SqlResult<Vec<Piece>> {
+        let array = self.0[chunk].columns().get(column).ok_or_else(|| {
+            SqlError::internal(format!("a batch has no column for \"{}\"", schema.name))
+        })?;
+        Ok(vec![piece_of(array, schema)?])
+    }
+}
+
+/// The rows of a table, some blocks at a time.
+pub(crate) struct TableRows<'a>(&'a Table);
+
+const CHUNK_ROWS: usize = 8 * BLOCK_ROWS;
+
+impl<'a> TableRows<'a> {
+    pub(crate) fn new(table: &'a Table) -> Self {
+        Self(table)
+    }
+
+    fn range(&self, chunk: usize) -> Range<usize> {
+        let rows = self.0.rows() as usize;
+        chunk * CHUNK_ROWS..((chunk + 1) * CHUNK_ROWS).min(rows)
+    }
+}
+
+impl RowSource for TableRows<'_> {
+    fn chunks(&self) -> usize {
+        (self.0.rows() as usize).div_ceil(CHUNK_ROWS)
+    }
+
+    fn rows(&self, chunk: usize) -> usize {
+        self.range(chunk).len()
+    }
+
+    fn read(
+        &self,
+        chunk: usize,
+        column: usize,
+        schema: &ColumnSchema,
+        _: &BuildContext<'_>,
+    ) -> SqlResult<Vec<Piece>> {
+        let (column, rows) = (&self.0.columns[column], self.range(chunk));
+        let nulls = nulls_of(column, rows.clone());
+        let piece = match &column.encoding {
+            Encoding::Dictionary(Dictionary::Text(heap)) if heap.all_bytes().len() < 1 << 30 => {
+                let texts = StringArray::from_iter_values((0..heap.len()).map(|it| heap.get(it)));
+                let mut codes = vec![0; rows.len()];
+                bitpack::unpack_u32(column.packed(), column.bits(), rows.start, &mut codes);
+                if let Some(null) = column.null_code() {
+                    codes.iter_mut().filter(|it| **it == null).for_each(|it| *it = 0);
+                }
+                Piece::new(PieceValues::Coded { codes, texts }, nulls)
+            }
+            // Pieces of few rows, so that texts stay below what 32-bit offsets reach.
+            _ if column.data_type.is_text() => {
+                return rows
+                    .clone()
+                    .step_by(BLOCK_ROWS / 8)
+                    .map(|it| it..(it + BLOCK_ROWS / 8).min(rows.end))
+                    .map(|it| piece_of(&column_to_arrow(column, it), schema))
+                    .collect();
+            }
+            Encoding::Dictionary(Dictionary::Wide(values)) => {
+                let value = |row| {
+                    let code = column.iv().get(row) as usize;
+                    values.as_slice().get(code).copied().unwrap_or(0)
+                };
+                Piece::new(PieceValues::Wide(rows.map(value).collect()), nulls)
+            }
+            Encoding::Dictionary(Dictionary::Float(values)) => {
+                let key = |row| {
+                    let code = column.iv().get(row) as usize;
+                    key_of_float(values.as_slice().get(code).copied().unwrap_or(0.0))
+                };
+                Piece::ints(rows.map(key).collect(), nulls)
+            }
+            // Words of floats are their keys, as those of integers are.
+            _ => {
+                let keys = ints(column, rows);
+                Piece::ints(keys.into_iter().map(|it| it.unwrap_or(0)).collect(), nulls)
+            }
+        };
+        Ok(vec![piece])
+    }
+}
+
+fn nulls_of(column: &Column, rows: Range<usize>) -> Option<NullBuffer> {
+    (column.statistics.nulls > 0).then(|| {
+        let valid = rows.map(|row| !column.is_null(row));
+        NullBuffer::new(valid.collect::<BooleanBuffer>())
+    })
+}
+
+/// Several sources, one after the other.
+pub(crate) struct Chained<'a> {
+    parts: Vec<&'a dyn RowSource>,
+}
+
+impl<'a> Chained<'a> {
+    pub(crate) fn new(parts: Vec<&'a dyn RowSource>) -> Self {
+        Self { parts }
+    }
+
+    fn find(&self, mut chunk: usize) -> (&'a dyn RowSource, usize) {
+        for part in &self.parts {
+            if chunk < part.chunks() {
+                return (*part, chunk);
+            }
+            chunk -= part.chunks();
+        }
+        unreachable!("invariant: a chunk is below the number of chunks")
+    }
+}
+
+impl RowSource for Chained<'_> {
+    fn chunks(&self) -> usize {
+        self.parts.iter().map(|it| it.chunks()).sum()
+    }
+
+    fn rows(&self, chunk: usize) -> usize {
+        let (part, chunk) = self.find(chunk);
+        part.rows(chunk)
+    }
+
+    fn read(
+        &self,
+        chunk: usize,
+        column: usize,
+        schema: &ColumnSchema,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Vec<Piece>> {
+        let (part, chunk) = self.find(chunk);
+        part.read(chunk, column, schema, context)
+    }
+}

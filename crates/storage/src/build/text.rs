@@ -1,0 +1,217 @@
+//! Columns of text: a dictionary, unless the values are near-unique.
+
+use arrow_array::{Array, StringArray};
+use types::{ColumnStatistics, SqlResult, Value};
+
+use super::ColumnBuild;
+use super::hash::{Sketch, distinct_texts, hash_bytes};
+use super::merge::merge_sorted;
+use super::numbers::column;
+use super::pack::is_sorted;
+use super::piece::{Piece, PieceValues};
+use super::text_plain;
+use crate::dictionary::StringHeap;
+use crate::parallel::map;
+use crate::{Column, Dictionary, Encoding};
+
+/// Rows up to which a dictionary is always taken: code ranges are worth more than the bytes.
+const PLAIN_ROWS: usize = 4096;
+
+/// Builds a column of text.
+pub(super) fn build(build: ColumnBuild<'_>) -> SqlResult<Column> {
+    let values = build.pieces.rows() - build.pieces.nulls;
+    if values > PLAIN_ROWS {
+        let distinct = estimate(&build)?;
+        if distinct > values / 2 {
+            return text_plain::build(build, distinct);
+        }
+    }
+    with_dictionary(build)
+}
+
+/// Distinct texts by a sketch.
+fn estimate(build: &ColumnBuild<'_>) -> SqlResult<usize> {
+    let list = &build.pieces.list;
+    let sketches = map(build.context.parallel, list.len(), |index| {
+        let (piece, mut sketch) = (&list[index], Sketch::new());
+        match &piece.values {
+            PieceValues::Text(texts) => {
+                for_each_text(piece, texts, |text| sketch.add(hash_bytes(text)));
+            }
+            PieceValues::Coded { codes, texts } => {
+                for (code, used) in used_codes(piece, codes, texts.len()).iter().enumerate() {
+                    if *used {
+                        sketch.add(hash_bytes(bytes_of(texts, code)));
+                    }
+                }
+            }
+            PieceValues::Int { .. } | PieceValues::Wide(_) => {}
+        }
+        sketch
+    })?;
+    let mut total = Sketch::new();
+    sketches.iter().for_each(|it| total.merge(it));
+    Ok(total.estimate())
+}
+
+/// The texts of a piece by code: where codes come from, and the order of their texts.
+struct Local<'a> {
+    texts: &'a StringArray,
+    /// The codes of the rows, when the piece has none itself.
+    codes: Option<Vec<u32>>,
+    /// Rows (or places) of `texts` by code; `None` when the code is the place.
+    places: Option<Vec<u32>>,
+    /// Used codes in the order of their texts.
+    order: Vec<u32>,
+    /// One more than the greatest code.
+    codes_end: usize,
+}
+
+impl<'a> Local<'a> {
+    fn new(piece: &'a Piece) -> Option<Self> {
+        let mut local = match &piece.values {
+            PieceValues::Text(texts) => {
+                let distinct = distinct_texts(piece, texts);
+                let count = distinct.first_rows.len();
+                Self {
+                    texts,
+                    codes: Some(distinct.codes),
+                    places: Some(distinct.first_rows),
+                    order: (0..count as u32).collect(),
+                    codes_end: count,
+                }
+            }
+            PieceValues::Coded { codes, texts } => {
+                let used = used_codes(piece, codes, texts.len());
+                let order = (0..used.len() as u32).filter(|&it| used[it as usize]).collect();
+                Self { texts, codes: None, places: None, order, codes_end: used.len() }
+            }
+            PieceValues::Int { .. } | PieceValues::Wide(_) => return None,
+        };
+        let mut order = std::mem::take(&mut local.order);
+        order.sort_by_cached_key(|&code| {
+            let text = local.text(code);
+            (head(text), text)
+        });
+        local.order = order;
+        Some(local)
+    }
+
+    fn text(&self, code: u32) -> &'a [u8] {
+        let place = self.places.as_ref().map_or(code, |it| it[code as usize]);
+        bytes_of(self.texts, place as usize)
+    }
+
+    fn sorted_texts(&self) -> Vec<&'a [u8]> {
+        let mut texts: Vec<&[u8]> = self.order.iter().map(|&it| self.text(it)).collect();
+        texts.dedup();
+        texts
+    }
+
+    /// The code of the column for each code of the piece.
+    fn translate(&self, all: &[&[u8]]) -> Vec<u32> {
+        let mut codes = vec![0; self.codes_end];
+        let mut from = 0;
+        for &code in &self.order {
+            let text = self.text(code);
+            // Both sides ascend: look from the last hit on, in steps that double.
+            let mut step = 1;
+            while from + step < all.len() && all[from + step] < text {
+                step *= 2;
+            }
+            let end = (from + step + 1).min(all.len());
+            from += all[from..end].partition_point(|it| *it < text);
+            codes[code as usize] = from as u32;
+        }
+        codes
+    }
+}
+
+fn with_dictionary(build: ColumnBuild<'_>) -> SqlResult<Column> {
+    let (list, parallel) = (&build.pieces.list, build.context.parallel);
+    let locals = map(parallel, list.len(), |index| {
+        let local = Local::new(&list[index]);
+        let texts = local.as_ref().map(Local::sorted_texts).unwrap_or_default();
+        (local, texts)
+    })?;
+    let (locals, sorted): (Vec<_>, Vec<_>) = locals.into_iter().unzip();
+    let texts = merge_sorted(parallel, sorted)?;
+    let translations = map(parallel, list.len(), |index| {
+        locals[index].as_ref().map(|it| it.translate(&texts)).unwrap_or_default()
+    })?;
+    let (iv, zones) = build.pack_codes(texts.len(), |index, piece, rows, out| {
+        let codes = match (&locals[index], &piece.values) {
+            (Some(Local { codes: Some(codes), .. }), _) => codes,
+            (_, PieceValues::Coded { codes, .. }) => codes,
+            _ => return,
+        };
+        let translation = &translations[index];
+        for (out, &code) in out.iter_mut().zip(&codes[rows]) {
+            *out = translation.get(code as usize).copied().unwrap_or(0);
+        }
+    })?;
+    let value = |text: &&[u8]| String::from_utf8_lossy(text).as_ref().into();
+    let statistics = ColumnStatistics {
+        nulls: build.pieces.nulls as u64,
+        distinct: texts.len() as u64,
+        distinct_exact: true,
+        min: texts.first().map(|it| Value::Text(value(it))),
+        max: texts.last().map(|it| Value::Text(value(it))),
+        sorted: is_sorted(&zones, |row| iv.get(row - 1) > iv.get(row)),
+    };
+    let heap = store_texts(&build, &texts, iv.packed().len())?;
+    let encoding = Encoding::Dictionary(Dictionary::Text(heap));
+    Ok(column(&build, encoding, (iv, zones), texts.len(), None, statistics))
+}
+
+fn store_texts(build: &ColumnBuild<'_>, texts: &[&[u8]], bytes_iv: usize) -> SqlResult<StringHeap> {
+    let used: usize = texts.iter().map(|it| it.len()).sum();
+    let wide = u32::try_from(used).is_err();
+    let width = if wide { 8 } else { 4 };
+    let mut ends = build.place.dictionary(texts.len() * width, bytes_iv)?;
+    let mut bytes = build.place.dictionary(used, bytes_iv)?;
+    let mut end = 0;
+    for (index, text) in texts.iter().enumerate() {
+        bytes.as_bytes_mut()[end..end + text.len()].copy_from_slice(text);
+        end += text.len();
+        if wide {
+            ends.as_mut_slice::<u64>()[index] = end as u64;
+        } else {
+            ends.as_mut_slice::<u32>()[index] = end as u32;
+        }
+    }
+    Ok(StringHeap::new(ends, wide, bytes, texts.len(), used as u64))
+}
+
+/// The first eight bytes as a number of the same order.
+fn head(text: &[u8]) -> u64 {
+    let mut head = [0; 8];
+    let len = text.len().min(8);
+    head[..len].copy_from_slice(&text[..len]);
+    u64::from_be_bytes(head)
+}
+
+pub(super) fn bytes_of(texts: &StringArray, row: usize) -> &[u8] {
+    let offsets = texts.value_offsets();
+    &texts.value_data()[offsets[row] as usize..offsets[row + 1] as usize]
+}
+
+fn for_each_text<'a>(piece: &Piece, texts: &'a StringArray, mut body: impl FnMut(&'a [u8])) {
+    for row in 0..texts.len() {
+        if !piece.is_null(row) {
+            body(bytes_of(texts, row));
+        }
+    }
+}
+
+/// Which codes stand at rows that are not NULL.
+fn used_codes(piece: &Piece, codes: &[u32], count: usize) -> Vec<bool> {
+    let mut used = vec![false; count];
+    match &piece.nulls {
+        None => codes.iter().for_each(|&it| used[it as usize] = true),
+        Some(nulls) => {
+            nulls.valid_indices().for_each(|row| used[codes[row] as usize] = true);
+        }
+    }
+    used
+}
