@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn packing_in_pieces_leaves_the_neighbours_alone() {
         for bits in 1..=32u32 {
-            let codes: Vec<u32> = (0..100).map(|it| it * 77 & mask(bits) as u32).collect();
+            let codes: Vec<u32> = (0..100).map(|it| (it * 77) & mask(bits) as u32).collect();
             let mut whole = vec![0xff; packed_bytes(100, bits)];
             pack(&codes, bits, &mut whole, 0);
             // The later half first: the ranges share no byte, as 64 is a multiple of 8.

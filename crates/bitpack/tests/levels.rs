@@ -257,8 +257,7 @@ fn widths() -> impl Iterator<Item = u32> {
 
 #[test]
 fn every_width_and_level_on_the_lengths_where_kernels_break() {
-    let lengths: &[usize] =
-        if cfg!(miri) { &[0, 1, 70] } else { &[0, 1, 7, 31, 33, 64, 65, 1024, 1500] };
+    let lengths: &[usize] = if cfg!(miri) { &[67] } else { &[0, 1, 7, 31, 33, 64, 65, 1024, 1500] };
     for level in Level::available() {
         assert_eq!(Kernels::for_level(level).level(), level);
         for bits in widths() {

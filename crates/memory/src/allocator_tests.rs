@@ -44,7 +44,9 @@ fn small_segments_share_a_chunk_and_never_a_byte() {
     }
     for (index, segment) in segments.iter().enumerate() {
         assert_eq!(segment.bytes(), sizes[index]);
-        assert!(segment.as_bytes().iter().all(|&it| it == index as u8 + 1));
+        let (step, last) = (if cfg!(miri) { 997 } else { 1 }, segment.as_bytes().last());
+        assert_eq!(last, Some(&(index as u8 + 1)));
+        assert!(segment.as_bytes().iter().step_by(step).all(|it| Some(it) == last));
         assert_eq!(segment.page_map().majority(), Some(NodeId(0)));
     }
     // A full chunk is left to its pieces; a second one is opened.

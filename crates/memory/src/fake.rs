@@ -12,7 +12,8 @@ use hardware::{
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
 
-pub(crate) const PAGE: usize = 4096;
+/// Larger under Miri, which takes long over many pages.
+pub(crate) const PAGE: usize = if cfg!(miri) { 64 << 10 } else { 4096 };
 
 #[derive(Default)]
 struct State {
