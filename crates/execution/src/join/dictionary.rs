@@ -2,16 +2,19 @@
 
 use std::cmp::Ordering;
 
-use storage::Column;
+use storage::{Column, Encoding};
 
-use crate::{TextVector, Vector};
+use crate::{TextVector, Vector, text_of};
 
 /// Marks a code that the other dictionary does not have.
 pub(super) const NO_CODE: u32 = u32::MAX;
 
 /// How many codes the dictionary of a column has; `None` when the column is plain and codes are positions.
 pub(super) fn dictionary_len(column: &Column) -> Option<u32> {
-    column.dictionary_len()
+    match &column.encoding {
+        Encoding::Dictionary(dictionary) => Some(dictionary.len() as u32),
+        _ => None,
+    }
 }
 
 /// The texts of codes or positions; at a NULL the empty text.
@@ -19,7 +22,7 @@ pub(super) fn decode(column: &Column, codes: &[u32], vector: &Vector, into: &mut
     into.ends.clear();
     into.bytes.clear();
     for (row, &code) in codes.iter().enumerate() {
-        into.push(if vector.is_valid(row) { column.text(code) } else { "" });
+        into.push(if vector.is_valid(row) { text_of(column, code) } else { "" });
     }
 }
 
@@ -28,7 +31,7 @@ pub(super) fn find(column: &Column, codes: u32, text: &[u8]) -> u32 {
     let (mut low, mut high) = (0, codes);
     while low < high {
         let middle = low + (high - low) / 2;
-        match column.text(middle).as_bytes().cmp(text) {
+        match text_of(column, middle).as_bytes().cmp(text) {
             Ordering::Less => low = middle + 1,
             Ordering::Greater => high = middle,
             Ordering::Equal => return middle,
@@ -42,11 +45,11 @@ pub(super) fn translate(from: &Column, from_codes: u32, to: &Column, to_codes: u
     let mut code = 0;
     (0..from_codes)
         .map(|source| {
-            let text = from.text(source).as_bytes();
-            while code < to_codes && to.text(code).as_bytes() < text {
+            let text = text_of(from, source).as_bytes();
+            while code < to_codes && text_of(to, code).as_bytes() < text {
                 code += 1;
             }
-            if code < to_codes && to.text(code).as_bytes() == text { code } else { NO_CODE }
+            if code < to_codes && text_of(to, code).as_bytes() == text { code } else { NO_CODE }
         })
         .collect()
 }

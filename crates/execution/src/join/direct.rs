@@ -1,7 +1,6 @@
 //! Tables for dense integer keys: an array indexed by key, with the row itself when keys are unique, else with the
 //! start of a run of rows. 8 to 20 times faster to probe than any hash table (PERFORMANCE 1.4).
 
-use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU32, Ordering};
 use types::SqlResult;
 
@@ -37,7 +36,7 @@ pub(super) struct DirectTable {
     pub(super) min: i64,
     pub(super) rows: Rows,
     /// By key whether there is a row.
-    pub(super) bitmap: Arc<Vec<u64>>,
+    pub(super) bitmap: Vec<u64>,
 }
 
 impl KeyRange {
@@ -100,7 +99,7 @@ impl DirectTable {
         } else {
             counted_runs(keys, range.min, span, team)?
         };
-        Ok(Self { min: range.min, rows, bitmap: Arc::new(bitmap) })
+        Ok(Self { min: range.min, rows, bitmap })
     }
 }
 

@@ -1,7 +1,6 @@
 //! P-HYPER's hash table (4.1): a tagged directory of exactly the right size, chains through a vector, and the keys by
 //! column. Probed a batch at a time: all heads first, so that their cache misses overlap, then rounds over what is left.
 
-use stdx::sync::Arc;
 use stdx::tagged::Directory;
 use types::SqlResult;
 
@@ -14,7 +13,7 @@ use crate::Team;
 /// A hash table over rows 0 to n of some key columns.
 pub(super) struct HashTable {
     /// Entry = row + 1.
-    pub(super) directory: Arc<Directory>,
+    pub(super) directory: Directory,
     /// By row the entry that follows it in its bucket, 0 at the end.
     next: Vec<u32>,
     /// By row; empty for a key of one word, where comparing the key costs as little.
@@ -45,7 +44,7 @@ impl HashTable {
         unique: bool,
         team: &dyn Team,
     ) -> SqlResult<Self> {
-        let directory = Arc::new(Directory::for_entries(rows));
+        let directory = Directory::for_entries(rows);
         let mut next = vec![0; rows];
         let mut hashes = vec![START; if is_word(&keys) { 0 } else { rows }];
         let piece = piece_rows(rows, team.slots() * 8);

@@ -51,31 +51,31 @@ pub struct JoinTable {
 
 /// What is known of a table's only key, to drop rows of another table early. Values are integers, days, microseconds or
 /// unscaled decimals, never codes.
-#[derive(Clone)]
-pub struct KeyFilter {
+#[derive(Clone, Copy)]
+pub struct KeyFilter<'a> {
     /// The least key; above `max` when there is none.
     pub min: i64,
     /// The greatest key.
     pub max: i64,
     /// Bit `i` tells whether key `min + i` is there; only when keys are dense.
-    pub bitmap: Option<Arc<Vec<u64>>>,
+    pub bitmap: Option<&'a [u64]>,
     /// Rows of the table with a key.
     pub rows: u64,
-    directory: Option<Arc<Directory>>,
+    directory: Option<&'a Directory>,
 }
 
-impl KeyFilter {
+impl KeyFilter<'_> {
     /// Whether a row of the table may have this key; exact when there is a bitmap.
     #[inline]
     pub fn may_contain(&self, key: i64) -> bool {
         if key < self.min || key > self.max {
             return false;
         }
-        if let Some(bitmap) = &self.bitmap {
+        if let Some(bitmap) = self.bitmap {
             let bit = key.wrapping_sub(self.min) as u64 as usize;
             return bitmap[bit / 64] >> (bit % 64) & 1 == 1;
         }
-        self.directory.as_ref().is_none_or(|it| it.may_contain(hash_word(key)))
+        self.directory.is_none_or(|it| it.may_contain(hash_word(key)))
     }
 }
 
@@ -123,23 +123,23 @@ impl JoinTable {
     }
 
     /// What is known of the only key when it is an integer.
-    pub fn transfer(&self) -> Option<KeyFilter> {
+    pub fn transfer(&self) -> Option<KeyFilter<'_>> {
         matches!(self.domains.as_slice(), [KeyDomain::Integer]).then(|| self.filter())
     }
 
     /// What is known of the only key when it is a dictionary column: the column, and a filter over its codes.
-    pub fn transfer_codes(&self) -> Option<(Arc<Column>, KeyFilter)> {
+    pub fn transfer_codes(&self) -> Option<(Arc<Column>, KeyFilter<'_>)> {
         match self.domains.as_slice() {
             [KeyDomain::Dictionary(column)] => Some((column.clone(), self.filter())),
             _ => None,
         }
     }
 
-    fn filter(&self) -> KeyFilter {
+    fn filter(&self) -> KeyFilter<'_> {
         let (min, max) = self.range.map_or((i64::MAX, i64::MIN), |it| (it.min, it.max));
         let (bitmap, directory) = match &self.finder {
-            Finder::Direct(it) => (Some(it.bitmap.clone()), None),
-            Finder::Hashed(it) => (None, Some(it.directory.clone())),
+            Finder::Direct(it) => (Some(it.bitmap.as_slice()), None),
+            Finder::Hashed(it) => (None, Some(&it.directory)),
             Finder::Nothing | Finder::Everything => (None, None),
         };
         KeyFilter { min, max, bitmap, rows: u64::from(self.keyed), directory }

@@ -43,7 +43,8 @@ fn a_transfer_admits_every_key_and_few_others() {
         (0..5000).map(|it| it * 1_000_003).collect(),
         vec![i64::MIN, 0, i64::MAX],
     ] {
-        let filter = automatic(keys.clone()).transfer().unwrap();
+        let table = automatic(keys.clone());
+        let filter = table.transfer().unwrap();
         assert_eq!(filter.rows, keys.len() as u64);
         assert_eq!((Some(&filter.min), Some(&filter.max)), (keys.iter().min(), keys.iter().max()));
         assert!(keys.iter().all(|&it| filter.may_contain(it)));
@@ -53,7 +54,8 @@ fn a_transfer_admits_every_key_and_few_others() {
         let wrong = others.filter(|it| !known.contains(it) && filter.may_contain(*it)).count();
         assert!(wrong < 150, "{wrong} wrong keys of {:?}", automatic(keys).describe());
     }
-    let filter = automatic([]).transfer().unwrap();
+    let table = automatic([]);
+    let filter = table.transfer().unwrap();
     assert!(filter.min > filter.max && !filter.may_contain(0));
 }
 
