@@ -1,7 +1,7 @@
 //! Statements that make, fill and drop tables.
 
 use arrow_array::RecordBatch;
-use planner::{ColumnDefinition, Query};
+use planner::{ColumnDefinition, ParsedQuery};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
 use types::{SqlError, SqlResult, SqlState};
@@ -11,6 +11,14 @@ use crate::result::to_record_batches;
 use crate::session::done;
 use crate::statement::Finished;
 use crate::{Answer, CancelToken, Session};
+
+/// What CREATE TABLE AS makes.
+pub(crate) struct Target {
+    pub name: String,
+    pub columns: Vec<String>,
+    pub if_not_exists: bool,
+    pub or_replace: bool,
+}
 
 impl Session {
     pub(crate) fn create_table(
@@ -34,17 +42,16 @@ impl Session {
 
     pub(crate) fn create_table_as(
         &mut self,
-        name: &str,
-        query: &Query,
-        if_not_exists: bool,
-        or_replace: bool,
+        target: &Target,
+        query: &ParsedQuery,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
+        let Target { name, columns, if_not_exists, or_replace } = target;
         let database = self.database.clone();
         let _writer = database.writer.lock();
         let old = database.catalog.get(name);
         match &old {
-            Some(_) if if_not_exists => return Ok(done("SELECT 0")),
+            Some(_) if *if_not_exists => return Ok(done("SELECT 0")),
             Some(_) if !or_replace => {
                 return Err(SqlError::new(
                     SqlState::DUPLICATE_TABLE,
@@ -55,9 +62,9 @@ impl Session {
             _ => {}
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
-        let table = match query.whole_file() {
-            Some(path) => self.load(name, &path, cancel)?,
-            None => self.table_of_query(name, query, cancel)?,
+        let table = match database.planner.whole_file(query) {
+            Some(path) if columns.is_empty() => self.load(name, &path, cancel)?,
+            _ => self.table_of_query(name, columns, query, cancel)?,
         };
         if cancel.is_cancelled() {
             return Err(SqlError::new(SqlState::QUERY_CANCELED, "the statement was cancelled"));
@@ -70,8 +77,23 @@ impl Session {
         Ok(done(format!("SELECT {rows}")))
     }
 
-    fn table_of_query(&self, name: &str, query: &Query, cancel: &CancelToken) -> SqlResult<Table> {
-        let Finished { plan, executed, .. } = self.run_query(query, cancel)?;
+    fn table_of_query(
+        &self,
+        name: &str,
+        columns: &[String],
+        query: &ParsedQuery,
+        cancel: &CancelToken,
+    ) -> SqlResult<Table> {
+        let Finished { mut plan, executed, .. } = self.run_query(query, cancel)?;
+        if columns.len() > plan.output.len() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX,
+                format!("{} columns are named, but the query has {}", columns.len(), plan.output.len()),
+            ));
+        }
+        for (output, name) in plan.output.iter_mut().zip(columns) {
+            output.name.clone_from(name);
+        }
         let schema: Vec<ColumnSchema> = (plan.output.iter())
             .map(|it| ColumnSchema::new(it.name.clone(), it.data_type, true))
             .collect();
@@ -105,7 +127,7 @@ impl Session {
         &mut self,
         table: &str,
         columns: &[String],
-        query: &Query,
+        query: &ParsedQuery,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let database = self.database.clone();
@@ -139,9 +161,21 @@ impl Session {
     pub(crate) fn copy_from(
         &mut self,
         table: &str,
+        columns: &[String],
         path: &str,
+        options: &[(String, String)],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
+        if !columns.is_empty() {
+            return Err(SqlError::unsupported("COPY fills all columns of a table, found by name")
+                .with_hint("INSERT INTO t (a, b) SELECT a, b FROM 'file' fills some"));
+        }
+        for (name, value) in options {
+            if !(name == "format" && value.eq_ignore_ascii_case("parquet")) {
+                return Err(SqlError::unsupported(format!("COPY has no option {name} {value}"))
+                    .with_hint("COPY reads Parquet files"));
+            }
+        }
         let database = self.database.clone();
         let _writer = database.writer.lock();
         let old = self.existing(table)?;
@@ -192,7 +226,7 @@ impl Session {
     /// A table of the rows of a system view.
     pub(crate) fn table_of(&self, name: &str, rows: &RecordBatch) -> SqlResult<Table> {
         let schema = (rows.schema().fields().iter())
-            .map(|it| Ok(ColumnSchema::new(it.name(), storage::sql_type(it, name)?, true)))
+            .map(|it| Ok(ColumnSchema::new(it.name(), storage::schema::sql_type(it, name)?, true)))
             .collect::<SqlResult<_>>()?;
         let builder = TableBuilder::new(name, schema);
         builder.push(0, rows.clone())?;
@@ -205,7 +239,14 @@ impl Session {
         progress: &'a LoadProgress<'a>,
         cancelled: &'a (dyn Fn() -> bool + Sync),
     ) -> BuildContext<'a> {
-        BuildContext { parallel: team, allocator: &self.database.allocator, progress, cancelled }
+        let tables = self.database.tables();
+        BuildContext {
+            parallel: team,
+            allocator: &self.database.allocator,
+            turn: tables.iter().map(|it| it.columns.len()).sum(),
+            progress,
+            cancelled,
+        }
     }
 
     /// What a cancelled load failed with is only that it was cancelled.

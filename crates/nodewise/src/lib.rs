@@ -19,6 +19,7 @@ mod result;
 mod session;
 mod settings;
 mod statement;
+pub mod text;
 pub mod tpch;
 mod views;
 

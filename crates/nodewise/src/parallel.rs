@@ -2,6 +2,7 @@
 
 use execution::{QueryTeam, Team};
 use stdx::sync::atomic::{AtomicU64, Ordering};
+use types::SqlResult;
 
 use crate::Progress;
 
@@ -9,12 +10,8 @@ use crate::Progress;
 pub struct LoadTeam(pub QueryTeam);
 
 impl storage::Parallel for LoadTeam {
-    fn run(&self, tasks: usize, body: &(dyn Fn(usize) + Sync)) {
-        // An error is only ever the end by cancellation, and the load asks for that by itself.
-        let _ = self.0.run(tasks, &|task, _| {
-            body(task);
-            Ok(())
-        });
+    fn run(&self, tasks: usize, body: &(dyn Fn(usize) -> SqlResult<()> + Sync)) -> SqlResult<()> {
+        self.0.run(tasks, &|task, _| body(task))
     }
 
     fn width(&self) -> usize {

@@ -10,8 +10,8 @@ pub fn actuals(report: &PipelineReport) -> PipelineActuals {
         nanos: report.time.0,
         morsels: report.morsels,
         stolen: report.stolen,
-        bytes_local: report.bytes_local,
-        bytes_remote: report.bytes_remote,
+        local_bytes: report.bytes_local,
+        remote_bytes: report.bytes_remote,
         source: report.source.clone(),
     }
 }

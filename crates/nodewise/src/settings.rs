@@ -31,8 +31,9 @@ const WORKERS: &str = "workers";
 const PRIORITY: &str = "priority";
 
 impl Settings {
-    /// Changes a setting.
-    pub fn set(&mut self, name: &str, value: &str) -> SqlResult<()> {
+    /// Changes a setting; `None` gives it back its default.
+    pub fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<()> {
+        let Some(value) = value else { return self.reset(name) };
         let invalid = |wanted: &str| {
             SqlError::new(
                 SqlState::INVALID_PARAMETER,
@@ -41,7 +42,6 @@ impl Settings {
             .with_hint(format!("it takes {wanted}"))
         };
         match name.to_ascii_lowercase().as_str() {
-            WORKERS if value.eq_ignore_ascii_case("default") => self.workers = None,
             WORKERS => match value.parse() {
                 Ok(workers @ 1..) => self.workers = Some(workers),
                 _ => return Err(invalid("a number from 1 on, or DEFAULT for all")),
@@ -49,6 +49,16 @@ impl Settings {
             PRIORITY => {
                 self.priority = value.parse().map_err(|_| invalid("a number from 0 to 255"))?;
             }
+            _ => return Err(unknown(name)),
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, name: &str) -> SqlResult<()> {
+        let defaults = Self::default();
+        match name.to_ascii_lowercase().as_str() {
+            WORKERS => self.workers = defaults.workers,
+            PRIORITY => self.priority = defaults.priority,
             _ => return Err(unknown(name)),
         }
         Ok(())

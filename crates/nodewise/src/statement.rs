@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use arrow_array::RecordBatch;
 use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
-use planner::{Query, Statement};
+use planner::{ExplainFormat, ParsedQuery, Statement};
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{CatalogView, SqlError, SqlResult, TableId, TableInfo};
@@ -13,6 +13,7 @@ use types::{CatalogView, SqlError, SqlResult, TableId, TableInfo};
 use crate::parallel::LoadTeam;
 use crate::result::{schema_of, to_record_batches};
 use crate::session::done;
+use crate::ddl::Target;
 use crate::{Answer, CancelToken, QueryProfile, Session, views};
 
 /// One snapshot of the tables, with the views and files that a statement names.
@@ -89,35 +90,36 @@ impl Session {
         cancel: CancelToken,
     ) -> SqlResult<Answer> {
         match statement {
-            Statement::Query(query) => self.select(&query, &cancel),
+            Statement::Query { query } => self.select(&query, &cancel),
             Statement::Explain { query, analyze, format } => {
                 self.explain(&query, analyze, format, &cancel)
             }
             Statement::CreateTable { name, columns, if_not_exists } => {
                 self.create_table(&name, columns, if_not_exists)
             }
-            Statement::CreateTableAs { name, query, if_not_exists, or_replace } => {
-                self.create_table_as(&name, &query, if_not_exists, or_replace, &cancel)
+            Statement::CreateTableAs { name, columns, query, if_not_exists, or_replace } => {
+                let target = Target { name, columns, if_not_exists, or_replace };
+                self.create_table_as(&target, &query, &cancel)
             }
             Statement::DropTable { names, if_exists } => self.drop_tables(&names, if_exists),
             Statement::Insert { table, columns, query } => {
                 self.insert(&table, &columns, &query, &cancel)
             }
-            Statement::CopyFrom { table, path } => self.copy_from(&table, &path, &cancel),
+            Statement::CopyFrom { table, columns, path, options } => {
+                self.copy_from(&table, &columns, &path, &options, &cancel)
+            }
             Statement::Set { name, value } => {
-                self.settings.set(&name, &value)?;
+                self.settings.set(&name, value.as_deref())?;
                 Ok(done("SET"))
             }
             Statement::Show { name } => {
                 let value = self.settings.get(&name)?;
-                let array: arrow_array::ArrayRef =
-                    Arc::new(arrow_array::StringArray::from(vec![value]));
-                text_answer("SHOW", &name, array)
+                text_answer("SHOW", &name, vec![&value])
             }
         }
     }
 
-    fn select(&mut self, query: &Query, cancel: &CancelToken) -> SqlResult<Answer> {
+    fn select(&mut self, query: &ParsedQuery, cancel: &CancelToken) -> SqlResult<Answer> {
         let started = self.database.machine.now();
         let Finished { plan, executed, mut profile } = self.run_query(query, cancel)?;
         let schema = schema_of(&plan.output);
@@ -129,12 +131,12 @@ impl Session {
 
     fn explain(
         &mut self,
-        query: &Query,
+        query: &ParsedQuery,
         analyze: bool,
-        format: plan::ExplainFormat,
+        format: ExplainFormat,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let (plan, actuals, profile) = if analyze {
+        let (plan, actuals, profile): (Plan, Option<Vec<_>>, _) = if analyze {
             let Finished { plan, executed, profile } = self.run_query(query, cancel)?;
             let actuals = executed.reports.iter().map(crate::profile::actuals).collect();
             (plan, Some(actuals), profile)
@@ -143,19 +145,25 @@ impl Session {
             self.load_files(query, &catalog, cancel)?;
             (self.database.planner.plan_query(query, &catalog)?, None, QueryProfile::default())
         };
-        let text = plan::explain(&plan, actuals.as_deref(), format);
-        let lines: Vec<&str> = match format {
-            plan::ExplainFormat::Text => text.lines().collect(),
-            plan::ExplainFormat::Json => vec![&text],
+        let (text, json);
+        let actuals = |id: plan::PipelineId| actuals.as_ref().map(|it| it[id.index()].clone());
+        let lines = match format {
+            ExplainFormat::Text => {
+                text = plan::explain::text(&plan, &actuals);
+                text.lines().collect()
+            }
+            ExplainFormat::Json => {
+                json = plan::explain::json(&plan, &actuals);
+                vec![json.as_str()]
+            }
         };
-        let array = Arc::new(arrow_array::StringArray::from(lines));
-        let mut answer = text_answer("EXPLAIN", "QUERY PLAN", array)?;
+        let mut answer = text_answer("EXPLAIN", "QUERY PLAN", lines)?;
         answer.profile = profile;
         Ok(answer)
     }
 
     /// Plans and runs a query on a snapshot.
-    pub(crate) fn run_query(&self, query: &Query, cancel: &CancelToken) -> SqlResult<Finished> {
+    pub(crate) fn run_query(&self, query: &ParsedQuery, cancel: &CancelToken) -> SqlResult<Finished> {
         let machine = &self.database.machine;
         let started = machine.now();
         let catalog = StatementCatalog::new(self);
@@ -184,11 +192,11 @@ impl Session {
     /// Loads the files that a query names in place of tables.
     fn load_files(
         &self,
-        query: &Query,
+        query: &ParsedQuery,
         catalog: &StatementCatalog<'_>,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        for path in query.files() {
+        for path in self.database.planner.files_in(query) {
             let table = self.load(&path, &path, cancel)?;
             catalog.add(path, table);
         }
@@ -208,7 +216,9 @@ impl Session {
     }
 }
 
-fn text_answer(tag: &str, name: &str, array: arrow_array::ArrayRef) -> SqlResult<Answer> {
+/// An answer of one column of text.
+fn text_answer(tag: &str, name: &str, lines: Vec<&str>) -> SqlResult<Answer> {
+    let array: arrow_array::ArrayRef = Arc::new(arrow_array::StringArray::from(lines));
     let field = arrow_schema::Field::new(name, array.data_type().clone(), true);
     let schema = Arc::new(arrow_schema::Schema::new(vec![field]));
     let batch = RecordBatch::try_new(schema.clone(), vec![array])

@@ -207,7 +207,7 @@ fn nodes(database: &Database) -> SqlResult<RecordBatch> {
     for (index, node) in topology.nodes.iter().enumerate() {
         let distances: Vec<String> =
             topology.distances[index].iter().map(ToString::to_string).collect();
-        let used = usage.per_node.iter().find(|it| it.0 == node.id).map_or(0, |it| it.1.0);
+        let used = usage.nodes.iter().find(|it| it.0 == node.id).map_or(0, |it| it.1.0);
         view.row([
             u64::from(node.id.0).into(),
             u64::from(node.socket.0).into(),

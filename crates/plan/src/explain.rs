@@ -1,1 +1,302 @@
-//! Plans as text (EXPLAIN).
+//! Plans as text and as JSON (EXPLAIN), with what happened beside what was expected (EXPLAIN ANALYZE).
+
+use std::fmt::Write as _;
+
+use crate::{
+    Aggregate, AggregateFunction, Expr, ExprKind, Join, JoinKind, Operator, Pipeline, PipelineId,
+    Plan, Sink, SortKey, Source, UnaryOperator,
+};
+
+/// What happened in one pipeline.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PipelineActuals {
+    /// Rows that reached the sink.
+    pub rows: u64,
+    /// Time from its first task to its end, in nanoseconds.
+    pub nanos: u64,
+    /// Morsels.
+    pub morsels: u64,
+    /// Morsels that a worker of another node took.
+    pub stolen: u64,
+    /// Bytes read and written on the node that ran the morsel.
+    pub local_bytes: u64,
+    /// Bytes read and written on other nodes.
+    pub remote_bytes: u64,
+    /// What the source learned, a line; empty when it has nothing to say.
+    pub source: String,
+}
+
+/// The plan as text, one block per pipeline. `actuals` gives what happened in a pipeline that has run.
+pub fn text(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>) -> String {
+    let mut out = String::new();
+    for pipeline in &plan.pipelines {
+        let id = pipeline.id.index();
+        let _ = writeln!(out, "pipeline {id} (about {} rows)", rounded(pipeline.estimated_rows));
+        for line in lines(pipeline) {
+            let _ = writeln!(out, "  {line}");
+        }
+        if let Some(it) = actuals(pipeline.id) {
+            let _ = writeln!(
+                out,
+                "  actual: {} rows, {:.3} ms, {} morsels, {} stolen, {} bytes local, {} remote",
+                it.rows,
+                it.nanos as f64 / 1e6,
+                it.morsels,
+                it.stolen,
+                it.local_bytes,
+                it.remote_bytes
+            );
+            if !it.source.is_empty() {
+                let _ = writeln!(out, "  source: {}", it.source);
+            }
+        }
+    }
+    out
+}
+
+/// The plan as a JSON document with the same content.
+pub fn json(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>) -> String {
+    let mut out = String::from("{\"pipelines\": [");
+    for (place, pipeline) in plan.pipelines.iter().enumerate() {
+        let separator = if place == 0 { "\n" } else { ",\n" };
+        let inputs = pipeline.inputs();
+        let mut inputs: Vec<usize> = inputs.iter().map(|it| it.index()).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        let steps: Vec<String> = lines(pipeline).iter().map(|it| quoted(it)).collect();
+        let _ = write!(
+            out,
+            "{separator}  {{\"id\": {}, \"inputs\": {inputs:?}, \"estimated_rows\": {}, \"steps\": [{}]",
+            pipeline.id.index(),
+            rounded(pipeline.estimated_rows),
+            steps.join(", ")
+        );
+        if let Some(it) = actuals(pipeline.id) {
+            let _ = write!(
+                out,
+                ", \"actual\": {{\"rows\": {}, \"nanos\": {}, \"morsels\": {}, \"stolen\": {}, \
+                 \"local_bytes\": {}, \"remote_bytes\": {}, \"source\": {}}}",
+                it.rows,
+                it.nanos,
+                it.morsels,
+                it.stolen,
+                it.local_bytes,
+                it.remote_bytes,
+                quoted(&it.source)
+            );
+        }
+        out.push('}');
+    }
+    let columns: Vec<String> = plan
+        .output
+        .iter()
+        .map(|it| {
+            let (name, data_type) = (quoted(&it.name), quoted(&it.data_type.to_string()));
+            format!("{{\"name\": {name}, \"type\": {data_type}}}")
+        })
+        .collect();
+    let _ = write!(out, "\n], \"output\": [{}]}}", columns.join(", "));
+    out
+}
+
+fn rounded(rows: f64) -> u64 {
+    rows.round().max(0.0) as u64
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for it in text.chars() {
+        match it {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            it if u32::from(it) < 0x20 => {
+                let _ = write!(out, "\\u{:04x}", u32::from(it));
+            }
+            it => out.push(it),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn list(exprs: &[Expr]) -> String {
+    exprs.iter().map(expr).collect::<Vec<_>>().join(", ")
+}
+
+fn lines(pipeline: &Pipeline) -> Vec<String> {
+    let mut lines = source(&pipeline.source);
+    for operator in &pipeline.operators {
+        lines.push(match operator {
+            Operator::Filter(it) => format!("filter {}", expr(it)),
+            Operator::Project(it) => format!("project [{}]", list(it)),
+            Operator::Join(it) => join(it),
+        });
+    }
+    lines.push(sink(&pipeline.sink));
+    lines
+}
+
+fn source(source: &Source) -> Vec<String> {
+    match source {
+        Source::Scan(scan) => {
+            let columns: Vec<String> =
+                scan.columns.iter().map(|it| it.index().to_string()).collect();
+            let mut lines = vec![format!(
+                "scan {} columns [{}] output {:?}",
+                scan.name,
+                columns.join(", "),
+                scan.output
+            )];
+            lines.extend(scan.filters.iter().map(|it| format!("  where {}", expr(it))));
+            for it in &scan.transfers {
+                lines.push(format!("  where #{} in pipeline {}", it.column, it.build.index()));
+            }
+            lines
+        }
+        Source::Read(from) => {
+            let from: Vec<String> = from.iter().map(|it| it.index().to_string()).collect();
+            vec![format!("read pipeline {}", from.join(", "))]
+        }
+        Source::BuildRows { build, matched } => {
+            let which = if *matched { "with" } else { "without" };
+            vec![format!("rows of pipeline {} {which} partner", build.index())]
+        }
+        Source::Values { rows, .. } if rows.len() == 1 => vec![format!("row ({})", list(&rows[0]))],
+        Source::Values { rows, .. } => vec![format!("{} constant rows", rows.len())],
+    }
+}
+
+fn join(join: &Join) -> String {
+    let kind = match join.kind {
+        JoinKind::Inner => "inner",
+        JoinKind::Left => "left",
+        JoinKind::Semi => "semi",
+        JoinKind::Anti => "anti",
+        JoinKind::AntiNullAware => "anti (NULL-aware)",
+        JoinKind::Mark { null_aware: false } => "mark",
+        JoinKind::Mark { null_aware: true } => "mark (NULL-aware)",
+        JoinKind::MarkBuild => "marking",
+    };
+    let residual = join.residual.as_ref().map(|it| format!(" and {}", expr(it)));
+    let tracking = if join.track_matches { ", tracks matches" } else { "" };
+    format!(
+        "{kind} join pipeline {} on [{}]{} output {:?}{tracking}",
+        join.build.index(),
+        list(&join.keys),
+        residual.unwrap_or_default(),
+        join.output
+    )
+}
+
+fn sink(sink: &Sink) -> String {
+    let range = |offset: u64, limit: Option<u64>| {
+        let limit = limit.map(|it| format!(" limit {it}")).unwrap_or_default();
+        let offset = if offset == 0 { String::new() } else { format!(" offset {offset}") };
+        limit + &offset
+    };
+    match sink {
+        Sink::HashBuild(it) => format!(
+            "-> hash table on [{}] of [{}]{}{}",
+            list(&it.keys),
+            list(&it.payload),
+            if it.unique { ", unique" } else { "" },
+            if it.keep_null_keys { ", keeps NULL keys" } else { "" }
+        ),
+        Sink::Aggregate { keys, aggregates, estimated_groups } => {
+            let all: Vec<String> = aggregates.iter().map(aggregate).collect();
+            format!(
+                "-> groups by [{}] of [{}], about {}",
+                list(keys),
+                all.join(", "),
+                rounded(*estimated_groups)
+            )
+        }
+        Sink::Sort { keys, offset, limit } => {
+            let keys: Vec<String> = keys.iter().map(sort_key).collect();
+            format!("-> sort by [{}]{}", keys.join(", "), range(*offset, *limit))
+        }
+        Sink::Materialize { offset, limit } => format!("-> rows{}", range(*offset, *limit)),
+        Sink::Result => "-> result".to_owned(),
+    }
+}
+
+fn sort_key(key: &SortKey) -> String {
+    // Postgres: NULL counts as greater than all values, so only the other way is said.
+    let nulls = match (key.descending, key.nulls_first) {
+        (false, true) => " nulls first",
+        (true, false) => " nulls last",
+        _ => "",
+    };
+    format!("{}{}{nulls}", expr(&key.expr), if key.descending { " desc" } else { "" })
+}
+
+fn aggregate(it: &Aggregate) -> String {
+    let name = match it.function {
+        AggregateFunction::Count => "count",
+        AggregateFunction::Sum => "sum",
+        AggregateFunction::Average => "avg",
+        AggregateFunction::Min => "min",
+        AggregateFunction::Max => "max",
+        AggregateFunction::AnyValue => "any",
+    };
+    let argument = it.argument.as_ref().map_or_else(|| "*".to_owned(), expr);
+    let filter = it.filter.as_ref().map(|it| format!(" filter {}", expr(it))).unwrap_or_default();
+    format!("{name}({}{argument}){filter}", if it.distinct { "distinct " } else { "" })
+}
+
+/// An expression as text; `#n` is the n-th column.
+pub fn expr(it: &Expr) -> String {
+    let not = |negated: &bool| if *negated { "not " } else { "" };
+    match &it.kind {
+        ExprKind::Column(place) => format!("#{place}"),
+        ExprKind::Literal(value) => value.to_string(),
+        ExprKind::Scalar(id) => format!("value of pipeline {}", id.index()),
+        ExprKind::Binary { operator, left, right } => {
+            format!("({} {} {})", expr(left), operator.sql().to_lowercase(), expr(right))
+        }
+        ExprKind::Unary { operator, operand } => {
+            let operand = expr(operand);
+            match operator {
+                UnaryOperator::Not => format!("not {operand}"),
+                UnaryOperator::Negate => format!("-{operand}"),
+                UnaryOperator::IsNull => format!("{operand} is null"),
+                UnaryOperator::IsNotNull => format!("{operand} is not null"),
+                UnaryOperator::IsTrue => format!("{operand} is true"),
+                UnaryOperator::IsFalse => format!("{operand} is false"),
+                UnaryOperator::IsNotTrue => format!("{operand} is not true"),
+                UnaryOperator::IsNotFalse => format!("{operand} is not false"),
+            }
+        }
+        ExprKind::Case { branches, otherwise } => {
+            let mut out = String::from("case");
+            for (condition, result) in branches {
+                let _ = write!(out, " when {} then {}", expr(condition), expr(result));
+            }
+            if let Some(otherwise) = otherwise {
+                let _ = write!(out, " else {}", expr(otherwise));
+            }
+            out + " end"
+        }
+        ExprKind::InList { operand, list, negated } => {
+            let values: Vec<String> = list.iter().map(ToString::to_string).collect();
+            format!("{} {}in ({})", expr(operand), not(negated), values.join(", "))
+        }
+        ExprKind::Like { operand, pattern, case_insensitive, negated, .. } => {
+            let name = if *case_insensitive { "ilike" } else { "like" };
+            let pattern = pattern.replace('\'', "''");
+            format!("{} {}{name} '{pattern}'", expr(operand), not(negated))
+        }
+        ExprKind::Cast(inner) => format!("cast({} as {})", expr(inner), it.data_type),
+        ExprKind::Extract { field, operand } => {
+            format!("extract({} from {})", format!("{field:?}").to_lowercase(), expr(operand))
+        }
+        ExprKind::Substring { operand, start, length } => {
+            let length = length.map(|it| format!(", {it}")).unwrap_or_default();
+            format!("substring({}, {start}{length})", expr(operand))
+        }
+        ExprKind::Function { function, arguments } => {
+            format!("{}({})", function.name(), list(arguments))
+        }
+    }
+}

@@ -1,1 +1,0 @@
-//! Sort and top-k (P-HYPER 4.5).

@@ -1,0 +1,222 @@
+//! Values of a result as Postgres prints them.
+
+use std::fmt::Write;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType,
+};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray,
+};
+use arrow_schema::{DataType, TimeUnit};
+use types::value::civil_from_days;
+
+/// A column of a result, its type found out once.
+pub struct Cells<'a> {
+    array: &'a ArrayRef,
+    kind: Kind<'a>,
+}
+
+enum Kind<'a> {
+    Null,
+    Boolean(&'a BooleanArray),
+    Int16(&'a PrimitiveArray<Int16Type>),
+    Int32(&'a PrimitiveArray<Int32Type>),
+    Int64(&'a PrimitiveArray<Int64Type>),
+    Float32(&'a PrimitiveArray<Float32Type>),
+    Float64(&'a PrimitiveArray<Float64Type>),
+    Decimal(&'a PrimitiveArray<Decimal128Type>, u32),
+    Date(&'a PrimitiveArray<Date32Type>),
+    Timestamp(&'a PrimitiveArray<TimestampMicrosecondType>),
+    Text(&'a StringArray),
+    LargeText(&'a LargeStringArray),
+    TextView(&'a StringViewArray),
+    /// Types that no column of ours has.
+    Other,
+}
+
+impl<'a> Cells<'a> {
+    /// Looks at a column.
+    pub fn new(array: &'a ArrayRef) -> Self {
+        let kind = match array.data_type() {
+            DataType::Null => Kind::Null,
+            DataType::Boolean => Kind::Boolean(array.as_boolean()),
+            DataType::Int16 => Kind::Int16(array.as_primitive()),
+            DataType::Int32 => Kind::Int32(array.as_primitive()),
+            DataType::Int64 => Kind::Int64(array.as_primitive()),
+            DataType::Float32 => Kind::Float32(array.as_primitive()),
+            DataType::Float64 => Kind::Float64(array.as_primitive()),
+            DataType::Decimal128(_, scale) if *scale >= 0 => {
+                Kind::Decimal(array.as_primitive(), u32::from(scale.unsigned_abs()))
+            }
+            DataType::Date32 => Kind::Date(array.as_primitive()),
+            DataType::Timestamp(TimeUnit::Microsecond, None) => {
+                Kind::Timestamp(array.as_primitive())
+            }
+            DataType::Utf8 => Kind::Text(array.as_string()),
+            DataType::LargeUtf8 => Kind::LargeText(array.as_string()),
+            DataType::Utf8View => Kind::TextView(array.as_string_view()),
+            _ => Kind::Other,
+        };
+        Self { array, kind }
+    }
+
+    /// Whether the value of a row is NULL.
+    pub fn is_null(&self, row: usize) -> bool {
+        matches!(self.kind, Kind::Null) || self.array.is_null(row)
+    }
+
+    /// Appends the value of a row; nothing, and `false`, for NULL.
+    pub fn write(&self, row: usize, out: &mut String) -> bool {
+        if self.is_null(row) {
+            return false;
+        }
+        let written = match &self.kind {
+            Kind::Null => return false,
+            Kind::Boolean(it) => write!(out, "{}", it.value(row)),
+            Kind::Int16(it) => write!(out, "{}", it.value(row)),
+            Kind::Int32(it) => write!(out, "{}", it.value(row)),
+            Kind::Int64(it) => write!(out, "{}", it.value(row)),
+            Kind::Float32(it) => {
+                let value = it.value(row);
+                write_float(f64::from(value), format!("{value:e}"), format!("{value}"), 6, out)
+            }
+            Kind::Float64(it) => {
+                let value = it.value(row);
+                write_float(value, format!("{value:e}"), format!("{value}"), 15, out)
+            }
+            Kind::Decimal(it, scale) => write_decimal(it.value(row), *scale, out),
+            Kind::Date(it) => write_date(i64::from(it.value(row)), "", out),
+            Kind::Timestamp(it) => write_timestamp(it.value(row), out),
+            Kind::Text(it) => out.write_str(it.value(row)),
+            Kind::LargeText(it) => out.write_str(it.value(row)),
+            Kind::TextView(it) => out.write_str(it.value(row)),
+            Kind::Other => write!(out, "{:?}", self.array.slice(row, 1)),
+        };
+        written.expect("invariant: a String takes whatever is written to it");
+        true
+    }
+
+    /// The value of a row, `None` for NULL.
+    pub fn text(&self, row: usize) -> Option<String> {
+        let mut out = String::new();
+        self.write(row, &mut out).then_some(out)
+    }
+}
+
+/// The shortest digits that give the value back; with an exponent where Postgres writes one: below 1e-4, and from as
+/// many digits on as the type surely keeps.
+fn write_float(
+    value: f64,
+    scientific: String,
+    plain: String,
+    digits: i32,
+    out: &mut String,
+) -> std::fmt::Result {
+    if value.is_nan() {
+        return out.write_str("NaN");
+    }
+    if value.is_infinite() {
+        return out.write_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
+    }
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if value == 0.0 || (-4..digits).contains(&exponent) {
+        return out.write_str(&plain);
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    write!(out, "{mantissa}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+fn write_decimal(unscaled: i128, scale: u32, out: &mut String) -> std::fmt::Result {
+    let sign = if unscaled < 0 { "-" } else { "" };
+    let magnitude = unscaled.unsigned_abs();
+    if scale == 0 {
+        return write!(out, "{sign}{magnitude}");
+    }
+    let unit = 10_u128.checked_pow(scale).unwrap_or(u128::MAX);
+    let (whole, fraction) = (magnitude / unit, magnitude % unit);
+    write!(out, "{sign}{whole}.{fraction:0width$}", width = scale as usize)
+}
+
+fn write_date(days: i64, time: &str, out: &mut String) -> std::fmt::Result {
+    let (year, month, day) = civil_from_days(days);
+    if year > 0 {
+        write!(out, "{year:04}-{month:02}-{day:02}{time}")
+    } else {
+        write!(out, "{:04}-{month:02}-{day:02}{time} BC", 1 - year)
+    }
+}
+
+fn write_timestamp(micros: i64, out: &mut String) -> std::fmt::Result {
+    const DAY: i64 = 86_400_000_000;
+    let of_day = micros.rem_euclid(DAY);
+    let (seconds, fraction) = (of_day / 1_000_000, of_day % 1_000_000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let mut time = format!(" {hour:02}:{minute:02}:{second:02}");
+    if fraction > 0 {
+        let digits = format!(".{fraction:06}");
+        time.push_str(digits.trim_end_matches('0'));
+    }
+    write_date(micros.div_euclid(DAY), &time, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{
+        Date32Array, Decimal128Array, Float32Array, Float64Array, Int64Array, NullArray,
+        TimestampMicrosecondArray,
+    };
+    use stdx::sync::Arc;
+
+    use super::*;
+
+    fn texts(array: impl Array + 'static) -> Vec<String> {
+        let array: ArrayRef = Arc::new(array);
+        let cells = Cells::new(&array);
+        (0..array.len()).map(|row| cells.text(row).unwrap_or("NULL".into())).collect()
+    }
+
+    #[test]
+    fn numbers_print_as_in_postgres() {
+        assert_eq!(texts(Int64Array::from(vec![Some(-7), None])), ["-7", "NULL"]);
+        let decimals = vec![Some(-5), Some(12_345), Some(0), None];
+        let decimals = Decimal128Array::from(decimals).with_precision_and_scale(15, 2).unwrap();
+        assert_eq!(texts(decimals), ["-0.05", "123.45", "0.00", "NULL"]);
+        let extremes = Decimal128Array::from(vec![i128::MIN, 10_i128.pow(37)]);
+        let extremes = extremes.with_precision_and_scale(38, 38).unwrap();
+        assert_eq!(texts(extremes)[1], format!("0.1{}", "0".repeat(37)));
+        let floats = vec![0.1, 1e15, 123_456_789_012_345.0, 1e-4, 1e-5, -0.0, 2.5e-300, 3.0];
+        let expected = ["0.1", "1e+15", "123456789012345", "0.0001", "1e-05", "-0", "2.5e-300", "3"];
+        assert_eq!(texts(Float64Array::from(floats)), expected);
+        let odd = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        assert_eq!(texts(Float64Array::from(odd)), ["NaN", "Infinity", "-Infinity"]);
+        assert_eq!(texts(Float32Array::from(vec![0.1, 1e6, 123_456.0])), ["0.1", "1e+06", "123456"]);
+    }
+
+    #[test]
+    fn times_truths_and_texts_print_as_in_postgres() {
+        let days = vec![Some(0), Some(-1), Some(19_782), None];
+        let expected = ["1970-01-01", "1969-12-31", "2024-02-29", "NULL"];
+        assert_eq!(texts(Date32Array::from(days)), expected);
+        let micros = vec![0, -1, 1_500_000, 86_399_999_999];
+        let expected = [
+            "1970-01-01 00:00:00",
+            "1969-12-31 23:59:59.999999",
+            "1970-01-01 00:00:01.5",
+            "1970-01-01 23:59:59.999999",
+        ];
+        assert_eq!(texts(TimestampMicrosecondArray::from(micros)), expected);
+        assert_eq!(texts(BooleanArray::from(vec![Some(true), Some(false), None])), ["true", "false", "NULL"]);
+        assert_eq!(texts(StringArray::from(vec![Some("a"), Some(""), None])), ["a", "", "NULL"]);
+        assert_eq!(texts(NullArray::new(1)), ["NULL"]);
+    }
+
+    #[test]
+    fn years_before_the_first_are_bc() {
+        let first = texts(Date32Array::from(vec![-719_162, -719_163]));
+        assert_eq!(first, ["0001-01-01", "0001-12-31 BC"]);
+    }
+}

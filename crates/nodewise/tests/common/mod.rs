@@ -1,0 +1,46 @@
+//! TPC-H data made once per test run, and databases that hold it.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::path::PathBuf;
+
+use hardware::Machine;
+use nodewise::{Database, DatabaseOptions, NoProgress, Session, tpch};
+use stdx::sync::{Arc, Mutex};
+
+/// A folder with the eight Parquet files of a scale.
+pub fn data(scale: f64) -> PathBuf {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock();
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tpch-{scale}"));
+    tpch::generate(&folder, scale, &storage::Serial, &NoProgress).expect("the data is generated");
+    folder
+}
+
+/// A database on a machine with the tables of a scale loaded.
+pub fn loaded(machine: Arc<dyn Machine>, workers: Option<usize>, scale: f64) -> Arc<Database> {
+    let folder = data(scale);
+    let options = DatabaseOptions { workers, ..DatabaseOptions::default() };
+    let database = Database::open(machine, options).expect("the database opens");
+    let mut session = database.session();
+    for table in tpch::TABLES {
+        let path = folder.join(format!("{table}.parquet"));
+        let sql = format!("CREATE TABLE {table} AS SELECT * FROM '{}'", path.display());
+        session.execute(&sql).expect("the table is loaded");
+    }
+    database
+}
+
+/// Runs the 22 queries and returns what was wrong.
+pub fn wrong_answers(session: &mut Session, scale: f64) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, sql) in tpch::queries() {
+        match session.query(sql) {
+            Ok(answer) => {
+                wrong.extend(tpch::check(name, scale, &answer.batches).err().map(|it| format!("{name}: {it}")));
+            }
+            Err(error) => wrong.push(format!("{name}: {error}")),
+        }
+    }
+    wrong
+}

@@ -1,0 +1,106 @@
+//! What goes wrong gives one clear error with a SQLSTATE, and nothing is lost.
+
+use std::path::PathBuf;
+
+use hardware::samples;
+use nodewise::{Database, DatabaseOptions, Session, SqlError};
+use simulator::SimulatedMachine;
+use stdx::Bytes;
+use stdx::sync::Arc;
+
+fn database() -> Arc<Database> {
+    let topology = samples::by_name("laptop").expect("a sample machine");
+    Database::open(SimulatedMachine::new(topology, 1), DatabaseOptions::default()).expect("opens")
+}
+
+fn error(session: &mut Session, sql: &str) -> SqlError {
+    session.query(sql).map(|it| it.tag).expect_err(sql)
+}
+
+#[test]
+fn wrong_statements_name_what_is_wrong() {
+    let database = database();
+    let mut session = database.session();
+    session
+        .execute(
+            "CREATE TABLE t (number INTEGER, quantity BIGINT NOT NULL, price DECIMAL(5,2), name VARCHAR(3));
+             INSERT INTO t VALUES (2147483647, 9223372036854775807, 1.50, 'abc'), (0, 1, NULL, NULL)",
+        )
+        .expect("the table is made");
+    let cases = [
+        ("SELECT number + number FROM t", "22003", "INTEGER"),
+        ("SELECT quantity * 2 FROM t", "22003", "BIGINT"),
+        ("SELECT sum(quantity) FROM t", "22003", "sum"),
+        ("SELECT 1 / number FROM t", "22012", "zero"),
+        ("SELECT price % 0 FROM t", "22012", "zero"),
+        ("SELECT quantitee FROM t", "42703", "quantitee"),
+        ("SELECT * FROM tt", "42P01", "tt"),
+        ("SELECT nosuch(1)", "42883", "nosuch"),
+        ("SELECT number FROM t GROUP BY name", "42803", "number"),
+        ("SELECT (SELECT number FROM t)", "21000", "one"),
+        ("SELEC 1", "42601", "SELEC"),
+        ("SELECT CAST('x' AS INTEGER)", "22P02", "x"),
+        ("INSERT INTO t VALUES (1, NULL, 1, 'a')", "23502", "quantity"),
+        ("INSERT INTO t VALUES (1, 1, 1, 'abcd')", "22001", "name"),
+        ("INSERT INTO t VALUES (99999999999, 1, 1, 'a')", "22003", "number"),
+        ("INSERT INTO t VALUES (1)", "42601", "4"),
+        ("CREATE TABLE t (a INTEGER)", "42P07", "t"),
+        ("CREATE TABLE u (a INTEGER, a INTEGER)", "42701", "a"),
+        ("DROP TABLE nosuch", "42P01", "nosuch"),
+        ("SET nosuch = 1", "42704", "nosuch"),
+        ("SET workers = 'many'", "22023", "many"),
+    ];
+    for (sql, state, word) in cases {
+        let error = error(&mut session, sql);
+        assert_eq!(error.state.0, state, "{sql}: {error}");
+        assert!(error.message.contains(word), "{sql}: {error} does not say {word}");
+    }
+    let hint = error(&mut session, "SELECT quantitee FROM t").hint.unwrap_or_default();
+    assert!(hint.contains("quantity"), "{hint}");
+    let rows = session.query("SELECT count(*) FROM t").expect("the table is still there");
+    assert_eq!(rows.rows(), 1);
+}
+
+#[test]
+fn broken_files_leave_no_table() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("broken-files");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let database = database();
+    let mut session = database.session();
+    let garbage = folder.join("garbage.parquet");
+    std::fs::write(&garbage, b"this is no Parquet file at all").expect("a file");
+    let missing = folder.join("missing.parquet");
+    for (path, state) in [(&missing, "58P01"), (&garbage, "XX001")] {
+        for sql in [
+            format!("CREATE TABLE t AS SELECT * FROM '{}'", path.display()),
+            format!("SELECT count(*) FROM '{}'", path.display()),
+        ] {
+            let error = error(&mut session, &sql);
+            assert_eq!(error.state.0, state, "{error}");
+            let name = path.file_name().and_then(|it| it.to_str()).expect("a name");
+            assert!(error.message.contains(name), "{error}");
+            assert!(database.tables().is_empty());
+        }
+    }
+}
+
+#[test]
+fn too_little_memory_is_an_error_and_the_database_lives_on() {
+    let topology = samples::by_name("laptop").expect("a sample machine");
+    let machine = SimulatedMachine::new(topology, 1);
+    let options =
+        DatabaseOptions { memory_limit: Some(Bytes(8 << 20)), ..DatabaseOptions::default() };
+    let database = Database::open(machine, options).expect("opens");
+    let mut session = database.session();
+    let mut failed = None;
+    session.execute("CREATE TABLE t AS SELECT 1 AS a, 12345678901 AS b").expect("small");
+    for _ in 0..24 {
+        if let Err(error) = session.execute("INSERT INTO t SELECT a + 1, b * 3 % 98765432109 FROM t") {
+            failed = Some(error);
+            break;
+        }
+    }
+    let error = failed.expect("eight megabytes are too little");
+    assert_eq!(error.state.0, "53200", "{error}");
+    assert!(session.query("SELECT count(*) FROM t").is_ok());
+}

@@ -1,0 +1,304 @@
+//! SQL text to statements.
+
+use std::ops::ControlFlow;
+
+use datafusion_sql::sqlparser::ast::{self, ObjectName, ObjectType, Set, TableObject};
+use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion_sql::sqlparser::parser::{Parser, ParserError};
+use types::{DataType, SqlError, SqlResult, SqlState};
+
+use crate::statement::{ColumnDefinition, ExplainFormat, ParsedQuery, Statement};
+
+/// Parses statements separated by semicolons.
+pub fn parse(sql: &str) -> SqlResult<Vec<Statement>> {
+    let statements = Parser::parse_sql(&PostgreSqlDialect {}, sql).map_err(|it| syntax(&it))?;
+    statements.into_iter().map(statement).collect()
+}
+
+fn syntax(error: &ParserError) -> SqlError {
+    let text = match error {
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text.as_str(),
+        ParserError::RecursionLimitExceeded => {
+            return SqlError::new(
+                SqlState::PROGRAM_LIMIT_EXCEEDED,
+                "the statement is nested too deeply",
+            );
+        }
+    };
+    let (what, place) = match text.rsplit_once(" at Line: ") {
+        Some((what, place)) => (what, format!(" at line {}", place.replace("Column:", "column"))),
+        None => (text, String::new()),
+    };
+    let what = what.replace("Expected: ", "expected ").replace("found: EOF", "found the end");
+    SqlError::new(SqlState::SYNTAX, format!("syntax error{place}: {}", what.replace("found: ", "found ")))
+}
+
+fn unsupported(what: impl std::fmt::Display) -> SqlError {
+    SqlError::unsupported(format!("{what} is not supported"))
+}
+
+/// The name of a table: without quotes when it was quoted, in lower case when it was not.
+fn name(object: &ObjectName) -> String {
+    let parts = object.0.iter().filter_map(|it| it.as_ident()).map(ident);
+    parts.collect::<Vec<_>>().join(".")
+}
+
+fn ident(ident: &ast::Ident) -> String {
+    match ident.quote_style {
+        Some(_) => ident.value.clone(),
+        None => ident.value.to_lowercase(),
+    }
+}
+
+fn parsed(query: Box<ast::Query>) -> SqlResult<ParsedQuery> {
+    use ast::SetExpr::{Delete, Insert, Merge, Update};
+    match query.body.as_ref() {
+        Insert(_) | Update(_) | Delete(_) | Merge(_) => {
+            Err(unsupported("a statement that changes data inside a query"))
+        }
+        _ => Ok(ParsedQuery(query)),
+    }
+}
+
+fn statement(statement: ast::Statement) -> SqlResult<Statement> {
+    use ast::Statement as Ast;
+    match statement {
+        Ast::Query(query) => Ok(Statement::Query { query: parsed(query)? }),
+        Ast::Explain { analyze, statement, format, options, .. } => {
+            explain(analyze, *statement, format, options)
+        }
+        Ast::CreateTable(table) => create_table(table),
+        Ast::Drop { object_type: ObjectType::Table, if_exists, names, .. } => {
+            Ok(Statement::DropTable { names: names.iter().map(name).collect(), if_exists })
+        }
+        Ast::Insert(insert) => self::insert(insert),
+        Ast::Copy { source, to: false, target: ast::CopyTarget::File { filename }, options, .. } => {
+            let ast::CopySource::Table { table_name, columns } = source else {
+                return Err(unsupported("COPY (query) FROM"));
+            };
+            Ok(Statement::CopyFrom {
+                table: name(&table_name),
+                columns: columns.iter().map(ident).collect(),
+                path: filename,
+                options: options.iter().map(copy_option).collect(),
+            })
+        }
+        Ast::Copy { to, .. } => {
+            Err(unsupported(if to { "COPY .. TO" } else { "COPY FROM anything but a file" }))
+        }
+        Ast::Set(Set::SingleAssignment { variable, values, .. }) => {
+            let texts: Vec<String> = values.iter().map(setting).collect();
+            let value = Some(texts.join(",")).filter(|it| !it.eq_ignore_ascii_case("default"));
+            Ok(Statement::Set { name: name(&variable), value })
+        }
+        Ast::ShowVariable { variable } => {
+            Ok(Statement::Show { name: variable.iter().map(ident).collect::<Vec<_>>().join(".") })
+        }
+        other => {
+            let text = other.to_string();
+            let words: Vec<&str> = text
+                .split_whitespace()
+                .take(3)
+                .take_while(|it| it.chars().all(|it| it.is_ascii_uppercase()))
+                .collect();
+            Err(unsupported(words.join(" ")))
+        }
+    }
+}
+
+fn setting(value: &ast::Expr) -> String {
+    match value {
+        ast::Expr::Value(it) => match &it.value {
+            ast::Value::SingleQuotedString(text) => text.clone(),
+            other => other.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+fn explain(
+    mut analyze: bool,
+    inner: ast::Statement,
+    format: Option<ast::AnalyzeFormatKind>,
+    options: Option<Vec<ast::UtilityOption>>,
+) -> SqlResult<Statement> {
+    let mut wanted = format.map(|it| it.to_string().replace('=', " ").to_lowercase());
+    for option in options.into_iter().flatten() {
+        let argument = option.arg.as_ref().map(|it| setting(it).to_lowercase());
+        match option.name.value.to_lowercase().as_str() {
+            "analyze" => analyze = !matches!(argument.as_deref(), Some("false" | "off" | "0")),
+            "format" => wanted = argument,
+            _ => {}
+        }
+    }
+    let format = match wanted.as_deref().map(|it| it.trim_start_matches("format ").trim()) {
+        None | Some("text") => ExplainFormat::Text,
+        Some("json") => ExplainFormat::Json,
+        Some(other) => {
+            return Err(SqlError::new(
+                SqlState::INVALID_PARAMETER,
+                format!("EXPLAIN does not know the format {other}"),
+            )
+            .with_hint("the formats are text and json"));
+        }
+    };
+    match inner {
+        ast::Statement::Query(query) => {
+            Ok(Statement::Explain { analyze, format, query: parsed(query)? })
+        }
+        _ => Err(unsupported("EXPLAIN of anything but a query")),
+    }
+}
+
+fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
+    let (or_replace, if_not_exists) = (table.or_replace, table.if_not_exists);
+    if table.temporary {
+        return Err(unsupported("CREATE TEMPORARY TABLE"));
+    }
+    if let Some(constraint) = table.constraints.first() {
+        return Err(unsupported(format!("the table constraint {constraint}")));
+    }
+    if let Some(query) = table.query {
+        return Ok(Statement::CreateTableAs {
+            name: name(&table.name),
+            columns: table.columns.iter().map(|it| ident(&it.name)).collect(),
+            query: parsed(query)?,
+            if_not_exists,
+            or_replace,
+        });
+    }
+    if or_replace {
+        return Err(unsupported("CREATE OR REPLACE TABLE without AS"));
+    }
+    let columns = table.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
+    Ok(Statement::CreateTable { name: name(&table.name), columns, if_not_exists })
+}
+
+fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
+    let mut nullable = true;
+    for option in &column.options {
+        match &option.option {
+            ast::ColumnOption::Null => nullable = true,
+            ast::ColumnOption::NotNull => nullable = false,
+            other => return Err(unsupported(format!("the column option {other}"))),
+        }
+    }
+    Ok(ColumnDefinition {
+        name: ident(&column.name),
+        data_type: data_type(&column.data_type)?,
+        nullable,
+    })
+}
+
+/// The type that SQL text names.
+fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
+    use ast::DataType as Sql;
+    let length = |length: &Option<ast::CharacterLength>| match length {
+        Some(ast::CharacterLength::IntegerLength { length, .. }) => u32::try_from(*length).ok(),
+        _ => None,
+    };
+    Ok(match sql {
+        Sql::Boolean | Sql::Bool => DataType::Boolean,
+        Sql::SmallInt(_) | Sql::Int2(_) => DataType::SmallInt,
+        Sql::Int(_) | Sql::Integer(_) | Sql::Int4(_) => DataType::Integer,
+        Sql::BigInt(_) | Sql::Int8(_) => DataType::BigInt,
+        Sql::Real | Sql::Float4 => DataType::Real,
+        Sql::Double(_) | Sql::DoublePrecision | Sql::Float8 | Sql::Float(_) => DataType::Double,
+        Sql::Decimal(it) | Sql::Numeric(it) | Sql::Dec(it) => return decimal(it),
+        Sql::Date => DataType::Date,
+        Sql::Timestamp(_, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
+            DataType::Timestamp
+        }
+        Sql::Char(it) | Sql::Character(it) => DataType::Char(length(it).unwrap_or(1)),
+        Sql::Varchar(it) | Sql::CharVarying(it) | Sql::CharacterVarying(it) => {
+            length(it).map_or(DataType::Text, DataType::Varchar)
+        }
+        Sql::Text | Sql::String(_) => DataType::Text,
+        other => {
+            return Err(unsupported(format!("the type {other}")).with_hint(
+                "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, \
+                 DECIMAL(p,s), DATE, TIMESTAMP, CHAR(n), VARCHAR(n) and TEXT",
+            ));
+        }
+    })
+}
+
+fn decimal(info: &ast::ExactNumberInfo) -> SqlResult<DataType> {
+    let (precision, scale) = match info {
+        ast::ExactNumberInfo::None => (38, 10),
+        ast::ExactNumberInfo::Precision(precision) => (*precision, 0),
+        ast::ExactNumberInfo::PrecisionAndScale(precision, scale) => (*precision, *scale),
+    };
+    match (u8::try_from(precision), u8::try_from(scale)) {
+        (Ok(precision @ 1..=38), Ok(scale)) if scale <= precision => {
+            Ok(DataType::Decimal { precision, scale })
+        }
+        _ => Err(SqlError::new(
+            SqlState::INVALID_PARAMETER,
+            format!("DECIMAL({precision},{scale}) must have 1 to 38 digits, and no more after the point than in all"),
+        )),
+    }
+}
+
+fn insert(insert: ast::Insert) -> SqlResult<Statement> {
+    let TableObject::TableName(table) = &insert.table else {
+        return Err(unsupported("INSERT into anything but a table"));
+    };
+    if insert.on.is_some() {
+        return Err(unsupported("INSERT .. ON CONFLICT"));
+    }
+    if insert.returning.is_some() {
+        return Err(unsupported("INSERT .. RETURNING"));
+    }
+    let Some(query) = insert.source else {
+        return Err(unsupported("INSERT .. DEFAULT VALUES"));
+    };
+    Ok(Statement::Insert {
+        table: name(table),
+        columns: insert.columns.iter().map(name).collect(),
+        query: parsed(query)?,
+    })
+}
+
+fn copy_option(option: &ast::CopyOption) -> (String, String) {
+    use ast::CopyOption::*;
+    match option {
+        Format(it) => ("format".to_owned(), it.value.to_lowercase()),
+        Delimiter(it) => ("delimiter".to_owned(), it.to_string()),
+        Null(it) => ("null".to_owned(), it.clone()),
+        Header(it) => ("header".to_owned(), it.to_string()),
+        Quote(it) => ("quote".to_owned(), it.to_string()),
+        Escape(it) => ("escape".to_owned(), it.to_string()),
+        Encoding(it) => ("encoding".to_owned(), it.clone()),
+        other => {
+            let text = other.to_string();
+            let (name, value) = text.split_once(' ').unwrap_or((&text, "true"));
+            (name.to_lowercase(), value.to_owned())
+        }
+    }
+}
+
+/// The files that a query names as tables.
+pub fn files_in(query: &ParsedQuery) -> Vec<String> {
+    let mut files = Vec::new();
+    let _ = ast::visit_relations(&query.0, |relation: &ObjectName| {
+        if let [part] = relation.0.as_slice() {
+            if let Some(ident) = part.as_ident() {
+                let known = files.contains(&ident.value);
+                if ident.quote_style == Some('\'') && !known {
+                    files.push(ident.value.clone());
+                }
+            }
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    files
+}
+
+/// The file, when a query is `SELECT * FROM 'file'` and no more.
+pub fn whole_file(query: &ParsedQuery) -> Option<String> {
+    let mut files = files_in(query);
+    let file = files.pop().filter(|_| files.is_empty())?;
+    // The parser prints every query in one way, so whatever else the query has would show.
+    (query.to_string() == format!("SELECT * FROM '{}'", file.replace('\'', "''"))).then_some(file)
+}
