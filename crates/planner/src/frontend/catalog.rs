@@ -1,0 +1,173 @@
+//! Tables and functions as DataFusion asks for them.
+
+use std::collections::HashMap;
+
+use datafusion_common::arrow::datatypes::{DataType as Arrow, Field, Schema, SchemaRef};
+use datafusion_common::config::ConfigOptions;
+use datafusion_common::{DataFusionError, Result, TableReference};
+use datafusion_expr::planner::{ContextProvider, ExprPlanner};
+use datafusion_expr::{AggregateUDF, HigherOrderUDF, ScalarUDF, TableSource, WindowUDF};
+use stdx::sync::Arc;
+use types::{CatalogView, TableInfo};
+
+use super::types::to_arrow;
+
+/// What does not change from query to query.
+pub struct Library {
+    scalars: HashMap<String, Arc<ScalarUDF>>,
+    aggregates: HashMap<String, Arc<AggregateUDF>>,
+    planners: Vec<Arc<dyn ExprPlanner>>,
+    /// DataFusion's settings.
+    pub options: Arc<ConfigOptions>,
+}
+
+impl Library {
+    /// All functions of DataFusion's library.
+    pub fn new() -> Self {
+        let mut scalars = HashMap::new();
+        for function in datafusion_functions::all_default_functions() {
+            for alias in function.aliases() {
+                scalars.insert(alias.clone(), Arc::clone(&function));
+            }
+            scalars.insert(function.name().to_owned(), function);
+        }
+        let mut aggregates = HashMap::new();
+        for function in datafusion_functions_aggregate::all_default_aggregate_functions() {
+            for alias in function.aliases() {
+                aggregates.insert(alias.clone(), Arc::clone(&function));
+            }
+            aggregates.insert(function.name().to_owned(), function);
+        }
+        let planners: Vec<Arc<dyn ExprPlanner>> = vec![
+            Arc::new(datafusion_functions::core::planner::CoreFunctionPlanner::default()),
+            Arc::new(datafusion_functions::datetime::planner::DatetimeFunctionPlanner),
+            Arc::new(datafusion_functions::unicode::planner::UnicodeFunctionPlanner),
+        ];
+        let mut options = ConfigOptions::default();
+        options.optimizer.max_passes = 1;
+        options.optimizer.skip_failed_rules = false;
+        options.sql_parser.parse_float_as_decimal = true;
+        Self { scalars, aggregates, planners, options: Arc::new(options) }
+    }
+
+    /// The names of all functions, for suggestions.
+    pub fn function_names(&self) -> impl Iterator<Item = &str> {
+        self.scalars.keys().chain(self.aggregates.keys()).map(String::as_str)
+    }
+
+    /// A scalar function.
+    pub fn scalar(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        self.scalars.get(name).cloned()
+    }
+}
+
+/// A table as DataFusion sees it.
+pub struct Source {
+    /// What we know of it.
+    pub table: Arc<TableInfo>,
+    schema: SchemaRef,
+}
+
+impl Source {
+    fn new(table: TableInfo) -> Self {
+        let fields: Vec<Field> = table
+            .columns
+            .iter()
+            .map(|it| {
+                // Exact statistics: a column without NULL is as good as NOT NULL for this statement.
+                let nullable = it.nullable && (it.statistics.nulls > 0 || table.rows == 0);
+                Field::new(&it.name, to_arrow(it.data_type), nullable)
+            })
+            .collect();
+        Self { table: Arc::new(table), schema: Arc::new(Schema::new(fields)) }
+    }
+}
+
+impl TableSource for Source {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// A catalog and the library, for the length of one query.
+pub struct Context<'a> {
+    /// The tables.
+    pub catalog: &'a dyn CatalogView,
+    /// The functions.
+    pub library: &'a Library,
+    sources: stdx::sync::Mutex<HashMap<String, Arc<Source>>>,
+}
+
+impl<'a> Context<'a> {
+    /// A context.
+    pub fn new(catalog: &'a dyn CatalogView, library: &'a Library) -> Self {
+        Self { catalog, library, sources: stdx::sync::Mutex::new(HashMap::new()) }
+    }
+
+    /// The name of some table that has a column of this name, or nearly.
+    pub fn table(&self, schema: Option<&str>, name: &str) -> Option<TableInfo> {
+        self.catalog.table(schema, name)
+    }
+}
+
+/// The mark by which our own error conversion knows a missing table.
+pub const NO_TABLE: &str = "nodewise: no table ";
+
+impl ContextProvider for Context<'_> {
+    fn get_table_source(&self, name: TableReference) -> Result<Arc<dyn TableSource>> {
+        let key = name.to_string();
+        let mut sources = self.sources.lock();
+        if let Some(source) = sources.get(&key) {
+            return Ok(Arc::clone(source) as Arc<dyn TableSource>);
+        }
+        let found = self.catalog.table(name.schema(), name.table());
+        let table = found.ok_or_else(|| DataFusionError::Plan(format!("{NO_TABLE}{name}")))?;
+        let source = Arc::new(Source::new(table));
+        sources.insert(key, Arc::clone(&source));
+        Ok(source)
+    }
+
+    fn get_expr_planners(&self) -> &[Arc<dyn ExprPlanner>] {
+        &self.library.planners
+    }
+
+    fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        self.library.scalars.get(name).cloned()
+    }
+
+    fn get_higher_order_meta(&self, _name: &str) -> Option<Arc<HigherOrderUDF>> {
+        None
+    }
+
+    fn get_aggregate_meta(&self, name: &str) -> Option<Arc<AggregateUDF>> {
+        self.library.aggregates.get(name).cloned()
+    }
+
+    fn get_window_meta(&self, _name: &str) -> Option<Arc<WindowUDF>> {
+        None
+    }
+
+    fn get_variable_type(&self, _variable_names: &[String]) -> Option<Arrow> {
+        None
+    }
+
+    fn options(&self) -> &ConfigOptions {
+        &self.library.options
+    }
+
+    fn udf_names(&self) -> Vec<String> {
+        self.library.scalars.keys().cloned().collect()
+    }
+
+    fn higher_order_function_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn udaf_names(&self) -> Vec<String> {
+        self.library.aggregates.keys().cloned().collect()
+    }
+
+    fn udwf_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,230 @@
+//! Scans, computed columns, groups, unions and constant rows.
+
+use plan::{Aggregate, Expr, Operator, Scan, Sink, Source, Transfer};
+use types::{ColumnId, DataType, SqlResult};
+
+use super::stream::Stream;
+use super::{Lowering, Reducer};
+use crate::logical::{Attr, AttrSet, Rel, ScanRel, bare, substitute};
+
+/// A reducer that keeps more than this share of the keys is not worth testing.
+const WORTH_TESTING: f64 = 0.8;
+
+impl Lowering<'_> {
+    pub(super) fn scan(
+        &mut self,
+        scan: &ScanRel,
+        required: &AttrSet,
+        reducers: &[Reducer],
+    ) -> SqlResult<Stream> {
+        let count = scan.table.columns.len();
+        let own = scan.base..scan.base + count;
+        let mut used: AttrSet = required.iter().filter(|it| own.contains(it)).collect();
+        scan.filters.iter().for_each(|it| used.add_expr(it));
+        let mut tested: Vec<(Attr, &Reducer)> = Vec::new();
+        let mut rows = scan.rows;
+        for reducer in reducers.iter().filter(|it| it.share <= WORTH_TESTING) {
+            let attr = reducer.attrs.iter().find(|it| {
+                own.contains(it)
+                    && (self.attributes[*it].data_type.is_integer()
+                        || self.attributes[*it].data_type == DataType::Date)
+            });
+            if let Some(attr) = attr {
+                used.insert(attr);
+                tested.push((attr, reducer));
+                rows = (rows * reducer.share).max(1.0);
+            }
+        }
+        let attrs: Vec<Attr> = used.iter().collect();
+        let place = |attr: Attr| attrs.iter().position(|it| *it == attr);
+        let mut filters = scan.filters.clone();
+        for filter in &mut filters {
+            self.place_in(filter, &place)?;
+        }
+        let transfers = tested
+            .iter()
+            .filter_map(|(attr, it)| Some(Transfer { column: place(*attr)?, build: it.build }))
+            .collect();
+        let layout: Vec<Attr> = attrs.iter().copied().filter(|it| required.contains(*it)).collect();
+        let source = Source::Scan(Scan {
+            table: scan.table.id,
+            name: scan.table.name.clone(),
+            columns: attrs.iter().map(|it| ColumnId((it - scan.base) as u16)).collect(),
+            filters,
+            transfers,
+            output: layout.iter().filter_map(|it| place(*it)).collect(),
+        });
+        Ok(Stream { source, operators: Vec::new(), layout, aliases: Vec::new(), rows })
+    }
+
+    pub(super) fn map(
+        &mut self,
+        input: &Rel,
+        exprs: &[(Attr, Expr)],
+        required: &AttrSet,
+        reducers: &[Reducer],
+    ) -> SqlResult<Stream> {
+        let needed: Vec<&(Attr, Expr)> =
+            exprs.iter().filter(|it| required.contains(it.0)).collect();
+        let mut below = required.clone();
+        exprs.iter().for_each(|it| below.remove(it.0));
+        let kept: Vec<Attr> = below.iter().collect();
+        needed.iter().for_each(|it| below.add_expr(&it.1));
+        let mut stream = self.stream(input, &below, reducers)?;
+        if needed.is_empty() {
+            return Ok(stream);
+        }
+        let (mut layout, mut projected) = (Vec::new(), Vec::new());
+        for attr in kept {
+            // Some required attributes belong to other inputs of the consumer.
+            if let Some(place) = stream.position(attr) {
+                layout.push(attr);
+                projected.push(Expr::column(place, self.attributes[attr].data_type));
+            }
+        }
+        for (attr, expr) in needed {
+            projected.push(self.place(expr, &stream)?);
+            layout.push(*attr);
+        }
+        stream.project(projected, layout);
+        Ok(stream)
+    }
+
+    pub(super) fn aggregate(
+        &mut self,
+        input: &Rel,
+        keys: &[(Attr, Expr)],
+        aggregates: &[(Attr, Aggregate)],
+        groups: f64,
+        required: &AttrSet,
+        reducers: &[Reducer],
+    ) -> SqlResult<Stream> {
+        let mut keys = keys.to_vec();
+        let mut aggregates: Vec<(Attr, Aggregate)> =
+            aggregates.iter().filter(|it| required.contains(it.0)).cloned().collect();
+        let input = inline_once(input, &mut keys, &mut aggregates);
+        // Groups are kept or dropped as a whole by what reduces their key.
+        let mut passed = Vec::new();
+        for reducer in reducers {
+            for (attr, expr) in &keys {
+                if let (true, Some(inner)) = (reducer.attrs.contains(*attr), bare(expr)) {
+                    let mut reducer = reducer.clone();
+                    reducer.attrs.insert(inner);
+                    passed.push(reducer);
+                }
+            }
+        }
+        let mut below = AttrSet::default();
+        keys.iter().for_each(|it| below.add_expr(&it.1));
+        for (_, aggregate) in &aggregates {
+            aggregate.argument.iter().chain(&aggregate.filter).for_each(|it| below.add_expr(it));
+        }
+        let stream = self.stream(&input, &below, &passed)?;
+        let mut placed_keys = Vec::with_capacity(keys.len());
+        for (_, expr) in &keys {
+            placed_keys.push(self.place(expr, &stream)?);
+        }
+        let mut placed = Vec::with_capacity(aggregates.len());
+        for (_, aggregate) in &aggregates {
+            let mut aggregate = aggregate.clone();
+            for expr in aggregate.argument.iter_mut().chain(&mut aggregate.filter) {
+                *expr = self.place(expr, &stream)?;
+            }
+            placed.push(aggregate);
+        }
+        let layout = keys.iter().map(|it| it.0).chain(aggregates.iter().map(|it| it.0)).collect();
+        let sink =
+            Sink::Aggregate { keys: placed_keys, aggregates: placed, estimated_groups: groups };
+        let id = self.finish(stream, sink);
+        Ok(Stream {
+            source: Source::Read(vec![id]),
+            operators: Vec::new(),
+            layout,
+            aliases: Vec::new(),
+            rows: groups,
+        })
+    }
+
+    pub(super) fn union(
+        &mut self,
+        inputs: &[(Rel, Vec<Attr>)],
+        output: &[Attr],
+        required: &AttrSet,
+    ) -> SqlResult<Stream> {
+        let wanted: Vec<usize> =
+            (0..output.len()).filter(|it| required.contains(output[*it])).collect();
+        let (mut states, mut rows) = (Vec::new(), 0.0);
+        for (input, attrs) in inputs {
+            let attrs: Vec<Attr> = wanted.iter().map(|it| attrs[*it]).collect();
+            let mut stream = self.stream(input, &attrs.iter().copied().collect(), &[])?;
+            stream.shape(&attrs, self.attributes)?;
+            rows += stream.rows;
+            states.push(self.finish(stream, Sink::Materialize { offset: 0, limit: None }));
+        }
+        let layout = wanted.iter().map(|it| output[*it]).collect();
+        let source = Source::Read(states);
+        Ok(Stream { source, operators: Vec::new(), layout, aliases: Vec::new(), rows })
+    }
+
+    pub(super) fn values(&mut self, output: &[Attr], rows: &[Vec<Expr>]) -> SqlResult<Stream> {
+        let types = output.iter().map(|it| self.attributes[*it].data_type).collect();
+        let mut placed = rows.to_vec();
+        for expr in placed.iter_mut().flatten() {
+            self.place_in(expr, &|_| None)?;
+        }
+        Ok(Stream {
+            source: Source::Values { types, rows: placed },
+            operators: Vec::new(),
+            layout: output.to_vec(),
+            aliases: Vec::new(),
+            rows: rows.len() as f64,
+        })
+    }
+
+    /// Adds an operator that needs no new columns.
+    pub(super) fn filter(&self, stream: &mut Stream, predicate: &Expr) -> SqlResult<()> {
+        let placed = self.place(predicate, stream)?;
+        stream.operators.push(Operator::Filter(placed));
+        Ok(())
+    }
+}
+
+/// Puts computed columns that are used once into the expression that uses them.
+fn inline_once(
+    input: &Rel,
+    keys: &mut [(Attr, Expr)],
+    aggregates: &mut [(Attr, Aggregate)],
+) -> Rel {
+    let Rel::Map { input: inner, exprs } = input else { return input.clone() };
+    let uses = |attr: Attr| {
+        let in_exprs = |expr: &Expr| count(expr, attr);
+        keys.iter().map(|it| in_exprs(&it.1)).sum::<usize>()
+            + aggregates
+                .iter()
+                .flat_map(|it| it.1.argument.iter().chain(&it.1.filter))
+                .map(in_exprs)
+                .sum::<usize>()
+    };
+    let (once, more): (Vec<_>, Vec<_>) =
+        exprs.iter().cloned().partition(|it| uses(it.0) <= 1);
+    for (attr, expr) in keys.iter_mut() {
+        // A bare key keeps its attribute, an inlined one keeps it as the name of the result.
+        let _ = attr;
+        substitute(expr, &once);
+    }
+    for (_, aggregate) in aggregates.iter_mut() {
+        for expr in aggregate.argument.iter_mut().chain(&mut aggregate.filter) {
+            substitute(expr, &once);
+        }
+    }
+    let inner = (**inner).clone();
+    match more.is_empty() {
+        true => inner,
+        false => Rel::Map { input: Box::new(inner), exprs: more },
+    }
+}
+
+fn count(expr: &Expr, attr: Attr) -> usize {
+    usize::from(bare(expr) == Some(attr))
+        + expr.children().into_iter().map(|it| count(it, attr)).sum::<usize>()
+}

@@ -1,0 +1,75 @@
+//! An open pipeline: a source, operators so far, and which attribute stands where.
+
+use plan::{Expr, ExprKind, Operator, Source};
+use types::{SqlError, SqlResult};
+
+use crate::logical::{Attr, Attribute};
+
+/// An open pipeline.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// Where its rows come from.
+    pub source: Source,
+    /// What is done so far.
+    pub operators: Vec<Operator>,
+    /// The attribute of each column.
+    pub layout: Vec<Attr>,
+    /// Attributes that equal one of the layout: (the attribute, the one it equals).
+    pub aliases: Vec<(Attr, Attr)>,
+    /// Expected rows.
+    pub rows: f64,
+}
+
+impl Stream {
+    /// The column of an attribute, or of one that equals it.
+    pub fn position(&self, attr: Attr) -> Option<usize> {
+        let mut wanted = attr;
+        // Each alias was added for an attribute already there, so a chain is no longer than the list.
+        for _ in 0..=self.aliases.len() {
+            if let Some(place) = self.layout.iter().position(|it| *it == wanted) {
+                return Some(place);
+            }
+            wanted = self.aliases.iter().find(|it| it.0 == wanted)?.1;
+        }
+        None
+    }
+
+    /// Brings the layout to exactly these attributes.
+    pub fn shape(&mut self, wanted: &[Attr], attributes: &[Attribute]) -> SqlResult<()> {
+        if self.layout == wanted {
+            return Ok(());
+        }
+        let mut exprs = Vec::with_capacity(wanted.len());
+        for attr in wanted {
+            let place = self.position(*attr).ok_or_else(|| {
+                SqlError::internal("a column of the result is lost on the way")
+            })?;
+            exprs.push(Expr::column(place, attributes[*attr].data_type));
+        }
+        self.project(exprs, wanted.to_vec());
+        Ok(())
+    }
+
+    /// Replaces the layout; drops what follows from a projection right before.
+    pub fn project(&mut self, exprs: Vec<Expr>, layout: Vec<Attr>) {
+        let columns_only = exprs.iter().all(|it| matches!(it.kind, ExprKind::Column(_)));
+        match self.operators.last_mut() {
+            Some(Operator::Project(before)) if columns_only => {
+                let place = |it: &Expr| match it.kind {
+                    ExprKind::Column(place) => before[place].clone(),
+                    _ => it.clone(),
+                };
+                *before = exprs.iter().map(place).collect();
+            }
+            Some(Operator::Join(join)) if columns_only => {
+                let place = |it: &Expr| match it.kind {
+                    ExprKind::Column(place) => join.output[place],
+                    _ => 0,
+                };
+                join.output = exprs.iter().map(place).collect();
+            }
+            _ => self.operators.push(Operator::Project(exprs)),
+        }
+        self.layout = layout;
+    }
+}

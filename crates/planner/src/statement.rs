@@ -1,0 +1,122 @@
+//! Statements as data, after parsing and before binding.
+
+use std::fmt;
+
+use datafusion_sql::sqlparser::ast;
+use types::DataType;
+
+/// A parsed query; opaque, because its form belongs to the parser.
+#[derive(Clone, PartialEq)]
+pub struct ParsedQuery(pub(crate) Box<ast::Query>);
+
+impl fmt::Debug for ParsedQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Display for ParsedQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A statement.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Statement {
+    /// SELECT, VALUES, WITH.
+    Query {
+        /// The query.
+        query: ParsedQuery,
+    },
+    /// EXPLAIN of a query.
+    Explain {
+        /// Whether to run it and show what happened.
+        analyze: bool,
+        /// How to print.
+        format: ExplainFormat,
+        /// The query.
+        query: ParsedQuery,
+    },
+    /// CREATE TABLE with columns.
+    CreateTable {
+        /// The table.
+        name: String,
+        /// Its columns.
+        columns: Vec<ColumnDefinition>,
+        /// Whether an existing table is no error.
+        if_not_exists: bool,
+    },
+    /// CREATE TABLE AS.
+    CreateTableAs {
+        /// The table.
+        name: String,
+        /// Names of its columns when they are not the query's.
+        columns: Vec<String>,
+        /// Its rows.
+        query: ParsedQuery,
+        /// Whether an existing table is no error.
+        if_not_exists: bool,
+        /// Whether an existing table is replaced.
+        or_replace: bool,
+    },
+    /// DROP TABLE.
+    DropTable {
+        /// The tables.
+        names: Vec<String>,
+        /// Whether a missing table is no error.
+        if_exists: bool,
+    },
+    /// INSERT of the rows of a query, VALUES included.
+    Insert {
+        /// The table.
+        table: String,
+        /// The columns that the query's columns go to; all in order when empty.
+        columns: Vec<String>,
+        /// The rows.
+        query: ParsedQuery,
+    },
+    /// COPY table FROM a file.
+    CopyFrom {
+        /// The table.
+        table: String,
+        /// The columns that the file's columns go to; all in order when empty.
+        columns: Vec<String>,
+        /// The file.
+        path: String,
+        /// Options by lower-case name.
+        options: Vec<(String, String)>,
+    },
+    /// SET of a setting.
+    Set {
+        /// The setting.
+        name: String,
+        /// Its value as text, `None` for DEFAULT.
+        value: Option<String>,
+    },
+    /// SHOW of a setting.
+    Show {
+        /// The setting; `all` for all.
+        name: String,
+    },
+}
+
+/// How EXPLAIN prints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExplainFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// A column of CREATE TABLE.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ColumnDefinition {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may hold NULL.
+    pub nullable: bool,
+}
