@@ -1,1 +1,14 @@
-//! To be written.
+//! Benchmarks: what is run, measured and checked. How it looks on a terminal is the business of `cli`.
+//!
+//! Key decision: times are taken around the whole statement, from SQL text to Arrow rows, by the machine's clock, and
+//! queries take turns round by round, so that a slow second of the machine hits one run of each and not all of one.
+//!
+//! - Invariant: no time is reported for a query whose answer is wrong without saying so beside it.
+//! - Invariant: the data are in memory before the first time is taken.
+//!
+//! Reading order: [`tpch`], [`report`], [`memory`].
+#![forbid(unsafe_code)]
+
+pub mod memory;
+pub mod report;
+pub mod tpch;

@@ -1,2 +1,51 @@
-//! The one binary of Nodewise.
-fn main() {}
+//! `nodewise`, the one binary: a shell, scripts, the demo, the benchmarks, a look at the machine.
+//!
+//! Key decision: everything written goes through one writer and every failure through one type, so that a closed pipe
+//! is a quiet end and not a panic, and each way to run SQL (prompt, `-c`, `-f`, a pipe) behaves the same.
+//!
+//! Reading order: `arguments`, `runner` (statements and dot commands), `shell`, `output`, `commands`.
+//!
+//! - Invariant: exit code 0 means that all went well, 1 that something failed, 2 that the arguments were wrong.
+//! - Invariant: results go to standard output; errors, notes and progress to standard error.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod commands;
+mod dot;
+mod failure;
+mod highlight;
+mod interrupt;
+mod output;
+mod progress;
+mod runner;
+mod shell;
+mod splitter;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, BenchCommand, Command, GenerateCommand};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.command {
+        None => shell::run(&arguments.shell),
+        Some(Command::Topology) => commands::topology::run(),
+        Some(Command::Demo(options)) => commands::demo::run(&options),
+        Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
+        Some(Command::Bench(BenchCommand::Memory(options))) => commands::bench::memory(&options),
+        Some(Command::Generate(GenerateCommand::Tpch(options))) => {
+            commands::generate::run(&options)
+        }
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
+            failure.exit_code()
+        }
+    }
+}

@@ -39,6 +39,15 @@ pub fn page_bytes() -> usize {
     usize::try_from(bytes).ok().filter(|it| it.is_power_of_two()).unwrap_or(4096)
 }
 
+/// Columns of the terminal behind standard output; `None` when there is none.
+pub fn terminal_columns() -> Option<u16> {
+    // SAFETY: winsize is plain data for which all zeros are valid.
+    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
+    // SAFETY: TIOCGWINSZ writes one winsize, which is what it gets.
+    let answer = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    (answer == 0 && size.ws_col > 0).then_some(size.ws_col)
+}
+
 /// Maps `bytes` zeroed bytes at an address that is `skew` huge pages past a multiple of `period` huge pages. `bytes` is a
 /// multiple of the page size.
 pub fn map(bytes: usize, period: usize, skew: usize) -> io::Result<NonNull<u8>> {

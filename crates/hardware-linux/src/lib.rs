@@ -18,5 +18,6 @@ mod team;
 pub mod topology;
 
 pub use interrupt::on_interrupt;
+pub use kernel::terminal_columns;
 pub use machine::{LinuxMachine, open};
 pub use topology::{TopologyError, read_topology};

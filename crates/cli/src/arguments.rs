@@ -1,0 +1,190 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::output::Format;
+
+/// An in-memory analytical SQL database that knows on which NUMA node its data live.
+///
+/// Without a command it opens a shell, or runs the SQL on its standard input when that is no terminal.
+#[derive(Debug, Parser)]
+#[command(name = "nodewise", version, args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    /// What to do instead of SQL.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// How to run SQL.
+    #[command(flatten)]
+    pub shell: ShellArguments,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print the machine as this process may use it
+    Topology,
+    /// Make TPC-H, load it, run the 22 queries, check every answer
+    Demo(DemoArguments),
+    /// Measure
+    #[command(subcommand)]
+    Bench(BenchCommand),
+    /// Make the data of a benchmark as Parquet files
+    #[command(subcommand)]
+    Generate(GenerateCommand),
+}
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// The 22 queries of TPC-H, in rounds
+    Tpch(TpchArguments),
+    /// The bandwidth at which the machine reads memory
+    Memory(MemoryArguments),
+}
+
+/// What can be made.
+#[derive(Debug, Subcommand)]
+pub enum GenerateCommand {
+    /// The eight tables of TPC-H
+    Tpch(GenerateArguments),
+}
+
+/// How to run SQL.
+#[derive(Args, Debug)]
+pub struct ShellArguments {
+    /// Run this SQL and end; may be given several times
+    #[arg(short, long = "command", value_name = "SQL", conflicts_with = "file")]
+    pub execute: Vec<String>,
+    /// Run the SQL of this file and end
+    #[arg(short, long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// How results look
+    #[arg(long, value_enum, default_value_t = Format::Box)]
+    pub format: Format,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+}
+
+/// Who works.
+#[derive(Args, Debug)]
+pub struct PoolArguments {
+    /// Workers; one per hardware thread that the process may use when not given
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub threads: Option<usize>,
+}
+
+/// Which TPC-H data.
+#[derive(Args, Debug)]
+pub struct DataArguments {
+    /// The scale: 1 is about 1 GB of text; 0.01, 0.1 and 1 have reference answers
+    #[arg(long, value_name = "S", default_value = "1", value_parser = scale)]
+    pub scale: f64,
+    /// Folder of the Parquet files, made when it has none; a folder for temporary files when not given
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// `nodewise demo`.
+#[derive(Args, Debug)]
+pub struct DemoArguments {
+    #[command(flatten)]
+    pub data: DataArguments,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+}
+
+/// `nodewise bench tpch`.
+#[derive(Args, Debug)]
+pub struct TpchArguments {
+    #[command(flatten)]
+    pub data: DataArguments,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+    /// Timed rounds, after one to warm up
+    #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
+    pub runs: usize,
+    /// Only these queries, by number
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub queries: Vec<usize>,
+    /// Write the times to this file as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// `nodewise bench memory`.
+#[derive(Args, Debug)]
+pub struct MemoryArguments {
+    /// Threads at most
+    #[command(flatten)]
+    pub pool: PoolArguments,
+    /// MiB to read in a pass
+    #[arg(long, value_name = "MIB", default_value = "1024", value_parser = at_least_one)]
+    pub mib: usize,
+}
+
+/// `nodewise generate tpch`.
+#[derive(Args, Debug)]
+pub struct GenerateArguments {
+    /// The scale: 1 is about 1 GB of text
+    #[arg(long, value_name = "S", default_value = "1", value_parser = scale)]
+    pub scale: f64,
+    /// Where the files go
+    #[arg(value_name = "DIR", required_unless_present = "out", conflicts_with = "out")]
+    pub dir: Option<PathBuf>,
+    /// Where the files go, by name
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..) => Ok(number),
+        _ => Err("a number from 1 on is needed".into()),
+    }
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(scale) if (0.001..=100_000.0).contains(&scale) => Ok(scale),
+        _ => Err("a number from 0.001 to 100000 is needed".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn values_are_checked() {
+        let parse = |line: &str| Arguments::try_parse_from(line.split_whitespace());
+        assert!(parse("nodewise demo --scale 0.1 --threads 2 --data d").is_ok());
+        assert!(parse("nodewise -c a -c b --format csv").is_ok());
+        assert!(parse("nodewise bench tpch --scale 1 --runs 3 --queries 1,6 --json f").is_ok());
+        assert!(parse("nodewise generate tpch --scale 1 d").is_ok());
+        assert!(parse("nodewise generate tpch --scale 1 --out d").is_ok());
+        assert!(parse("nodewise --threads 2").is_ok());
+        for wrong in [
+            "nodewise demo --scale 0",
+            "nodewise demo --scale x",
+            "nodewise --threads 0",
+            "nodewise -c a -f b",
+            "nodewise --format xml",
+            "nodewise generate tpch",
+            "nodewise bench",
+            "nodewise fly",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

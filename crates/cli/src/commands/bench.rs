@@ -1,0 +1,129 @@
+//! `nodewise bench`: measures, prints, and writes the times for other programs.
+
+use std::io::{Write, stdout};
+
+use bench::memory::ReadBench;
+use bench::report::{Facts, tpch_json};
+use bench::tpch::{QueryRecord, Verdict, default_folder, geometric_mean, run_rounds, select};
+use hardware::{Machine, MachineError};
+use nodewise::Database;
+use stdx::sync::Arc;
+use stdx::{Bytes, Nanos};
+
+use crate::arguments::{MemoryArguments, TpchArguments};
+use crate::failure::Failure;
+use crate::output::box_table::BoxTable;
+use crate::progress;
+use crate::shell::{open_database, open_session};
+
+/// The 22 queries, in rounds.
+pub fn tpch(options: &TpchArguments) -> Result<bool, Failure> {
+    let mut records = select(&options.queries).map_err(|number| {
+        Failure::Arguments(format!("there is no query {number}; they go from 1 to 22"))
+    })?;
+    let scale = options.data.scale;
+    let database = open_database(&options.pool)?;
+    let progress = progress::for_people(database.machine());
+    let folder = options.data.data.clone().unwrap_or_else(|| default_folder(scale));
+    bench::tpch::provide_data(&database, &folder, scale, &*progress)?;
+    let mut session = open_session(&database);
+    let loaded = bench::tpch::load(&mut session, &folder)?;
+    run_rounds(&mut session, &mut records, scale, options.runs, &*progress);
+    let peak = database.machine().resident_bytes().0;
+    let facts = Facts { scale, threads: database.workers(), loaded, peak };
+    print_times(&database, &facts, &records)?;
+    if let Some(file) = &options.json {
+        let text = format!("{:#}\n", tpch_json(&facts, &records));
+        std::fs::write(file, text)
+            .map_err(|error| Failure::Other(format!("cannot write {}: {error}", file.display())))?;
+    }
+    report_faults(&records);
+    Ok(records.iter().all(|it| matches!(it.verdict, Verdict::Right | Verdict::Unchecked)))
+}
+
+fn print_times(database: &Database, facts: &Facts, records: &[QueryRecord]) -> Result<(), Failure> {
+    let mut out = stdout().lock();
+    let names = ["query", "min ms", "median ms", "max ms", "planning ms", "rows", "answer"];
+    let columns = names.iter().map(|it| (*it, !matches!(*it, "query" | "answer")));
+    let mut table = BoxTable::new(columns);
+    let rows: Vec<[String; 7]> = (records.iter())
+        .map(|it| {
+            let planning = it.planning.iter().min().copied();
+            [
+                it.name.to_owned(),
+                millis(it.best()),
+                millis(it.median()),
+                millis(it.worst()),
+                millis(planning),
+                it.rows.to_string(),
+                verdict(&it.verdict).to_owned(),
+            ]
+        })
+        .collect();
+    rows.iter().for_each(|row| table.measure(row));
+    table.write_head(&mut out)?;
+    for row in &rows {
+        table.write_row(&mut out, row)?;
+    }
+    table.write_foot(&mut out)?;
+    let Facts { scale, threads, loaded, peak } = facts;
+    if let Some(mean) = geometric_mean(records) {
+        writeln!(out, "Geometric mean of the fastest runs: {} ms", millis(Some(mean)))?;
+    }
+    writeln!(
+        out,
+        "TPC-H at scale {scale}, {threads} workers on {}: loaded in {} to {}, at most {peak} of memory",
+        database.machine().topology().name,
+        loaded.time,
+        loaded.bytes,
+    )?;
+    Ok(())
+}
+
+/// A time in milliseconds, for a table.
+pub fn millis(time: Option<Nanos>) -> String {
+    time.map_or_else(|| "-".to_owned(), |it| format!("{:.2}", it.as_millis_f64()))
+}
+
+/// A verdict in a word.
+pub fn verdict(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Unchecked => "unchecked",
+        Verdict::Right => "ok",
+        Verdict::Wrong(_) => "WRONG",
+        Verdict::Failed(_) => "ERROR",
+    }
+}
+
+/// Tells what is wrong with which answer.
+pub fn report_faults(records: &[QueryRecord]) {
+    for record in records {
+        match &record.verdict {
+            Verdict::Wrong(difference) => eprintln!("{}: {difference}", record.name),
+            Verdict::Failed(error) => {
+                eprintln!("{}: ERROR {}: {}", record.name, error.state.0, error.message);
+            }
+            Verdict::Right | Verdict::Unchecked => {}
+        }
+    }
+}
+
+/// The read bandwidth by number of threads.
+pub fn memory(options: &MemoryArguments) -> Result<bool, Failure> {
+    const PASSES: usize = 5;
+    let machine: Arc<dyn Machine> = hardware_linux::open();
+    let failed = |error: MachineError| Failure::Other(error.to_string());
+    let bytes = Bytes((options.mib as u64) << 20);
+    let bench = ReadBench::new(machine.clone(), bytes).map_err(failed)?;
+    let mut out = stdout().lock();
+    writeln!(out, "Sum over {bytes} on {}, best of {PASSES} passes:", machine.topology().name)?;
+    let most = options.pool.threads.unwrap_or(machine.topology().cpus.len());
+    let mut alone = None;
+    for threads in bench.thread_counts(most) {
+        let speed = bench.measure(threads, PASSES).map_err(failed)?.gigabytes_per_second();
+        let alone = *alone.get_or_insert(speed);
+        let plural = if threads == 1 { " " } else { "s" };
+        writeln!(out, "{threads:>4} thread{plural} {speed:8.2} GB/s  {:6.2} x", speed / alone)?;
+    }
+    Ok(true)
+}

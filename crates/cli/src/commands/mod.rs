@@ -1,0 +1,6 @@
+//! The commands beside the shell.
+
+pub mod bench;
+pub mod demo;
+pub mod generate;
+pub mod topology;

@@ -1,0 +1,148 @@
+//! Runs text: statements and dot commands, from whichever source.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use nodewise::{Answer, Session, SqlError, SqlState};
+use stdx::Nanos;
+
+use crate::dot;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::output::{Format, OutputOptions, write_answer};
+use crate::splitter::StatementSplitter;
+
+/// Rows that the interactive shell shows of a result.
+const ROWS_MAX: usize = 40;
+/// Files that read files that read files.
+const DEPTH_MAX: usize = 16;
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// More may come.
+    Continue,
+    /// The user has had enough.
+    Quit,
+}
+
+/// A session with a place to write to.
+pub struct Runner {
+    pub(crate) session: Session,
+    pub(crate) out: Box<dyn Write>,
+    /// The format of results.
+    pub format: Format,
+    /// Whether each statement tells its time.
+    pub timer: bool,
+    /// Whether a person is at the other end.
+    interactive: bool,
+    interrupt: Interrupt,
+    depth: usize,
+}
+
+impl Runner {
+    /// A runner that writes to standard output.
+    pub fn new(session: Session, format: Format, interactive: bool) -> Self {
+        let interrupt = Interrupt::install(session.cancel_handle());
+        let out = Box::new(BufWriter::new(std::io::stdout()));
+        Self { session, out, format, timer: interactive, interactive, interrupt, depth: 0 }
+    }
+
+    /// Runs a whole text; the first failure ends it.
+    pub fn run_text(&mut self, text: &str) -> Result<Flow, Failure> {
+        self.run_lines(text.lines().map(|it| Ok(it.to_owned())))
+    }
+
+    /// Runs a file.
+    pub fn run_file(&mut self, path: &Path) -> Result<Flow, Failure> {
+        if self.depth == DEPTH_MAX {
+            let message = format!("{} is read by files {DEPTH_MAX} deep", path.display());
+            return Err(Failure::Other(message));
+        }
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::Other(format!("cannot read {}: {error}", path.display())))?;
+        self.depth += 1;
+        let flow = self.run_text(&text);
+        self.depth -= 1;
+        flow
+    }
+
+    /// Runs lines as they come, each statement as soon as it is whole.
+    pub fn run_lines(
+        &mut self,
+        lines: impl Iterator<Item = std::io::Result<String>>,
+    ) -> Result<Flow, Failure> {
+        let mut splitter = StatementSplitter::default();
+        let mut flow = Flow::Continue;
+        for line in lines {
+            let line = line?;
+            if splitter.is_blank() && line.trim_start().starts_with('.') {
+                flow = dot::run(self, line.trim())?;
+            } else {
+                splitter.push_line(&line);
+                while let Some(statement) = splitter.next_statement() {
+                    self.run_statement(&statement)?;
+                }
+            }
+            self.out.flush()?;
+            if flow == Flow::Quit {
+                return Ok(flow);
+            }
+        }
+        if let Some(statement) = splitter.finish() {
+            self.run_statement(&statement)?;
+            self.out.flush()?;
+        }
+        Ok(flow)
+    }
+
+    /// Forgets a Ctrl-C from before.
+    pub fn forget_interrupt(&self) {
+        self.interrupt.take();
+    }
+
+    fn run_statement(&mut self, sql: &str) -> Result<(), Failure> {
+        // Ctrl-C between two statements of a script must end the script.
+        if self.interrupt.take() {
+            return Err(canceled());
+        }
+        let machine = self.session.database().machine().clone();
+        let started = machine.now();
+        let answers = self.session.execute(sql)?;
+        let time = machine.now() - started;
+        for answer in &answers {
+            self.show(answer)?;
+        }
+        if self.timer {
+            let planning: Nanos = answers.iter().map(|it| it.profile.planning).sum();
+            let (time, planning) = (time.as_millis_f64(), planning.as_millis_f64());
+            writeln!(self.out, "Time: {time:.3} ms (planning {planning:.3} ms)")?;
+        }
+        Ok(())
+    }
+
+    /// Shows an answer as the user has chosen.
+    pub(crate) fn show(&mut self, answer: &Answer) -> Result<(), Failure> {
+        if !answer.has_rows() {
+            if self.interactive {
+                writeln!(self.out, "{}", answer.tag)?;
+            }
+            return Ok(());
+        }
+        let mut options = OutputOptions::plain(self.format);
+        if self.interactive {
+            options.rows_max = Some(ROWS_MAX);
+            options.width = hardware_linux::terminal_columns().map(usize::from);
+            options.footer = answer.tag.starts_with("SELECT");
+        }
+        let written = write_answer(&mut self.out, answer, &options, &self.interrupt);
+        if written.is_err() && self.interrupt.take() {
+            return Err(canceled());
+        }
+        Ok(written?)
+    }
+}
+
+fn canceled() -> Failure {
+    SqlError::new(SqlState::QUERY_CANCELED, "stopped by Ctrl-C").into()
+}

@@ -1,0 +1,207 @@
+//! The binary from outside: what it prints, and with which code it ends.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// Runs the binary with a text on its standard input.
+fn nodewise_with(input: &str, arguments: &[&str]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_nodewise"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that ends before it reads is one of the cases.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn nodewise(arguments: &[&str]) -> Output {
+    nodewise_with("", arguments)
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A file or folder of this test that is removed again.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("nodewise-cli-{}-{name}", std::process::id())))
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn statements_of_the_command_line_share_a_database() {
+    let output = nodewise(&[
+        "--format",
+        "csv",
+        "-c",
+        "CREATE TABLE t (a INTEGER, b TEXT); INSERT INTO t VALUES (1, 'x;y'), (2, NULL)",
+        "-c",
+        "SELECT a, b FROM t ORDER BY a",
+    ]);
+    assert_eq!(stdout(&output), "a,b\n1,x;y\n2,\n", "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn the_first_error_ends_with_code_1() {
+    let output = nodewise(&[
+        "--format",
+        "csv",
+        "-c",
+        "CREATE TABLE t (amount INTEGER); SELECT amuont FROM t; SELECT 3 AS x",
+        "-c",
+        "SELECT 4 AS y",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stdout(&output), "");
+    let stderr = stderr(&output);
+    assert!(stderr.starts_with("ERROR 42703: "), "{stderr}");
+    assert!(stderr.contains("amount"), "the error suggests the column: {stderr}");
+}
+
+#[test]
+fn what_was_shown_before_an_error_stays() {
+    let output = nodewise(&["--format", "json", "-c", "SELECT 1 AS a; SELECT 1 / 0 AS b"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stdout(&output), "[{\"a\":1}]\n");
+    assert!(stderr(&output).starts_with("ERROR 22012: "), "{}", stderr(&output));
+}
+
+#[test]
+fn files_and_pipes_are_scripts() {
+    let script = "-- a remark; with a semicolon\n.mode csv\nSELECT 1 AS a;\nSELECT\n 2 AS b";
+    let expected = "a\n1\nb\n2\n";
+    let file = Temporary::new("script.sql");
+    std::fs::write(&file.0, script).unwrap();
+    for output in [
+        nodewise(&["-f", file.path()]),
+        nodewise_with(script, &[]),
+        nodewise_with(script, &["-f", "-"]),
+    ] {
+        assert_eq!(stdout(&output), expected, "{}", stderr(&output));
+        assert_eq!(output.status.code(), Some(0));
+    }
+    let read = nodewise_with(&format!(".read '{}'\nSELECT 3 AS c;", file.path()), &[]);
+    assert_eq!(stdout(&read), format!("{expected}c\n3\n"));
+    let broken = nodewise_with("SELECT 1 AS a;\nSELEC 2;\nSELECT 3 AS c;\n", &["--format", "csv"]);
+    assert_eq!((stdout(&broken).as_str(), broken.status.code()), ("a\n1\n", Some(1)));
+    let missing = nodewise(&["-f", "/nowhere/at/all.sql"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(stderr(&missing).contains("/nowhere/at/all.sql"), "{}", stderr(&missing));
+}
+
+#[test]
+fn dot_commands_look_at_the_tables() {
+    let script =
+        "CREATE TABLE t (a INTEGER, \"B c\" VARCHAR(5));\n.tables\n.schema t\n.quit\nSELECT 1;";
+    let output = nodewise_with(script, &[]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(text.contains("\u{2502} t "), "{text}");
+    assert!(
+        text.contains("CREATE TABLE t (\n    a INTEGER,\n    \"B c\" VARCHAR(5)\n);"),
+        "{text}"
+    );
+    assert!(!text.contains('?') && !text.contains("\u{2502} 1"), "{text}");
+    for wrong in [".nothing", ".timer perhaps", ".mode xml", ".schema nowhere", ".read"] {
+        let output = nodewise_with(wrong, &[]);
+        assert_eq!(output.status.code(), Some(1), "{wrong}");
+        assert!(stderr(&output).starts_with("ERROR: "), "{wrong}");
+    }
+    assert!(stdout(&nodewise_with(".help", &[])).contains(".schema"));
+}
+
+#[test]
+fn wrong_arguments_end_with_code_2() {
+    for wrong in [
+        &["--format", "xml"][..],
+        &["fly"],
+        &["demo", "--scale", "0"],
+        &["bench", "tpch", "--queries", "23"],
+        &["--threads", "none"],
+    ] {
+        let output = nodewise(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(stderr(&output).starts_with("error: "), "{wrong:?}: {}", stderr(&output));
+    }
+    assert_eq!(nodewise(&["--help"]).status.code(), Some(0));
+}
+
+#[test]
+fn the_machine_is_printed() {
+    let output = nodewise(&["topology"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).contains("socket 0"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_failure() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_nodewise"))
+        .args(["--format", "csv", "-c", "SELECT 1 AS a", "-c", "SELECT 2 AS b"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn the_demo_ends_well_without_a_terminal() {
+    let folder = Temporary::new("tpch");
+    let arguments = ["demo", "--scale", "0.01", "--data", folder.path()];
+    let output = nodewise(&arguments);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}{}", stderr(&output));
+    assert!(text.contains("22 of 22 right"), "{text}");
+    assert!(text.contains("l_comment"), "the placement of the biggest columns: {text}");
+
+    let json = folder.0.join("times.json");
+    let bench = nodewise(&[
+        "bench",
+        "tpch",
+        "--scale",
+        "0.01",
+        "--data",
+        folder.path(),
+        "--runs",
+        "2",
+        "--queries",
+        "1,6",
+        "--json",
+        json.to_str().unwrap(),
+    ]);
+    assert_eq!(bench.status.code(), Some(0), "{}", stderr(&bench));
+    let report: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(report["queries"].as_array().unwrap().len(), 2);
+    assert_eq!(report["queries"][1]["times_ms"].as_array().unwrap().len(), 2);
+    assert_eq!(report["queries"][1]["answer_ok"], true);
+
+    let other = nodewise(&["demo", "--scale", "0.02", "--data", folder.path()]);
+    assert_eq!(other.status.code(), Some(1));
+    assert!(stderr(&other).contains("TPC-H of scale 0.01"), "{}", stderr(&other));
+}
