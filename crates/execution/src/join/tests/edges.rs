@@ -144,3 +144,14 @@ fn many_threads_build_the_same_table() {
         }
     }
 }
+
+#[test]
+fn a_null_aware_residual_needs_the_null_keys() {
+    let table = table_of(vec![Some(1), None], Structure::Automatic, &Serial(1));
+    let side = Side::new(vec![numbers([1, 2])], 2);
+    let mut plan = join(JoinKind::AntiNullAware, &side.layout, &[0], 0);
+    let column = |place| plan::Expr::column(place, DataType::BigInt);
+    plan.residual = Some(plan::Expr::predicate(plan::BinaryOperator::Less, column(0), column(1)));
+    let error = ProbeOperator::new(&plan, table, &side.layout, &no_scalar, 1).err().unwrap();
+    assert!(error.message.contains("NULL keys"), "{error}");
+}

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use hardware::samples;
+use memory::Allocator;
+use simulator::SimulatedMachine;
 use stdx::Prng;
-use stdx::sync::Arc;
-use storage::Column;
-use types::DataType;
+use stdx::sync::{Arc, OnceLock};
+use storage::{BuildContext, Column, ColumnSchema, Encoding, TableBuilder};
+use types::{ColumnId, DataType};
 
 use super::shape;
 use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
@@ -45,14 +49,31 @@ pub(super) const KINDS: [(Kind, Kind); 17] = [
     (Kind::Plain, Kind::Plain),
 ];
 
-/// A column of texts.
-pub(super) fn text_column(texts: Vec<String>, dictionary: bool) -> Arc<Column> {
-    Arc::new(Column { dictionary, texts })
+/// A column of texts: with a dictionary when there are few.
+fn text_column(texts: &[String]) -> Arc<Column> {
+    let array: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+    let batch = RecordBatch::try_from_iter([("t", array)]).unwrap();
+    let builder = TableBuilder::new("t", vec![ColumnSchema::new("t", DataType::Text, true)]);
+    builder.push(0, batch).unwrap();
+    let allocator = Allocator::new(SimulatedMachine::new(samples::laptop(), 1));
+    builder.finish(&BuildContext::serial(&allocator)).unwrap().column(ColumnId(0)).clone()
 }
+
+/// A plain column with the text of each number at its position, and others behind.
+fn plain_column() -> Arc<Column> {
+    static COLUMN: OnceLock<Arc<Column>> = OnceLock::new();
+    let texts = || (0..PLAIN_TEXTS).map(text).chain((0..8000).map(|it| format!("other {it}")));
+    let column = COLUMN.get_or_init(|| text_column(&texts().collect::<Vec<_>>()));
+    assert!(matches!(column.encoding, Encoding::Plain(_)));
+    column.clone()
+}
+
+/// Numbers have to stay below this to be in the plain column.
+const PLAIN_TEXTS: u64 = 400;
 
 /// The text behind a code or position.
 pub(super) fn text_of(column: &Column, code: u32) -> String {
-    column.text(code).to_owned()
+    crate::text_of(column, code).to_owned()
 }
 
 fn text(number: u64) -> String {
@@ -127,12 +148,12 @@ pub(super) fn column(
             let distinct: Vec<String> = distinct.into_iter().collect();
             let code = |&it: &u64| distinct.binary_search(&text(it)).unwrap() as u32;
             let codes = known.iter().map(code).collect();
-            let column = text_column(distinct, true);
+            let column = text_column(&distinct);
             (DataType::Text, Representation::Codes(column), Values::Codes(codes))
         }
         Kind::Plain => {
-            let column = text_column(known.iter().rev().map(|&it| text(it)).collect(), false);
-            let positions = (0..known.len() as u32).rev().collect();
+            let column = plain_column();
+            let positions = known.iter().map(|&it| it as u32).collect();
             (DataType::Text, Representation::Codes(column), Values::Codes(positions))
         }
     };
