@@ -33,6 +33,8 @@ fn entries(column: &Arc<Column>) -> Option<usize> {
 #[derive(Debug)]
 struct Built {
     results: Vector,
+    /// Whether no entry gives NULL; NULL itself may.
+    entries_known: bool,
     /// Of a condition: the entries for which it is TRUE, as a range when they are one.
     range: Option<(u32, u32)>,
     /// Of a condition: whether it is TRUE for NULL.
@@ -99,10 +101,12 @@ impl Table {
                 _ => None,
             };
         }
-        if results.validity.as_ref().is_some_and(|it| it.count(rows) == rows) {
+        let known = |it: &Bitmap| it.count(self.entries) == self.entries;
+        let entries_known = results.validity.as_ref().is_none_or(known);
+        if entries_known && results.is_valid(self.entries) {
             results.validity = None;
         }
-        Ok(Built { results, range, null_holds })
+        Ok(Built { results, entries_known, range, null_holds })
     }
 
     fn codes<'a>(&self, batch: &'a Batch) -> (&'a [u32], Option<&'a Bitmap>) {
@@ -120,7 +124,13 @@ impl Kernel for Table {
             return Ok(Vector::clone(&*self.inner.evaluate(batch)?));
         };
         let (codes, validity) = self.codes(batch);
-        let Some(map) = validity else { return Ok(built.results.take(codes)) };
+        let Some(map) = validity else {
+            let mut found = built.results.take(codes);
+            if built.entries_known {
+                found.validity = None;
+            }
+            return Ok(found);
+        };
         let null = self.entries as u32;
         let place = |(row, &code)| if map.get(row) { code } else { null };
         let places: Vec<u32> = codes.iter().enumerate().map(place).collect();
@@ -143,7 +153,7 @@ impl Kernel for Table {
         let Values::Bool(holds) = &built.results.values else {
             unreachable!("invariant: a condition is held as Bool");
         };
-        match &built.results.validity {
+        match built.results.validity.as_ref().filter(|_| !built.entries_known) {
             None => select_rows(codes.len(), rows, |row| holds[codes[row] as usize]),
             Some(known) => select_rows(codes.len(), rows, |row| {
                 let code = codes[row] as usize;

@@ -95,7 +95,8 @@ mod tests {
             (12345, DataType::Decimal { precision: 5, scale: 2 }, "123.45"),
             (-7, DataType::Integer, "-7"),
             (-1, DataType::Date, "1969-12-31"),
-            (-719_529, DataType::Date, "0001-12-31 BC"),
+            (-719_529, DataType::Date, "0002-12-31 BC"),
+            (-719_528, DataType::Date, "0001-01-01 BC"),
             (1, DataType::Timestamp, "1970-01-01 00:00:00.000001"),
             (-500_000, DataType::Timestamp, "1969-12-31 23:59:59.5"),
         ];
