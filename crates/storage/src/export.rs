@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{Date32Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
-    ArrayRef, ArrowPrimitiveType, BooleanArray, Decimal128Array, Float32Array, Float64Array,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Decimal128Array, Float32Array, Float64Array,
     PrimitiveArray, RecordBatch, RecordBatchOptions,
 };
 use arrow_schema::{Field, Schema};
@@ -13,7 +13,7 @@ use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, Value};
 
 use crate::word::{float_of_word, int_of_word};
-use crate::{Column, Dictionary, Encoding, Table, arrow_type};
+use crate::{Column, Dictionary, Encoding, Table};
 
 /// Some rows of a column as an Arrow array of [`arrow_type`].
 pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
@@ -44,10 +44,12 @@ pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
 
 /// Some rows of a table as Arrow.
 pub fn table_to_arrow(table: &Table, rows: Range<usize>) -> SqlResult<RecordBatch> {
-    let field =
-        |it: &Arc<Column>| Field::new(it.name.clone(), arrow_type(it.data_type), it.nullable);
-    let schema = Schema::new(table.columns.iter().map(field).collect::<Vec<_>>());
-    let columns = table.columns.iter().map(|it| column_to_arrow(it, rows.clone())).collect();
+    let columns: Vec<ArrayRef> =
+        table.columns.iter().map(|it| column_to_arrow(it, rows.clone())).collect();
+    let field = |(column, array): (&Arc<Column>, &ArrayRef)| {
+        Field::new(column.name.clone(), array.data_type().clone(), column.nullable)
+    };
+    let schema = Schema::new(table.columns.iter().zip(&columns).map(field).collect::<Vec<_>>());
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
     RecordBatch::try_new_with_options(Arc::new(schema), columns, &options)
         .map_err(|error| SqlError::internal(format!("a table does not fit Arrow: {error}")))
