@@ -38,7 +38,8 @@ def fill_record(server, record):
         try:
             server.psql(sql)
         except RuntimeError as error:
-            lines = ["statement error " + re.search(r"(?:ERROR|FATAL): +(\w{5}):", str(error)).group(1), sql]
+            state = re.search(r"(?:ERROR|FATAL): +(\w{5}):", str(error)).group(1)
+            lines = [f"statement error ({state})", sql]
         else:
             sys.exit(f"PostgreSQL takes what should be an error: {sql}")
     elif head == "statement ok":

@@ -56,7 +56,8 @@ fn function_name(line: &str) -> Option<&str> {
     if !before.split_whitespace().all(qualifier) {
         return None;
     }
-    after.split(['(', '<']).next()
+    // In a macro the name is a variable, and the body is not one function.
+    after.split(['(', '<']).next().filter(|name| !name.starts_with('$'))
 }
 
 /// Lines from the signature to the closing brace; 0 for a declaration without a body.
