@@ -170,7 +170,7 @@ impl Column {
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 
-fn bound_value<'a>(bound: Bound<&'a Value>) -> Option<&'a Value> {
+fn bound_value(bound: Bound<&Value>) -> Option<&Value> {
     match bound {
         Bound::Included(value) | Bound::Excluded(value) => Some(value),
         Bound::Unbounded => None,

@@ -98,7 +98,8 @@ proptest! {
         // Through Arrow and back, whole and in part.
         let (start, end) = (values.len() / 3, values.len() - values.len() / 4);
         let array = column_to_arrow(column, start..end);
-        prop_assert_eq!(array.as_ref(), column_to_arrow(column, 0..values.len()).slice(start, end - start).as_ref());
+        let whole = column_to_arrow(column, 0..values.len());
+        prop_assert_eq!(&array, &whole.slice(start, end - start));
         let batch = storage::table_to_arrow(&table, 0..values.len()).unwrap();
         let twice = table.append(&[batch], &serial).unwrap();
         check(&twice.columns[0], &[values.clone(), values].concat());
@@ -157,28 +158,34 @@ fn constants_of_other_kinds_are_encoded_where_that_is_exact() {
     let decimals: Vec<Value> =
         (0..100).map(|it| Value::Decimal { unscaled: it, scale: 1 }).collect();
     let column = common::column_of(DataType::Decimal { precision: 9, scale: 1 }, &decimals);
-    let range = |low, high| column.encode_range(low, high);
+    fn bounds(column: &Column, low: Bound<&Value>, high: Bound<&Value>) -> Option<CodeRange> {
+        column.encode_range(low, high)
+    }
+    let column = &*column;
     let codes = |low, high| Some(CodeRange::Codes { low, high });
     let point = |unscaled| Value::Decimal { unscaled, scale: 3 };
     // 1.25 lies between 1.2 and 1.3.
-    assert_eq!(range(Bound::Included(&point(1250)), Bound::Unbounded), codes(13, 99));
-    assert_eq!(range(Bound::Unbounded, Bound::Excluded(&point(1250))), codes(0, 12));
+    assert_eq!(bounds(column, Bound::Included(&point(1250)), Bound::Unbounded), codes(13, 99));
+    assert_eq!(bounds(column, Bound::Unbounded, Bound::Excluded(&point(1250))), codes(0, 12));
     assert_eq!(
-        range(Bound::Included(&Value::Integer(2)), Bound::Included(&Value::Integer(2))),
+        bounds(column, Bound::Included(&Value::Integer(2)), Bound::Included(&Value::Integer(2))),
         codes(20, 20)
     );
     assert_eq!(
-        range(Bound::Included(&point(1250)), Bound::Included(&point(1250))),
+        bounds(column, Bound::Included(&point(1250)), Bound::Included(&point(1250))),
         Some(CodeRange::None)
     );
     assert_eq!(column.encode_value(&point(1200)), Some(12));
     assert_eq!(
-        range(Bound::Included(&Value::Integer(i64::MAX)), Bound::Unbounded),
+        bounds(column, Bound::Included(&Value::Integer(i64::MAX)), Bound::Unbounded),
         Some(CodeRange::None)
     );
-    assert_eq!(range(Bound::Included(&Value::Null), Bound::Unbounded), Some(CodeRange::None));
-    assert_eq!(range(Bound::Included(&Value::Float(1.0)), Bound::Unbounded), None);
-    assert_eq!(range(Bound::Unbounded, Bound::Unbounded), codes(0, 99));
+    assert_eq!(
+        bounds(column, Bound::Included(&Value::Null), Bound::Unbounded),
+        Some(CodeRange::None)
+    );
+    assert_eq!(bounds(column, Bound::Included(&Value::Float(1.0)), Bound::Unbounded), None);
+    assert_eq!(bounds(column, Bound::Unbounded, Bound::Unbounded), codes(0, 99));
     let dates: Vec<Value> = (0..10).map(Value::Date).collect();
     let dates = common::column_of(DataType::Date, &dates);
     let noon = Value::Timestamp(3 * 86_400_000_000 + 1);

@@ -150,10 +150,10 @@ pub(crate) fn build_table(
             read(task % chunks, first + task / chunks)
         })?;
         let mut tasks = tasks.into_iter();
-        for column in first..first + wave {
+        for (column, schema) in schema.iter().enumerate().skip(first).take(wave) {
             let pieces = Pieces::new(tasks.by_ref().take(chunks).flatten().collect());
             let place = ColumnPlace::new(context.allocator, context.turn.wrapping_add(column));
-            let build = ColumnBuild { schema: &schema[column], pieces, context, place };
+            let build = ColumnBuild { schema, pieces, context, place };
             columns.push(Arc::new(build.finish()?));
         }
     }

@@ -12,7 +12,7 @@ use memory::Allocator;
 use simulator::SimulatedMachine;
 use stdx::sync::atomic::{AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex};
-use storage::{BuildContext, Column, ColumnSchema, Parallel, Table, TableBuilder, arrow_type};
+use storage::{BuildContext, Column, ColumnSchema, Parallel, Table, TableBuilder};
 use types::{DataType, SqlError, SqlResult, Value};
 
 /// Real threads, so that races have a chance.
