@@ -90,11 +90,12 @@ pub fn all(root: &Path, quick: bool) -> Summary {
         return summary;
     }
     let mut loom = cargo(root);
-    loom.args(["test", "--no-fail-fast", "--lib", "--target-dir", "target/loom"]);
+    // Optimised: a model check runs its body for each of many thousand schedules.
+    loom.args(["test", "--release", "--no-fail-fast", "--lib", "--target-dir", "target/loom"]);
     for name in LOOM_CRATES {
         loom.args(["--package", name]);
     }
-    loom.arg("loom").env("RUSTFLAGS", "--cfg loom");
+    loom.env("RUSTFLAGS", "--cfg loom");
     stream("loom", loom, &mut summary);
     miri(root, &mut summary);
     summary
