@@ -249,8 +249,7 @@ impl ProbeOperator {
             Ok(())
         })?;
         if is_left {
-            // Rows stay in order when each has at most one partner, as is common.
-            merge_unmatched(&mut last, matched);
+            add_unmatched(&mut last, matched);
             self.emit(batch, &last, next)?;
         }
         Ok(())
@@ -375,23 +374,23 @@ fn rows_where(rows: usize, keep: impl Fn(usize) -> bool) -> Vec<u32> {
     kept
 }
 
-/// Adds the rows that have no partner: each before the first pair of a later row when pairs rise, else at the end.
-fn merge_unmatched(pairs: &mut Pairs, matched: &[bool]) {
-    let missing = rows_where(matched.len(), |row| !matched[row]);
-    if missing.is_empty() {
+/// Adds the rows that have no partner. When each of the others has one, and all stand in `pairs`, rows come out in the
+/// order of the batch, so that its columns can be handed on; else they are added at the end.
+fn add_unmatched(pairs: &mut Pairs, matched: &[bool]) {
+    let found = matched.iter().filter(|&&it| it).count();
+    if found == matched.len() {
         return;
     }
-    if !pairs.probe.is_sorted() {
-        missing.iter().for_each(|&row| pairs.push(row, NO_ROW));
-        return;
-    }
-    let old = std::mem::take(pairs);
-    let mut missing = missing.into_iter().peekable();
-    for (&probe, &build) in old.probe.iter().zip(&old.build) {
-        while let Some(row) = missing.next_if(|&row| row < probe) {
-            pairs.push(row, NO_ROW);
+    if found == pairs.len() {
+        let mut partners = vec![NO_ROW; matched.len()];
+        for (&probe, &build) in pairs.probe.iter().zip(&pairs.build) {
+            partners[probe as usize] = build;
         }
-        pairs.push(probe, build);
+        pairs.probe = (0..matched.len() as u32).collect();
+        pairs.build = partners;
+        return;
     }
-    missing.for_each(|row| pairs.push(row, NO_ROW));
+    for row in rows_where(matched.len(), |row| !matched[row]) {
+        pairs.push(row, NO_ROW);
+    }
 }
