@@ -83,7 +83,9 @@ impl Table {
         let mut validity = Bitmap::filled(rows, true);
         validity.set(self.entries, false);
         let input = Vector { values: Values::Codes(codes), validity: Some(validity) };
-        let columns = vec![Arc::new(input); self.column + 1];
+        // Only its own column is read.
+        let input = Arc::new(input);
+        let columns = (0..=self.column).map(|_| input.clone()).collect();
         let mut results =
             Vector::clone(&*self.inner.evaluate(&Batch { rows, columns, sequence: 0 })?);
         let (mut range, mut null_holds) = (None, false);

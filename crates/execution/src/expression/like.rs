@@ -20,7 +20,7 @@ pub(super) enum Matcher {
     Exact(Vec<u8>),
     Prefix(Vec<u8>),
     Suffix(Vec<u8>),
-    Contains(Finder<'static>),
+    Contains(Box<Finder<'static>>),
     /// A prefix, pieces that follow in that order, a suffix; no `_`.
     Pieces {
         prefix: Vec<u8>,
@@ -53,7 +53,7 @@ impl Matcher {
         Ok(match (prefix.is_empty(), pieces.as_slice(), suffix.is_empty()) {
             (false, [], true) => Self::Prefix(prefix),
             (true, [], _) => Self::Suffix(suffix),
-            (true, [only], true) => Self::Contains(finder(only)),
+            (true, [only], true) => Self::Contains(Box::new(finder(only))),
             _ => Self::Pieces { prefix, middle: pieces.iter().map(finder).collect(), suffix },
         })
     }

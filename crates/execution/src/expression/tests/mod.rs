@@ -133,7 +133,8 @@ fn and_or_follow_three_valued_logic() {
     let all = [Some(true), Some(false), None];
     let value = |it: Option<bool>| it.map_or(Value::Null, Value::Boolean);
     let pairs: Vec<_> = all.iter().flat_map(|&a| all.iter().map(move |&b| (a, b))).collect();
-    let side = |pick: fn(&(Option<bool>, Option<bool>)) -> Option<bool>| {
+    type Pair = (Option<bool>, Option<bool>);
+    let side = |pick: fn(&Pair) -> Option<bool>| {
         computed(&pairs.iter().map(|it| value(pick(it))).collect::<Vec<_>>(), BOOLEAN)
     };
     let (layout, batch) = batch_of(vec![side(|it| it.0), side(|it| it.1)]);

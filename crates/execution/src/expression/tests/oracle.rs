@@ -24,43 +24,10 @@ pub(super) fn value_of(expr: &Expr, row: &[Value]) -> Outcome {
             logic(left, right, row, true)
         }
         ExprKind::Binary { operator, left, right } => {
-            let (a, b) = (value_of(left, row)?, value_of(right, row)?);
-            use BinaryOperator::*;
-            match operator {
-                IsDistinctFrom | IsNotDistinctFrom => {
-                    let same = match (a.is_null(), b.is_null()) {
-                        (false, false) => compare(&a, &b)? == Ordering::Equal,
-                        (a, b) => a == b,
-                    };
-                    Ok(Value::Boolean(same == (*operator == IsNotDistinctFrom)))
-                }
-                _ if a.is_null() || b.is_null() => Ok(Value::Null),
-                Equal => Ok(Value::Boolean(compare(&a, &b)?.is_eq())),
-                NotEqual => Ok(Value::Boolean(compare(&a, &b)?.is_ne())),
-                Less => Ok(Value::Boolean(compare(&a, &b)?.is_lt())),
-                LessEqual => Ok(Value::Boolean(compare(&a, &b)?.is_le())),
-                Greater => Ok(Value::Boolean(compare(&a, &b)?.is_gt())),
-                GreaterEqual => Ok(Value::Boolean(compare(&a, &b)?.is_ge())),
-                _ => calculate(*operator, &a, &b, data_type),
-            }
+            binary(*operator, &value_of(left, row)?, &value_of(right, row)?, data_type)
         }
         ExprKind::Unary { operator, operand } => {
-            let value = value_of(operand, row)?;
-            let is = |it: bool| value == Value::Boolean(it);
-            Ok(match operator {
-                UnaryOperator::IsNull => Value::Boolean(value.is_null()),
-                UnaryOperator::IsNotNull => Value::Boolean(!value.is_null()),
-                UnaryOperator::IsTrue => Value::Boolean(is(true)),
-                UnaryOperator::IsFalse => Value::Boolean(is(false)),
-                UnaryOperator::IsNotTrue => Value::Boolean(!is(true)),
-                UnaryOperator::IsNotFalse => Value::Boolean(!is(false)),
-                _ if value.is_null() => Value::Null,
-                UnaryOperator::Not => Value::Boolean(is(false)),
-                UnaryOperator::Negate => match value {
-                    Value::Float(it) => Value::Float(-it),
-                    it => number(-it.as_i128().unwrap(), data_type)?,
-                },
-            })
+            unary(*operator, value_of(operand, row)?, data_type)
         }
         ExprKind::Case { branches, otherwise } => {
             for (condition, result) in branches {
@@ -90,26 +57,7 @@ pub(super) fn value_of(expr: &Expr, row: &[Value]) -> Outcome {
             }
             _ => Ok(Value::Null),
         },
-        ExprKind::Cast(operand) => match (value_of(operand, row)?, data_type) {
-            (Value::Null, _) => Ok(Value::Null),
-            (Value::Date(it), DataType::Timestamp) => {
-                number(i128::from(it) * 86_400_000_000, data_type)
-            }
-            (Value::Timestamp(it), DataType::Date) => {
-                Ok(Value::Date(it.div_euclid(86_400_000_000) as i32))
-            }
-            (value, DataType::Double) => {
-                let divisor = 10_f64.powi(i32::from(scale_of(&value)));
-                Ok(Value::Float(value.as_i128().unwrap() as f64 / divisor))
-            }
-            (value, DataType::Text) => {
-                Ok(Value::Text(value.to_string().replace("DATE ", "").replace('\'', "").into()))
-            }
-            (value, to) => {
-                let from = scale_of(&value);
-                number(rescale(value.as_i128().unwrap(), from, to.scale())?, to)
-            }
-        },
+        ExprKind::Cast(operand) => cast(value_of(operand, row)?, data_type),
         ExprKind::Extract { operand, .. } => match value_of(operand, row)? {
             Value::Date(it) => Ok(Value::Integer(civil_from_days(i64::from(it)).0)),
             _ => Ok(Value::Null),
@@ -126,6 +74,68 @@ pub(super) fn value_of(expr: &Expr, row: &[Value]) -> Outcome {
             _ => Ok(Value::Null),
         },
         ExprKind::Scalar(_) | ExprKind::Function { .. } => Err(UNKNOWN),
+    }
+}
+
+fn binary(operator: BinaryOperator, a: &Value, b: &Value, data_type: DataType) -> Outcome {
+    use BinaryOperator::*;
+    match operator {
+        IsDistinctFrom | IsNotDistinctFrom => {
+            let same = match (a.is_null(), b.is_null()) {
+                (false, false) => compare(a, b)? == Ordering::Equal,
+                (a, b) => a == b,
+            };
+            Ok(Value::Boolean(same == (operator == IsNotDistinctFrom)))
+        }
+        _ if a.is_null() || b.is_null() => Ok(Value::Null),
+        Equal => Ok(Value::Boolean(compare(a, b)?.is_eq())),
+        NotEqual => Ok(Value::Boolean(compare(a, b)?.is_ne())),
+        Less => Ok(Value::Boolean(compare(a, b)?.is_lt())),
+        LessEqual => Ok(Value::Boolean(compare(a, b)?.is_le())),
+        Greater => Ok(Value::Boolean(compare(a, b)?.is_gt())),
+        GreaterEqual => Ok(Value::Boolean(compare(a, b)?.is_ge())),
+        _ => calculate(operator, a, b, data_type),
+    }
+}
+
+fn unary(operator: UnaryOperator, value: Value, data_type: DataType) -> Outcome {
+    let is = |it: bool| value == Value::Boolean(it);
+    Ok(match operator {
+        UnaryOperator::IsNull => Value::Boolean(value.is_null()),
+        UnaryOperator::IsNotNull => Value::Boolean(!value.is_null()),
+        UnaryOperator::IsTrue => Value::Boolean(is(true)),
+        UnaryOperator::IsFalse => Value::Boolean(is(false)),
+        UnaryOperator::IsNotTrue => Value::Boolean(!is(true)),
+        UnaryOperator::IsNotFalse => Value::Boolean(!is(false)),
+        _ if value.is_null() => Value::Null,
+        UnaryOperator::Not => Value::Boolean(is(false)),
+        UnaryOperator::Negate => match value {
+            Value::Float(it) => Value::Float(-it),
+            it => number(-it.as_i128().unwrap(), data_type)?,
+        },
+    })
+}
+
+fn cast(value: Value, data_type: DataType) -> Outcome {
+    match (value, data_type) {
+        (Value::Null, _) => Ok(Value::Null),
+        (Value::Date(it), DataType::Timestamp) => {
+            number(i128::from(it) * 86_400_000_000, data_type)
+        }
+        (Value::Timestamp(it), DataType::Date) => {
+            Ok(Value::Date(it.div_euclid(86_400_000_000) as i32))
+        }
+        (value, DataType::Double) => {
+            let divisor = 10_f64.powi(i32::from(scale_of(&value)));
+            Ok(Value::Float(value.as_i128().unwrap() as f64 / divisor))
+        }
+        (value, DataType::Text) => {
+            Ok(Value::Text(value.to_string().replace("DATE ", "").replace('\'', "").into()))
+        }
+        (value, to) => {
+            let from = scale_of(&value);
+            number(rescale(value.as_i128().unwrap(), from, to.scale())?, to)
+        }
     }
 }
 

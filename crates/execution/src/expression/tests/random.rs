@@ -130,21 +130,21 @@ fn boxed(expr: Expr) -> Box<Expr> {
     Box::new(expr)
 }
 
+const COMPARISONS: [BinaryOperator; 8] = [
+    BinaryOperator::Equal,
+    BinaryOperator::NotEqual,
+    BinaryOperator::Less,
+    BinaryOperator::LessEqual,
+    BinaryOperator::Greater,
+    BinaryOperator::GreaterEqual,
+    BinaryOperator::IsDistinctFrom,
+    BinaryOperator::IsNotDistinctFrom,
+];
+
 fn random_boolean(depth: u32, prng: &mut Prng) -> Expr {
-    use BinaryOperator::*;
-    let comparisons = [
-        Equal,
-        NotEqual,
-        Less,
-        LessEqual,
-        Greater,
-        GreaterEqual,
-        IsDistinctFrom,
-        IsNotDistinctFrom,
-    ];
     let kind = match prng.below(9) {
         0 | 1 => {
-            let operator = pick(&[And, Or], prng);
+            let operator = pick(&[BinaryOperator::And, BinaryOperator::Or], prng);
             let left = random(BOOLEAN, depth - 1, prng);
             ExprKind::Binary {
                 operator,
@@ -196,7 +196,7 @@ fn random_boolean(depth: u32, prng: &mut Prng) -> Expr {
             let other = if exact.contains(&data_type) { pick(&exact, prng) } else { data_type };
             let left = boxed(random(data_type, depth - 1, prng));
             let right = boxed(random(other, depth - 1, prng));
-            ExprKind::Binary { operator: pick(&comparisons, prng), left, right }
+            ExprKind::Binary { operator: pick(&COMPARISONS, prng), left, right }
         }
     };
     Expr { kind, data_type: BOOLEAN }
