@@ -55,7 +55,7 @@ pub enum GenerateCommand {
 #[derive(Args, Debug)]
 pub struct ShellArguments {
     /// Run this SQL and end; may be given several times
-    #[arg(short, long = "command", value_name = "SQL", conflicts_with = "file")]
+    #[arg(short = 'c', long = "command", value_name = "SQL", conflicts_with = "file")]
     pub execute: Vec<String>,
     /// Run the SQL of this file and end
     #[arg(short, long, value_name = "FILE")]
