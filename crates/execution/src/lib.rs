@@ -25,6 +25,8 @@ pub mod scan;
 pub mod sort;
 pub mod state;
 mod team;
+#[cfg(test)]
+mod testing;
 mod traffic;
 mod value;
 pub mod vector;

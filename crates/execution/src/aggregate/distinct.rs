@@ -1,76 +1,83 @@
-//! The distinct values of each group, for COUNT, SUM and AVG over DISTINCT.
+//! The distinct values of each group, for COUNT, SUM and AVG over DISTINCT: a grouping by (group number, value).
 
-use std::collections::HashSet;
+use stdx::sync::Arc;
+use types::DataType;
 
-use foldhash::fast::FixedState;
+use crate::aggregate::key::{KeyLayout, Keys};
+use crate::aggregate::table::GroupTable;
+use crate::{Bitmap, ColumnShape, Representation, Values, Vector};
 
-use crate::aggregate::key::{append, empty_values, push_value};
-use crate::{Bitmap, ColumnShape, Values, Vector};
-
-/// Values by group: a set of (group number, value as bytes).
-#[derive(Default)]
+/// Values by group.
 pub struct DistinctSet {
-    values: HashSet<Box<[u8]>, FixedState>,
-    bytes: Vec<u8>,
+    layout: KeyLayout,
+    table: GroupTable,
+    keys: Keys,
+    ids: Vec<u32>,
 }
 
-const GROUP_BYTES: usize = 4;
-
 impl DistinctSet {
-    /// Adds the values of a batch; only rows of `valid` count.
-    pub fn add(
-        &mut self,
-        shape: &ColumnShape,
-        column: &Vector,
-        groups: &[u32],
-        valid: Option<&Bitmap>,
-    ) {
-        for (row, group) in groups.iter().enumerate() {
-            if valid.is_some_and(|it| !it.get(row)) {
-                continue;
-            }
-            self.bytes.clear();
-            self.bytes.extend_from_slice(&group.to_le_bytes());
-            append(shape, column, row, &mut self.bytes);
-            if !self.values.contains(&*self.bytes) {
-                self.values.insert(self.bytes.as_slice().into());
-            }
-        }
+    /// No values yet of a shape; without group keys there is only group 0.
+    pub fn new(shape: &ColumnShape, keyed: bool) -> Self {
+        let group = ColumnShape {
+            data_type: DataType::BigInt,
+            representation: Representation::I64,
+            bounds: Some((0, if keyed { u32::MAX.into() } else { 0 })),
+            nullable: false,
+        };
+        let value = ColumnShape { nullable: false, ..shape.clone() };
+        let layout = KeyLayout::new(&[group, value]);
+        let (table, keys) = (GroupTable::new(&layout), layout.no_keys());
+        Self { layout, table, keys, ids: Vec::new() }
     }
 
-    /// Adds the values of the groups `from[i]` of another set to the groups `to[i]`.
-    pub fn merge(&mut self, to: &[u32], other: &Self, from: &[u32]) {
-        let Some(&last) = from.iter().max() else { return };
-        let mut target = vec![u32::MAX; last as usize + 1];
-        from.iter().zip(to).for_each(|(&from, &to)| target[from as usize] = to);
-        for value in &other.values {
-            let (group, rest) = split(value);
-            if let Some(&to) = target.get(group as usize).filter(|&&to| to != u32::MAX) {
-                self.bytes.clear();
-                self.bytes.extend_from_slice(&to.to_le_bytes());
-                self.bytes.extend_from_slice(rest);
-                if !self.values.contains(&*self.bytes) {
-                    self.values.insert(self.bytes.as_slice().into());
-                }
+    /// Bytes that its keys take when they are no words.
+    pub fn key_bytes(&self) -> usize {
+        self.table.key_bytes()
+    }
+
+    /// How many values, over all groups.
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Adds the values of a batch; only rows of `valid` count.
+    pub fn add(&mut self, column: &Arc<Vector>, groups: &[u32], valid: Option<&Bitmap>) {
+        let (groups, values): (Vec<i64>, Arc<Vector>) = match valid {
+            None => (groups.iter().map(|&it| it.into()).collect(), column.clone()),
+            Some(valid) => {
+                let rows: Vec<u32> =
+                    (0..groups.len() as u32).filter(|&it| valid.get(it as usize)).collect();
+                let groups = rows.iter().map(|&it| groups[it as usize].into()).collect();
+                (groups, Arc::new(Vector { validity: None, ..column.take(&rows) }))
             }
-        }
+        };
+        let rows = groups.len();
+        let groups = Arc::new(Vector::new(Values::I64(groups)));
+        self.layout.encode(&[groups, values], rows, &mut self.keys);
+        self.table.find_or_insert(&self.keys, rows, &mut self.ids);
+    }
+
+    /// The group of a value.
+    pub fn group(&self, value: usize) -> u32 {
+        self.layout.first_number(self.table.keys(), value) as u32
+    }
+
+    /// Adds some values of another set, with other group numbers.
+    pub fn merge(&mut self, other: &Self, values: &[u32], group: impl Fn(u32) -> u32) {
+        let mut keys = other.table.keys().take(values);
+        other.layout.map_first(&mut keys, |it| group(it as u32).into());
+        self.table.find_or_insert(&keys, values.len(), &mut self.ids);
     }
 
     /// The distinct values as rows: group numbers and a vector, ready for an ordinary accumulator.
-    pub fn rows(&self, shape: &ColumnShape) -> (Vec<u32>, Vector) {
-        let mut groups = Vec::with_capacity(self.values.len());
-        let mut values: Values = empty_values(shape);
-        for value in &self.values {
-            let (group, mut rest) = split(value);
-            groups.push(group);
-            rest = &rest[1..];
-            push_value(&mut values, true, &mut rest);
+    pub fn rows(&self) -> (Vec<u32>, Vector) {
+        let mut columns = self.layout.decode(self.table.keys()).into_iter();
+        let (groups, values) = (columns.next(), columns.next());
+        match (groups.map(|it| it.values), values) {
+            (Some(Values::I64(groups)), Some(values)) => {
+                (groups.into_iter().map(|it| it as u32).collect(), values)
+            }
+            _ => unreachable!("invariant: a key is a group and a value"),
         }
-        (groups, Vector::new(values))
     }
-}
-
-fn split(value: &[u8]) -> (u32, &[u8]) {
-    let (group, rest) = value.split_at(GROUP_BYTES);
-    (u32::from_le_bytes(group.try_into().expect("invariant: a value begins with its group")), rest)
 }

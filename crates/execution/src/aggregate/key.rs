@@ -100,26 +100,73 @@ impl KeyLayout {
         Self::Packed { parts, bits: shift }
     }
 
-    /// The keys of the rows of key columns.
-    pub fn encode(&self, columns: &[Arc<Vector>], rows: usize) -> Keys {
+    /// Room for keys of this layout.
+    pub fn no_keys(&self) -> Keys {
         match self {
-            Self::Packed { parts, .. } => {
-                let mut keys = vec![0u64; rows];
+            Self::Packed { .. } => Keys::Packed(Vec::new()),
+            Self::Bytes(_) => Keys::Bytes(TextVector::default()),
+        }
+    }
+
+    /// Puts the keys of the rows of key columns into `keys`.
+    pub fn encode(&self, columns: &[Arc<Vector>], rows: usize, keys: &mut Keys) {
+        match (self, keys) {
+            (Self::Packed { parts, .. }, Keys::Packed(keys)) => {
+                keys.clear();
+                keys.resize(rows, 0);
                 for (part, column) in parts.iter().zip(columns) {
-                    part.add(column, &mut keys);
+                    part.add(column, keys);
                 }
-                Keys::Packed(keys)
             }
-            Self::Bytes(shapes) => {
-                let mut keys = TextVector::default();
+            (Self::Bytes(shapes), Keys::Bytes(keys)) => {
+                keys.bytes.clear();
+                keys.ends.clear();
                 for row in 0..rows {
                     for (shape, column) in shapes.iter().zip(columns) {
                         append(shape, column, row, &mut keys.bytes);
                     }
-                    keys.ends.push(end_of(&keys));
+                    keys.ends.push(end_of(keys));
                 }
-                Keys::Bytes(keys)
             }
+            _ => unreachable!("invariant: keys are held as their layout says"),
+        }
+    }
+
+    /// The first column of a key; it is a number that is never NULL.
+    pub fn first_number(&self, keys: &Keys, place: usize) -> i64 {
+        match (self, keys) {
+            (Self::Packed { parts, .. }, Keys::Packed(keys)) => {
+                parts[0].base.wrapping_add((keys[place] & parts[0].mask()) as i64)
+            }
+            (_, Keys::Bytes(keys)) => {
+                let bytes = &keys.bytes_at(place)[1..9];
+                i64::from_le_bytes(bytes.try_into().expect("invariant: a number has 8 bytes"))
+            }
+            _ => unreachable!("invariant: keys are held as their layout says"),
+        }
+    }
+
+    /// Replaces the first column of keys; it is a number that is never NULL.
+    pub fn map_first(&self, keys: &mut Keys, map: impl Fn(i64) -> i64) {
+        match (self, keys) {
+            (Self::Packed { parts, .. }, Keys::Packed(keys)) => {
+                let (base, mask) = (parts[0].base, parts[0].mask());
+                for key in keys {
+                    let mapped = map(base.wrapping_add((*key & mask) as i64));
+                    *key = *key & !mask | mapped.wrapping_sub(base) as u64;
+                }
+            }
+            (_, Keys::Bytes(keys)) => {
+                let mut start = 0;
+                for &end in &keys.ends {
+                    let bytes = &mut keys.bytes[start + 1..start + 9];
+                    let old: &[u8] = bytes;
+                    let old = old.try_into().expect("invariant: a number has 8 bytes");
+                    bytes.copy_from_slice(&map(i64::from_le_bytes(old)).to_le_bytes());
+                    start = end as usize;
+                }
+            }
+            _ => unreachable!("invariant: keys are held as their layout says"),
         }
     }
 
@@ -195,8 +242,12 @@ impl PackedPart {
         }
     }
 
+    fn mask(&self) -> u64 {
+        if self.bits == 64 { u64::MAX } else { (1 << self.bits) - 1 }
+    }
+
     fn decode(&self, keys: &[u64]) -> Vector {
-        let mask = if self.bits == 64 { u64::MAX } else { (1 << self.bits) - 1 };
+        let mask = self.mask();
         let first = u64::from(self.shape.nullable);
         let shift = self.shift.min(63);
         let part = |key: &u64| if self.bits == 0 { 0 } else { key >> shift & mask };
@@ -228,7 +279,7 @@ fn integer(values: &Values, row: usize) -> i64 {
 }
 
 /// Appends one value: a byte that says whether it is there, then its bytes; text with its length before it.
-pub fn append(shape: &ColumnShape, column: &Vector, row: usize, out: &mut Vec<u8>) {
+fn append(shape: &ColumnShape, column: &Vector, row: usize, out: &mut Vec<u8>) {
     if !column.is_valid(row) {
         return out.push(0);
     }
@@ -302,8 +353,13 @@ fn take<'a>(bytes: &mut &'a [u8], len: usize) -> &'a [u8] {
 }
 
 /// No values yet, held as [`decoded_shape`] says.
-pub fn empty_values(shape: &ColumnShape) -> Values {
-    match decoded_shape(shape).representation {
+fn empty_values(shape: &ColumnShape) -> Values {
+    empty_values_as_held(&decoded_shape(shape))
+}
+
+/// No values yet, held as the shape says.
+pub fn empty_values_as_held(shape: &ColumnShape) -> Values {
+    match shape.representation {
         Representation::Codes(_) => Values::Codes(vec![]),
         Representation::I64 => Values::I64(vec![]),
         Representation::I128 => Values::I128(vec![]),
@@ -314,7 +370,7 @@ pub fn empty_values(shape: &ColumnShape) -> Values {
 }
 
 /// Reads one value behind its presence byte, or pushes a placeholder for NULL.
-pub fn push_value(values: &mut Values, there: bool, bytes: &mut &[u8]) {
+fn push_value(values: &mut Values, there: bool, bytes: &mut &[u8]) {
     fn fixed<const N: usize>(there: bool, bytes: &mut &[u8]) -> [u8; N] {
         if !there {
             return [0; N];

@@ -1,26 +1,35 @@
-//! Aggregation in two phases (P-HYPER 4.4): each worker groups what it sees in a table of its own that it empties by
-//! partitions of the key's hash when it outgrows the cache; then each partition is merged by one task.
+//! Aggregation in two phases (P-HYPER 4.4): each worker groups what it sees in a table of its own that it sets
+//! aside when it outgrows the cache; then the groups are cut into partitions, each merged by one task.
 //!
 //! Sums, counts and averages of one argument share their accumulators.
 
 mod accumulator;
 mod distinct;
 mod key;
+mod merge;
+mod order;
+mod pick;
 mod result;
 mod table;
+#[cfg(test)]
+mod tests;
+mod wide;
+
+use std::borrow::Cow;
 
 use plan::AggregateFunction;
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::Arc;
 use types::{DataType, SqlResult};
 
 use crate::expression::Compiled;
 use crate::{Batch, Bitmap, ColumnShape, PerSlot, Rows, Sink, State, Team, Vector, WorkContext};
 
-pub use accumulator::{compare_codes, compare_floats};
+pub use order::{compare_codes, compare_floats};
 
 use accumulator::{Accumulator, Rule};
 use distinct::DistinctSet;
-use key::KeyLayout;
+use key::{KeyLayout, Keys};
+use merge::merge_all;
 use result::result_batches;
 use table::GroupTable;
 
@@ -79,6 +88,8 @@ struct GroupPlan {
 struct Local {
     groups: Groups,
     aside: Vec<Groups>,
+    /// The keys of a batch, and their groups; kept for their memory.
+    keys: Keys,
     ids: Vec<u32>,
 }
 
@@ -91,10 +102,8 @@ struct Groups {
 
 /// Groups that a hashed local table may hold before it is set aside: about what the L2 cache holds.
 const LOCAL_GROUPS_MAX: usize = 1 << 15;
-/// Partitions of the second phase when there are many groups.
-const PARTITIONS: usize = 64;
-/// Groups up to which one task merges everything.
-const SERIAL_GROUPS_MAX: usize = 4096;
+/// Bytes of keys that a local table may hold; far below the 4 GiB that it could address.
+const LOCAL_KEY_BYTES_MAX: usize = 256 << 20;
 
 impl AggregateSink {
     /// Groups by `keys`; aggregates name their arguments and filters by place in `arguments`.
@@ -144,6 +153,11 @@ fn feeds_of(spec: &AggregateSpec, shapes: &[ColumnShape], feeds: &mut Vec<Feed>)
 
 impl GroupPlan {
     fn groups(&self) -> Groups {
+        let (accumulators, distinct) = self.groups_without_table();
+        Groups { table: GroupTable::new(&self.layout), accumulators, distinct }
+    }
+
+    fn groups_without_table(&self) -> (Vec<Accumulator>, Vec<DistinctSet>) {
         let accumulator = |feed: &Feed| {
             let shape = feed.argument.map(|it| &self.shapes[it]);
             match (feed.kind, shape) {
@@ -152,12 +166,10 @@ impl GroupPlan {
                 _ => Accumulator::count(),
             }
         };
-        let distinct = self.feeds.iter().filter(|it| it.kind == FeedKind::Distinct);
-        Groups {
-            table: GroupTable::new(&self.layout),
-            accumulators: self.feeds.iter().map(accumulator).collect(),
-            distinct: distinct.map(|_| DistinctSet::default()).collect(),
-        }
+        let sets = self.feeds.iter().filter(|it| it.kind == FeedKind::Distinct);
+        let shapes = sets.filter_map(|it| it.argument).map(|it| &self.shapes[it]);
+        let distinct = shapes.map(|it| DistinctSet::new(it, self.keyed)).collect();
+        (self.feeds.iter().map(accumulator).collect(), distinct)
     }
 }
 
@@ -167,14 +179,21 @@ impl Groups {
         self.accumulators.iter_mut().for_each(|it| it.resize(groups));
     }
 
-    /// Group numbers by partition of the hash.
-    fn by_partition(&self, partitions: usize) -> Vec<Vec<u32>> {
-        let mut lists = vec![Vec::new(); partitions];
-        for group in 0..self.table.len() {
-            // The low bits: tables are probed by the high ones.
-            lists[self.table.hash(group) as usize & (partitions - 1)].push(group as u32);
+    /// Takes everything out and begins anew.
+    fn set_aside(&mut self, fresh: (Vec<Accumulator>, Vec<DistinctSet>)) -> Self {
+        Self {
+            table: self.table.set_aside(),
+            accumulators: std::mem::replace(&mut self.accumulators, fresh.0),
+            distinct: std::mem::replace(&mut self.distinct, fresh.1),
         }
-        lists
+    }
+
+    /// Whether it is time to begin anew with an empty table.
+    fn is_large(&self) -> bool {
+        let bytes = self.table.key_bytes()
+            + self.distinct.iter().map(DistinctSet::key_bytes).max().unwrap_or(0);
+        self.table.is_hashed() && self.table.len() >= LOCAL_GROUPS_MAX
+            || bytes >= LOCAL_KEY_BYTES_MAX
     }
 }
 
@@ -189,30 +208,31 @@ impl Sink for AggregateSink {
         let local = guard.get_or_insert_with(|| Local {
             groups: plan.groups(),
             aside: Vec::new(),
+            keys: plan.layout.no_keys(),
             ids: Vec::new(),
         });
-        let Local { groups, aside, ids } = local;
-        let keys = plan.layout.encode(&keys, batch.rows);
-        groups.table.find_or_insert(&keys, batch.rows, ids);
+        let Local { groups, aside, keys: words, ids } = local;
+        plan.layout.encode(&keys, batch.rows, words);
+        groups.table.find_or_insert(words, batch.rows, ids);
         groups.resize();
-        let mut sets = 0;
+        let mut sets = groups.distinct.iter_mut();
         for (feed, accumulator) in plan.feeds.iter().zip(&mut groups.accumulators) {
-            let column = feed.argument.map(|it| &*arguments[it]);
-            let valid = effective(column, feed.filter.map(|it| &*arguments[it]), batch.rows);
-            if let (FeedKind::Distinct, Some(place)) = (feed.kind, feed.argument) {
-                groups.distinct[sets].add(
-                    &plan.shapes[place],
-                    &arguments[place],
-                    ids,
-                    valid.as_ref(),
-                );
-                sets += 1;
-            } else {
-                accumulator.update(ids, column, valid.as_ref());
+            let column = feed.argument.map(|it| &arguments[it]);
+            let filter = feed.filter.map(|it| &*arguments[it]);
+            let valid = effective(column.map(|it| &**it), filter, batch.rows);
+            let valid = valid.as_deref();
+            match (feed.kind, column) {
+                (FeedKind::Distinct, Some(column)) => {
+                    if let Some(set) = sets.next() {
+                        set.add(column, ids, valid);
+                    }
+                }
+                _ => accumulator.update(ids, column.map(|it| &**it), valid),
             }
         }
-        if groups.table.is_hashed() && groups.table.len() >= LOCAL_GROUPS_MAX {
-            aside.push(std::mem::replace(groups, plan.groups()));
+        if groups.is_large() {
+            let fresh = plan.groups_without_table();
+            aside.push(groups.set_aside(fresh));
         }
         Ok(())
     }
@@ -221,59 +241,30 @@ impl Sink for AggregateSink {
         let mut all: Vec<Groups> = Vec::new();
         for local in self.locals.take_all() {
             all.extend(local.aside);
-            all.push(local.groups);
+            if local.groups.table.len() > 0 {
+                all.push(local.groups);
+            }
         }
-        let plan = &*self.plan;
-        let count: usize = all.iter().map(|it| it.table.len()).sum();
-        let partitions = if count <= SERIAL_GROUPS_MAX { 1 } else { PARTITIONS };
-        let lists: Vec<Vec<Vec<u32>>> = all.iter().map(|it| it.by_partition(partitions)).collect();
-        let merged: Vec<Mutex<Option<Groups>>> =
-            (0..partitions).map(|_| Mutex::new(None)).collect();
-        team.run(partitions, &|partition, _| {
-            *merged[partition].lock() = Some(merge(plan, &all, &lists, partition));
-            Ok(())
-        })?;
-        let mut merged: Vec<Groups> = merged.into_iter().filter_map(Mutex::into_inner).collect();
-        if !plan.keyed && merged[0].table.len() == 0 {
-            // Without keys there is a group even over nothing.
-            merged[0].table.find_or_insert(&key::Keys::Packed(vec![0]), 1, &mut Vec::new());
-            merged[0].resize();
-        }
-        let (layout, batches) = result_batches(plan, &merged)?;
+        let parts = merge_all(&self.plan, all, team)?;
+        let (layout, batches) = result_batches(&self.plan, parts, team)?;
         Ok(State::Rows(Arc::new(Rows { layout, batches, ordered: false })))
     }
 }
 
 /// The rows that count for an aggregate: not NULL, and TRUE under its filter.
-fn effective(column: Option<&Vector>, filter: Option<&Vector>, rows: usize) -> Option<Bitmap> {
+fn effective<'a>(
+    column: Option<&'a Vector>,
+    filter: Option<&Vector>,
+    rows: usize,
+) -> Option<Cow<'a, Bitmap>> {
     let validity = column.and_then(|it| it.validity.as_ref());
-    let Some(filter) = filter else { return validity.cloned() };
-    let crate::Values::Bool(values) = &filter.values else { return validity.cloned() };
-    Some(Bitmap::from_bits(
-        (0..rows).map(|row| {
-            values[row] && filter.is_valid(row) && validity.is_none_or(|it| it.get(row))
-        }),
-    ))
-}
-
-/// Puts the groups of one partition together.
-fn merge(plan: &GroupPlan, all: &[Groups], lists: &[Vec<Vec<u32>>], partition: usize) -> Groups {
-    let mut merged = plan.groups();
-    let mut to = Vec::new();
-    for (groups, lists) in all.iter().zip(lists) {
-        let from = &lists[partition];
-        if from.is_empty() {
-            continue;
-        }
-        let keys = groups.table.keys().take(from);
-        merged.table.find_or_insert(&keys, from.len(), &mut to);
-        merged.resize();
-        for (into, more) in merged.accumulators.iter_mut().zip(&groups.accumulators) {
-            into.merge(&to, more, from);
-        }
-        for (into, more) in merged.distinct.iter_mut().zip(&groups.distinct) {
-            into.merge(&to, more, from);
-        }
+    let Some(filter) = filter else { return validity.map(Cow::Borrowed) };
+    let crate::Values::Bool(values) = &filter.values else {
+        unreachable!("invariant: a filter is a Boolean");
+    };
+    let mut bits = Bitmap::from_bits(values[..rows].iter().copied());
+    for map in [&filter.validity, &validity.cloned()].into_iter().flatten() {
+        bits.0.iter_mut().zip(&map.0).for_each(|(word, more)| *word &= more);
     }
-    merged
+    Some(Cow::Owned(bits))
 }

@@ -1,51 +1,60 @@
 //! From accumulators to the rows of a finished grouping.
 
 use plan::AggregateFunction;
-use stdx::sync::Arc;
+use stdx::sync::{Arc, Mutex};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::accumulator::Accumulator;
-use super::{FeedKind, GroupPlan, Groups};
-use crate::aggregate::key::decoded_shape;
-use crate::{BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Representation, Values, Vector};
+use super::key::decoded_shape;
+use super::merge::collect;
+use super::{AggregateSpec, FeedKind, GroupPlan, Groups};
+use crate::{BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Representation, Team, Values, Vector};
 
-/// The rows of merged groups: keys, then aggregates. Integers that fit are handed on in 64 bits with exact bounds.
+/// The columns of some groups: keys, then aggregates.
+pub(super) struct Part {
+    rows: usize,
+    columns: Vec<Vector>,
+    /// Least and greatest of each aggregate that is an integer.
+    bounds: Vec<Option<(i128, i128)>>,
+}
+
+/// Computes the columns of groups that are complete.
+pub(super) fn part_of(plan: &GroupPlan, groups: &Groups) -> SqlResult<Part> {
+    let mut columns = plan.layout.decode(groups.table.keys());
+    let mut bounds = Vec::with_capacity(plan.specs.len());
+    for (index, spec) in plan.specs.iter().enumerate() {
+        let (value, count) = plan.parts[index];
+        let column = if plan.feeds[value].kind == FeedKind::Distinct {
+            distinct_column(plan, index, groups)?
+        } else {
+            let accumulators = &groups.accumulators;
+            let counts = accumulators[count].counts();
+            finish(spec, argument_scale(plan, index), &accumulators[value], counts)?
+        };
+        bounds.push(bounds_of(&column.values));
+        columns.push(column);
+    }
+    Ok(Part { rows: groups.table.len(), columns, bounds })
+}
+
+/// The rows of all parts. Integers that fit are handed on in 64 bits with exact bounds.
 pub(super) fn result_batches(
     plan: &GroupPlan,
-    merged: &[Groups],
+    parts: Vec<Part>,
+    team: &dyn Team,
 ) -> SqlResult<(Layout, Vec<Batch>)> {
-    let mut parts: Vec<Vec<Vector>> = Vec::with_capacity(merged.len());
-    for groups in merged {
-        let mut columns = plan.layout.decode(groups.table.keys());
-        for (index, spec) in plan.specs.iter().enumerate() {
-            let column =
-                match spec.distinct && plan.feeds[plan.parts[index].0].kind == FeedKind::Distinct {
-                    true => distinct_column(plan, index, groups)?,
-                    false => {
-                        let (value, count) = plan.parts[index];
-                        let accumulators = &groups.accumulators;
-                        finish(
-                            spec.function,
-                            spec.data_type,
-                            argument_scale(plan, index),
-                            &accumulators[value],
-                            accumulators[count].counts(),
-                        )?
-                    }
-                };
-            columns.push(column);
-        }
-        parts.push(columns);
-    }
     let mut layout: Layout = plan.layout.shapes();
-    for (index, spec) in plan.specs.iter().enumerate() {
-        let place = layout.len();
-        layout.push(aggregate_shape(plan, index, spec.data_type, &mut parts, place));
+    for index in 0..plan.specs.len() {
+        let shape = aggregate_shape(plan, index, &parts, layout.len());
+        layout.push(shape);
     }
-    let mut batches = Vec::new();
-    for (groups, columns) in merged.iter().zip(parts) {
-        split(groups.table.len(), columns, &mut batches);
-    }
+    let parts: Vec<Mutex<Option<Part>>> =
+        parts.into_iter().map(|it| Mutex::new(Some(it))).collect();
+    let cut = collect(team, parts.len(), true, &|part| {
+        Ok(parts[part].lock().take().map_or_else(Vec::new, |it| split(it, &layout)))
+    })?;
+    let mut batches: Vec<Batch> = cut.into_iter().flatten().collect();
+    batches.iter_mut().enumerate().for_each(|(place, it)| it.sequence = place as u64);
     Ok((layout, batches))
 }
 
@@ -60,7 +69,7 @@ fn distinct_column(plan: &GroupPlan, index: usize, groups: &Groups) -> SqlResult
     let set = plan.feeds[..feed].iter().filter(|it| it.kind == FeedKind::Distinct).count();
     let place = spec.argument.ok_or_else(|| SqlError::internal("DISTINCT without an argument"))?;
     let shape = decoded_shape(&plan.shapes[place]);
-    let (ids, values) = groups.distinct[set].rows(&plan.shapes[place]);
+    let (ids, values) = groups.distinct[set].rows();
     let mut counts = Accumulator::count();
     counts.resize(groups.table.len());
     counts.update(&ids, None, None);
@@ -70,52 +79,58 @@ fn distinct_column(plan: &GroupPlan, index: usize, groups: &Groups) -> SqlResult
     };
     value.resize(groups.table.len());
     value.update(&ids, Some(&values), None);
-    finish(spec.function, spec.data_type, argument_scale(plan, index), &value, counts.counts())
+    finish(spec, argument_scale(plan, index), &value, counts.counts())
 }
 
 fn finish(
-    function: AggregateFunction,
-    data_type: DataType,
+    spec: &AggregateSpec,
     scale: u8,
     value: &Accumulator,
     counts: &[i64],
 ) -> SqlResult<Vector> {
-    let validity =
-        counts.contains(&0).then(|| Bitmap::from_bits(counts.iter().map(|&count| count > 0)));
-    match function {
+    let validity = || {
+        let some_empty = counts.contains(&0);
+        some_empty.then(|| Bitmap::from_bits(counts.iter().map(|&count| count > 0)))
+    };
+    match spec.function {
         AggregateFunction::Count => Ok(Vector::new(Values::I64(value.counts().to_vec()))),
         AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::AnyValue => {
             value.picked().ok_or_else(|| SqlError::internal("an aggregate lost its accumulator"))
         }
         AggregateFunction::Sum => {
-            if let Some(sums) = value.float_sums() {
-                return Ok(Vector { values: Values::F64(sums.to_vec()), validity });
-            }
-            let sums = value.wide_sums().unwrap_or_default();
-            Ok(Vector { values: Values::I128(sum_in_range(sums, data_type)?), validity })
+            let values = match (value.float_sums(), value.narrow_sums()) {
+                (Some(sums), _) => Values::F64(sums.to_vec()),
+                (_, Some(sums)) => Values::I64(sums.to_vec()),
+                _ => Values::I128(sums_in_range(value, counts.len(), spec.data_type)?),
+            };
+            Ok(Vector { values, validity: validity() })
         }
         AggregateFunction::Average => {
-            let values = average(value, counts, data_type, scale)?;
-            Ok(Vector { values, validity })
+            let values = average(value, counts, spec.data_type, scale)?;
+            Ok(Vector { values, validity: validity() })
         }
     }
 }
 
-fn sum_in_range(sums: Vec<i128>, data_type: DataType) -> SqlResult<Vec<i128>> {
-    let limit = match data_type {
-        DataType::Decimal { .. } => 10i128.pow(38) - 1,
-        _ => i128::from(i64::MAX),
+/// The greatest decimal.
+const DECIMAL_MAX: i128 = 10i128.pow(38) - 1;
+
+fn sums_in_range(value: &Accumulator, groups: usize, data_type: DataType) -> SqlResult<Vec<i128>> {
+    let (low, high) = match data_type {
+        DataType::Decimal { .. } => (-DECIMAL_MAX, DECIMAL_MAX),
+        _ => (i64::MIN.into(), i64::MAX.into()),
     };
-    if sums.iter().any(|&it| {
-        it > limit || it < -limit - i128::from(!matches!(data_type, DataType::Decimal { .. }))
-    }) {
-        return Err(SqlError::new(
-            SqlState::NUMERIC_OUT_OF_RANGE,
-            format!("a sum is out of the range of {data_type}"),
-        )
-        .with_hint("cast the argument to a wider type, for example DECIMAL(38,0)"));
-    }
-    Ok(sums)
+    let sum = |group| {
+        let sum = value.wide_sum(group).fitting();
+        sum.filter(|it| (low..=high).contains(it)).ok_or_else(|| {
+            SqlError::new(
+                SqlState::NUMERIC_OUT_OF_RANGE,
+                format!("a sum is out of the range of {data_type}"),
+            )
+            .with_hint("cast the argument to a wider type, for example DECIMAL(38,0)")
+        })
+    };
+    (0..groups).map(sum).collect()
 }
 
 fn average(
@@ -129,20 +144,28 @@ fn average(
         let mean = |(group, sum): (usize, &f64)| sum / count_of(group) as f64;
         return Ok(Values::F64(sums.iter().enumerate().map(mean).collect()));
     }
-    let sums = value.wide_sums().unwrap_or_default();
+    let groups = 0..counts.len();
     let DataType::Decimal { scale: out, .. } = data_type else {
         let unit = 10f64.powi(i32::from(scale));
-        let mean = |(group, &sum): (usize, &i128)| sum as f64 / unit / count_of(group) as f64;
-        return Ok(Values::F64(sums.iter().enumerate().map(mean).collect()));
+        let mean = |group| value.wide_sum(group).to_f64() / unit / count_of(group) as f64;
+        return Ok(Values::F64(groups.map(mean).collect()));
     };
     let factor = 10i128.pow(u32::from(out.saturating_sub(scale)));
-    let mean = |(group, &sum): (usize, &i128)| -> SqlResult<i128> {
-        let scaled = sum.checked_mul(factor).ok_or_else(|| {
-            SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "an average needs more than 38 digits")
-        })?;
-        Ok(divide_rounded(scaled, i128::from(count_of(group))))
+    // The whole part first: the sum times the factor may be too long where the mean is not.
+    let mean = |group| {
+        let count = count_of(group);
+        let (whole, rest) = value.wide_sum(group).divide(count)?;
+        let scaled = i128::from(rest).checked_mul(factor)?;
+        let fraction = divide_rounded(scaled, count.into());
+        let mean = whole.checked_mul(factor)?.checked_add(fraction)?;
+        (-DECIMAL_MAX..=DECIMAL_MAX).contains(&mean).then_some(mean)
     };
-    Ok(Values::I128(sums.iter().enumerate().map(mean).collect::<SqlResult<_>>()?))
+    let too_long = || {
+        SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "an average needs more than 38 digits")
+            .with_hint("cast the argument to a type with fewer digits after the point")
+    };
+    let means = groups.map(|group| mean(group).ok_or_else(too_long));
+    Ok(Values::I128(means.collect::<SqlResult<_>>()?))
 }
 
 /// Division that rounds half away from zero; the divisor is positive.
@@ -152,30 +175,20 @@ fn divide_rounded(dividend: i128, divisor: i128) -> i128 {
     quotient + if up { dividend.signum() } else { 0 }
 }
 
-/// The shape of an aggregate's column; narrows 128-bit results that all fit.
-fn aggregate_shape(
-    plan: &GroupPlan,
-    index: usize,
-    data_type: DataType,
-    parts: &mut [Vec<Vector>],
-    place: usize,
-) -> ColumnShape {
-    let nullable = parts.iter().any(|it| it[place].validity.is_some());
+/// The shape of an aggregate's column.
+fn aggregate_shape(plan: &GroupPlan, index: usize, parts: &[Part], place: usize) -> ColumnShape {
+    let data_type = plan.specs[index].data_type;
+    let nullable = parts.iter().any(|it| it.columns[place].validity.is_some());
     let argument = plan.specs[index].argument.map(|it| &plan.shapes[it]);
-    let representation = match (&parts[0][place].values, argument) {
+    let representation = match (&parts[0].columns[place].values, argument) {
         (Values::Codes(_), Some(shape)) => shape.representation.clone(),
         (Values::Codes(_) | Values::Text(_), _) => Representation::Text,
         (Values::F64(_), _) => Representation::F64,
         (Values::Bool(_), _) => Representation::Bool,
         (Values::I64(_) | Values::I128(_), _) => {
-            let bounds = bounds_of(parts, place);
+            let all = parts.iter().filter_map(|it| it.bounds[index]);
+            let bounds = all.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0));
             let fits = bounds.0 >= i64::MIN.into() && bounds.1 <= i64::MAX.into();
-            for columns in parts.iter_mut() {
-                let vector = &mut columns[place];
-                if let (true, Values::I128(values)) = (fits, &vector.values) {
-                    vector.values = Values::I64(values.iter().map(|&it| it as i64).collect());
-                }
-            }
             let representation = if fits { Representation::I64 } else { Representation::I128 };
             return ColumnShape { data_type, representation, bounds: Some(bounds), nullable };
         }
@@ -183,34 +196,43 @@ fn aggregate_shape(
     ColumnShape { data_type, representation, bounds: None, nullable }
 }
 
-fn bounds_of(parts: &[Vec<Vector>], place: usize) -> (i128, i128) {
-    let mut bounds: Option<(i128, i128)> = None;
-    let mut include = |value: i128| {
-        bounds =
-            Some(bounds.map_or((value, value), |(low, high)| (low.min(value), high.max(value))));
-    };
-    for columns in parts {
-        match &columns[place].values {
-            Values::I64(values) => values.iter().for_each(|&it| include(it.into())),
-            Values::I128(values) => values.iter().for_each(|&it| include(it)),
-            _ => {}
+/// What stands at a NULL is included: it is a value that the vector holds.
+fn bounds_of(values: &Values) -> Option<(i128, i128)> {
+    match values {
+        Values::I64(values) => {
+            let (low, high) = (values.iter().min()?, values.iter().max()?);
+            Some(((*low).into(), (*high).into()))
         }
+        Values::I128(values) => Some((*values.iter().min()?, *values.iter().max()?)),
+        _ => None,
     }
-    bounds.unwrap_or((0, 0))
 }
 
-/// Cuts the groups of a partition into batches.
-fn split(rows: usize, columns: Vec<Vector>, batches: &mut Vec<Batch>) {
+/// Cuts the groups of a part into batches held as the layout says.
+fn split(part: Part, layout: &Layout) -> Vec<Batch> {
+    let rows = part.rows;
+    let held = |(vector, shape): (Vector, &ColumnShape)| {
+        let values = match (vector.values, &shape.representation) {
+            (Values::I128(values), Representation::I64) => {
+                Values::I64(values.iter().map(|&it| it as i64).collect())
+            }
+            (Values::I64(values), Representation::I128) => {
+                Values::I128(values.iter().map(|&it| it.into()).collect())
+            }
+            (values, _) => values,
+        };
+        Vector { values, validity: vector.validity }
+    };
+    let columns: Vec<Vector> = part.columns.into_iter().zip(layout).map(held).collect();
     if rows <= BATCH_ROWS {
-        if rows > 0 {
-            let columns = columns.into_iter().map(Arc::new).collect();
-            batches.push(Batch { rows, columns, sequence: batches.len() as u64 });
-        }
-        return;
+        let columns = columns.into_iter().map(Arc::new).collect();
+        let batch = Batch { rows, columns, sequence: 0 };
+        return if rows > 0 { vec![batch] } else { Vec::new() };
     }
-    for start in (0..rows).step_by(BATCH_ROWS) {
+    let piece = |start: usize| {
         let places: Vec<u32> = (start as u32..rows.min(start + BATCH_ROWS) as u32).collect();
         let columns = columns.iter().map(|it| Arc::new(it.take(&places))).collect();
-        batches.push(Batch { rows: places.len(), columns, sequence: batches.len() as u64 });
-    }
+        Batch { rows: places.len(), columns, sequence: 0 }
+    };
+    (0..rows).step_by(BATCH_ROWS).map(piece).collect()
 }

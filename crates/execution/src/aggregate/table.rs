@@ -16,8 +16,8 @@ pub struct GroupTable {
 enum Index {
     /// At most one group.
     Single,
-    /// Group number + 1 by packed key.
-    Direct(Vec<u32>),
+    /// Group number + 1 by packed key less `base`.
+    Direct { base: u64, entries: Vec<u32> },
     /// Upper half of the hash, then group number + 1; zero is free. Linear probing, at most half full.
     Hash { entries: Vec<u64>, shift: u32 },
 }
@@ -28,15 +28,45 @@ impl GroupTable {
         let index = match layout {
             KeyLayout::Packed { bits: 0, .. } => Index::Single,
             KeyLayout::Packed { bits, .. } if *bits <= DIRECT_BITS_MAX => {
-                Index::Direct(vec![0; 1 << bits])
+                Index::Direct { base: 0, entries: vec![0; 1 << bits] }
             }
-            _ => Index::Hash { entries: vec![0; 1024], shift: 64 - 10 },
+            _ => hash_index(0),
         };
-        let keys = match layout {
-            KeyLayout::Packed { .. } => Keys::Packed(Vec::new()),
-            KeyLayout::Bytes(_) => Keys::Bytes(TextVector::default()),
+        Self { index, keys: layout.no_keys(), hashes: Vec::new() }
+    }
+
+    /// An empty table for packed keys from `base` on, `len` different ones.
+    pub fn for_range(layout: &KeyLayout, base: u64, len: usize) -> Self {
+        let index = Index::Direct { base, entries: vec![0; len] };
+        Self { index, keys: layout.no_keys(), hashes: Vec::new() }
+    }
+
+    /// An empty table that finds groups by hash, with room for some.
+    pub fn hashed(layout: &KeyLayout, groups: usize) -> Self {
+        Self { index: hash_index(groups), keys: layout.no_keys(), hashes: Vec::new() }
+    }
+
+    /// Takes the groups out, with no way to find them; the room for finding others stays.
+    pub fn set_aside(&mut self) -> Self {
+        match &mut self.index {
+            Index::Single => {}
+            Index::Direct { entries, .. } => entries.fill(0),
+            Index::Hash { entries, .. } => entries.fill(0),
+        }
+        let none = match &self.keys {
+            Keys::Packed(keys) => Keys::Packed(Vec::with_capacity(keys.len())),
+            Keys::Bytes(_) => Keys::Bytes(TextVector::default()),
         };
-        Self { index, keys, hashes: Vec::new() }
+        let keys = std::mem::replace(&mut self.keys, none);
+        Self { index: Index::Single, keys, hashes: std::mem::take(&mut self.hashes) }
+    }
+
+    /// Bytes that keys take when they are no words.
+    pub fn key_bytes(&self) -> usize {
+        match &self.keys {
+            Keys::Packed(_) => 0,
+            Keys::Bytes(keys) => keys.bytes.len(),
+        }
     }
 
     /// Groups so far.
@@ -76,7 +106,7 @@ impl GroupTable {
                     }
                     groups.resize(rows, 0);
                 }
-                Index::Direct(index) => direct(index, known, keys, groups),
+                Index::Direct { base, entries } => direct(*base, entries, known, keys, groups),
                 Index::Hash { .. } => self.insert_words(keys, groups),
             },
             (Keys::Bytes(_), Keys::Bytes(keys)) => self.insert_bytes(keys, groups),
@@ -90,6 +120,7 @@ impl GroupTable {
         else {
             return;
         };
+        groups.reserve(keys.len());
         // Rows of one group often follow each other; the last answer is then the next one.
         let mut last = (keys.first().map_or(0, |it| !it), 0u32);
         for &key in keys {
@@ -178,9 +209,20 @@ fn rebuilt(len: usize, shift: u32, hashes: impl Iterator<Item = u64>) -> Vec<u64
     entries
 }
 
-fn direct(index: &mut [u32], known: &mut Vec<u64>, keys: &[u64], groups: &mut Vec<u32>) {
+fn hash_index(groups: usize) -> Index {
+    let len = (groups * 2).next_power_of_two().max(1024);
+    Index::Hash { entries: vec![0; len], shift: 64 - len.trailing_zeros() }
+}
+
+fn direct(
+    base: u64,
+    entries: &mut [u32],
+    known: &mut Vec<u64>,
+    keys: &[u64],
+    groups: &mut Vec<u32>,
+) {
     groups.extend(keys.iter().map(|&key| {
-        let entry = &mut index[key as usize];
+        let entry = &mut entries[(key - base) as usize];
         if *entry == 0 {
             known.push(key);
             *entry = known.len() as u32;

@@ -1,5 +1,7 @@
 //! Sort keys that compare as plain integers or bytes, whatever the types, directions and places of NULL.
 
+use std::cmp::Ordering;
+
 use stdx::sync::Arc;
 use storage::Encoding;
 
@@ -25,13 +27,84 @@ pub struct KeyEncoder {
     packed: Option<Vec<u32>>,
 }
 
-/// A key: the smaller, the sooner.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum RowKey {
-    /// All keys in one integer.
-    Packed(u128),
-    /// All keys as bytes.
-    Bytes(Box<[u8]>),
+/// A key of a row: the smaller, the sooner.
+pub trait RowKey: Ord + Clone + Send + Sync + 'static {
+    /// The keys of the rows of a batch.
+    fn encode(encoder: &KeyEncoder, batch: &Batch) -> SqlResult<Vec<Self>>;
+}
+
+impl RowKey for u64 {
+    fn encode(encoder: &KeyEncoder, batch: &Batch) -> SqlResult<Vec<Self>> {
+        encoder
+            .packed(batch, |key: u64, bits, code| key.checked_shl(bits).unwrap_or(0) | code as u64)
+    }
+}
+
+impl RowKey for u128 {
+    fn encode(encoder: &KeyEncoder, batch: &Batch) -> SqlResult<Vec<Self>> {
+        encoder.packed(batch, |key: u128, bits, code| key.checked_shl(bits).unwrap_or(0) | code)
+    }
+}
+
+/// A key of any length, in the bytes that the keys of its batch share.
+#[derive(Clone)]
+pub struct BytesKey {
+    /// The first bytes, which decide most comparisons.
+    head: u64,
+    start: u32,
+    end: u32,
+    batch: Arc<Vec<u8>>,
+}
+
+impl BytesKey {
+    fn new(batch: &Arc<Vec<u8>>, start: u32, end: u32) -> Self {
+        let bytes = &batch[start as usize..end as usize];
+        let mut head = [0; 8];
+        let len = bytes.len().min(8);
+        head[..len].copy_from_slice(&bytes[..len]);
+        Self { head: u64::from_be_bytes(head), start, end, batch: batch.clone() }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.batch[self.start as usize..self.end as usize]
+    }
+}
+
+impl Ord for BytesKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.head.cmp(&other.head).then_with(|| self.bytes().cmp(other.bytes()))
+    }
+}
+
+impl PartialOrd for BytesKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for BytesKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for BytesKey {}
+
+impl RowKey for BytesKey {
+    fn encode(encoder: &KeyEncoder, batch: &Batch) -> SqlResult<Vec<Self>> {
+        let columns = encoder.evaluate(batch)?;
+        let (mut bytes, mut ends) = (Vec::new(), vec![0u32]);
+        for row in 0..batch.rows {
+            for (key, column) in encoder.keys.iter().zip(&columns) {
+                key.append(column, row, &mut bytes);
+            }
+            ends.push(
+                u32::try_from(bytes.len()).expect("invariant: the keys of a batch fit 4 GiB"),
+            );
+        }
+        let bytes = Arc::new(bytes);
+        Ok(ends.windows(2).map(|ends| Self::new(&bytes, ends[0], ends[1])).collect())
+    }
 }
 
 impl KeyEncoder {
@@ -42,33 +115,31 @@ impl KeyEncoder {
         Self { keys, packed }
     }
 
-    /// The keys of the rows of a batch.
-    pub fn encode(&self, batch: &Batch) -> SqlResult<Vec<RowKey>> {
-        let columns: Vec<Arc<Vector>> =
-            self.keys.iter().map(|it| it.key.evaluate(batch)).collect::<SqlResult<_>>()?;
-        match &self.packed {
-            Some(bits) => {
-                let mut keys = vec![0u128; batch.rows];
-                for ((key, column), &bits) in self.keys.iter().zip(&columns).zip(bits) {
-                    for (row, packed) in keys.iter_mut().enumerate() {
-                        // 128 bits of shift only ever happen to a key that is still zero.
-                        *packed =
-                            packed.checked_shl(bits).unwrap_or(0) | key.code(column, row, bits);
-                    }
-                }
-                Ok(keys.into_iter().map(RowKey::Packed).collect())
-            }
-            None => {
-                let bytes = |row| {
-                    let mut bytes = Vec::new();
-                    for (key, column) in self.keys.iter().zip(&columns) {
-                        key.append(column, row, &mut bytes);
-                    }
-                    RowKey::Bytes(bytes.into())
-                };
-                Ok((0..batch.rows).map(bytes).collect())
+    /// Bits of a whole key, when it fits an integer of 128 bits.
+    pub fn bits(&self) -> Option<u32> {
+        Some(self.packed.as_ref()?.iter().sum())
+    }
+
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vec<Arc<Vector>>> {
+        self.keys.iter().map(|it| it.key.evaluate(batch)).collect()
+    }
+
+    /// `append` puts the code of a further column behind a key.
+    fn packed<K: Copy + Default>(
+        &self,
+        batch: &Batch,
+        append: impl Fn(K, u32, u128) -> K,
+    ) -> SqlResult<Vec<K>> {
+        let columns = self.evaluate(batch)?;
+        let bits = self.packed.as_deref().expect("invariant: the kind of key was chosen by bits");
+        let mut keys = vec![K::default(); batch.rows];
+        for ((key, column), &bits) in self.keys.iter().zip(&columns).zip(bits) {
+            for (row, packed) in keys.iter_mut().enumerate() {
+                // A shift by all bits only ever happens to a key that is still zero.
+                *packed = append(*packed, bits, key.code(column, row, bits));
             }
         }
+        Ok(keys)
     }
 }
 
@@ -76,7 +147,9 @@ impl KeyEncoder {
 fn bits_of(shape: &ColumnShape) -> Option<u32> {
     let value = match &shape.representation {
         Representation::Codes(column) => match column.encoding {
-            Encoding::Dictionary(_) => 32,
+            Encoding::Dictionary(_) => {
+                usize::BITS - column.code_count().saturating_sub(1).leading_zeros()
+            }
             _ => return None,
         },
         Representation::I64 | Representation::F64 => 64,
@@ -85,10 +158,8 @@ fn bits_of(shape: &ColumnShape) -> Option<u32> {
         Representation::Text => return None,
     };
     let value = match shape.bounds {
-        Some((low, high)) if shape.representation.is_i64() => {
-            128 - high.abs_diff(low).leading_zeros()
-        }
-        _ => value,
+        Some((low, high)) => 128 - high.abs_diff(low).leading_zeros(),
+        None => value,
     };
     Some(value + u32::from(shape.nullable))
 }
@@ -107,7 +178,10 @@ impl CompiledSortKey {
                 Some((low, _)) => i128::from(it[row]).abs_diff(low),
                 None => u128::from(it[row] as u64 ^ 1 << 63),
             },
-            Values::I128(it) => it[row] as u128 ^ 1 << 127,
+            Values::I128(it) => match shape.bounds {
+                Some((low, _)) => it[row].abs_diff(low),
+                None => it[row] as u128 ^ 1 << 127,
+            },
             Values::F64(it) => u128::from(float_code(it[row])),
             Values::Bool(it) => u128::from(it[row]),
             Values::Text(_) => unreachable!("invariant: text is not packed"),

@@ -2,35 +2,41 @@
 //! cut by separators, are merged in parallel. With a limit each worker keeps only the rows that can still be in it.
 
 mod key;
+#[cfg(test)]
+mod tests;
 
 use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
 use crate::{BATCH_ROWS, Batch, Layout, PerSlot, Rows, Sink, State, Team, Vector, WorkContext};
 
-pub use key::{CompiledSortKey, RowKey};
+pub use key::CompiledSortKey;
 
-use key::KeyEncoder;
+use key::{BytesKey, KeyEncoder, RowKey};
 
 /// Puts the rows of a pipeline in order.
-pub struct SortSink {
+pub struct SortSink(Box<dyn Sink>);
+
+/// The sink for keys of one kind.
+struct Sorter<K> {
     encoder: KeyEncoder,
     layout: Layout,
     offset: u64,
     limit: Option<u64>,
-    locals: PerSlot<Run>,
+    locals: PerSlot<Run<K>>,
 }
 
 /// Rows of one worker: keys with the place of their row.
-#[derive(Default)]
-struct Run {
-    entries: Vec<Entry>,
+struct Run<K> {
+    entries: Vec<Entry<K>>,
     batches: Vec<Batch>,
+    /// Rows that do not come before this are not wanted: there are enough before it.
+    bound: Option<K>,
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    key: RowKey,
+struct Entry<K> {
+    key: K,
     batch: u32,
     row: u32,
 }
@@ -48,6 +54,32 @@ impl SortSink {
         slots: usize,
     ) -> Self {
         let encoder = KeyEncoder::new(keys);
+        Self(match encoder.bits() {
+            Some(..=64) => Box::new(Sorter::<u64>::new(encoder, layout, offset, limit, slots)),
+            Some(_) => Box::new(Sorter::<u128>::new(encoder, layout, offset, limit, slots)),
+            None => Box::new(Sorter::<BytesKey>::new(encoder, layout, offset, limit, slots)),
+        })
+    }
+}
+
+impl Sink for SortSink {
+    fn consume(&self, batch: Batch, context: &WorkContext) -> SqlResult<()> {
+        self.0.consume(batch, context)
+    }
+
+    fn finish(&self, team: &dyn Team) -> SqlResult<State> {
+        self.0.finish(team)
+    }
+}
+
+impl<K: RowKey> Sorter<K> {
+    fn new(
+        encoder: KeyEncoder,
+        layout: Layout,
+        offset: u64,
+        limit: Option<u64>,
+        slots: usize,
+    ) -> Self {
         Self { encoder, layout, offset, limit, locals: PerSlot::new(slots) }
     }
 
@@ -58,13 +90,13 @@ impl SortSink {
     }
 
     /// The merged order of sorted runs, each task one range of it.
-    fn merge(&self, runs: &[Run], team: &dyn Team) -> SqlResult<Vec<Batch>> {
+    fn merge(&self, runs: &[Run<K>], team: &dyn Team) -> SqlResult<Vec<Batch>> {
         let rows: usize = runs.iter().map(|it| it.entries.len()).sum();
         let tasks = if rows <= SERIAL_ROWS_MAX { 1 } else { team.slots() * 2 };
         let cuts = separators(runs, tasks);
         let pieces: Vec<Mutex<Vec<Batch>>> = (0..tasks).map(|_| Mutex::new(Vec::new())).collect();
         team.run(tasks, &|task, _| {
-            let ranges: Vec<&[Entry]> = (runs.iter().enumerate())
+            let ranges: Vec<&[Entry<K>]> = (runs.iter().enumerate())
                 .map(|(run, it)| &it.entries[cuts[task][run]..cuts[task + 1][run]])
                 .collect();
             *pieces[task].lock() = gather(runs, &merge_ranges(&ranges), &self.layout);
@@ -74,13 +106,44 @@ impl SortSink {
     }
 }
 
-impl Run {
+impl<K: RowKey> Run<K> {
+    fn new() -> Self {
+        Self { entries: Vec::new(), batches: Vec::new(), bound: None }
+    }
+
+    fn add(&mut self, keys: Vec<K>, batch: Batch) {
+        let number = self.batches.len() as u32;
+        let before = self.entries.len();
+        let entries = keys.into_iter().enumerate();
+        let entries = entries.map(|(row, key)| Entry { key, batch: number, row: row as u32 });
+        match &self.bound {
+            None => self.entries.extend(entries),
+            Some(bound) => self.entries.extend(entries.filter(|it| it.key < *bound)),
+        }
+        let kept = self.entries.len() - before;
+        if kept == 0 {
+            return;
+        }
+        // A batch that is mostly not wanted would only take up memory.
+        if kept < batch.rows / 2 {
+            let rows: Vec<u32> = self.entries[before..].iter().map(|it| it.row).collect();
+            self.entries[before..].iter_mut().zip(0..).for_each(|(it, row)| it.row = row);
+            self.batches.push(batch.take(&rows));
+        } else {
+            self.batches.push(batch);
+        }
+    }
+
     /// Drops all but the first `wanted` rows, keys and rows.
     fn prune(&mut self, wanted: usize, layout: &Layout) {
-        if self.entries.len() > wanted {
-            self.entries.select_nth_unstable(wanted);
-            self.entries.truncate(wanted);
+        if self.entries.len() <= wanted {
+            return;
         }
+        if wanted > 0 {
+            let (_, last, _) = self.entries.select_nth_unstable(wanted - 1);
+            self.bound = Some(last.key.clone());
+        }
+        self.entries.truncate(wanted);
         let places: Vec<(u32, u32, u32)> =
             self.entries.iter().map(|it| (0, it.batch, it.row)).collect();
         let kept = gather(std::slice::from_ref(self), &places, layout);
@@ -91,15 +154,12 @@ impl Run {
     }
 }
 
-impl Sink for SortSink {
+impl<K: RowKey> Sink for Sorter<K> {
     fn consume(&self, batch: Batch, context: &WorkContext) -> SqlResult<()> {
-        let keys = self.encoder.encode(&batch)?;
+        let keys = K::encode(&self.encoder, &batch)?;
         let mut guard = self.locals.lock(context.slot);
-        let run = guard.get_or_insert_default();
-        let number = run.batches.len() as u32;
-        let entries = keys.into_iter().enumerate();
-        run.entries.extend(entries.map(|(row, key)| Entry { key, batch: number, row: row as u32 }));
-        run.batches.push(batch);
+        let run = guard.get_or_insert_with(Run::new);
+        run.add(keys, batch);
         if let Some(wanted) = self.wanted()
             && run.entries.len() > wanted * 2 + 4 * BATCH_ROWS
         {
@@ -109,16 +169,23 @@ impl Sink for SortSink {
     }
 
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {
-        let mut runs = self.locals.take_all();
-        if let Some(wanted) = self.wanted() {
-            runs.iter_mut().for_each(|it| it.prune(wanted, &self.layout));
-        }
-        let locked: Vec<Mutex<Run>> = runs.into_iter().map(Mutex::new).collect();
+        let locked: Vec<Mutex<Run<K>>> =
+            self.locals.take_all().into_iter().map(Mutex::new).collect();
         team.run(locked.len(), &|run, _| {
-            locked[run].lock().entries.sort_unstable();
+            let run = &mut *locked[run].lock();
+            if let Some(wanted) = self.wanted()
+                && run.entries.len() > wanted
+            {
+                // Only keys: the rows that are wanted of all runs are not known yet.
+                if wanted > 0 {
+                    run.entries.select_nth_unstable(wanted - 1);
+                }
+                run.entries.truncate(wanted);
+            }
+            run.entries.sort_unstable();
             Ok(())
         })?;
-        let runs: Vec<Run> = locked.into_iter().map(Mutex::into_inner).collect();
+        let runs: Vec<Run<K>> = locked.into_iter().map(Mutex::into_inner).collect();
         let batches = self.merge(&runs, team)?;
         let mut batches = crate::materialize::cut(batches, self.offset, self.limit);
         batches.iter_mut().enumerate().for_each(|(place, it)| it.sequence = place as u64);
@@ -127,8 +194,8 @@ impl Sink for SortSink {
 }
 
 /// For each task and run the place where its range begins; one line more than tasks.
-fn separators(runs: &[Run], tasks: usize) -> Vec<Vec<usize>> {
-    let mut samples: Vec<&RowKey> = Vec::new();
+fn separators<K: RowKey>(runs: &[Run<K>], tasks: usize) -> Vec<Vec<usize>> {
+    let mut samples: Vec<&K> = Vec::new();
     for run in runs {
         let step = (run.entries.len() / (tasks * 8)).max(1);
         samples.extend(run.entries.iter().step_by(step).map(|it| &it.key));
@@ -146,9 +213,12 @@ fn separators(runs: &[Run], tasks: usize) -> Vec<Vec<usize>> {
 }
 
 /// Run, batch and row of each row of sorted ranges, in order.
-fn merge_ranges(ranges: &[&[Entry]]) -> Vec<(u32, u32, u32)> {
+fn merge_ranges<K: RowKey>(ranges: &[&[Entry<K>]]) -> Vec<(u32, u32, u32)> {
     use std::cmp::Reverse;
-    let mut heads: std::collections::BinaryHeap<Reverse<(&RowKey, usize, usize)>> = (ranges.iter())
+    if let [only] = ranges {
+        return only.iter().map(|it| (0, it.batch, it.row)).collect();
+    }
+    let mut heads: std::collections::BinaryHeap<Reverse<(&K, usize, usize)>> = (ranges.iter())
         .enumerate()
         .filter_map(|(run, it)| it.first().map(|entry| Reverse((&entry.key, run, 0))))
         .collect();
@@ -164,7 +234,7 @@ fn merge_ranges(ranges: &[&[Entry]]) -> Vec<(u32, u32, u32)> {
 }
 
 /// Collects rows (run, batch, row) into new batches.
-fn gather(runs: &[Run], places: &[(u32, u32, u32)], layout: &Layout) -> Vec<Batch> {
+fn gather<K>(runs: &[Run<K>], places: &[(u32, u32, u32)], layout: &Layout) -> Vec<Batch> {
     let piece = |places: &[(u32, u32, u32)]| {
         let column = |column: usize| {
             let parts = |&(run, batch, row): &(u32, u32, u32)| {

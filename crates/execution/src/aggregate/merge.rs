@@ -1,0 +1,203 @@
+//! Phase two: the groups of all workers, cut into partitions by their keys, each put together by one task.
+
+use stdx::sync::Mutex;
+use types::SqlResult;
+
+use super::distinct::DistinctSet;
+use super::key::{KeyLayout, Keys};
+use super::result::{Part, part_of};
+use super::table::{DIRECT_BITS_MAX, GroupTable};
+use super::{GroupPlan, Groups};
+use crate::Team;
+
+/// Partitions are 2^this when there are many groups.
+const PARTITION_BITS: u32 = 6;
+/// Groups up to which one task merges everything.
+const SERIAL_GROUPS_MAX: usize = 4096;
+
+/// Which partition a group belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Partitioning {
+    /// All to one.
+    One,
+    /// Ranges of keys, `1 << shift` each: small enough to find groups through an array, and rows that came in the order
+    /// of the key stay together.
+    Ranges { shift: u32, partitions: usize },
+    /// By the low bits of the hash; tables are probed by the high ones.
+    Hash,
+}
+
+impl Partitioning {
+    fn of(layout: &KeyLayout, groups: usize) -> Self {
+        match layout {
+            _ if groups <= SERIAL_GROUPS_MAX => Self::One,
+            KeyLayout::Packed { bits, .. } if *bits <= DIRECT_BITS_MAX + PARTITION_BITS => {
+                let shift = bits.saturating_sub(PARTITION_BITS);
+                Self::Ranges { shift, partitions: 1 << (bits - shift) }
+            }
+            _ => Self::Hash,
+        }
+    }
+
+    fn partitions(self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::Ranges { partitions, .. } => partitions,
+            Self::Hash => 1 << PARTITION_BITS,
+        }
+    }
+
+    fn of_group(self, table: &GroupTable, group: usize) -> usize {
+        match (self, table.keys()) {
+            (Self::One, _) => 0,
+            (Self::Ranges { shift, .. }, Keys::Packed(keys)) => (keys[group] >> shift) as usize,
+            _ => table.hash(group) as usize & ((1 << PARTITION_BITS) - 1),
+        }
+    }
+
+    fn table(self, layout: &KeyLayout, partition: usize, groups: usize) -> GroupTable {
+        match self {
+            Self::One => GroupTable::new(layout),
+            Self::Ranges { shift, .. } => {
+                GroupTable::for_range(layout, (partition as u64) << shift, 1 << shift)
+            }
+            Self::Hash => GroupTable::hashed(layout, groups),
+        }
+    }
+}
+
+/// Numbers in the order of their partitions.
+struct Split {
+    order: Vec<u32>,
+    starts: Vec<u32>,
+}
+
+impl Split {
+    fn new(partitions: usize, len: usize, partition: impl Fn(usize) -> usize) -> Self {
+        let of: Vec<u8> = (0..len).map(|it| partition(it) as u8).collect();
+        let mut starts = vec![0u32; partitions + 1];
+        of.iter().for_each(|&it| starts[usize::from(it) + 1] += 1);
+        for partition in 0..partitions {
+            starts[partition + 1] += starts[partition];
+        }
+        let (mut next, mut order) = (starts.clone(), vec![0; len]);
+        for (number, &partition) in of.iter().enumerate() {
+            let next = &mut next[usize::from(partition)];
+            order[*next as usize] = number as u32;
+            *next += 1;
+        }
+        Self { order, starts }
+    }
+
+    fn part(&self, partition: usize) -> &[u32] {
+        &self.order[self.starts[partition] as usize..self.starts[partition + 1] as usize]
+    }
+}
+
+/// How the groups of one table, and the values of its distinct sets, are spread over partitions.
+struct Spread {
+    groups: Split,
+    /// For each group its place within its partition; only needed for distinct sets.
+    places: Vec<u32>,
+    values: Vec<Split>,
+}
+
+impl Spread {
+    fn new(groups: &Groups, how: Partitioning) -> Self {
+        let of_group = |group| how.of_group(&groups.table, group);
+        let split = Split::new(how.partitions(), groups.table.len(), of_group);
+        let mut places = Vec::new();
+        if !groups.distinct.is_empty() {
+            places.resize(groups.table.len(), 0);
+            for partition in 0..how.partitions() {
+                for (place, &group) in split.part(partition).iter().enumerate() {
+                    places[group as usize] = place as u32;
+                }
+            }
+        }
+        let values = |set: &DistinctSet| {
+            Split::new(how.partitions(), set.len(), |it| of_group(set.group(it) as usize))
+        };
+        let values = groups.distinct.iter().map(values).collect();
+        Self { groups: split, places, values }
+    }
+}
+
+/// Puts the groups of all workers together and computes the columns of the result.
+pub(super) fn merge_all(
+    plan: &GroupPlan,
+    mut all: Vec<Groups>,
+    team: &dyn Team,
+) -> SqlResult<Vec<Part>> {
+    let count: usize = all.iter().map(|it| it.table.len()).sum();
+    if all.is_empty() {
+        all.push(plan.groups());
+    }
+    if !plan.keyed && count == 0 {
+        // Without keys there is a group even over nothing.
+        all[0].table.find_or_insert(&Keys::Packed(vec![0]), 1, &mut Vec::new());
+        all[0].resize();
+    }
+    if let [only] = &all[..] {
+        return Ok(vec![part_of(plan, only)?]);
+    }
+    let how = Partitioning::of(&plan.layout, count);
+    let spread = |table: usize| Spread::new(&all[table], how);
+    let spreads: Vec<Spread> =
+        collect(team, all.len(), how != Partitioning::One, &|table| Ok(spread(table)))?;
+    collect(team, how.partitions(), true, &|partition| {
+        part_of(plan, &merge(plan, &all, &spreads, how, partition))
+    })
+}
+
+/// The results of tasks, in order.
+pub(super) fn collect<T: Send>(
+    team: &dyn Team,
+    tasks: usize,
+    parallel: bool,
+    body: &(dyn Fn(usize) -> SqlResult<T> + Sync),
+) -> SqlResult<Vec<T>> {
+    if !parallel || tasks == 1 {
+        return (0..tasks).map(body).collect();
+    }
+    let done: Vec<Mutex<Option<T>>> = (0..tasks).map(|_| Mutex::new(None)).collect();
+    team.run(tasks, &|task, _| {
+        *done[task].lock() = Some(body(task)?);
+        Ok(())
+    })?;
+    Ok(done.into_iter().filter_map(Mutex::into_inner).collect())
+}
+
+/// Puts the groups of one partition together.
+fn merge(
+    plan: &GroupPlan,
+    all: &[Groups],
+    spreads: &[Spread],
+    how: Partitioning,
+    partition: usize,
+) -> Groups {
+    let parts = || spreads.iter().map(|it| it.groups.part(partition));
+    let mut merged = plan.groups();
+    // At least as many groups as in the largest piece; the table grows when there are more.
+    let expected = parts().map(<[u32]>::len).max().unwrap_or(0);
+    merged.table = how.table(&plan.layout, partition, expected);
+    let mut to = Vec::new();
+    for ((groups, spread), from) in all.iter().zip(spreads).zip(parts()) {
+        if from.is_empty() {
+            continue;
+        }
+        let keys = groups.table.keys().take(from);
+        merged.table.find_or_insert(&keys, from.len(), &mut to);
+        merged.resize();
+        for (into, more) in merged.accumulators.iter_mut().zip(&groups.accumulators) {
+            into.merge(&to, more, from);
+        }
+        let sets = merged.distinct.iter_mut().zip(&groups.distinct).zip(&spread.values);
+        for ((into, more), values) in sets {
+            into.merge(more, values.part(partition), |group| {
+                to[spread.places[group as usize] as usize]
+            });
+        }
+    }
+    merged
+}

@@ -1,0 +1,149 @@
+//! A chosen value per group: the least, the greatest, or any.
+
+use std::cmp::Ordering;
+
+use super::{compare_codes, compare_floats};
+use crate::aggregate::key::empty_values_as_held;
+use crate::{Bitmap, ColumnShape, TextVector, Values, Vector};
+
+/// Which value of a group is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// The first that comes along.
+    Any,
+}
+
+/// A chosen value per group; groups without one have `seen` false.
+pub struct Pick {
+    rule: Rule,
+    shape: ColumnShape,
+    /// Empty for text, which changes its length when it is replaced.
+    values: Values,
+    texts: Vec<Box<str>>,
+    seen: Vec<bool>,
+}
+
+impl Rule {
+    #[inline]
+    fn replaces(self, order: Ordering) -> bool {
+        match self {
+            Self::Min => order.is_lt(),
+            Self::Max => order.is_gt(),
+            Self::Any => false,
+        }
+    }
+}
+
+impl Pick {
+    /// Nothing chosen yet among values of a shape.
+    pub fn new(rule: Rule, shape: &ColumnShape) -> Self {
+        let values = empty_values_as_held(shape);
+        Self { rule, shape: shape.clone(), values, texts: Vec::new(), seen: Vec::new() }
+    }
+
+    /// Makes room for groups.
+    pub fn resize(&mut self, groups: usize) {
+        self.seen.resize(groups, false);
+        match &mut self.values {
+            Values::Codes(it) => it.resize(groups, 0),
+            Values::I64(it) => it.resize(groups, 0),
+            Values::I128(it) => it.resize(groups, 0),
+            Values::F64(it) => it.resize(groups, 0.0),
+            Values::Bool(it) => it.resize(groups, false),
+            Values::Text(_) => self.texts.resize(groups, "".into()),
+        }
+    }
+
+    /// Offers the values of a batch; only rows of `valid` count.
+    pub fn update(&mut self, groups: &[u32], values: &Values, valid: Option<&Bitmap>) {
+        let rows = groups.iter().enumerate().filter(|(row, _)| valid.is_none_or(|it| it.get(*row)));
+        let pairs = rows.map(|(row, &group)| (group as usize, row));
+        match values {
+            Values::Text(texts) => self.offer_texts(pairs, |row| texts.get(row)),
+            _ => self.offer(pairs, values),
+        }
+    }
+
+    /// Offers the values chosen for the groups `from[i]` of another to the groups `to[i]`.
+    pub fn merge(&mut self, to: &[u32], other: &Self, from: &[u32]) {
+        let pairs = to.iter().zip(from).map(|(&to, &from)| (to as usize, from as usize));
+        let pairs = pairs.filter(|pair| other.seen[pair.1]);
+        match &other.values {
+            Values::Text(_) => self.offer_texts(pairs, |row| &other.texts[row]),
+            values => self.offer(pairs, values),
+        }
+    }
+
+    fn offer(&mut self, pairs: impl Iterator<Item = (usize, usize)>, from: &Values) {
+        let (rule, shape, seen) = (self.rule, &self.shape, &mut self.seen);
+        match (&mut self.values, from) {
+            (Values::Codes(into), Values::Codes(from)) => {
+                replace(pairs, into, from, seen, |a, b| rule.replaces(compare_codes(shape, a, b)));
+            }
+            (Values::I64(into), Values::I64(from)) => {
+                replace(pairs, into, from, seen, |a, b| rule.replaces(a.cmp(&b)));
+            }
+            (Values::I128(into), Values::I128(from)) => {
+                replace(pairs, into, from, seen, |a, b| rule.replaces(a.cmp(&b)));
+            }
+            (Values::F64(into), Values::F64(from)) => {
+                replace(pairs, into, from, seen, |a, b| rule.replaces(compare_floats(a, b)));
+            }
+            (Values::Bool(into), Values::Bool(from)) => {
+                replace(pairs, into, from, seen, |a, b| rule.replaces(a.cmp(&b)));
+            }
+            _ => unreachable!("invariant: a vector is held as its shape says"),
+        }
+    }
+
+    fn offer_texts<'a>(
+        &mut self,
+        pairs: impl Iterator<Item = (usize, usize)>,
+        text: impl Fn(usize) -> &'a str,
+    ) {
+        for (group, row) in pairs {
+            let (old, new) = (&mut self.texts[group], text(row));
+            if !self.seen[group] || self.rule.replaces(new.as_bytes().cmp(old.as_bytes())) {
+                self.seen[group] = true;
+                *old = new.into();
+            }
+        }
+    }
+
+    /// The values as a vector; NULL where a group had none.
+    pub fn to_vector(&self) -> Vector {
+        let values = match &self.values {
+            Values::Text(_) => {
+                let mut texts = TextVector::default();
+                self.texts.iter().for_each(|text| texts.push(text));
+                Values::Text(texts)
+            }
+            values => values.clone(),
+        };
+        let all = !self.seen.contains(&false);
+        let validity = (!all).then(|| Bitmap::from_bits(self.seen.iter().copied()));
+        Vector { values, validity }
+    }
+}
+
+/// Puts `from[row]` into `into[group]` where the group has nothing or `better(new, old)`.
+#[inline]
+fn replace<T: Copy>(
+    pairs: impl Iterator<Item = (usize, usize)>,
+    into: &mut [T],
+    from: &[T],
+    seen: &mut [bool],
+    better: impl Fn(T, T) -> bool,
+) {
+    for (group, row) in pairs {
+        let new = from[row];
+        if !seen[group] || better(new, into[group]) {
+            seen[group] = true;
+            into[group] = new;
+        }
+    }
+}

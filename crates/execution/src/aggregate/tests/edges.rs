@@ -1,0 +1,166 @@
+//! Particular cases: sums at the ends of their types, many groups, nothing at all.
+
+use plan::AggregateFunction::*;
+use types::SqlState;
+
+use super::*;
+use crate::aggregate::LOCAL_GROUPS_MAX;
+use crate::{ColumnShape, Representation};
+
+fn decimals(values: &[i128]) -> Vec<Value> {
+    values.iter().map(|&unscaled| Value::Decimal { unscaled, scale: 2 }).collect()
+}
+
+fn single(of: Aggregate, sample: Sample, size: usize) -> SqlResult<Value> {
+    let rows = sample.values.len();
+    let (layout, batches) = batches(&[sample], rows, size);
+    let result = Query { keys: vec![], aggregates: vec![of] }.run(&layout, &batches, 2)?;
+    Ok(rows_of(&result.layout, &result.batches)[0][0].clone())
+}
+
+#[test]
+fn sums_widen_when_64_bits_may_not_hold_them() {
+    for value in [i64::MAX, i64::MIN] {
+        let values = decimals(&vec![value.into(); 10_000]);
+        let sum = single(aggregate(Sum, 0, WIDE), Kind::Any.held(values, false), 999).unwrap();
+        assert_eq!(sum, Value::Decimal { unscaled: i128::from(value) * 10_000, scale: 2 });
+    }
+    // Large, but bounds prove that 64 bits hold the sum of the first batches and not of all.
+    let values = decimals(&vec![i128::from(i64::MAX) / 5000; 10_000]);
+    let sum = single(aggregate(Sum, 0, WIDE), Kind::Spread.held(values, false), 999).unwrap();
+    assert_eq!(sum, Value::Decimal { unscaled: i128::from(i64::MAX) / 5000 * 10_000, scale: 2 });
+}
+
+#[test]
+fn sums_that_no_type_holds_are_errors_and_others_pass_through() {
+    let most = 10i128.pow(38) - 1;
+    let sum = |values: &[i128], data_type| {
+        single(aggregate(Sum, 0, data_type), Kind::Wide.held(decimals(values), false), 2)
+    };
+    for bad in [vec![most, 1], vec![-most, -1], vec![most; 7]] {
+        assert_eq!(sum(&bad, WIDE).unwrap_err().state, SqlState::NUMERIC_OUT_OF_RANGE);
+    }
+    // On the way the sum leaves even 128 bits.
+    for fine in [vec![most, most, most, -most, -most], vec![-most, -most, -most, most, most, most]]
+    {
+        let expected = Value::Decimal {
+            unscaled: fine[0].signum() * most * (fine.len() as i128 % 2),
+            scale: 2,
+        };
+        assert_eq!(sum(&fine, WIDE).unwrap(), expected);
+    }
+    let integers = |values: &[i64]| {
+        let shape = ColumnShape {
+            data_type: DataType::BigInt,
+            representation: Representation::I64,
+            bounds: None,
+            nullable: false,
+        };
+        let values: Vec<Value> = values.iter().map(|&it| Value::Integer(it)).collect();
+        let vector = vector_of(&shape, &values);
+        single(aggregate(Sum, 0, DataType::BigInt), Sample { shape, values, vector }, 2)
+    };
+    assert_eq!(integers(&[i64::MAX, 1, -1]).unwrap(), Value::Integer(i64::MAX));
+    assert_eq!(integers(&[i64::MIN]).unwrap(), Value::Integer(i64::MIN));
+    assert_eq!(integers(&[i64::MAX, 1]).unwrap_err().state, SqlState::NUMERIC_OUT_OF_RANGE);
+    assert_eq!(integers(&[i64::MIN, -1]).unwrap_err().state, SqlState::NUMERIC_OUT_OF_RANGE);
+}
+
+#[test]
+fn averages_round_half_away_from_zero_and_outlast_their_sums() {
+    let average = |values: &[i128], scale| {
+        let data_type = DataType::Decimal { precision: 38, scale };
+        let sample = Kind::Wide.held(decimals(values), false);
+        single(aggregate(Average, 0, data_type), sample, 2)
+    };
+    let decimal = |unscaled, scale| Value::Decimal { unscaled, scale };
+    assert_eq!(average(&[1, 2], 2).unwrap(), decimal(2, 2));
+    assert_eq!(average(&[-1, -2], 2).unwrap(), decimal(-2, 2));
+    assert_eq!(average(&[1, 1, 2], 6).unwrap(), decimal(13333, 6));
+    let most = 10i128.pow(38) - 1;
+    assert_eq!(average(&[most; 9], 2).unwrap(), decimal(most, 2));
+    assert_eq!(average(&[-most; 9], 2).unwrap(), decimal(-most, 2));
+    assert_eq!(average(&[most; 9], 3).unwrap_err().state, SqlState::NUMERIC_OUT_OF_RANGE);
+}
+
+#[test]
+fn nothing_gives_one_row_without_keys_and_none_with_them() {
+    let aggregates = vec![count_rows(), aggregate(Sum, 0, WIDE), aggregate(Min, 0, DECIMAL)];
+    let sample = Kind::Small.held(Vec::new(), false);
+    let layout = vec![sample.shape];
+    for slots in [1, 3] {
+        let query = Query { keys: vec![], aggregates: aggregates.clone() };
+        let result = query.run(&layout, &[], slots).unwrap();
+        let rows = rows_of(&result.layout, &result.batches);
+        assert_eq!(rows, [[Value::Integer(0), Value::Null, Value::Null]]);
+        let query = Query { keys: vec![0], aggregates: aggregates.clone() };
+        let result = query.run(&layout, &[], slots).unwrap();
+        assert!(result.batches.is_empty() && result.layout.len() == 4);
+    }
+}
+
+/// Many groups, so that tables are set aside and merged by partition: by ranges, by hash, by bytes.
+#[test]
+fn many_groups_are_merged_by_partition() {
+    let groups = LOCAL_GROUPS_MAX as i128 * 2 + 77;
+    let number = |row: i128| row * 40_507 % groups;
+    type Key = fn(i128) -> i128;
+    let cases: [(Kind, Key); 4] = [
+        (Kind::Small, |it| it),
+        (Kind::Small, |it| it * 97),
+        (Kind::Spread, |it| it << 40),
+        (Kind::Wide, |it| it << 80),
+    ];
+    for (kind, key) in cases {
+        for clustered in [false, true] {
+            let of = |row: i128| if clustered { row / 2 } else { number(row) };
+            let rows = groups * 2;
+            let keys: Vec<i128> = (0..rows).map(|row| key(of(row))).collect();
+            let values: Vec<i128> = (0..rows).map(|row| of(row) % 1000).collect();
+            let samples =
+                [kind.held(decimals(&keys), false), Kind::Small.held(decimals(&values), false)];
+            let (layout, batches) = batches(&samples, rows as usize, 4096);
+            let mut count = aggregate(Count, 1, DataType::BigInt);
+            count.distinct = true;
+            let aggregates =
+                vec![count_rows(), aggregate(Sum, 1, WIDE), aggregate(Max, 1, DECIMAL), count];
+            let query = Query { keys: vec![0], aggregates };
+            let result = query.run(&layout, &batches, 3).unwrap();
+            let rows = rows_of(&result.layout, &result.batches);
+            assert_eq!(rows.len() as i128, groups);
+            let found = by_key(rows, 1);
+            for group in 0..groups {
+                let [key, value, sum] = [key(group), group % 1000, group % 1000 * 2]
+                    .map(|unscaled| Value::Decimal { unscaled, scale: 2 });
+                let row = &found[&vec![token(&key)]];
+                assert_eq!(row, &[Value::Integer(2), sum, value, Value::Integer(1)], "{kind:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn stored_text_is_grouped_and_compared_by_value_also_without_a_dictionary() {
+    use storage::Encoding;
+    let words = |it: &dyn Fn(usize) -> String| (0..6000).map(|row| text(it(row))).collect();
+    let few: Vec<Value> = words(&|row| format!("w{}", row % 10));
+    let mut unique: Vec<Value> = words(&|row| format!("{:05}", row * 7919 % 6000));
+    unique[17] = text("00000");
+    let samples = [Kind::Stored.held(few, false), Kind::Unique.held(unique, false)];
+    let Representation::Codes(column) = &samples[1].shape.representation else {
+        panic!("no codes")
+    };
+    assert!(matches!(column.encoding, Encoding::Plain(_)), "{}", column.encoding_name());
+    let (layout, batches) = batches(&samples, 6000, 1000);
+    let aggregates = vec![aggregate(Min, 1, DataType::Text), aggregate(Max, 1, DataType::Text)];
+    let result = Query { keys: vec![0], aggregates }.run(&layout, &batches, 3).unwrap();
+    let found = by_key(rows_of(&result.layout, &result.batches), 1);
+    assert_eq!(found.len(), 10);
+    assert_eq!(found[&vec![token(&text("w0"))]][0], text("00000"));
+    assert!(found.values().any(|it| it[1] == text("05999")));
+    let mut count = aggregate(Count, 1, DataType::BigInt);
+    count.distinct = true;
+    let query = Query { keys: vec![1], aggregates: vec![count] };
+    let result = query.run(&layout, &batches, 3).unwrap();
+    assert_eq!(rows_of(&result.layout, &result.batches).len(), 5999);
+}

@@ -1,0 +1,173 @@
+//! Sort against the standard library's, over values.
+
+use std::cmp::Ordering;
+
+use plan::Expr;
+use stdx::Prng;
+use types::{DataType, Value};
+
+use super::*;
+use crate::ColumnShape;
+use crate::aggregate::compare_floats;
+use crate::expression::Compiled;
+use crate::testing::*;
+
+#[derive(Clone, Copy, Debug)]
+struct Order {
+    column: usize,
+    descending: bool,
+    nulls_first: bool,
+}
+
+impl Order {
+    fn compare(&self, a: &Value, b: &Value) -> Ordering {
+        let (a_null, b_null) = (a.is_null(), b.is_null());
+        if a_null || b_null {
+            let order = a_null.cmp(&b_null);
+            return if self.nulls_first { order.reverse() } else { order };
+        }
+        let order = match (a, b) {
+            (Value::Float(a), Value::Float(b)) => compare_floats(*a, *b),
+            _ => a.compare(b).unwrap(),
+        };
+        if self.descending { order.reverse() } else { order }
+    }
+}
+
+fn run(
+    layout: &Layout,
+    batches: &[Batch],
+    orders: &[Order],
+    (offset, limit): (u64, Option<u64>),
+    slots: usize,
+) -> Vec<Vec<Value>> {
+    let key = |it: &Order| CompiledSortKey {
+        key: Compiled::new(
+            &Expr::column(it.column, layout[it.column].data_type),
+            layout,
+            &no_scalar,
+        )
+        .unwrap(),
+        descending: it.descending,
+        nulls_first: it.nulls_first,
+    };
+    let keys = orders.iter().map(key).collect();
+    let sink = SortSink::new(keys, layout.clone(), offset, limit, slots);
+    for (number, batch) in batches.iter().enumerate() {
+        sink.consume(batch.clone(), &context(number * 5 / 3 % slots)).unwrap();
+    }
+    let State::Rows(rows) = sink.finish(&Serial(slots)).unwrap() else { panic!("no rows") };
+    assert!(rows.ordered && rows.batches.is_sorted_by_key(|it| it.sequence));
+    rows_of(&rows.layout, &rows.batches)
+}
+
+/// A column that tells rows apart.
+fn numbers(rows: usize) -> Sample {
+    let shape = ColumnShape::computed(DataType::BigInt, false);
+    let values: Vec<Value> = (0..rows as i64).map(Value::Integer).collect();
+    let vector = vector_of(&shape, &values);
+    Sample { shape, values, vector }
+}
+
+fn check(
+    samples: Vec<Sample>,
+    orders: &[Order],
+    cut: (u64, Option<u64>),
+    size: usize,
+    slots: usize,
+) {
+    let rows = samples[0].values.len();
+    let mut samples = samples;
+    samples.push(numbers(rows));
+    let (layout, batches) = batches(&samples, rows, size);
+    let found = run(&layout, &batches, orders, cut, slots);
+    let samples = &samples;
+    let key = |row: usize| orders.iter().map(move |it| &samples[it.column].values[row]);
+    let mut sorted: Vec<usize> = (0..rows).collect();
+    sorted.sort_by(|&a, &b| {
+        let pairs = orders.iter().zip(key(a).zip(key(b)));
+        pairs
+            .map(|(order, (a, b))| order.compare(a, b))
+            .find(|it| it.is_ne())
+            .unwrap_or(Ordering::Equal)
+    });
+    let start = rows.min(cut.0 as usize);
+    let end = rows.min(start.saturating_add(cut.1.map_or(usize::MAX, |it| it as usize)));
+    let about = || {
+        format!(
+            "{orders:?} {cut:?} of {rows} rows, {:?}",
+            samples.iter().map(|it| &it.shape.representation).collect::<Vec<_>>()
+        )
+    };
+    assert_eq!(found.len(), end - start, "{}", about());
+    let mut seen = vec![false; rows];
+    for (found, &expected) in found.iter().zip(&sorted[start..end]) {
+        let Value::Integer(row) = found[samples.len() - 1] else { panic!("no number") };
+        let row = row as usize;
+        assert!(!std::mem::replace(&mut seen[row], true), "row {row} twice: {}", about());
+        for (found, sample) in found.iter().zip(samples) {
+            assert_eq!(token(found), token(&sample.values[row]), "{}", about());
+        }
+        assert!(key(row).map(token).eq(key(expected).map(token)), "{}", about());
+    }
+}
+
+#[test]
+fn orders_are_those_of_the_values() {
+    for seed in 0..300 {
+        let mut prng = Prng::new(seed);
+        let pick = |from: &[usize], prng: &mut Prng| from[prng.below(from.len() as u64) as usize];
+        let rows = pick(&[0, 1, 2, 50, 700, 5000], &mut prng);
+        let mut samples = Vec::new();
+        for _ in 0..3 {
+            let kind = KINDS[prng.below(10) as usize];
+            let distinct = pick(&[1, 2, 30, 1 << 30], &mut prng) as u64;
+            let nullable = prng.below(2) == 0;
+            samples.push(kind.sample(rows, distinct, nullable, &mut prng));
+        }
+        let orders: Vec<Order> = (0..1 + prng.below(3))
+            .map(|it| Order {
+                column: it as usize,
+                descending: prng.below(2) == 0,
+                nulls_first: prng.below(2) == 0,
+            })
+            .collect();
+        let offset = pick(&[0, 0, 1, 40, 10_000], &mut prng) as u64;
+        let limit = (prng.below(2) == 0).then(|| pick(&[0, 1, 10, 300, 1 << 40], &mut prng) as u64);
+        let size = pick(&[1 + rows / 40, 100 + rows / 40, 4096], &mut prng);
+        check(samples, &orders, (offset, limit), size, 1 + prng.below(4) as usize);
+    }
+}
+
+#[test]
+fn many_rows_are_merged_in_ranges_and_few_wanted_ones_kept() {
+    let mut prng = Prng::new(5);
+    let rows = SERIAL_ROWS_MAX * 4 + 123;
+    for (kind, distinct) in [
+        (Kind::Any, 1 << 40),
+        (Kind::Any, 1),
+        (Kind::Small, 3),
+        (Kind::Wide, 1 << 40),
+        (Kind::Text, 1 << 40),
+        (Kind::Unique, 1),
+    ] {
+        for cut in [(0, None), (rows as u64 / 2, Some(9000)), (0, Some(10)), (3, Some(5000))] {
+            for descending in [false, true] {
+                let sample = kind.sample(rows, distinct, cut.0 == 3, &mut prng);
+                let orders = [Order { column: 0, descending, nulls_first: descending }];
+                check(vec![sample], &orders, cut, 4096, 3);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_that_come_best_last_replace_all_others() {
+    let values = |rows: i128| {
+        (0..rows).rev().map(|unscaled| Value::Decimal { unscaled, scale: 2 }).collect()
+    };
+    let orders = [Order { column: 0, descending: false, nulls_first: false }];
+    check(vec![Kind::Small.held(values(60_000), false)], &orders, (2, Some(7)), 1000, 2);
+    let orders = [Order { column: 0, descending: true, nulls_first: false }];
+    check(vec![Kind::Small.held(values(60_000), false)], &orders, (2, Some(7)), 1000, 2);
+}
