@@ -180,7 +180,7 @@ mod tests {
             ["select /* a; /* b; */ ' c; */ 1", "x"]
         );
         assert_eq!(split("select 1 - 2 / 3 * 4; x"), ["select 1 - 2 / 3 * 4", "x"]);
-        assert_eq!(split("-- first\nselect 1;"), ["select 1"].map(|it| format!("-- first\n{it}")));
+        assert_eq!(split("-- first\nselect 1; -- last"), ["select 1"]);
     }
 
     #[test]
@@ -202,6 +202,7 @@ mod tests {
         }
         splitter.push_line("';");
         assert_eq!(splitter.next_statement().as_deref(), Some("select '\n'"));
+        assert_eq!(splitter.next_statement(), None);
         assert!(splitter.is_blank());
         splitter.push_line("select 'never closed");
         assert_eq!(splitter.next_statement(), None);

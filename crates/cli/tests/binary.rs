@@ -124,7 +124,7 @@ fn dot_commands_look_at_the_tables() {
         text.contains("CREATE TABLE t (\n    a INTEGER,\n    \"B c\" VARCHAR(5)\n);"),
         "{text}"
     );
-    assert!(!text.contains('?') && !text.contains("\u{2502} 1"), "{text}");
+    assert!(!text.contains('?') && !text.contains("\u{2502} 1 "), "{text}");
     for wrong in [".nothing", ".timer perhaps", ".mode xml", ".schema nowhere", ".read"] {
         let output = nodewise_with(wrong, &[]);
         assert_eq!(output.status.code(), Some(1), "{wrong}");
