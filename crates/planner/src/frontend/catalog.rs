@@ -39,6 +39,7 @@ impl Library {
             aggregates.insert(function.name().to_owned(), function);
         }
         let planners: Vec<Arc<dyn ExprPlanner>> = vec![
+            Arc::new(datafusion_functions_aggregate::planner::AggregateFunctionPlanner),
             Arc::new(datafusion_functions::core::planner::CoreFunctionPlanner::default()),
             Arc::new(datafusion_functions::datetime::planner::DatetimeFunctionPlanner),
             Arc::new(datafusion_functions::unicode::planner::UnicodeFunctionPlanner),

@@ -193,7 +193,8 @@ impl Translator<'_> {
         let right = self.expr(&it.right, scope)?;
         use BinaryOperator::*;
         match operator {
-            And | Or => Ok(Expr::predicate(operator, left, right)),
+            And => Ok(Expr::predicate(operator, left, right)),
+            Or => Ok(either(left, right)),
             Add | Subtract | Multiply | Divide | Modulo => {
                 let data_type = self.type_of(whole, scope)?;
                 let (left, right) = match operator {
@@ -476,18 +477,13 @@ fn whole_digits(data_type: DataType) -> u8 {
 }
 
 /// Takes off a conversion between exact numbers that loses nothing: execution brings operands to one scale itself.
-fn strip_exact_cast(expr: Expr) -> Expr {
+pub fn strip_exact_cast(expr: Expr) -> Expr {
     match expr.kind {
         ExprKind::Cast(inner)
             if is_exact(inner.data_type)
                 && is_exact(expr.data_type)
                 && inner.data_type.scale() <= expr.data_type.scale()
-                && whole_digits(inner.data_type)
-                    <= whole_digits(expr.data_type).max(if expr.data_type.is_integer() {
-                        0
-                    } else {
-                        whole_digits(expr.data_type)
-                    }) =>
+                && whole_digits(inner.data_type) <= whole_digits(expr.data_type) =>
         {
             strip_exact_cast(*inner)
         }
@@ -539,6 +535,44 @@ fn like_other(expr: Expr, other: &Expr) -> Expr {
             }
         }
         _ => expr,
+    }
+}
+
+/// OR; of equalities of one operand with constants a list, because DataFusion spells short lists out.
+fn either(left: Expr, right: Expr) -> Expr {
+    let same = match (members(&left), members(&right)) {
+        (Some((a, _)), Some((b, _))) => a == b,
+        _ => false,
+    };
+    if !same {
+        return Expr::predicate(BinaryOperator::Or, left, right);
+    }
+    let (Some((operand, mut list)), Some((_, more))) = (members(&left), members(&right)) else {
+        return Expr::predicate(BinaryOperator::Or, left, right);
+    };
+    let operand = Box::new(operand.clone());
+    for value in more {
+        if !list.contains(&value) {
+            list.push(value);
+        }
+    }
+    boolean(ExprKind::InList { operand, list, negated: false })
+}
+
+/// The operand and the constants of `a = 1` or `a IN (1, 2)`.
+fn members(expr: &Expr) -> Option<(&Expr, Vec<Value>)> {
+    match &expr.kind {
+        ExprKind::InList { operand, list, negated: false } => Some((operand, list.clone())),
+        ExprKind::Binary { operator: BinaryOperator::Equal, left, right } => match &right.kind {
+            ExprKind::Literal(value)
+                if left.data_type == right.data_type
+                    || (left.data_type.is_text() && right.data_type.is_text()) =>
+            {
+                Some((left, vec![value.clone()]))
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 

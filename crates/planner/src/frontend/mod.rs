@@ -9,6 +9,7 @@ mod expressions;
 pub(crate) use expressions::{cast, null};
 mod functions;
 pub mod parse;
+mod subqueries;
 mod translate;
 mod types;
 
@@ -77,6 +78,7 @@ impl Frontend {
         let statement = ast::Statement::Query(Box::new(query.clone()));
         let plan = binder.sql_statement_to_plan(statement)?;
         let plan = self.analyzer.execute_and_check(plan, &self.library.options, |_, _| {})?;
+        subqueries::check(&plan)?;
         let config = OptimizerContext::new_with_config_options(Arc::clone(&self.library.options));
         self.optimizer.optimize(plan, &config, |_, _| {})
     }

@@ -2,14 +2,14 @@
 
 use datafusion_common::{DFSchema, DataFusionError, JoinType, NullEquality};
 use datafusion_expr::{
-    Expr as DfExpr, FetchType, LogicalPlan, SkipType, SortExpr, logical_plan as df,
+    Expr as DfExpr, ExprSchemable, FetchType, LogicalPlan, SkipType, SortExpr, logical_plan as df,
 };
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, SortKey};
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, Value};
 
 use super::catalog::{Context, Source};
-use super::expressions::{Scope, cast, compare};
+use super::expressions::{Scope, cast, compare, strip_exact_cast};
 use super::types::from_arrow;
 use crate::logical::{
     Attr, Attribute, JoinRel, Query, Rel, RelJoin, ScalarQuery, ScanRel, bare, split_conjunction,
@@ -219,14 +219,16 @@ impl<'a> Translator<'a> {
                 )));
             }
         };
-        // count(1) and count(*) are one thing; count of a column that is never NULL as well.
-        let constant = |it: &Expr| match &it.kind {
-            plan::ExprKind::Literal(value) => !matches!(value, Value::Null),
-            plan::ExprKind::Column(attr) => !self.attributes[*attr].nullable && !params.distinct,
+        // count(1) and count(*) are one thing; count of what is never NULL here (after outer joins) as well.
+        let counted = |it: &DfExpr| match it {
+            DfExpr::Literal(scalar, _) => !scalar.is_null(),
+            DfExpr::Column(_) => !it.nullable(scope.schema).unwrap_or(true),
             _ => false,
         };
-        let argument = argument
-            .filter(|it| function != AggregateFunction::Count || params.distinct || !constant(it));
+        let all_rows = function == AggregateFunction::Count
+            && !params.distinct
+            && params.args.iter().all(counted);
+        let argument = argument.filter(|_| !all_rows);
         let filter = params.filter.as_ref().map(|it| self.expr(it, scope)).transpose()?;
         let data_type = match (&argument, function) {
             (Some(it), AggregateFunction::Min | AggregateFunction::Max) => it.data_type,
@@ -241,6 +243,7 @@ impl<'a> Translator<'a> {
                     it
                 }
             }
+            AggregateFunction::Sum => strip_exact_cast(it),
             _ => it,
         });
         let distinct = params.distinct

@@ -3,6 +3,7 @@
 use plan::{Aggregate, Expr, Operator, Scan, Sink, Source, Transfer};
 use types::{ColumnId, DataType, SqlResult};
 
+use super::sharing::{Canonical, Shared};
 use super::stream::Stream;
 use super::{Lowering, Reducer};
 use crate::logical::{Attr, AttrSet, Rel, ScanRel, bare, substitute};
@@ -114,6 +115,10 @@ impl Lowering<'_> {
                 }
             }
         }
+        let canonical = self.repeats.then(|| Canonical::of(&input, &keys, &aggregates));
+        if let Some(stream) = canonical.as_ref().and_then(|it| self.shared(it, groups)) {
+            return Ok(stream);
+        }
         let mut below = AttrSet::default();
         keys.iter().for_each(|it| below.add_expr(&it.1));
         for (_, aggregate) in &aggregates {
@@ -132,16 +137,38 @@ impl Lowering<'_> {
             }
             placed.push(aggregate);
         }
-        let layout = keys.iter().map(|it| it.0).chain(aggregates.iter().map(|it| it.0)).collect();
+        let layout: Vec<Attr> =
+            keys.iter().map(|it| it.0).chain(aggregates.iter().map(|it| it.0)).collect();
         let sink =
             Sink::Aggregate { keys: placed_keys, aggregates: placed, estimated_groups: groups };
         let id = self.finish(stream, sink);
+        if let Some(canonical) = canonical.filter(|_| passed.iter().all(|it| it.share > WORTH_TESTING))
+        {
+            let numbers = layout.iter().map(|it| canonical.number(*it)).collect();
+            if let Some(layout) = numbers {
+                let shared = Shared { text: canonical.text, pipeline: id, layout };
+                self.shared.push(shared);
+            }
+        }
         Ok(Stream {
             source: Source::Read(vec![id]),
             operators: Vec::new(),
             layout,
             aliases: Vec::new(),
             rows: groups,
+        })
+    }
+
+    /// The state of an equal grouping computed before. A reducer is an optimisation, so what it would have dropped may
+    /// be there.
+    fn shared(&self, wanted: &Canonical, rows: f64) -> Option<Stream> {
+        let found = self.shared.iter().find(|it| it.text == wanted.text)?;
+        Some(Stream {
+            source: Source::Read(vec![found.pipeline]),
+            operators: Vec::new(),
+            layout: found.layout.iter().map(|it| wanted.attrs[*it]).collect(),
+            aliases: Vec::new(),
+            rows,
         })
     }
 

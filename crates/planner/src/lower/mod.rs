@@ -3,6 +3,7 @@
 
 mod breakers;
 mod chain;
+mod sharing;
 mod stream;
 
 use plan::{Expr, ExprKind, Operator, OutputColumn, Pipeline, PipelineId, Plan, Sink, Source};
@@ -28,12 +29,28 @@ pub(crate) struct Lowering<'a> {
     pipelines: Vec<Pipeline>,
     /// The pipelines of the scalar subqueries.
     scalars: Vec<PipelineId>,
+    /// Groups computed so far that nothing reduced.
+    shared: Vec<sharing::Shared>,
+    /// Whether some table occurs twice, so that sharing is worth a look.
+    repeats: bool,
 }
 
 /// Cuts a query into pipelines.
 pub fn lower(query: &Query) -> SqlResult<Plan> {
-    let mut this =
-        Lowering { attributes: &query.attributes, pipelines: Vec::new(), scalars: Vec::new() };
+    let mut tables = Vec::new();
+    query.scalars.iter().map(|it| &it.rel).chain([&query.root]).for_each(|it| {
+        tables_in(it, &mut tables);
+    });
+    let count = tables.len();
+    tables.sort_unstable();
+    tables.dedup();
+    let mut this = Lowering {
+        attributes: &query.attributes,
+        pipelines: Vec::new(),
+        scalars: Vec::new(),
+        shared: Vec::new(),
+        repeats: tables.len() < count,
+    };
     for scalar in &query.scalars {
         let required: AttrSet = [scalar.attr].into_iter().collect();
         let mut stream = this.stream(&scalar.rel, &required, &[])?;
@@ -55,6 +72,23 @@ pub fn lower(query: &Query) -> SqlResult<Plan> {
         })
         .collect();
     Ok(Plan { pipelines: this.pipelines, output })
+}
+
+fn tables_in(rel: &Rel, tables: &mut Vec<u32>) {
+    match rel {
+        Rel::Scan(scan) => tables.push(scan.table.id.0),
+        Rel::Filter { input, .. }
+        | Rel::Map { input, .. }
+        | Rel::Aggregate { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Limit { input, .. } => tables_in(input, tables),
+        Rel::Join(join) => {
+            tables_in(&join.left, tables);
+            tables_in(&join.right, tables);
+        }
+        Rel::Union { inputs, .. } => inputs.iter().for_each(|it| tables_in(&it.0, tables)),
+        Rel::Values { .. } => {}
+    }
 }
 
 impl Lowering<'_> {

@@ -1,6 +1,7 @@
 //! Rewrites of relations: predicates as far down as they go, joins flattened into regions and ordered, group keys cut.
 
 pub mod dependencies;
+pub mod grouping;
 pub mod order;
 pub mod predicates;
 pub mod region;
@@ -129,10 +130,13 @@ impl Optimiser<'_> {
         });
         let mut below = below;
         below.iter_mut().for_each(|it| substitute(it, &keys));
-        let input = self.rel(input, below)?;
+        let mut input = self.rel(input, below)?;
         let (keys, more) = self.cut_keys(&input, keys);
         let mut aggregates = aggregates;
         aggregates.extend(more);
+        if let Some(joined) = self.group_below_left_join(&mut input, &keys, &aggregates) {
+            return Ok(joined.filtered(above));
+        }
         let rows = match keys.is_empty() {
             true => 1.0,
             false => estimate::groups(&input, &keys),

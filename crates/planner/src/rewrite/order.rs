@@ -142,9 +142,9 @@ pub fn order(graph: Graph, attributes: &[Attribute]) -> SqlResult<Rel> {
     if !this.subs.contains_key(&full) {
         this.greedy(full)?;
     }
-    let mut vertices: Vec<Option<Vertex>> =
-        std::mem::take(&mut this.graph.vertices).into_iter().map(Some).collect();
-    Ok(this.build(full, &mut vertices))
+    let mut rels: Vec<Option<Rel>> =
+        this.graph.vertices.iter_mut().map(|it| Some(super::take(&mut it.rel))).collect();
+    Ok(this.build(full, &mut rels))
 }
 
 /// Splits the conjuncts of a join into keys and the rest.
@@ -446,24 +446,18 @@ impl Orderer {
     }
 
     /// The relation of a partial plan.
-    fn build(&self, mask: u64, vertices: &mut [Option<Vertex>]) -> Rel {
+    fn build(&self, mask: u64, rels: &mut [Option<Rel>]) -> Rel {
         let sub = &self.subs[&mask];
         let (left, right, build_left) = match sub.shape {
             Shape::Leaf(place) => {
-                let vertex = vertices[place].take();
-                return vertex.expect("invariant: each vertex is in one place").rel;
+                return rels[place].take().expect("invariant: each relation is in one place");
             }
             Shape::Join { left, right, build_left } => (left, right, build_left),
         };
         let mut fresh: Vec<Expr> = self.fresh(left, right).cloned().collect();
-        let place = right.trailing_zeros() as usize;
-        let dependent = (right.count_ones() == 1)
-            .then(|| vertices[place].as_ref())
-            .flatten()
-            .filter(|it| it.kind != RelJoin::Inner)
-            .map(|it| (it.kind, it.null_aware, it.mark));
-        let left_rel = self.build(left, vertices);
-        let right_rel = self.build(right, vertices);
+        let dependent = self.dependent_of(right);
+        let left_rel = self.build(left, rels);
+        let right_rel = self.build(right, rels);
         let mut join = JoinRel {
             kind: RelJoin::Inner,
             null_aware: false,
@@ -475,8 +469,10 @@ impl Orderer {
             build_left,
             rows: sub.rows,
         };
-        if let Some((kind, null_aware, mark)) = dependent {
-            (join.kind, join.null_aware, join.mark) = (kind, null_aware, mark);
+        if let Some(place) = dependent {
+            let vertex = &self.graph.vertices[place];
+            (join.kind, join.null_aware, join.mark) =
+                (vertex.kind, vertex.null_aware, vertex.mark);
             join.keys = self.dependents[place].keys.clone();
             join.residual = self.dependents[place].residual.clone();
             return Rel::Join(Box::new(join)).filtered(fresh);

@@ -201,7 +201,7 @@ impl Optimiser<'_> {
                 attrs: member.attrs,
                 inner_attrs,
                 kind: member.kind,
-                null_aware: member.null_aware && self.may_be_null(&on),
+                null_aware: member.null_aware,
                 mark: member.mark,
                 on,
                 needs: masks[place] & !(1 << place),
@@ -210,19 +210,6 @@ impl Optimiser<'_> {
         graph.predicates = shared;
         let rel = order::order(graph, self.attributes)?;
         Ok(rel.filtered(constant))
-    }
-
-    fn may_be_null(&self, on: &[Expr]) -> bool {
-        let nullable = |it: &Expr| match bare(it) {
-            Some(attr) => self.attributes[attr].nullable,
-            None => !matches!(it.kind, ExprKind::Literal(_)),
-        };
-        on.iter().any(|it| match &it.kind {
-            ExprKind::Binary { operator: BinaryOperator::Equal, left, right } => {
-                nullable(left) || nullable(right)
-            }
-            _ => true,
-        })
     }
 
     /// Conjuncts of a semi join that use the left side alone are ordinary predicates.

@@ -1,0 +1,61 @@
+//! Subqueries that DataFusion would take apart wrongly are found here, before it does.
+//!
+//! An IN inside an OR becomes a mark that is TRUE or FALSE but never NULL. Where FALSE and NULL are told apart (under
+//! NOT, IS NULL, CASE) and an operand may be NULL, the answer would be wrong.
+
+use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion_common::{DFSchema, DataFusionError, Result};
+use datafusion_expr::{Expr, ExprSchemable, LogicalPlan, Operator};
+
+/// Rejects what cannot be planned rightly.
+pub fn check(plan: &LogicalPlan) -> Result<()> {
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::Filter(filter) = node {
+            conjunct(&filter.predicate, filter.input.schema())?;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(())
+}
+
+/// A conjunct may be IN or NOT IN as a whole: those become semi and anti joins that know NULL.
+fn conjunct(expr: &Expr, schema: &DFSchema) -> Result<()> {
+    match expr {
+        Expr::BinaryExpr(it) if it.op == Operator::And => {
+            conjunct(&it.left, schema)?;
+            conjunct(&it.right, schema)
+        }
+        Expr::InSubquery(_) => Ok(()),
+        Expr::Not(inner) if matches!(**inner, Expr::InSubquery(_)) => Ok(()),
+        other => positive(other, schema),
+    }
+}
+
+/// Under AND and OR alone, NULL and FALSE lead to the same rows.
+fn positive(expr: &Expr, schema: &DFSchema) -> Result<()> {
+    match expr {
+        Expr::BinaryExpr(it) if matches!(it.op, Operator::And | Operator::Or) => {
+            positive(&it.left, schema)?;
+            positive(&it.right, schema)
+        }
+        Expr::InSubquery(it) if !it.negated => Ok(()),
+        other => strict(other, schema),
+    }
+}
+
+fn strict(expr: &Expr, schema: &DFSchema) -> Result<()> {
+    expr.apply(|it| {
+        if let Expr::InSubquery(it) = it {
+            let right = it.subquery.subquery.schema().field(0).is_nullable();
+            if right || it.expr.nullable(schema).unwrap_or(true) {
+                return Err(DataFusionError::NotImplemented(
+                    "IN (subquery) over values that may be NULL, under NOT or inside a larger \
+                     expression; use NOT EXISTS instead"
+                        .to_owned(),
+                ));
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(())
+}

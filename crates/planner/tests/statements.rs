@@ -1,0 +1,172 @@
+//! Statements and errors as a user meets them.
+
+mod catalog;
+
+use catalog::Tpch;
+use planner::{ExplainFormat, Planner, Statement};
+use types::{DataType, SqlError};
+
+fn one(sql: &str) -> Statement {
+    let mut all = Planner::new().parse(sql).unwrap();
+    assert_eq!(all.len(), 1, "{sql}");
+    all.remove(0)
+}
+
+fn plan(sql: &str) -> Result<plan::Plan, SqlError> {
+    let planner = Planner::new();
+    match &planner.parse(sql)?[0] {
+        Statement::Query { query } => planner.plan_query(query, &Tpch::new()),
+        other => panic!("{other:?} is no query"),
+    }
+}
+
+#[test]
+fn statements_become_data() {
+    assert_eq!(
+        one("SET nodewise.strategy = 'Bound'"),
+        Statement::Set { name: "nodewise.strategy".into(), value: Some("Bound".into()) }
+    );
+    assert_eq!(one("SHOW strategy"), Statement::Show { name: "strategy".into() });
+    assert_eq!(
+        one("DROP TABLE IF EXISTS a, \"B\""),
+        Statement::DropTable { names: vec!["a".into(), "B".into()], if_exists: true }
+    );
+    let Statement::CreateTable { name, columns, if_not_exists } =
+        one("CREATE TABLE T (a INT NOT NULL, b DECIMAL(10,2), c CHAR(3), d VARCHAR, e TIMESTAMP)")
+    else {
+        panic!()
+    };
+    assert_eq!((name.as_str(), if_not_exists), ("t", false));
+    let types: Vec<(DataType, bool)> = columns.iter().map(|it| (it.data_type, it.nullable)).collect();
+    assert_eq!(
+        types,
+        [
+            (DataType::Integer, false),
+            (DataType::Decimal { precision: 10, scale: 2 }, true),
+            (DataType::Char(3), true),
+            (DataType::Text, true),
+            (DataType::Timestamp, true)
+        ]
+    );
+    assert!(matches!(
+        one("CREATE OR REPLACE TABLE t AS SELECT 1"),
+        Statement::CreateTableAs { or_replace: true, .. }
+    ));
+    assert!(matches!(
+        one("EXPLAIN ANALYZE SELECT 1"),
+        Statement::Explain { analyze: true, format: ExplainFormat::Text, .. }
+    ));
+    assert!(matches!(
+        one("EXPLAIN (ANALYZE, FORMAT JSON) SELECT 1"),
+        Statement::Explain { analyze: true, format: ExplainFormat::Json, .. }
+    ));
+    assert!(matches!(
+        one("INSERT INTO t (b, a) VALUES (1, 2)"),
+        Statement::Insert { columns, .. } if columns == ["b", "a"]
+    ));
+    assert!(matches!(
+        one("COPY t FROM 'a b.parquet' WITH (FORMAT parquet)"),
+        Statement::CopyFrom { path, options, .. }
+            if path == "a b.parquet" && options == [("format".into(), "parquet".into())]
+    ));
+    assert_eq!(Planner::new().parse("SELECT 1; ; SELECT 2;").unwrap().len(), 2);
+}
+
+#[test]
+fn files_are_found_once() {
+    let planner = Planner::new();
+    let sql = "SELECT * FROM 'A.parquet' a JOIN 'b.parquet' USING (x), nation
+               WHERE EXISTS (SELECT 1 FROM 'A.parquet')";
+    let Statement::Query { query } = &planner.parse(sql).unwrap()[0] else { panic!() };
+    assert_eq!(planner.files_in(query), ["A.parquet", "b.parquet"]);
+}
+
+#[test]
+fn errors_have_state_and_advice() {
+    let cases = [
+        ("SELEC 1", "42601", "line 1, column 1", ""),
+        ("SELECT 1 +", "42601", "found the end", ""),
+        ("SELECT * FROM lineitm", "42P01", "\"lineitm\"", "did you mean \"lineitem\"?"),
+        ("SELECT l_quantty FROM lineitem", "42703", "l_quantty", "did you mean \"l_quantity\"?"),
+        ("SELECT n_name FROM nation a, nation b", "42702", "n_name", ""),
+        ("SELECT subsrt(n_name, 1, 2) FROM nation", "42883", "subsrt", "did you mean"),
+        ("SELECT n_name, count(*) FROM nation", "42803", "n_name", ""),
+        ("UPDATE nation SET n_name = 'x'", "0A000", "UPDATE", ""),
+        ("SELECT rank() OVER (ORDER BY n_name) FROM nation", "", "", ""),
+        ("SELECT sum(n_name) FROM nation", "", "", ""),
+        ("SELECT stddev(n_nationkey) FROM nation", "0A000", "stddev", ""),
+        (
+            "SELECT * FROM odd o WHERE k = 1 OR v NOT IN (SELECT v FROM odd)",
+            "0A000",
+            "NULL",
+            "",
+        ),
+    ];
+    for (sql, state, message, hint) in cases {
+        let error = match Planner::new().parse(sql) {
+            Err(error) => error,
+            Ok(statements) => match &statements[0] {
+                Statement::Query { query } => {
+                    Planner::new().plan_query(query, &Tpch::new()).expect_err(sql)
+                }
+                other => panic!("{other:?}"),
+            },
+        };
+        if !state.is_empty() {
+            assert_eq!(error.state.0, state, "{sql}: {error}");
+        }
+        assert!(error.message.contains(message), "{sql}: {error}");
+        assert!(error.hint.clone().unwrap_or_default().contains(hint), "{sql}: {error}");
+        assert!(!error.message.contains("DataFusion"), "{sql}: {error}");
+    }
+}
+
+#[test]
+fn a_column_that_skips_a_query_level_is_refused() {
+    let sql = "SELECT * FROM nation n WHERE EXISTS (SELECT 1 FROM region r WHERE EXISTS
+               (SELECT 1 FROM supplier s WHERE s.s_nationkey = n.n_nationkey))";
+    let error = plan(sql).unwrap_err();
+    assert_eq!(error.state.0, "0A000", "{error}");
+}
+
+#[test]
+fn many_forms_give_valid_plans() {
+    let forms = [
+        "SELECT 1",
+        "SELECT 1 + 1.5, 'a' || 'b', date '2000-01-31' + interval '1 month', NULL",
+        "VALUES (1, 'a'), (2, NULL)",
+        "SELECT count(*) FROM lineitem",
+        "SELECT DISTINCT n_regionkey FROM nation ORDER BY 1 DESC LIMIT 2 OFFSET 1",
+        "SELECT n_name FROM nation LIMIT 3",
+        "SELECT * FROM nation FULL JOIN region ON n_regionkey = r_regionkey AND n_nationkey > 3",
+        "SELECT n_name FROM nation RIGHT JOIN region ON n_regionkey = r_regionkey",
+        "SELECT r_name, count(n_name) FROM region LEFT JOIN nation ON n_regionkey = r_regionkey GROUP BY r_name",
+        "SELECT n_name FROM nation UNION ALL SELECT r_name FROM region",
+        "SELECT n_name FROM nation UNION SELECT r_name FROM region ORDER BY 1",
+        "SELECT n_regionkey FROM nation INTERSECT SELECT r_regionkey FROM region",
+        "SELECT n_regionkey FROM nation EXCEPT SELECT r_regionkey FROM region",
+        "SELECT * FROM nation, region",
+        "SELECT * FROM nation JOIN region ON n_nationkey < r_regionkey",
+        "SELECT o_orderkey, o_orderdate + interval '1' month FROM orders WHERE o_orderdate + interval '1' year > date '1998-01-01'",
+        "SELECT coalesce(v, 0), nullif(v, 1), upper(name), abs(v) FROM odd",
+        "SELECT * FROM odd WHERE v NOT IN (SELECT v FROM odd WHERE v IS NOT NULL)",
+        "SELECT * FROM odd WHERE k = 1 OR v IN (SELECT v FROM odd)",
+        "SELECT * FROM odd WHERE k = 1 OR NOT EXISTS (SELECT 1 FROM nation WHERE n_nationkey = v)",
+        "SELECT * FROM odd o JOIN nation n ON o.k = n.n_nationkey WHERE o.name LIKE 'a%' AND n.n_name ~ 'x'",
+        "SELECT (SELECT max(v) FROM odd), (SELECT min(k) FROM odd) FROM nation",
+        "SELECT n_name, (SELECT count(*) FROM supplier WHERE s_nationkey = n_nationkey) FROM nation",
+        "SELECT a.k FROM odd a, odd b, odd c WHERE a.k = b.k AND b.v = c.v AND a.v = c.v AND a.k = 5",
+        "SELECT sum(v) FILTER (WHERE k > 5), avg(DISTINCT v), bool_and(k > 1) FROM odd",
+        "WITH t AS (SELECT n_regionkey AS r, count(*) AS c FROM nation GROUP BY 1) SELECT * FROM t a, t b WHERE a.c = b.c",
+        "SELECT * FROM (VALUES (1), (2)) AS t (x) WHERE x IN (SELECT n_nationkey FROM nation)",
+        "SELECT extract(year FROM o_orderdate), date_trunc('month', o_orderdate) FROM orders GROUP BY 1, 2",
+        "SELECT n_name FROM nation WHERE n_nationkey IN (1, 2) OR n_nationkey = 3",
+        "SELECT count(*) FROM nation WHERE 1 = 0",
+        "SELECT l_orderkey FROM lineitem WHERE l_quantity > 1.5 AND l_discount * 2 > l_tax AND -l_tax < 1",
+    ];
+    for sql in forms {
+        let plan = plan(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        plan::validate(&plan).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        assert!(plan::explain::json(&plan, &|_| None).starts_with("{\"pipelines\""));
+    }
+}
