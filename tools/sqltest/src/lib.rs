@@ -22,7 +22,10 @@ impl DB for Client {
     type ColumnType = DefaultColumnType;
 
     fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, SqlError> {
-        let answer = self.0.query(sql)?;
+        // A panic is a failure of this record, and must not hide what comes after it.
+        let run = std::panic::AssertUnwindSafe(|| self.0.query(sql));
+        let answer = std::panic::catch_unwind(run)
+            .unwrap_or_else(|_| Err(SqlError::internal("the statement panicked")))?;
         if !answer.has_rows() {
             return Ok(DBOutput::StatementComplete(0));
         }
