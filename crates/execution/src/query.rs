@@ -130,7 +130,7 @@ fn run_pipeline(
         }
         let mut count = 0;
         let result = source.produce(morsel.start..morsel.end, &work, &mut |batch| {
-            push(&operators, &*sink, batch, &work, &mut count)
+            push(&operators, &*sink, batch, &work, &context.cancel, &mut count)
         });
         rows_in[work.slot].fetch_add(count, Ordering::Relaxed);
         match result {
@@ -149,9 +149,7 @@ fn run_pipeline(
     let report = run_scoped(&team.scheduler, &team.settings, ranges, morsel_rows, inline, &body);
     check_outcome(&report, failed.into_inner())?;
     let state = sink.finish(team)?;
-    if context.cancel.is_cancelled() {
-        return Err(SqlError::new(types::SqlState::QUERY_CANCELED, "the query was cancelled"));
-    }
+    check_cancelled(&context.cancel)?;
     let report = PipelineReport {
         rows: rows_in.iter().map(|it| it.load(Ordering::Relaxed)).sum(),
         time: Nanos(0),
@@ -164,14 +162,24 @@ fn run_pipeline(
     Ok((state, report))
 }
 
-/// Pushes a batch through the operators into the sink.
+fn check_cancelled(cancel: &CancelToken) -> SqlResult<()> {
+    if cancel.is_cancelled() {
+        return Err(SqlError::new(types::SqlState::QUERY_CANCELED, "the query was cancelled"));
+    }
+    Ok(())
+}
+
+/// Pushes a batch through the operators into the sink. One morsel may become a billion rows in a join, so cancelling
+/// looks here too and not only between morsels.
 fn push(
     operators: &[Box<dyn Operator>],
     sink: &dyn Sink,
     batch: Batch,
     context: &WorkContext,
+    cancel: &CancelToken,
     count: &mut u64,
 ) -> SqlResult<()> {
+    check_cancelled(cancel)?;
     if batch.rows == 0 {
         return Ok(());
     }
@@ -180,8 +188,7 @@ fn push(
             *count += batch.rows as u64;
             sink.consume(batch, context)
         }
-        Some((operator, rest)) => {
-            operator.execute(batch, context, &mut |batch| push(rest, sink, batch, context, count))
-        }
+        Some((operator, rest)) => operator
+            .execute(batch, context, &mut |batch| push(rest, sink, batch, context, cancel, count)),
     }
 }
