@@ -19,7 +19,8 @@ const HELP: &str = "\
 .schema [TABLE]    the statements that would make the tables
 .tables            the tables and their sizes
 .timer on|off      tell the time of each statement
-Everything else is SQL and ends with a semicolon. Ctrl-C stops a running statement.
+Everything else is SQL and ends with a semicolon. Ctrl-C stops a running statement
+(three times: the program).
 Views of the database itself: SELECT * FROM nodewise.tables, columns, nodes, cpus, workers, jobs, traffic, settings.
 ";
 

@@ -79,6 +79,8 @@ pub fn converse(session: Session, format: Format) -> Result<bool, Failure> {
     loop {
         match editor.read_line(&ShellPrompt) {
             Ok(Signal::Success(text)) => {
+                // At once, so that the history survives whatever the statement does.
+                let _ = editor.sync_history();
                 runner.forget_interrupt();
                 match runner.run_text(&text) {
                     Ok(Flow::Continue) => {}
