@@ -1,6 +1,9 @@
 //! The life of a statement: parse, take a snapshot, plan, run, answer.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use arrow_schema::Schema;
+use planner::Statement;
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -61,11 +64,22 @@ impl Session {
         for statement in statements {
             let cancel = CancelToken::new();
             *self.running.lock() = cancel.clone();
-            let mut answer = self.run_statement(statement, cancel)?;
+            let mut answer = self.run_guarded(statement, cancel)?;
             answer.profile.planning += std::mem::take(&mut parsing);
             answers.push(answer);
         }
         Ok(answers)
+    }
+
+    /// A panic is a bug of ours; it ends its statement, not the program and the tables in it. Tables are immutable and
+    /// replaced whole, so there is no half-changed state to fear.
+    fn run_guarded(&mut self, statement: Statement, cancel: CancelToken) -> SqlResult<Answer> {
+        let run = AssertUnwindSafe(|| self.run_statement(statement, cancel));
+        catch_unwind(run).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+            Err(SqlError::internal(format!("the statement failed inside Nodewise: {text}")))
+        })
     }
 
     /// Executes one statement.
