@@ -61,7 +61,8 @@ impl Planner {
         rewrite::optimise(&mut bound)?;
         let plan = lower::lower(&bound)?;
         if cfg!(debug_assertions) {
-            plan::validate(&plan).map_err(|it| SqlError::internal(format!("invalid plan: {it}")))?;
+            plan::validate(&plan)
+                .map_err(|it| SqlError::internal(format!("invalid plan: {it}")))?;
         }
         Ok(plan)
     }

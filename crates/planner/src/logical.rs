@@ -280,7 +280,9 @@ impl Rel {
         match self {
             Self::Scan(scan) => scan.rows,
             Self::Filter { input, predicates } => {
-                (input.rows() * 0.3f64.powi(predicates.len() as i32)).max(1.0)
+                // HAVING usually looks for the few groups that stand out.
+                let share: f64 = if matches!(**input, Self::Aggregate { .. }) { 0.05 } else { 0.3 };
+                (input.rows() * share.powi(predicates.len() as i32)).max(1.0)
             }
             Self::Map { input, .. } => input.rows(),
             Self::Join(join) => join.rows,

@@ -37,7 +37,8 @@ fn statements_become_data() {
         panic!()
     };
     assert_eq!((name.as_str(), if_not_exists), ("t", false));
-    let types: Vec<(DataType, bool)> = columns.iter().map(|it| (it.data_type, it.nullable)).collect();
+    let types: Vec<(DataType, bool)> =
+        columns.iter().map(|it| (it.data_type, it.nullable)).collect();
     assert_eq!(
         types,
         [
@@ -95,12 +96,7 @@ fn errors_have_state_and_advice() {
         ("SELECT rank() OVER (ORDER BY n_name) FROM nation", "", "", ""),
         ("SELECT sum(n_name) FROM nation", "", "", ""),
         ("SELECT stddev(n_nationkey) FROM nation", "0A000", "stddev", ""),
-        (
-            "SELECT * FROM odd o WHERE k = 1 OR v NOT IN (SELECT v FROM odd)",
-            "0A000",
-            "NULL",
-            "",
-        ),
+        ("SELECT * FROM odd o WHERE k = 1 OR v NOT IN (SELECT v FROM odd)", "0A000", "NULL", ""),
     ];
     for (sql, state, message, hint) in cases {
         let error = match Planner::new().parse(sql) {

@@ -112,10 +112,8 @@ fn plan_error(text: &str, catalog: &dyn CatalogView, library: &Library) -> SqlEr
     if let Some(name) = text.strip_prefix(NO_TABLE) {
         let name = name.trim_matches('"');
         let names = catalog.table_names();
-        let error = SqlError::new(
-            SqlState::UNDEFINED_TABLE,
-            format!("table \"{name}\" does not exist"),
-        );
+        let error =
+            SqlError::new(SqlState::UNDEFINED_TABLE, format!("table \"{name}\" does not exist"));
         return match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
             None => error.with_hint("CREATE TABLE name AS SELECT * FROM 'file.parquet' makes one"),
@@ -123,10 +121,8 @@ fn plan_error(text: &str, catalog: &dyn CatalogView, library: &Library) -> SqlEr
     }
     if let Some(name) = text.strip_prefix("Invalid function '").and_then(|it| it.split('\'').next())
     {
-        let error = SqlError::new(
-            SqlState::UNDEFINED_FUNCTION,
-            format!("function {name} does not exist"),
-        );
+        let error =
+            SqlError::new(SqlState::UNDEFINED_FUNCTION, format!("function {name} does not exist"));
         return match nearest(name, library.function_names()) {
             Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
             None => error,

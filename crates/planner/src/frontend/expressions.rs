@@ -416,9 +416,7 @@ fn negated(mut expr: Expr) -> Expr {
 
 /// A conversion, none where the type is held the same way.
 pub fn cast(expr: Expr, data_type: DataType) -> Expr {
-    if expr.data_type == data_type
-        || (expr.data_type.is_text() && data_type == DataType::Text)
-    {
+    if expr.data_type == data_type || (expr.data_type.is_text() && data_type == DataType::Text) {
         return expr;
     }
     if let ExprKind::Literal(literal) = &expr.kind {
@@ -514,7 +512,7 @@ fn strip_text_cast(expr: Expr) -> Expr {
 
 /// A comparison with the column bare wherever possible and the constant in the column's type.
 pub fn compare(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
-    let (left, right) = (strip_exact_cast(left), strip_exact_cast(right));
+    let (left, right) = (strip_compared(left), strip_compared(right));
     let (left, right) = (like_other(left, &right), right);
     let right = like_other(right, &left);
     // The constant stands on the right, so that execution finds the column on the left.
@@ -523,6 +521,20 @@ pub fn compare(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
         return Expr::predicate(operator.mirrored(), right, left);
     }
     Expr::predicate(operator, left, right)
+}
+
+/// Takes off a conversion that only adds digits after the point: comparing needs no room for the result.
+fn strip_compared(expr: Expr) -> Expr {
+    match expr.kind {
+        ExprKind::Cast(inner)
+            if is_exact(inner.data_type)
+                && matches!(expr.data_type, DataType::Decimal { .. })
+                && inner.data_type.scale() <= expr.data_type.scale() =>
+        {
+            strip_compared(*inner)
+        }
+        kind => strip_exact_cast(Expr { kind, data_type: expr.data_type }),
+    }
 }
 
 /// A constant in the type of the other operand where that holds it exactly.
@@ -599,7 +611,6 @@ fn in_list(operand: Expr, list: Vec<Expr>, negated_list: bool) -> Expr {
             }
         }
     }
-    let kind =
-        ExprKind::InList { operand: Box::new(operand), list: values, negated: negated_list };
+    let kind = ExprKind::InList { operand: Box::new(operand), list: values, negated: negated_list };
     boolean(kind)
 }

@@ -43,7 +43,8 @@ pub struct Frontend {
 impl Frontend {
     /// With all functions of the library.
     pub fn new() -> Self {
-        let coercion: Vec<Arc<dyn AnalyzerRule + Send + Sync>> = vec![Arc::new(TypeCoercion::new())];
+        let coercion: Vec<Arc<dyn AnalyzerRule + Send + Sync>> =
+            vec![Arc::new(TypeCoercion::new())];
         let rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = vec![
             Arc::new(RewriteSetComparison::new()),
             Arc::new(SimplifyExpressions::new()),

@@ -30,7 +30,10 @@ fn syntax(error: &ParserError) -> SqlError {
         None => (text, String::new()),
     };
     let what = what.replace("Expected: ", "expected ").replace("found: EOF", "found the end");
-    SqlError::new(SqlState::SYNTAX, format!("syntax error{place}: {}", what.replace("found: ", "found ")))
+    SqlError::new(
+        SqlState::SYNTAX,
+        format!("syntax error{place}: {}", what.replace("found: ", "found ")),
+    )
 }
 
 fn unsupported(what: impl std::fmt::Display) -> SqlError {
@@ -72,7 +75,13 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             Ok(Statement::DropTable { names: names.iter().map(name).collect(), if_exists })
         }
         Ast::Insert(insert) => self::insert(insert),
-        Ast::Copy { source, to: false, target: ast::CopyTarget::File { filename }, options, .. } => {
+        Ast::Copy {
+            source,
+            to: false,
+            target: ast::CopyTarget::File { filename },
+            options,
+            ..
+        } => {
             let ast::CopySource::Table { table_name, columns } = source else {
                 return Err(unsupported("COPY (query) FROM"));
             };
@@ -235,7 +244,9 @@ fn decimal(info: &ast::ExactNumberInfo) -> SqlResult<DataType> {
         }
         _ => Err(SqlError::new(
             SqlState::INVALID_PARAMETER,
-            format!("DECIMAL({precision},{scale}) must have 1 to 38 digits, and no more after the point than in all"),
+            format!(
+                "DECIMAL({precision},{scale}) must have 1 to 38 digits, and no more after the point than in all"
+            ),
         )),
     }
 }

@@ -205,7 +205,9 @@ impl<'a> Translator<'a> {
                 return Err(SqlError::unsupported(format!(
                     "the aggregate function {name} is not supported"
                 ))
-                .with_hint("there are count, sum, avg, min, max, bool_and, bool_or and any_value"));
+                .with_hint(
+                    "there are count, sum, avg, min, max, bool_and, bool_or and any_value",
+                ));
             }
         };
         let params = &call.params;
@@ -246,8 +248,8 @@ impl<'a> Translator<'a> {
             AggregateFunction::Sum => strip_exact_cast(it),
             _ => it,
         });
-        let distinct = params.distinct
-            && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
+        let distinct =
+            params.distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
         Ok(Aggregate { function, argument, distinct, filter, data_type })
     }
 

@@ -79,7 +79,9 @@ pub fn value(scalar: &ScalarValue) -> SqlResult<Value> {
         }
         ScalarValue::Date32(Some(days)) => Value::Date(*days),
         ScalarValue::TimestampSecond(Some(it), _) => Value::Timestamp(it.saturating_mul(1_000_000)),
-        ScalarValue::TimestampMillisecond(Some(it), _) => Value::Timestamp(it.saturating_mul(1_000)),
+        ScalarValue::TimestampMillisecond(Some(it), _) => {
+            Value::Timestamp(it.saturating_mul(1_000))
+        }
         ScalarValue::TimestampMicrosecond(Some(it), _) => Value::Timestamp(*it),
         ScalarValue::TimestampNanosecond(Some(it), _) => Value::Timestamp(it.div_euclid(1_000)),
         ScalarValue::Utf8(Some(it))

@@ -1,7 +1,7 @@
 //! Scans, computed columns, groups, unions and constant rows.
 
 use plan::{Aggregate, Expr, Operator, Scan, Sink, Source, Transfer};
-use types::{ColumnId, DataType, SqlResult};
+use types::{ColumnId, DataType, SqlError, SqlResult};
 
 use super::sharing::{Canonical, Shared};
 use super::stream::Stream;
@@ -30,13 +30,22 @@ impl Lowering<'_> {
                     && (self.attributes[*it].data_type.is_integer()
                         || self.attributes[*it].data_type == DataType::Date)
             });
-            if let Some(attr) = attr {
-                used.insert(attr);
-                tested.push((attr, reducer));
-                rows = (rows * reducer.share).max(1.0);
+            // One test of a column is enough: the table that keeps least, of equals the one built last.
+            let Some(attr) = attr else { continue };
+            match tested.iter_mut().find(|it| it.0 == attr) {
+                Some(known) if reducer.share <= known.1.share => known.1 = reducer,
+                Some(_) => {}
+                None => tested.push((attr, reducer)),
             }
         }
+        for (attr, reducer) in &tested {
+            used.insert(*attr);
+            rows = (rows * reducer.share).max(1.0);
+        }
         let attrs: Vec<Attr> = used.iter().collect();
+        if attrs.iter().any(|it| !own.contains(it)) {
+            return Err(SqlError::internal("a filter of a table uses a column of another one"));
+        }
         let place = |attr: Attr| attrs.iter().position(|it| *it == attr);
         let mut filters = scan.filters.clone();
         for filter in &mut filters {
@@ -55,7 +64,7 @@ impl Lowering<'_> {
             transfers,
             output: layout.iter().filter_map(|it| place(*it)).collect(),
         });
-        Ok(Stream { source, operators: Vec::new(), layout, aliases: Vec::new(), rows })
+        Ok(Stream::new(source, layout, rows))
     }
 
     pub(super) fn map(
@@ -125,6 +134,15 @@ impl Lowering<'_> {
             aggregate.argument.iter().chain(&aggregate.filter).for_each(|it| below.add_expr(it));
         }
         let stream = self.stream(&input, &below, &passed)?;
+        // What reduced the input by a key reduces the groups.
+        let mut exported = stream.reducers.clone();
+        for reducer in &mut exported {
+            for (attr, expr) in &keys {
+                if bare(expr).is_some_and(|it| reducer.attrs.contains(it)) {
+                    reducer.attrs.insert(*attr);
+                }
+            }
+        }
         let mut placed_keys = Vec::with_capacity(keys.len());
         for (_, expr) in &keys {
             placed_keys.push(self.place(expr, &stream)?);
@@ -142,7 +160,8 @@ impl Lowering<'_> {
         let sink =
             Sink::Aggregate { keys: placed_keys, aggregates: placed, estimated_groups: groups };
         let id = self.finish(stream, sink);
-        if let Some(canonical) = canonical.filter(|_| passed.iter().all(|it| it.share > WORTH_TESTING))
+        if let Some(canonical) =
+            canonical.filter(|_| passed.iter().all(|it| it.share > WORTH_TESTING))
         {
             let numbers = layout.iter().map(|it| canonical.number(*it)).collect();
             if let Some(layout) = numbers {
@@ -150,26 +169,15 @@ impl Lowering<'_> {
                 self.shared.push(shared);
             }
         }
-        Ok(Stream {
-            source: Source::Read(vec![id]),
-            operators: Vec::new(),
-            layout,
-            aliases: Vec::new(),
-            rows: groups,
-        })
+        Ok(Stream { reducers: exported, ..Stream::new(Source::Read(vec![id]), layout, groups) })
     }
 
     /// The state of an equal grouping computed before. A reducer is an optimisation, so what it would have dropped may
     /// be there.
     fn shared(&self, wanted: &Canonical, rows: f64) -> Option<Stream> {
         let found = self.shared.iter().find(|it| it.text == wanted.text)?;
-        Some(Stream {
-            source: Source::Read(vec![found.pipeline]),
-            operators: Vec::new(),
-            layout: found.layout.iter().map(|it| wanted.attrs[*it]).collect(),
-            aliases: Vec::new(),
-            rows,
-        })
+        let layout = found.layout.iter().map(|it| wanted.attrs[*it]).collect();
+        Some(Stream::new(Source::Read(vec![found.pipeline]), layout, rows))
     }
 
     pub(super) fn union(
@@ -190,7 +198,7 @@ impl Lowering<'_> {
         }
         let layout = wanted.iter().map(|it| output[*it]).collect();
         let source = Source::Read(states);
-        Ok(Stream { source, operators: Vec::new(), layout, aliases: Vec::new(), rows })
+        Ok(Stream::new(source, layout, rows))
     }
 
     pub(super) fn values(&mut self, output: &[Attr], rows: &[Vec<Expr>]) -> SqlResult<Stream> {
@@ -199,13 +207,8 @@ impl Lowering<'_> {
         for expr in placed.iter_mut().flatten() {
             self.place_in(expr, &|_| None)?;
         }
-        Ok(Stream {
-            source: Source::Values { types, rows: placed },
-            operators: Vec::new(),
-            layout: output.to_vec(),
-            aliases: Vec::new(),
-            rows: rows.len() as f64,
-        })
+        let source = Source::Values { types, rows: placed };
+        Ok(Stream::new(source, output.to_vec(), rows.len() as f64))
     }
 
     /// Adds an operator that needs no new columns.
@@ -232,8 +235,7 @@ fn inline_once(
                 .map(in_exprs)
                 .sum::<usize>()
     };
-    let (once, more): (Vec<_>, Vec<_>) =
-        exprs.iter().cloned().partition(|it| uses(it.0) <= 1);
+    let (once, more): (Vec<_>, Vec<_>) = exprs.iter().cloned().partition(|it| uses(it.0) <= 1);
     for (attr, expr) in keys.iter_mut() {
         // A bare key keeps its attribute, an inlined one keeps it as the name of the result.
         let _ = attr;

@@ -21,6 +21,8 @@ struct Table {
     build: PipelineId,
     keys: Vec<Expr>,
     payload: Vec<Attr>,
+    /// What its rows satisfy.
+    reducers: Vec<Reducer>,
 }
 
 fn integer_like(data_type: DataType) -> bool {
@@ -127,15 +129,18 @@ impl Lowering<'_> {
             let Step::Join { join, .. } = &steps[place] else { continue };
             let join: &JoinRel = join;
             let built = self.table(join, &demands[place], &known)?;
-            if let Some(reducer) = self.reducer(join, built.build) {
-                known.push(reducer);
-                close(&mut known, &steps);
+            known.extend(self.reducer(join, built.build));
+            if matches!(join.kind, RelJoin::Inner | RelJoin::Semi) {
+                known.extend(built.reducers.iter().cloned());
             }
+            close(&mut known, &steps);
             if let Step::Join { table, .. } = &mut steps[place] {
                 *table = Some(built);
             }
         }
         let mut stream = self.stream(end, &demand, &known)?;
+        stream.reducers.extend(known.split_off(reducers.len()));
+        close(&mut stream.reducers, &steps);
         for (step, demand) in steps.into_iter().zip(demands).rev() {
             match step {
                 Step::Filter(predicates) => {
@@ -198,12 +203,13 @@ impl Lowering<'_> {
             let column = Expr::column(*attr, self.attributes[*attr].data_type);
             stored.push(self.place(&column, &stream)?);
         }
+        let reducers = stream.reducers.clone();
         let on: AttrSet = keys.iter().filter_map(bare).collect();
         let unique = unique_keys(rel).iter().any(|it| it.is_subset(&on));
         let sink =
             Sink::HashBuild(HashBuild { keys: placed, payload: stored, unique, keep_null_keys });
         let build = self.finish(stream, sink);
-        Ok(Table { build, keys, payload })
+        Ok(Table { build, keys, payload, reducers })
     }
 
     /// The reducer that a table is, when each row of the result has a partner in it.
@@ -317,19 +323,21 @@ impl Lowering<'_> {
         let left_attrs = join.left.attrs();
         let payload: Vec<Attr> = demand.iter().filter(|it| left_attrs.contains(*it)).collect();
         let (left_keys, right_keys) = unified_keys(join);
-        let keep_null_keys = join.kind == RelJoin::Anti;
+        // A row with a NULL key has no partner, so an anti join keeps it.
+        let keep_null_keys = join.kind == RelJoin::Anti
+            && left_keys.iter().any(|it| self.may_be_null(&join.left, it));
         let table = self.build(&join.left, left_keys, payload, reducers, keep_null_keys)?;
         self.mark_pass(join, &table, &right_keys, JoinKind::MarkBuild, &[])?;
-        Ok(Stream {
-            source: Source::BuildRows {
-                build: table.build,
-                matched: join.kind == RelJoin::Semi,
-            },
-            operators: Vec::new(),
-            layout: table.payload,
-            aliases: Vec::new(),
-            rows: join.rows,
-        })
+        let matched = join.kind == RelJoin::Semi;
+        let source = Source::BuildRows { build: table.build, matched };
+        let reducers = table.reducers;
+        Ok(Stream { reducers, ..Stream::new(source, table.payload, join.rows) })
+    }
+
+    /// Whether an expression over a relation may be NULL.
+    fn may_be_null(&self, rel: &Rel, expr: &Expr) -> bool {
+        let Some(attr) = bare(expr) else { return true };
+        self.attributes[attr].nullable || null_extends(rel, attr)
     }
 
     /// Sends the right side of a join past a table of its left side; the rows that come out are materialised.
@@ -342,7 +350,8 @@ impl Lowering<'_> {
         output: &[Attr],
     ) -> SqlResult<PipelineId> {
         let right_attrs = join.right.attrs();
-        let mut below: AttrSet = output.iter().copied().filter(|it| right_attrs.contains(*it)).collect();
+        let mut below: AttrSet =
+            output.iter().copied().filter(|it| right_attrs.contains(*it)).collect();
         right_keys.iter().for_each(|it| below.add_expr(it));
         for attr in join.residual.iter().flat_map(|it| AttrSet::of(it).iter().collect::<Vec<_>>()) {
             if right_attrs.contains(attr) {
@@ -353,8 +362,7 @@ impl Lowering<'_> {
         let reducer = match join.keys.as_slice() {
             [(l, r)] if l.data_type == r.data_type && integer_like(l.data_type) => {
                 bare(l).zip(bare(r)).map(|(l, r)| {
-                    let share =
-                        estimate::distinct(&join.left, l) / domain(&join.right, r).max(1.0);
+                    let share = estimate::distinct(&join.left, l) / domain(&join.right, r).max(1.0);
                     Reducer { attrs: [l, r].into_iter().collect(), build: table.build, share }
                 })
             }
@@ -417,10 +425,8 @@ impl Lowering<'_> {
         };
         let table_attrs = join.left.attrs();
         let all = [join.left.attrs(), join.right.attrs()];
-        let output: Vec<Attr> = required
-            .iter()
-            .filter(|it| all.iter().any(|side| side.contains(*it)))
-            .collect();
+        let output: Vec<Attr> =
+            required.iter().filter(|it| all.iter().any(|side| side.contains(*it))).collect();
         let payload: Vec<Attr> = demand.iter().filter(|it| table_attrs.contains(*it)).collect();
         let (table_keys, other_keys) = unified_keys(join);
         let table = self.build(&join.left, table_keys, payload, reducers, true)?;
@@ -428,13 +434,8 @@ impl Lowering<'_> {
             true => self.full_pass(join, &table, &other_keys, &output)?,
             false => self.mark_pass(join, &table, &other_keys, kind, &output)?,
         };
-        let mut rest = Stream {
-            source: Source::BuildRows { build: table.build, matched: false },
-            operators: Vec::new(),
-            layout: table.payload,
-            aliases: Vec::new(),
-            rows: 1.0,
-        };
+        let source = Source::BuildRows { build: table.build, matched: false };
+        let mut rest = Stream::new(source, table.payload, 1.0);
         let extended = output
             .iter()
             .map(|it| {
@@ -448,13 +449,7 @@ impl Lowering<'_> {
         rest.operators.push(Operator::Project(extended));
         rest.layout.clone_from(&output);
         let rest = self.finish(rest, Sink::Materialize { offset: 0, limit: None });
-        Ok(Stream {
-            source: Source::Read(vec![pairs, rest]),
-            operators: Vec::new(),
-            layout: output,
-            aliases: Vec::new(),
-            rows: join.rows,
-        })
+        Ok(Stream::new(Source::Read(vec![pairs, rest]), output, join.rows))
     }
 
     /// The probe of a full join. Its scan must not be reduced: rows without partner are part of the answer.
@@ -477,6 +472,24 @@ fn same_key(join: &JoinRel, left: &Expr, right: &Expr) -> Option<Attr> {
     bare(left).filter(|_| same).and_then(|_| bare(right))
 }
 
+/// Whether an outer join in the relation may fill the attribute with NULL.
+fn null_extends(rel: &Rel, attr: Attr) -> bool {
+    match rel {
+        Rel::Scan(_) => false,
+        Rel::Filter { input, .. }
+        | Rel::Map { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Limit { input, .. }
+        | Rel::Aggregate { input, .. } => null_extends(input, attr),
+        Rel::Join(join) => match join.kind {
+            RelJoin::Full => true,
+            RelJoin::Left if join.right.attrs().contains(attr) => true,
+            _ => null_extends(&join.left, attr) || null_extends(&join.right, attr),
+        },
+        Rel::Union { .. } | Rel::Values { .. } => true,
+    }
+}
+
 /// Roughly the rows that building reads: scans and small results first, groups over whole tables last.
 fn build_weight(join: &JoinRel) -> f64 {
     fn heavy(rel: &Rel) -> f64 {
@@ -490,7 +503,12 @@ fn build_weight(join: &JoinRel) -> f64 {
             _ => 0.0,
         }
     }
-    join.right.rows() + heavy(&join.right)
+    // A whole table reduces nothing: it comes after those that may reduce its own building.
+    let whole = match &join.right {
+        Rel::Scan(scan) if scan.rows >= 0.9 * scan.table.rows as f64 => 100.0,
+        _ => 1.0,
+    };
+    join.right.rows() * whole + heavy(&join.right)
 }
 
 /// The distinct values that an attribute had before any filter.
@@ -532,7 +550,8 @@ fn close(reducers: &mut [Reducer], steps: &[Step<'_>]) {
                     if reducer.attrs.contains(l) {
                         reducer.attrs.insert(r);
                     }
-                    if reducer.attrs.contains(r) && join.kind == RelJoin::Inner {
+                    let both = matches!(join.kind, RelJoin::Inner | RelJoin::Semi);
+                    if reducer.attrs.contains(r) && both {
                         reducer.attrs.insert(l);
                     }
                 }

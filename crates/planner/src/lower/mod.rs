@@ -130,12 +130,7 @@ impl Lowering<'_> {
     }
 
     /// The rows of a relation with at least the required attributes.
-    fn stream(
-        &mut self,
-        rel: &Rel,
-        required: &AttrSet,
-        reducers: &[Reducer],
-    ) -> SqlResult<Stream> {
+    fn stream(&mut self, rel: &Rel, required: &AttrSet, reducers: &[Reducer]) -> SqlResult<Stream> {
         match rel {
             Rel::Scan(scan) => self.scan(scan, required, reducers),
             Rel::Filter { input, predicates } => {
@@ -180,7 +175,8 @@ impl Lowering<'_> {
     /// Ends a stream in a state with the same layout and reads it again.
     fn read_back(&mut self, stream: Stream, sink: Sink, rows: f64) -> Stream {
         let (layout, aliases) = (stream.layout.clone(), stream.aliases.clone());
+        let reducers = stream.reducers.clone();
         let id = self.finish(stream, sink);
-        Stream { source: Source::Read(vec![id]), operators: Vec::new(), layout, aliases, rows }
+        Stream { aliases, reducers, ..Stream::new(Source::Read(vec![id]), layout, rows) }
     }
 }

@@ -3,6 +3,7 @@
 use plan::{Expr, ExprKind, Operator, Source};
 use types::{SqlError, SqlResult};
 
+use super::Reducer;
 use crate::logical::{Attr, Attribute};
 
 /// An open pipeline.
@@ -16,11 +17,19 @@ pub(crate) struct Stream {
     pub layout: Vec<Attr>,
     /// Attributes that equal one of the layout: (the attribute, the one it equals).
     pub aliases: Vec<(Attr, Attr)>,
+    /// Hash tables in which each of its rows has a partner.
+    pub reducers: Vec<Reducer>,
     /// Expected rows.
     pub rows: f64,
 }
 
 impl Stream {
+    /// A pipeline that begins at a source.
+    pub fn new(source: Source, layout: Vec<Attr>, rows: f64) -> Self {
+        let (operators, aliases, reducers) = (Vec::new(), Vec::new(), Vec::new());
+        Self { source, operators, layout, aliases, reducers, rows }
+    }
+
     /// The column of an attribute, or of one that equals it.
     pub fn position(&self, attr: Attr) -> Option<usize> {
         let mut wanted = attr;
@@ -41,9 +50,9 @@ impl Stream {
         }
         let mut exprs = Vec::with_capacity(wanted.len());
         for attr in wanted {
-            let place = self.position(*attr).ok_or_else(|| {
-                SqlError::internal("a column of the result is lost on the way")
-            })?;
+            let place = self
+                .position(*attr)
+                .ok_or_else(|| SqlError::internal("a column of the result is lost on the way"))?;
             exprs.push(Expr::column(place, attributes[*attr].data_type));
         }
         self.project(exprs, wanted.to_vec());

@@ -60,10 +60,8 @@ impl Optimiser<'_> {
 
 fn or_else(attr: Attr, otherwise: i64, data_type: DataType) -> Expr {
     let column = Expr::column(attr, data_type);
-    let missing = ExprKind::Unary {
-        operator: UnaryOperator::IsNull,
-        operand: Box::new(column.clone()),
-    };
+    let missing =
+        ExprKind::Unary { operator: UnaryOperator::IsNull, operand: Box::new(column.clone()) };
     let missing = Expr { kind: missing, data_type: DataType::Boolean };
     let branches = vec![(missing, Expr::literal(Value::Integer(otherwise), data_type))];
     Expr { kind: ExprKind::Case { branches, otherwise: Some(Box::new(column)) }, data_type }

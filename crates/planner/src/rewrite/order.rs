@@ -128,6 +128,8 @@ struct Orderer {
     others: Vec<(u64, Expr)>,
     dependents: Vec<Dependent>,
     base: Vec<f64>,
+    /// Whether a condition that is no equality connects relations; only tried when equalities do not connect all.
+    loose: bool,
     subs: std::collections::HashMap<u64, Sub>,
 }
 
@@ -138,6 +140,11 @@ pub fn order(graph: Graph, attributes: &[Attribute]) -> SqlResult<Rel> {
     let full = if count == 64 { u64::MAX } else { (1u64 << count) - 1 };
     if count <= EXHAUSTIVE {
         this.exhaustive(full);
+        if !this.subs.contains_key(&full) && !this.others.is_empty() {
+            this.loose = true;
+            this.subs.retain(|mask, _| mask.count_ones() == 1);
+            this.exhaustive(full);
+        }
     }
     if !this.subs.contains_key(&full) {
         this.greedy(full)?;
@@ -226,7 +233,7 @@ impl Orderer {
         let base = vertices.iter().map(|it| base_rows(&it.rel)).collect();
         let subs = std::collections::HashMap::new();
         let mut this =
-            Self { classes: made, equalities, others, dependents, base, subs, graph };
+            Self { classes: made, equalities, others, dependents, base, loose: false, subs, graph };
         for place in 0..this.graph.vertices.len() {
             let sub = this.leaf(place);
             this.subs.insert(1 << place, sub);
@@ -265,7 +272,8 @@ impl Orderer {
         self.dependent_of(right).is_some_and(|it| self.graph.vertices[it].needs != 0)
             || self.classes.iter().any(|it| crosses(it.mask))
             || self.equalities.iter().any(|it| crosses(it.left_mask | it.right_mask))
-            || self.others.iter().any(|it| crosses(it.0) && it.0 & !(left | right) == 0)
+            || (self.loose
+                && self.others.iter().any(|it| crosses(it.0) && it.0 & !(left | right) == 0))
     }
 
     /// Conjuncts that become applicable when these two are joined.
@@ -343,10 +351,7 @@ impl Orderer {
         let (l, r) = (&self.subs[&left], &self.subs[&right]);
         let is_scan = |mask: u64| {
             mask.count_ones() == 1
-                && matches!(
-                    self.graph.vertices[mask.trailing_zeros() as usize].rel,
-                    Rel::Scan(_)
-                )
+                && matches!(self.graph.vertices[mask.trailing_zeros() as usize].rel, Rel::Scan(_))
         };
         let probing = |mask: u64, rows: f64, build: f64| {
             let each = if build < 1e4 {
@@ -359,8 +364,17 @@ impl Orderer {
             // A scan tests the key before it reads anything else.
             each * rows * if is_scan(mask) { 0.5 } else { 1.0 }
         };
-        let building = |rows: f64| if rows > 1e6 { 5.0 * rows } else { 3.0 * rows };
-        let standard = building(r.rows) + probing(left, l.rows, r.rows) + rows;
+        // A key that no two rows share goes into an array; duplicates and tables beyond the cache cost more.
+        let building = |side: &Sub, other: &Sub| {
+            let unique = side
+                .distinct
+                .iter()
+                .zip(&other.distinct)
+                .any(|(own, other)| *other > 0.0 && *own * 1.01 >= side.rows);
+            let each = if unique { 2.0 } else { 4.0 };
+            side.rows * if side.rows > 1e6 { each * 1.5 } else { each }
+        };
+        let standard = building(r, l) + probing(left, l.rows, r.rows) + rows;
         let Some(place) = self.dependent_of(right) else { return (standard, false) };
         let vertex = &self.graph.vertices[place];
         let possible = matches!(vertex.kind, RelJoin::Semi | RelJoin::Anti | RelJoin::Left)
@@ -368,7 +382,7 @@ impl Orderer {
             && !self.dependents[place].keys.is_empty();
         // The rows of the left leave the pipeline and enter a new one; a left join even materialises its pairs.
         let again = if vertex.kind == RelJoin::Left { 4.0 * rows } else { l.rows + rows };
-        let other = building(l.rows) + probing(right, r.rows, l.rows) + again;
+        let other = building(l, r) + probing(right, r.rows, l.rows) + again;
         if possible && other < standard { (other, true) } else { (standard, false) }
     }
 
@@ -416,6 +430,7 @@ impl Orderer {
     }
 
     fn greedy(&mut self, full: u64) -> SqlResult<()> {
+        self.loose = true;
         let mut parts: Vec<u64> = (0..self.graph.vertices.len()).map(|it| 1 << it).collect();
         self.subs.retain(|mask, _| mask.count_ones() == 1);
         while parts.len() > 1 {
@@ -471,8 +486,7 @@ impl Orderer {
         };
         if let Some(place) = dependent {
             let vertex = &self.graph.vertices[place];
-            (join.kind, join.null_aware, join.mark) =
-                (vertex.kind, vertex.null_aware, vertex.mark);
+            (join.kind, join.null_aware, join.mark) = (vertex.kind, vertex.null_aware, vertex.mark);
             join.keys = self.dependents[place].keys.clone();
             join.residual = self.dependents[place].residual.clone();
             return Rel::Join(Box::new(join)).filtered(fresh);

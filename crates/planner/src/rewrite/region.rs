@@ -86,7 +86,21 @@ impl Region {
             let member = self.members.remove(place);
             self.flatten(member.rel);
             self.demand(member.on);
+            self.expand_maps();
         }
+    }
+
+    /// Puts computed attributes that became part of the region where conditions use them.
+    fn expand_maps(&mut self) {
+        let maps = self.maps.clone();
+        for (_, expr) in &mut self.maps {
+            substitute(expr, &maps);
+        }
+        for member in &mut self.members {
+            member.on.iter_mut().for_each(|it| substitute(it, &maps));
+        }
+        let predicates = std::mem::take(&mut self.predicates);
+        self.demand(predicates);
     }
 
     /// The members that an expression uses.
@@ -248,9 +262,8 @@ fn add_implied_equalities(region: &mut Region) {
     for class in order::classes(region.predicates.iter(), &is_inner) {
         for (place, a) in class.iter().enumerate() {
             for b in &class[place + 1..] {
-                let same = |it: &&&AttrSet| {
-                    AttrSet::of(a).is_subset(it) && AttrSet::of(b).is_subset(it)
-                };
+                let same =
+                    |it: &&&AttrSet| AttrSet::of(a).is_subset(it) && AttrSet::of(b).is_subset(it);
                 if inner.iter().find(same).is_some() {
                     more.push(Expr::predicate(BinaryOperator::Equal, a.clone(), b.clone()));
                 }

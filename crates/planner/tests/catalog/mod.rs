@@ -1,9 +1,7 @@
 //! TPC-H at scale 1 as storage would describe it: names, types and exact statistics, without any row.
 
 use types::value::civil_from_days;
-use types::{
-    CatalogView, ColumnInfo, ColumnStatistics, DataType, TableId, TableInfo, Value,
-};
+use types::{CatalogView, ColumnInfo, ColumnStatistics, DataType, TableId, TableInfo, Value};
 
 /// The eight tables.
 pub struct Tpch(Vec<TableInfo>);
@@ -59,7 +57,12 @@ impl Tpch {
     /// Scale 1.
     pub fn new() -> Self {
         let mut tables = vec![
-            table(0, "region", 5, "r_regionkey int 5 0 4\nr_name text 5 AFRICA MIDDLE\nr_comment text 5"),
+            table(
+                0,
+                "region",
+                5,
+                "r_regionkey int 5 0 4\nr_name text 5 AFRICA MIDDLE\nr_comment text 5",
+            ),
             table(
                 1,
                 "nation",
