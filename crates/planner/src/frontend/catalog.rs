@@ -10,6 +10,7 @@ use datafusion_expr::{AggregateUDF, HigherOrderUDF, ScalarUDF, TableSource, Wind
 use stdx::sync::Arc;
 use types::{CatalogView, TableInfo};
 
+use super::average::average;
 use super::types::to_arrow;
 
 /// What does not change from query to query.
@@ -19,6 +20,12 @@ pub struct Library {
     planners: Vec<Arc<dyn ExprPlanner>>,
     /// DataFusion's settings.
     pub options: Arc<ConfigOptions>,
+}
+
+impl Default for Library {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Library {
@@ -33,6 +40,10 @@ impl Library {
         }
         let mut aggregates = HashMap::new();
         for function in datafusion_functions_aggregate::all_default_aggregate_functions() {
+            let function = match function.name() {
+                "avg" => Arc::new(average(function)),
+                _ => function,
+            };
             for alias in function.aliases() {
                 aggregates.insert(alias.clone(), Arc::clone(&function));
             }

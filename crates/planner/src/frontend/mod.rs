@@ -3,6 +3,7 @@
 //! Key decision (DESIGN 7): DataFusion binds, coerces, folds constants and takes subqueries apart; the result is
 //! translated at once into [`crate::logical`]. Replacing this module replaces DataFusion.
 
+mod average;
 pub mod catalog;
 pub mod errors;
 mod expressions;
@@ -38,6 +39,12 @@ pub struct Frontend {
     library: Library,
     analyzer: Analyzer,
     optimizer: Optimizer,
+}
+
+impl Default for Frontend {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Frontend {
