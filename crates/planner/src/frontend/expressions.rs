@@ -117,24 +117,7 @@ impl Translator<'_> {
                 let place = PipelineId(self.scalars.len() as u32 - 1);
                 Ok(Expr { kind: ExprKind::Scalar(place), data_type })
             }
-            DfExpr::Exists(_) => Err(correlated("EXISTS")),
-            DfExpr::InSubquery(_) | DfExpr::SetComparison(_) => Err(correlated("IN, ANY or ALL")),
-            DfExpr::OuterReferenceColumn(_, column) => Err(SqlError::unsupported(format!(
-                "the use of the outer column \"{}\" in this subquery is not supported",
-                column.name
-            ))
-            .with_hint("rewrite the subquery as a join")),
-            DfExpr::WindowFunction(_) => {
-                Err(SqlError::unsupported("window functions (OVER) are not supported"))
-            }
-            DfExpr::Placeholder(it) => {
-                Err(SqlError::unsupported(format!("the parameter {} has no value", it.id)))
-            }
-            DfExpr::TryCast(_) => Err(SqlError::unsupported("TRY_CAST is not supported")
-                .with_hint("use CAST, which ends the statement when a value does not convert")),
-            DfExpr::SimilarTo(_) => Err(SqlError::unsupported("SIMILAR TO is not supported")
-                .with_hint("use LIKE or a regular expression (~)")),
-            other => Err(SqlError::unsupported(format!("the expression {other} is not supported"))),
+            other => Err(refused(other)),
         }
     }
 
@@ -333,6 +316,30 @@ impl Translator<'_> {
     }
 }
 
+/// Why an expression cannot be planned.
+fn refused(expr: &DfExpr) -> SqlError {
+    match expr {
+        DfExpr::Exists(_) => correlated("EXISTS"),
+        DfExpr::InSubquery(_) | DfExpr::SetComparison(_) => correlated("IN, ANY or ALL"),
+        DfExpr::OuterReferenceColumn(_, column) => SqlError::unsupported(format!(
+            "the use of the outer column \"{}\" in this subquery is not supported",
+            column.name
+        ))
+        .with_hint("rewrite the subquery as a join"),
+        DfExpr::WindowFunction(_) => {
+            SqlError::unsupported("window functions (OVER) are not supported")
+        }
+        DfExpr::Placeholder(it) => {
+            SqlError::unsupported(format!("the parameter {} has no value", it.id))
+        }
+        DfExpr::TryCast(_) => SqlError::unsupported("TRY_CAST is not supported")
+            .with_hint("use CAST, which ends the statement when a value does not convert"),
+        DfExpr::SimilarTo(_) => SqlError::unsupported("SIMILAR TO is not supported")
+            .with_hint("use LIKE or a regular expression (~)"),
+        other => SqlError::unsupported(format!("the expression {other} is not supported")),
+    }
+}
+
 fn correlated(what: &str) -> SqlError {
     SqlError::unsupported(format!(
         "a correlated {what} subquery in this place or of this form is not supported"
@@ -419,10 +426,10 @@ pub fn cast(expr: Expr, data_type: DataType) -> Expr {
     if expr.data_type == data_type || (expr.data_type.is_text() && data_type == DataType::Text) {
         return expr;
     }
-    if let ExprKind::Literal(literal) = &expr.kind {
-        if let Some(converted) = exact_literal(literal, data_type) {
-            return Expr::literal(converted, data_type);
-        }
+    if let ExprKind::Literal(literal) = &expr.kind
+        && let Some(converted) = exact_literal(literal, data_type)
+    {
+        return Expr::literal(converted, data_type);
     }
     Expr { kind: ExprKind::Cast(Box::new(expr)), data_type }
 }

@@ -293,13 +293,12 @@ fn copy_option(option: &ast::CopyOption) -> (String, String) {
 pub fn files_in(query: &ParsedQuery) -> Vec<String> {
     let mut files = Vec::new();
     let _ = ast::visit_relations(&query.0, |relation: &ObjectName| {
-        if let [part] = relation.0.as_slice() {
-            if let Some(ident) = part.as_ident() {
-                let known = files.contains(&ident.value);
-                if ident.quote_style == Some('\'') && !known {
-                    files.push(ident.value.clone());
-                }
-            }
+        if let [part] = relation.0.as_slice()
+            && let Some(ident) = part.as_ident()
+            && ident.quote_style == Some('\'')
+            && !files.contains(&ident.value)
+        {
+            files.push(ident.value.clone());
         }
         ControlFlow::<()>::Continue(())
     });

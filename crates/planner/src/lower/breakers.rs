@@ -134,15 +134,7 @@ impl Lowering<'_> {
             aggregate.argument.iter().chain(&aggregate.filter).for_each(|it| below.add_expr(it));
         }
         let stream = self.stream(&input, &below, &passed)?;
-        // What reduced the input by a key reduces the groups.
-        let mut exported = stream.reducers.clone();
-        for reducer in &mut exported {
-            for (attr, expr) in &keys {
-                if bare(expr).is_some_and(|it| reducer.attrs.contains(it)) {
-                    reducer.attrs.insert(*attr);
-                }
-            }
-        }
+        let exported = reducers_of_groups(&stream, &keys);
         let mut placed_keys = Vec::with_capacity(keys.len());
         for (_, expr) in &keys {
             placed_keys.push(self.place(expr, &stream)?);
@@ -217,6 +209,19 @@ impl Lowering<'_> {
         stream.operators.push(Operator::Filter(placed));
         Ok(())
     }
+}
+
+/// What reduced the input by a key reduces the groups.
+fn reducers_of_groups(stream: &Stream, keys: &[(Attr, Expr)]) -> Vec<Reducer> {
+    let mut reducers = stream.reducers.clone();
+    for reducer in &mut reducers {
+        for (attr, expr) in keys {
+            if bare(expr).is_some_and(|it| reducer.attrs.contains(it)) {
+                reducer.attrs.insert(*attr);
+            }
+        }
+    }
+    reducers
 }
 
 /// Puts computed columns that are used once into the expression that uses them.

@@ -105,10 +105,10 @@ impl Lowering<'_> {
                 Step::Join { join, .. } => {
                     for (left, right) in &join.keys {
                         // The build's key is the probe's key: no need to store it.
-                        if let (Some(l), Some(r)) = (bare(left), same_key(join, left, right)) {
-                            if demand.contains(r) {
-                                demand.insert(l);
-                            }
+                        if let (Some(l), Some(r)) = (bare(left), same_key(join, left, right))
+                            && demand.contains(r)
+                        {
+                            demand.insert(l);
                         }
                         demand.add_expr(left);
                     }
@@ -274,7 +274,7 @@ impl Lowering<'_> {
         // What is kept: demanded attributes, and those that stand for a demanded one.
         let mut kept = AttrSet::default();
         for attr in demand.iter() {
-            match all.iter().any(|it| *it == attr) {
+            match all.contains(&attr) {
                 true => kept.insert(attr),
                 false => {
                     if let Some(place) = stream.position(attr) {

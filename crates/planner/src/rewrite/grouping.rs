@@ -9,8 +9,10 @@ use super::{Optimiser, predicates, take};
 use crate::estimate;
 use crate::logical::{Attr, AttrSet, Attribute, JoinRel, Rel, RelJoin, bare};
 
-type Keys = Vec<(Attr, Expr)>;
-type Aggregates = Vec<(Attr, Aggregate)>;
+/// Group keys.
+pub type Keys = Vec<(Attr, Expr)>;
+/// Aggregates.
+pub type Aggregates = Vec<(Attr, Aggregate)>;
 
 impl Optimiser<'_> {
     /// The groups over a left join as a left join with groups, where each left row is a group of its own.

@@ -149,8 +149,8 @@ impl Optimiser<'_> {
     fn cut_keys(
         &self,
         input: &Rel,
-        keys: Vec<(Attr, Expr)>,
-    ) -> (Vec<(Attr, Expr)>, Vec<(Attr, Aggregate)>) {
+        keys: grouping::Keys,
+    ) -> (grouping::Keys, grouping::Aggregates) {
         if keys.len() < 2 {
             return (keys, Vec::new());
         }
