@@ -18,7 +18,7 @@ pub(super) struct HashTable {
     next: Vec<u32>,
     /// By row; empty for a key of one word, where comparing the key costs as little.
     hashes: Vec<u64>,
-    keys: Vec<KeyColumn>,
+    pub(super) keys: Vec<KeyColumn>,
     /// No two rows have equal keys.
     unique: bool,
 }

@@ -59,6 +59,8 @@ pub struct KeyFilter<'a> {
     pub max: i64,
     /// Bit `i` tells whether key `min + i` is there; only when keys are dense.
     pub bitmap: Option<&'a [u64]>,
+    /// The keys themselves, in no order, when there is no bitmap; may repeat.
+    pub keys: &'a [i64],
     /// Rows of the table with a key.
     pub rows: u64,
     directory: Option<&'a Directory>,
@@ -142,7 +144,14 @@ impl JoinTable {
             Finder::Hashed(it) => (None, Some(&it.directory)),
             Finder::Nothing | Finder::Everything => (None, None),
         };
-        KeyFilter { min, max, bitmap, rows: u64::from(self.keyed), directory }
+        let keys = match &self.finder {
+            Finder::Hashed(it) => match it.keys.as_slice() {
+                [KeyColumn::Words(words)] => words.as_slice(),
+                _ => &[],
+            },
+            _ => &[],
+        };
+        KeyFilter { min, max, bitmap, keys, rows: u64::from(self.keyed), directory }
     }
 
     /// The structure in words, for EXPLAIN ANALYZE.
