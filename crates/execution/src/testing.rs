@@ -10,7 +10,7 @@ use plan::PipelineId;
 use simulator::SimulatedMachine;
 use stdx::Prng;
 use stdx::sync::Arc;
-use storage::{BuildContext, Column, ColumnSchema, Table, TableBuilder};
+use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
 use types::{DataType, SqlError, SqlResult, Value};
 
 use crate::scan::decode;
@@ -304,9 +304,4 @@ fn array_of(data_type: DataType, values: &[Value]) -> ArrayRef {
             _ => None,
         }))),
     }
-}
-
-/// A column alone.
-pub fn stored_column(data_type: DataType, values: Vec<Value>) -> Arc<Column> {
-    stored(&[(data_type, values)], 1 << 20).columns[0].clone()
 }

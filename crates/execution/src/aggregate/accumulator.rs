@@ -76,6 +76,21 @@ impl Accumulator {
         }
     }
 
+    /// The groups at some places, in that order.
+    pub fn take(&self, places: &[u32]) -> Self {
+        match self {
+            Self::Count(counts) => Self::Count(take(counts, places)),
+            Self::SumNarrow { sums, magnitude, added } => {
+                Self::SumNarrow { sums: take(sums, places), magnitude: *magnitude, added: *added }
+            }
+            Self::SumWide { sums, magnitude } => {
+                Self::SumWide { sums: sums.take(places), magnitude: *magnitude }
+            }
+            Self::SumFloat(sums) => Self::SumFloat(take(sums, places)),
+            Self::Pick(pick) => Self::Pick(pick.take(places)),
+        }
+    }
+
     /// Takes in a batch: `groups[row]` is the group of a row, `column` the values (`None` to count), and only rows of
     /// `valid` count.
     pub fn update(&mut self, groups: &[u32], column: Option<&Vector>, valid: Option<&Bitmap>) {
@@ -192,22 +207,35 @@ impl Accumulator {
     }
 }
 
+/// What stands at some places.
+pub fn take<T: Clone>(from: &[T], places: &[u32]) -> Vec<T> {
+    places.iter().map(|&it| from[it as usize].clone()).collect()
+}
+
+/// Copies of a few sums, so that an addition need not wait for the last one to the same group.
+type Copies<S> = [[S; COPIED_GROUPS]; COPIES];
+
+/// Puts copies together.
+fn add_copies<S: Copy + std::ops::AddAssign>(sums: &mut [S], copies: &Copies<S>) {
+    for copy in copies {
+        sums.iter_mut().zip(copy).for_each(|(sum, &more)| *sum += more);
+    }
+}
+
 fn add_ones(counts: &mut [i64], groups: &[u32], valid: Option<&Bitmap>) {
     match valid {
         None if counts.len() == 1 => counts[0] += groups.len() as i64,
         Some(valid) if counts.len() == 1 => counts[0] += valid.count(groups.len()) as i64,
         None if counts.len() <= COPIED_GROUPS => {
-            let mut copies = [[0i64; COPIED_GROUPS]; COPIES];
-            let mut chunks = groups.chunks_exact(COPIES);
-            for chunk in &mut chunks {
+            let mut copies: Copies<i64> = [[0; COPIED_GROUPS]; COPIES];
+            let (chunks, rest) = groups.as_chunks::<COPIES>();
+            for chunk in chunks {
                 for (copy, &group) in copies.iter_mut().zip(chunk) {
                     copy[group as usize % COPIED_GROUPS] += 1;
                 }
             }
-            chunks.remainder().iter().for_each(|&group| counts[group as usize] += 1);
-            for copy in copies {
-                counts.iter_mut().zip(copy).for_each(|(count, more)| *count += more);
-            }
+            rest.iter().for_each(|&group| counts[group as usize] += 1);
+            add_copies(counts, &copies);
         }
         None => groups.iter().for_each(|&group| counts[group as usize] += 1),
         Some(valid) => {
@@ -228,26 +256,26 @@ where
             // Without a branch: which rows count is often random.
             sums[group as usize] += if valid.get(row) { value } else { S::default() };
         }
+    } else if sums.len() == 1 {
+        let mut copies = [S::default(); COPIES];
+        let (chunks, rest) = values.as_chunks::<COPIES>();
+        for chunk in chunks {
+            copies.iter_mut().zip(chunk).for_each(|(copy, &value)| *copy += value);
+        }
+        copies.iter().chain(rest).for_each(|&value| sums[0] += value);
     } else if sums.len() <= COPIED_GROUPS {
-        let mut copies = [[S::default(); COPIED_GROUPS]; COPIES];
-        if sums.len() == 1 {
-            for values in values.chunks(COPIES) {
-                copies.iter_mut().zip(values).for_each(|(copy, &value)| copy[0] += value);
-            }
-        } else {
-            for (groups, values) in groups.chunks(COPIES).zip(values.chunks(COPIES)) {
-                for ((copy, &group), &value) in copies.iter_mut().zip(groups).zip(values) {
-                    copy[group as usize % COPIED_GROUPS] += value;
-                }
+        let mut copies: Copies<S> = [[S::default(); COPIED_GROUPS]; COPIES];
+        let (group_chunks, groups) = groups.as_chunks::<COPIES>();
+        let (value_chunks, values) = values.as_chunks::<COPIES>();
+        for (groups, values) in group_chunks.iter().zip(value_chunks) {
+            for ((copy, &group), &value) in copies.iter_mut().zip(groups).zip(values) {
+                copy[group as usize % COPIED_GROUPS] += value;
             }
         }
-        for copy in &copies {
-            sums.iter_mut().zip(copy).for_each(|(sum, &more)| *sum += more);
-        }
+        groups.iter().zip(values).for_each(|(&group, &value)| sums[group as usize] += value);
+        add_copies(sums, &copies);
     } else {
-        for (&group, &value) in groups.iter().zip(values) {
-            sums[group as usize] += value;
-        }
+        groups.iter().zip(values).for_each(|(&group, &value)| sums[group as usize] += value);
     }
 }
 

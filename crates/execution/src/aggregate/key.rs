@@ -215,27 +215,26 @@ fn domain(shape: &ColumnShape) -> Option<(i64, u128)> {
 
 impl PackedPart {
     fn add(&self, column: &Vector, keys: &mut [u64]) {
-        let (shift, first) = (self.shift, u64::from(self.shape.nullable));
-        let code = |value: u64| (value + first) << shift;
         if self.bits == 0 {
             return;
         }
-        let mut add = |row: usize, value: u64| keys[row] |= code(value);
+        let (shift, base) = (self.shift, self.base);
+        let first = u64::from(self.shape.nullable);
+        let code = |value: u64| (value + first) << shift;
         match (&column.values, &column.validity) {
             (Values::Codes(codes), None) => {
-                codes.iter().enumerate().for_each(|(row, &it)| add(row, u64::from(it)));
+                keys.iter_mut().zip(codes).for_each(|(key, &it)| *key |= code(it.into()));
             }
             (Values::I64(values), None) => {
-                let base = self.base;
                 let value = |it: i64| it.wrapping_sub(base) as u64;
-                values.iter().enumerate().for_each(|(row, &it)| add(row, value(it)));
+                keys.iter_mut().zip(values).for_each(|(key, &it)| *key |= code(value(it)));
             }
             (Values::Bool(values), None) => {
-                values.iter().enumerate().for_each(|(row, &it)| add(row, u64::from(it)));
+                keys.iter_mut().zip(values).for_each(|(key, &it)| *key |= code(it.into()));
             }
             (values, Some(valid)) => {
                 for row in (0..values.len()).filter(|&row| valid.get(row)) {
-                    add(row, integer(values, row).wrapping_sub(self.base) as u64);
+                    keys[row] |= code(integer(values, row).wrapping_sub(base) as u64);
                 }
             }
             _ => unreachable!("invariant: only integers are packed"),

@@ -123,6 +123,22 @@ impl Spread {
     }
 }
 
+/// The groups in the order of their partitions, as long as they are in the cache: then each partition is read in one go.
+pub(super) fn by_partition(plan: &GroupPlan, groups: Groups) -> Groups {
+    // Distinct values name their groups by number.
+    if !groups.distinct.is_empty() {
+        return groups;
+    }
+    let how = Partitioning::of(&plan.layout, usize::MAX);
+    let of_group = |group| how.of_group(&groups.table, group);
+    let order = Split::new(how.partitions(), groups.table.len(), of_group).order;
+    Groups {
+        table: groups.table.take(&order),
+        accumulators: groups.accumulators.iter().map(|it| it.take(&order)).collect(),
+        distinct: Vec::new(),
+    }
+}
+
 /// Puts the groups of all workers together and computes the columns of the result.
 pub(super) fn merge_all(
     plan: &GroupPlan,

@@ -29,7 +29,7 @@ pub use order::{compare_codes, compare_floats};
 use accumulator::{Accumulator, Rule};
 use distinct::DistinctSet;
 use key::{KeyLayout, Keys};
-use merge::merge_all;
+use merge::{by_partition, merge_all};
 use result::result_batches;
 use table::GroupTable;
 
@@ -232,7 +232,7 @@ impl Sink for AggregateSink {
         }
         if groups.is_large() {
             let fresh = plan.groups_without_table();
-            aside.push(groups.set_aside(fresh));
+            aside.push(by_partition(plan, groups.set_aside(fresh)));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::accumulator::take;
 use super::{compare_codes, compare_floats};
 use crate::aggregate::key::empty_values_as_held;
 use crate::{Bitmap, ColumnShape, TextVector, Values, Vector};
@@ -55,6 +56,21 @@ impl Pick {
             Values::F64(it) => it.resize(groups, 0.0),
             Values::Bool(it) => it.resize(groups, false),
             Values::Text(_) => self.texts.resize(groups, "".into()),
+        }
+    }
+
+    /// The groups at some places, in that order.
+    pub fn take(&self, places: &[u32]) -> Self {
+        let of_texts = if self.texts.is_empty() { &[] } else { places };
+        Self {
+            rule: self.rule,
+            shape: self.shape.clone(),
+            values: match &self.values {
+                Values::Text(_) => self.values.clone(),
+                values => Vector::new(values.clone()).take(places).values,
+            },
+            texts: take(&self.texts, of_texts),
+            seen: take(&self.seen, places),
         }
     }
 

@@ -61,6 +61,13 @@ impl GroupTable {
         Self { index: Index::Single, keys, hashes: std::mem::take(&mut self.hashes) }
     }
 
+    /// The groups at some places, in that order, with no way to find them.
+    pub fn take(&self, places: &[u32]) -> Self {
+        let of_hashes = if self.hashes.is_empty() { &[] } else { places };
+        let hashes = of_hashes.iter().map(|&it| self.hashes[it as usize]).collect();
+        Self { index: Index::Single, keys: self.keys.take(places), hashes }
+    }
+
     /// Bytes that keys take when they are no words.
     pub fn key_bytes(&self) -> usize {
         match &self.keys {

@@ -1,6 +1,8 @@
 //! Sums of integers that may pass even 128 bits: two values of 38 digits are enough for that, and later ones may bring
 //! the sum back, so saturating would give a wrong number.
 
+use super::accumulator::take;
+
 /// A sum: `low + carry * 2^128`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wide {
@@ -40,6 +42,12 @@ impl WideSums {
     /// The sum of a group.
     pub fn get(&self, group: usize) -> Wide {
         Wide { low: self.low[group], carry: self.carries.get(group).copied().unwrap_or(0) }
+    }
+
+    /// The sums at some places, in that order.
+    pub fn take(&self, places: &[u32]) -> Self {
+        let of_carries = if self.carries.is_empty() { &[] } else { places };
+        Self { low: take(&self.low, places), carries: take(&self.carries, of_carries) }
     }
 
     /// Adds a value.

@@ -102,7 +102,7 @@ fn check(seed: u64) {
         let nullable = prng.below(2) == 0;
         columns.push((kind, kind.sample(rows, distinct, nullable, &mut prng)));
     }
-    let filter = Kind::Bool.sample(rows, 2, seed % 2 == 0, &mut prng);
+    let filter = Kind::Bool.sample(rows, 2, seed.is_multiple_of(2), &mut prng);
     columns.push((Kind::Bool, filter));
     let keys = (0..prng.below(4)).map(|_| prng.below(5) as usize).collect();
     let mut aggregates: Vec<Aggregate> =
