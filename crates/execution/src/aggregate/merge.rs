@@ -4,7 +4,7 @@ use stdx::sync::Mutex;
 use types::SqlResult;
 
 use super::distinct::DistinctSet;
-use super::key::{KeyLayout, Keys};
+use super::key::{KeyLayout, Keys, hash_word};
 use super::result::{Part, part_of};
 use super::table::{DIRECT_BITS_MAX, GroupTable};
 use super::{GroupPlan, Groups};
@@ -47,11 +47,18 @@ impl Partitioning {
         }
     }
 
-    fn of_group(self, table: &GroupTable, group: usize) -> usize {
+    /// The partition of each group.
+    fn of_groups(self, table: &GroupTable) -> Vec<u8> {
+        let mask = (1 << PARTITION_BITS) - 1;
         match (self, table.keys()) {
-            (Self::One, _) => 0,
-            (Self::Ranges { shift, .. }, Keys::Packed(keys)) => (keys[group] >> shift) as usize,
-            _ => table.hash(group) as usize & ((1 << PARTITION_BITS) - 1),
+            (Self::One, _) => vec![0; table.len()],
+            (Self::Ranges { shift, .. }, Keys::Packed(keys)) => {
+                keys.iter().map(|key| (key >> shift) as u8).collect()
+            }
+            (_, Keys::Packed(keys)) => {
+                keys.iter().map(|&key| hash_word(key) as u8 & mask).collect()
+            }
+            _ => (0..table.len()).map(|group| table.hash(group) as u8 & mask).collect(),
         }
     }
 
@@ -73,14 +80,14 @@ struct Split {
 }
 
 impl Split {
-    fn new(partitions: usize, len: usize, partition: impl Fn(usize) -> usize) -> Self {
-        let of: Vec<u8> = (0..len).map(|it| partition(it) as u8).collect();
+    /// From the partition of each number.
+    fn new(partitions: usize, of: &[u8]) -> Self {
         let mut starts = vec![0u32; partitions + 1];
         of.iter().for_each(|&it| starts[usize::from(it) + 1] += 1);
         for partition in 0..partitions {
             starts[partition + 1] += starts[partition];
         }
-        let (mut next, mut order) = (starts.clone(), vec![0; len]);
+        let (mut next, mut order) = (starts.clone(), vec![0; of.len()]);
         for (number, &partition) in of.iter().enumerate() {
             let next = &mut next[usize::from(partition)];
             order[*next as usize] = number as u32;
@@ -104,8 +111,8 @@ struct Spread {
 
 impl Spread {
     fn new(groups: &Groups, how: Partitioning) -> Self {
-        let of_group = |group| how.of_group(&groups.table, group);
-        let split = Split::new(how.partitions(), groups.table.len(), of_group);
+        let of_groups = how.of_groups(&groups.table);
+        let split = Split::new(how.partitions(), &of_groups);
         let mut places = Vec::new();
         if !groups.distinct.is_empty() {
             places.resize(groups.table.len(), 0);
@@ -116,7 +123,8 @@ impl Spread {
             }
         }
         let values = |set: &DistinctSet| {
-            Split::new(how.partitions(), set.len(), |it| of_group(set.group(it) as usize))
+            let of_value = |value| of_groups[set.group(value) as usize];
+            Split::new(how.partitions(), &(0..set.len()).map(of_value).collect::<Vec<u8>>())
         };
         let values = groups.distinct.iter().map(values).collect();
         Self { groups: split, places, values }
@@ -130,8 +138,7 @@ pub(super) fn by_partition(plan: &GroupPlan, groups: Groups) -> Groups {
         return groups;
     }
     let how = Partitioning::of(&plan.layout, usize::MAX);
-    let of_group = |group| how.of_group(&groups.table, group);
-    let order = Split::new(how.partitions(), groups.table.len(), of_group).order;
+    let order = Split::new(how.partitions(), &how.of_groups(&groups.table)).order;
     Groups {
         table: groups.table.take(&order),
         accumulators: groups.accumulators.iter().map(|it| it.take(&order)).collect(),

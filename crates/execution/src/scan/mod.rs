@@ -6,6 +6,8 @@
 
 pub mod decode;
 pub mod predicate;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 

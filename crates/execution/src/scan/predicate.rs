@@ -7,7 +7,7 @@ use std::ops::Bound;
 use bitpack::{Comparison, Operand, bitmap};
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use stdx::sync::Arc;
-use storage::{CodeRange, Column, Encoding, Zone};
+use storage::{CodeRange, Column, Dictionary, Encoding, Zone};
 use types::{SqlResult, Value};
 
 use crate::expression::Compiled;
@@ -17,6 +17,9 @@ use crate::scan::decode::{code_batch, code_shape};
 
 /// Codes up to which a condition is decided per code, unless the table has fewer rows.
 const CODES_MAX: usize = 1 << 22;
+
+/// Codes up to which the keys of a hash table become a set of codes (8 MiB) and not only a range.
+const CODES_MARKED_MAX: u64 = 1 << 26;
 
 /// A condition on the codes of one or two columns of a table.
 pub enum CodePredicate {
@@ -92,7 +95,19 @@ impl CodePredicate {
         if keys.rows == 0 {
             return Some(Self::Never);
         }
-        let Encoding::Offset { min: base } = column.encoding else { return None };
+        let base = match &column.encoding {
+            Encoding::Offset { min } => *min,
+            Encoding::Dictionary(dictionary @ Dictionary::Int(_)) => {
+                let mut codes = vec![0u64; bitmap::words_for(dictionary.len())];
+                for (code, &key) in dictionary.ints()[..dictionary.len()].iter().enumerate() {
+                    if keys.may_contain(key) {
+                        bitmap::set(&mut codes, code);
+                    }
+                }
+                return Some(Self::from_set(column, codes));
+            }
+            _ => return None,
+        };
         let values = column.code_count() as u64;
         let to_code = |key: i64| i128::from(key) - i128::from(base);
         let (low, high) = (to_code(keys.min).max(0), to_code(keys.max));
@@ -100,11 +115,10 @@ impl CodePredicate {
         if low > high {
             return Some(Self::Never);
         }
-        let (low, high) = (low as u32, high as u32);
-        match &keys.bitmap {
-            None => Some(Self::from_codes(column, low, high)),
-            Some(words) => {
-                let mut codes = vec![0u64; bitmap::words_for(high as usize + 1)];
+        let (low, high) = (low as usize, high as usize);
+        match keys.bitmap {
+            Some(words) if values <= CODES_MARKED_MAX => {
+                let mut codes = vec![0u64; bitmap::words_for(high + 1)];
                 // The filter's first bit stands for its least key; this column's code 0 for its own least value.
                 let shift = i128::from(base) - i128::from(keys.min);
                 for (index, word) in codes.iter_mut().enumerate() {
@@ -112,6 +126,15 @@ impl CodePredicate {
                 }
                 Some(Self::from_set(column, codes))
             }
+            None if values <= CODES_MARKED_MAX && !keys.keys.is_empty() => {
+                let mut codes = vec![0u64; bitmap::words_for(high + 1)];
+                let inside = low as i128..=high as i128;
+                let marked =
+                    keys.keys.iter().map(|&it| to_code(it)).filter(|it| inside.contains(it));
+                marked.for_each(|code| bitmap::set(&mut codes, code as usize));
+                Some(Self::from_set(column, codes))
+            }
+            _ => Some(Self::from_codes(column, low as u32, high as u32)),
         }
     }
 
