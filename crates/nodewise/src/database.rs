@@ -96,7 +96,9 @@ pub(crate) fn machine_error(error: &MachineError) -> SqlError {
             SqlError::new(SqlState::OUT_OF_MEMORY, error.to_string())
                 .with_hint("drop tables, or run with more memory")
         }
-        MachineError::NoSuchNode(_) => SqlError::new(SqlState::INVALID_PARAMETER, error.to_string()),
+        MachineError::NoSuchNode(_) => {
+            SqlError::new(SqlState::INVALID_PARAMETER, error.to_string())
+        }
         MachineError::Os { .. } => SqlError::new(SqlState::IO_ERROR, error.to_string()),
     }
 }

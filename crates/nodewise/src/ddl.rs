@@ -88,7 +88,11 @@ impl Session {
         if columns.len() > plan.output.len() {
             return Err(SqlError::new(
                 SqlState::SYNTAX,
-                format!("{} columns are named, but the query has {}", columns.len(), plan.output.len()),
+                format!(
+                    "{} columns are named, but the query has {}",
+                    columns.len(),
+                    plan.output.len()
+                ),
             ));
         }
         for (output, name) in plan.output.iter_mut().zip(columns) {
@@ -138,14 +142,17 @@ impl Session {
         if targets.len() != plan.output.len() {
             return Err(SqlError::new(
                 SqlState::SYNTAX,
-                format!("INSERT names {} columns but gives {} values", targets.len(), plan.output.len()),
+                format!(
+                    "INSERT names {} columns but gives {} values",
+                    targets.len(),
+                    plan.output.len()
+                ),
             ));
         }
         let arrow = crate::result::schema_of(&plan.output);
         let given = to_record_batches(&executed.rows, &arrow)?;
-        let batches: Vec<RecordBatch> = (given.iter())
-            .map(|batch| spread(batch, &targets, &old))
-            .collect::<SqlResult<_>>()?;
+        let batches: Vec<RecordBatch> =
+            (given.iter()).map(|batch| spread(batch, &targets, &old)).collect::<SqlResult<_>>()?;
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
         if rows > 0 {
             let team = self.load_team(cancel);

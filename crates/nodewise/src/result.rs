@@ -20,8 +20,9 @@ pub fn to_record_batches(rows: &Rows, schema: &SchemaRef) -> SqlResult<Vec<Recor
             .map(|(vector, shape)| execution::arrow::to_arrow(vector, shape))
             .collect();
         let options = RecordBatchOptions::new().with_row_count(Some(batch.rows));
-        RecordBatch::try_new_with_options(schema.clone(), columns, &options)
-            .map_err(|error| SqlError::internal(format!("a result does not fit its schema: {error}")))
+        RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(|error| {
+            SqlError::internal(format!("a result does not fit its schema: {error}"))
+        })
     };
     rows.batches.iter().filter(|it| it.rows > 0).map(convert).collect()
 }

@@ -77,7 +77,8 @@ impl Session {
         let run = AssertUnwindSafe(|| self.run_statement(statement, cancel));
         catch_unwind(run).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+            let text =
+                text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
             Err(SqlError::internal(format!("the statement failed inside Nodewise: {text}")))
         })
     }

@@ -10,10 +10,10 @@ use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{CatalogView, SqlError, SqlResult, TableId, TableInfo};
 
+use crate::ddl::Target;
 use crate::parallel::LoadTeam;
 use crate::result::{schema_of, to_record_batches};
 use crate::session::done;
-use crate::ddl::Target;
 use crate::{Answer, CancelToken, QueryProfile, Session, views};
 
 /// One snapshot of the tables, with the views and files that a statement names.
@@ -51,7 +51,8 @@ impl<'a> StatementCatalog<'a> {
 
     /// All tables that a plan may name.
     fn tables(self) -> HashMap<TableId, Arc<Table>> {
-        let named = self.snapshot.tables().into_iter().chain(self.transient.into_inner().into_values());
+        let named =
+            self.snapshot.tables().into_iter().chain(self.transient.into_inner().into_values());
         named.map(|it| (it.id, it)).collect()
     }
 }
@@ -163,7 +164,11 @@ impl Session {
     }
 
     /// Plans and runs a query on a snapshot.
-    pub(crate) fn run_query(&self, query: &ParsedQuery, cancel: &CancelToken) -> SqlResult<Finished> {
+    pub(crate) fn run_query(
+        &self,
+        query: &ParsedQuery,
+        cancel: &CancelToken,
+    ) -> SqlResult<Finished> {
         let machine = &self.database.machine;
         let started = machine.now();
         let catalog = StatementCatalog::new(self);

@@ -189,11 +189,15 @@ mod tests {
         let extremes = extremes.with_precision_and_scale(38, 38).unwrap();
         assert_eq!(texts(extremes)[1], format!("0.1{}", "0".repeat(37)));
         let floats = vec![0.1, 1e15, 123_456_789_012_345.0, 1e-4, 1e-5, -0.0, 2.5e-300, 3.0];
-        let expected = ["0.1", "1e+15", "123456789012345", "0.0001", "1e-05", "-0", "2.5e-300", "3"];
+        let expected =
+            ["0.1", "1e+15", "123456789012345", "0.0001", "1e-05", "-0", "2.5e-300", "3"];
         assert_eq!(texts(Float64Array::from(floats)), expected);
         let odd = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
         assert_eq!(texts(Float64Array::from(odd)), ["NaN", "Infinity", "-Infinity"]);
-        assert_eq!(texts(Float32Array::from(vec![0.1, 1e6, 123_456.0])), ["0.1", "1e+06", "123456"]);
+        assert_eq!(
+            texts(Float32Array::from(vec![0.1, 1e6, 123_456.0])),
+            ["0.1", "1e+06", "123456"]
+        );
     }
 
     #[test]
@@ -209,7 +213,10 @@ mod tests {
             "1970-01-01 23:59:59.999999",
         ];
         assert_eq!(texts(TimestampMicrosecondArray::from(micros)), expected);
-        assert_eq!(texts(BooleanArray::from(vec![Some(true), Some(false), None])), ["true", "false", "NULL"]);
+        assert_eq!(
+            texts(BooleanArray::from(vec![Some(true), Some(false), None])),
+            ["true", "false", "NULL"]
+        );
         assert_eq!(texts(StringArray::from(vec![Some("a"), Some(""), None])), ["a", "", "NULL"]);
         assert_eq!(texts(NullArray::new(1)), ["NULL"]);
     }

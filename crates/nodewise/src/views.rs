@@ -163,7 +163,8 @@ fn columns(database: &Database) -> SqlResult<RecordBatch> {
     for table in database.tables() {
         for (position, column) in table.columns.iter().enumerate() {
             let statistics = &column.statistics;
-            let bound = |it: &Option<types::Value>| it.as_ref().map_or(String::new(), |it| it.to_string());
+            let bound =
+                |it: &Option<types::Value>| it.as_ref().map_or(String::new(), |it| it.to_string());
             let nodes: Vec<String> =
                 column.bytes_per_node().iter().map(|it| it.0.to_string()).collect();
             view.row([

@@ -95,7 +95,9 @@ fn too_little_memory_is_an_error_and_the_database_lives_on() {
     let mut failed = None;
     session.execute("CREATE TABLE t AS SELECT 1 AS a, 12345678901 AS b").expect("small");
     for _ in 0..24 {
-        if let Err(error) = session.execute("INSERT INTO t SELECT a + 1, b * 3 % 98765432109 FROM t") {
+        if let Err(error) =
+            session.execute("INSERT INTO t SELECT a + 1, b * 3 % 98765432109 FROM t")
+        {
             failed = Some(error);
             break;
         }

@@ -118,6 +118,19 @@ fn errors_have_state_and_advice() {
 }
 
 #[test]
+fn result_columns_are_named_as_in_postgres() {
+    let sql = "SELECT n_name, n.n_regionkey AS r, upper(n_name), 1 + 1, n_nationkey::bigint,
+               CASE WHEN n_nationkey > 1 THEN 1 END, (SELECT max(v) FROM odd) FROM nation n ORDER BY n_comment LIMIT 1";
+    let names = |sql: &str| -> Vec<String> {
+        plan(sql).unwrap().output.into_iter().map(|it| it.name).collect()
+    };
+    assert_eq!(names(sql), ["n_name", "r", "upper", "?column?", "n_nationkey", "case", "max"]);
+    let sql = "SELECT count(*), sum(v), max(v) AS top, count(*) + 1 FROM odd";
+    assert_eq!(names(sql), ["count", "sum", "top", "?column?"]);
+    assert_eq!(names("SELECT * FROM region"), ["r_regionkey", "r_name", "r_comment"]);
+}
+
+#[test]
 fn a_column_that_skips_a_query_level_is_refused() {
     let sql = "SELECT * FROM nation n WHERE EXISTS (SELECT 1 FROM region r WHERE EXISTS
                (SELECT 1 FROM supplier s WHERE s.s_nationkey = n.n_nationkey))";

@@ -16,9 +16,7 @@ use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use execution::{JobSettings, QueryTeam};
 use parquet::arrow::ArrowSchemaConverter;
-use parquet::arrow::arrow_writer::{
-    ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves,
-};
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -73,7 +71,8 @@ pub fn generate(
     progress: &dyn Progress,
 ) -> SqlResult<()> {
     if !(0.001..=100_000.0).contains(&scale) {
-        let error = SqlError::new(SqlState::INVALID_PARAMETER, format!("no TPC-H of scale {scale}"));
+        let error =
+            SqlError::new(SqlState::INVALID_PARAMETER, format!("no TPC-H of scale {scale}"));
         return Err(error.with_hint("scales go from 0.001 to 100000"));
     }
     claim(dir, scale)?;
@@ -308,7 +307,11 @@ mod tests {
     struct Backwards;
 
     impl Parallel for Backwards {
-        fn run(&self, tasks: usize, body: &(dyn Fn(usize) -> SqlResult<()> + Sync)) -> SqlResult<()> {
+        fn run(
+            &self,
+            tasks: usize,
+            body: &(dyn Fn(usize) -> SqlResult<()> + Sync),
+        ) -> SqlResult<()> {
             (0..tasks).rev().try_for_each(body)
         }
 
@@ -331,7 +334,10 @@ mod tests {
         for table in TABLES {
             let name = format!("{table}.parquet");
             let bytes = fs::read(forwards.0.join(&name)).unwrap();
-            assert!(bytes == fs::read(backwards.0.join(&name)).unwrap(), "{table} depends on the order");
+            assert!(
+                bytes == fs::read(backwards.0.join(&name)).unwrap(),
+                "{table} depends on the order"
+            );
             assert!(!forwards.0.join(format!("{name}.tmp")).exists());
         }
         assert_eq!(rows(&forwards.0, "region"), (5, 1));

@@ -33,7 +33,9 @@ pub fn check(name: &str, scale: f64, batches: &[RecordBatch]) -> Result<(), Stri
     for batch in batches {
         let columns: Vec<Cells> = batch.columns().iter().map(Cells::new).collect();
         for row in 0..batch.num_rows() {
-            rows.push(columns.iter().map(|it| it.text(row).unwrap_or_else(|| "NULL".into())).collect());
+            rows.push(
+                columns.iter().map(|it| it.text(row).unwrap_or_else(|| "NULL".into())).collect(),
+            );
         }
     }
     reference.check(&rows)

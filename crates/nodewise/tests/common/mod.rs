@@ -37,7 +37,11 @@ pub fn wrong_answers(session: &mut Session, scale: f64) -> Vec<String> {
     for (name, sql) in tpch::queries() {
         match session.query(sql) {
             Ok(answer) => {
-                wrong.extend(tpch::check(name, scale, &answer.batches).err().map(|it| format!("{name}: {it}")));
+                wrong.extend(
+                    tpch::check(name, scale, &answer.batches)
+                        .err()
+                        .map(|it| format!("{name}: {it}")),
+                );
             }
             Err(error) => wrong.push(format!("{name}: {error}")),
         }

@@ -9,6 +9,7 @@ pub mod errors;
 mod expressions;
 pub(crate) use expressions::{cast, null};
 mod functions;
+mod names;
 pub mod parse;
 mod subqueries;
 mod translate;
@@ -70,24 +71,29 @@ impl Frontend {
     /// Binds a query.
     pub fn bind(&self, query: &ast::Query, catalog: &dyn CatalogView) -> SqlResult<Query> {
         let context = Context::new(catalog, &self.library);
-        let plan = self
+        let (plan, names) = self
             .logical_plan(query, &context)
             .map_err(|it| errors::convert(it, catalog, &self.library))?;
-        translate::Translator::query(&context, &plan)
+        let mut bound = translate::Translator::query(&context, &plan)?;
+        if names.len() == bound.output.len() {
+            bound.output.iter_mut().zip(names).for_each(|(it, name)| it.0 = name);
+        }
+        Ok(bound)
     }
 
     fn logical_plan(
         &self,
         query: &ast::Query,
         context: &Context<'_>,
-    ) -> Result<LogicalPlan, DataFusionError> {
+    ) -> Result<(LogicalPlan, Vec<String>), DataFusionError> {
         let options = ParserOptions::new().with_parse_float_as_decimal(true);
         let binder = SqlToRel::new_with_options(context, options);
         let statement = ast::Statement::Query(Box::new(query.clone()));
         let plan = binder.sql_statement_to_plan(statement)?;
+        let names = names::of_output(&plan);
         let plan = self.analyzer.execute_and_check(plan, &self.library.options, |_, _| {})?;
         subqueries::check(&plan)?;
         let config = OptimizerContext::new_with_config_options(Arc::clone(&self.library.options));
-        self.optimizer.optimize(plan, &config, |_, _| {})
+        Ok((self.optimizer.optimize(plan, &config, |_, _| {})?, names))
     }
 }
