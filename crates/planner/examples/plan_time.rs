@@ -37,11 +37,11 @@ fn main() {
         for _ in 0..200 {
             let start = Instant::now();
             let statements = planner.parse(&sql).unwrap_or_default();
-            if let Some(Statement::Query { query }) = statements.first() {
-                if let Err(error) = planner.plan_query(query, &catalog) {
-                    println!("q{number:02}: {error}");
-                    break;
-                }
+            if let Some(Statement::Query { query }) = statements.first()
+                && let Err(error) = planner.plan_query(query, &catalog)
+            {
+                println!("q{number:02}: {error}");
+                break;
             }
             best = best.min(start.elapsed().as_secs_f64() * 1e6);
         }

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 
 use hardware::Machine;
 use nodewise::{Database, DatabaseOptions, NoProgress, Session, tpch};
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::Arc;
 
 /// A folder with the eight Parquet files of a scale.
 pub fn data(scale: f64) -> PathBuf {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock();
+    // Tests of one binary share the folder. A panic in another test does no harm to it.
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(|it| it.into_inner());
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tpch-{scale}"));
     tpch::generate(&folder, scale, &storage::Serial, &NoProgress).expect("the data is generated");
     folder
