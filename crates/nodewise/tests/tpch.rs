@@ -6,9 +6,17 @@ use common::{loaded, wrong_answers};
 use hardware::samples;
 use simulator::SimulatedMachine;
 
+/// The scales to test at: those named in NODEWISE_TEST_SCALES (`0.01,0.1,1`), else some that take seconds.
+fn scales(otherwise: &[f64]) -> Vec<f64> {
+    match std::env::var("NODEWISE_TEST_SCALES") {
+        Ok(named) => named.split(',').map(|it| it.trim().parse().expect("a scale")).collect(),
+        Err(_) => otherwise.to_vec(),
+    }
+}
+
 #[test]
 fn right_on_linux_with_one_and_two_workers() {
-    for scale in [0.01, 0.1] {
+    for scale in scales(&[0.01, 0.1]) {
         for workers in [1, 2] {
             let database = loaded(hardware_linux::open(), Some(workers), scale);
             let wrong = wrong_answers(&mut database.session(), scale);
@@ -21,11 +29,12 @@ fn right_on_linux_with_one_and_two_workers() {
 fn right_on_fake_topologies_under_every_schedule() {
     for name in ["laptop", "four_sockets", "sub_numa", "ring", "epyc"] {
         let topology = samples::by_name(name).expect("a sample machine");
-        for seed in 1..=3 {
+        for (scale, seed) in scales(&[0.01]).into_iter().flat_map(|it| [(it, 1), (it, 2), (it, 3)])
+        {
             let machine = SimulatedMachine::new(topology.clone(), seed);
-            let database = loaded(machine, None, 0.01);
-            let wrong = wrong_answers(&mut database.session(), 0.01);
-            assert!(wrong.is_empty(), "topology {name}, seed {seed}: {wrong:#?}");
+            let database = loaded(machine, None, scale);
+            let wrong = wrong_answers(&mut database.session(), scale);
+            assert!(wrong.is_empty(), "topology {name}, scale {scale}, seed {seed}: {wrong:#?}");
         }
     }
 }
