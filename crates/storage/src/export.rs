@@ -15,7 +15,7 @@ use types::{DataType, SqlError, SqlResult, Value};
 use crate::word::{float_of_word, int_of_word};
 use crate::{Column, Dictionary, Encoding, Table};
 
-/// Some rows of a column as an Arrow array of [`arrow_type`].
+/// Some rows of a column as an Arrow array of [`crate::schema::arrow_type`].
 pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
     match column.data_type {
         DataType::Null | DataType::Text | DataType::Char(_) | DataType::Varchar(_) => {

@@ -9,7 +9,7 @@
 //! - Invariant: the same rows give the same columns, however many workers build them.
 //! - Invariant: all bytes of a column lie in placed segments, never on the heap.
 //!
-//! Reading order: [`column`], [`dictionary`], [`encode`], [`table`], [`catalog`], then [`build`] and [`parquet`].
+//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`table`], [`catalog`], then [`build`] and [`mod@parquet`].
 #![forbid(unsafe_code)]
 
 pub mod build;
