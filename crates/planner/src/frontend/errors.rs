@@ -74,8 +74,38 @@ pub fn convert(error: DataFusionError, catalog: &dyn CatalogView, library: &Libr
         }
         DataFusionError::Plan(text) => plan_error(&text, catalog, library),
         DataFusionError::Internal(text) => SqlError::internal(first_line(&text)),
-        other => SqlError::new(SqlState::DATATYPE_MISMATCH, root_text(&other)),
+        other => constant_error(root_text(&other)),
     }
+}
+
+/// What folding constants failed with, told by its words: the library has no codes.
+fn constant_error(text: String) -> SqlError {
+    let text =
+        text.trim_start_matches("Cast error: ").trim_start_matches("Invalid argument error: ");
+    let quoted = || text.split('\'').nth(1).unwrap_or_default();
+    let target = text.rsplit("value of ").next().and_then(|it| it.split(' ').next()).unwrap_or("");
+    if text.starts_with("Cannot cast string") && target.starts_with("Date") {
+        let message = format!("\"{}\" is not a date", quoted());
+        return SqlError::new(SqlState::DATETIME_OVERFLOW, message)
+            .with_hint("dates are written YYYY-MM-DD and must exist in the calendar");
+    }
+    if text.starts_with("Cannot cast string") || text.starts_with("Error parsing timestamp") {
+        let message = match quoted() {
+            "" => text.to_owned(),
+            value => format!("\"{value}\" does not spell a value of the wanted type"),
+        };
+        return SqlError::new(SqlState::INVALID_TEXT, message);
+    }
+    if text.starts_with("Can't cast value") || text.contains("too large to store in a Decimal") {
+        return SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, format!("out of range: {text}"));
+    }
+    if text.contains("Overflow happened") || text.contains("overflow") {
+        return SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, format!("out of range: {text}"));
+    }
+    if text.contains("Divide by zero") {
+        return SqlError::new(SqlState::DIVISION_BY_ZERO, "division by zero");
+    }
+    SqlError::new(SqlState::DATATYPE_MISMATCH, text)
 }
 
 fn schema_error(error: &SchemaError) -> SqlError {
@@ -146,6 +176,22 @@ fn plan_error(text: &str, catalog: &dyn CatalogView, library: &Library) -> SqlEr
     {
         return SqlError::new(SqlState::UNDEFINED_FUNCTION, text)
             .with_hint("cast the arguments to types that the function takes");
+    }
+    if text.starts_with("Aggregate functions are not allowed in the WHERE") {
+        let message = "an aggregate function cannot stand in WHERE";
+        return SqlError::new(SqlState::GROUPING_ERROR, message).with_hint("use HAVING");
+    }
+    if text.starts_with("Cannot coerce arithmetic expression") {
+        let types = text.trim_start_matches("Cannot coerce arithmetic expression ");
+        let types = types.trim_end_matches(" to valid types");
+        return SqlError::new(
+            SqlState::UNDEFINED_FUNCTION,
+            format!("there is no operator {types}"),
+        )
+        .with_hint("cast an operand");
+    }
+    if text.starts_with("LIMIT must be") || text.starts_with("OFFSET must be") {
+        return SqlError::new(SqlState("2201W"), text);
     }
     if text.contains("Correlated") || text.contains("correlated") {
         return SqlError::unsupported(format!("this correlated subquery is not supported: {text}"))

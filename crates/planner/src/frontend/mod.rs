@@ -5,6 +5,7 @@
 
 mod average;
 pub mod catalog;
+mod constants;
 pub mod errors;
 mod expressions;
 pub(crate) use expressions::{cast, null};
@@ -93,6 +94,10 @@ impl Frontend {
         let names = names::of_output(&plan);
         let plan = self.analyzer.execute_and_check(plan, &self.library.options, |_, _| {})?;
         subqueries::check(&plan)?;
+        let plan = match self.library.scalar("round") {
+            Some(round) => constants::round_before_integers(plan, &round)?,
+            None => plan,
+        };
         let config = OptimizerContext::new_with_config_options(Arc::clone(&self.library.options));
         Ok((self.optimizer.optimize(plan, &config, |_, _| {})?, names))
     }
