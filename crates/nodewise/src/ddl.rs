@@ -1,6 +1,7 @@
 //! Statements that make, fill and drop tables.
 
 use arrow_array::RecordBatch;
+use plan::{Expr, ExprKind, Operator, Plan};
 use planner::{ColumnDefinition, ParsedQuery};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
@@ -137,18 +138,9 @@ impl Session {
         let database = self.database.clone();
         let _writer = database.writer.lock();
         let old = self.existing(table)?;
-        let Finished { plan, executed, .. } = self.run_query(query, cancel)?;
         let targets = targets(&old, columns)?;
-        if targets.len() != plan.output.len() {
-            return Err(SqlError::new(
-                SqlState::SYNTAX,
-                format!(
-                    "INSERT names {} columns but gives {} values",
-                    targets.len(),
-                    plan.output.len()
-                ),
-            ));
-        }
+        let assign = |plan: &mut Plan| assign(plan, &targets, &old);
+        let Finished { plan, executed, .. } = self.run_adjusted(query, cancel, assign)?;
         let arrow = crate::result::schema_of(&plan.output);
         let given = to_record_batches(&executed.rows, &arrow)?;
         let batches: Vec<RecordBatch> =
@@ -303,6 +295,35 @@ fn targets(table: &Table, columns: &[String]) -> SqlResult<Vec<usize>> {
         places.push(place);
     }
     Ok(places)
+}
+
+/// Text that is assigned to a column of another type is read as that type, as in `VALUES ('2020-02-29')`.
+fn assign(plan: &mut Plan, targets: &[usize], table: &Table) -> SqlResult<()> {
+    if targets.len() != plan.output.len() {
+        let (named, given) = (targets.len(), plan.output.len());
+        return Err(SqlError::new(
+            SqlState::SYNTAX,
+            format!("INSERT names {named} columns but gives {given} values"),
+        ));
+    }
+    let mut changed = false;
+    let mut project = Vec::with_capacity(targets.len());
+    for (place, (output, &target)) in plan.output.iter_mut().zip(targets).enumerate() {
+        let wanted = table.columns[target].data_type;
+        let column = Expr::column(place, output.data_type);
+        if output.data_type.is_text() && !wanted.is_text() {
+            changed = true;
+            output.data_type = wanted;
+            project.push(Expr { kind: ExprKind::Cast(Box::new(column)), data_type: wanted });
+        } else {
+            project.push(column);
+        }
+    }
+    match plan.pipelines.last_mut() {
+        Some(last) if changed => last.operators.push(Operator::Project(project)),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// A batch with all columns of the table, NULL where the INSERT names none.

@@ -169,11 +169,22 @@ impl Session {
         query: &ParsedQuery,
         cancel: &CancelToken,
     ) -> SqlResult<Finished> {
+        self.run_adjusted(query, cancel, |_| Ok(()))
+    }
+
+    /// [`Session::run_query`] with a last change to the plan before it runs.
+    pub(crate) fn run_adjusted(
+        &self,
+        query: &ParsedQuery,
+        cancel: &CancelToken,
+        adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
+    ) -> SqlResult<Finished> {
         let machine = &self.database.machine;
         let started = machine.now();
         let catalog = StatementCatalog::new(self);
         self.load_files(query, &catalog, cancel)?;
-        let plan = self.database.planner.plan_query(query, &catalog)?;
+        let mut plan = self.database.planner.plan_query(query, &catalog)?;
+        adjust(&mut plan)?;
         let planned = machine.now();
         let context = QueryContext {
             scheduler: self.database.scheduler.clone(),

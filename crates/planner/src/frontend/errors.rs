@@ -190,6 +190,11 @@ fn plan_error(text: &str, catalog: &dyn CatalogView, library: &Library) -> SqlEr
         )
         .with_hint("cast an operand");
     }
+    if text.starts_with("Projections require unique expression names") {
+        let message = "two columns of one SELECT have the same name";
+        return SqlError::new(SqlState::DUPLICATE_COLUMN, message)
+            .with_hint("give one of them another name with AS");
+    }
     if text.starts_with("LIMIT must be") || text.starts_with("OFFSET must be") {
         return SqlError::new(SqlState("2201W"), text);
     }

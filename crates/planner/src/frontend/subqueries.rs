@@ -13,6 +13,14 @@ pub fn check(plan: &LogicalPlan) -> Result<()> {
         if let LogicalPlan::Filter(filter) = node {
             conjunct(&filter.predicate, filter.input.schema())?;
         }
+        for expr in node.expressions() {
+            expr.apply(|it| {
+                if let Expr::SetComparison(it) = it {
+                    quantified(&it.expr, &it.subquery.subquery)?;
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })?;
+        }
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(())
@@ -41,6 +49,18 @@ fn positive(expr: &Expr, schema: &DFSchema) -> Result<()> {
         Expr::InSubquery(it) if !it.negated => Ok(()),
         other => strict(other, schema),
     }
+}
+
+/// `x > ALL (subquery)` becomes EXISTS with x inside, where a column of the same name would take its place.
+fn quantified(operand: &Expr, subquery: &LogicalPlan) -> Result<()> {
+    if operand.column_refs().iter().any(|it| subquery.schema().has_column(it)) {
+        return Err(DataFusionError::NotImplemented(
+            "ANY or ALL over a subquery on the same table; give the table another name in the \
+             subquery, as in SELECT other.a FROM orders AS other"
+                .to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 fn strict(expr: &Expr, schema: &DFSchema) -> Result<()> {
