@@ -13,29 +13,14 @@ use arrow_array::{
     RecordBatchOptions, StringArray,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema, TimeUnit};
+use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema};
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult};
 
 use crate::value::text_of;
 use crate::{Batch, Bitmap, ColumnShape, Layout, Representation, TextVector, Values, Vector};
 
-/// The Arrow form of a type.
-pub fn arrow_type(data_type: DataType) -> ArrowType {
-    match data_type {
-        DataType::Null => ArrowType::Null,
-        DataType::Boolean => ArrowType::Boolean,
-        DataType::SmallInt => ArrowType::Int16,
-        DataType::Integer => ArrowType::Int32,
-        DataType::BigInt => ArrowType::Int64,
-        DataType::Real => ArrowType::Float32,
-        DataType::Double => ArrowType::Float64,
-        DataType::Decimal { precision, scale } => ArrowType::Decimal128(precision, scale as i8),
-        DataType::Date => ArrowType::Date32,
-        DataType::Timestamp => ArrowType::Timestamp(TimeUnit::Microsecond, None),
-        DataType::Char(_) | DataType::Varchar(_) | DataType::Text => ArrowType::Utf8,
-    }
-}
+pub use storage::schema::arrow_type;
 
 /// A vector as an array of its type's Arrow form; codes become text.
 pub fn to_arrow(vector: &Vector, shape: &ColumnShape) -> ArrayRef {
