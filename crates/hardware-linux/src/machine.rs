@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use hardware::topology::{Cpu, LlcId, Node};
 use hardware::{
-    CpuId, Machine, MachineError, Mapping, NodeId, PagePolicy, Restriction, SocketId, Topology,
-    WorkerSpec, WorkerTeam,
+    CpuId, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction, SocketId,
+    Topology, WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
@@ -313,6 +313,15 @@ impl Machine for LinuxMachine {
         let left = topology::available_bytes(&Root::new(Path::new("/")), some);
         // Where /proc is hidden nothing is known: let mmap decide.
         Bytes(left.unwrap_or(u64::MAX / 2))
+    }
+
+    fn node_memory(&self, node: NodeId) -> Option<NodeMemory> {
+        self.topology.node_index(node)?;
+        topology::node_memory(&Root::new(Path::new("/")), node, self.topology.nodes.len())
+    }
+
+    fn interleave_bytes(&self, bytes: usize) -> usize {
+        mappings::interleave_unit(bytes, self.page)
     }
 }
 

@@ -317,3 +317,13 @@ fn a_container_that_forbids_everything_still_works() {
     });
     refused.join().unwrap();
 }
+
+#[test]
+fn the_memory_of_each_node_is_told_afresh() {
+    let machine = hardware_linux::open();
+    for node in &machine.topology().nodes {
+        let memory = machine.node_memory(node.id).unwrap();
+        assert!(memory.free <= memory.total && memory.available <= memory.total, "{memory:?}");
+    }
+    assert_eq!(machine.node_memory(NodeId(u16::MAX)), None);
+}

@@ -10,6 +10,7 @@ pub mod samples;
 pub mod topology;
 
 pub use machine::{
-    Machine, MachineError, Mapping, PagePolicy, Restriction, Step, Worker, WorkerSpec, WorkerTeam,
+    Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step, Worker, WorkerSpec,
+    WorkerTeam,
 };
 pub use topology::{CpuId, LlcId, NodeId, SocketId, Topology};

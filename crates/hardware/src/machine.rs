@@ -6,8 +6,8 @@
 use std::fmt;
 use std::ptr::NonNull;
 
-use stdx::Nanos;
 use stdx::sync::Arc;
+use stdx::{Bytes, Nanos};
 
 use crate::topology::{CpuId, NodeId, Topology};
 
@@ -30,6 +30,17 @@ pub struct Mapping {
     pub base: NonNull<u8>,
     /// Length; a multiple of the page size.
     pub bytes: usize,
+}
+
+/// The memory of one node at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct NodeMemory {
+    /// Memory installed.
+    pub total: Bytes,
+    /// Memory that holds nothing.
+    pub free: Bytes,
+    /// Free memory and what the OS can make free at once, such as cached files: what a move to the node may take.
+    pub available: Bytes,
 }
 
 /// What a worker did in one step.
@@ -106,7 +117,7 @@ impl fmt::Display for MachineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OutOfMemory { bytes } => {
-                write!(f, "the machine has no {} left", stdx::Bytes(*bytes as u64))
+                write!(f, "the machine has no {} left", Bytes(*bytes as u64))
             }
             Self::NoSuchNode(node) => write!(f, "there is no NUMA node {node} to allocate on"),
             Self::Os { call, message } => write!(f, "{call} failed: {message}"),
@@ -146,7 +157,14 @@ pub trait Machine: Send + Sync {
     /// What the OS forbids here.
     fn restrictions(&self) -> Vec<Restriction>;
     /// Peak and current resident bytes of this process; zero where it is not known.
-    fn resident_bytes(&self) -> (stdx::Bytes, stdx::Bytes);
+    fn resident_bytes(&self) -> (Bytes, Bytes);
     /// The bytes this process may still take: free memory or the cgroup's limit, whichever is less.
-    fn available_bytes(&self) -> stdx::Bytes;
+    fn available_bytes(&self) -> Bytes;
+    /// The memory of a node now, unlike the figures of [`Topology`]; `None` for a node that the machine does not have.
+    fn node_memory(&self, node: NodeId) -> Option<NodeMemory>;
+    /// The bytes that stay together when a range of `bytes` is dealt round nodes by [`Machine::place`].
+    fn interleave_bytes(&self, bytes: usize) -> usize {
+        let _ = bytes;
+        self.page_bytes()
+    }
 }

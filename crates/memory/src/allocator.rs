@@ -9,7 +9,7 @@ use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex, MutexGuard};
 
 use crate::segment::Backing;
-use crate::{CHUNK_BYTES, Location, PageSocketMap, Segment};
+use crate::{CHUNK_BYTES, PageSocketMap, Segment};
 
 /// Segments start at multiples of a cache line.
 const LINE_BYTES: usize = 64;
@@ -32,6 +32,25 @@ unsafe impl Sync for Region {}
 /// A region that small segments share. It is cut from the front; space comes back when all pieces are dropped.
 pub(crate) struct Chunk {
     region: Region,
+}
+
+impl Region {
+    /// Bytes of the mapping.
+    pub(crate) fn bytes(&self) -> usize {
+        self.mapping.bytes
+    }
+
+    /// The policy of all its pages, if there is one.
+    pub(crate) fn policy(&self) -> Option<&PagePolicy> {
+        self.policy.as_ref()
+    }
+}
+
+impl Chunk {
+    /// The policy that all pieces live by.
+    pub(crate) fn policy(&self) -> Option<&PagePolicy> {
+        self.region.policy()
+    }
 }
 
 /// The chunk that the next small segment is cut from.
@@ -131,17 +150,19 @@ impl Allocator {
         }
         // Small pieces would share pages, so such a segment has a mapping of its own whatever its size.
         let page = self.0.machine.page_bytes();
-        let mut segment = if bytes == 0 {
-            self.allocate(0, PagePolicy::FirstTouch)?
-        } else {
-            let region = self.0.map(bytes.next_multiple_of(page), PagePolicy::FirstTouch)?;
-            Inner::whole(&self.0, region, bytes)
-        };
+        if bytes == 0 {
+            return self.allocate(0, PagePolicy::FirstTouch);
+        }
+        let mut region = self.0.map(bytes.next_multiple_of(page), PagePolicy::FirstTouch)?;
         for (range, policy) in places {
             assert_eq!(range.start % page, 0, "a placed range begins inside a page");
-            segment.place_range(range.start..range.end.min(bytes), policy)?;
+            let range = range.start..range.end.min(bytes);
+            if let Err(error) = self.0.place_untouched(&mut region, range, policy) {
+                self.0.unmap(region);
+                return Err(error);
+            }
         }
-        Ok(segment)
+        Ok(Inner::whole(&self.0, region, bytes))
     }
 
     /// Limits the mapped bytes; allocating past it fails with [`MachineError::OutOfMemory`].
@@ -176,7 +197,7 @@ impl Inner {
         &*self.machine
     }
 
-    fn allocate(
+    pub(crate) fn allocate(
         self: &Arc<Self>,
         bytes: usize,
         policy: PagePolicy,
@@ -213,7 +234,7 @@ impl Inner {
         let base = region.mapping.base;
         let map = region.map.subset(base.as_ptr() as usize, bytes);
         // SAFETY: the region is ours, longer than `bytes`, aligned to 2 MiB, and mapped memory is initialised.
-        unsafe { Segment::new(base, bytes, Backing::Whole(region), map, self.clone()) }
+        unsafe { Segment::new(base, bytes, Backing::Whole(Mutex::new(region)), map, self.clone()) }
     }
 
     /// Cuts a small segment from the open chunk of its policy.
@@ -293,9 +314,7 @@ impl Inner {
             self.mapped_total.fetch_sub(size, Ordering::Relaxed);
         })?;
         let mut map = PageSocketMap::new(self.machine.page_bytes());
-        if let Some(location) = Location::planned(&policy) {
-            map.insert(mapping.base.as_ptr() as usize, mapping.bytes / map.page_bytes(), location);
-        }
+        map.promise(self.machine(), mapping.base.addr().get(), mapping.bytes, &policy);
         let region = Region { mapping, map, policy: Some(policy) };
         self.account(&region, |counter, bytes| counter.fetch_add(bytes, Ordering::Relaxed));
         Ok(region)
@@ -324,19 +343,42 @@ impl Inner {
         change(&self.mapped[self.mapped.len() - 1], unplaced);
     }
 
-    /// Notes that pages of a segment with its own region were placed anew.
-    pub(crate) fn replaced(
+    /// Places pages of a fresh region.
+    fn place_untouched(
         &self,
         region: &mut Region,
-        map: &PageSocketMap,
-        whole: bool,
+        range: Range<usize>,
         policy: &PagePolicy,
+    ) -> Result<(), MachineError> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let page = region.map.page_bytes();
+        let bytes = range.len().next_multiple_of(page);
+        assert!(range.start + bytes <= region.mapping.bytes, "{range:?} is past the region");
+        // SAFETY: the range lies inside the mapping.
+        let base = unsafe { region.mapping.base.add(range.start) };
+        self.machine.place(base, bytes, policy)?;
+        self.account(region, |counter, bytes| counter.fetch_sub(bytes, Ordering::Relaxed));
+        region.policy = None;
+        region.map.promise(self.machine(), base.addr().get(), bytes, policy);
+        self.account(region, |counter, bytes| counter.fetch_add(bytes, Ordering::Relaxed));
+        Ok(())
+    }
+
+    /// Notes where the first `bytes` bytes of a region are now. It is kept for the policy's next segment only when they
+    /// are where that says. The pages past the segment's end keep the old place, untouched as they are.
+    pub(crate) fn relocated(
+        &self,
+        region: &mut Region,
+        bytes: usize,
+        map: &PageSocketMap,
+        policy: Option<PagePolicy>,
     ) {
         self.account(region, |counter, bytes| counter.fetch_sub(bytes, Ordering::Relaxed));
+        region.map.remove(region.mapping.base.addr().get(), bytes);
         region.map.add_map(map);
-        // The pages past the segment's end keep the old place, untouched as they are.
-        let pages = region.mapping.bytes / region.map.page_bytes();
-        region.policy = (whole && map.pages() == pages).then(|| policy.clone());
+        region.policy = policy.filter(|it| keeps(it, &region.map));
         self.account(region, |counter, bytes| counter.fetch_add(bytes, Ordering::Relaxed));
     }
 
@@ -405,6 +447,16 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.trim();
+    }
+}
+
+/// Whether all pages of a map are where a policy may put them.
+fn keeps(policy: &PagePolicy, map: &PageSocketMap) -> bool {
+    let mut nodes = map.summary().iter().map(|it| it.0);
+    match policy {
+        PagePolicy::Node(node) => nodes.all(|it| it == *node),
+        PagePolicy::Interleave(dealt) => nodes.all(|it| dealt.contains(&it)),
+        PagePolicy::FirstTouch => true,
     }
 }
 

@@ -138,13 +138,13 @@ fn placed_ranges_are_mapped_counted_and_moved() {
     let (zero, one) = (NodeId(0), NodeId(1));
     let half = 2 << 20;
     let places = [(0..half, HERE), (half..2 * half, PagePolicy::Node(one))];
-    let mut segment = allocator.allocate_placed(2 * half, &places).unwrap();
+    let segment = allocator.allocate_placed(2 * half, &places).unwrap();
     let base = segment.as_bytes().as_ptr() as usize;
     assert_eq!(segment.page_map().node_of(base + half - 1), Some(zero));
     assert_eq!(segment.page_map().node_of(base + half), Some(one));
     assert_eq!(allocator.usage().nodes, [(zero, Bytes(2 << 20)), (one, Bytes(2 << 20))]);
-    let planned = segment.page_map().clone();
-    assert_eq!(*segment.locate().unwrap(), planned);
+    let planned = segment.page_map();
+    assert_eq!(segment.locate().unwrap(), planned);
     segment.place(&PagePolicy::Interleave(vec![zero, one])).unwrap();
     assert_eq!(segment.page_map().ranges().len(), 1);
     segment.place_range(0..half, &PagePolicy::Node(one)).unwrap();
@@ -152,7 +152,7 @@ fn placed_ranges_are_mapped_counted_and_moved() {
     drop(segment);
     assert_eq!((machine.mapped(), allocator.usage().total()), (0, Bytes(0)));
     // First touch: nothing is promised, and the memory is not handed to others.
-    let mut untouched = allocator.allocate(100, PagePolicy::FirstTouch).unwrap();
+    let untouched = allocator.allocate(100, PagePolicy::FirstTouch).unwrap();
     assert_eq!(untouched.page_map().pages(), 0);
     assert_eq!(untouched.locate().unwrap().pages(), 0);
     drop(untouched);
@@ -161,4 +161,79 @@ fn placed_ranges_are_mapped_counted_and_moved() {
     assert!(empty.as_mut_slice::<i128>().is_empty() && empty.split_mut(&[]).len() == 1);
     empty.place(&HERE).unwrap();
     assert!(allocator.allocate_placed(0, &places[..0]).is_ok());
+}
+
+#[test]
+fn a_move_that_fails_or_stops_half_way_leaves_the_map_true() {
+    let (machine, allocator) = two_nodes();
+    let there = PagePolicy::Node(NodeId(1));
+    let segment = allocator.allocate(2 * CHUNK_BYTES, HERE).unwrap();
+    let pages = 2 * CHUNK_BYTES / PAGE;
+    let before = segment.page_map();
+    let on = |node| segment.page_map().summary().iter().find(|it| it.0 == NodeId(node)).unwrap().1;
+    for error in [true, false] {
+        segment.place(&HERE).unwrap();
+        machine.stop_moves_after(Some(pages / 4), error);
+        assert_eq!(segment.place(&there).is_err(), error);
+        machine.stop_moves_after(None, false);
+        assert_eq!((on(0), on(1)), (pages - pages / 4, pages / 4), "what really moved");
+        let learned = segment.page_map();
+        assert_eq!(segment.locate().unwrap(), learned);
+        assert_eq!(segment.node_of(0), Some(NodeId(1)));
+        assert_eq!(segment.node_of(segment.bytes() - 1), Some(NodeId(0)));
+        let quarter = Bytes((CHUNK_BYTES / 2) as u64);
+        assert_eq!(allocator.usage().nodes[1], (NodeId(1), quarter));
+    }
+    assert_eq!(before.summary(), [(NodeId(0), pages)], "a snapshot stays what it was");
+    let nowhere = segment.place(&PagePolicy::Node(NodeId(7)));
+    assert_eq!(nowhere.unwrap_err(), MachineError::NoSuchNode(NodeId(7)));
+    assert_eq!(on(1), pages / 4);
+    // Its pages are mixed, so that the next segment of either policy does not get them.
+    drop(segment);
+    assert_eq!(machine.mapped(), 0);
+}
+
+#[test]
+fn readers_go_on_while_pages_move() {
+    let (_, allocator) = two_nodes();
+    let words = if cfg!(miri) { 2 * PAGE } else { CHUNK_BYTES } / 8 * 2;
+    let mut segment = allocator.allocate_placed(words * 8, &[(0..words * 8 / 2, HERE)]).unwrap();
+    let numbers = segment.as_mut_slice::<u64>();
+    numbers.iter_mut().enumerate().for_each(|(at, it)| *it = at as u64);
+    let total = words as u64 * (words as u64 - 1) / 2;
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..4 {
+                    assert_eq!(segment.as_slice::<u64>().iter().sum::<u64>(), total);
+                    let known = segment.page_map().pages() * PAGE;
+                    assert!(known == words * 8 || known == words * 4, "never half a map: {known}");
+                }
+            });
+        }
+        for turn in 0..4 {
+            segment.place(&PagePolicy::Node(NodeId(turn % 2))).unwrap();
+        }
+    });
+    assert_eq!(segment.page_map().summary(), [(NodeId(1), words * 8 / PAGE)]);
+}
+
+#[test]
+fn a_segment_that_shares_its_chunk_is_copied_and_not_moved() {
+    let (_, allocator) = two_nodes();
+    let mut small = allocator.allocate(100, HERE).unwrap();
+    let neighbour = allocator.allocate(100, HERE).unwrap();
+    small.as_bytes_mut().fill(7);
+    assert!(!small.is_movable());
+    small.place(&HERE).unwrap();
+    let there = PagePolicy::Node(NodeId(1));
+    let refused = small.place(&there).unwrap_err();
+    assert!(refused.to_string().contains("has to be copied"), "{refused}");
+    assert_eq!(neighbour.node_of(0), Some(NodeId(0)));
+    let copy = small.copy(&there).unwrap();
+    assert_eq!((copy.as_bytes(), copy.node_of(99)), (small.as_bytes(), Some(NodeId(1))));
+    let large = allocator.allocate(CHUNK_BYTES, HERE).unwrap();
+    assert!(large.is_movable());
+    let empty = allocator.allocate(0, HERE).unwrap();
+    assert!(empty.is_movable() && empty.copy(&there).unwrap().as_bytes().is_empty());
 }

@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 
 use hardware::topology::Node;
 use hardware::{
-    Machine, MachineError, Mapping, NodeId, PagePolicy, Restriction, SocketId, Topology,
-    WorkerSpec, WorkerTeam,
+    Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction, SocketId,
+    Topology, WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
@@ -19,6 +19,8 @@ pub(crate) const PAGE: usize = if cfg!(miri) { 64 << 10 } else { 4096 };
 struct State {
     mappings: BTreeMap<usize, usize>,
     pages: BTreeMap<usize, NodeId>,
+    /// How many pages a move places before it stops, and whether it says so.
+    stop: Option<(usize, bool)>,
 }
 
 pub(crate) struct FakeMachine {
@@ -54,6 +56,11 @@ impl FakeMachine {
     /// Bytes mapped now.
     pub(crate) fn mapped(&self) -> usize {
         self.state.lock().mappings.values().sum()
+    }
+
+    /// Lets moves stop after some pages, with an error or in silence.
+    pub(crate) fn stop_moves_after(&self, pages: Option<usize>, error: bool) {
+        self.state.lock().stop = pages.map(|it| (it, error));
     }
 
     /// Puts single pages somewhere, as the OS would behind our back.
@@ -118,9 +125,14 @@ impl Machine for FakeMachine {
         {
             return Err(MachineError::NoSuchNode(*node));
         }
-        let pages: Vec<_> = nodes.into_iter().cycle().take(bytes / PAGE).collect();
+        let stop = self.state.lock().stop;
+        let (most, error) = stop.unwrap_or((usize::MAX, false));
+        let pages: Vec<_> = nodes.into_iter().cycle().take((bytes / PAGE).min(most)).collect();
         self.put(base, &pages);
-        Ok(())
+        match error {
+            true => Err(MachineError::Os { call: "place", message: "stopped".to_owned() }),
+            false => Ok(()),
+        }
     }
     fn locate(&self, base: NonNull<u8>, pages: usize) -> Result<Vec<Option<NodeId>>, MachineError> {
         let base = base.as_ptr() as usize;
@@ -139,5 +151,10 @@ impl Machine for FakeMachine {
     }
     fn available_bytes(&self) -> Bytes {
         Bytes(1 << 40)
+    }
+    fn node_memory(&self, node: NodeId) -> Option<NodeMemory> {
+        let all = Bytes(1 << 30);
+        self.topology.node_index(node)?;
+        Some(NodeMemory { total: all, free: all, available: all })
     }
 }

@@ -26,12 +26,12 @@ pub enum Location {
 }
 
 impl Location {
-    /// What a policy promises for a range from its beginning on; nothing for first touch.
-    pub fn planned(policy: &PagePolicy) -> Option<Self> {
+    /// What a policy promises for a range from its beginning on, with `stride` pages a turn; nothing for first touch.
+    pub fn planned(policy: &PagePolicy, stride: usize) -> Option<Self> {
         match policy {
             PagePolicy::Node(node) => Some(Self::Node(*node)),
             PagePolicy::Interleave(nodes) if nodes.len() > 1 => {
-                Some(Self::Interleaved { nodes: nodes.clone(), stride: 1, start: 0 })
+                Some(Self::Interleaved { nodes: nodes.clone(), stride, start: 0 })
             }
             PagePolicy::Interleave(nodes) => nodes.first().map(|&it| Self::Node(it)),
             PagePolicy::FirstTouch => None,
@@ -229,8 +229,8 @@ impl PageSocketMap {
         self.place(machine, base, bytes, &PagePolicy::Interleave(nodes.to_vec()))
     }
 
-    /// Lets the machine place pages and records what the policy promises. First touch promises nothing: what is known
-    /// stays known, as no page moves.
+    /// Lets the machine place pages, then asks where they are: it may move some and not others without an error, and
+    /// with one, too. Pages not touched yet are recorded as promised; first touch promises nothing.
     pub fn place(
         &mut self,
         machine: &dyn Machine,
@@ -243,11 +243,48 @@ impl PageSocketMap {
             return Ok(());
         }
         let page = base.map_addr(|_| first.try_into().expect("invariant: no page at zero"));
-        machine.place(page, pages * self.page_bytes, policy)?;
-        if let Some(location) = Location::planned(policy) {
+        let placed = machine.place(page, pages * self.page_bytes, policy);
+        let promised = match &placed {
+            Ok(()) => self.promised(machine, pages, policy),
+            Err(_) => None,
+        };
+        let kept = self.subset(first, pages * self.page_bytes);
+        self.remove(first, pages * self.page_bytes);
+        let mut nodes = machine.locate(page, pages)?;
+        for (index, node) in nodes.iter_mut().enumerate().filter(|it| it.1.is_none()) {
+            *node = match &promised {
+                Some(promised) => Some(promised.node_of(index)),
+                None => kept.node_of(first + index * self.page_bytes),
+            };
+        }
+        for run in detect_runs(&nodes) {
+            self.insert(first + run.first * self.page_bytes, run.pages, run.location);
+        }
+        placed
+    }
+
+    /// Records what a policy promises for pages that nobody has touched yet and the machine has placed.
+    pub(crate) fn promise(
+        &mut self,
+        machine: &dyn Machine,
+        base: usize,
+        bytes: usize,
+        policy: &PagePolicy,
+    ) {
+        let (first, pages) = self.pages_under(base, bytes);
+        if let Some(location) = self.promised(machine, pages, policy) {
             self.insert(first, pages, location);
         }
-        Ok(())
+    }
+
+    fn promised(
+        &self,
+        machine: &dyn Machine,
+        pages: usize,
+        policy: &PagePolicy,
+    ) -> Option<Location> {
+        let stride = machine.interleave_bytes(pages * self.page_bytes) / self.page_bytes;
+        Location::planned(policy, stride.max(1))
     }
 
     /// The ranges, ascending.

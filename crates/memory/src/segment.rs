@@ -1,12 +1,15 @@
 //! Owned memory with a known place.
+//!
+//! A segment is moved through a shared reference, while others read it: its addresses stay. Its map is replaced as a
+//! whole after the move, so that who looks meanwhile sees the old one and never waits for the kernel.
 
 use std::mem::size_of;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::slice;
 
-use hardware::{MachineError, PagePolicy};
-use stdx::sync::Arc;
+use hardware::{MachineError, NodeId, PagePolicy};
+use stdx::sync::{Arc, Mutex, RwLock};
 
 use crate::allocator::{Chunk, Inner, Region};
 use crate::{PageSocketMap, Pod};
@@ -15,8 +18,8 @@ use crate::{PageSocketMap, Pod};
 pub(crate) enum Backing {
     /// No bytes, no memory.
     Nothing,
-    /// A mapping of its own.
-    Whole(Region),
+    /// A mapping of its own; the lock is held while its pages move.
+    Whole(Mutex<Region>),
     /// A piece of a chunk that small segments share.
     Piece(Arc<Chunk>),
 }
@@ -26,7 +29,8 @@ pub struct Segment {
     base: NonNull<u8>,
     bytes: usize,
     backing: Backing,
-    map: PageSocketMap,
+    page_bytes: usize,
+    map: RwLock<Arc<PageSocketMap>>,
     allocator: Arc<Inner>,
 }
 
@@ -46,7 +50,8 @@ impl Segment {
         map: PageSocketMap,
         allocator: Arc<Inner>,
     ) -> Self {
-        Self { base, bytes, backing, map, allocator }
+        let page_bytes = map.page_bytes();
+        Self { base, bytes, backing, page_bytes, map: RwLock::new(Arc::new(map)), allocator }
     }
 
     /// Its length.
@@ -96,27 +101,55 @@ impl Segment {
         pieces
     }
 
-    /// Where its pages live: what the policy promised, or what [`Segment::locate`] found.
-    pub fn page_map(&self) -> &PageSocketMap {
-        &self.map
+    /// Where its pages live: what the policy promised, or what [`Segment::locate`] or a move found. A snapshot: a move
+    /// that ends later does not change it.
+    pub fn page_map(&self) -> Arc<PageSocketMap> {
+        self.map.read().clone()
+    }
+
+    /// The node that its byte at `offset` lives on, when that is known.
+    pub fn node_of(&self, offset: usize) -> Option<NodeId> {
+        self.map.read().node_of(self.base.addr().get() + offset)
+    }
+
+    /// Whether [`Segment::place`] can move it. One that shares its chunk with other small segments stays where it is;
+    /// [`Segment::copy`] makes another.
+    pub fn is_movable(&self) -> bool {
+        !matches!(self.backing, Backing::Piece(_))
+    }
+
+    /// A segment with the same bytes, placed by a policy of its own.
+    pub fn copy(&self, policy: &PagePolicy) -> Result<Self, MachineError> {
+        let mut copy = Inner::allocate(&self.allocator, self.bytes, policy.clone())?;
+        copy.as_bytes_mut().copy_from_slice(self.as_bytes());
+        Ok(copy)
     }
 
     /// Asks the machine where the pages are.
-    pub fn locate(&mut self) -> Result<&PageSocketMap, MachineError> {
-        let mut map = PageSocketMap::new(self.map.page_bytes());
+    pub fn locate(&self) -> Result<Arc<PageSocketMap>, MachineError> {
+        let region = match &self.backing {
+            Backing::Whole(region) => Some(region.lock()),
+            Backing::Nothing | Backing::Piece(_) => None,
+        };
+        let mut map = PageSocketMap::new(self.page_bytes);
         map.add(self.allocator.machine(), self.base, self.bytes)?;
-        self.map = map;
-        Ok(&self.map)
+        if let Some(mut region) = region {
+            let policy = region.policy().cloned();
+            self.allocator.relocated(&mut region, self.bytes, &map, policy);
+        }
+        Ok(self.set_map(map))
     }
 
-    /// Places all pages anew, moving those that are touched. A segment below one page moves its neighbours with it.
-    pub fn place(&mut self, policy: &PagePolicy) -> Result<(), MachineError> {
+    /// Places all pages anew, moving those that are touched. See [`Segment::place_range`].
+    pub fn place(&self, policy: &PagePolicy) -> Result<(), MachineError> {
         self.place_range(0..self.bytes, policy)
     }
 
-    /// Places the pages under a range of bytes anew, moving those that are touched. Concurrent readers may go on.
+    /// Places the pages under a range of bytes anew, moving those that are touched; who reads them reads on. Whether
+    /// it succeeds or not, the map is what the machine says afterwards. A segment that shares its chunk cannot be
+    /// placed by another policy than the chunk's.
     pub fn place_range(
-        &mut self,
+        &self,
         range: Range<usize>,
         policy: &PagePolicy,
     ) -> Result<(), MachineError> {
@@ -124,13 +157,33 @@ impl Segment {
         if range.is_empty() {
             return Ok(());
         }
+        let region = match &self.backing {
+            Backing::Nothing => return Ok(()),
+            Backing::Piece(chunk) if chunk.policy() == Some(policy) => return Ok(()),
+            Backing::Piece(_) => {
+                let message = format!(
+                    "a segment of {} bytes shares its pages with others and has to be copied",
+                    self.bytes
+                );
+                return Err(MachineError::Os { call: "place", message });
+            }
+            Backing::Whole(region) => region,
+        };
+        let mut region = region.lock();
+        let mut map = PageSocketMap::clone(&self.page_map());
         // SAFETY: the range lies inside the segment.
         let base = unsafe { self.base.add(range.start) };
-        self.map.place(self.allocator.machine(), base, range.len(), policy)?;
-        if let Backing::Whole(region) = &mut self.backing {
-            self.allocator.replaced(region, &self.map, range.len() == self.bytes, policy);
-        }
-        Ok(())
+        let placed = map.place(self.allocator.machine(), base, range.len(), policy);
+        let whole = placed.is_ok() && range.len() == self.bytes && region.bytes() == self.bytes;
+        self.allocator.relocated(&mut region, self.bytes, &map, whole.then(|| policy.clone()));
+        self.set_map(map);
+        placed
+    }
+
+    fn set_map(&self, map: PageSocketMap) -> Arc<PageSocketMap> {
+        let map = Arc::new(map);
+        *self.map.write() = map.clone();
+        map
     }
 }
 
@@ -138,7 +191,7 @@ impl Drop for Segment {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.backing, Backing::Nothing) {
             Backing::Nothing => {}
-            Backing::Whole(region) => self.allocator.give_back(region),
+            Backing::Whole(region) => self.allocator.give_back(region.into_inner()),
             Backing::Piece(chunk) => self.allocator.give_back_piece(chunk),
         }
     }
@@ -146,6 +199,6 @@ impl Drop for Segment {
 
 impl std::fmt::Debug for Segment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Segment({} bytes on {:?})", self.bytes, self.map.summary())
+        write!(f, "Segment({} bytes on {:?})", self.bytes, self.page_map().summary())
     }
 }

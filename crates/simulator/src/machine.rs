@@ -3,8 +3,8 @@
 use std::ptr::NonNull;
 
 use hardware::{
-    Machine, MachineError, Mapping, NodeId, PagePolicy, Restriction, Step, Topology, WorkerSpec,
-    WorkerTeam,
+    Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction, Step, Topology,
+    WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
@@ -103,6 +103,13 @@ impl Machine for SimulatedMachine {
     fn available_bytes(&self) -> Bytes {
         Bytes(self.pages.lock().available())
     }
+
+    fn node_memory(&self, node: NodeId) -> Option<NodeMemory> {
+        let known = &self.topology.nodes[self.topology.node_index(node)?];
+        // A node that no page may go to has what the model says.
+        let free = self.pages.lock().free(node).map_or(known.memory_free, Bytes);
+        Some(NodeMemory { total: known.memory_total, free, available: free })
+    }
 }
 
 #[cfg(test)]
@@ -157,7 +164,11 @@ mod tests {
         machine.place(mapping.base, 2 * 4096, &PagePolicy::Node(NodeId(1))).unwrap();
         assert_eq!(nodes(&machine, mapping.base, 5), [1, 1, 1, 0, 1]);
         assert!(machine.locate(mapping.base, 6).is_err());
+        let free = |node| machine.node_memory(NodeId(node)).map(|it| it.free.0);
+        assert_eq!(free(0), Some((4 << 20) - 4096));
+        assert_eq!((free(1), free(3), free(9)), (Some((2 << 20) - 4 * 4096), Some(2 << 20), None));
         machine.unmap(mapping);
+        assert_eq!(free(1), Some(2 << 20));
         assert_eq!(machine.available_bytes(), Bytes(6 << 20));
         assert_eq!(machine.resident_bytes(), (Bytes(5 * 4096), Bytes(0)));
     }

@@ -131,6 +131,12 @@ impl PageTable {
         free.min(self.limit_pages.saturating_sub(self.used_pages)) * PAGE_BYTES as u64
     }
 
+    /// Bytes of a node that no mapping holds; `None` for a node without memory to map.
+    pub(crate) fn free(&self, node: NodeId) -> Option<u64> {
+        let memory = self.memory.iter().find(|it| it.node == node)?;
+        Some((memory.total - memory.used) * PAGE_BYTES as u64)
+    }
+
     /// The region around `base` and the index of its first page, when `pages` from there on are mapped.
     fn find(
         &self,

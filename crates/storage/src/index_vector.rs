@@ -63,5 +63,5 @@ impl IndexVector {
 
 /// The node that holds a byte of a segment.
 pub(crate) fn node_at(segment: &Segment, byte: usize) -> Option<NodeId> {
-    segment.page_map().node_of(segment.as_bytes().as_ptr().addr() + byte)
+    segment.node_of(byte)
 }

@@ -55,7 +55,8 @@ pub fn available_bytes(root: &Root, nodes: Option<&[u16]>) -> Option<u64> {
     left
 }
 
-fn node_available(root: &Root, node: u16) -> Option<u64> {
+/// What a node has free or can make free, as far as its own file tells.
+pub fn node_available(root: &Root, node: u16) -> Option<u64> {
     let text = root.text(&format!("sys/devices/system/node/node{node}/meminfo"))?;
     let of = |key: &str| kilobytes(&text, &format!("Node {node} {key}"));
     Some(of("MemFree")? + of("Inactive(file)").unwrap_or(0))

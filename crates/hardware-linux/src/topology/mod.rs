@@ -27,6 +27,7 @@ use stdx::Bytes;
 
 pub(crate) use cgroup::{available_bytes, resident_bytes};
 pub(crate) use files::Root;
+pub(crate) use nodes::node_memory;
 
 /// Why a machine could not be read.
 #[derive(Clone, PartialEq, Eq, Debug)]

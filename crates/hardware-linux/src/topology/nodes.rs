@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hardware::SocketId;
 use hardware::topology::{Node, NodeId};
+use hardware::{NodeMemory, SocketId};
 use stdx::Bytes;
 
+use super::cgroup::node_available;
 use super::cpus::FoundCpu;
 use super::files::kilobytes;
 use super::{Root, TopologyError};
@@ -107,6 +108,18 @@ fn memory(root: &Root, node: NodeId, count: usize) -> Result<(u64, u64), Topolog
     let Some(text) = root.text(&path) else { return Ok((0, 0)) };
     pair(&text, &format!("Node {} ", node.0))
         .ok_or_else(|| root.malformed(&path, "there is no MemTotal in kB"))
+}
+
+/// The memory of a node now, on a machine of `count` nodes.
+pub fn node_memory(root: &Root, node: NodeId, count: usize) -> Option<NodeMemory> {
+    let (total, free) = memory(root, node, count).ok()?;
+    let whole = || kilobytes(&root.text("proc/meminfo")?, "MemAvailable");
+    let available = if count == 1 { whole() } else { node_available(root, node.0) };
+    Some(NodeMemory {
+        total: Bytes(total),
+        free: Bytes(free),
+        available: Bytes(available.unwrap_or(free)),
+    })
 }
 
 /// One row per node. A row lists the online nodes in ascending order.
