@@ -217,6 +217,19 @@ pub fn set_affinity(cpus: &[u32]) -> io::Result<()> {
     })
 }
 
+/// The number of the calling thread, as `/proc/self/task` lists it.
+pub fn thread_id() -> i32 {
+    // SAFETY: gettid reads a number and cannot fail.
+    let id = unsafe { libc::syscall(libc::SYS_gettid) };
+    i32::try_from(id).unwrap_or(-1)
+}
+
+/// The hardware thread that the calling thread is on at this moment.
+pub fn running_cpu() -> Option<u32> {
+    // SAFETY: sched_getcpu reads a number; -1 says that the kernel cannot tell.
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

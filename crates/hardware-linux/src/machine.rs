@@ -297,6 +297,20 @@ impl Machine for LinuxMachine {
         Ok(Team::start(workers, self.allowed.pin, spin)?)
     }
 
+    fn confine(&self, cpus: &[CpuId]) {
+        if self.allowed.pin {
+            let all = self.topology.cpus.iter().map(|it| it.id.0);
+            let some: Vec<u32> = cpus.iter().map(|it| it.0).collect();
+            let set = if some.is_empty() { all.collect() } else { some };
+            // A hardware thread may have gone offline since it was listed: then the worker stays where it is.
+            let _ = kernel::set_affinity(&set);
+        }
+    }
+
+    fn running_cpu(&self) -> Option<CpuId> {
+        kernel::running_cpu().map(CpuId)
+    }
+
     fn restrictions(&self) -> Vec<Restriction> {
         self.restrictions.clone()
     }

@@ -13,8 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 use hardware::{MachineError, Step, Worker, WorkerSpec, WorkerTeam};
-use stdx::parking::{Bell, Parking};
-use stdx::sync::atomic::{AtomicBool, Ordering};
+use stdx::parking::{Bell, Nap, Parking};
+use stdx::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use stdx::sync::{Arc, Mutex, hint, thread};
 
 use crate::kernel;
@@ -40,12 +40,23 @@ impl Spin {
 /// A started team.
 pub struct Team {
     shared: Arc<Shared>,
-    threads: Mutex<Vec<thread::JoinHandle<()>>>,
+    threads: Mutex<Threads>,
+    pin: bool,
     spin: Spin,
+}
+
+/// The threads of a team.
+struct Threads {
+    running: Vec<thread::JoinHandle<()>>,
+    /// Set when the team is being joined: nobody is added any more.
+    closed: bool,
 }
 
 struct Shared {
     parking: Parking,
+    naps: Vec<Nap>,
+    /// The kernel's number of each thread; zero until it runs.
+    thread_ids: Vec<AtomicI32>,
     bell: Bell,
     failed: AtomicBool,
     /// The first panic: the worker's name, its message and what was thrown.
@@ -67,8 +78,11 @@ impl Team {
         pin: bool,
         spin: Spin,
     ) -> Result<Arc<Self>, MachineError> {
+        let room = 2 * workers.len() + 1;
         let shared = Arc::new(Shared {
-            parking: Parking::new(workers.len()),
+            parking: Parking::new(room),
+            naps: (0..room).map(|_| Nap::default()).collect(),
+            thread_ids: (0..room).map(|_| AtomicI32::new(0)).collect(),
             bell: Bell::new(),
             failed: AtomicBool::new(false),
             panic: Mutex::new(None),
@@ -100,7 +114,8 @@ impl Team {
             }
         }
         open(Start::Go);
-        Ok(Arc::new(Self { shared, threads: Mutex::new(threads), spin }))
+        let threads = Mutex::new(Threads { running: threads, closed: false });
+        Ok(Arc::new(Self { shared, threads, pin, spin }))
     }
 
     /// Panics when a worker did, because what the caller waits for may never come.
@@ -118,6 +133,7 @@ impl Team {
 }
 
 fn run(shared: &Shared, index: usize, spec: WorkerSpec, pin: bool, spin: Spin) {
+    shared.thread_ids[index].store(kernel::thread_id(), Ordering::Relaxed);
     if pin {
         // A hardware thread may have gone offline since it was listed: then the worker floats.
         let _ = kernel::set_affinity(&[spec.cpu.0]);
@@ -137,17 +153,24 @@ fn work(shared: &Shared, index: usize, body: &mut dyn Worker, spin: Spin) {
     loop {
         match step_or_spin(body, spin.worker) {
             Step::Worked => continue,
+            Step::Rest(span) => {
+                shared.naps[index].rest(Duration::from_nanos(span.0));
+                continue;
+            }
             Step::Stopped => return,
             Step::Idle => {}
         }
         shared.parking.prepare(index);
-        match body.step() {
-            Step::Idle => shared.parking.park(index),
-            Step::Worked => shared.parking.cancel(index),
-            Step::Stopped => {
-                shared.parking.cancel(index);
-                return;
-            }
+        let last = body.step();
+        if last == Step::Idle {
+            shared.parking.park(index);
+            continue;
+        }
+        shared.parking.cancel(index);
+        match last {
+            Step::Rest(span) => shared.naps[index].rest(Duration::from_nanos(span.0)),
+            Step::Stopped => return,
+            Step::Worked | Step::Idle => {}
         }
     }
 }
@@ -180,6 +203,34 @@ impl WorkerTeam for Team {
         self.shared.parking.wake(preferred, count);
     }
 
+    fn nudge(&self, worker: usize) {
+        self.shared.naps[worker].nudge();
+    }
+
+    fn add(&self, worker: WorkerSpec) -> Result<usize, MachineError> {
+        let mut threads = self.threads.lock();
+        let index = threads.running.len();
+        let refused = |message: String| MachineError::Os { call: "clone", message };
+        if threads.closed || index == self.shared.naps.len() {
+            return Err(refused(format!("the team of {index} workers takes no more")));
+        }
+        let (shared, pin, spin) = (self.shared.clone(), self.pin, self.spin);
+        let spawned = thread::Builder::new()
+            .name(worker.name.clone())
+            .spawn(move || run(&shared, index, worker, pin, spin));
+        let spawned = spawned.map_err(|error| refused(format!("cannot start a worker: {error}")));
+        threads.running.push(spawned?);
+        Ok(index)
+    }
+
+    fn is_blocked(&self, worker: usize) -> bool {
+        let id = self.shared.thread_ids[worker].load(Ordering::Relaxed);
+        let state = std::fs::read_to_string(format!("/proc/self/task/{id}/stat"));
+        // The name before the state stands in parentheses and may hold anything.
+        let state = state.ok().and_then(|it| it.rsplit_once(") ")?.1.chars().next());
+        matches!(state, Some('S' | 'D'))
+    }
+
     fn wait_until(&self, done: &dyn Fn() -> bool) {
         let start = Instant::now();
         loop {
@@ -206,7 +257,8 @@ impl WorkerTeam for Team {
     }
 
     fn join(&self) {
-        let threads = std::mem::take(&mut *self.threads.lock());
+        let closed = Threads { running: Vec::new(), closed: true };
+        let threads = std::mem::replace(&mut *self.threads.lock(), closed).running;
         let me = thread::current().id();
         for thread in threads {
             // The last owner of the database may be a worker: it cannot wait for itself.

@@ -198,6 +198,80 @@ fn a_team_loses_no_work_between_sleeps() {
     }
 }
 
+/// Holds a lock for as long as the test does, once.
+struct Blocked {
+    lock: Arc<Mutex<()>>,
+    inside: Arc<AtomicUsize>,
+}
+
+impl Worker for Blocked {
+    fn step(&mut self) -> Step {
+        self.inside.fetch_add(1, Ordering::AcqRel);
+        drop(self.lock.lock());
+        self.inside.fetch_add(1, Ordering::AcqRel);
+        Step::Stopped
+    }
+}
+
+/// Rests until told to stop.
+struct Resting(Arc<AtomicBool>, Arc<AtomicUsize>);
+
+impl Worker for Resting {
+    fn step(&mut self) -> Step {
+        self.1.fetch_add(1, Ordering::AcqRel);
+        if self.0.load(Ordering::Acquire) {
+            return Step::Stopped;
+        }
+        Step::Rest(stdx::Nanos(3_600_000_000_000))
+    }
+}
+
+#[test]
+fn a_worker_in_a_lock_is_blocked_and_one_that_rests_is_nudged() {
+    let machine = open();
+    let (stop, looks) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let resting = Resting(stop.clone(), looks.clone());
+    let team = machine.start(specs(&machine, vec![resting])).unwrap();
+    let (lock, inside) = (Arc::new(Mutex::new(())), Arc::new(AtomicUsize::new(0)));
+    let held = lock.lock();
+    let body = Box::new(Blocked { lock: lock.clone(), inside: inside.clone() });
+    let cpu = machine.topology().cpus[0].id;
+    let spec = |name: &str, body| WorkerSpec { cpu, name: name.to_owned(), body };
+    assert_eq!(team.add(spec("a (new) one", body)).unwrap(), 1);
+    while !team.is_blocked(1) {
+        assert!(inside.load(Ordering::Acquire) < 2);
+        thread::sleep(Duration::from_millis(1));
+    }
+    drop(held);
+    while inside.load(Ordering::Acquire) < 2 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    while looks.load(Ordering::Acquire) == 0 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    stop.store(true, Ordering::Release);
+    team.nudge(0);
+    team.join();
+    let late = Box::new(Resting(stop, looks.clone()));
+    assert!(team.add(spec("late", late)).is_err(), "nobody joins a team that has ended");
+    assert_eq!(looks.load(Ordering::Acquire), 2);
+}
+
+#[test]
+fn a_worker_can_be_confined_and_set_free() {
+    let machine = open();
+    let all = machine.topology().cpus.clone();
+    thread::spawn(move || {
+        machine.confine(&[all[0].id]);
+        let refused = machine.restrictions().iter().any(|it| it.call == "set_affinity");
+        assert!(refused || machine.running_cpu() == Some(all[0].id));
+        machine.confine(&[]);
+        assert!(all.iter().any(|it| Some(it.id) == machine.running_cpu()));
+    })
+    .join()
+    .unwrap();
+}
+
 /// Stops when it has panicked or when told.
 struct Bomb(Arc<AtomicBool>);
 

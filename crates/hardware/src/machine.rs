@@ -50,6 +50,8 @@ pub enum Step {
     Worked,
     /// It found nothing to do: spin briefly, then park until woken.
     Idle,
+    /// It has nothing to do for so long: call again then, or when nudged. A wake passes it by.
+    Rest(Nanos),
     /// It will never have anything to do again.
     Stopped,
 }
@@ -75,6 +77,14 @@ pub struct WorkerSpec {
 pub trait WorkerTeam: Send + Sync {
     /// Wakes up to `count` parked workers, those at the given indexes first. Cheap when none is parked.
     fn wake(&self, preferred: &[usize], count: usize);
+    /// Ends the rest of one worker, or the next one it begins.
+    fn nudge(&self, worker: usize);
+    /// Starts one more worker and returns its index: one past the last. Teams have room for as many again as they were
+    /// started with, and for one more.
+    fn add(&self, worker: WorkerSpec) -> Result<usize, MachineError>;
+    /// Whether a worker sleeps in the middle of a step, in a lock or waiting for a device (P-HANA 5.1: inactive), as far
+    /// as the machine can tell.
+    fn is_blocked(&self, worker: usize) -> bool;
     /// Blocks the calling thread until `done` holds. The linux machine spins, then sleeps until [`WorkerTeam::notify`];
     /// the simulator runs workers, in an order that follows from its seed, until `done` holds. Panics there when
     /// every worker is idle and `done` still does not hold: a lost task.
@@ -154,6 +164,13 @@ pub trait Machine: Send + Sync {
     fn locate(&self, base: NonNull<u8>, pages: usize) -> Result<Vec<Option<NodeId>>, MachineError>;
     /// Starts workers, pinned where the OS allows it.
     fn start(&self, workers: Vec<WorkerSpec>) -> Result<Arc<dyn WorkerTeam>, MachineError>;
+    /// Confines the calling worker to these hardware threads from now on; all that the process may use when the list is
+    /// empty. Nothing happens where the OS does not let us, or where there is nobody to confine.
+    fn confine(&self, _cpus: &[CpuId]) {}
+    /// The hardware thread that the calling worker is on at this moment; `None` where that is the one it was started on.
+    fn running_cpu(&self) -> Option<CpuId> {
+        None
+    }
     /// What the OS forbids here.
     fn restrictions(&self) -> Vec<Restriction>;
     /// Peak and current resident bytes of this process; zero where it is not known.

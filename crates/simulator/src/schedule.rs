@@ -36,6 +36,11 @@ impl Schedule {
         Nanos(self.clock.fetch_add(CLOCK_READ_NANOS, Ordering::Relaxed) + CLOCK_READ_NANOS)
     }
 
+    /// The time, without the cost of asking.
+    pub(crate) fn clock(&self) -> Nanos {
+        Nanos(self.clock.load(Ordering::Relaxed))
+    }
+
     pub(crate) fn advance(&self, span: Nanos) {
         self.clock.fetch_add(span.0, Ordering::Relaxed);
     }
@@ -49,7 +54,13 @@ impl Schedule {
     pub(crate) fn record(&self, worker: usize, outcome: Step) {
         let mut chosen = self.chosen.lock();
         let cost = STEP_NANOS + chosen.prng.below(STEP_JITTER_NANOS);
-        let word = (worker as u64) << 2 | outcome as u64;
+        let code = match outcome {
+            Step::Worked => 0,
+            Step::Idle => 1,
+            Step::Stopped => 2,
+            Step::Rest(_) => 3,
+        };
+        let word = (worker as u64) << 2 | code;
         chosen.hash = (chosen.hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
         if chosen.log.len() < LOG_LIMIT {
             chosen.log.push((worker, outcome));

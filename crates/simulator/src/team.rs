@@ -1,11 +1,17 @@
 //! The seeded interleaving: one runnable worker after another takes a step, on the thread of whoever waits.
 
-use hardware::{Step, Worker, WorkerSpec, WorkerTeam};
-use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use hardware::{MachineError, Step, Worker, WorkerSpec, WorkerTeam};
+use stdx::Nanos;
+use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use stdx::sync::thread::{self, ThreadId};
 use stdx::sync::{Arc, Mutex, MutexGuard};
 
 use crate::schedule::Schedule;
+
+/// Not at rest.
+const AWAKE: u64 = u64::MAX;
+/// Naps with no work between after which a wait is given up: workers that only look after others rest for ever.
+const NAPS_MAX: u32 = 1000;
 
 /// Workers of one `start`. Clients on several OS threads take turns: one wait at a time drives the workers.
 pub(crate) struct SimulatedTeam {
@@ -14,22 +20,32 @@ pub(crate) struct SimulatedTeam {
     bodies: Mutex<Vec<Box<dyn Worker>>>,
     /// Who holds `bodies`, so that a worker that waits inside its own step is told instead of hanging.
     driver: Mutex<Option<ThreadId>>,
+    /// Workers added since the wait began; it takes them in.
+    newcomers: Mutex<Vec<Box<dyn Worker>>>,
+    /// Workers ever, with the newcomers.
+    count: AtomicUsize,
     parked: Vec<AtomicBool>,
     stopped: Vec<AtomicBool>,
+    /// Virtual time at which a rest ends, or [`AWAKE`].
+    rests: Vec<AtomicU64>,
     /// Counts calls of `wake`: a worker that was idle while one came in looks again before it parks.
     wakes: AtomicU64,
 }
 
 impl SimulatedTeam {
     pub(crate) fn new(schedule: Arc<Schedule>, workers: Vec<WorkerSpec>) -> Self {
-        let flags = || workers.iter().map(|_| AtomicBool::new(false)).collect();
+        let room = 2 * workers.len() + 1;
+        let flags = || (0..room).map(|_| AtomicBool::new(false)).collect();
         let (parked, stopped) = (flags(), flags());
         Self {
             schedule,
+            count: AtomicUsize::new(workers.len()),
             bodies: Mutex::new(workers.into_iter().map(|it| it.body).collect()),
             driver: Mutex::new(None),
+            newcomers: Mutex::default(),
             parked,
             stopped,
+            rests: (0..room).map(|_| AtomicU64::new(AWAKE)).collect(),
             wakes: AtomicU64::new(0),
         }
     }
@@ -46,6 +62,14 @@ impl SimulatedTeam {
         Driver { team: self, bodies, runnable: Vec::new() }
     }
 
+    /// Lets time pass until the first rest ends; says whether anyone rests.
+    fn sleep_on(&self) -> bool {
+        let first = self.rests.iter().map(|it| it.load(Ordering::SeqCst)).min();
+        let Some(first) = first.filter(|&it| it != AWAKE) else { return false };
+        self.schedule.advance(Nanos(first) - self.schedule.clock());
+        true
+    }
+
     /// Unparks everyone; says whether anyone was parked.
     fn wake_all(&self) -> bool {
         self.wakes.fetch_add(1, Ordering::SeqCst);
@@ -56,7 +80,7 @@ impl SimulatedTeam {
 impl WorkerTeam for SimulatedTeam {
     fn wake(&self, preferred: &[usize], count: usize) {
         self.wakes.fetch_add(1, Ordering::SeqCst);
-        let others = 0..self.parked.len();
+        let others = 0..self.count.load(Ordering::SeqCst);
         let mut left = count;
         for index in preferred.iter().copied().chain(others) {
             if left == 0 {
@@ -68,17 +92,39 @@ impl WorkerTeam for SimulatedTeam {
         }
     }
 
+    fn nudge(&self, worker: usize) {
+        self.rests[worker].store(AWAKE, Ordering::SeqCst);
+    }
+
+    fn add(&self, worker: WorkerSpec) -> Result<usize, MachineError> {
+        let mut newcomers = self.newcomers.lock();
+        let index = self.count.load(Ordering::SeqCst);
+        if index == self.rests.len() {
+            let message = format!("the team of {index} workers takes no more");
+            return Err(MachineError::Os { call: "clone", message });
+        }
+        newcomers.push(worker.body);
+        self.count.store(index + 1, Ordering::SeqCst);
+        Ok(index)
+    }
+
+    fn is_blocked(&self, _: usize) -> bool {
+        // One thread takes all steps, so whoever is asked about is between two of them.
+        false
+    }
+
     fn wait_until(&self, done: &dyn Fn() -> bool) {
         if done() {
             return;
         }
         let mut driver = self.drive();
-        let mut rechecked = false;
+        let (mut rechecked, mut naps) = (false, 0);
         while !done() {
             match driver.step() {
-                Some(Step::Worked) => rechecked = false,
-                Some(Step::Idle | Step::Stopped) => {}
+                Some(Step::Worked) => (rechecked, naps) = (false, 0),
+                Some(Step::Idle | Step::Stopped | Step::Rest(_)) => {}
                 None if !rechecked && self.wake_all() => rechecked = true,
+                None if naps < NAPS_MAX && self.sleep_on() => naps += 1,
                 None => panic!(
                     "lost task: every worker is idle and the wait cannot end (seed {})",
                     self.schedule.seed
@@ -96,7 +142,7 @@ impl WorkerTeam for SimulatedTeam {
         }
         let mut driver = self.drive();
         self.wake_all();
-        while driver.step().is_some() {}
+        while driver.step().is_some() || self.sleep_on() {}
     }
 }
 
@@ -111,8 +157,13 @@ impl Driver<'_> {
     /// Lets one worker that may run take a step; `None` when there is none.
     fn step(&mut self) -> Option<Step> {
         let team = self.team;
+        self.bodies.append(&mut team.newcomers.lock());
+        let now = team.schedule.clock().0;
         let may_run = |it: &usize| {
-            !team.parked[*it].load(Ordering::SeqCst) && !team.stopped[*it].load(Ordering::SeqCst)
+            let rest = team.rests[*it].load(Ordering::SeqCst);
+            !team.parked[*it].load(Ordering::SeqCst)
+                && !team.stopped[*it].load(Ordering::SeqCst)
+                && (rest == AWAKE || rest <= now)
         };
         self.runnable.clear();
         self.runnable.extend((0..self.bodies.len()).filter(may_run));
@@ -121,11 +172,16 @@ impl Driver<'_> {
         }
         let worker = self.runnable[team.schedule.choose(self.runnable.len())];
         let wakes = team.wakes.load(Ordering::SeqCst);
+        team.rests[worker].store(AWAKE, Ordering::SeqCst);
         let outcome = self.bodies[worker].step();
         team.schedule.record(worker, outcome);
         match outcome {
             Step::Worked => {}
             Step::Stopped => team.stopped[worker].store(true, Ordering::SeqCst),
+            Step::Rest(span) => {
+                let end = team.schedule.clock().0.saturating_add(span.0);
+                team.rests[worker].store(end.min(AWAKE - 1), Ordering::SeqCst);
+            }
             Step::Idle => {
                 team.parked[worker].store(true, Ordering::SeqCst);
                 if team.wakes.load(Ordering::SeqCst) != wakes {
@@ -206,7 +262,7 @@ mod tests {
     #[test]
     fn work_without_a_wake_is_found_by_the_re_check() {
         let (team, pot, _) = team(5, 3);
-        team.wait_until(&|| team.parked.iter().all(|it| it.load(Ordering::SeqCst)));
+        team.wait_until(&|| team.parked[..3].iter().all(|it| it.load(Ordering::SeqCst)));
         pot.store(1, Ordering::SeqCst);
         team.wait_until(&|| pot.load(Ordering::SeqCst) == 0);
     }
@@ -221,7 +277,35 @@ mod tests {
         assert!(message.contains("lost task") && message.contains("4711"), "{message}");
         stop.store(true, Ordering::SeqCst);
         team.join();
-        assert!(team.stopped.iter().all(|it| it.load(Ordering::SeqCst)));
+        assert!(team.stopped[..2].iter().all(|it| it.load(Ordering::SeqCst)));
+    }
+
+    #[test]
+    fn a_rest_ends_by_time_or_nudge_and_added_workers_take_part() {
+        struct Sleeper(Arc<AtomicU64>);
+        impl Worker for Sleeper {
+            fn step(&mut self) -> Step {
+                self.0.fetch_add(1, Ordering::SeqCst);
+                Step::Rest(Nanos(1_000_000_000))
+            }
+        }
+        let (team, pot, _) = team(9, 1);
+        let looks = Arc::new(AtomicU64::new(0));
+        let spec = |body| WorkerSpec { cpu: CpuId(0), name: "watch".to_owned(), body };
+        assert_eq!(team.add(spec(Box::new(Sleeper(looks.clone())))).unwrap(), 1);
+        team.wait_until(&|| looks.load(Ordering::SeqCst) == 1);
+        pot.store(20, Ordering::SeqCst);
+        team.wait_until(&|| pot.load(Ordering::SeqCst) == 0);
+        assert_eq!(looks.load(Ordering::SeqCst), 1, "a second is longer than 20 steps");
+        team.nudge(1);
+        pot.store(200, Ordering::SeqCst);
+        team.wait_until(&|| pot.load(Ordering::SeqCst) == 0);
+        assert_eq!(looks.load(Ordering::SeqCst), 2);
+        let before = team.schedule.now();
+        team.wait_until(&|| looks.load(Ordering::SeqCst) == 5);
+        assert!(team.schedule.now() - before > Nanos(2_000_000_000), "time passes when all rest");
+        assert_eq!(team.add(spec(Box::new(Sleeper(looks.clone())))).unwrap(), 2);
+        assert!(team.add(spec(Box::new(Sleeper(looks)))).is_err(), "the team is full");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Sleeping without losing a wake-up: [`Parking`] for a team of workers, [`Bell`] for those who wait for a condition.
+//! Sleeping without losing a wake-up: [`Parking`] for a team of workers, [`Nap`] for a thread that looks after them from
+//! time to time, [`Bell`] for those who wait for a condition.
 //!
 //! The trouble is the worker that finds nothing, and decides to sleep, just while someone adds work. Both sides
 //! therefore write first and read afterwards, with a sequentially consistent fence between:
@@ -16,6 +17,8 @@
 //! sleeps.
 //!
 //! The fences stand alone (no order on the atomics does their work), because that is what loom can model.
+
+use std::time::Duration;
 
 use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 use crate::sync::{Condvar, Mutex};
@@ -115,6 +118,31 @@ impl Parking {
     }
 }
 
+/// The rest of one thread: it ends by time or by a nudge, and a nudge that comes early ends the next rest.
+#[derive(Debug, Default)]
+pub struct Nap {
+    nudged: Mutex<bool>,
+    over: Condvar,
+}
+
+impl Nap {
+    /// Sleeps for at most `span`.
+    pub fn rest(&self, span: Duration) {
+        let mut nudged = self.nudged.lock();
+        if !*nudged {
+            let woken = self.over.wait_timeout(nudged, span);
+            nudged = woken.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        *nudged = false;
+    }
+
+    /// Ends the rest.
+    pub fn nudge(&self) {
+        *self.nudged.lock() = true;
+        self.over.notify_one();
+    }
+}
+
 /// Threads that wait until a condition of their own holds, and those that ring when it may have changed.
 ///
 /// The same two-sided protocol: a waiter announces itself, fences and looks; who rings has changed the condition, fences
@@ -186,6 +214,16 @@ mod tests {
         parking.cancel(0);
         assert_eq!(parking.sleepy.load(Ordering::SeqCst), 0);
         assert_eq!(Parking::new(0).wake(&[0], 1), 0);
+    }
+
+    #[test]
+    fn a_nudge_ends_the_rest_that_comes_after_it() {
+        let nap = Nap::default();
+        nap.nudge();
+        nap.nudge();
+        nap.rest(Duration::from_secs(3600));
+        assert!(!*nap.nudged.lock(), "several nudges end one rest");
+        nap.rest(Duration::from_nanos(1));
     }
 
     #[test]
@@ -343,6 +381,18 @@ mod loom_tests {
             for worker in workers {
                 assert_eq!(worker.join().unwrap(), 0);
             }
+        });
+    }
+
+    #[test]
+    fn loom_a_nudge_is_never_lost() {
+        // The model knows no time: a rest without a nudge would be a deadlock.
+        loom::model(|| {
+            let nap = Arc::new(Nap::default());
+            let other = nap.clone();
+            let nudger = thread::spawn(move || other.nudge());
+            nap.rest(Duration::from_secs(1));
+            nudger.join().unwrap();
         });
     }
 
