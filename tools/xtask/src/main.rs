@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod ci;
+mod lab;
 mod suites;
 mod tidy;
 
@@ -17,6 +18,10 @@ use std::process::ExitCode;
 const COMMANDS: &[(&str, &str)] = &[
     ("ci", "everything a change must pass: format, lints, tidy, documentation, all tests"),
     ("test", "all tests, model checks and Miri; --quick runs only what cargo test runs"),
+    (
+        "lab",
+        "runs a command on an emulated machine of several nodes: lab --topology 4-ring -- nodewise topology",
+    ),
     ("tidy", "the rules of the house: layers, unsafe code, locks, sizes, documents"),
     ("help", "this list"),
 ];
@@ -30,6 +35,7 @@ fn main() -> ExitCode {
         ["test"] => suites::run(&root, false),
         ["test", "--quick"] => suites::run(&root, true),
         ["tidy"] => tidy::run(&root),
+        ["lab", words @ ..] => return lab::run(&root, words),
         ["help" | "--help" | "-h"] | [] => {
             print_help();
             true

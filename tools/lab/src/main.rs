@@ -1,0 +1,95 @@
+//! The command line of the lab; `cargo xtask lab` builds all programs and runs it.
+#![forbid(unsafe_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use lab::guest::Run;
+use lab::image::Contents;
+use lab::{LabError, topology};
+
+const HELP: &str = "cargo xtask lab [OPTIONS] -- COMMAND..   run a command in a guest
+  --topology T     the machine, 4-mesh when not given
+  --copy FILE      put a file or folder into /lab, where the command runs; may be repeated
+  --out DIR        where the files go that the command leaves in /out
+  --limit S        kill the guest after that many seconds, 300 when not given
+  --kernel WORD    one more word for the kernel's command line; may be repeated
+cargo xtask lab topologies               list the machines";
+
+/// The exit code when QEMU or a package cannot be had.
+const MISSING: u8 = 3;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(code) => code,
+        Err(error @ LabError::Missing(_)) => {
+            eprintln!("lab: {error}");
+            ExitCode::from(MISSING)
+        }
+        Err(error) => {
+            eprintln!("lab: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<ExitCode, LabError> {
+    match arguments.first().map(String::as_str) {
+        None | Some("help" | "--help" | "-h") => println!("{HELP}"),
+        Some("topologies") => {
+            for (name, about) in topology::list() {
+                println!("{name:8} {about}");
+            }
+        }
+        Some(_) => return run_command(arguments),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_command(arguments: &[String]) -> Result<ExitCode, LabError> {
+    let mut contents = Contents { programs: programs(), ..Contents::default() };
+    let mut name = topology::DEFAULT.to_owned();
+    let (mut limit, mut out, mut kernel) = (300, None, Vec::new());
+    let mut words = arguments.iter();
+    loop {
+        let wrong = |why: String| Err(LabError::Failed(format!("{why}\n{HELP}")));
+        let Some(word) = words.next() else { return wrong("there is no -- and no command".into()) };
+        if word == "--" {
+            break;
+        }
+        let Some(value) = words.next() else { return wrong(format!("{word} has no value")) };
+        match word.as_str() {
+            "--topology" => name.clone_from(value),
+            "--copy" => contents.copies.push(PathBuf::from(value)),
+            "--out" => out = Some(PathBuf::from(value)),
+            "--kernel" => kernel.push(value.clone()),
+            "--limit" => match value.parse() {
+                Ok(seconds) => limit = seconds,
+                Err(_) => return wrong(format!("{value} is no number of seconds")),
+            },
+            _ => return wrong(format!("there is no option {word}")),
+        }
+    }
+    contents.command = words.cloned().collect();
+    let machine = topology::by_name(&name).ok_or_else(|| {
+        let names: Vec<&str> = topology::list().map(|it| it.0).collect();
+        LabError::Failed(format!("there is no topology {name}; there are {}", names.join(", ")))
+    })?;
+    let mut run = Run::new(machine, contents);
+    (run.limit, run.show, run.out, run.kernel) = (Duration::from_secs(limit), true, out, kernel);
+    let outcome = run.start()?;
+    Ok(ExitCode::from(u8::try_from(outcome.code).unwrap_or(u8::MAX)))
+}
+
+/// The programs that lie beside this one.
+fn programs() -> Vec<(String, PathBuf)> {
+    let own = std::env::current_exe().unwrap_or_default();
+    let folder = own.parent().unwrap_or(Path::new("."));
+    let names = ["nodewise"].into_iter();
+    names
+        .map(|name| (name.to_owned(), folder.join(name)))
+        .filter(|(_, path)| path.is_file())
+        .collect()
+}
