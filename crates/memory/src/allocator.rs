@@ -234,7 +234,15 @@ impl Inner {
         let base = region.mapping.base;
         let map = region.map.subset(base.as_ptr() as usize, bytes);
         // SAFETY: the region is ours, longer than `bytes`, aligned to 2 MiB, and mapped memory is initialised.
-        unsafe { Segment::new(base, bytes, Backing::Whole(Mutex::new(region)), map, self.clone()) }
+        unsafe {
+            Segment::new(
+                base,
+                bytes,
+                Backing::Whole(Box::new(Mutex::new(region))),
+                map,
+                self.clone(),
+            )
+        }
     }
 
     /// Cuts a small segment from the open chunk of its policy.
@@ -334,7 +342,7 @@ impl Inner {
     fn account(&self, region: &Region, change: impl Fn(&AtomicU64, u64) -> u64) {
         let page = region.map.page_bytes() as u64;
         let mut unplaced = region.mapping.bytes as u64;
-        for &(node, pages) in region.map.summary() {
+        for (node, pages) in region.map.summary() {
             if let Some(index) = self.machine.topology().node_index(node) {
                 change(&self.mapped[index], pages as u64 * page);
                 unplaced -= pages as u64 * page;
@@ -452,7 +460,7 @@ impl Drop for Inner {
 
 /// Whether all pages of a map are where a policy may put them.
 fn keeps(policy: &PagePolicy, map: &PageSocketMap) -> bool {
-    let mut nodes = map.summary().iter().map(|it| it.0);
+    let mut nodes = map.summary().into_iter().map(|it| it.0);
     match policy {
         PagePolicy::Node(node) => nodes.all(|it| it == *node),
         PagePolicy::Interleave(dealt) => nodes.all(|it| dealt.contains(&it)),

@@ -2,7 +2,7 @@
 
 use hardware::NodeId;
 
-use crate::page_socket_map::Location;
+use crate::location::Location;
 
 /// Some of the asked pages, and where they live.
 pub(crate) struct Run {
@@ -33,7 +33,8 @@ pub(crate) fn detect_runs(nodes: &[Option<NodeId>]) -> Vec<Run> {
         if length >= 2 * period && period > 1 {
             let deal = turns[at..at + period].iter().filter_map(|it| it.2).collect();
             let covered = turns[at..at + length].iter().map(|it| it.1).sum();
-            runs.push(Run { first, pages: covered, location: canonical(deal, pages) });
+            let location = Location::Interleaved { nodes: deal, stride: pages, start: 0 };
+            runs.push(Run { first, pages: covered, location });
             at += length;
         } else {
             runs.push(Run { first, pages, location: Location::Node(node) });
@@ -66,12 +67,4 @@ fn pattern(turns: &[(usize, usize, Option<NodeId>)]) -> (usize, usize) {
         }
     }
     (period, length)
-}
-
-/// The deal rotated so that its lowest node comes first: equal placements then compare equal.
-fn canonical(mut nodes: Vec<NodeId>, stride: usize) -> Location {
-    let lowest = (0..nodes.len()).min_by_key(|&it| nodes[it]).unwrap_or(0);
-    nodes.rotate_left(lowest);
-    let start = (nodes.len() - lowest) % nodes.len() * stride;
-    Location::Interleaved { nodes, stride, start }
 }

@@ -21,6 +21,8 @@ struct State {
     pages: BTreeMap<usize, NodeId>,
     /// How many pages a move places before it stops, and whether it says so.
     stop: Option<(usize, bool)>,
+    /// Pages per turn of a deal, less one.
+    turn: usize,
 }
 
 pub(crate) struct FakeMachine {
@@ -61,6 +63,11 @@ impl FakeMachine {
     /// Lets moves stop after some pages, with an error or in silence.
     pub(crate) fn stop_moves_after(&self, pages: Option<usize>, error: bool) {
         self.state.lock().stop = pages.map(|it| (it, error));
+    }
+
+    /// Deals as many pages at a time from now on, as huge pages are.
+    pub(crate) fn set_turn(&self, pages: usize) {
+        self.state.lock().turn = pages - 1;
     }
 
     /// Puts single pages somewhere, as the OS would behind our back.
@@ -126,6 +133,9 @@ impl Machine for FakeMachine {
             return Err(MachineError::NoSuchNode(*node));
         }
         let stop = self.state.lock().stop;
+        let turn = self.interleave_bytes(bytes) / PAGE;
+        let nodes: Vec<_> =
+            nodes.into_iter().flat_map(|it| std::iter::repeat_n(it, turn)).collect();
         let (most, error) = stop.unwrap_or((usize::MAX, false));
         let pages: Vec<_> = nodes.into_iter().cycle().take((bytes / PAGE).min(most)).collect();
         self.put(base, &pages);
@@ -151,6 +161,9 @@ impl Machine for FakeMachine {
     }
     fn available_bytes(&self) -> Bytes {
         Bytes(1 << 40)
+    }
+    fn interleave_bytes(&self, _: usize) -> usize {
+        (self.state.lock().turn + 1) * PAGE
     }
     fn node_memory(&self, node: NodeId) -> Option<NodeMemory> {
         let all = Bytes(1 << 30);

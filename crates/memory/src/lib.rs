@@ -10,19 +10,22 @@
 //! - Invariant: all bytes handed out are initialised: zero when fresh, whatever was there before when recycled.
 //! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
 //!
-//! Reading order: [`page_socket_map`], [`segment`], [`allocator`], [`pool`].
+//! Reading order: [`location`], [`page_socket_map`], [`segment`], [`allocator`], [`pool`].
 
 pub mod allocator;
 mod detect;
 #[cfg(test)]
 mod fake;
+pub mod location;
 pub mod page_socket_map;
 pub mod pod;
 pub mod pool;
+mod ranges;
 pub mod segment;
 
 pub use allocator::{Allocator, Usage};
-pub use page_socket_map::{Location, PageRange, PageSocketMap};
+pub use location::{Location, Misplaced, PageRange};
+pub use page_socket_map::PageSocketMap;
 pub use pod::Pod;
 pub use pool::{Buffer, BufferPool};
 pub use segment::Segment;

@@ -1,109 +1,33 @@
 //! The page-socket map (PSM) of P-HANA 4.3: which node each page of some address ranges lives on.
 //!
-//! Reading is optimised, not changing: a sorted vector of ranges, looked up by binary search, and a summary of pages
-//! per node. Unlike the paper's, an interleave pattern has a stride, because huge pages are dealt round as a whole.
+//! Reading is optimised, not changing: a sorted vector of ranges, looked up by binary search. Changes come in batches:
+//! each operation, also one with thousands of ranges, is one pass over those it touches. Unlike the paper's, an
+//! interleave pattern has a stride, because huge pages are dealt round as a whole.
+//!
+//! **Size.** The paper counts `360 r + 8192` bits for `r` ranges and up to 256 nodes. [`PageSocketMap::size_bits`] counts
+//! all we take, the head of the structure too: `640 + 192 r` bits, and once per distinct deal 96 bits and 32 per run of
+//! consecutive nodes in it. A deal over all nodes of a machine, or of a socket, is one run, so the formula holds also on
+//! 1,024 nodes; only a map that deals hundreds of scattered nodes in one or two ranges is larger.
 
+use std::cmp::Reverse;
 use std::ptr::NonNull;
 
 use hardware::{Machine, MachineError, NodeId, PagePolicy};
 
 use crate::detect::detect_runs;
-
-/// Where the pages of a range live.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Location {
-    /// All on one node.
-    Node(NodeId),
-    /// Dealt round nodes, `stride` pages a turn.
-    Interleaved {
-        /// The nodes in the order of the deal.
-        nodes: Vec<NodeId>,
-        /// Pages that stay together: 1, or those of a huge page.
-        stride: usize,
-        /// How many pages of the deal lie before the first page of the range; less than one whole round.
-        start: usize,
-    },
-}
-
-impl Location {
-    /// What a policy promises for a range from its beginning on, with `stride` pages a turn; nothing for first touch.
-    pub fn planned(policy: &PagePolicy, stride: usize) -> Option<Self> {
-        match policy {
-            PagePolicy::Node(node) => Some(Self::Node(*node)),
-            PagePolicy::Interleave(nodes) if nodes.len() > 1 => {
-                Some(Self::Interleaved { nodes: nodes.clone(), stride, start: 0 })
-            }
-            PagePolicy::Interleave(nodes) => nodes.first().map(|&it| Self::Node(it)),
-            PagePolicy::FirstTouch => None,
-        }
-    }
-
-    /// The node of the range's page `page`.
-    pub fn node_of(&self, page: usize) -> NodeId {
-        match self {
-            Self::Node(node) => *node,
-            Self::Interleaved { nodes, stride, start } => {
-                nodes[(start + page) / stride % nodes.len()]
-            }
-        }
-    }
-
-    /// The same pattern seen from `pages` pages further on.
-    fn advanced(&self, pages: usize) -> Self {
-        match self {
-            Self::Node(node) => Self::Node(*node),
-            Self::Interleaved { nodes, stride, start } => Self::Interleaved {
-                nodes: nodes.clone(),
-                stride: *stride,
-                start: (start + pages) % (stride * nodes.len()),
-            },
-        }
-    }
-
-    /// How many of the first `pages` pages live on each node.
-    fn shares(&self, pages: usize) -> Vec<(NodeId, usize)> {
-        match self {
-            Self::Node(node) => vec![(*node, pages)],
-            Self::Interleaved { nodes, stride, start } => {
-                let round = stride * nodes.len();
-                // Pages of the deal before position `end` that fall on turn `turn`.
-                let before = |end: usize, turn: usize| {
-                    let in_round = (end % round).saturating_sub(turn * stride).min(*stride);
-                    end / round * stride + in_round
-                };
-                let share = |turn| before(start + pages, turn) - before(*start, turn);
-                nodes.iter().enumerate().map(|(turn, &it)| (it, share(turn))).collect()
-            }
-        }
-    }
-}
-
-/// Neighbouring pages with one location.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PageRange {
-    /// Address of the first page.
-    pub base: usize,
-    /// How many pages.
-    pub pages: usize,
-    /// Where they live.
-    pub location: Location,
-}
+use crate::location::{Location, Misplaced, PageRange};
+use crate::ranges::{Change, Ranges};
 
 /// Where the pages of some address ranges live.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageSocketMap {
-    page_bytes: usize,
-    /// Sorted by base, disjoint, no two neighbours that could be one.
-    ranges: Vec<PageRange>,
-    /// Pages per node, ascending, no zero entry.
-    summary: Vec<(NodeId, usize)>,
+    ranges: Ranges,
 }
 
 impl PageSocketMap {
     /// A map of nothing, for pages of a size.
     pub fn new(page_bytes: usize) -> Self {
-        assert!(page_bytes.is_power_of_two(), "pages of {page_bytes} bytes");
-        Self { page_bytes, ranges: Vec::new(), summary: Vec::new() }
+        Self { ranges: Ranges::new(page_bytes) }
     }
 
     /// Adds the pages under `bytes` bytes from `base` on that are not in the map, asking the machine where they are.
@@ -114,97 +38,87 @@ impl PageSocketMap {
         base: NonNull<u8>,
         bytes: usize,
     ) -> Result<(), MachineError> {
-        let (first, pages) = self.pages_under(base.as_ptr() as usize, bytes);
-        let mut at = first;
-        let end = first + pages * self.page_bytes;
-        while at < end {
-            let index = self.ranges.partition_point(|it| self.end_of(it) <= at);
-            let known = self.ranges.get(index);
-            if let Some(known) = known.filter(|it| it.base <= at) {
-                at = self.end_of(known);
-                continue;
+        let (mut at, end) = self.pages_under(base.addr().get(), bytes);
+        let known = self.ranges.entries()[self.ranges.first_past(at)..].iter();
+        let known = known.map(|it| (self.ranges.base(it), self.ranges.end(it)));
+        let mut gaps = Vec::new();
+        for (from, to) in known.take_while(|it| it.0 < end) {
+            if at < from {
+                gaps.push((at, from));
             }
-            let gap = known.map_or(end, |it| it.base.min(end)) - at;
-            // The address is kept in the pointer that came in, so that it stays one the machine knows.
-            let page = base.map_addr(|_| at.try_into().expect("invariant: no page at zero"));
-            let nodes = machine.locate(page, gap / self.page_bytes)?;
-            for run in detect_runs(&nodes) {
-                self.insert(at + run.first * self.page_bytes, run.pages, run.location);
-            }
-            at += gap;
+            at = to;
         }
+        if at < end {
+            gaps.push((at, end));
+        }
+        let mut changes = Vec::new();
+        for (from, to) in gaps {
+            let nodes = machine.locate(page_at(base, from), (to - from) / self.page_bytes())?;
+            changes.extend(self.learned(from, &nodes));
+        }
+        self.ranges.change(&changes);
         Ok(())
     }
 
     /// Records where pages are, in place of what was recorded. `base` is page aligned.
     pub fn insert(&mut self, base: usize, pages: usize, location: Location) {
-        if pages == 0 {
-            return;
+        self.insert_all([PageRange { base, pages, location }]);
+    }
+
+    /// Records where many ranges are, in place of what was recorded. They ascend and do not overlap.
+    pub fn insert_all(&mut self, ranges: impl IntoIterator<Item = PageRange>) {
+        let mut changes: Vec<Change> = Vec::new();
+        for range in ranges.into_iter().filter(|it| it.pages > 0) {
+            let end = range.base + range.pages * self.page_bytes();
+            assert_eq!(range.base % self.page_bytes(), 0, "a range begins inside a page");
+            assert!(changes.last().is_none_or(|it| it.end <= range.base), "ranges ascend");
+            let place = Some(self.ranges.place(&range.location));
+            changes.push(Change { base: range.base, end, place });
         }
-        self.remove(base, pages * self.page_bytes);
-        let index = self.ranges.partition_point(|it| it.base < base);
-        self.ranges.insert(index, PageRange { base, pages, location });
-        self.join(index + 1);
-        self.join(index);
-        self.summarise();
+        self.ranges.change(&changes);
     }
 
     /// Forgets the pages under `bytes` bytes from `address` on.
     pub fn remove(&mut self, address: usize, bytes: usize) {
-        let (base, pages) = self.pages_under(address, bytes);
-        let end = base + pages * self.page_bytes;
-        let first = self.ranges.partition_point(|it| self.end_of(it) <= base);
-        let last = self.ranges.partition_point(|it| it.base < end);
-        if first >= last {
-            return;
+        let (base, end) = self.pages_under(address, bytes);
+        if base < end {
+            self.ranges.change(&[Change { base, end, place: None }]);
         }
-        let mut kept = Vec::new();
-        for range in &self.ranges[first..last] {
-            kept.extend(self.cut(range, range.base, base));
-            kept.extend(self.cut(range, end, self.end_of(range)));
-        }
-        self.ranges.splice(first..last, kept);
-        self.summarise();
     }
 
     /// Records everything that another map knows.
     pub fn add_map(&mut self, other: &Self) {
-        for range in &other.ranges {
-            self.insert(range.base, range.pages, range.location.clone());
-        }
+        let changes = self.ranges.changes_of(&other.ranges, 0, usize::MAX);
+        self.ranges.change(&changes);
     }
 
     /// Forgets every page that another map knows.
     pub fn subtract_map(&mut self, other: &Self) {
-        for range in &other.ranges {
-            self.remove(range.base, range.pages * self.page_bytes);
-        }
+        let entries = other.ranges.entries().iter();
+        let forget =
+            |it| Change { base: other.ranges.base(it), end: other.ranges.end(it), place: None };
+        self.ranges.change(&entries.map(forget).collect::<Vec<_>>());
     }
 
     /// What is known about the pages under `bytes` bytes from `address` on.
     pub fn subset(&self, address: usize, bytes: usize) -> Self {
-        let (base, pages) = self.pages_under(address, bytes);
-        let end = base + pages * self.page_bytes;
-        let first = self.ranges.partition_point(|it| self.end_of(it) <= base);
-        let inside = self.ranges[first..].iter().take_while(|it| it.base < end);
-        let ranges = inside.filter_map(|it| self.cut(it, base, end)).collect();
-        let mut subset = Self { page_bytes: self.page_bytes, ranges, summary: Vec::new() };
-        subset.summarise();
+        let (base, end) = self.pages_under(address, bytes);
+        let mut subset = Self::new(self.page_bytes());
+        let changes = subset.ranges.changes_of(&self.ranges, base, end);
+        subset.ranges.change(&changes);
         subset
     }
 
     /// The node that the byte at `address` lives on, when the map knows.
+    #[inline]
     pub fn node_of(&self, address: usize) -> Option<NodeId> {
-        let index = self.ranges.partition_point(|it| self.end_of(it) <= address);
-        let range = self.ranges.get(index).filter(|it| it.base <= address)?;
-        Some(range.location.node_of((address - range.base) / self.page_bytes))
+        self.ranges.node_of(address)
     }
 
     /// The node with the most pages, the lowest among equals.
     pub fn majority(&self) -> Option<NodeId> {
-        let best =
-            self.summary.iter().max_by_key(|&&(node, pages)| (pages, std::cmp::Reverse(node)));
-        best.map(|it| it.0)
+        let summary = self.summary();
+        summary.iter().max_by_key(|it| (it.1, Reverse(it.0))).map(|it| it.0)
     }
 
     /// Moves the pages under `bytes` bytes from `base` on to a node.
@@ -238,27 +152,31 @@ impl PageSocketMap {
         bytes: usize,
         policy: &PagePolicy,
     ) -> Result<(), MachineError> {
-        let (first, pages) = self.pages_under(base.as_ptr() as usize, bytes);
+        let (first, end) = self.pages_under(base.addr().get(), bytes);
+        let pages = (end - first) / self.page_bytes();
         if pages == 0 {
             return Ok(());
         }
-        let page = base.map_addr(|_| first.try_into().expect("invariant: no page at zero"));
-        let placed = machine.place(page, pages * self.page_bytes, policy);
-        let promised = match &placed {
-            Ok(()) => self.promised(machine, pages, policy),
-            Err(_) => None,
-        };
-        let kept = self.subset(first, pages * self.page_bytes);
-        self.remove(first, pages * self.page_bytes);
+        let page = page_at(base, first);
+        let placed = machine.place(page, end - first, policy);
+        let promised = self.promised(machine, pages, policy).filter(|_| placed.is_ok());
+        let kept = self.clone();
+        self.remove(first, end - first);
         let mut nodes = machine.locate(page, pages)?;
         for (index, node) in nodes.iter_mut().enumerate().filter(|it| it.1.is_none()) {
             *node = match &promised {
                 Some(promised) => Some(promised.node_of(index)),
-                None => kept.node_of(first + index * self.page_bytes),
+                None => kept.node_of(first + index * self.page_bytes()),
             };
         }
-        for run in detect_runs(&nodes) {
-            self.insert(first + run.first * self.page_bytes, run.pages, run.location);
+        let keeps = |it: &Location| (0..pages).all(|page| nodes[page] == Some(it.node_of(page)));
+        match promised.filter(keeps) {
+            // Also a deal too short to be detected is one.
+            Some(promised) => self.insert(first, pages, promised),
+            None => {
+                let changes = self.learned(first, &nodes);
+                self.ranges.change(&changes);
+            }
         }
         placed
     }
@@ -271,7 +189,8 @@ impl PageSocketMap {
         bytes: usize,
         policy: &PagePolicy,
     ) {
-        let (first, pages) = self.pages_under(base, bytes);
+        let (first, end) = self.pages_under(base, bytes);
+        let pages = (end - first) / self.page_bytes();
         if let Some(location) = self.promised(machine, pages, policy) {
             self.insert(first, pages, location);
         }
@@ -283,77 +202,96 @@ impl PageSocketMap {
         pages: usize,
         policy: &PagePolicy,
     ) -> Option<Location> {
-        let stride = machine.interleave_bytes(pages * self.page_bytes) / self.page_bytes;
+        let stride = machine.interleave_bytes(pages * self.page_bytes()) / self.page_bytes();
         Location::planned(policy, stride.max(1))
     }
 
+    /// The pages under `bytes` bytes from `address` on that are elsewhere than this map says, by a map of where they
+    /// were found.
+    pub fn differences(&self, found: &Self, address: usize, bytes: usize) -> Vec<Misplaced> {
+        let (base, end) = self.pages_under(address, bytes);
+        let mut differences: Vec<Misplaced> = Vec::new();
+        for base in (base..end).step_by(self.page_bytes()) {
+            let (recorded, found) = (self.node_of(base), found.node_of(base));
+            if recorded == found {
+                continue;
+            }
+            let continues = |it: &&mut Misplaced| {
+                it.base + it.pages * self.page_bytes() == base
+                    && (it.recorded, it.found) == (recorded, found)
+            };
+            match differences.last_mut().filter(continues) {
+                Some(last) => last.pages += 1,
+                None => differences.push(Misplaced { base, pages: 1, recorded, found }),
+            }
+        }
+        differences
+    }
+
     /// The ranges, ascending.
-    pub fn ranges(&self) -> &[PageRange] {
-        &self.ranges
+    pub fn ranges(&self) -> Vec<PageRange> {
+        self.ranges.entries().iter().map(|it| self.ranges.range(it)).collect()
     }
 
     /// Pages per node, ascending by node; nodes without pages are not listed.
-    pub fn summary(&self) -> &[(NodeId, usize)] {
-        &self.summary
+    pub fn summary(&self) -> Vec<(NodeId, usize)> {
+        let shares = self.ranges.shares().into_iter().enumerate();
+        shares.filter(|it| it.1 > 0).map(|it| (NodeId::from_index(it.0), it.1)).collect()
     }
 
     /// Pages in the map.
     pub fn pages(&self) -> usize {
-        self.summary.iter().map(|it| it.1).sum()
+        self.ranges.pages()
     }
 
     /// Bytes of a page.
     pub fn page_bytes(&self) -> usize {
-        self.page_bytes
+        self.ranges.page_bytes()
     }
 
-    /// The base of the first page and the number of pages under some bytes; none under no bytes.
-    fn pages_under(&self, address: usize, bytes: usize) -> (usize, usize) {
-        let base = address & !(self.page_bytes - 1);
-        let pages = if bytes == 0 { 0 } else { (address + bytes - base).div_ceil(self.page_bytes) };
-        (base, pages)
+    /// What the map itself takes, in bits; see the head of the module.
+    pub fn size_bits(&self) -> usize {
+        self.ranges.size_bits()
     }
 
-    fn end_of(&self, range: &PageRange) -> usize {
-        range.base + range.pages * self.page_bytes
-    }
-
-    /// The piece of a range between two page addresses.
-    fn cut(&self, range: &PageRange, from: usize, to: usize) -> Option<PageRange> {
-        let (from, to) = (from.max(range.base), to.min(self.end_of(range)));
-        (from < to).then(|| PageRange {
-            base: from,
-            pages: (to - from) / self.page_bytes,
-            location: range.location.advanced((from - range.base) / self.page_bytes),
-        })
-    }
-
-    /// Makes one range of the one at `index` and the one before it, when the second continues the first.
-    fn join(&mut self, index: usize) {
-        if index == 0 || index >= self.ranges.len() {
-            return;
-        }
-        let (before, after) = (&self.ranges[index - 1], &self.ranges[index]);
-        let continues = before.location.advanced(before.pages) == after.location;
-        if self.end_of(before) == after.base && continues {
-            self.ranges[index - 1].pages += after.pages;
-            self.ranges.remove(index);
-        }
-    }
-
-    fn summarise(&mut self) {
-        let mut summary: Vec<(NodeId, usize)> = Vec::new();
-        for range in &self.ranges {
-            for (node, pages) in range.location.shares(range.pages) {
-                match summary.binary_search_by_key(&node, |it| it.0) {
-                    Ok(index) => summary[index].1 += pages,
-                    Err(index) => summary.insert(index, (node, pages)),
-                }
+    /// The pages of an answer of the machine as changes: runs and patterns, and in between what lives nowhere.
+    fn learned(&mut self, base: usize, nodes: &[Option<NodeId>]) -> Vec<Change> {
+        let address = |page: usize| base + page * self.page_bytes();
+        let end = address(nodes.len());
+        let runs: Vec<_> = detect_runs(nodes)
+            .into_iter()
+            .map(|it| (address(it.first), address(it.first + it.pages), it.location))
+            .collect();
+        let (mut changes, mut at) = (Vec::new(), base);
+        for (from, to, location) in runs {
+            if at < from {
+                changes.push(Change { base: at, end: from, place: None });
             }
+            changes.push(Change { base: from, end: to, place: Some(self.ranges.place(&location)) });
+            at = to;
         }
-        summary.retain(|it| it.1 > 0);
-        self.summary = summary;
+        if at < end {
+            changes.push(Change { base: at, end, place: None });
+        }
+        changes
     }
+
+    /// The addresses of the first page under some bytes and of the end of the last; the same under no bytes.
+    fn pages_under(&self, address: usize, bytes: usize) -> (usize, usize) {
+        let mask = self.page_bytes() - 1;
+        let base = address & !mask;
+        if bytes == 0 {
+            return (base, base);
+        }
+        let end = address.saturating_add(bytes);
+        (base, end.checked_next_multiple_of(mask + 1).unwrap_or(!mask))
+    }
+}
+
+/// A page of the mapping that `base` points into: the address is kept in the pointer that came in, so that it stays one
+/// the machine knows.
+fn page_at(base: NonNull<u8>, address: usize) -> NonNull<u8> {
+    base.map_addr(|_| address.try_into().expect("invariant: no page at zero"))
 }
 
 #[cfg(test)]

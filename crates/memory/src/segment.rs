@@ -12,14 +12,14 @@ use hardware::{MachineError, NodeId, PagePolicy};
 use stdx::sync::{Arc, Mutex, RwLock};
 
 use crate::allocator::{Chunk, Inner, Region};
-use crate::{PageSocketMap, Pod};
+use crate::{Misplaced, PageSocketMap, Pod};
 
 /// What backs a segment.
 pub(crate) enum Backing {
     /// No bytes, no memory.
     Nothing,
     /// A mapping of its own; the lock is held while its pages move.
-    Whole(Mutex<Region>),
+    Whole(Box<Mutex<Region>>),
     /// A piece of a chunk that small segments share.
     Piece(Arc<Chunk>),
 }
@@ -131,13 +131,32 @@ impl Segment {
             Backing::Whole(region) => Some(region.lock()),
             Backing::Nothing | Backing::Piece(_) => None,
         };
-        let mut map = PageSocketMap::new(self.page_bytes);
-        map.add(self.allocator.machine(), self.base, self.bytes)?;
+        let map = self.found()?;
+        let known = self.page_map();
+        if known.differences(&map, self.base.addr().get(), self.bytes).is_empty() {
+            return Ok(known);
+        }
         if let Some(mut region) = region {
             let policy = region.policy().cloned();
             self.allocator.relocated(&mut region, self.bytes, &map, policy);
         }
         Ok(self.set_map(map))
+    }
+
+    /// The pages that are elsewhere than its map says, by asking the machine; the map stays as it is. A move that goes
+    /// on meanwhile is waited for.
+    pub fn verify(&self) -> Result<Vec<Misplaced>, MachineError> {
+        let _still = match &self.backing {
+            Backing::Whole(region) => Some(region.lock()),
+            Backing::Nothing | Backing::Piece(_) => None,
+        };
+        Ok(self.page_map().differences(&self.found()?, self.base.addr().get(), self.bytes))
+    }
+
+    fn found(&self) -> Result<PageSocketMap, MachineError> {
+        let mut map = PageSocketMap::new(self.page_bytes);
+        map.add(self.allocator.machine(), self.base, self.bytes)?;
+        Ok(map)
     }
 
     /// Places all pages anew, moving those that are touched. See [`Segment::place_range`].

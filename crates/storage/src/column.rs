@@ -192,8 +192,8 @@ impl Column {
         for (_, segment) in self.segments() {
             let map = segment.page_map();
             // Small segments share pages, so a page may hold more than this segment's bytes.
-            let pages: usize = map.summary().iter().map(|it| it.1).sum();
-            for &(node, count) in map.summary() {
+            let pages = map.pages();
+            for (node, count) in map.summary() {
                 let bytes = segment.bytes() as u64 * count as u64 / pages.max(1) as u64;
                 match nodes.iter_mut().find(|it| it.0 == node) {
                     Some(entry) => entry.1 += bytes,
