@@ -384,6 +384,7 @@ fn flat(cpus: &[u32], root: &Root) -> Topology {
         cpu_quota: None,
         memory_limit: None,
         cpus_excluded: 0,
+        measured: Default::default(),
     }
 }
 

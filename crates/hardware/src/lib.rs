@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod machine;
+pub mod performance;
 mod render;
 pub mod samples;
 pub mod topology;
@@ -13,4 +14,5 @@ pub use machine::{
     Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step, Worker, WorkerSpec,
     WorkerTeam,
 };
+pub use performance::{CacheStep, Latency, Matrix, Performance};
 pub use topology::{CpuId, LlcId, NodeId, SocketId, Topology};

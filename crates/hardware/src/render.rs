@@ -64,11 +64,14 @@ impl Topology {
         } else {
             let _ = write!(line, " {}, {} free", node.memory_total, node.memory_free);
         }
-        if let Some(bandwidth) = node.read_bandwidth_mb_s {
+        let measured = self.performance();
+        let bandwidth = measured.and_then(|it| it.read_mb_s(node.id, node.id));
+        if let Some(bandwidth) = bandwidth.or(node.read_bandwidth_mb_s) {
             let _ = write!(line, ", {:.1} GB/s", bandwidth as f64 / 1000.0);
         }
-        if let Some(latency) = node.read_latency_ns {
-            let _ = write!(line, ", {latency} ns");
+        let latency = measured.and_then(|it| it.latency_ns(node.id, node.id));
+        if let Some(latency) = latency.or(node.read_latency_ns.map(|it| it as f64)) {
+            let _ = write!(line, ", {latency:.0} ns");
         }
         if self.cpus_of(node.id).next().is_none() {
             line.push_str(", no CPUs to use");

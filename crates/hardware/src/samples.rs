@@ -80,6 +80,7 @@ impl Shape {
             cpu_quota: None,
             memory_limit: None,
             cpus_excluded: 0,
+            measured: Default::default(),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What a machine looks like to this process: nodes, sockets, cores, SMT siblings, last-level-cache groups, distances.
 
+use stdx::sync::{Arc, OnceLock};
 use stdx::{Bytes, id};
+
+use crate::performance::Performance;
 
 id! {
     /// A NUMA node as the OS numbers it: a socket, or a sub-NUMA cluster of one. Numbers may have gaps.
@@ -72,7 +75,13 @@ pub struct Topology {
     pub memory_limit: Option<Bytes>,
     /// Hardware threads that are online but closed to this process (affinity mask, cpuset).
     pub cpus_excluded: u32,
+    /// What a probe of this machine measured; set once with [`Topology::learn`].
+    pub measured: OnceLock<Arc<Performance>>,
 }
+
+/// Latencies that differ by less than this factor are the same to [`Topology::nearest_first`]: repeated measurements
+/// differ by some per cent.
+const SAME: f64 = 1.05;
 
 impl Topology {
     /// The nodes that may hold data: allowed, with memory.
@@ -98,10 +107,152 @@ impl Topology {
         self.cpus.iter().filter(move |it| it.node == node)
     }
 
-    /// All nodes, `from` first, then by distance, then by number.
+    /// Takes in what a probe measured; false when it was another machine's, or something was learned before. To be
+    /// called before anything is placed: who asked earlier has gone by the distances.
+    pub fn learn(&self, performance: impl Into<Arc<Performance>>) -> bool {
+        let performance = performance.into();
+        performance.fits(self) && self.measured.set(performance).is_ok()
+    }
+
+    /// What a probe measured.
+    pub fn performance(&self) -> Option<&Performance> {
+        self.measured.get().map(|it| &**it)
+    }
+
+    /// How long reading the memory of a node takes from the CPUs of another, local memory being 1: by measured latency,
+    /// else by firmware's distance. A node without CPUs is as far from others as they are from it.
+    pub fn relative_cost(&self, from: NodeId, to: NodeId) -> f64 {
+        if from == to {
+            return 1.0;
+        }
+        let measured = |from, to| {
+            let performance = self.performance()?;
+            let local = performance.latency_ns(from, from).or_else(|| performance.local_ns())?;
+            Some(performance.latency_ns(from, to)? / local)
+        };
+        let firmware = || f64::from(self.distance(from, to)) / 10.0;
+        measured(from, to).or_else(|| measured(to, from)).unwrap_or_else(firmware)
+    }
+
+    /// All nodes, `from` first, then by [`Topology::relative_cost`], those of about equal cost by distance, then by
+    /// number.
     pub fn nearest_first(&self, from: NodeId) -> Vec<NodeId> {
-        let mut nodes: Vec<NodeId> = self.nodes.iter().map(|it| it.id).collect();
-        nodes.sort_by_key(|&it| (it != from, self.distance(from, it), it));
-        nodes
+        let cost = |it: NodeId| self.relative_cost(from, it);
+        let mut others: Vec<(f64, NodeId)> =
+            self.nodes.iter().filter(|it| it.id != from).map(|it| (cost(it.id), it.id)).collect();
+        others.sort_by(|one, two| one.0.total_cmp(&two.0));
+        let mut rank = 0.0;
+        for (cost, _) in &mut others {
+            if *cost > rank * SAME {
+                rank = *cost;
+            }
+            *cost = rank;
+        }
+        others.sort_by(|one, two| {
+            let key = |it: &(f64, NodeId)| (self.distance(from, it.1), it.1);
+            one.0.total_cmp(&two.0).then_with(|| key(one).cmp(&key(two)))
+        });
+        let own = self.node_index(from).map(|_| from);
+        own.into_iter().chain(others.into_iter().map(|it| it.1)).collect()
+    }
+
+    /// A number that tells this machine, as this process sees it, from others: nodes, CPUs, caches, distances.
+    pub fn fingerprint(&self) -> u64 {
+        // FNV-1a: it has to be the same for ever, and nobody attacks it.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut mix = |bytes: &[u8]| {
+            for &byte in bytes {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        mix(self.name.as_bytes());
+        mix(&self.llc_bytes.0.to_le_bytes());
+        for node in &self.nodes {
+            // Whole gibibytes: the kernel keeps a little more or less for itself after each boot.
+            mix(format!("n{}:{}:{}", node.id, node.memory_total.0 >> 30, node.allowed).as_bytes());
+        }
+        for cpu in &self.cpus {
+            mix(format!("c{}:{}:{}:{}", cpu.id, cpu.node, cpu.core, cpu.llc).as_bytes());
+        }
+        for distance in self.distances.iter().flatten() {
+            mix(&distance.to_le_bytes());
+        }
+        hash
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::performance::Latency;
+    use crate::samples;
+
+    /// The machine after a probe that found these latencies.
+    fn measured(machine: Topology, latency: impl Fn(usize, usize) -> Option<f64>) -> Topology {
+        let mut performance = Performance::unknown(&machine);
+        for (from, row) in performance.idle_ns.iter_mut().enumerate() {
+            for (to, cell) in row.iter_mut().enumerate() {
+                let all = |it| Latency { least: it, mean: it, greatest: it };
+                *cell = latency(from, to).map(all);
+            }
+        }
+        assert!(machine.learn(performance));
+        machine
+    }
+
+    fn order(machine: &Topology, from: u16) -> Vec<u16> {
+        machine.nearest_first(NodeId(from)).iter().map(|it| it.0).collect()
+    }
+
+    #[test]
+    fn measured_latencies_go_before_distances() {
+        // Firmware says that all others are equally far; in truth it is a ring.
+        let flat = samples::four_sockets();
+        assert_eq!(order(&flat, 1), [1, 0, 2, 3]);
+        let ring = [[80.0, 130.0, 190.0, 133.0], [130.0, 82.0, 131.0, 188.0]];
+        let machine = measured(flat, |from, to| ring.get(from).map(|it| it[to]));
+        assert_eq!(order(&machine, 0), [0, 1, 3, 2], "three per cent are noise");
+        assert_eq!(order(&machine, 1), [1, 0, 2, 3]);
+        // Rows that are missing are taken from the columns: as far as from there, as far from here.
+        assert_eq!(order(&machine, 2), [2, 1, 3, 0]);
+        assert!((machine.relative_cost(NodeId(0), NodeId(2)) - 190.0 / 80.0).abs() < 1e-9);
+        assert_eq!(machine.relative_cost(NodeId(2), NodeId(2)), 1.0);
+    }
+
+    #[test]
+    fn a_node_without_cpus_is_as_far_as_it_is_from_others() {
+        let latencies = [[Some(90.0), Some(150.0), Some(140.0)], [None, None, Some(300.0)]];
+        let machine =
+            measured(samples::cpuless(), |from, to| latencies.get(from)?.get(to).copied()?);
+        assert_eq!(order(&machine, 2), [2, 0, 1]);
+        assert_eq!(order(&machine, 0), [0, 2, 1]);
+        assert!((machine.relative_cost(NodeId(2), NodeId(1)) - 300.0 / 90.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_another_machine_measured_is_not_learned() {
+        let machine = samples::ring();
+        assert!(!machine.learn(Performance::unknown(&samples::four_sockets())));
+        assert!(machine.performance().is_none());
+        assert!(machine.learn(Performance::unknown(&machine)));
+        assert!(!machine.learn(Performance::unknown(&machine)), "once");
+        // Nothing was measured, so the distances decide.
+        assert_eq!(order(&machine, 0), [0, 1, 3, 2]);
+        assert_eq!(machine.nearest_first(NodeId(9)).len(), 4);
+    }
+
+    #[test]
+    fn machines_have_fingerprints() {
+        let mut all: Vec<u64> =
+            samples::NAMES.iter().map(|it| samples::by_name(it).unwrap().fingerprint()).collect();
+        assert_eq!(samples::ring().fingerprint(), samples::ring().fingerprint());
+        let mut other = samples::ring();
+        other.nodes[0].memory_free = Bytes(0);
+        assert_eq!(other.fingerprint(), samples::ring().fingerprint());
+        other.cpus.pop();
+        all.push(other.fingerprint());
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), samples::NAMES.len() + 1);
     }
 }

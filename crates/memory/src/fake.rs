@@ -47,6 +47,7 @@ impl FakeMachine {
             nodes: (0..count).map(node).collect(),
             cpus: Vec::new(),
             cpus_excluded: 0,
+            measured: Default::default(),
             distances: (0..count).map(|i| (0..count).map(|j| distance(i, j)).collect()).collect(),
             llc_bytes: Bytes(0),
             cpu_quota: None,

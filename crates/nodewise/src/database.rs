@@ -1,7 +1,7 @@
 //! A database: tables in the memory of a machine, one pool of workers, any number of sessions.
 
 use execution::Traffic;
-use hardware::{Machine, MachineError};
+use hardware::{Machine, MachineError, Performance};
 use memory::Allocator;
 use planner::Planner;
 use scheduler::{Scheduler, SchedulerOptions, StealingScope};
@@ -22,6 +22,8 @@ pub struct DatabaseOptions {
     pub stealing: StealingScope,
     /// Bytes that tables and queries may take; what the machine has when not given.
     pub memory_limit: Option<Bytes>,
+    /// What a probe of this machine measured: placement and stealing go by it. Another machine's is ignored.
+    pub performance: Option<Arc<Performance>>,
 }
 
 /// An in-memory database.
@@ -40,7 +42,11 @@ pub struct Database {
 impl Database {
     /// Opens an empty database on a machine.
     pub fn open(machine: Arc<dyn Machine>, options: DatabaseOptions) -> SqlResult<Arc<Self>> {
-        let DatabaseOptions { workers, stealing, memory_limit } = options;
+        let DatabaseOptions { workers, stealing, memory_limit, performance } = options;
+        // Before the scheduler decides who is near whom.
+        if let Some(performance) = performance {
+            machine.topology().learn(performance);
+        }
         let scheduler = Scheduler::start(machine.clone(), SchedulerOptions { workers, stealing })
             .map_err(|error| machine_error(&error))?;
         let allocator = Allocator::new(machine.clone());
@@ -66,6 +72,11 @@ impl Database {
     /// The machine it runs on.
     pub fn machine(&self) -> &Arc<dyn Machine> {
         &self.machine
+    }
+
+    /// What a probe measured between the nodes, where one was handed in.
+    pub fn performance(&self) -> Option<&Performance> {
+        self.machine.topology().performance()
     }
 
     /// Workers of the pool.

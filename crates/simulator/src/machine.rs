@@ -144,6 +144,7 @@ mod tests {
             cpu_quota: None,
             memory_limit: None,
             cpus_excluded: 0,
+            measured: Default::default(),
         };
         SimulatedMachine::new(topology, 1)
     }

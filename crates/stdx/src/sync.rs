@@ -9,10 +9,12 @@ pub use loom::{
     sync::{Arc, Condvar, atomic},
     thread,
 };
+/// A value that is set once. A model check takes std's, too: nothing waits for it.
+pub use std::sync::OnceLock;
 #[cfg(not(loom))]
 pub use std::{
     hint,
-    sync::{Arc, Condvar, OnceLock, Weak, atomic},
+    sync::{Arc, Condvar, Weak, atomic},
     thread,
 };
 

@@ -90,6 +90,7 @@ pub(crate) fn read(root: &Root, affinity: Option<&[u32]>) -> Result<Topology, To
         cpu_quota: limits.cpus.filter(|&it| it < cpus.len() as f64),
         memory_limit: limits.memory.filter(|&it| it < memory).map(Bytes),
         cpus_excluded: (online - cpus.len()) as u32,
+        measured: Default::default(),
         cpus,
     })
 }
