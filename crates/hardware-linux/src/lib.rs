@@ -4,7 +4,7 @@
 //! machine is opened and becomes a [`hardware::Restriction`]; the database runs on without it. Reading order:
 //! [`topology`] (files only), `kernel` (system calls), `mappings` (what was asked for), `machine`, `team`, `interrupt`.
 //!
-//! - Invariant: the only crate that knows libc; all unsafe code of it is in `kernel` and `interrupt`.
+//! - Invariant: the only crate that knows libc; all unsafe code of it is in `kernel`, `interrupt` and `marks`.
 //! - Invariant: opening never fails; what cannot be read or called is replaced by the documented fallback and reported.
 //! - Invariant: [`topology`] reads below any root folder and calls nothing, so that captured trees are test data.
 //! - Invariant: a page's placement is a preference, never a reason to be killed: when the asked node is full, the kernel
@@ -14,6 +14,7 @@ mod interrupt;
 mod kernel;
 mod machine;
 mod mappings;
+mod marks;
 mod team;
 pub mod topology;
 

@@ -27,6 +27,7 @@ use stdx::{Bytes, Nanos};
 
 use crate::kernel::{self, HUGE_BYTES, Policy};
 use crate::mappings::{self, Mappings};
+use crate::marks;
 use crate::team::{Spin, Team};
 use crate::topology::{self, Root};
 
@@ -309,6 +310,10 @@ impl Machine for LinuxMachine {
 
     fn running_cpu(&self) -> Option<CpuId> {
         kernel::running_cpu().map(CpuId)
+    }
+
+    fn count_accesses(&self, on: bool) {
+        marks::count(on);
     }
 
     fn restrictions(&self) -> Vec<Restriction> {

@@ -17,7 +17,7 @@ use stdx::parking::{Bell, Nap, Parking};
 use stdx::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use stdx::sync::{Arc, Mutex, hint, thread};
 
-use crate::kernel;
+use crate::{kernel, marks};
 
 /// How long threads spin before they sleep.
 #[derive(Clone, Copy, Debug)]
@@ -161,7 +161,7 @@ fn work(shared: &Shared, index: usize, body: &mut dyn Worker, spin: Spin) {
             Step::Idle => {}
         }
         shared.parking.prepare(index);
-        let last = body.step();
+        let last = marks::step(|| body.step());
         if last == Step::Idle {
             shared.parking.park(index);
             continue;
@@ -177,7 +177,7 @@ fn work(shared: &Shared, index: usize, body: &mut dyn Worker, spin: Spin) {
 
 /// Steps until one finds work, or until all have been idle for `span`.
 fn step_or_spin(body: &mut dyn Worker, span: Duration) -> Step {
-    let first = body.step();
+    let first = marks::step(|| body.step());
     if first != Step::Idle {
         return first;
     }
@@ -190,7 +190,7 @@ fn step_or_spin(body: &mut dyn Worker, span: Duration) -> Step {
                 hint::spin_loop();
             }
         }
-        let step = body.step();
+        let step = marks::step(|| body.step());
         if step != Step::Idle || start.elapsed() >= span {
             return step;
         }

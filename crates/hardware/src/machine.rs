@@ -171,6 +171,9 @@ pub trait Machine: Send + Sync {
     fn running_cpu(&self) -> Option<CpuId> {
         None
     }
+    /// Tells whoever watches the machine from outside that a phase to count accesses in begins or ends. Nothing happens
+    /// where nobody can watch.
+    fn count_accesses(&self, _on: bool) {}
     /// What the OS forbids here.
     fn restrictions(&self) -> Vec<Restriction>;
     /// Peak and current resident bytes of this process; zero where it is not known.

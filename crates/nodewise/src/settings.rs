@@ -9,6 +9,8 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// Query class: the lower goes first.
     pub priority: u8,
+    /// Whether an observer outside of the machine is told to count accesses.
+    pub access_counting: bool,
 }
 
 /// A setting as the views show it.
@@ -23,12 +25,13 @@ pub struct Setting {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { workers: None, priority: scheduler::class::NORMAL }
+        Self { workers: None, priority: scheduler::class::NORMAL, access_counting: false }
     }
 }
 
 const WORKERS: &str = "workers";
 const PRIORITY: &str = "priority";
+const ACCESS_COUNTING: &str = "access_counting";
 
 impl Settings {
     /// Changes a setting; `None` gives it back its default.
@@ -49,6 +52,13 @@ impl Settings {
             PRIORITY => {
                 self.priority = value.parse().map_err(|_| invalid("a number from 0 to 255"))?;
             }
+            ACCESS_COUNTING => {
+                self.access_counting = match value.to_ascii_lowercase().as_str() {
+                    "on" | "true" => true,
+                    "off" | "false" => false,
+                    _ => return Err(invalid("on or off")),
+                };
+            }
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -59,6 +69,7 @@ impl Settings {
         match name.to_ascii_lowercase().as_str() {
             WORKERS => self.workers = defaults.workers,
             PRIORITY => self.priority = defaults.priority,
+            ACCESS_COUNTING => self.access_counting = defaults.access_counting,
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -76,6 +87,11 @@ impl Settings {
                 name: PRIORITY,
                 value: self.priority.to_string(),
                 description: "query class, the lower number is served first",
+            },
+            Setting {
+                name: ACCESS_COUNTING,
+                value: if self.access_counting { "on" } else { "off" }.to_owned(),
+                description: "has the access counter of the lab count what workers read and write",
             },
         ]
     }

@@ -110,7 +110,11 @@ impl Session {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }
             Statement::Set { name, value } => {
+                let counted = self.settings.access_counting;
                 self.settings.set(&name, value.as_deref())?;
+                if self.settings.access_counting != counted {
+                    self.database.machine.count_accesses(!counted);
+                }
                 Ok(done("SET"))
             }
             Statement::Show { name } => {

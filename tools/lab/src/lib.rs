@@ -8,9 +8,10 @@
 //! - Invariant: a command's exit code, output and files come back whole, or the run is an error that says why.
 //! - Invariant: the distances of a guest are those of the sample machine of the same shape in `hardware`.
 //!
-//! Reading order: [`topology`], [`packages`], [`image`], [`guest`].
+//! Reading order: [`topology`], [`packages`], [`image`], [`guest`], [`count`].
 #![forbid(unsafe_code)]
 
+pub mod count;
 pub mod cpio;
 pub mod guest;
 pub mod image;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use lab::count::{self, CacheModel};
 use lab::guest::Run;
 use lab::image::Contents;
 use lab::{LabError, topology};
@@ -14,6 +15,8 @@ const HELP: &str = "cargo xtask lab [OPTIONS] -- COMMAND..   run a command in a 
   --copy FILE      put a file or folder into /lab, where the command runs; may be repeated
   --out DIR        where the files go that the command leaves in /out
   --limit S        kill the guest after that many seconds, 300 when not given
+  --count          count the cache lines that workers fetch, per running and memory node, while access_counting is on
+  --cache KIB      the modelled cache of each socket, 256 when not given
   --kernel WORD    one more word for the kernel's command line; may be repeated
 cargo xtask lab topologies               list the machines";
 
@@ -52,6 +55,7 @@ fn run_command(arguments: &[String]) -> Result<ExitCode, LabError> {
     let mut contents = Contents { programs: programs(), ..Contents::default() };
     let mut name = topology::DEFAULT.to_owned();
     let (mut limit, mut out, mut kernel) = (300, None, Vec::new());
+    let (mut counting, mut cache) = (false, CacheModel::default());
     let mut words = arguments.iter();
     loop {
         let wrong = |why: String| Err(LabError::Failed(format!("{why}\n{HELP}")));
@@ -59,12 +63,20 @@ fn run_command(arguments: &[String]) -> Result<ExitCode, LabError> {
         if word == "--" {
             break;
         }
+        if word == "--count" {
+            counting = true;
+            continue;
+        }
         let Some(value) = words.next() else { return wrong(format!("{word} has no value")) };
         match word.as_str() {
             "--topology" => name.clone_from(value),
             "--copy" => contents.copies.push(PathBuf::from(value)),
             "--out" => out = Some(PathBuf::from(value)),
             "--kernel" => kernel.push(value.clone()),
+            "--cache" => match value.parse() {
+                Ok(kib @ 1..) => cache.kib = kib,
+                _ => return wrong(format!("{value} is no number of KiB")),
+            },
             "--limit" => match value.parse() {
                 Ok(seconds) => limit = seconds,
                 Err(_) => return wrong(format!("{value} is no number of seconds")),
@@ -79,7 +91,15 @@ fn run_command(arguments: &[String]) -> Result<ExitCode, LabError> {
     })?;
     let mut run = Run::new(machine, contents);
     (run.limit, run.show, run.out, run.kernel) = (Duration::from_secs(limit), true, out, kernel);
+    let counts =
+        if counting { Some(count::attach(&mut run, &lab::folder()?, cache)?) } else { None };
     let outcome = run.start()?;
+    if let Some(counts) = counts {
+        for (number, phase) in count::read(&counts, &run.machine)?.iter().enumerate() {
+            println!("phase {}: {} loads and stores", number + 1, phase.accesses);
+            print!("{}", phase.to_table(&run.machine));
+        }
+    }
     Ok(ExitCode::from(u8::try_from(outcome.code).unwrap_or(u8::MAX)))
 }
 
