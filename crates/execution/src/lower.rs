@@ -13,6 +13,7 @@ use crate::materialize::{MaterializeSink, ReadSource, ValuesSource};
 use crate::project::ProjectOperator;
 use crate::query::QueryContext;
 use crate::scan::ScanSource;
+use crate::scan::index::IndexSource;
 use crate::sort::{CompiledSortKey, SortSink};
 use crate::{Layout, Operator, Rows, Sink, Source, State};
 
@@ -102,7 +103,11 @@ fn lower_source(
             let table = context.tables.get(&scan.table).ok_or_else(|| {
                 SqlError::internal(format!("table {} is not in the snapshot", scan.name))
             })?;
-            (Box::new(ScanSource::new(scan, table.clone(), states)?), false)
+            let found = IndexSource::new(scan, table, states)?;
+            match found {
+                Some(source) => (Box::new(source) as Box<dyn Source>, false),
+                None => (Box::new(ScanSource::new(scan, table.clone(), states)?) as _, false),
+            }
         }
         PlanSource::Read(from) => {
             let rows = from.iter().map(|&id| states.rows(id).cloned()).collect::<Result<_, _>>()?;

@@ -277,7 +277,15 @@ pub fn stored(columns: &[(DataType, Vec<Value>)], chunk: usize) -> Table {
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap();
         builder.push(order as u64, batch).unwrap();
     }
-    builder.finish(&BuildContext::serial(&allocator)).unwrap()
+    let context = BuildContext::serial(&allocator);
+    let index = |place: usize| storage::TableIndex {
+        name: name(place).into(),
+        columns: vec![types::ColumnId(place as u16)],
+        kind: storage::IndexKind::Index,
+    };
+    let indexes = (0..columns.len()).map(index).collect();
+    let rules = Arc::new(storage::Rules { indexes });
+    builder.finish(&context).unwrap().with_rules(rules, &context).unwrap()
 }
 
 fn array_of(data_type: DataType, values: &[Value]) -> ArrayRef {

@@ -142,12 +142,12 @@ fn source(source: &Source) -> Vec<String> {
         Source::Scan(scan) => {
             let columns: Vec<String> =
                 scan.columns.iter().map(|it| it.index().to_string()).collect();
-            let mut lines = vec![format!(
-                "scan {} columns [{}] output {:?}",
-                scan.name,
-                columns.join(", "),
-                scan.output
-            )];
+            let how = match &scan.index {
+                Some(index) => format!("index scan {} using {}", scan.name, index.name),
+                None => format!("scan {}", scan.name),
+            };
+            let mut lines =
+                vec![format!("{how} columns [{}] output {:?}", columns.join(", "), scan.output)];
             lines.extend(scan.filters.iter().map(|it| format!("  where {}", expr(it))));
             for it in &scan.transfers {
                 lines.push(format!("  where #{} in pipeline {}", it.column, it.build.index()));
@@ -251,6 +251,7 @@ pub fn expr(it: &Expr) -> String {
     match &it.kind {
         ExprKind::Column(place) => format!("#{place}"),
         ExprKind::Literal(value) => value.to_string(),
+        ExprKind::Parameter(number) => format!("${}", number + 1),
         ExprKind::Scalar(id) => format!("value of pipeline {}", id.index()),
         ExprKind::Binary { operator, left, right } => {
             format!("({} {} {})", expr(left), operator.sql().to_lowercase(), expr(right))

@@ -25,6 +25,9 @@ pub enum ExprKind {
     Column(usize),
     /// A constant.
     Literal(Value),
+    /// The value of a parameter, counted from 0: a constant that stands in the plan when it runs
+    /// ([`crate::Plan::with_parameters`]).
+    Parameter(usize),
     /// The only value of a pipeline that ended in [`crate::Sink::Materialize`]: NULL when it has no row, an error
     /// (21000) when it has several.
     Scalar(PipelineId),
@@ -237,7 +240,10 @@ impl Expr {
     /// The expressions directly below this one.
     pub fn children(&self) -> Vec<&Expr> {
         match &self.kind {
-            ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Scalar(_) => vec![],
+            ExprKind::Column(_)
+            | ExprKind::Literal(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::Scalar(_) => vec![],
             ExprKind::Binary { left, right, .. } => vec![left, right],
             ExprKind::Unary { operand, .. }
             | ExprKind::InList { operand, .. }
@@ -257,7 +263,10 @@ impl Expr {
     /// The expressions directly below this one, to change them.
     pub fn children_mut(&mut self) -> Vec<&mut Expr> {
         match &mut self.kind {
-            ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Scalar(_) => vec![],
+            ExprKind::Column(_)
+            | ExprKind::Literal(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::Scalar(_) => vec![],
             ExprKind::Binary { left, right, .. } => vec![left, right],
             ExprKind::Unary { operand, .. }
             | ExprKind::InList { operand, .. }

@@ -8,13 +8,14 @@
 
 pub mod explain;
 pub mod expression;
+mod parameters;
 pub mod pipeline;
 pub mod validate;
 
 pub use explain::PipelineActuals;
 pub use expression::{ArrowFunction, BinaryOperator, DateField, Expr, ExprKind, UnaryOperator};
 pub use pipeline::{
-    Aggregate, AggregateFunction, HashBuild, Join, JoinKind, Operator, OutputColumn, Pipeline,
-    PipelineId, Plan, Scan, Sink, SortKey, Source, Transfer,
+    Aggregate, AggregateFunction, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn,
+    Pipeline, PipelineId, Plan, Scan, Sink, SortKey, Source, Transfer,
 };
 pub use validate::validate;

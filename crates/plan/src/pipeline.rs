@@ -1,5 +1,6 @@
 //! Pipelines: where rows come from, what is done to a batch on the way, where they end.
 
+use stdx::sync::Arc;
 use types::{ColumnId, DataType, TableId};
 
 use crate::Expr;
@@ -83,6 +84,18 @@ pub struct Scan {
     pub transfers: Vec<Transfer>,
     /// The columns handed on, by place in `columns`; the layout of the first operator.
     pub output: Vec<usize>,
+    /// An index that is expected to find the rows sooner than a look at all of them. A hint: execution knows the exact
+    /// number of matches, and reads the whole table when they are many.
+    pub index: Option<IndexHint>,
+}
+
+/// The index by which a scan may find its rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexHint {
+    /// Its name, for EXPLAIN.
+    pub name: Arc<str>,
+    /// Its column, by place in [`Scan::columns`].
+    pub column: usize,
 }
 
 /// A reduction of a scan by the keys of a hash table.

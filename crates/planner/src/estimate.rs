@@ -223,7 +223,7 @@ pub fn distinct(rel: &Rel, attr: Attr) -> f64 {
 pub fn distinct_of(rel: &Rel, expr: &Expr) -> f64 {
     match &expr.kind {
         ExprKind::Column(attr) => distinct(rel, *attr),
-        ExprKind::Literal(_) | ExprKind::Scalar(_) => 1.0,
+        ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Scalar(_) => 1.0,
         ExprKind::Extract { operand, .. } => distinct_of(rel, operand).min(12.0),
         ExprKind::Substring { operand, .. } => distinct_of(rel, operand).min(30.0),
         _ => expr

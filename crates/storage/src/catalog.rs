@@ -23,6 +23,7 @@ struct State {
 #[derive(Clone, Debug, Default)]
 pub struct CatalogSnapshot {
     tables: BTreeMap<String, Arc<Table>>,
+    version: u64,
 }
 
 impl Catalog {
@@ -68,8 +69,9 @@ impl Catalog {
     /// Takes a table out and returns it; its memory is given back when the last reader lets go.
     pub fn drop_table(&self, name: &str) -> SqlResult<Arc<Table>> {
         let mut state = self.state.write();
-        let found = Arc::make_mut(&mut state.snapshot).tables.remove(&key(name));
-        found.ok_or_else(|| {
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version += 1;
+        snapshot.tables.remove(&key(name)).ok_or_else(|| {
             let message = format!("table \"{name}\" does not exist");
             SqlError::new(SqlState::UNDEFINED_TABLE, message)
         })
@@ -83,11 +85,18 @@ impl Catalog {
 
 impl State {
     fn put(&mut self, table: Arc<Table>) {
-        Arc::make_mut(&mut self.snapshot).tables.insert(key(&table.name), table);
+        let snapshot = Arc::make_mut(&mut self.snapshot);
+        snapshot.version += 1;
+        snapshot.tables.insert(key(&table.name), table);
     }
 }
 
 impl CatalogSnapshot {
+    /// Counts the changes up to this moment: two snapshots of a catalog with one version hold the same tables.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
     /// A table by name, ignoring case.
     pub fn get(&self, name: &str) -> Option<&Arc<Table>> {
         self.tables.get(&key(name))
@@ -133,7 +142,13 @@ mod tests {
     use super::*;
 
     fn table(name: &str, rows: u64) -> Table {
-        Table { id: TableId(0), name: name.into(), columns: Vec::new(), rows }
+        Table {
+            id: TableId(0),
+            name: name.into(),
+            columns: Vec::new(),
+            rows,
+            rules: Arc::default(),
+        }
     }
 
     #[test]
@@ -160,5 +175,6 @@ mod tests {
         assert!(before.table(Some("PUBLIC"), "orders").is_some());
         assert!(before.table(Some("nodewise"), "orders").is_none());
         assert_eq!(before.table_names(), ["Orders"]);
+        assert!(before.version() < catalog.snapshot().version());
     }
 }

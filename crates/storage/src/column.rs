@@ -2,11 +2,12 @@
 
 use hardware::NodeId;
 use memory::Segment;
+use stdx::sync::Arc;
 use types::{ColumnInfo, ColumnStatistics, DataType, Value};
 
 use crate::index_vector::node_at;
 use crate::word::{int_of_word, value_of_int, value_of_key};
-use crate::{ColumnSchema, Dictionary, IndexVector, PlainStrings};
+use crate::{ColumnSchema, Dictionary, IndexVector, InvertedIndex, PlainStrings};
 
 /// What a code means.
 #[derive(Debug)]
@@ -68,6 +69,8 @@ pub struct Column {
     pub(crate) code_count: usize,
     /// A 1 per NULL, for encodings without codes that do hold NULL.
     pub(crate) null_rows: Option<IndexVector>,
+    /// From values to positions, when there is an index on it.
+    pub index: Option<Arc<InvertedIndex>>,
 }
 
 impl Column {
@@ -169,7 +172,7 @@ impl Column {
         }
     }
 
-    /// Its segments with a name for each: IV, dictionary, texts, NULL marks.
+    /// Its segments with a name for each: IV, dictionary, texts, NULL marks, both vectors of the IX.
     pub fn segments(&self) -> Vec<(&'static str, &Segment)> {
         let mut segments = vec![("iv", self.iv.segment())];
         match &self.encoding {
@@ -183,6 +186,7 @@ impl Column {
             Encoding::Offset { .. } | Encoding::Raw => {}
         }
         segments.extend(self.null_rows.as_ref().map(|it| ("nulls", it.segment())));
+        segments.extend(self.index.iter().flat_map(|it| it.segments()));
         segments
     }
 
@@ -241,6 +245,7 @@ impl Column {
             nullable: self.nullable,
             statistics: self.statistics.clone(),
             scan_bytes: self.scan_bytes(),
+            index: None,
         }
     }
 }

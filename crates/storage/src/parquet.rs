@@ -54,7 +54,7 @@ pub fn append_parquet(table: &Table, path: &Path, context: &BuildContext<'_>) ->
     let old = TableRows::new(table);
     let rows = Chained::new(vec![&old, &file]);
     let appended = build_table(&table.name, &table.schema(), &rows, context)?;
-    Ok(Table { id: table.id, ..appended })
+    Table { id: table.id, ..appended }.with_rules(table.rules.clone(), context)
 }
 
 /// The rows of a file; a chunk is a row group.

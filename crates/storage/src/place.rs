@@ -50,7 +50,7 @@ impl<'a> ColumnPlace<'a> {
 }
 
 /// What a user hears when no memory is left.
-fn out_of_memory(error: MachineError) -> SqlError {
+pub(crate) fn out_of_memory(error: MachineError) -> SqlError {
     match error {
         MachineError::OutOfMemory { .. } => {
             SqlError::new(SqlState::OUT_OF_MEMORY, format!("{error} to load this table"))

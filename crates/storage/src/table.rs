@@ -5,7 +5,7 @@ use stdx::sync::Arc;
 use types::{ColumnId, SqlResult, TableId, TableInfo};
 
 use crate::build::{BatchRows, Chained, TableRows, build_table};
-use crate::{BuildContext, Column, ColumnSchema};
+use crate::{BuildContext, Column, ColumnSchema, Rules};
 
 /// An immutable table; an append makes a new one.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct Table {
     /// Its columns in order.
     pub columns: Vec<Arc<Column>>,
     pub(crate) rows: u64,
+    /// Its keys and indexes.
+    pub(crate) rules: Arc<Rules>,
 }
 
 impl Table {
@@ -49,7 +51,7 @@ impl Table {
         TableInfo {
             id: self.id,
             name: self.name.clone(),
-            columns: self.columns.iter().map(|it| it.info()).collect(),
+            columns: self.column_infos(),
             rows: self.rows,
         }
     }
@@ -66,6 +68,6 @@ impl Table {
         let new = BatchRows::new(batches.to_vec());
         let rows = Chained::new(vec![&old, &new]);
         let table = build_table(&self.name, &self.schema(), &rows, context)?;
-        Ok(Self { id: self.id, ..table })
+        Self { id: self.id, ..table }.with_rules(self.rules.clone(), context)
     }
 }

@@ -1,5 +1,7 @@
 //! What the planner may know of tables: names, types and exact statistics.
 
+use stdx::sync::Arc;
+
 use crate::{ColumnId, DataType, TableId, Value};
 
 /// Exact facts about a column, kept by storage.
@@ -32,6 +34,8 @@ pub struct ColumnInfo {
     pub statistics: ColumnStatistics,
     /// Bytes read to scan it: its index vector.
     pub scan_bytes: u64,
+    /// The name of the index on it, when there is one.
+    pub index: Option<Arc<str>>,
 }
 
 /// A table as the planner sees it.

@@ -39,6 +39,14 @@ impl SqlState {
     pub const STRING_TRUNCATION: Self = Self("22001");
     /// A NULL where none may be.
     pub const NOT_NULL_VIOLATION: Self = Self("23502");
+    /// A key that is there already.
+    pub const UNIQUE_VIOLATION: Self = Self("23505");
+    /// Something that is named and does not exist: an index, a setting.
+    pub const UNDEFINED_OBJECT: Self = Self("42704");
+    /// A prepared statement that does not exist.
+    pub const UNDEFINED_PREPARED: Self = Self("26000");
+    /// A prepared statement that exists already.
+    pub const DUPLICATE_PREPARED: Self = Self("42P05");
     /// A scalar subquery with more than one row.
     pub const CARDINALITY_VIOLATION: Self = Self("21000");
     /// Memory is used up.

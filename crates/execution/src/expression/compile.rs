@@ -33,7 +33,10 @@ impl Compiler<'_> {
     /// The only column of an expression that is worth a table, when it has a dictionary.
     fn dictionary_of(&self, expr: &Expr) -> Option<(usize, usize)> {
         match &expr.kind {
-            ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Scalar(_) => return None,
+            ExprKind::Column(_)
+            | ExprKind::Literal(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::Scalar(_) => return None,
             // One bit per row answers these already.
             ExprKind::Unary {
                 operator: UnaryOperator::IsNull | UnaryOperator::IsNotNull,
@@ -60,6 +63,9 @@ impl Compiler<'_> {
                 Node::column(*index, shape.clone())
             }
             ExprKind::Literal(value) => literal(value, data_type)?,
+            ExprKind::Parameter(_) => {
+                return Err(SqlError::internal("a parameter of the plan was given no value"));
+            }
             ExprKind::Scalar(pipeline) => literal(&(self.scalar)(*pipeline)?, data_type)?,
             ExprKind::Binary { operator, left, right } => {
                 self.binary(*operator, left, right, data_type)?

@@ -5,6 +5,7 @@
 //! not a predicate on codes is evaluated on the survivors. Survivors leave in batches of up to 4,096 rows.
 
 pub mod decode;
+pub mod index;
 pub mod predicate;
 #[cfg(test)]
 mod tests;

@@ -6,11 +6,18 @@ use types::{ColumnId, DataType, TableId, Value};
 
 use super::*;
 use crate::join::BuildSink;
+use crate::scan::index::IndexSource;
 use crate::testing::*;
 use crate::{ColumnShape, Sink, State};
 use plan::Expr;
 
-/// A table and its rows as values.
+/// Rows as values.
+type Found = Vec<Vec<Value>>;
+
+/// Index scans that were compared, to be sure that there are some.
+static INDEX_SCANS: AtomicU64 = AtomicU64::new(0);
+
+/// A table and its rows as values; there is an index on each column.
 struct Stored {
     types: Vec<DataType>,
     columns: Vec<Vec<Value>>,
@@ -51,8 +58,33 @@ impl Stored {
             filters: filters.to_vec(),
             transfers,
             output: output.to_vec(),
+            index: None,
         };
         let source = ScanSource::new(&scan, self.table.clone(), &States(states)).unwrap();
+        self.run(&source)
+    }
+
+    /// The rows that an index on a column finds, in order; `None` when it cannot tell.
+    fn index_scan(&self, filters: &[Expr], output: &[usize], column: usize) -> Option<Found> {
+        let scan = Scan {
+            table: TableId(0),
+            name: "t".into(),
+            columns: (0..self.types.len() as u16).map(ColumnId).collect(),
+            filters: filters.to_vec(),
+            transfers: Vec::new(),
+            output: output.to_vec(),
+            index: Some(plan::IndexHint { name: "i".into(), column }),
+        };
+        let states = States(&[]);
+        let found = IndexSource::with_at_most(usize::MAX, &scan, &self.table, &states).unwrap();
+        // The rule about how many rows may match: never more than one in a hundred, or a few.
+        if let Some(taken) = IndexSource::new(&scan, &self.table, &states).unwrap() {
+            assert!(taken.matches() <= (self.rows() / 100).max(64));
+        }
+        found.map(|it| self.run(&it))
+    }
+
+    fn run(&self, source: &dyn Source) -> Found {
         let layout = source.layout().clone();
         let mut batches: Vec<Batch> = Vec::new();
         for range in source.ranges() {
@@ -92,7 +124,20 @@ impl Stored {
         let found = self.scan(filters, &output);
         let expected = self.expected(filters);
         assert_eq!(found.len(), expected.len(), "{filters:?}");
-        for (found, &row) in found.iter().zip(&expected) {
+        self.compare(&found, &expected, filters);
+        let mut used = std::collections::BTreeSet::new();
+        filters.iter().for_each(|it| it.collect_columns(&mut used));
+        for column in used {
+            if let Some(found) = self.index_scan(filters, &output, column) {
+                INDEX_SCANS.fetch_add(1, Ordering::Relaxed);
+                assert_eq!(found.len(), expected.len(), "index on {column}: {filters:?}");
+                self.compare(&found, &expected, filters);
+            }
+        }
+    }
+
+    fn compare(&self, found: &Found, expected: &[usize], filters: &[Expr]) {
+        for (found, &row) in found.iter().zip(expected) {
             for (found, column) in found.iter().zip(&self.columns) {
                 assert_eq!(token(found), token(&column[row]), "row {row}: {filters:?}");
             }
@@ -221,6 +266,7 @@ fn scans_find_the_rows_for_which_conditions_hold() {
             }
         }
     }
+    assert!(INDEX_SCANS.load(Ordering::Relaxed) > 200, "conditions hardly ever met an index");
 }
 
 #[test]
@@ -289,6 +335,7 @@ fn blocks_that_cannot_hold_a_row_are_skipped() {
         filters: range(BLOCK_ROWS, BLOCK_ROWS * 2).to_vec(),
         transfers: vec![],
         output: vec![],
+        index: None,
     };
     let source = ScanSource::new(&scan, stored.table.clone(), &States(&[])).unwrap();
     let mut count = 0;

@@ -523,7 +523,9 @@ pub fn compare(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
     let (left, right) = (like_other(left, &right), right);
     let right = like_other(right, &left);
     // The constant stands on the right, so that execution finds the column on the left.
-    let is_literal = |it: &Expr| matches!(it.kind, ExprKind::Literal(_) | ExprKind::Scalar(_));
+    let is_literal = |it: &Expr| {
+        matches!(it.kind, ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Scalar(_))
+    };
     if is_literal(&left) && !is_literal(&right) {
         return Expr::predicate(operator.mirrored(), right, left);
     }

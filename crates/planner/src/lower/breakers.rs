@@ -1,6 +1,6 @@
 //! Scans, computed columns, groups, unions and constant rows.
 
-use plan::{Aggregate, Expr, Operator, Scan, Sink, Source, Transfer};
+use plan::{Aggregate, Expr, IndexHint, Operator, Scan, Sink, Source, Transfer};
 use types::{ColumnId, DataType, SqlError, SqlResult};
 
 use super::sharing::{Canonical, Shared};
@@ -63,6 +63,8 @@ impl Lowering<'_> {
             filters,
             transfers,
             output: layout.iter().filter_map(|it| place(*it)).collect(),
+            index: super::access::index_for(scan)
+                .and_then(|(name, attr)| Some(IndexHint { name, column: place(attr)? })),
         });
         Ok(Stream::new(source, layout, rows))
     }

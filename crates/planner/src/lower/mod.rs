@@ -1,6 +1,7 @@
 //! Relations to pipelines. The probe side of a chain of joins is one pipeline; the hash tables beside it are built
 //! first, the most selective ones earliest, and reduce every later scan that they can (predicate transfer).
 
+mod access;
 mod breakers;
 mod chain;
 mod sharing;

@@ -272,7 +272,8 @@ fn add_implied_equalities(region: &mut Region) {
         for predicate in &region.predicates {
             let operand = match &predicate.kind {
                 ExprKind::Binary { operator, left, right }
-                    if operator.is_comparison() && matches!(right.kind, ExprKind::Literal(_)) =>
+                    if operator.is_comparison()
+                        && matches!(right.kind, ExprKind::Literal(_) | ExprKind::Parameter(_)) =>
                 {
                     left
                 }

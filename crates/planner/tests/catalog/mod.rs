@@ -50,7 +50,7 @@ fn column(line: &str, rows: u64) -> ColumnInfo {
         sorted: false,
     };
     let name = words[0].to_owned();
-    ColumnInfo { name, data_type, nullable: true, statistics, scan_bytes: rows }
+    ColumnInfo { name, data_type, nullable: true, statistics, scan_bytes: rows, index: None }
 }
 
 impl Tpch {

@@ -4,10 +4,10 @@
 //! parallel; so are the blocks of a column when it is packed.
 
 mod convert;
-mod hash;
+pub(crate) mod hash;
 mod merge;
 mod numbers;
-mod pack;
+pub(crate) mod pack;
 mod piece;
 mod sources;
 mod text;
@@ -157,7 +157,8 @@ pub(crate) fn build_table(
             columns.push(Arc::new(build.finish()?));
         }
     }
-    Ok(Table { id: TableId(0), name: name.into(), columns, rows: rows as u64 })
+    let rules = Arc::default();
+    Ok(Table { id: TableId(0), name: name.into(), columns, rows: rows as u64, rules })
 }
 
 impl ColumnBuild<'_> {

@@ -152,6 +152,7 @@ pub(super) fn column(
         iv,
         code_count,
         null_rows,
+        index: None,
     }
 }
 

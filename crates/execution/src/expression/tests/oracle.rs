@@ -73,7 +73,7 @@ pub(super) fn value_of(expr: &Expr, row: &[Value]) -> Outcome {
             }
             _ => Ok(Value::Null),
         },
-        ExprKind::Scalar(_) | ExprKind::Function { .. } => Err(UNKNOWN),
+        ExprKind::Parameter(_) | ExprKind::Scalar(_) | ExprKind::Function { .. } => Err(UNKNOWN),
     }
 }
 

@@ -1,0 +1,266 @@
+//! Rows of a table found by an inverted index (P-HANA 5.2): the runs of the wanted values are looked up, and what other
+//! conjuncts there are is evaluated on the positions.
+//!
+//! The index tells the exact number of matches before anything is read. A scan reads its columns in order at many rows
+//! per nanosecond, while each position costs a miss of the caches per column, so the index is taken only when the
+//! matches are few: [`MATCHES_SHARE`].
+
+use std::ops::{Bound, Range};
+
+use hardware::NodeId;
+use plan::{BinaryOperator, Expr, ExprKind, Scan};
+use scheduler::MorselRange;
+use stdx::sync::Arc;
+use storage::{Column, InvertedIndex, Table};
+use types::{DataType, SqlResult, Value};
+
+use super::Residual;
+use crate::lower::States;
+use crate::scan::decode::{Rows, pick, shape};
+use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
+
+/// Of how many rows one may match for the index to be taken.
+const MATCHES_SHARE: usize = 100;
+
+/// Matches for which the index is always taken.
+const MATCHES_FEW: usize = 64;
+
+/// The rows at some positions of a table that pass what conjuncts are left.
+pub struct IndexSource {
+    name: Arc<str>,
+    columns: Vec<Arc<Column>>,
+    /// Ascending.
+    positions: Vec<u32>,
+    residual: Vec<Residual>,
+    output: Vec<usize>,
+    layout: Layout,
+    rows: usize,
+}
+
+impl IndexSource {
+    /// A source for a scan with an index hint; `None` when there is no index (any more), when none of the conjuncts can
+    /// be looked up, or when the matches are so many that a scan is faster.
+    pub(crate) fn new(
+        scan: &Scan,
+        table: &Arc<Table>,
+        states: &States<'_>,
+    ) -> SqlResult<Option<Self>> {
+        let most = (table.rows() as usize / MATCHES_SHARE).max(MATCHES_FEW);
+        Self::with_at_most(most, scan, table, states)
+    }
+
+    /// [`IndexSource::new`] for at most so many matches.
+    pub(super) fn with_at_most(
+        most: usize,
+        scan: &Scan,
+        table: &Arc<Table>,
+        states: &States<'_>,
+    ) -> SqlResult<Option<Self>> {
+        let Some(hint) = &scan.index else { return Ok(None) };
+        let columns: Vec<Arc<Column>> =
+            scan.columns.iter().map(|id| table.columns[id.index()].clone()).collect();
+        let column = &columns[hint.column];
+        let Some(index) = &column.index else { return Ok(None) };
+        let mut runs: Option<Vec<Range<usize>>> = None;
+        let mut residual = Vec::new();
+        for filter in &scan.filters {
+            match lookup(filter, hint.column, column, index, states)? {
+                Some(own) => {
+                    runs = Some(match runs {
+                        Some(runs) => intersect(&runs, &own),
+                        None => own,
+                    });
+                }
+                None => residual.push(Residual::new(filter, &columns, states)?),
+            }
+        }
+        let Some(runs) = runs else { return Ok(None) };
+        let matches: usize = runs.iter().map(ExactSizeIterator::len).sum();
+        let rows = column.rows();
+        if matches > most {
+            return Ok(None);
+        }
+        let mut positions = Vec::with_capacity(matches);
+        runs.into_iter().for_each(|it| index.positions(it, &mut positions));
+        positions.sort_unstable();
+        let layout = scan.output.iter().map(|&it| shape(&columns[it])).collect();
+        let (name, output) = (hint.name.clone(), scan.output.clone());
+        Ok(Some(Self { name, columns, positions, residual, output, layout, rows }))
+    }
+
+    /// Rows that the index found.
+    #[cfg(test)]
+    pub(super) fn matches(&self) -> usize {
+        self.positions.len()
+    }
+
+    fn pick_all(&self, columns: &[usize], places: &[u32]) -> Vec<Arc<crate::Vector>> {
+        let rows = Rows::Places(places);
+        columns.iter().map(|&it| Arc::new(pick(&self.columns[it], 0, self.rows, &rows))).collect()
+    }
+
+    fn produce_batch(&self, positions: &[u32], next: Next<'_>) -> SqlResult<()> {
+        let sequence = u64::from(positions[0]);
+        let mut kept: Option<Vec<u32>> = None;
+        let mut chosen = Vec::new();
+        for residual in &self.residual {
+            let places = kept.as_deref().unwrap_or(positions);
+            let columns = self.pick_all(&residual.columns, places);
+            let batch = Batch { rows: places.len(), columns, sequence };
+            residual.condition.select(&batch, &mut chosen)?;
+            if chosen.is_empty() {
+                return Ok(());
+            }
+            if chosen.len() < places.len() {
+                kept = Some(chosen.iter().map(|&it| places[it as usize]).collect());
+            }
+        }
+        let places = kept.as_deref().unwrap_or(positions);
+        let columns = self.pick_all(&self.output, places);
+        next(Batch { rows: places.len(), columns, sequence })
+    }
+}
+
+/// The runs of slots, ascending and apart, whose rows satisfy a conjunct; `None` when the index cannot tell.
+fn lookup(
+    filter: &Expr,
+    place: usize,
+    column: &Column,
+    index: &InvertedIndex,
+    states: &States<'_>,
+) -> SqlResult<Option<Vec<Range<usize>>>> {
+    let is_column = |it: &Expr| it.kind == ExprKind::Column(place);
+    match &filter.kind {
+        ExprKind::InList { operand, list, negated: false } if is_column(operand) => {
+            let mut runs = Vec::with_capacity(list.len());
+            // NULL in the list makes no row TRUE.
+            for value in list.iter().filter(|it| !it.is_null()) {
+                let bound = Bound::Included(value);
+                match index.lookup(column, bound, bound) {
+                    Some(run) => runs.push(run),
+                    None => return Ok(None),
+                }
+            }
+            runs.retain(|it| !it.is_empty());
+            runs.sort_unstable_by_key(|it| it.start);
+            runs.dedup();
+            Ok(Some(runs))
+        }
+        ExprKind::Binary { operator, left, right } => {
+            let (operator, constant) = match (is_column(left), is_column(right)) {
+                (true, false) => (*operator, right),
+                (false, true) => (operator.mirrored(), left),
+                _ => return Ok(None),
+            };
+            // CHAR compares without trailing blanks, whichever side it is on.
+            let padded = |it: DataType| matches!(it, DataType::Char(_));
+            if padded(constant.data_type) && !padded(column.data_type) {
+                return Ok(None);
+            }
+            let value = match &constant.kind {
+                ExprKind::Literal(value) => value.clone(),
+                ExprKind::Scalar(id) => states.scalar(*id)?,
+                _ => return Ok(None),
+            };
+            let Some((low, high)) = bounds(operator, &value) else { return Ok(None) };
+            let run = index.lookup(column, low, high);
+            Ok(run.map(|it| if it.is_empty() { Vec::new() } else { vec![it] }))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn bounds(operator: BinaryOperator, value: &Value) -> Option<(Bound<&Value>, Bound<&Value>)> {
+    Some(match operator {
+        BinaryOperator::Equal => (Bound::Included(value), Bound::Included(value)),
+        BinaryOperator::Less => (Bound::Unbounded, Bound::Excluded(value)),
+        BinaryOperator::LessEqual => (Bound::Unbounded, Bound::Included(value)),
+        BinaryOperator::Greater => (Bound::Excluded(value), Bound::Unbounded),
+        BinaryOperator::GreaterEqual => (Bound::Included(value), Bound::Unbounded),
+        _ => return None,
+    })
+}
+
+/// What two lists of runs, each ascending and apart, have in common.
+fn intersect(a: &[Range<usize>], b: &[Range<usize>]) -> Vec<Range<usize>> {
+    let (mut i, mut j) = (0, 0);
+    let mut common = Vec::new();
+    while i < a.len() && j < b.len() {
+        let both = a[i].start.max(b[j].start)..a[i].end.min(b[j].end);
+        if !both.is_empty() {
+            common.push(both);
+        }
+        if a[i].end < b[j].end { i += 1 } else { j += 1 }
+    }
+    common
+}
+
+impl Source for IndexSource {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The unit of these ranges is a match, not a row.
+    fn ranges(&self) -> Vec<MorselRange> {
+        let widest = self.columns.iter().max_by_key(|it| it.bits());
+        let mut ranges: Vec<MorselRange> = Vec::new();
+        for start in (0..self.positions.len()).step_by(BATCH_ROWS) {
+            let end = self.positions.len().min(start + BATCH_ROWS) as u64;
+            let node = widest.and_then(|it| it.node_of_row(self.positions[start] as usize));
+            match ranges.last_mut() {
+                Some(last) if last.node == node => last.end = end,
+                _ => ranges.push(MorselRange { node, start: start as u64, end }),
+            }
+        }
+        ranges
+    }
+
+    fn morsel_rows(&self) -> u64 {
+        BATCH_ROWS as u64
+    }
+
+    fn produce(&self, rows: Range<u64>, _: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+        let positions = &self.positions[rows.start as usize..rows.end as usize];
+        positions.chunks(BATCH_ROWS).try_for_each(|it| self.produce_batch(it, &mut *next))
+    }
+
+    /// A sample of the positions stands for all of them.
+    fn bytes_read(&self, rows: Range<u64>) -> Vec<(NodeId, u64)> {
+        let positions = &self.positions[rows.start as usize..rows.end as usize];
+        let step = positions.len().div_ceil(64).max(1);
+        let mut nodes: Vec<(NodeId, u64)> = Vec::new();
+        for column in &self.columns {
+            let bytes = u64::from(column.bits().div_ceil(8)) * step as u64;
+            for &row in positions.iter().step_by(step) {
+                let Some(node) = column.node_of_row(row as usize) else { continue };
+                match nodes.iter_mut().find(|it| it.0 == node) {
+                    Some(entry) => entry.1 += bytes,
+                    None => nodes.push((node, bytes)),
+                }
+            }
+        }
+        nodes
+    }
+
+    fn describe(&self) -> String {
+        format!("index {} found {} of {} rows", self.name, self.positions.len(), self.rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_meet() {
+        let runs = |ends: &[(usize, usize)]| ends.iter().map(|it| it.0..it.1).collect::<Vec<_>>();
+        let check = |a: &[(usize, usize)], b: &[(usize, usize)], both: &[(usize, usize)]| {
+            assert_eq!(intersect(&runs(a), &runs(b)), runs(both));
+        };
+        check(&[(0, 5), (7, 9)], &[(3, 8)], &[(3, 5), (7, 8)]);
+        check(&[(0, 5)], &[(5, 9)], &[]);
+        check(&[], &[(5, 9)], &[]);
+        let apart = [(1, 2), (4, 5), (5, 6), (8, 9)];
+        check(&[(0, 2), (4, 6), (8, 9)], &[(1, 5), (5, 9)], &apart);
+    }
+}

@@ -1,0 +1,236 @@
+//! What a table promises of its rows (keys), and the indexes that are kept for them.
+//!
+//! A table is built anew by every change, and its rules are applied to the new one before anybody sees it: a broken key
+//! leaves the old table as it was.
+
+use stdx::sync::Arc;
+use types::{ColumnId, ColumnInfo, SqlError, SqlResult, SqlState, Value};
+
+use crate::build::hash::{hash_bytes, hash_int};
+use crate::index::Keys;
+use crate::index_build::{self, Order};
+use crate::parallel::map;
+use crate::word::key_of_float;
+use crate::{BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Table};
+
+/// Why there is an index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IndexKind {
+    /// PRIMARY KEY: no two rows alike, and no NULL.
+    PrimaryKey,
+    /// UNIQUE, as a constraint: no two rows alike, NULL being unlike anything.
+    UniqueKey,
+    /// CREATE UNIQUE INDEX.
+    UniqueIndex,
+    /// CREATE INDEX.
+    Index,
+}
+
+impl IndexKind {
+    /// Whether no two rows may hold the same values.
+    pub fn is_unique(self) -> bool {
+        self != Self::Index
+    }
+
+    /// Whether it goes with its table only, not by DROP INDEX.
+    pub fn is_constraint(self) -> bool {
+        matches!(self, Self::PrimaryKey | Self::UniqueKey)
+    }
+
+    /// Its name in views.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PrimaryKey => "primary key",
+            Self::UniqueKey => "unique key",
+            Self::UniqueIndex => "unique index",
+            Self::Index => "index",
+        }
+    }
+}
+
+/// A key or an index of a table. One column: an [`InvertedIndex`] is kept; several: the key is only checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TableIndex {
+    /// Its name, in lower case unless it was quoted.
+    pub name: Arc<str>,
+    /// Its columns.
+    pub columns: Vec<ColumnId>,
+    /// Why it is there.
+    pub kind: IndexKind,
+}
+
+/// The keys and indexes of a table.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rules {
+    /// In the order in which they were made.
+    pub indexes: Vec<TableIndex>,
+}
+
+impl Rules {
+    /// By name.
+    pub fn get(&self, name: &str) -> Option<&TableIndex> {
+        self.indexes.iter().find(|it| it.name.eq_ignore_ascii_case(name))
+    }
+
+    fn has_index(&self, column: usize) -> bool {
+        self.indexes.iter().any(|it| matches!(it.columns[..], [only] if only.index() == column))
+    }
+}
+
+impl Table {
+    /// Its keys and indexes.
+    pub fn rules(&self) -> &Arc<Rules> {
+        &self.rules
+    }
+
+    /// The table with these keys and indexes: indexes that are missing are built, others are dropped, keys are checked.
+    pub fn with_rules(mut self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
+        for (place, column) in self.columns.iter_mut().enumerate() {
+            let wanted = rules.has_index(place);
+            if wanted == column.index.is_some() {
+                continue;
+            }
+            let built = match wanted {
+                true => InvertedIndex::build(column, context)?.map(Arc::new),
+                false => None,
+            };
+            let column = Arc::get_mut(column);
+            column.expect("invariant: a table that was just built shares no column").index = built;
+        }
+        for rule in rules.indexes.iter().filter(|it| it.kind.is_unique()) {
+            self.check_key(rule, context)?;
+        }
+        self.rules = rules;
+        Ok(self)
+    }
+
+    /// The columns as the planner sees them.
+    pub(crate) fn column_infos(&self) -> Vec<ColumnInfo> {
+        let mut infos: Vec<ColumnInfo> = self.columns.iter().map(|it| it.info()).collect();
+        for rule in &self.rules.indexes {
+            if let [column] = rule.columns[..] {
+                infos[column.index()].index.get_or_insert_with(|| rule.name.clone());
+            }
+        }
+        infos
+    }
+
+    fn check_key(&self, rule: &TableIndex, context: &BuildContext<'_>) -> SqlResult<()> {
+        let columns: Vec<&Column> = rule.columns.iter().map(|it| &**self.column(*it)).collect();
+        if rule.kind == IndexKind::PrimaryKey
+            && let Some(column) = columns.iter().find(|it| it.statistics.nulls > 0)
+        {
+            let message = format!(
+                "column \"{}\" of table \"{}\" is NULL in a row, but it is part of the primary key",
+                column.name, self.name
+            );
+            return Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message));
+        }
+        let found = match columns[..] {
+            [column] if column.index.is_some() => {
+                column.index.as_ref().and_then(|it| it.duplicate(column))
+            }
+            _ => duplicate(&columns, self.rows() as usize, context)?,
+        };
+        let Some((row, _)) = found else { return Ok(()) };
+        let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
+        let values: Vec<String> = columns.iter().map(|it| shown(&it.value(row as usize))).collect();
+        let message = format!(
+            "duplicate key value violates unique constraint \"{}\": key ({})=({}) exists twice",
+            rule.name,
+            names.join(", "),
+            values.join(", ")
+        );
+        Err(SqlError::new(SqlState::UNIQUE_VIOLATION, message))
+    }
+}
+
+/// A value as Postgres prints keys.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.to_string(),
+        Value::Date(_) | Value::Timestamp(_) => {
+            let text = value.to_string();
+            text.split('\'').nth(1).unwrap_or_default().to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A row with a NULL in its key: it is like no other.
+const NO_KEY: u64 = u64::MAX;
+
+/// Two rows that agree in all columns, none of them NULL: found by sorting hashes, decided by the values.
+fn duplicate(
+    columns: &[&Column],
+    rows: usize,
+    context: &BuildContext<'_>,
+) -> SqlResult<Option<(u32, u32)>> {
+    // A key over a column that is a key by itself needs no look.
+    let unique = |it: &&Column| {
+        let facts = &it.statistics;
+        facts.distinct_exact && facts.nulls == 0 && facts.distinct == rows as u64
+    };
+    if columns.iter().any(unique) {
+        return Ok(None);
+    }
+    let blocks = rows.div_ceil(BLOCK_ROWS);
+    let hashes: Vec<u64> = map(context.parallel, blocks, |block| {
+        let rows = block * BLOCK_ROWS..((block + 1) * BLOCK_ROWS).min(rows);
+        let mut hashes = vec![0; rows.len()];
+        for column in columns {
+            for (row, hash) in rows.clone().zip(&mut hashes) {
+                *hash = match value_hash(column, row) {
+                    Some(own) if *hash != NO_KEY => {
+                        hash_int(hash.rotate_left(17) ^ own).min(NO_KEY - 1)
+                    }
+                    _ => NO_KEY,
+                };
+            }
+        }
+        hashes
+    })?
+    .concat();
+    let keys = Keys::Hashes(&hashes);
+    let order = Order::of(&keys, context)?;
+    let sorted = index_build::sort(&keys, &order, context)?;
+    let same = |a: usize, b: usize| columns.iter().all(|it| it.value(a) == it.value(b));
+    // Rows of one hash stand together; there are hardly ever several that are not alike.
+    for (slot, &row) in sorted.positions.iter().enumerate() {
+        let hash = hashes[row as usize];
+        let others = sorted.positions[slot + 1..].iter();
+        for &other in others.take_while(|it| hashes[**it as usize] == hash) {
+            if same(row as usize, other as usize) {
+                return Ok(Some((row, other)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A hash of a value that does not depend on how its column holds it; `None` for NULL.
+fn value_hash(column: &Column, row: usize) -> Option<u64> {
+    if column.is_null(row) {
+        return None;
+    }
+    let code = column.iv().get(row);
+    Some(match &column.encoding {
+        Encoding::Offset { min } => hash_int(min.wrapping_add(code as i64) as u64),
+        Encoding::Raw => hash_int(crate::int_of_word(code) as u64),
+        Encoding::Plain(strings) => hash_bytes(strings.get(row).as_bytes()),
+        Encoding::Dictionary(dictionary) => match dictionary {
+            Dictionary::Text(_) => hash_bytes(dictionary.as_bytes(code as u32)),
+            Dictionary::Int(_) => hash_int(dictionary.ints()[code as usize] as u64),
+            Dictionary::Float(_) => {
+                hash_int(key_of_float(dictionary.floats()[code as usize]) as u64)
+            }
+            Dictionary::Wide(_) => {
+                let value = dictionary.wides()[code as usize];
+                match i64::try_from(value) {
+                    Ok(narrow) => hash_int(narrow as u64),
+                    Err(_) => hash_int(value as u64) ^ hash_int((value >> 64) as u64),
+                }
+            }
+        },
+    })
+}
