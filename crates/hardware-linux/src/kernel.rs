@@ -100,6 +100,13 @@ pub fn advise_huge(base: NonNull<u8>, bytes: usize) -> io::Result<()> {
     check(unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) }.into())
 }
 
+/// Breaks the huge page under the page at `base`, if there is one, into base pages: else a part of it cannot move alone.
+pub fn split_huge(base: NonNull<u8>, page: usize) {
+    // SAFETY: MADV_COLD only changes when pages are given up under pressure, never their contents; what counts here is
+    // that the kernel splits a huge page of which a part is named. Where it does not, the whole page moves later.
+    unsafe { libc::madvise(base.as_ptr().cast(), page, libc::MADV_COLD) };
+}
+
 /// Sets the policy of a range; `migrate` also moves pages that are elsewhere.
 pub fn bind(base: NonNull<u8>, bytes: usize, policy: Policy<'_>, migrate: bool) -> io::Result<()> {
     let mut mask: [libc::c_ulong; MASK_BITS / WORD_BITS] = [0; MASK_BITS / WORD_BITS];

@@ -8,6 +8,9 @@
 //! it is for the first node (as long as the nodes are given in ascending order, turned at will). Base pages in a short
 //! mapping start where the address falls. `place` moves touched pages to what [`mappings::dealt`] says.
 //!
+//! **Parts of huge pages.** The kernel moves a huge page whole, even if only a part of it is named. `place` therefore has
+//! the huge pages at its two edges split first.
+//!
 //! **Memory that is not there.** Linux promises more than it has and kills later. A mapping is refused when it is larger
 //! than the available bytes less what was promised before and not touched yet (mapped less resident); so that small
 //! mappings cost no file reads, each look grants a quarter of the rest, and mappings draw on the grant first.
@@ -183,6 +186,16 @@ impl LinuxMachine {
         Ok(())
     }
 
+    /// Whoever is placed in the middle of a huge page must not take the rest of it along.
+    fn split_edges(&self, base: NonNull<u8>, bytes: usize) {
+        let start = base.addr().get();
+        for (edge, page) in [(start, 0), (start + bytes, bytes - self.page)] {
+            if self.allowed.migrate && !edge.is_multiple_of(HUGE_BYTES) {
+                kernel::split_huge(at(base, page), self.page);
+            }
+        }
+    }
+
     fn in_our_mapping(&self, base: NonNull<u8>, bytes: usize) -> Result<(), MachineError> {
         let start = base.addr().get();
         let message = if !start.is_multiple_of(self.page) {
@@ -265,6 +278,7 @@ impl Machine for LinuxMachine {
             return Ok(());
         }
         if self.binds() {
+            self.split_edges(base, length);
             self.bind(base, length, policy, true).map_err(|error| os_error("mbind", &error))?;
         }
         self.state.lock().mappings.ask(base.addr().get(), length, policy);

@@ -44,23 +44,13 @@ pub struct Run {
     pub kernel: Vec<String>,
 }
 
-/// What the emulator always gets: no devices but those named, and a CPU with all that it can emulate
-/// (AVX2), which tells of dies as only one vendor's do.
-const EMULATOR: &[&str] = &[
-    "-machine",
-    "pc,usb=off,graphics=off",
-    "-accel",
-    "tcg,thread=multi",
-    "-cpu",
-    "max,vendor=GenuineIntel",
-    "-nodefaults",
-    "-no-user-config",
-    "-display",
-    "none",
-    "-no-reboot",
-    "-device",
-    "virtio-serial-pci,max_ports=8",
-];
+/// What the emulator always gets: no devices but those named, and a CPU with all that it can emulate (AVX2), which
+/// tells of dies as only one vendor's do.
+const EMULATOR: &str = "-machine pc,usb=off,graphics=off -cpu max,vendor=GenuineIntel -nodefaults -no-user-config \
+    -display none -no-reboot -device virtio-serial-pci,max_ports=8";
+
+/// From so many CPUs on, one thread of the host emulates all: many would mostly wait for each other's locks.
+const CPUS_MANY: usize = 16;
 
 /// What the kernel always gets: no waiting for clocks and interrupts that a busy host delays, a panic that ends the
 /// guest, and no automatic moving of pages, so that only we move them.
@@ -103,7 +93,9 @@ impl Run {
 
     fn spawn(&self, kernel: &Kernel, image: &Path, work: &Path) -> LabResult<Child> {
         let mut command = Command::new(packages::QEMU);
-        command.args(EMULATOR).args(self.machine.arguments());
+        let threads = if self.machine.cpus() < CPUS_MANY { "multi" } else { "single" };
+        command.arg("-accel").arg(format!("tcg,thread={threads}"));
+        command.args(EMULATOR.split_whitespace()).args(self.machine.arguments());
         command.arg("-kernel").arg(&kernel.image).arg("-initrd").arg(image);
         command.arg("-append").arg(format!("{KERNEL} {}", self.kernel.join(" ")));
         command.arg("-serial").arg(format!("file:{}", work.join(CONSOLE).display()));

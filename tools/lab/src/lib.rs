@@ -8,7 +8,7 @@
 //! - Invariant: a command's exit code, output and files come back whole, or the run is an error that says why.
 //! - Invariant: the distances of a guest are those of the sample machine of the same shape in `hardware`.
 //!
-//! Reading order: [`topology`], [`packages`], [`image`], [`guest`], [`count`].
+//! Reading order: [`topology`], [`packages`], [`image`], [`guest`], [`count`], [`suites`].
 #![forbid(unsafe_code)]
 
 pub mod count;
@@ -16,6 +16,7 @@ pub mod cpio;
 pub mod guest;
 pub mod image;
 pub mod packages;
+pub mod suites;
 pub mod topology;
 
 use std::path::{Path, PathBuf};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use lab::count::{self, CacheModel};
 use lab::guest::Run;
 use lab::image::Contents;
+use lab::suites::{self, Programs};
 use lab::{LabError, topology};
 
 const HELP: &str = "cargo xtask lab [OPTIONS] -- COMMAND..   run a command in a guest
@@ -18,7 +19,8 @@ const HELP: &str = "cargo xtask lab [OPTIONS] -- COMMAND..   run a command in a 
   --count          count the cache lines that workers fetch, per running and memory node, while access_counting is on
   --cache KIB      the modelled cache of each socket, 256 when not given
   --kernel WORD    one more word for the kernel's command line; may be repeated
-cargo xtask lab topologies               list the machines";
+cargo xtask lab topologies               list the machines
+cargo xtask lab test [TOPOLOGY..]        run the tests that run in guests";
 
 /// The exit code when QEMU or a package cannot be had.
 const MISSING: u8 = 3;
@@ -46,6 +48,7 @@ fn run(arguments: &[String]) -> Result<ExitCode, LabError> {
                 println!("{name:8} {about}");
             }
         }
+        Some("test") => return run_tests(&arguments[1..]),
         Some(_) => return run_command(arguments),
     }
     Ok(ExitCode::SUCCESS)
@@ -103,13 +106,32 @@ fn run_command(arguments: &[String]) -> Result<ExitCode, LabError> {
     Ok(ExitCode::from(u8::try_from(outcome.code).unwrap_or(u8::MAX)))
 }
 
+/// Words are names of machines, and test programs as `--program NAME=PATH`.
+fn run_tests(arguments: &[String]) -> Result<ExitCode, LabError> {
+    let mut programs = Programs { guest: beside("lab-guest"), tests: Vec::new() };
+    let (mut only, mut words) = (Vec::new(), arguments.iter());
+    while let Some(word) = words.next() {
+        if word != "--program" {
+            only.push(word.clone());
+            continue;
+        }
+        let program = words.next().and_then(|it| suites::named_path(it));
+        let wrong = || LabError::Failed("--program takes NAME=PATH".to_owned());
+        programs.tests.push(program.ok_or_else(wrong)?);
+    }
+    let passed = suites::run(&programs, &only)?;
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A program that lies beside this one.
+fn beside(name: &str) -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_default();
+    own.parent().unwrap_or(Path::new(".")).join(name)
+}
+
 /// The programs that lie beside this one.
 fn programs() -> Vec<(String, PathBuf)> {
-    let own = std::env::current_exe().unwrap_or_default();
-    let folder = own.parent().unwrap_or(Path::new("."));
     let names = ["nodewise"].into_iter();
-    names
-        .map(|name| (name.to_owned(), folder.join(name)))
-        .filter(|(_, path)| path.is_file())
-        .collect()
+    let all = names.map(|name| (name.to_owned(), beside(name)));
+    all.filter(|(_, path)| path.is_file()).collect()
 }

@@ -17,7 +17,10 @@ use std::process::ExitCode;
 /// The subcommands; documentation may name no other.
 const COMMANDS: &[(&str, &str)] = &[
     ("ci", "everything a change must pass: format, lints, tidy, documentation, all tests"),
-    ("test", "all tests, model checks and Miri; --quick runs only what cargo test runs"),
+    (
+        "test",
+        "all tests, also in guests, model checks and Miri; --quick runs only what cargo test runs",
+    ),
     (
         "lab",
         "runs a command on an emulated machine of several nodes: lab --topology 4-ring -- nodewise topology",

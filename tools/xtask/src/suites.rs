@@ -1,7 +1,9 @@
-//! All tests, summed into one closing line: what cargo runs, the model checks under loom, and Miri.
+//! All tests, summed into one closing line: what cargo runs, what the lab runs in guests, the model checks under loom,
+//! and Miri.
 //!
 //! The last two need a build of their own (another cfg, another compiler), hence folders of their own under `target`.
 
+use crate::lab;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -85,10 +87,12 @@ pub fn all(root: &Path, quick: bool) -> Summary {
     workspace.args(["test", "--workspace", "--no-fail-fast"]);
     stream("cargo test", workspace, &mut summary);
     if quick {
+        summary.skip("lab", "--quick was asked for");
         summary.skip("loom", "--quick was asked for");
         summary.skip("miri", "--quick was asked for");
         return summary;
     }
+    guests(root, &mut summary);
     let mut loom = cargo(root);
     // Optimised: a model check runs its body for each of many thousand schedules.
     loom.args(["test", "--release", "--no-fail-fast", "--lib", "--target-dir", "target/loom"]);
@@ -99,6 +103,26 @@ pub fn all(root: &Path, quick: bool) -> Summary {
     stream("loom", loom, &mut summary);
     miri(root, &mut summary);
     summary
+}
+
+/// The tests in guests; without the emulator they are skipped, which only CI takes for a failure.
+fn guests(root: &Path, summary: &mut Summary) {
+    let command = match lab::command(root, &["test"]) {
+        Ok(command) => command,
+        Err(message) => {
+            summary.failed += 1;
+            return summary.failures.push(format!("lab: {message}"));
+        }
+    };
+    if stream_unless("lab", command, Some(lab::MISSING), summary) {
+        let why =
+            "QEMU or a package that a guest needs cannot be had; its message above says what to do";
+        summary.skip("lab", why);
+        if std::env::var_os("CI").is_some() {
+            summary.failed += 1;
+            summary.failures.push("lab: it must not be skipped where CI is set".to_owned());
+        }
+    }
 }
 
 fn cargo(root: &Path) -> Command {
@@ -150,7 +174,17 @@ fn miri(root: &Path, summary: &mut Summary) {
 }
 
 /// Runs one suite with its output shown, and reads the results from it.
-fn stream(name: &str, mut command: Command, summary: &mut Summary) {
+fn stream(name: &str, command: Command, summary: &mut Summary) {
+    stream_unless(name, command, None, summary);
+}
+
+/// [`stream`], but an exit code that says that the suite could not run is no failure; true if it was that.
+fn stream_unless(
+    name: &str,
+    mut command: Command,
+    missing: Option<i32>,
+    summary: &mut Summary,
+) -> bool {
     println!("== {name}");
     let before = summary.failed;
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
@@ -158,7 +192,8 @@ fn stream(name: &str, mut command: Command, summary: &mut Summary) {
         Ok(child) => child,
         Err(error) => {
             summary.failed += 1;
-            return summary.failures.push(format!("{name}: cannot run cargo: {error}"));
+            summary.failures.push(format!("{name}: cannot run it: {error}"));
+            return false;
         }
     };
     let output = child.stdout.take().expect("invariant: standard output is a pipe");
@@ -166,12 +201,17 @@ fn stream(name: &str, mut command: Command, summary: &mut Summary) {
         println!("{line}");
         summary.read_line(&line);
     }
-    let succeeded = child.wait().is_ok_and(|status| status.success());
+    let status = child.wait();
+    if missing.is_some() && status.as_ref().is_ok_and(|it| it.code() == missing) {
+        return true;
+    }
+    let succeeded = status.is_ok_and(|it| it.success());
     if !succeeded && summary.failed == before {
         // It did not build, or a test ended the process: no result line says so.
         summary.failed += 1;
         summary.failures.push(format!("{name}: ended with an error and without a result"));
     }
+    false
 }
 
 #[cfg(test)]
@@ -216,5 +256,8 @@ mod tests {
         assert_eq!(summary.failed, 1);
         stream("y", Command::new("false"), &mut summary);
         assert_eq!(summary.failed, 2);
+        assert!(stream_unless("z", Command::new("false"), Some(1), &mut summary));
+        assert!(!stream_unless("z", Command::new("false"), Some(3), &mut summary));
+        assert_eq!(summary.failed, 3);
     }
 }
