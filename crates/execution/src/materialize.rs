@@ -139,7 +139,7 @@ impl Source for ReadSource {
         Ok(())
     }
 
-    fn bytes_read(&self, _: Range<u64>) -> Vec<(NodeId, u64)> {
+    fn bytes_read(&self, _: Range<u64>, _: NodeId) -> Vec<(NodeId, u64)> {
         Vec::new()
     }
 }
@@ -206,7 +206,7 @@ impl Source for ValuesSource {
         Ok(())
     }
 
-    fn bytes_read(&self, _: Range<u64>) -> Vec<(NodeId, u64)> {
+    fn bytes_read(&self, _: Range<u64>, _: NodeId) -> Vec<(NodeId, u64)> {
         Vec::new()
     }
 }

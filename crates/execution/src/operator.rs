@@ -29,8 +29,13 @@ pub trait Source: Send + Sync {
     fn morsel_rows(&self) -> u64;
     /// Pushes the batches of the rows `rows`, with rising [`Batch::sequence`].
     fn produce(&self, rows: Range<u64>, context: &WorkContext, next: Next<'_>) -> SqlResult<()>;
-    /// Bytes read by a morsel per memory node, for the traffic account; from the page-socket map.
-    fn bytes_read(&self, rows: Range<u64>) -> Vec<(hardware::NodeId, u64)>;
+    /// Bytes read by a morsel per memory node when a worker of `reader` runs it, for the traffic account; from the
+    /// page-socket map.
+    fn bytes_read(
+        &self,
+        rows: Range<u64>,
+        reader: hardware::NodeId,
+    ) -> Vec<(hardware::NodeId, u64)>;
     /// A line for EXPLAIN ANALYZE: what the source learned (blocks skipped, rows after each predicate).
     fn describe(&self) -> String {
         String::new()

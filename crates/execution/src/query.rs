@@ -123,7 +123,7 @@ fn run_pipeline(
     let failed: Mutex<Option<SqlError>> = Mutex::new(None);
     let body = |morsel_context: &MorselContext, morsel: Morsel| {
         let work = WorkContext { slot: morsel_context.slot, node: morsel_context.node };
-        for (node, bytes) in source.bytes_read(morsel.start..morsel.end) {
+        for (node, bytes) in source.bytes_read(morsel.start..morsel.end, work.node) {
             context.traffic.add(work.node, node, bytes);
             let counter = if node == work.node { &local } else { &remote };
             counter.fetch_add(bytes, Ordering::Relaxed);

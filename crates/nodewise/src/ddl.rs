@@ -245,6 +245,7 @@ impl Session {
             turn: tables.iter().map(|it| it.columns.len()).sum(),
             progress,
             cancelled,
+            ..BuildContext::serial(&self.database.allocator)
         }
     }
 

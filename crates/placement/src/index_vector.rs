@@ -36,9 +36,11 @@ pub fn split_blocks(bytes: usize, bits: u32, parts: usize) -> Vec<Range<usize>> 
         return split(bytes, bits, parts);
     }
     let block = BLOCK_ROWS / 8 * bits.max(1) as usize;
-    let blocks = bytes.div_ceil(block).max(1);
-    let parts = parts.min(blocks);
-    let cut = |part: usize| (blocks * part).div_ceil(parts).saturating_mul(block).min(bytes);
+    let parts = parts.min((bytes + block / 2) / block).max(1);
+    let cut = |part: usize| match part {
+        _ if part == parts => bytes,
+        _ => (bytes * part / parts + block / 2) / block * block,
+    };
     (0..parts).map(|it| cut(it)..cut(it + 1)).collect()
 }
 

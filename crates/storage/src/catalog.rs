@@ -142,13 +142,7 @@ mod tests {
     use super::*;
 
     fn table(name: &str, rows: u64) -> Table {
-        Table {
-            id: TableId(0),
-            name: name.into(),
-            columns: Vec::new(),
-            rows,
-            rules: Arc::default(),
-        }
+        Table::whole(name, Vec::new(), rows, crate::TableDesign::default())
     }
 
     #[test]

@@ -1,16 +1,19 @@
 //! A column: an index vector, the way from code to value, zones and statistics (P-HANA 4.1).
 
+use std::ops::Range;
+
 use hardware::NodeId;
 use memory::Segment;
 use stdx::sync::Arc;
-use types::{ColumnInfo, ColumnStatistics, DataType, Value};
+use types::{ColumnInfo, ColumnStatistics, DataType, SqlResult, Value};
 
-use crate::index_vector::node_at;
+use crate::dictionary::Move;
+use crate::index_vector::{bytes_on_nodes, node_at};
 use crate::word::{int_of_word, value_of_int, value_of_key};
-use crate::{ColumnSchema, Dictionary, IndexVector, InvertedIndex, PlainStrings};
+use crate::{ColumnSchema, Dictionary, IndexVector, InvertedIndex, PlainStrings, Zones};
 
 /// What a code means.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Encoding {
     /// Value = code + `min`.
     Offset {
@@ -23,33 +26,15 @@ pub enum Encoding {
     Plain(PlainStrings),
     /// No codes: the IV holds 64-bit words in the order of the values ([`crate::word`]).
     Raw,
+    /// No codes: a column of numbers of a table with parts, each of which encodes its own rows.
+    Parts,
 }
 
-/// What is known of a block of rows. Plain and raw columns have zones whose codes mean nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Zone {
-    /// Least code of a value; greater than `max_code` when all rows are NULL.
-    pub min_code: u32,
-    /// Greatest code of a value.
-    pub max_code: u32,
-    /// NULLs.
-    pub nulls: u32,
-    /// Whether values never fall from row to row, and none is NULL.
-    pub sorted: bool,
-}
-
-impl Zone {
-    /// The zone of no rows.
-    pub const EMPTY: Self = Self { min_code: u32::MAX, max_code: 0, nulls: 0, sorted: true };
-
-    /// Whether no row has a value.
-    pub fn is_all_null(&self) -> bool {
-        self.min_code > self.max_code
-    }
-}
-
-/// An immutable column.
-#[derive(Debug)]
+/// An immutable column. A clone shares the memory.
+///
+/// The column of a table with parts has statistics, and for text a way from a code (or a position) to the text, but no
+/// rows of its own: those are in the columns of its parts ([`crate::Part`]).
+#[derive(Clone, Debug)]
 pub struct Column {
     /// Its name, as written when it was made.
     pub name: String,
@@ -60,7 +45,7 @@ pub struct Column {
     /// What its codes mean.
     pub encoding: Encoding,
     /// A zone per [`crate::BLOCK_ROWS`] rows.
-    pub zones: Vec<Zone>,
+    pub zones: Zones,
     /// Exact facts.
     pub statistics: ColumnStatistics,
     pub(crate) rows: usize,
@@ -155,15 +140,14 @@ impl Column {
                 value_of_int(self.data_type, i128::from(*min) + i128::from(code))
             }
             Encoding::Dictionary(dictionary) => dictionary.value(self.data_type, code),
-            Encoding::Plain(_) | Encoding::Raw => Value::Null,
+            Encoding::Plain(_) | Encoding::Raw | Encoding::Parts => Value::Null,
         }
     }
 
     /// The node that holds a row: of its code, or of its text in a plain column. `None` when that is not known.
     pub fn node_of_row(&self, row: usize) -> Option<NodeId> {
         match &self.encoding {
-            Encoding::Plain(strings) if row < self.rows => {
-                let heap = strings.heap();
+            Encoding::Plain(PlainStrings::Own(heap)) if row < self.rows => {
                 let start = heap.bytes_at(row).as_ptr().addr();
                 let start = start.checked_sub(heap.bytes_segment().as_bytes().as_ptr().addr())?;
                 node_at(heap.bytes_segment(), start)
@@ -172,22 +156,69 @@ impl Column {
         }
     }
 
-    /// Its segments with a name for each: IV, dictionary, texts, NULL marks, both vectors of the IX.
-    pub fn segments(&self) -> Vec<(&'static str, &Segment)> {
-        let mut segments = vec![("iv", self.iv.segment())];
+    /// The node of each byte that a scan of some rows reads, summed: of their codes, and of their texts in a plain
+    /// column. From the page-socket maps; bytes whose place is not known are left out.
+    pub fn scan_bytes_on_nodes(&self, rows: Range<usize>, nodes: &mut Vec<(NodeId, u64)>) {
+        if rows.start >= rows.end || rows.end > self.rows {
+            return;
+        }
+        let mut add = |segment: &Segment, bytes: Range<usize>| {
+            bytes_on_nodes(segment, bytes, nodes);
+        };
+        match &self.encoding {
+            Encoding::Plain(PlainStrings::Own(heap)) => {
+                let base = heap.bytes_segment().as_bytes().as_ptr().addr();
+                let (first, last) = (heap.bytes_at(rows.start), heap.bytes_at(rows.end - 1));
+                let end = last.as_ptr().addr() + last.len();
+                add(heap.bytes_segment(), first.as_ptr().addr() - base..end - base);
+            }
+            _ => {
+                add(self.iv.segment(), bitpack::byte_range(rows.start, rows.len(), self.bits()));
+            }
+        }
+    }
+
+    /// Its segments with a name for each: IV, zones, dictionary, texts, NULL marks, both vectors of the IX.
+    pub fn segments(&self) -> Vec<(&'static str, &Arc<Segment>)> {
+        let mut segments = vec![("iv", self.iv.segment()), ("zones", self.zones.segment())];
         match &self.encoding {
             Encoding::Dictionary(dictionary) => {
                 segments.extend(dictionary.segments().into_iter().map(|it| ("dictionary", it)));
             }
-            Encoding::Plain(strings) => {
-                segments.push(("ends", strings.heap().ends_segment()));
-                segments.push(("texts", strings.heap().bytes_segment()));
+            Encoding::Plain(PlainStrings::Own(heap)) => {
+                segments.push(("ends", heap.ends_segment()));
+                segments.push(("texts", heap.bytes_segment()));
             }
-            Encoding::Offset { .. } | Encoding::Raw => {}
+            Encoding::Plain(PlainStrings::Parts(_))
+            | Encoding::Offset { .. }
+            | Encoding::Raw
+            | Encoding::Parts => {}
         }
         segments.extend(self.null_rows.as_ref().map(|it| ("nulls", it.segment())));
         segments.extend(self.index.iter().flat_map(|it| it.segments()));
         segments
+    }
+
+    /// The same column over other segments with the same bytes: `body` gives one for each, by its name.
+    pub(crate) fn moved(&self, body: &mut Move<'_>) -> SqlResult<Self> {
+        let encoding = match &self.encoding {
+            Encoding::Dictionary(it) => Encoding::Dictionary(it.moved(body)?),
+            Encoding::Plain(PlainStrings::Own(heap)) => {
+                Encoding::Plain(PlainStrings::Own(heap.moved(body)?))
+            }
+            other => other.clone(),
+        };
+        let null_rows = self.null_rows.as_ref().map(|it| it.moved("nulls", body)).transpose()?;
+        Ok(Self {
+            name: self.name.clone(),
+            encoding,
+            zones: self.zones.moved(body)?,
+            statistics: self.statistics.clone(),
+            iv: self.iv.moved("iv", body)?,
+            null_rows,
+            index: self.index.as_ref().map(|it| it.moved(body).map(Arc::new)).transpose()?,
+            ..*self
+        })
     }
 
     /// Bytes on each node, ascending by node, as the page-socket maps know them.
@@ -216,13 +247,14 @@ impl Column {
             Encoding::Dictionary(_) => "dictionary",
             Encoding::Plain(_) => "plain",
             Encoding::Raw => "raw",
+            Encoding::Parts => "parts",
         }
     }
 
     /// Bytes read to scan it: its codes, or the texts and ends of a plain column.
     pub fn scan_bytes(&self) -> u64 {
         match &self.encoding {
-            Encoding::Plain(strings) => strings.heap().memory_bytes(),
+            Encoding::Plain(PlainStrings::Own(heap)) => heap.memory_bytes(),
             _ => self.iv.bytes(),
         }
     }

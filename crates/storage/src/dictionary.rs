@@ -1,21 +1,29 @@
 //! From codes to values: sorted distinct values, and the texts of plain columns.
 
 use memory::{Pod, Segment};
-use types::{DataType, Value};
+use stdx::sync::Arc;
+use types::{DataType, SqlResult, Value};
 
 use crate::word::value_of_int;
 
+/// What makes the next segment of each component of a column: the same one moved, or a copy of it.
+pub(crate) type Move<'a> = dyn FnMut(&'static str, &Arc<Segment>) -> SqlResult<Arc<Segment>> + 'a;
+
 /// Sorted distinct numbers in a placed segment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sorted<T> {
-    segment: Segment,
+    segment: Arc<Segment>,
     len: usize,
     values: std::marker::PhantomData<T>,
 }
 
 impl<T: Pod> Sorted<T> {
     pub(crate) fn new(segment: Segment, len: usize) -> Self {
-        Self { segment, len, values: std::marker::PhantomData }
+        Self { segment: Arc::new(segment), len, values: std::marker::PhantomData }
+    }
+
+    fn moved(&self, body: &mut Move<'_>) -> SqlResult<Self> {
+        Ok(Self { segment: body("dictionary", &self.segment)?, ..*self })
     }
 
     /// The values, ascending.
@@ -26,17 +34,17 @@ impl<T: Pod> Sorted<T> {
 }
 
 /// Where the texts of a heap end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Ends {
-    Narrow(Segment),
-    Wide(Segment),
+    Narrow(Arc<Segment>),
+    Wide(Arc<Segment>),
 }
 
 /// Texts one after the other, with the place where each ends.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StringHeap {
     ends: Ends,
-    bytes: Segment,
+    bytes: Arc<Segment>,
     len: usize,
     used: u64,
 }
@@ -44,8 +52,18 @@ pub struct StringHeap {
 impl StringHeap {
     /// A heap whose ends have four bytes (`wide`: eight) each; `used` is the last of them.
     pub(crate) fn new(ends: Segment, wide: bool, bytes: Segment, len: usize, used: u64) -> Self {
+        let ends = Arc::new(ends);
         let ends = if wide { Ends::Wide(ends) } else { Ends::Narrow(ends) };
-        Self { ends, bytes, len, used }
+        Self { ends, bytes: Arc::new(bytes), len, used }
+    }
+
+    /// The same texts in other segments with the same bytes.
+    pub(crate) fn moved(&self, body: &mut Move<'_>) -> SqlResult<Self> {
+        let ends = match &self.ends {
+            Ends::Narrow(ends) => Ends::Narrow(body("ends", ends)?),
+            Ends::Wide(ends) => Ends::Wide(body("ends", ends)?),
+        };
+        Ok(Self { ends, bytes: body("texts", &self.bytes)?, ..*self })
     }
 
     /// How many texts.
@@ -101,12 +119,12 @@ impl StringHeap {
     }
 
     /// The memory of the texts.
-    pub fn bytes_segment(&self) -> &Segment {
+    pub fn bytes_segment(&self) -> &Arc<Segment> {
         &self.bytes
     }
 
     /// The memory of the ends.
-    pub fn ends_segment(&self) -> &Segment {
+    pub fn ends_segment(&self) -> &Arc<Segment> {
         match &self.ends {
             Ends::Narrow(ends) | Ends::Wide(ends) => ends,
         }
@@ -133,7 +151,7 @@ impl StringHeap {
 }
 
 /// The sorted distinct values of a column; the code of a value is its place.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Dictionary {
     /// Integers, days, microseconds, unscaled decimals of up to 64 bits.
     Int(Sorted<i64>),
@@ -236,7 +254,7 @@ impl Dictionary {
     }
 
     /// The memory behind it, for its page-socket maps.
-    pub fn segments(&self) -> Vec<&Segment> {
+    pub fn segments(&self) -> Vec<&Arc<Segment>> {
         match self {
             Self::Int(it) => vec![&it.segment],
             Self::Wide(it) => vec![&it.segment],
@@ -244,27 +262,59 @@ impl Dictionary {
             Self::Text(it) => vec![it.ends_segment(), it.bytes_segment()],
         }
     }
+
+    /// The same values in other segments with the same bytes.
+    pub(crate) fn moved(&self, body: &mut Move<'_>) -> SqlResult<Self> {
+        Ok(match self {
+            Self::Int(it) => Self::Int(it.moved(body)?),
+            Self::Wide(it) => Self::Wide(it.moved(body)?),
+            Self::Float(it) => Self::Float(it.moved(body)?),
+            Self::Text(it) => Self::Text(it.moved(&mut |_, it| body("dictionary", it))?),
+        })
+    }
 }
 
 /// The texts of a plain column in row order; a NULL row has an empty one.
-#[derive(Debug)]
-pub struct PlainStrings(pub(crate) StringHeap);
+#[derive(Clone, Debug)]
+pub enum PlainStrings {
+    /// The texts of a column that has rows.
+    Own(StringHeap),
+    /// The texts of the parts of a table, each from its first position on: what the positions of a table with parts
+    /// are looked up in.
+    Parts(Vec<(usize, StringHeap)>),
+}
 
 impl PlainStrings {
-    /// The text of a row.
+    /// The text of a row, or of a position of a table with parts.
     #[inline]
     pub fn get(&self, row: usize) -> &str {
-        self.0.get(row)
+        match self {
+            Self::Own(heap) => heap.get(row),
+            Self::Parts(parts) => find_part(parts, row).map_or("", |(heap, row)| heap.get(row)),
+        }
     }
 
     /// The text of a row as bytes.
     #[inline]
     pub fn bytes_at(&self, row: usize) -> &[u8] {
-        self.0.bytes_at(row)
+        match self {
+            Self::Own(heap) => heap.bytes_at(row),
+            Self::Parts(parts) => find_part(parts, row).map_or(&[], |it| it.0.bytes_at(it.1)),
+        }
     }
 
-    /// The texts behind the rows.
-    pub fn heap(&self) -> &StringHeap {
-        &self.0
+    /// The texts behind the rows; none when they are those of parts.
+    pub fn heap(&self) -> Option<&StringHeap> {
+        match self {
+            Self::Own(heap) => Some(heap),
+            Self::Parts(_) => None,
+        }
     }
+}
+
+/// The texts of the part that a position lies in, and its row there.
+fn find_part(parts: &[(usize, StringHeap)], position: usize) -> Option<(&StringHeap, usize)> {
+    let index = parts.partition_point(|it| it.0 <= position).checked_sub(1)?;
+    let (first, heap) = &parts[index];
+    Some((heap, position - first))
 }

@@ -47,7 +47,7 @@ impl Column {
         if null(&low) || null(&high) {
             return Some(CodeRange::None);
         }
-        if matches!(self.encoding, Encoding::Plain(_)) {
+        if matches!(self.encoding, Encoding::Plain(_) | Encoding::Parts) {
             return None;
         }
         if self.data_type.is_text() {
@@ -56,7 +56,7 @@ impl Column {
         let low = match bound_value(low) {
             None => i128::MIN,
             Some(value) => {
-                let point = self.point(value)?;
+                let point = point(self.data_type, value)?;
                 let above = !point.exact || matches!(low, Bound::Excluded(_));
                 point.floor.saturating_add(i128::from(above))
             }
@@ -64,7 +64,7 @@ impl Column {
         let high = match bound_value(high) {
             None => i128::MAX,
             Some(value) => {
-                let point = self.point(value)?;
+                let point = point(self.data_type, value)?;
                 let below = point.exact && matches!(high, Bound::Excluded(_));
                 point.floor.saturating_sub(i128::from(below))
             }
@@ -138,33 +138,87 @@ impl Column {
                     high: word_of_int(high.min(greatest) as i64),
                 }
             }
-            Encoding::Plain(_) => CodeRange::None,
+            Encoding::Plain(_) | Encoding::Parts => CodeRange::None,
         }
     }
 
-    /// A value among the integers that the column stores.
-    fn point(&self, value: &Value) -> Option<Point> {
-        if self.data_type.is_float() {
-            return float_point(value);
+    /// Whether no row can have a value between two bounds, as the exact statistics say: what is known even of columns
+    /// without codes.
+    pub fn excludes(&self, low: Bound<&Value>, high: Bound<&Value>) -> bool {
+        let (Some(min), Some(max)) = (&self.statistics.min, &self.statistics.max) else {
+            return self.statistics.nulls == self.rows as u64;
+        };
+        if self.data_type.is_text() {
+            let text = |it: &Value| match it {
+                Value::Text(it) if matches!(self.data_type, DataType::Char(_)) => {
+                    Some(it.trim_end_matches(' ').to_owned())
+                }
+                Value::Text(it) => Some(it.to_string()),
+                _ => None,
+            };
+            return outside(low, high, text(min), text(max), text);
         }
-        match (self.data_type, value) {
-            (DataType::Boolean, Value::Boolean(it)) => Some(exact(i128::from(*it))),
-            (DataType::Date, Value::Date(days)) => Some(exact(i128::from(*days))),
-            (DataType::Date, Value::Timestamp(micros)) => {
-                Some(floor_point(i128::from(*micros), MICROS_PER_DAY))
-            }
-            (DataType::Timestamp, Value::Timestamp(micros)) => Some(exact(i128::from(*micros))),
-            (DataType::Timestamp, Value::Date(days)) => {
-                Some(exact(i128::from(*days) * MICROS_PER_DAY))
-            }
-            (it, Value::Integer(value)) if it.is_integer() || it.is_numeric() => {
-                Some(scale_point(i128::from(*value), 0, it.scale()))
-            }
-            (it, Value::Decimal { unscaled, scale }) if it.is_numeric() => {
-                Some(scale_point(*unscaled, *scale, it.scale()))
-            }
-            _ => None,
+        let key = |it: &Value| {
+            let point = point(self.data_type, it)?;
+            point.exact.then_some(point.floor)
+        };
+        outside(low, high, key(min), key(max), key)
+    }
+}
+
+/// Whether `min..=max` has nothing between two bounds. A bound that has no key says nothing.
+fn outside<K: Ord>(
+    low: Bound<&Value>,
+    high: Bound<&Value>,
+    min: Option<K>,
+    max: Option<K>,
+    key: impl Fn(&Value) -> Option<K>,
+) -> bool {
+    let (Some(min), Some(max)) = (min, max) else { return false };
+    let above = match low {
+        Bound::Unbounded => false,
+        Bound::Included(value) => key(value).is_some_and(|it| max < it),
+        Bound::Excluded(value) => key(value).is_some_and(|it| max <= it),
+    };
+    let below = match high {
+        Bound::Unbounded => false,
+        Bound::Included(value) => key(value).is_some_and(|it| it < min),
+        Bound::Excluded(value) => key(value).is_some_and(|it| it <= min),
+    };
+    above || below
+}
+
+/// The least key of a column of a type that is not below a value; `None` for a value of another kind and for NULL.
+pub(crate) fn least_key_from(data_type: DataType, value: &Value) -> Option<i128> {
+    let point = point(data_type, value)?;
+    Some(point.floor.saturating_add(i128::from(!point.exact)))
+}
+
+/// The key of a column of a type that equals a value; `None` when there is none, or it is not known.
+pub(crate) fn key_equal_to(data_type: DataType, value: &Value) -> Option<i128> {
+    point(data_type, value).filter(|it| it.exact).map(|it| it.floor)
+}
+
+/// A value among the integers that a column of a type stores.
+fn point(data_type: DataType, value: &Value) -> Option<Point> {
+    if data_type.is_float() {
+        return float_point(value);
+    }
+    match (data_type, value) {
+        (DataType::Boolean, Value::Boolean(it)) => Some(exact(i128::from(*it))),
+        (DataType::Date, Value::Date(days)) => Some(exact(i128::from(*days))),
+        (DataType::Date, Value::Timestamp(micros)) => {
+            Some(floor_point(i128::from(*micros), MICROS_PER_DAY))
         }
+        (DataType::Timestamp, Value::Timestamp(micros)) => Some(exact(i128::from(*micros))),
+        (DataType::Timestamp, Value::Date(days)) => Some(exact(i128::from(*days) * MICROS_PER_DAY)),
+        (it, Value::Integer(value)) if it.is_integer() || it.is_numeric() => {
+            Some(scale_point(i128::from(*value), 0, it.scale()))
+        }
+        (it, Value::Decimal { unscaled, scale }) if it.is_numeric() => {
+            Some(scale_point(*unscaled, *scale, it.scale()))
+        }
+        _ => None,
     }
 }
 

@@ -9,6 +9,7 @@ use arrow_array::{
     PrimitiveArray, RecordBatch, RecordBatchOptions,
 };
 use arrow_schema::{Field, Schema};
+use arrow_select::concat::concat;
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, Value};
 
@@ -42,10 +43,11 @@ pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
     }
 }
 
-/// Some rows of a table as Arrow.
+/// Some rows of a table as Arrow, numbered from 0 over all parts.
 pub fn table_to_arrow(table: &Table, rows: Range<usize>) -> SqlResult<RecordBatch> {
-    let columns: Vec<ArrayRef> =
-        table.columns.iter().map(|it| column_to_arrow(it, rows.clone())).collect();
+    let columns: Vec<ArrayRef> = (0..table.columns.len())
+        .map(|it| parts_to_arrow(table, it, &rows))
+        .collect::<SqlResult<_>>()?;
     let field = |(column, array): (&Arc<Column>, &ArrayRef)| {
         Field::new(column.name.clone(), array.data_type().clone(), column.nullable)
     };
@@ -53,6 +55,27 @@ pub fn table_to_arrow(table: &Table, rows: Range<usize>) -> SqlResult<RecordBatc
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
     RecordBatch::try_new_with_options(Arc::new(schema), columns, &options)
         .map_err(|error| SqlError::internal(format!("a table does not fit Arrow: {error}")))
+}
+
+/// Some rows of a column of a table, from all the parts they are in.
+fn parts_to_arrow(table: &Table, column: usize, rows: &Range<usize>) -> SqlResult<ArrayRef> {
+    let (mut first, mut arrays) = (0, Vec::new());
+    for part in table.parts() {
+        let start = rows.start.max(first) - first;
+        let end = rows.end.saturating_sub(first).min(part.rows());
+        // Of no rows at all the first part gives the type.
+        if start < end || arrays.is_empty() && rows.is_empty() {
+            let end = end.max(start);
+            let rows = if start < end { start..end } else { 0..0 };
+            arrays.push(column_to_arrow(&part.columns[column], rows));
+        }
+        first += part.rows();
+    }
+    if let [array] = arrays.as_slice() {
+        return Ok(array.clone());
+    }
+    let parts: Vec<&dyn Array> = arrays.iter().map(|it| &**it).collect();
+    concat(&parts).map_err(|error| SqlError::internal(format!("parts do not fit: {error}")))
 }
 
 fn primitive<T: ArrowPrimitiveType>(
@@ -77,7 +100,7 @@ pub(crate) fn ints(column: &Column, rows: Range<usize>) -> Vec<Option<i64>> {
             Encoding::Offset { min } => Some(min.wrapping_add(code as i64)),
             Encoding::Dictionary(it) => it.ints().get(code as usize).copied(),
             Encoding::Raw => Some(int_of_word(code)),
-            Encoding::Plain(_) => None,
+            Encoding::Plain(_) | Encoding::Parts => None,
         }
     };
     rows.map(value).collect()

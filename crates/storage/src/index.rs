@@ -12,8 +12,10 @@ use std::ops::{Bound, Range};
 
 use hardware::{NodeId, PagePolicy};
 use memory::Segment;
+use stdx::sync::Arc;
 use types::{DataType, SqlResult, Value};
 
+use crate::dictionary::Move;
 use crate::index_build::{self, Order};
 use crate::{BuildContext, CodeRange, Column, Encoding, IndexVector};
 
@@ -50,6 +52,7 @@ impl<'a> Keys<'a> {
             Encoding::Offset { .. } | Encoding::Dictionary(_) => Some(Self::Codes(column)),
             Encoding::Raw => Some(Self::Words(column)),
             Encoding::Plain(_) => Some(Self::Texts(column, common_prefix(column))),
+            Encoding::Parts => None,
         }
     }
 
@@ -147,8 +150,15 @@ impl InvertedIndex {
     }
 
     /// Its segments with a name for each.
-    pub fn segments(&self) -> [(&'static str, &Segment); 2] {
+    pub fn segments(&self) -> [(&'static str, &Arc<Segment>); 2] {
         [("ix starts", self.starts.segment()), ("ix positions", self.positions.segment())]
+    }
+
+    /// The same index over other segments with the same bytes.
+    pub(crate) fn moved(&self, body: &mut Move<'_>) -> SqlResult<Self> {
+        let starts = self.starts.moved("ix starts", body)?;
+        let positions = self.positions.moved("ix positions", body)?;
+        Ok(Self { starts, positions, ..*self })
     }
 
     /// The slots whose rows hold a value between two bounds. `None` when the bounds are of a kind that does not compare

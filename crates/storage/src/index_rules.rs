@@ -85,17 +85,21 @@ impl Table {
 
     /// The table with these keys and indexes: indexes that are missing are built, others are dropped, keys are checked.
     pub fn with_rules(mut self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
-        for (place, column) in self.columns.iter_mut().enumerate() {
+        // Each part has an index over its own rows.
+        for column in self.parts.iter_mut().flat_map(|it| it.columns.iter_mut().enumerate()) {
+            let (place, column) = column;
             let wanted = rules.has_index(place);
             if wanted == column.index.is_some() {
                 continue;
             }
-            let built = match wanted {
+            let index = match wanted {
                 true => InvertedIndex::build(column, context)?.map(Arc::new),
                 false => None,
             };
-            let column = Arc::get_mut(column);
-            column.expect("invariant: a table that was just built shares no column").index = built;
+            *column = Arc::new(Column { index, ..Column::clone(column) });
+        }
+        if !self.design.is_parted() {
+            self.columns.clone_from(&self.parts[0].columns);
         }
         for rule in rules.indexes.iter().filter(|it| it.kind.is_unique()) {
             self.check_key(rule, context)?;
@@ -130,11 +134,12 @@ impl Table {
             [column] if column.index.is_some() => {
                 column.index.as_ref().and_then(|it| it.duplicate(column))
             }
-            _ => duplicate(&columns, self.rows() as usize, context)?,
+            _ => self.duplicate(&rule.columns, context)?,
         };
         let Some((row, _)) = found else { return Ok(()) };
         let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
-        let values: Vec<String> = columns.iter().map(|it| shown(&it.value(row as usize))).collect();
+        let values: Vec<String> =
+            rule.columns.iter().map(|it| shown(&self.value(*it, row.into()))).collect();
         let message = format!(
             "duplicate key value violates unique constraint \"{}\": key ({})=({}) exists twice",
             rule.name,
@@ -160,22 +165,51 @@ fn shown(value: &Value) -> String {
 /// A row with a NULL in its key: it is like no other.
 const NO_KEY: u64 = u64::MAX;
 
-/// Two rows that agree in all columns, none of them NULL: found by sorting hashes, decided by the values.
-fn duplicate(
-    columns: &[&Column],
-    rows: usize,
-    context: &BuildContext<'_>,
-) -> SqlResult<Option<(u32, u32)>> {
-    // A key over a column that is a key by itself needs no look.
-    let unique = |it: &&Column| {
-        let facts = &it.statistics;
-        facts.distinct_exact && facts.nulls == 0 && facts.distinct == rows as u64
-    };
-    if columns.iter().any(unique) {
-        return Ok(None);
+impl Table {
+    /// Two rows, numbered over all parts, that agree in all columns, none of them NULL: found by sorting hashes, decided
+    /// by the values.
+    fn duplicate(
+        &self,
+        columns: &[ColumnId],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Option<(u32, u32)>> {
+        // A key over a column that is a key by itself needs no look.
+        let unique = |it: &ColumnId| {
+            let facts = &self.column(*it).statistics;
+            facts.distinct_exact && facts.nulls == 0 && facts.distinct == self.rows()
+        };
+        if columns.iter().any(unique) {
+            return Ok(None);
+        }
+        let mut hashes = Vec::with_capacity(self.rows() as usize);
+        for part in self.parts() {
+            let columns: Vec<&Column> =
+                columns.iter().map(|it| &*part.columns[it.index()]).collect();
+            hashes.extend(key_hashes(&columns, part.rows(), context)?);
+        }
+        let keys = Keys::Hashes(&hashes);
+        let order = Order::of(&keys, context)?;
+        let sorted = index_build::sort(&keys, &order, context)?;
+        let value = |column: &ColumnId, row: u32| self.value(*column, row.into());
+        let same = |a: u32, b: u32| columns.iter().all(|it| value(it, a) == value(it, b));
+        // Rows of one hash stand together; there are hardly ever several that are not alike.
+        for (slot, &row) in sorted.positions.iter().enumerate() {
+            let hash = hashes[row as usize];
+            let others = sorted.positions[slot + 1..].iter();
+            for &other in others.take_while(|it| hashes[**it as usize] == hash) {
+                if same(row, other) {
+                    return Ok(Some((row, other)));
+                }
+            }
+        }
+        Ok(None)
     }
+}
+
+/// A hash of the key of each row of a part; [`NO_KEY`] where a column is NULL.
+fn key_hashes(columns: &[&Column], rows: usize, context: &BuildContext<'_>) -> SqlResult<Vec<u64>> {
     let blocks = rows.div_ceil(BLOCK_ROWS);
-    let hashes: Vec<u64> = map(context.parallel, blocks, |block| {
+    let hashes = map(context.parallel, blocks, |block| {
         let rows = block * BLOCK_ROWS..((block + 1) * BLOCK_ROWS).min(rows);
         let mut hashes = vec![0; rows.len()];
         for column in columns {
@@ -189,23 +223,8 @@ fn duplicate(
             }
         }
         hashes
-    })?
-    .concat();
-    let keys = Keys::Hashes(&hashes);
-    let order = Order::of(&keys, context)?;
-    let sorted = index_build::sort(&keys, &order, context)?;
-    let same = |a: usize, b: usize| columns.iter().all(|it| it.value(a) == it.value(b));
-    // Rows of one hash stand together; there are hardly ever several that are not alike.
-    for (slot, &row) in sorted.positions.iter().enumerate() {
-        let hash = hashes[row as usize];
-        let others = sorted.positions[slot + 1..].iter();
-        for &other in others.take_while(|it| hashes[**it as usize] == hash) {
-            if same(row as usize, other as usize) {
-                return Ok(Some((row, other)));
-            }
-        }
-    }
-    Ok(None)
+    })?;
+    Ok(hashes.concat())
 }
 
 /// A hash of a value that does not depend on how its column holds it; `None` for NULL.
@@ -218,6 +237,7 @@ fn value_hash(column: &Column, row: usize) -> Option<u64> {
         Encoding::Offset { min } => hash_int(min.wrapping_add(code as i64) as u64),
         Encoding::Raw => hash_int(crate::int_of_word(code) as u64),
         Encoding::Plain(strings) => hash_bytes(strings.get(row).as_bytes()),
+        Encoding::Parts => return None,
         Encoding::Dictionary(dictionary) => match dictionary {
             Dictionary::Text(_) => hash_bytes(dictionary.as_bytes(code as u32)),
             Dictionary::Int(_) => hash_int(dictionary.ints()[code as usize] as u64),

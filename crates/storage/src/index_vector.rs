@@ -1,12 +1,18 @@
 //! The index vector (IV): the bit-packed codes of a column in a placed segment.
 
+use std::ops::Range;
+
 use hardware::NodeId;
 use memory::Segment;
+use stdx::sync::Arc;
+use types::SqlResult;
+
+use crate::dictionary::Move;
 
 /// Codes of one width, one per row.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct IndexVector {
-    segment: Segment,
+    segment: Arc<Segment>,
     bits: u32,
     rows: usize,
 }
@@ -14,7 +20,12 @@ pub struct IndexVector {
 impl IndexVector {
     pub(crate) fn new(segment: Segment, bits: u32, rows: usize) -> Self {
         debug_assert!(segment.bytes() >= bitpack::packed_bytes(rows, bits));
-        Self { segment, bits, rows }
+        Self { segment: Arc::new(segment), bits, rows }
+    }
+
+    /// The same codes in another segment with the same bytes.
+    pub(crate) fn moved(&self, name: &'static str, body: &mut Move<'_>) -> SqlResult<Self> {
+        Ok(Self { segment: body(name, &self.segment)?, ..*self })
     }
 
     /// Its bitcase: bits per code, 0 to 32, or 64 for words.
@@ -48,7 +59,7 @@ impl IndexVector {
     }
 
     /// The memory behind it, for its page-socket map.
-    pub fn segment(&self) -> &Segment {
+    pub fn segment(&self) -> &Arc<Segment> {
         &self.segment
     }
 
@@ -64,4 +75,31 @@ impl IndexVector {
 /// The node that holds a byte of a segment.
 pub(crate) fn node_at(segment: &Segment, byte: usize) -> Option<NodeId> {
     segment.node_of(byte)
+}
+
+/// Adds the bytes of a range of a segment to the nodes that hold them.
+pub(crate) fn bytes_on_nodes(
+    segment: &Segment,
+    range: Range<usize>,
+    nodes: &mut Vec<(NodeId, u64)>,
+) {
+    if range.is_empty() {
+        return;
+    }
+    let mut add = |node: NodeId, bytes: u64| match nodes.iter_mut().find(|it| it.0 == node) {
+        Some(entry) => entry.1 += bytes,
+        None => nodes.push((node, bytes)),
+    };
+    let (map, bytes) = (segment.page_map(), range.len() as u64);
+    let address = segment.as_bytes().as_ptr().addr() + range.start;
+    let under = map.subset(address, range.len());
+    // The first and the last page may be read in part only, which is shared out among all.
+    let pages = under.pages().max(1) as u64;
+    let (mut seen, mut added) = (0, 0);
+    for (node, count) in under.summary() {
+        seen += count as u64;
+        let until = bytes * seen / pages;
+        add(node, until - added);
+        added = until;
+    }
 }

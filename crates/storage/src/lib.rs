@@ -9,13 +9,17 @@
 //! - Invariant: the same rows give the same columns, however many workers build them.
 //! - Invariant: all bytes of a column lie in placed segments, never on the heap.
 //!
-//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`table`], [`catalog`], then [`build`] and [`mod@parquet`].
+//! - Invariant: a block of rows belongs to one part, and a code of a table's column means the same in all of them.
+//!
+//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`part`], [`partition`], [`preference`], [`table`],
+//! [`catalog`], then [`build`] and [`mod@parquet`].
 #![forbid(unsafe_code)]
 
 pub mod build;
 pub mod catalog;
 pub mod column;
 pub mod dictionary;
+mod domain;
 pub mod encode;
 pub mod export;
 pub mod index;
@@ -24,14 +28,19 @@ mod index_rules;
 pub mod index_vector;
 pub mod parallel;
 pub mod parquet;
+pub mod part;
+pub mod partition;
 mod place;
+pub mod preference;
+mod relocate;
 pub mod schema;
 pub mod table;
 pub mod word;
+pub mod zones;
 
 pub use build::{BuildContext, TableBuilder};
 pub use catalog::{Catalog, CatalogSnapshot};
-pub use column::{Column, Encoding, Zone};
+pub use column::{Column, Encoding};
 pub use dictionary::{Dictionary, PlainStrings, Sorted, StringHeap};
 pub use encode::CodeRange;
 pub use export::{column_to_arrow, table_to_arrow};
@@ -40,9 +49,14 @@ pub use index_rules::{IndexKind, Rules, TableIndex};
 pub use index_vector::IndexVector;
 pub use parallel::{NoProgress, Parallel, Progress, Serial};
 pub use parquet::{append_parquet, load_parquet, parquet_schema};
+pub use part::{Part, Replica, Translation};
+pub use partition::Partitioning;
+pub use placement::Placement;
+pub use preference::{PlaceTarget, Preference, TableDesign, Wish};
 pub use schema::{ColumnSchema, arrow_type};
-pub use table::Table;
+pub use table::{Component, Table};
 pub use word::{float_of_word, int_of_word, word_of_float, word_of_int};
+pub use zones::{Zone, Zones};
 
 /// Rows of a zone-map block. Morsels are cut at multiples of it, or of 1024.
 pub const BLOCK_ROWS: usize = 65536;

@@ -18,7 +18,7 @@ use arrow_schema::{DataType as ArrowType, Field, Schema};
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::build::{Chained, Piece, RowSource, TableRows, build_table, piece_of};
+use crate::build::{Piece, RowSource, build_table, piece_of};
 use crate::schema::sql_type;
 use crate::{BLOCK_ROWS, BuildContext, ColumnSchema, Table};
 
@@ -51,10 +51,7 @@ pub fn load_parquet(
 pub fn append_parquet(table: &Table, path: &Path, context: &BuildContext<'_>) -> SqlResult<Table> {
     let mut file = ParquetRows::open(path)?;
     file.find_columns(&table.schema())?;
-    let old = TableRows::new(table);
-    let rows = Chained::new(vec![&old, &file]);
-    let appended = build_table(&table.name, &table.schema(), &rows, context)?;
-    Table { id: table.id, ..appended }.with_rules(table.rules.clone(), context)
+    table.append_rows(&file, context)
 }
 
 /// The rows of a file; a chunk is a row group.

@@ -2,36 +2,30 @@
 
 use hardware::{MachineError, Topology};
 use memory::{Allocator, Segment};
-use placement::{ColumnShape, Placement, place_column};
+use placement::{ColumnPlacement, ColumnShape, Placement, place_column};
 use types::{SqlError, SqlResult, SqlState};
-
-/// An index vector of at least this size is split over the nodes (IVP); a smaller one stays whole (RR).
-const SPLIT_BYTES: usize = 2 << 20;
 
 /// Memory for the parts of one column.
 #[derive(Clone, Copy)]
 pub(crate) struct ColumnPlace<'a> {
     allocator: &'a Allocator,
+    placement: &'a Placement,
     turn: usize,
 }
 
 impl<'a> ColumnPlace<'a> {
-    /// The place of a column; `turn` counts the columns dealt so far.
-    pub(crate) fn new(allocator: &'a Allocator, turn: usize) -> Self {
-        Self { allocator, turn }
+    /// The place of a column; `turn` counts the columns (or parts) dealt so far.
+    pub(crate) fn new(allocator: &'a Allocator, placement: &'a Placement, turn: usize) -> Self {
+        Self { allocator, placement, turn }
     }
 
     fn topology(&self) -> &Topology {
         self.allocator.machine().topology()
     }
 
-    fn decide(&self, shape: &ColumnShape) -> placement::ColumnPlacement {
-        let placement = if shape.bytes_iv >= SPLIT_BYTES {
-            Placement::IndexVector(self.topology().memory_nodes())
-        } else {
-            Placement::RoundRobin
-        };
-        place_column(self.topology(), shape, &placement, self.turn)
+    /// Where a column of some size goes.
+    pub(crate) fn decide(&self, shape: &ColumnShape) -> ColumnPlacement {
+        place_column(self.topology(), shape, self.placement, self.turn)
     }
 
     /// Memory for what belongs to rows, `bits` for each: an index vector, texts, or their ends.
@@ -53,7 +47,7 @@ impl<'a> ColumnPlace<'a> {
 pub(crate) fn out_of_memory(error: MachineError) -> SqlError {
     match error {
         MachineError::OutOfMemory { .. } => {
-            SqlError::new(SqlState::OUT_OF_MEMORY, format!("{error} to load this table"))
+            SqlError::new(SqlState::OUT_OF_MEMORY, format!("{error} to hold this table"))
                 .with_hint("drop tables that are not needed, or load fewer columns")
         }
         other => SqlError::internal(other.to_string()),

@@ -1,11 +1,21 @@
-//! A table: columns of equal length.
+//! A table: columns of equal length, in one part or several.
 
 use arrow_array::RecordBatch;
+use hardware::NodeId;
+use memory::Segment;
 use stdx::sync::Arc;
-use types::{ColumnId, SqlResult, TableId, TableInfo};
+use types::{ColumnId, SqlError, SqlResult, SqlState, TableId, TableInfo, Value};
 
-use crate::build::{BatchRows, Chained, TableRows, build_table};
-use crate::{BuildContext, Column, ColumnSchema, Rules};
+use crate::build::{
+    BatchRows, Chained, ChunkReader, RowSource, TableRows, build_designed, build_table, parts,
+};
+use crate::domain::domain;
+use crate::part::{Part, Replica};
+use crate::partition::Router;
+use crate::preference::check_nodes;
+use crate::{
+    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Partitioning, Preference, Rules, TableDesign,
+};
 
 /// An immutable table; an append makes a new one.
 #[derive(Debug)]
@@ -14,11 +24,29 @@ pub struct Table {
     pub id: TableId,
     /// Its name.
     pub name: String,
-    /// Its columns in order.
+    /// Its columns in order. In a table with several parts they know the statistics and the texts, and the rows are in
+    /// the columns of its parts.
     pub columns: Vec<Arc<Column>>,
-    pub(crate) rows: u64,
+    rows: u64,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) design: TableDesign,
     /// Its keys and indexes.
     pub(crate) rules: Arc<Rules>,
+}
+
+/// A segment of a table, and what it is of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Component<'a> {
+    /// The column.
+    pub column: ColumnId,
+    /// The part; `None` for what all parts share.
+    pub part: Option<usize>,
+    /// The number of the copy; `None` for the original.
+    pub replica: Option<usize>,
+    /// `iv`, `zones`, `dictionary`, `texts`, `ends`, `nulls`, `translation`, ...
+    pub name: &'static str,
+    /// The memory.
+    pub segment: &'a Arc<Segment>,
 }
 
 impl Table {
@@ -31,9 +59,97 @@ impl Table {
         build_table(name, schema, &BatchRows::new(Vec::new()), context)
     }
 
+    /// A table in one piece.
+    pub(crate) fn whole(
+        name: &str,
+        columns: Vec<Arc<Column>>,
+        rows: u64,
+        design: TableDesign,
+    ) -> Self {
+        let part = Part {
+            columns: columns.clone(),
+            rows: rows as usize,
+            first: 0,
+            nodes: Vec::new(),
+            translations: Vec::new(),
+            replicas: Vec::new(),
+        };
+        Self {
+            id: TableId(0),
+            name: name.into(),
+            columns,
+            rows,
+            parts: vec![part],
+            design,
+            rules: Arc::default(),
+        }
+    }
+
+    /// A table of parts with these columns.
+    pub(crate) fn parted(
+        name: &str,
+        schema: &[ColumnSchema],
+        columns: Vec<Vec<Arc<Column>>>,
+        design: TableDesign,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        let topology = context.allocator.machine().topology();
+        let mut parts = Vec::with_capacity(columns.len());
+        let (mut first, mut rows) = (0, 0);
+        for (number, columns) in columns.into_iter().enumerate() {
+            let here = columns.first().map_or(0, |it| it.rows());
+            let nodes = design.nodes_of_part(topology, number);
+            let (translations, replicas) = (Vec::new(), Vec::new());
+            parts.push(Part { columns, rows: here, first, nodes, translations, replicas });
+            first += here.next_multiple_of(BLOCK_ROWS);
+            rows += here as u64;
+        }
+        // Positions of plain columns travel as 32-bit codes.
+        if first > u32::MAX as usize {
+            let message = format!(
+                "table \"{name}\" would have {rows} rows in {} parts, which is too many",
+                parts.len()
+            );
+            return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
+        }
+        let mut columns = Vec::with_capacity(schema.len());
+        for (place, schema) in schema.iter().enumerate() {
+            context.check_cancelled()?;
+            let key = design.partitioning.columns();
+            let additive = key.len() == 1 && key[0].index() == place;
+            let (column, translations) = domain(schema, place, &parts, additive, context)?;
+            columns.push(Arc::new(column));
+            for (part, translation) in parts.iter_mut().zip(translations) {
+                part.translations.push(translation);
+            }
+        }
+        let (id, rules) = (TableId(0), Arc::default());
+        Ok(Self { id, name: name.into(), columns, rows, parts, design, rules })
+    }
+
     /// Its rows.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// Its parts, in the order of their positions; a table in one piece has one.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// How its rows are cut into parts.
+    pub fn partitioning(&self) -> &Partitioning {
+        &self.design.partitioning
+    }
+
+    /// How its columns shall be placed.
+    pub fn preference(&self) -> &Preference {
+        &self.design.preference
+    }
+
+    /// How it is cut and placed.
+    pub fn design(&self) -> &TableDesign {
+        &self.design
     }
 
     /// A column by id.
@@ -46,28 +162,256 @@ impl Table {
         self.columns.iter().map(|it| it.schema()).collect()
     }
 
-    /// The table as the planner sees it.
-    pub fn info(&self) -> TableInfo {
-        TableInfo {
-            id: self.id,
-            name: self.name.clone(),
-            columns: self.column_infos(),
-            rows: self.rows,
+    /// The value of a row of a column; slow. Rows are numbered from 0 over all parts. Panics past the end.
+    pub fn value(&self, column: ColumnId, row: u64) -> Value {
+        let mut row = row as usize;
+        for part in &self.parts {
+            if row < part.rows() {
+                return part.columns[column.index()].value(row);
+            }
+            row -= part.rows();
         }
+        panic!("row {row} past the end of table {}", self.name);
     }
 
-    /// Bytes of all its columns.
+    /// The table as the planner sees it.
+    pub fn info(&self) -> TableInfo {
+        let mut columns = self.column_infos();
+        for (place, column) in columns.iter_mut().enumerate() {
+            column.scan_bytes = self.parts.iter().map(|it| it.columns[place].scan_bytes()).sum();
+        }
+        TableInfo { id: self.id, name: self.name.clone(), columns, rows: self.rows }
+    }
+
+    /// Bytes of all its columns, with copies.
     pub fn memory_bytes(&self) -> u64 {
-        self.columns.iter().map(|it| it.memory_bytes()).sum()
+        self.components().iter().map(|it| it.segment.bytes() as u64).sum()
+    }
+
+    /// Its segments, column by column: of each part, of copies of it, and what the parts share.
+    pub fn components(&self) -> Vec<Component<'_>> {
+        let mut components: Vec<Component<'_>> = Vec::new();
+        for place in 0..self.columns.len() {
+            let column = ColumnId(place as u16);
+            for (number, part) in self.parts.iter().enumerate() {
+                let part_number = Some(number);
+                let own = part.columns[place].segments();
+                for &(name, segment) in &own {
+                    components.push(Component {
+                        column,
+                        part: part_number,
+                        replica: None,
+                        name,
+                        segment,
+                    });
+                }
+                if let Some(translation) = part.translation(place) {
+                    let (name, segment) = ("translation", &translation.segment);
+                    components.push(Component {
+                        column,
+                        part: part_number,
+                        replica: None,
+                        name,
+                        segment,
+                    });
+                }
+                for (copy, replica) in part.replicas.iter().enumerate() {
+                    for (name, segment) in replica.columns[place].segments() {
+                        // What is not copied is shared.
+                        if own.iter().all(|it| !Arc::ptr_eq(it.1, segment)) {
+                            let replica = Some(copy);
+                            components.push(Component {
+                                column,
+                                part: part_number,
+                                replica,
+                                name,
+                                segment,
+                            });
+                        }
+                    }
+                }
+            }
+            if self.design.is_parted() {
+                for (name, segment) in self.columns[place].segments() {
+                    if segment.bytes() > 0 {
+                        components.push(Component {
+                            column,
+                            part: None,
+                            replica: None,
+                            name,
+                            segment,
+                        });
+                    }
+                }
+            }
+        }
+        components
+    }
+
+    /// [`Table::components`] as pairs for views: column, part, name, segment.
+    pub fn component_placement(
+        &self,
+    ) -> impl Iterator<Item = (ColumnId, Option<usize>, &'static str, &Arc<Segment>)> {
+        self.components().into_iter().map(|it| (it.column, it.part, it.name, it.segment))
     }
 
     /// This table with more rows, under the same id. Columns of the batches go by place. The limit of a main without a
-    /// delta: all columns are decoded and encoded anew, so the cost is that of the whole table.
+    /// delta: all columns of the parts that grow are decoded and encoded anew, so the cost is that of these parts.
     pub fn append(&self, batches: &[RecordBatch], context: &BuildContext<'_>) -> SqlResult<Self> {
-        let old = TableRows::new(self);
-        let new = BatchRows::new(batches.to_vec());
-        let rows = Chained::new(vec![&old, &new]);
-        let table = build_table(&self.name, &self.schema(), &rows, context)?;
+        self.append_rows(&BatchRows::new(batches.to_vec()), context)
+    }
+
+    /// This table with the rows of a source behind its own; in a table with parts, behind those of each part.
+    pub(crate) fn append_rows(
+        &self,
+        new: &dyn RowSource,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        let (schema, design) = (self.schema(), self.followed_design());
+        let Some(router) = Router::new(&design.partitioning, &schema, self.rows as usize)? else {
+            let old = TableRows::new(self);
+            let rows = Chained::new(vec![&old, new]);
+            let table = build_designed(&self.name, &schema, &rows, design, context)?;
+            return Self { id: self.id, ..table }.with_rules(self.rules.clone(), context);
+        };
+        let reader = ChunkReader::new(&schema, new, context);
+        let columns = parts::build(&reader, &router, &design, &self.parts)?;
+        let table = Self::parted(&self.name, &schema, columns, design, context)?;
+        let table = Self { id: self.id, ..table }.follow_preference(context)?;
+        table.with_rules(self.rules.clone(), context)
+    }
+
+    /// This table cut into other parts, dealt to some nodes (none: all). Demands for its columns stay; those for parts
+    /// and rows are forgotten.
+    pub fn repartitioned(
+        &self,
+        partitioning: &Partitioning,
+        nodes: &[NodeId],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        check_nodes(context.allocator.machine().topology(), nodes)?;
+        let design = TableDesign {
+            partitioning: partitioning.clone(),
+            part_nodes: nodes.to_vec(),
+            preference: self.preference().for_other_parts(|_| None).followed(),
+        };
+        let schema = self.schema();
+        let table = build_designed(&self.name, &schema, &TableRows::new(self), design, context)?;
         Self { id: self.id, ..table }.with_rules(self.rules.clone(), context)
+    }
+
+    /// This table with two neighbouring range parts made one: `part` and the one behind it. Other parts stay as they
+    /// are, so that an empty part is dropped at the cost of nothing.
+    pub fn merge_parts(&self, part: usize, context: &BuildContext<'_>) -> SqlResult<Self> {
+        let (column, bounds) = self.range_bounds("merged")?;
+        if part >= bounds.len() {
+            return Err(self.no_such_part(part + 1));
+        }
+        let mut merged = bounds.to_vec();
+        merged.remove(part);
+        let partitioning = Partitioning::Range { column, bounds: merged };
+        let renumber = |old: usize| match old {
+            old if old <= part => Some(old),
+            old => Some(old - 1).filter(|&it| it != part),
+        };
+        self.rebuilt(partitioning, part..part + 2, part..part + 1, renumber, context)
+    }
+
+    /// This table with a range part cut in two at a value, which begins the second. Other parts stay as they are.
+    pub fn split_part(&self, at: &Value, context: &BuildContext<'_>) -> SqlResult<Self> {
+        let (column, bounds) = self.range_bounds("split")?;
+        let schema = self.schema();
+        let part = self.partitioning().part_of(&schema, &[at]).unwrap_or(0);
+        let mut split = bounds.to_vec();
+        split.insert(part, at.clone());
+        let partitioning = Partitioning::Range { column, bounds: split };
+        partitioning.check(&schema)?;
+        let renumber = |old: usize| Some(if old <= part { old } else { old + 1 });
+        self.rebuilt(partitioning, part..part + 1, part..part + 2, renumber, context)
+    }
+
+    fn range_bounds(&self, what: &str) -> SqlResult<(ColumnId, &[Value])> {
+        match self.partitioning() {
+            Partitioning::Range { column, bounds } => Ok((*column, bounds)),
+            _ => {
+                let message =
+                    format!("only parts of ranges can be {what}; table \"{}\" has none", self.name);
+                Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+                    .with_hint("partition the whole table anew"))
+            }
+        }
+    }
+
+    pub(crate) fn no_such_part(&self, part: usize) -> SqlError {
+        let message = format!(
+            "table \"{}\" has no part {part}; it has parts 0 to {}",
+            self.name,
+            self.parts.len() - 1
+        );
+        SqlError::new(SqlState::INVALID_PARAMETER, message)
+    }
+
+    /// Builds the parts `new` of the rows of the parts `old`, and keeps all others.
+    fn rebuilt(
+        &self,
+        partitioning: Partitioning,
+        old: std::ops::Range<usize>,
+        new: std::ops::Range<usize>,
+        renumber: impl Fn(usize) -> Option<usize>,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        let schema = self.schema();
+        let preference = self.preference().for_other_parts(renumber).followed();
+        let part_nodes = self.design.part_nodes.clone();
+        let design = TableDesign { partitioning, part_nodes, preference };
+        // As if the parts were there and empty: each gets the rows that the router deals to it.
+        let empty = parts::empty_part(&self.parts[old.start], &schema, context)?;
+        let before = self.parts[..old.start].iter();
+        let fresh = new.clone().map(|_| &empty);
+        let behind = self.parts[old.end..].iter();
+        let parts: Vec<Part> = before.chain(fresh).chain(behind).cloned().collect();
+        let Some(router) = Router::new(&design.partitioning, &schema, 0)? else {
+            return Err(SqlError::internal("a table of ranges has no router"));
+        };
+        let rows = TableRows::of_parts(self, old);
+        let reader = ChunkReader::new(&schema, &rows, context);
+        let columns = parts::build(&reader, &router, &design, &parts)?;
+        let table = Self::parted(&self.name, &schema, columns, design, context)?;
+        let table = Self { id: self.id, ..table }.follow_preference(context)?;
+        table.with_rules(self.rules.clone(), context)
+    }
+
+    fn followed_design(&self) -> TableDesign {
+        TableDesign { preference: self.preference().followed(), ..self.design.clone() }
+    }
+
+    /// The same rows under another design, in columns that were moved.
+    pub(crate) fn with_parts(&self, parts: Vec<Part>, design: TableDesign) -> Self {
+        let columns = match self.design.is_parted() {
+            true => self.columns.clone(),
+            false => parts[0].columns.clone(),
+        };
+        let (id, name, rows) = (self.id, self.name.clone(), self.rows);
+        let rules = self.rules.clone();
+        let mut table = Self { id, name, columns, rows, parts, design, rules };
+        if table.design.is_parted() {
+            table.refresh_texts();
+        }
+        table
+    }
+
+    /// Lets the plain texts of the table be those of its parts as they are now.
+    fn refresh_texts(&mut self) {
+        for (place, column) in self.columns.iter_mut().enumerate() {
+            if let crate::Encoding::Plain(_) = column.encoding {
+                let encoding = crate::domain::plain_domain(&self.parts, place);
+                *column = Arc::new(Column { encoding, ..Column::clone(column) });
+            }
+        }
+    }
+
+    /// The copies of each part, for tests and views.
+    pub fn replicas(&self) -> impl Iterator<Item = &Replica> {
+        self.parts.iter().flat_map(|it| &it.replicas)
     }
 }

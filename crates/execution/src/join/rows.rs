@@ -59,7 +59,7 @@ impl Source for BuildRowsSource {
         Ok(())
     }
 
-    fn bytes_read(&self, _: Range<u64>) -> Vec<(NodeId, u64)> {
+    fn bytes_read(&self, _: Range<u64>, _: NodeId) -> Vec<(NodeId, u64)> {
         Vec::new()
     }
 

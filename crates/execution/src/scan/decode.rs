@@ -33,11 +33,13 @@ pub fn shape(column: &Arc<Column>) -> ColumnShape {
     let representation = match &column.encoding {
         _ if data_type.is_text() => Representation::Codes(column.clone()),
         Encoding::Dictionary(Dictionary::Wide(_)) => Representation::I128,
-        Encoding::Raw | Encoding::Dictionary(_) | Encoding::Offset { .. } => match data_type {
-            DataType::Boolean => Representation::Bool,
-            _ if data_type.is_float() => Representation::F64,
-            _ => Representation::I64,
-        },
+        Encoding::Raw | Encoding::Dictionary(_) | Encoding::Offset { .. } | Encoding::Parts => {
+            match data_type {
+                DataType::Boolean => Representation::Bool,
+                _ if data_type.is_float() => Representation::F64,
+                _ => Representation::I64,
+            }
+        }
         Encoding::Plain(_) => Representation::Codes(column.clone()),
     };
     let bound = |it: &Option<types::Value>| it.as_ref().and_then(types::Value::as_i128);
@@ -89,8 +91,8 @@ fn values_of_codes(column: &Column, codes: Vec<u32>) -> Values {
                 Values::F64(codes.iter().map(|&it| lookup(values, it)).collect())
             }
         },
-        Encoding::Plain(_) | Encoding::Raw => {
-            unreachable!("invariant: plain and raw columns have no codes")
+        Encoding::Plain(_) | Encoding::Raw | Encoding::Parts => {
+            unreachable!("invariant: plain and raw columns have no codes, and a table's no rows")
         }
     }
 }
@@ -167,6 +169,7 @@ pub fn pick(column: &Arc<Column>, start: usize, len: usize, rows: &Rows<'_>) -> 
         Encoding::Offset { min } if !nullable && column.data_type != DataType::Boolean => {
             Vector::new(Values::I64(words(column, start, len, rows, *min)))
         }
+        Encoding::Parts => unreachable!("invariant: the rows of a table are in its parts"),
         Encoding::Offset { .. } | Encoding::Dictionary(_) => {
             let mut codes = codes(column, start, len, rows);
             let validity = column.null_code().map(|null| {

@@ -11,12 +11,12 @@ use hardware::NodeId;
 use plan::{BinaryOperator, Expr, ExprKind, Scan};
 use scheduler::MorselRange;
 use stdx::sync::Arc;
-use storage::{Column, InvertedIndex, Table};
+use storage::{Column, InvertedIndex, Part, Table};
 use types::{DataType, SqlResult, Value};
 
-use super::Residual;
+use super::part::{Residual, View, table_shape};
 use crate::lower::States;
-use crate::scan::decode::{Rows, pick, shape};
+use crate::scan::decode::Rows;
 use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
 
 /// Of how many rows one may match for the index to be taken.
@@ -25,16 +25,26 @@ const MATCHES_SHARE: usize = 100;
 /// Matches for which the index is always taken.
 const MATCHES_FEW: usize = 64;
 
-/// The rows at some positions of a table that pass what conjuncts are left.
+/// The rows at some positions of a table that pass what conjuncts are left. Rows are numbered by their match.
 pub struct IndexSource {
     name: Arc<str>,
-    columns: Vec<Arc<Column>>,
-    /// Ascending.
-    positions: Vec<u32>,
-    residual: Vec<Residual>,
+    /// The parts with matches.
+    parts: Vec<PartMatches>,
     output: Vec<usize>,
     layout: Layout,
+    rows: u64,
+}
+
+/// The matches of a part.
+struct PartMatches {
+    view: View,
+    /// Position of the part's first row.
+    first: usize,
     rows: usize,
+    /// Matches in the parts before.
+    before: usize,
+    /// Rows of the part, ascending.
+    matches: Vec<u32>,
 }
 
 impl IndexSource {
@@ -57,12 +67,49 @@ impl IndexSource {
         states: &States<'_>,
     ) -> SqlResult<Option<Self>> {
         let Some(hint) = &scan.index else { return Ok(None) };
-        let columns: Vec<Arc<Column>> =
-            scan.columns.iter().map(|id| table.columns[id.index()].clone()).collect();
-        let column = &columns[hint.column];
+        let shapes: Layout = scan.columns.iter().map(|&id| table_shape(table, id)).collect();
+        let (mut parts, mut before) = (Vec::new(), 0);
+        for part in table.parts() {
+            let Some(found) = PartMatches::find(scan, part, &shapes, most - before, states)? else {
+                return Ok(None);
+            };
+            let here = found.matches.len();
+            if here > 0 {
+                parts.push(PartMatches { before, ..found });
+            }
+            before += here;
+        }
+        let layout = scan.output.iter().map(|&it| shapes[it].clone()).collect();
+        let (name, output) = (hint.name.clone(), scan.output.clone());
+        Ok(Some(Self { name, parts, output, layout, rows: table.rows() }))
+    }
+
+    /// Rows that the index found.
+    pub(super) fn matches(&self) -> usize {
+        self.parts.last().map_or(0, |it| it.before + it.matches.len())
+    }
+
+    /// The part of a match.
+    fn part_of(&self, at: usize) -> &PartMatches {
+        let index = self.parts.partition_point(|it| it.before <= at);
+        &self.parts[index - 1]
+    }
+}
+
+impl PartMatches {
+    /// The rows of a part by its index; `None` when it cannot tell, or finds more than `most`.
+    fn find(
+        scan: &Scan,
+        part: &Part,
+        shapes: &Layout,
+        most: usize,
+        states: &States<'_>,
+    ) -> SqlResult<Option<Self>> {
+        let Some(hint) = &scan.index else { return Ok(None) };
+        let column = &part.columns[scan.columns[hint.column].index()];
         let Some(index) = &column.index else { return Ok(None) };
         let mut runs: Option<Vec<Range<usize>>> = None;
-        let mut residual = Vec::new();
+        let mut view = View::of_columns(scan, part, &part.columns, shapes);
         for filter in &scan.filters {
             match lookup(filter, hint.column, column, index, states)? {
                 Some(own) => {
@@ -71,40 +118,31 @@ impl IndexSource {
                         None => own,
                     });
                 }
-                None => residual.push(Residual::new(filter, &columns, states)?),
+                None => view.residual.push(Residual::new(filter, shapes, states)?),
             }
         }
         let Some(runs) = runs else { return Ok(None) };
-        let matches: usize = runs.iter().map(ExactSizeIterator::len).sum();
-        let rows = column.rows();
-        if matches > most {
+        let count: usize = runs.iter().map(ExactSizeIterator::len).sum();
+        if count > most {
             return Ok(None);
         }
-        let mut positions = Vec::with_capacity(matches);
-        runs.into_iter().for_each(|it| index.positions(it, &mut positions));
-        positions.sort_unstable();
-        let layout = scan.output.iter().map(|&it| shape(&columns[it])).collect();
-        let (name, output) = (hint.name.clone(), scan.output.clone());
-        Ok(Some(Self { name, columns, positions, residual, output, layout, rows }))
-    }
-
-    /// Rows that the index found.
-    #[cfg(test)]
-    pub(super) fn matches(&self) -> usize {
-        self.positions.len()
+        let mut matches = Vec::with_capacity(count);
+        runs.into_iter().for_each(|it| index.positions(it, &mut matches));
+        matches.sort_unstable();
+        let (first, rows) = (part.positions().start, part.rows());
+        Ok(Some(Self { view, first, rows, before: 0, matches }))
     }
 
     fn pick_all(&self, columns: &[usize], places: &[u32]) -> Vec<Arc<crate::Vector>> {
-        let rows = Rows::Places(places);
-        columns.iter().map(|&it| Arc::new(pick(&self.columns[it], 0, self.rows, &rows))).collect()
+        self.view.pick_all(columns, 0, self.rows, &Rows::Places(places))
     }
 
-    fn produce_batch(&self, positions: &[u32], next: Next<'_>) -> SqlResult<()> {
-        let sequence = u64::from(positions[0]);
+    fn produce(&self, matches: &[u32], output: &[usize], next: Next<'_>) -> SqlResult<()> {
+        let sequence = (self.first + matches[0] as usize) as u64;
         let mut kept: Option<Vec<u32>> = None;
         let mut chosen = Vec::new();
-        for residual in &self.residual {
-            let places = kept.as_deref().unwrap_or(positions);
+        for residual in &self.view.residual {
+            let places = kept.as_deref().unwrap_or(matches);
             let columns = self.pick_all(&residual.columns, places);
             let batch = Batch { rows: places.len(), columns, sequence };
             residual.condition.select(&batch, &mut chosen)?;
@@ -115,8 +153,8 @@ impl IndexSource {
                 kept = Some(chosen.iter().map(|&it| places[it as usize]).collect());
             }
         }
-        let places = kept.as_deref().unwrap_or(positions);
-        let columns = self.pick_all(&self.output, places);
+        let places = kept.as_deref().unwrap_or(matches);
+        let columns = self.pick_all(output, places);
         next(Batch { rows: places.len(), columns, sequence })
     }
 }
@@ -202,14 +240,17 @@ impl Source for IndexSource {
 
     /// The unit of these ranges is a match, not a row.
     fn ranges(&self) -> Vec<MorselRange> {
-        let widest = self.columns.iter().max_by_key(|it| it.bits());
         let mut ranges: Vec<MorselRange> = Vec::new();
-        for start in (0..self.positions.len()).step_by(BATCH_ROWS) {
-            let end = self.positions.len().min(start + BATCH_ROWS) as u64;
-            let node = widest.and_then(|it| it.node_of_row(self.positions[start] as usize));
-            match ranges.last_mut() {
-                Some(last) if last.node == node => last.end = end,
-                _ => ranges.push(MorselRange { node, start: start as u64, end }),
+        for part in &self.parts {
+            for start in (0..part.matches.len()).step_by(BATCH_ROWS) {
+                let node = part.view.node_of_row(part.matches[start] as usize);
+                let end = (part.before + part.matches.len().min(start + BATCH_ROWS)) as u64;
+                let start = (part.before + start) as u64;
+                // A range lies in one part.
+                match ranges.last_mut() {
+                    Some(last) if last.node == node && start > part.before as u64 => last.end = end,
+                    _ => ranges.push(MorselRange { node, start, end }),
+                }
             }
         }
         ranges
@@ -220,18 +261,26 @@ impl Source for IndexSource {
     }
 
     fn produce(&self, rows: Range<u64>, _: &WorkContext, next: Next<'_>) -> SqlResult<()> {
-        let positions = &self.positions[rows.start as usize..rows.end as usize];
-        positions.chunks(BATCH_ROWS).try_for_each(|it| self.produce_batch(it, &mut *next))
+        let (mut at, end) = (rows.start as usize, rows.end as usize);
+        while at < end {
+            let part = self.part_of(at);
+            let here = at - part.before;
+            let until = part.matches.len().min(here + BATCH_ROWS).min(end - part.before);
+            part.produce(&part.matches[here..until], &self.output, &mut *next)?;
+            at = part.before + until;
+        }
+        Ok(())
     }
 
     /// A sample of the positions stands for all of them.
-    fn bytes_read(&self, rows: Range<u64>) -> Vec<(NodeId, u64)> {
-        let positions = &self.positions[rows.start as usize..rows.end as usize];
-        let step = positions.len().div_ceil(64).max(1);
+    fn bytes_read(&self, rows: Range<u64>, _: NodeId) -> Vec<(NodeId, u64)> {
         let mut nodes: Vec<(NodeId, u64)> = Vec::new();
-        for column in &self.columns {
+        let part = self.part_of(rows.start as usize);
+        let matches = &part.matches[rows.start as usize - part.before..][..rows.count()];
+        let step = matches.len().div_ceil(64).max(1);
+        for column in part.view.columns() {
             let bytes = u64::from(column.bits().div_ceil(8)) * step as u64;
-            for &row in positions.iter().step_by(step) {
+            for &row in matches.iter().step_by(step) {
                 let Some(node) = column.node_of_row(row as usize) else { continue };
                 match nodes.iter_mut().find(|it| it.0 == node) {
                     Some(entry) => entry.1 += bytes,
@@ -243,7 +292,7 @@ impl Source for IndexSource {
     }
 
     fn describe(&self) -> String {
-        format!("index {} found {} of {} rows", self.name, self.positions.len(), self.rows)
+        format!("index {} found {} of {} rows", self.name, self.matches(), self.rows)
     }
 }
 

@@ -3,9 +3,14 @@
 //!
 //! Per block of 65,536 rows: predicates in the order of the share of rows they let pass, each one bitmap AND; what is
 //! not a predicate on codes is evaluated on the survivors. Survivors leave in batches of up to 4,096 rows.
+//!
+//! Each part of a table has its own encodings, hence its own predicates; what leaves a scan means the same for all parts.
 
 pub mod decode;
 pub mod index;
+mod part;
+#[cfg(test)]
+mod parts_tests;
 pub mod predicate;
 #[cfg(test)]
 mod tests;
@@ -18,71 +23,67 @@ use plan::Scan;
 use scheduler::MorselRange;
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use storage::{BLOCK_ROWS, Column, Table};
+use storage::{BLOCK_ROWS, Table};
 use types::SqlResult;
 
-use crate::expression::Compiled;
 use crate::lower::States;
-use crate::scan::decode::{Rows, pick, shape};
+use crate::scan::decode::Rows;
+use crate::scan::part::{PartScan, View, parts_of_key, table_shape};
 use crate::scan::predicate::CodePredicate;
 use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
 
-/// The rows of a table that pass some predicates.
+/// The rows of a table that pass some predicates. Rows are numbered by their positions in the table.
 pub struct ScanSource {
     table: Arc<Table>,
-    columns: Vec<Arc<Column>>,
-    predicates: Vec<CodePredicate>,
-    residual: Vec<Residual>,
+    /// The parts that may have such rows, by position.
+    parts: Vec<PartScan>,
     output: Vec<usize>,
     layout: Layout,
+    predicates: usize,
     blocks_skipped: AtomicU64,
     rows_passed: AtomicU64,
 }
 
-/// A conjunct that needs values: evaluated on the columns it names.
-struct Residual {
-    columns: Vec<usize>,
-    condition: Compiled,
-}
-
 impl ScanSource {
-    /// Sorts the conjuncts of a scan into predicates on codes and the rest.
+    /// Sorts the conjuncts of a scan into predicates on codes and the rest, for each part by its own encodings. A part
+    /// that no row can be in is left out.
     pub(crate) fn new(scan: &Scan, table: Arc<Table>, states: &States<'_>) -> SqlResult<Self> {
-        let columns: Vec<Arc<Column>> =
-            scan.columns.iter().map(|id| table.columns[id.index()].clone()).collect();
-        let mut predicates = Vec::new();
-        let mut residual = Vec::new();
-        for filter in &scan.filters {
-            match CodePredicate::of(filter, &columns, states)? {
-                Some(predicate) => predicates.push(predicate),
-                None => residual.push(Residual::new(filter, &columns, states)?),
+        let shapes: Layout = scan.columns.iter().map(|&id| table_shape(&table, id)).collect();
+        let of_key = parts_of_key(scan, &table, states)?;
+        let (mut parts, mut predicates, mut blocks_skipped) = (Vec::new(), 0, 0);
+        for (number, part) in table.parts().iter().enumerate() {
+            let found = match &of_key {
+                Some(parts) if !parts.contains(&number) => None,
+                _ => Some(PartScan::new(scan, part, &shapes, states)?),
+            };
+            predicates = predicates.max(found.as_ref().map_or(0, PartScan::predicates));
+            match found.filter(|it| !it.is_empty()) {
+                Some(part) => parts.push(part),
+                None => blocks_skipped += part.rows().div_ceil(BLOCK_ROWS) as u64,
             }
         }
-        for transfer in &scan.transfers {
-            let filter = states.table(transfer.build)?.transfer();
-            if let Some(filter) = filter {
-                predicates.extend(CodePredicate::from_keys(&columns[transfer.column], &filter));
-            }
-        }
-        let predicates = merge_ranges(predicates);
-        let layout = scan.output.iter().map(|&it| shape(&columns[it])).collect();
         Ok(Self {
+            layout: scan.output.iter().map(|&it| shapes[it].clone()).collect(),
             table,
-            columns,
-            predicates,
-            residual,
+            parts,
             output: scan.output.clone(),
-            layout,
-            blocks_skipped: AtomicU64::new(0),
+            predicates,
+            blocks_skipped: AtomicU64::new(blocks_skipped),
             rows_passed: AtomicU64::new(0),
         })
     }
 
-    /// The bitmap of the rows of a block that pass all predicates; `None` when all do, and the count.
-    fn select(&self, start: usize, rows: usize, words: &mut [u64]) -> usize {
+    /// The part that a position lies in.
+    fn part_of(&self, position: usize) -> &PartScan {
+        let index = self.parts.partition_point(|it| it.first <= position);
+        &self.parts[index - 1]
+    }
+
+    /// The bitmap of the rows of a block that pass all predicates, and how many there are.
+    fn select(&self, view: &View, start: usize, rows: usize, words: &mut [u64]) -> usize {
         let block = start / BLOCK_ROWS;
         let mut begun = false;
-        for predicate in &self.predicates {
+        for predicate in &view.predicates {
             match predicate.by_zone(block) {
                 Some(false) => {
                     self.blocks_skipped.fetch_add(1, Ordering::Relaxed);
@@ -106,47 +107,49 @@ impl ScanSource {
         }
     }
 
-    fn produce_block(&self, rows: Range<usize>, next: Next<'_>) -> SqlResult<()> {
+    /// Pushes the rows of a block of a part that begins at position `first`.
+    fn produce_block(
+        &self,
+        view: &View,
+        first: usize,
+        rows: Range<usize>,
+        next: Next<'_>,
+    ) -> SqlResult<()> {
         let (start, len) = (rows.start, rows.len());
         let mut words = vec![0u64; bitmap::words_for(len)];
-        let count = self.select(start, len, &mut words);
+        let count = self.select(view, start, len, &mut words);
         self.rows_passed.fetch_add(count as u64, Ordering::Relaxed);
         if count == 0 {
             return Ok(());
         }
-        let mut first = 0;
-        while first < words.len() {
-            let (last, count) = window(&words, first);
+        let mut word = 0;
+        while word < words.len() {
+            let (last, count) = window(&words, word);
             if count > 0 {
-                let at = start + first * 64;
-                let len = (last * 64).min(len) - first * 64;
-                self.produce_window(at, len, &words[first..last], count, &mut *next)?;
+                let at = start + word * 64;
+                let len = (last * 64).min(len) - word * 64;
+                let window = Window { first, start: at, len, words: &words[word..last], count };
+                self.produce_window(view, &window, &mut *next)?;
             }
-            first = last;
+            word = last;
         }
         Ok(())
     }
 
-    fn produce_window(
-        &self,
-        start: usize,
-        len: usize,
-        words: &[u64],
-        count: usize,
-        next: Next<'_>,
-    ) -> SqlResult<()> {
-        let sequence = start as u64;
-        if self.residual.is_empty() {
+    fn produce_window(&self, view: &View, window: &Window<'_>, next: Next<'_>) -> SqlResult<()> {
+        let &Window { start, len, words, count, .. } = window;
+        let sequence = (window.first + start) as u64;
+        if view.residual.is_empty() {
             let rows = Rows::Marked(words, count);
-            let columns = self.pick_all(&self.output, start, len, &rows);
+            let columns = view.pick_all(&self.output, start, len, &rows);
             return next(Batch { rows: count, columns, sequence });
         }
         let mut places = vec![0; count];
         bitmap::positions(words, len, &mut places);
         let mut chosen = Vec::new();
-        for residual in &self.residual {
+        for residual in &view.residual {
             let rows = Rows::Places(&places);
-            let columns = self.pick_all(&residual.columns, start, len, &rows);
+            let columns = view.pick_all(&residual.columns, start, len, &rows);
             let batch = Batch { rows: places.len(), columns, sequence };
             residual.condition.select(&batch, &mut chosen)?;
             if chosen.len() < places.len() {
@@ -156,33 +159,21 @@ impl ScanSource {
                 return Ok(());
             }
         }
-        let columns = self.pick_all(&self.output, start, len, &Rows::Places(&places));
+        let columns = view.pick_all(&self.output, start, len, &Rows::Places(&places));
         next(Batch { rows: places.len(), columns, sequence })
-    }
-
-    fn pick_all(
-        &self,
-        columns: &[usize],
-        start: usize,
-        len: usize,
-        rows: &Rows<'_>,
-    ) -> Vec<Arc<crate::Vector>> {
-        columns.iter().map(|&it| Arc::new(pick(&self.columns[it], start, len, rows))).collect()
     }
 }
 
-impl Residual {
-    fn new(filter: &plan::Expr, columns: &[Arc<Column>], states: &States<'_>) -> SqlResult<Self> {
-        let mut used = std::collections::BTreeSet::new();
-        filter.collect_columns(&mut used);
-        let used: Vec<usize> = used.into_iter().collect();
-        let mut filter = filter.clone();
-        let place = |it| used.iter().position(|&used| used == it);
-        filter.map_columns(&mut |it| place(it).expect("invariant: every column was collected"));
-        let layout = used.iter().map(|&it| shape(&columns[it])).collect();
-        let condition = Compiled::new(&filter, &layout, &|id| states.scalar(id))?;
-        Ok(Self { columns: used, condition })
-    }
+/// Neighbouring rows of a part, no more of which passed than fit a batch.
+struct Window<'a> {
+    /// Position of the part's first row.
+    first: usize,
+    /// Row of the part.
+    start: usize,
+    len: usize,
+    /// The rows that passed.
+    words: &'a [u64],
+    count: usize,
 }
 
 /// Ranges on one column become one, and predicates stand in the order of what they let pass.
@@ -229,15 +220,16 @@ impl Source for ScanSource {
     }
 
     fn ranges(&self) -> Vec<MorselRange> {
-        let rows = self.table.rows() as usize;
-        let widest = self.columns.iter().max_by_key(|it| it.bits());
         let mut ranges: Vec<MorselRange> = Vec::new();
-        for start in (0..rows).step_by(BLOCK_ROWS) {
-            let end = rows.min(start + BLOCK_ROWS) as u64;
-            let node = widest.and_then(|it| it.node_of_row(start));
-            match ranges.last_mut() {
-                Some(last) if last.node == node => last.end = end,
-                _ => ranges.push(MorselRange { node, start: start as u64, end }),
+        for part in &self.parts {
+            for start in (0..part.rows).step_by(BLOCK_ROWS) {
+                let end = (part.first + part.rows.min(start + BLOCK_ROWS)) as u64;
+                let node = part.node_of_row(start);
+                let start = (part.first + start) as u64;
+                match ranges.last_mut() {
+                    Some(last) if last.node == node && last.end == start => last.end = end,
+                    _ => ranges.push(MorselRange { node, start, end }),
+                }
             }
         }
         ranges
@@ -247,32 +239,40 @@ impl Source for ScanSource {
         BLOCK_ROWS as u64
     }
 
-    fn produce(&self, rows: Range<u64>, _: &WorkContext, next: Next<'_>) -> SqlResult<()> {
-        let (mut start, end) = (rows.start as usize, rows.end as usize);
-        while start < end {
+    fn produce(&self, rows: Range<u64>, context: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+        let (mut position, end) = (rows.start as usize, rows.end as usize);
+        while position < end {
+            let part = self.part_of(position);
+            let view = part.view(context.node);
+            let start = position - part.first;
             let block_end = (start / BLOCK_ROWS + 1) * BLOCK_ROWS;
-            self.produce_block(start..end.min(block_end), &mut *next)?;
-            start = block_end;
+            let until = block_end.min(end - part.first).min(part.rows);
+            self.produce_block(view, part.first, start..until, &mut *next)?;
+            position = part.first + until;
         }
         Ok(())
     }
 
-    fn bytes_read(&self, rows: Range<u64>) -> Vec<(NodeId, u64)> {
-        let count = rows.end - rows.start;
-        let bytes = |column: &Arc<Column>| {
-            let node = column.node_of_row(rows.start as usize)?;
-            Some((node, count * u64::from(column.bits()) / 8))
-        };
-        self.columns.iter().filter_map(bytes).collect()
+    fn bytes_read(&self, rows: Range<u64>, reader: NodeId) -> Vec<(NodeId, u64)> {
+        let mut nodes = Vec::new();
+        // A morsel lies in one range, and a range in one part.
+        let part = self.part_of(rows.start as usize);
+        let rows = rows.start as usize - part.first..rows.end as usize - part.first;
+        part.view(reader).bytes_read(rows, &mut nodes);
+        nodes
     }
 
     fn describe(&self) -> String {
         let skipped = self.blocks_skipped.load(Ordering::Relaxed);
         let passed = self.rows_passed.load(Ordering::Relaxed);
-        let all = self.table.rows();
-        format!(
-            "{passed} of {all} rows passed {} code predicates, {skipped} blocks skipped",
-            self.predicates.len()
-        )
+        let (all, predicates) = (self.table.rows(), self.predicates);
+        let mut text = format!(
+            "{passed} of {all} rows passed {predicates} code predicates, {skipped} blocks skipped"
+        );
+        let parts = self.table.parts().len();
+        if parts > 1 {
+            text += &format!(", {} of {parts} parts pruned", parts - self.parts.len());
+        }
+        text
     }
 }

@@ -240,7 +240,7 @@ impl CodePredicate {
             Self::Set { column, low, high, .. } => (column, *low, *high, false),
             Self::RawRange { .. } | Self::Compare { .. } => return None,
         };
-        let zone: &Zone = column.zones.get(block)?;
+        let zone: Zone = column.zones.get(block)?;
         if zone.is_all_null() || zone.max_code < low || zone.min_code > high {
             Some(false)
         } else if dense && zone.nulls == 0 && zone.min_code >= low && zone.max_code <= high {
@@ -319,16 +319,9 @@ fn holds_for_null(expr: &Expr) -> bool {
 /// `column op constant`, either way round, as a range of codes.
 fn value_range(expr: &Expr, column: &Column, states: &States<'_>) -> SqlResult<Option<CodeRange>> {
     let ExprKind::Binary { operator, left, right } = &expr.kind else { return Ok(None) };
-    let constant = |it: &Expr| -> SqlResult<Option<Value>> {
-        Ok(match &it.kind {
-            ExprKind::Literal(value) => Some(value.clone()),
-            ExprKind::Scalar(id) => Some(states.scalar(*id)?),
-            _ => None,
-        })
-    };
     let (operator, value) = match (&left.kind, &right.kind) {
-        (ExprKind::Column(_), _) => (*operator, constant(right)?),
-        (_, ExprKind::Column(_)) => (operator.mirrored(), constant(left)?),
+        (ExprKind::Column(_), _) => (*operator, constant(right, states)?),
+        (_, ExprKind::Column(_)) => (operator.mirrored(), constant(left, states)?),
         _ => return Ok(None),
     };
     let Some(value) = value else { return Ok(None) };
@@ -343,7 +336,20 @@ fn value_range(expr: &Expr, column: &Column, states: &States<'_>) -> SqlResult<O
         BinaryOperator::GreaterEqual => (Bound::Included(&value), Bound::Unbounded),
         _ => return Ok(None),
     };
+    // The least and the greatest value tell even where there are no codes.
+    if column.excludes(low, high) {
+        return Ok(Some(CodeRange::None));
+    }
     Ok(column.encode_range(low, high))
+}
+
+/// The value of an expression without columns, if it is as simple as that.
+pub(super) fn constant(expr: &Expr, states: &States<'_>) -> SqlResult<Option<Value>> {
+    Ok(match &expr.kind {
+        ExprKind::Literal(value) => Some(value.clone()),
+        ExprKind::Scalar(id) => Some(states.scalar(*id)?),
+        _ => None,
+    })
 }
 
 /// `column op column` on two offset-encoded columns of one scale.

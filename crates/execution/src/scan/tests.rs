@@ -5,6 +5,7 @@ use stdx::Prng;
 use types::{ColumnId, DataType, TableId, Value};
 
 use super::*;
+use crate::expression::Compiled;
 use crate::join::BuildSink;
 use crate::scan::index::IndexSource;
 use crate::testing::*;
@@ -12,35 +13,35 @@ use crate::{ColumnShape, Sink, State};
 use plan::Expr;
 
 /// Rows as values.
-type Found = Vec<Vec<Value>>;
+pub(super) type Found = Vec<Vec<Value>>;
 
 /// Index scans that were compared, to be sure that there are some.
 static INDEX_SCANS: AtomicU64 = AtomicU64::new(0);
 
 /// A table and its rows as values; there is an index on each column.
-struct Stored {
-    types: Vec<DataType>,
-    columns: Vec<Vec<Value>>,
-    table: Arc<Table>,
+pub(super) struct Stored {
+    pub types: Vec<DataType>,
+    pub columns: Vec<Vec<Value>>,
+    pub table: Arc<Table>,
 }
 
 impl Stored {
-    fn new(columns: Vec<(DataType, Vec<Value>)>) -> Self {
+    pub(super) fn new(columns: Vec<(DataType, Vec<Value>)>) -> Self {
         let table = Arc::new(stored(&columns, 50_000));
         let (types, columns) = columns.into_iter().unzip();
         Self { types, columns, table }
     }
 
-    fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.columns[0].len()
     }
 
-    fn column(&self, place: usize) -> Expr {
+    pub(super) fn column(&self, place: usize) -> Expr {
         Expr::column(place, self.types[place])
     }
 
     /// The rows that a scan hands on, in order: each the values of the output.
-    fn scan(&self, filters: &[Expr], output: &[usize]) -> Vec<Vec<Value>> {
+    pub(super) fn scan(&self, filters: &[Expr], output: &[usize]) -> Vec<Vec<Value>> {
         self.scan_with(filters, output, Vec::new(), &[])
     }
 
@@ -65,7 +66,12 @@ impl Stored {
     }
 
     /// The rows that an index on a column finds, in order; `None` when it cannot tell.
-    fn index_scan(&self, filters: &[Expr], output: &[usize], column: usize) -> Option<Found> {
+    pub(super) fn index_scan(
+        &self,
+        filters: &[Expr],
+        output: &[usize],
+        column: usize,
+    ) -> Option<Found> {
         let scan = Scan {
             table: TableId(0),
             name: "t".into(),
@@ -103,7 +109,7 @@ impl Stored {
     }
 
     /// The rows for which all conditions hold, found on values without codes.
-    fn expected(&self, filters: &[Expr]) -> Vec<usize> {
+    pub(super) fn expected(&self, filters: &[Expr]) -> Vec<usize> {
         let layout: Layout = self.types.iter().map(|&it| ColumnShape::computed(it, true)).collect();
         let vectors: Vec<_> = (self.columns.iter().zip(&layout))
             .map(|(values, shape)| Arc::new(vector_of(shape, values)))
@@ -150,7 +156,7 @@ fn decimal(unscaled: i128) -> Value {
 }
 
 /// Columns of all encodings; the last is the number of the row.
-fn random_table(rows: usize, nulls: bool, prng: &mut Prng) -> Stored {
+pub(super) fn random_table(rows: usize, nulls: bool, prng: &mut Prng) -> Stored {
     let mut column = |data_type: DataType, value: &mut dyn FnMut(usize, &mut Prng) -> Value| {
         let values = (0..rows).map(|row| match nulls && prng.below(9) == 0 {
             true => Value::Null,
@@ -185,15 +191,15 @@ fn random_table(rows: usize, nulls: bool, prng: &mut Prng) -> Stored {
     Stored::new(columns)
 }
 
-fn binary(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
+pub(super) fn binary(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
     Expr::predicate(operator, left, right)
 }
 
-fn boolean(kind: ExprKind) -> Expr {
+pub(super) fn boolean(kind: ExprKind) -> Expr {
     Expr { kind, data_type: DataType::Boolean }
 }
 
-fn random_condition(stored: &Stored, depth: u32, prng: &mut Prng) -> Expr {
+pub(super) fn random_condition(stored: &Stored, depth: u32, prng: &mut Prng) -> Expr {
     use BinaryOperator::*;
     let place = prng.below(stored.types.len() as u64) as usize;
     let column = stored.column(place);

@@ -5,12 +5,13 @@
 
 mod convert;
 pub(crate) mod hash;
-mod merge;
+pub(crate) mod merge;
 mod numbers;
 pub(crate) mod pack;
+pub(crate) mod parts;
 mod piece;
 mod sources;
-mod text;
+pub(crate) mod text;
 mod text_plain;
 mod wide;
 
@@ -18,16 +19,18 @@ use arrow_array::RecordBatch;
 use memory::Allocator;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex};
-use types::{SqlError, SqlResult, SqlState, TableId};
+use types::{SqlError, SqlResult, SqlState};
 
 use crate::parallel::try_map;
+use crate::partition::Router;
 use crate::place::ColumnPlace;
-use crate::{Column, ColumnSchema, NoProgress, Parallel, Progress, Serial, Table};
+use crate::{Column, ColumnSchema, NoProgress, Parallel, Progress, Serial, Table, TableDesign};
 
 pub(crate) use convert::piece_of;
-pub(crate) use piece::Piece;
+pub(crate) use hash::Sketch;
 use piece::Pieces;
-pub(crate) use sources::{BatchRows, Chained, TableRows};
+pub(crate) use piece::{Piece, PieceValues};
+pub(crate) use sources::{BatchRows, Chained, TableRows, pieces_of};
 
 /// Values below which waking workers costs more than they save.
 const SERIAL_VALUES: usize = 1 << 15;
@@ -45,13 +48,19 @@ pub struct BuildContext<'a> {
     pub progress: &'a dyn Progress,
     /// Asked often; `true` ends the build with 57014.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// How a new table is cut and placed. A table that is built anew keeps its own design.
+    pub design: &'a TableDesign,
 }
+
+/// What nobody designed.
+static PLAIN_DESIGN: TableDesign = TableDesign::PLAIN;
 
 impl<'a> BuildContext<'a> {
     /// A build on the calling thread that nobody watches or stops.
     pub fn serial(allocator: &'a Allocator) -> Self {
         let (progress, cancelled) = (&NoProgress, &|| false);
-        Self { parallel: &Serial, allocator, turn: 0, progress, cancelled }
+        let design = &PLAIN_DESIGN;
+        Self { parallel: &Serial, allocator, turn: 0, progress, cancelled, design }
     }
 
     pub(crate) fn check_cancelled(&self) -> SqlResult<()> {
@@ -117,48 +126,113 @@ pub(crate) struct ColumnBuild<'a> {
     pub(crate) pieces: Pieces,
     pub(crate) context: BuildContext<'a>,
     pub(crate) place: ColumnPlace<'a>,
+    /// Whether a column of text is plain; `None` to decide by its texts.
+    pub(crate) plain: Option<bool>,
 }
 
-/// Builds a table of all rows of a source.
+/// Builds a new table of all rows of a source, as the context designs it.
 pub(crate) fn build_table(
     name: &str,
     schema: &[ColumnSchema],
     source: &dyn RowSource,
     context: &BuildContext<'_>,
 ) -> SqlResult<Table> {
-    let chunks = source.chunks();
-    let rows: usize = (0..chunks).map(|it| source.rows(it)).sum();
-    check_limits(name, schema, rows)?;
-    let mut context = *context;
-    if rows.saturating_mul(schema.len()) <= SERIAL_VALUES {
-        context.parallel = &Serial;
-    }
-    let (done, total) = (AtomicU64::new(0), rows as u64 * schema.len() as u64);
-    let read = |chunk: usize, column: usize| {
-        context.check_cancelled()?;
-        let pieces = source.read(chunk, column, &schema[column], &context)?;
-        let more = source.rows(chunk) as u64;
-        context.progress.advance(done.fetch_add(more, Ordering::Relaxed) + more, total);
-        Ok(pieces)
+    let topology = context.allocator.machine().topology();
+    let design = context.design.for_new_table(topology);
+    build_designed(name, schema, source, design, context)
+}
+
+/// Builds a table of all rows of a source.
+pub(crate) fn build_designed(
+    name: &str,
+    schema: &[ColumnSchema],
+    source: &dyn RowSource,
+    design: TableDesign,
+    context: &BuildContext<'_>,
+) -> SqlResult<Table> {
+    let reader = ChunkReader::new(schema, source, context);
+    check_limits(name, schema, reader.rows)?;
+    let table = match Router::new(&design.partitioning, schema, 0)? {
+        None => {
+            let columns = build_columns(&reader, &design)?;
+            Table::whole(name, columns, reader.rows as u64, design)
+        }
+        Some(router) => {
+            let columns = parts::build(&reader, &router, &design, &[])?;
+            Table::parted(name, schema, columns, design, &reader.context)?
+        }
     };
+    table.follow_preference(&reader.context)
+}
+
+/// Reads the chunks of a source, column by column, and tells how far it is.
+pub(crate) struct ChunkReader<'a> {
+    schema: &'a [ColumnSchema],
+    source: &'a dyn RowSource,
+    context: BuildContext<'a>,
+    /// Rows of all chunks.
+    rows: usize,
+    done: AtomicU64,
+}
+
+impl<'a> ChunkReader<'a> {
+    pub(crate) fn new(
+        schema: &'a [ColumnSchema],
+        source: &'a dyn RowSource,
+        context: &BuildContext<'a>,
+    ) -> Self {
+        let rows = (0..source.chunks()).map(|it| source.rows(it)).sum();
+        let mut context = *context;
+        if usize::saturating_mul(rows, schema.len()) <= SERIAL_VALUES {
+            context.parallel = &Serial;
+        }
+        Self { schema, source, context, rows, done: AtomicU64::new(0) }
+    }
+
+    fn read(&self, chunk: usize, column: usize) -> SqlResult<Vec<Piece>> {
+        self.context.check_cancelled()?;
+        self.source.read(chunk, column, &self.schema[column], &self.context)
+    }
+
+    /// Notes that a column of a chunk has been read.
+    fn advance(&self, chunk: usize) {
+        let more = self.source.rows(chunk) as u64;
+        let total = self.rows as u64 * self.schema.len() as u64;
+        let done = self.done.fetch_add(more, Ordering::Relaxed) + more;
+        self.context.progress.advance(done, total);
+    }
+
+    /// Columns that are read at once: with few chunks several, so that no worker is idle.
+    fn wave(&self) -> usize {
+        let wanted = (4 * self.context.parallel.width()).div_ceil(self.source.chunks().max(1));
+        wanted.min(self.schema.len()).max(1)
+    }
+}
+
+/// Builds the columns of a table in one piece.
+fn build_columns(reader: &ChunkReader<'_>, design: &TableDesign) -> SqlResult<Vec<Arc<Column>>> {
+    let (schema, context, chunks) = (reader.schema, reader.context, reader.source.chunks());
+    let topology = context.allocator.machine().topology();
     let mut columns = Vec::with_capacity(schema.len());
-    // Few chunks: several columns are read at once, so that no worker is idle.
-    let wave = (4 * context.parallel.width()).div_ceil(chunks.max(1)).min(schema.len()).max(1);
+    let wave = reader.wave();
     for first in (0..schema.len()).step_by(wave) {
         let wave = wave.min(schema.len() - first);
         let tasks = try_map(context.parallel, wave * chunks, |task| {
-            read(task % chunks, first + task / chunks)
+            let pieces = reader.read(task % chunks, first + task / chunks)?;
+            reader.advance(task % chunks);
+            Ok(pieces)
         })?;
         let mut tasks = tasks.into_iter();
         for (column, schema) in schema.iter().enumerate().skip(first).take(wave) {
             let pieces = Pieces::new(tasks.by_ref().take(chunks).flatten().collect());
-            let place = ColumnPlace::new(context.allocator, context.turn.wrapping_add(column));
-            let build = ColumnBuild { schema, pieces, context, place };
+            let placement = design.placement_of(topology, column, 0);
+            let turn = context.turn.wrapping_add(column);
+            let place = ColumnPlace::new(context.allocator, &placement, turn);
+            let build = ColumnBuild { schema, pieces, context, place, plain: None };
             columns.push(Arc::new(build.finish()?));
         }
     }
-    let rules = Arc::default();
-    Ok(Table { id: TableId(0), name: name.into(), columns, rows: rows as u64, rules })
+    Ok(columns)
 }
 
 impl ColumnBuild<'_> {

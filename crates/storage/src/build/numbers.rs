@@ -14,7 +14,8 @@ use super::piece::Piece;
 use crate::dictionary::Sorted;
 use crate::parallel::map;
 use crate::word::{float_of_key, value_of_key};
-use crate::{Column, Dictionary, Encoding, IndexVector, Zone};
+use crate::zones::ZONE_BYTES;
+use crate::{Column, Dictionary, Encoding, IndexVector, Zone, Zones};
 
 /// Ranges up to which distinct values are counted by a bit each: 8 MiB of bits.
 const BITMAP_VALUES: u64 = 1 << 26;
@@ -112,7 +113,7 @@ pub(super) fn build(build: ColumnBuild<'_>) -> SqlResult<Column> {
         let (iv, zones) = build.pack_words()?;
         statistics.sorted = is_sorted(&zones, |row| iv.get(row - 1) > iv.get(row));
         let null_rows = build.pack_nulls()?;
-        return Ok(column(&build, Encoding::Raw, (iv, zones), 0, null_rows, statistics));
+        return column(&build, Encoding::Raw, (iv, zones), 0, null_rows, statistics);
     };
     let code_count = match &coder {
         Coder::Offset(_) => facts.offset_codes.unwrap_or(0),
@@ -128,7 +129,7 @@ pub(super) fn build(build: ColumnBuild<'_>) -> SqlResult<Column> {
             Encoding::Dictionary(dictionary_of(&build, &coder, is_float, iv.packed().len())?)
         }
     };
-    Ok(column(&build, encoding, (iv, zones), code_count, None, statistics))
+    column(&build, encoding, (iv, zones), code_count, None, statistics)
 }
 
 /// Puts the parts of a column together.
@@ -139,9 +140,11 @@ pub(super) fn column(
     code_count: usize,
     null_rows: Option<IndexVector>,
     statistics: ColumnStatistics,
-) -> Column {
+) -> SqlResult<Column> {
     let schema = build.schema;
-    Column {
+    let zones_segment = build.place.dictionary(zones.len() * ZONE_BYTES, iv.packed().len())?;
+    let zones = Zones::store(zones_segment, &zones);
+    Ok(Column {
         name: schema.name.clone(),
         data_type: schema.data_type,
         nullable: schema.nullable,
@@ -153,7 +156,7 @@ pub(super) fn column(
         code_count,
         null_rows,
         index: None,
-    }
+    })
 }
 
 /// A column without a single value.
@@ -171,7 +174,7 @@ fn all_null(build: &ColumnBuild<'_>, is_float: bool) -> SqlResult<Column> {
         sorted: build.pieces.nulls == 0,
         ..ColumnStatistics::default()
     };
-    Ok(column(build, encoding, packed, 0, None, statistics))
+    column(build, encoding, packed, 0, None, statistics)
 }
 
 /// Counts distinct values: by a bitmap where the range allows (which is returned), by sorting few rows, else roughly.

@@ -56,6 +56,38 @@ impl Piece {
         self.nulls.as_ref().map_or(0, |it| it.null_count())
     }
 
+    /// The text of a row of a piece of texts; empty for NULL and for numbers.
+    pub(crate) fn text(&self, row: usize) -> &[u8] {
+        match &self.values {
+            _ if self.is_null(row) => &[],
+            PieceValues::Text(texts) => text_bytes(texts, row),
+            PieceValues::Coded { codes, texts } => text_bytes(texts, codes[row] as usize),
+            PieceValues::Int { .. } | PieceValues::Wide(_) => &[],
+        }
+    }
+
+    /// The rows at some places, in that order.
+    pub(crate) fn take(&self, rows: &[u32]) -> Self {
+        let nulls = self.nulls.as_ref().map(|nulls| {
+            NullBuffer::new(rows.iter().map(|&it| nulls.is_valid(it as usize)).collect())
+        });
+        let places = || rows.iter().map(|&it| it as usize);
+        let values = match &self.values {
+            PieceValues::Int { values, .. } => {
+                return Self::ints(places().map(|it| values[it]).collect(), nulls);
+            }
+            PieceValues::Wide(values) => PieceValues::Wide(places().map(|it| values[it]).collect()),
+            PieceValues::Coded { codes, texts } => PieceValues::Coded {
+                codes: places().map(|it| codes[it]).collect(),
+                texts: texts.clone(),
+            },
+            PieceValues::Text(texts) => PieceValues::Text(StringArray::from_iter_values(
+                places().map(|it| if texts.is_valid(it) { texts.value(it) } else { "" }),
+            )),
+        };
+        Self::new(values, nulls)
+    }
+
     /// The integers of an integer piece.
     pub(crate) fn as_ints(&self) -> &[i64] {
         match &self.values {
@@ -63,6 +95,12 @@ impl Piece {
             _ => &[],
         }
     }
+}
+
+/// The bytes of a text.
+pub(super) fn text_bytes(texts: &StringArray, row: usize) -> &[u8] {
+    let offsets = texts.value_offsets();
+    &texts.value_data()[offsets[row] as usize..offsets[row + 1] as usize]
 }
 
 fn widen(range: Option<(i64, i64)>, value: &i64) -> Option<(i64, i64)> {

@@ -45,29 +45,38 @@ impl RowSource for BatchRows {
     }
 }
 
-/// The rows of a table, some blocks at a time.
-pub(crate) struct TableRows<'a>(&'a Table);
+/// The rows of a table, some blocks at a time, part by part.
+pub(crate) struct TableRows<'a> {
+    table: &'a Table,
+    /// The part and its rows of each chunk.
+    chunks: Vec<(usize, Range<usize>)>,
+}
 
 const CHUNK_ROWS: usize = 8 * BLOCK_ROWS;
 
 impl<'a> TableRows<'a> {
     pub(crate) fn new(table: &'a Table) -> Self {
-        Self(table)
+        Self::of_parts(table, 0..table.parts().len())
     }
 
-    fn range(&self, chunk: usize) -> Range<usize> {
-        let rows = self.0.rows() as usize;
-        chunk * CHUNK_ROWS..((chunk + 1) * CHUNK_ROWS).min(rows)
+    /// The rows of some parts.
+    pub(crate) fn of_parts(table: &'a Table, parts: Range<usize>) -> Self {
+        let chunks = parts.flat_map(|part| {
+            let rows = table.parts()[part].rows();
+            let range = move |start| start..rows.min(start + CHUNK_ROWS);
+            (0..rows).step_by(CHUNK_ROWS).map(move |start| (part, range(start)))
+        });
+        Self { table, chunks: chunks.collect() }
     }
 }
 
 impl RowSource for TableRows<'_> {
     fn chunks(&self) -> usize {
-        (self.0.rows() as usize).div_ceil(CHUNK_ROWS)
+        self.chunks.len()
     }
 
     fn rows(&self, chunk: usize) -> usize {
-        self.range(chunk).len()
+        self.chunks[chunk].1.len()
     }
 
     fn read(
@@ -77,49 +86,58 @@ impl RowSource for TableRows<'_> {
         schema: &ColumnSchema,
         _: &BuildContext<'_>,
     ) -> SqlResult<Vec<Piece>> {
-        let (column, rows) = (&self.0.columns[column], self.range(chunk));
-        let nulls = nulls_of(column, rows.clone());
-        let piece = match &column.encoding {
-            Encoding::Dictionary(Dictionary::Text(heap)) if heap.all_bytes().len() < 1 << 30 => {
-                let texts = StringArray::from_iter_values((0..heap.len()).map(|it| heap.get(it)));
-                let mut codes = vec![0; rows.len()];
-                bitpack::unpack_u32(column.packed(), column.bits(), rows.start, &mut codes);
-                if let Some(null) = column.null_code() {
-                    codes.iter_mut().filter(|it| **it == null).for_each(|it| *it = 0);
-                }
-                Piece::new(PieceValues::Coded { codes, texts }, nulls)
-            }
-            // Pieces of few rows, so that texts stay below what 32-bit offsets reach.
-            _ if column.data_type.is_text() => {
-                return rows
-                    .clone()
-                    .step_by(BLOCK_ROWS / 8)
-                    .map(|it| it..(it + BLOCK_ROWS / 8).min(rows.end))
-                    .map(|it| piece_of(&column_to_arrow(column, it), schema))
-                    .collect();
-            }
-            Encoding::Dictionary(Dictionary::Wide(values)) => {
-                let value = |row| {
-                    let code = column.iv().get(row) as usize;
-                    values.as_slice().get(code).copied().unwrap_or(0)
-                };
-                Piece::new(PieceValues::Wide(rows.map(value).collect()), nulls)
-            }
-            Encoding::Dictionary(Dictionary::Float(values)) => {
-                let key = |row| {
-                    let code = column.iv().get(row) as usize;
-                    key_of_float(values.as_slice().get(code).copied().unwrap_or(0.0))
-                };
-                Piece::ints(rows.map(key).collect(), nulls)
-            }
-            // Words of floats are their keys, as those of integers are.
-            _ => {
-                let keys = ints(column, rows);
-                Piece::ints(keys.into_iter().map(|it| it.unwrap_or(0)).collect(), nulls)
-            }
-        };
-        Ok(vec![piece])
+        let (part, rows) = &self.chunks[chunk];
+        pieces_of(&self.table.parts()[*part].columns[column], rows.clone(), schema)
     }
+}
+
+/// Decodes some rows of a column.
+pub(crate) fn pieces_of(
+    column: &Column,
+    rows: Range<usize>,
+    schema: &ColumnSchema,
+) -> SqlResult<Vec<Piece>> {
+    let nulls = nulls_of(column, rows.clone());
+    let piece = match &column.encoding {
+        Encoding::Dictionary(Dictionary::Text(heap)) if heap.all_bytes().len() < 1 << 30 => {
+            let texts = StringArray::from_iter_values((0..heap.len()).map(|it| heap.get(it)));
+            let mut codes = vec![0; rows.len()];
+            bitpack::unpack_u32(column.packed(), column.bits(), rows.start, &mut codes);
+            if let Some(null) = column.null_code() {
+                codes.iter_mut().filter(|it| **it == null).for_each(|it| *it = 0);
+            }
+            Piece::new(PieceValues::Coded { codes, texts }, nulls)
+        }
+        // Pieces of few rows, so that texts stay below what 32-bit offsets reach.
+        _ if column.data_type.is_text() => {
+            return rows
+                .clone()
+                .step_by(BLOCK_ROWS / 8)
+                .map(|it| it..(it + BLOCK_ROWS / 8).min(rows.end))
+                .map(|it| piece_of(&column_to_arrow(column, it), schema))
+                .collect();
+        }
+        Encoding::Dictionary(Dictionary::Wide(values)) => {
+            let value = |row| {
+                let code = column.iv().get(row) as usize;
+                values.as_slice().get(code).copied().unwrap_or(0)
+            };
+            Piece::new(PieceValues::Wide(rows.map(value).collect()), nulls)
+        }
+        Encoding::Dictionary(Dictionary::Float(values)) => {
+            let key = |row| {
+                let code = column.iv().get(row) as usize;
+                key_of_float(values.as_slice().get(code).copied().unwrap_or(0.0))
+            };
+            Piece::ints(rows.map(key).collect(), nulls)
+        }
+        // Words of floats are their keys, as those of integers are.
+        _ => {
+            let keys = ints(column, rows);
+            Piece::ints(keys.into_iter().map(|it| it.unwrap_or(0)).collect(), nulls)
+        }
+    };
+    Ok(vec![piece])
 }
 
 fn nulls_of(column: &Column, rows: Range<usize>) -> Option<NullBuffer> {

@@ -8,32 +8,45 @@ use super::hash::{Sketch, distinct_texts, hash_bytes};
 use super::merge::merge_sorted;
 use super::numbers::column;
 use super::pack::is_sorted;
-use super::piece::{Piece, PieceValues};
+use super::piece::{Piece, PieceValues, text_bytes};
 use super::text_plain;
 use crate::dictionary::StringHeap;
 use crate::parallel::map;
-use crate::{Column, Dictionary, Encoding};
+use crate::place::ColumnPlace;
+use crate::{Column, Dictionary, Encoding, Parallel};
 
 /// Rows up to which a dictionary is always taken: code ranges are worth more than the bytes.
 const PLAIN_ROWS: usize = 4096;
 
 /// Builds a column of text.
 pub(super) fn build(build: ColumnBuild<'_>) -> SqlResult<Column> {
-    let values = build.pieces.rows() - build.pieces.nulls;
-    if values > PLAIN_ROWS {
-        let distinct = estimate(&build)?;
-        if distinct > values / 2 {
-            return text_plain::build(build, distinct);
-        }
+    let list: Vec<&Piece> = build.pieces.list.iter().collect();
+    let near_unique = match build.plain {
+        // The parts of a table hold their texts in one way, so that the table can.
+        Some(true) => Some(estimate(build.context.parallel, &list)?),
+        Some(false) => None,
+        None => near_unique(build.context.parallel, &list)?,
+    };
+    match near_unique {
+        Some(distinct) => text_plain::build(build, distinct),
+        None => with_dictionary(build),
     }
-    with_dictionary(build)
+}
+
+/// How many texts there are, when they are so near unique that a dictionary would only cost.
+pub(crate) fn near_unique(parallel: &dyn Parallel, list: &[&Piece]) -> SqlResult<Option<usize>> {
+    let values: usize = list.iter().map(|it| it.rows - it.null_count()).sum();
+    if values <= PLAIN_ROWS {
+        return Ok(None);
+    }
+    let distinct = estimate(parallel, list)?;
+    Ok((distinct > values / 2).then_some(distinct))
 }
 
 /// Distinct texts by a sketch.
-fn estimate(build: &ColumnBuild<'_>) -> SqlResult<usize> {
-    let list = &build.pieces.list;
-    let sketches = map(build.context.parallel, list.len(), |index| {
-        let (piece, mut sketch) = (&list[index], Sketch::new());
+fn estimate(parallel: &dyn Parallel, list: &[&Piece]) -> SqlResult<usize> {
+    let sketches = map(parallel, list.len(), |index| {
+        let (piece, mut sketch) = (list[index], Sketch::new());
         match &piece.values {
             PieceValues::Text(texts) => {
                 for_each_text(piece, texts, |text| sketch.add(hash_bytes(text)));
@@ -41,7 +54,7 @@ fn estimate(build: &ColumnBuild<'_>) -> SqlResult<usize> {
             PieceValues::Coded { codes, texts } => {
                 for (code, used) in used_codes(piece, codes, texts.len()).iter().enumerate() {
                     if *used {
-                        sketch.add(hash_bytes(bytes_of(texts, code)));
+                        sketch.add(hash_bytes(text_bytes(texts, code)));
                     }
                 }
             }
@@ -99,7 +112,7 @@ impl<'a> Local<'a> {
 
     fn text(&self, code: u32) -> &'a [u8] {
         let place = self.places.as_ref().map_or(code, |it| it[code as usize]);
-        bytes_of(self.texts, place as usize)
+        text_bytes(self.texts, place as usize)
     }
 
     fn sorted_texts(&self) -> Vec<&'a [u8]> {
@@ -159,17 +172,22 @@ fn with_dictionary(build: ColumnBuild<'_>) -> SqlResult<Column> {
         max: texts.last().map(|it| Value::Text(value(it))),
         sorted: is_sorted(&zones, |row| iv.get(row - 1) > iv.get(row)),
     };
-    let heap = store_texts(&build, &texts, iv.packed().len())?;
+    let heap = store_texts(&build.place, &texts, iv.packed().len())?;
     let encoding = Encoding::Dictionary(Dictionary::Text(heap));
-    Ok(column(&build, encoding, (iv, zones), texts.len(), None, statistics))
+    column(&build, encoding, (iv, zones), texts.len(), None, statistics)
 }
 
-fn store_texts(build: &ColumnBuild<'_>, texts: &[&[u8]], bytes_iv: usize) -> SqlResult<StringHeap> {
+/// Writes the texts of a dictionary beside an index vector of some size.
+pub(crate) fn store_texts(
+    place: &ColumnPlace<'_>,
+    texts: &[&[u8]],
+    bytes_iv: usize,
+) -> SqlResult<StringHeap> {
     let used: usize = texts.iter().map(|it| it.len()).sum();
     let wide = u32::try_from(used).is_err();
     let width = if wide { 8 } else { 4 };
-    let mut ends = build.place.dictionary(texts.len() * width, bytes_iv)?;
-    let mut bytes = build.place.dictionary(used, bytes_iv)?;
+    let mut ends = place.dictionary(texts.len() * width, bytes_iv)?;
+    let mut bytes = place.dictionary(used, bytes_iv)?;
     let mut end = 0;
     for (index, text) in texts.iter().enumerate() {
         bytes.as_bytes_mut()[end..end + text.len()].copy_from_slice(text);
@@ -191,15 +209,10 @@ fn head(text: &[u8]) -> u64 {
     u64::from_be_bytes(head)
 }
 
-pub(super) fn bytes_of(texts: &StringArray, row: usize) -> &[u8] {
-    let offsets = texts.value_offsets();
-    &texts.value_data()[offsets[row] as usize..offsets[row + 1] as usize]
-}
-
 fn for_each_text<'a>(piece: &Piece, texts: &'a StringArray, mut body: impl FnMut(&'a [u8])) {
     for row in 0..texts.len() {
         if !piece.is_null(row) {
-            body(bytes_of(texts, row));
+            body(text_bytes(texts, row));
         }
     }
 }

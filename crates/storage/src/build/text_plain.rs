@@ -9,7 +9,6 @@ use super::ColumnBuild;
 use super::numbers::column;
 use super::pack::is_sorted;
 use super::piece::{Piece, PieceValues};
-use super::text::bytes_of;
 use crate::dictionary::StringHeap;
 use crate::parallel::{for_each, map};
 use crate::{BLOCK_ROWS, Column, Encoding, IndexVector, PlainStrings, Zone};
@@ -46,13 +45,13 @@ pub(super) fn build(build: ColumnBuild<'_>, distinct: usize) -> SqlResult<Column
     let null_rows = build.pack_nulls()?;
     let no_codes = build.place.rows(bitpack::packed_bytes(rows, 0), 0)?;
     let iv = IndexVector::new(no_codes, 0, rows);
-    let encoding = Encoding::Plain(PlainStrings(heap));
-    Ok(column(&build, encoding, (iv, zones), 0, null_rows, statistics))
+    let encoding = Encoding::Plain(PlainStrings::Own(heap));
+    column(&build, encoding, (iv, zones), 0, null_rows, statistics)
 }
 
 fn copy_texts(build: &ColumnBuild<'_>) -> SqlResult<StringHeap> {
     let (list, parallel) = (&build.pieces.list, build.context.parallel);
-    let sizes = map(parallel, list.len(), |index| text_bytes(&list[index]))?;
+    let sizes = map(parallel, list.len(), |index| size_of_texts(&list[index]))?;
     let mut starts = vec![0];
     for size in &sizes {
         starts.push(starts[starts.len() - 1] + size);
@@ -103,30 +102,21 @@ fn copy_piece<T: End>(piece: &Piece, out: &mut [u8], start: usize, ends: &mut [T
     }
     let mut at = 0;
     for (row, end) in ends.iter_mut().enumerate() {
-        let text = text_of(piece, row);
+        let text = piece.text(row);
         out[at..at + text.len()].copy_from_slice(text);
         at += text.len();
         *end = T::of(start + at);
     }
 }
 
-fn text_of(piece: &Piece, row: usize) -> &[u8] {
-    match &piece.values {
-        _ if piece.is_null(row) => &[],
-        PieceValues::Text(texts) => bytes_of(texts, row),
-        PieceValues::Coded { codes, texts } => bytes_of(texts, codes[row] as usize),
-        PieceValues::Int { .. } | PieceValues::Wide(_) => &[],
-    }
-}
-
-fn text_bytes(piece: &Piece) -> usize {
+fn size_of_texts(piece: &Piece) -> usize {
     let whole = |texts: &StringArray| {
         let offsets = texts.value_offsets();
         (offsets[texts.len()] - offsets[0]) as usize
     };
     match (&piece.values, &piece.nulls) {
         (PieceValues::Text(texts), None) => whole(texts),
-        _ => (0..piece.rows).map(|row| text_of(piece, row).len()).sum(),
+        _ => (0..piece.rows).map(|row| piece.text(row).len()).sum(),
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn build(build: ColumnBuild<'_>) -> SqlResult<Column> {
     let segment = build.place.dictionary(values.len() * 16, iv.packed().len())?;
     let sorted = store(segment, values.iter().copied(), 0..values.len());
     let encoding = Encoding::Dictionary(Dictionary::Wide(sorted));
-    Ok(column(&build, encoding, (iv, zones), values.len(), None, statistics))
+    column(&build, encoding, (iv, zones), values.len(), None, statistics)
 }
 
 fn value(piece: &Piece, row: usize) -> i128 {

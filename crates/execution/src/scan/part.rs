@@ -1,0 +1,333 @@
+//! The scan of one part of a table: predicates in its own codes, columns that leave as those of the table.
+
+use std::ops::Range;
+
+use hardware::NodeId;
+use plan::{BinaryOperator, Expr, ExprKind, Scan};
+use stdx::sync::Arc;
+use storage::{Column, Encoding, Part, Partitioning, Table, Translation};
+use types::{ColumnId, DataType, SqlResult, Value};
+
+use super::decode::{Rows, pick, shape};
+use super::merge_ranges;
+use super::predicate::{CodePredicate, constant};
+use crate::expression::Compiled;
+use crate::lower::States;
+use crate::{ColumnShape, Layout, Representation, Values, Vector};
+
+/// What is scanned of a part.
+pub(super) struct PartScan {
+    /// Position of its first row.
+    pub first: usize,
+    pub rows: usize,
+    own: View,
+    /// For workers of other nodes, which have copies of columns.
+    copies: Vec<(Vec<NodeId>, View)>,
+    /// Where rows are when no column tells.
+    node: Option<NodeId>,
+}
+
+/// The columns of a part (or copies of them) and what is asked of them.
+pub(super) struct View {
+    columns: Vec<Leaving>,
+    pub predicates: Vec<CodePredicate>,
+    pub residual: Vec<Residual>,
+}
+
+/// A conjunct that needs values: evaluated on the columns it names.
+pub(super) struct Residual {
+    pub columns: Vec<usize>,
+    pub condition: Compiled,
+}
+
+/// A column and how it becomes that of the table.
+struct Leaving {
+    column: Arc<Column>,
+    change: Change,
+}
+
+enum Change {
+    /// It is that of the table.
+    None,
+    /// Codes of the part are codes of the table.
+    Translate(Translation),
+    /// Rows of the part are positions of the table.
+    Shift(u32),
+    /// Another part needs 128 bits.
+    Widen,
+}
+
+impl PartScan {
+    pub(super) fn new(
+        scan: &Scan,
+        part: &Part,
+        shapes: &Layout,
+        states: &States<'_>,
+    ) -> SqlResult<Self> {
+        let own = View::new(scan, part, &part.columns, shapes, states)?;
+        let copy = |it: &storage::Replica| {
+            Ok((it.nodes.clone(), View::new(scan, part, &it.columns, shapes, states)?))
+        };
+        let copies = part.replicas().iter().map(copy).collect::<SqlResult<_>>()?;
+        let node = match part.nodes() {
+            [node] => Some(*node),
+            _ => None,
+        };
+        Ok(Self { first: part.positions().start, rows: part.rows(), own, copies, node })
+    }
+
+    /// Whether no row can pass.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows == 0 || self.own.predicates.iter().any(|it| matches!(it, CodePredicate::Never))
+    }
+
+    pub(super) fn predicates(&self) -> usize {
+        self.own.predicates.len()
+    }
+
+    /// What workers of a node read.
+    #[inline]
+    pub(super) fn view(&self, node: NodeId) -> &View {
+        let copy = self.copies.iter().find(|it| it.0.contains(&node));
+        copy.map_or(&self.own, |it| &it.1)
+    }
+
+    /// The node that a row is best read on: that of its widest column; `None` when there are copies of it.
+    pub(super) fn node_of_row(&self, row: usize) -> Option<NodeId> {
+        let columns = &self.own.columns;
+        let Some(widest) = self.own.widest() else { return self.node };
+        let column = &columns[widest].column;
+        let same = |it: &View| {
+            Arc::ptr_eq(it.columns[widest].column.iv().segment(), column.iv().segment())
+        };
+        if self.copies.iter().all(|it| same(&it.1)) { column.node_of_row(row) } else { None }
+    }
+}
+
+impl View {
+    fn new(
+        scan: &Scan,
+        part: &Part,
+        columns: &[Arc<Column>],
+        shapes: &Layout,
+        states: &States<'_>,
+    ) -> SqlResult<Self> {
+        let mut view = Self::of_columns(scan, part, columns, shapes);
+        let columns: Vec<Arc<Column>> =
+            scan.columns.iter().map(|id| columns[id.index()].clone()).collect();
+        let mut predicates = Vec::new();
+        for filter in &scan.filters {
+            match CodePredicate::of(filter, &columns, states)? {
+                Some(predicate) => predicates.push(predicate),
+                None => view.residual.push(Residual::new(filter, shapes, states)?),
+            }
+        }
+        for transfer in &scan.transfers {
+            let filter = states.table(transfer.build)?.transfer();
+            if let Some(filter) = filter {
+                predicates.extend(CodePredicate::from_keys(&columns[transfer.column], &filter));
+            }
+        }
+        view.predicates = merge_ranges(predicates);
+        Ok(view)
+    }
+
+    /// The columns of a scan, without conditions.
+    pub(super) fn of_columns(
+        scan: &Scan,
+        part: &Part,
+        columns: &[Arc<Column>],
+        shapes: &Layout,
+    ) -> Self {
+        let leaving = |(place, id): (usize, &ColumnId)| {
+            let column = columns[id.index()].clone();
+            let change = match (&shapes[place].representation, part.translation(id.index())) {
+                (_, Some(translation)) => Change::Translate(translation.clone()),
+                (_, None) if matches!(column.encoding, Encoding::Plain(_)) => {
+                    Change::shift(part.positions().start)
+                }
+                (Representation::I128, None)
+                    if !matches!(shape(&column).representation, Representation::I128) =>
+                {
+                    Change::Widen
+                }
+                _ => Change::None,
+            };
+            Leaving { column, change }
+        };
+        let columns = scan.columns.iter().enumerate().map(leaving).collect();
+        Self { columns, predicates: Vec::new(), residual: Vec::new() }
+    }
+
+    /// The columns as the part has them.
+    pub(super) fn columns(&self) -> impl Iterator<Item = &Arc<Column>> {
+        self.columns.iter().map(|it| &it.column)
+    }
+
+    /// The column with the most bits a row.
+    fn widest(&self) -> Option<usize> {
+        (0..self.columns.len()).max_by_key(|&it| self.columns[it].column.bits())
+    }
+
+    /// The node of a row of the widest column.
+    pub(super) fn node_of_row(&self, row: usize) -> Option<NodeId> {
+        self.columns[self.widest()?].column.node_of_row(row)
+    }
+
+    /// Picks rows of some columns in the window of `len` rows from `start` on.
+    pub(super) fn pick_all(
+        &self,
+        columns: &[usize],
+        start: usize,
+        len: usize,
+        rows: &Rows<'_>,
+    ) -> Vec<Arc<Vector>> {
+        columns.iter().map(|&it| Arc::new(self.columns[it].pick(start, len, rows))).collect()
+    }
+
+    /// Adds the bytes that a scan of some rows reads, by the node that holds them: codes, and the texts of plain
+    /// columns that a condition looks at.
+    pub(super) fn bytes_read(&self, rows: Range<usize>, nodes: &mut Vec<(NodeId, u64)>) {
+        for (place, leaving) in self.columns.iter().enumerate() {
+            let looked_at = || self.residual.iter().any(|it| it.columns.contains(&place));
+            if leaving.column.bits() > 0 || looked_at() {
+                leaving.column.scan_bytes_on_nodes(rows.clone(), nodes);
+            }
+        }
+    }
+}
+
+impl Change {
+    fn shift(first: usize) -> Self {
+        if first == 0 { Self::None } else { Self::Shift(first as u32) }
+    }
+}
+
+impl Leaving {
+    fn pick(&self, start: usize, len: usize, rows: &Rows<'_>) -> Vector {
+        let mut vector = pick(&self.column, start, len, rows);
+        match (&self.change, &mut vector.values) {
+            (Change::None, _) => {}
+            (Change::Translate(translation), Values::Codes(codes)) => {
+                let to = translation.codes();
+                // What stands at a NULL is a code of nothing when the part has no text at all.
+                let code = |it: u32| to.get(it as usize).copied().unwrap_or(0);
+                codes.iter_mut().for_each(|it| *it = code(*it));
+            }
+            (Change::Shift(first), Values::Codes(positions)) => {
+                positions.iter_mut().for_each(|it| *it += first);
+            }
+            (Change::Widen, Values::I64(values)) => {
+                vector.values = Values::I128(values.iter().map(|&it| i128::from(it)).collect());
+            }
+            _ => unreachable!("invariant: a change fits how its column is held"),
+        }
+        vector
+    }
+}
+
+impl Residual {
+    pub(super) fn new(filter: &Expr, shapes: &Layout, states: &States<'_>) -> SqlResult<Self> {
+        let mut used = std::collections::BTreeSet::new();
+        filter.collect_columns(&mut used);
+        let used: Vec<usize> = used.into_iter().collect();
+        let mut filter = filter.clone();
+        let place = |it| used.iter().position(|&used| used == it);
+        filter.map_columns(&mut |it| place(it).expect("invariant: every column was collected"));
+        let layout = used.iter().map(|&it| shapes[it].clone()).collect();
+        let condition = Compiled::new(&filter, &layout, &|id| states.scalar(id))?;
+        Ok(Self { columns: used, condition })
+    }
+}
+
+/// The shape in which a column leaves the scan of a table: that of its parts, as wide as the widest.
+pub(super) fn table_shape(table: &Table, id: ColumnId) -> ColumnShape {
+    let column = table.column(id);
+    if let [part] = table.parts()
+        && Arc::ptr_eq(&part.columns[id.index()], column)
+    {
+        return shape(column);
+    }
+    let mut shapes = table.parts().iter().map(|it| shape(&it.columns[id.index()]));
+    let widest = |a: ColumnShape, b: ColumnShape| match b.representation {
+        Representation::I128 => b,
+        _ => a,
+    };
+    let first = shapes.next().expect("invariant: a table has a part");
+    let found = shapes.fold(first, widest);
+    let representation = match found.representation {
+        Representation::Codes(_) => Representation::Codes(column.clone()),
+        other => other,
+    };
+    let statistics = &column.statistics;
+    let bound = |it: &Option<Value>| it.as_ref().and_then(Value::as_i128);
+    let bounds = match representation {
+        Representation::I64 | Representation::I128 => {
+            bound(&statistics.min).zip(bound(&statistics.max))
+        }
+        _ => None,
+    };
+    let nullable = statistics.nulls > 0;
+    ColumnShape { data_type: found.data_type, representation, bounds, nullable }
+}
+
+/// The parts that rows can be in when the conditions fix the whole key of a hashed table: its value, or a list of them.
+/// `None` when they do not. (Ranges need no such rule: the least and greatest values of a part tell.)
+pub(super) fn parts_of_key(
+    scan: &Scan,
+    table: &Table,
+    states: &States<'_>,
+) -> SqlResult<Option<Vec<usize>>> {
+    let Partitioning::Hash { columns, .. } = table.partitioning() else { return Ok(None) };
+    let mut keys: Vec<Vec<Value>> = vec![Vec::new()];
+    for id in columns {
+        let Some(place) = scan.columns.iter().position(|it| it == id) else { return Ok(None) };
+        let mut fixed = None;
+        for filter in &scan.filters {
+            if let Some(values) = values_of(filter, place, states)? {
+                fixed = Some(values);
+                break;
+            }
+        }
+        let Some(values) = fixed.filter(|it| it.len() * keys.len() <= VALUES_MAX) else {
+            return Ok(None);
+        };
+        let longer = |key: &Vec<Value>| {
+            values.iter().map(|it| key.iter().chain([it]).cloned().collect()).collect::<Vec<_>>()
+        };
+        keys = keys.iter().flat_map(longer).collect();
+    }
+    let schema = table.schema();
+    let part = |key: &Vec<Value>| {
+        table.partitioning().part_of(&schema, &key.iter().collect::<Vec<&Value>>())
+    };
+    Ok(keys.iter().map(part).collect())
+}
+
+/// Keys that are looked at one by one.
+const VALUES_MAX: usize = 64;
+
+/// The values that a condition leaves a column: `column = constant` or `column IN (constants)`.
+fn values_of(filter: &Expr, place: usize, states: &States<'_>) -> SqlResult<Option<Vec<Value>>> {
+    let is_column = |it: &Expr| matches!(it.kind, ExprKind::Column(at) if at == place);
+    match &filter.kind {
+        ExprKind::Binary { operator: BinaryOperator::Equal, left, right } => {
+            let other = match (is_column(left), is_column(right)) {
+                (true, false) => right,
+                (false, true) => left,
+                _ => return Ok(None),
+            };
+            // CHAR compares without trailing blanks, whichever side it is on, and the hash knows only its own side.
+            let padded = |it: &Expr| matches!(it.data_type, DataType::Char(_));
+            let column = if is_column(left) { left } else { right };
+            if padded(other) && !padded(column) {
+                return Ok(None);
+            }
+            Ok(constant(other, states)?.map(|it| vec![it]))
+        }
+        ExprKind::InList { operand, list, negated: false } if is_column(operand) => {
+            Ok(Some(list.clone()))
+        }
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,294 @@
+//! The column of a table with parts, as the layers above see it: statistics of all parts, and for text one dictionary
+//! over those of the parts, so that a code means the same wherever its row comes from.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use placement::Placement;
+use stdx::sync::Arc;
+use stdx::sync::atomic::{AtomicU64, Ordering as Memory};
+use types::{ColumnStatistics, DataType, SqlResult, Value};
+
+use crate::build::Sketch;
+use crate::build::hash::hash_int;
+use crate::build::merge::merge_sorted;
+use crate::build::text::store_texts;
+use crate::encode::key_equal_to;
+use crate::parallel::{map, try_map};
+use crate::part::{Part, Translation};
+use crate::place::ColumnPlace;
+use crate::word::{int_of_word, key_of_float};
+use crate::{
+    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, IndexVector,
+    PlainStrings, StringHeap, Zones,
+};
+
+/// Ranges of numbers up to which distinct values are counted by a bit each: 8 MiB of bits.
+const BITMAP_VALUES: u64 = 1 << 26;
+
+/// The column of a table over those of its parts, and the way there from the codes of each part. `additive` says that
+/// no two parts share a value.
+pub(crate) fn domain(
+    schema: &ColumnSchema,
+    column: usize,
+    parts: &[Part],
+    additive: bool,
+    context: &BuildContext<'_>,
+) -> SqlResult<(Column, Vec<Option<Translation>>)> {
+    let columns: Vec<&Column> = parts.iter().map(|it| &*it.columns[column]).collect();
+    let mut nodes: Vec<_> = parts.iter().flat_map(|it| it.nodes.iter().copied()).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let everywhere = if nodes.is_empty() { Placement::Os } else { Placement::Interleaved(nodes) };
+    let place = ColumnPlace::new(context.allocator, &everywhere, 0);
+    let mut translations = vec![None; parts.len()];
+    let (encoding, code_count, distinct) = match &columns[0].encoding {
+        Encoding::Plain(_) => (plain_domain(parts, column), 0, None),
+        Encoding::Dictionary(Dictionary::Text(_)) => {
+            let heap;
+            (heap, translations) = text_domain(&columns, parts, &place, context)?;
+            let count = heap.len();
+            (Encoding::Dictionary(Dictionary::Text(heap)), count, Some(count as u64))
+        }
+        _ => (Encoding::Parts, 0, None),
+    };
+    let statistics = statistics(&columns, distinct, additive, context)?;
+    let rows = columns.iter().map(|it| it.rows()).sum();
+    let no_codes = place.dictionary(bitpack::packed_bytes(0, 0), 0)?;
+    let no_zones = place.dictionary(0, 0)?;
+    let column = Column {
+        name: schema.name.clone(),
+        data_type: schema.data_type,
+        nullable: schema.nullable,
+        encoding,
+        zones: Zones::store(no_zones, &[]),
+        statistics,
+        rows,
+        iv: IndexVector::new(no_codes, 0, 0),
+        code_count,
+        null_rows: None,
+        index: None,
+    };
+    Ok((column, translations))
+}
+
+/// The texts of plain columns, found by position.
+pub(crate) fn plain_domain(parts: &[Part], column: usize) -> Encoding {
+    let heap = |part: &Part| match &part.columns[column].encoding {
+        Encoding::Plain(PlainStrings::Own(heap)) => (part.first, heap.clone()),
+        _ => unreachable!("invariant: the texts of all parts are plain"),
+    };
+    Encoding::Plain(PlainStrings::Parts(parts.iter().map(heap).collect()))
+}
+
+fn heap_of(column: &Column) -> &StringHeap {
+    match &column.encoding {
+        Encoding::Dictionary(Dictionary::Text(heap)) => heap,
+        _ => unreachable!("invariant: the texts of all parts have a dictionary"),
+    }
+}
+
+/// One dictionary over those of the parts, and the translations.
+fn text_domain(
+    columns: &[&Column],
+    parts: &[Part],
+    place: &ColumnPlace<'_>,
+    context: &BuildContext<'_>,
+) -> SqlResult<(StringHeap, Vec<Option<Translation>>)> {
+    let parallel = context.parallel;
+    let lists = map(parallel, columns.len(), |part| {
+        let heap = heap_of(columns[part]);
+        (0..heap.len()).map(|it| heap.bytes_at(it)).collect::<Vec<&[u8]>>()
+    })?;
+    let texts = merge_sorted(parallel, lists)?;
+    let heap = store_texts(place, &texts, 0)?;
+    let translations = try_map(parallel, columns.len(), |part| {
+        let own = heap_of(columns[part]);
+        // Codes ascend as their texts do: with as many texts, all codes are the same.
+        if own.len() == texts.len() {
+            return Ok(None);
+        }
+        let placement = match &parts[part].nodes {
+            nodes if nodes.is_empty() => Placement::Os,
+            nodes => Placement::Interleaved(nodes.clone()),
+        };
+        let place = ColumnPlace::new(context.allocator, &placement, part);
+        let mut segment = place.dictionary(own.len() * 4, 0)?;
+        let mut code = 0;
+        for (index, out) in segment.as_mut_slice::<u32>()[..own.len()].iter_mut().enumerate() {
+            let text = own.bytes_at(index);
+            while texts[code] < text {
+                code += 1;
+            }
+            *out = code as u32;
+        }
+        Ok(Some(Translation { segment: Arc::new(segment), len: own.len() }))
+    })?;
+    Ok((heap, translations))
+}
+
+/// Facts about all parts together.
+fn statistics(
+    columns: &[&Column],
+    distinct: Option<u64>,
+    additive: bool,
+    context: &BuildContext<'_>,
+) -> SqlResult<ColumnStatistics> {
+    let data_type = columns[0].data_type;
+    let nulls = columns.iter().map(|it| it.statistics.nulls).sum();
+    let rows: u64 = columns.iter().map(|it| it.rows() as u64).sum();
+    let filled: Vec<&Column> =
+        columns.iter().copied().filter(|it| it.statistics.min.is_some()).collect();
+    let least = |a: &Value, b: &Value| order(data_type, a, b);
+    let min = filled.iter().filter_map(|it| it.statistics.min.as_ref()).min_by(|a, b| least(a, b));
+    let max = filled.iter().filter_map(|it| it.statistics.max.as_ref()).max_by(|a, b| least(a, b));
+    let ascend =
+        |pair: &[&Column], strictly: bool| match (&pair[0].statistics.max, &pair[1].statistics.min)
+        {
+            (Some(max), Some(min)) => match order(data_type, max, min) {
+                Ordering::Less => true,
+                Ordering::Equal => !strictly,
+                Ordering::Greater => false,
+            },
+            _ => false,
+        };
+    let sorted = nulls == 0
+        && filled.iter().all(|it| it.statistics.sorted)
+        && filled.windows(2).all(|it| ascend(it, false));
+    let mut by_least = filled.clone();
+    by_least.sort_by(|a, b| match (&a.statistics.min, &b.statistics.min) {
+        (Some(a), Some(b)) => order(data_type, a, b),
+        _ => Ordering::Equal,
+    });
+    let apart = additive || by_least.windows(2).all(|it| ascend(it, true));
+    let (distinct, distinct_exact) = match distinct {
+        Some(distinct) => (distinct, true),
+        None if apart || data_type.is_text() => (
+            filled.iter().map(|it| it.statistics.distinct).sum(),
+            apart && filled.iter().all(|it| it.statistics.distinct_exact),
+        ),
+        None => count_numbers(&filled, context)?,
+    };
+    Ok(ColumnStatistics {
+        nulls,
+        distinct: distinct.min(rows - nulls),
+        distinct_exact,
+        min: min.cloned(),
+        max: max.cloned(),
+        sorted,
+    })
+}
+
+/// The order of two values of a column.
+fn order(data_type: DataType, a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
+        _ => key_equal_to(data_type, a).cmp(&key_equal_to(data_type, b)),
+    }
+}
+
+/// Distinct numbers of several columns, none without a value, and whether the count is exact.
+fn count_numbers(columns: &[&Column], context: &BuildContext<'_>) -> SqlResult<(u64, bool)> {
+    let data_type = columns[0].data_type;
+    let bound = |it: &Option<Value>| it.as_ref().and_then(|it| key_equal_to(data_type, it));
+    let low = columns.iter().filter_map(|it| bound(&it.statistics.min)).min();
+    let high = columns.iter().filter_map(|it| bound(&it.statistics.max)).max();
+    let span = low.zip(high).map(|(low, high)| (low, high - low));
+    if let Some((low, span)) = span.filter(|it| it.1 < i128::from(BITMAP_VALUES)) {
+        return Ok((count_by_bits(columns, low as i64, span as usize, context)?, true));
+    }
+    if columns.iter().all(|it| matches!(it.encoding, Encoding::Dictionary(_))) {
+        let lists = columns.iter().map(|it| dictionary_keys(it)).collect();
+        return Ok((merge_sorted(context.parallel, lists)?.len() as u64, true));
+    }
+    let blocks = blocks_of(columns);
+    let sketches = try_map(context.parallel, blocks.len(), |task| {
+        context.check_cancelled()?;
+        let (mut sketch, (column, rows)) = (Sketch::new(), blocks[task].clone());
+        for_each_key(columns[column], rows, |key| sketch.add(hash_int(key as u64)));
+        Ok(sketch)
+    })?;
+    let mut total = Sketch::new();
+    sketches.iter().for_each(|it| total.merge(it));
+    Ok((total.estimate() as u64, false))
+}
+
+fn count_by_bits(
+    columns: &[&Column],
+    low: i64,
+    span: usize,
+    context: &BuildContext<'_>,
+) -> SqlResult<u64> {
+    let bits: Vec<AtomicU64> = (0..span / 64 + 1).map(|_| AtomicU64::new(0)).collect();
+    let mark = |key: i64| {
+        let at = key.wrapping_sub(low) as usize;
+        let (word, bit) = (&bits[at / 64], 1 << (at % 64));
+        if word.load(Memory::Relaxed) & bit == 0 {
+            word.fetch_or(bit, Memory::Relaxed);
+        }
+    };
+    let blocks = blocks_of(columns);
+    try_map(context.parallel, blocks.len(), |task| {
+        context.check_cancelled()?;
+        let (column, rows) = blocks[task].clone();
+        let (column, first) = (columns[column], rows.start == 0);
+        match &column.encoding {
+            // What is known of the codes spares a look at the rows.
+            Encoding::Dictionary(_) => {
+                if first {
+                    dictionary_keys(column).into_iter().for_each(|it| mark(it as i64));
+                }
+            }
+            Encoding::Offset { min } if column.statistics.distinct == column.code_count as u64 => {
+                if first {
+                    (0..column.code_count as i64).for_each(|it| mark(min.wrapping_add(it)));
+                }
+            }
+            _ => for_each_key(column, rows, mark),
+        }
+        Ok(())
+    })?;
+    Ok(bits.iter().map(|it| u64::from(it.load(Memory::Relaxed).count_ones())).sum())
+}
+
+/// The blocks of some columns: the column and the rows of each.
+fn blocks_of(columns: &[&Column]) -> Vec<(usize, Range<usize>)> {
+    let blocks = |(index, column): (usize, &&Column)| {
+        let rows = column.rows();
+        (0..rows).step_by(BLOCK_ROWS).map(move |it| (index, it..rows.min(it + BLOCK_ROWS)))
+    };
+    columns.iter().enumerate().flat_map(blocks).collect()
+}
+
+fn dictionary_keys(column: &Column) -> Vec<i128> {
+    match &column.encoding {
+        Encoding::Dictionary(Dictionary::Int(it)) => {
+            it.as_slice().iter().map(|&it| i128::from(it)).collect()
+        }
+        Encoding::Dictionary(Dictionary::Float(it)) => {
+            it.as_slice().iter().map(|&it| i128::from(key_of_float(it))).collect()
+        }
+        Encoding::Dictionary(Dictionary::Wide(it)) => it.as_slice().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// Calls `body` with the key of each row that is not NULL. Of numbers beyond 64 bits the key is the lower half, which
+/// is enough for a sketch.
+fn for_each_key(column: &Column, rows: Range<usize>, mut body: impl FnMut(i64)) {
+    if let Encoding::Raw = column.encoding {
+        let values = rows.filter(|&row| !column.is_null(row));
+        return values.for_each(|row| body(int_of_word(column.iv().get(row))));
+    }
+    let mut codes = vec![0u32; rows.len()];
+    bitpack::unpack_u32(column.packed(), column.bits(), rows.start, &mut codes);
+    let codes = codes.into_iter().filter(|&it| (it as usize) < column.code_count);
+    match &column.encoding {
+        Encoding::Offset { min } => codes.for_each(|it| body(min.wrapping_add(i64::from(it)))),
+        Encoding::Dictionary(_) => {
+            let keys = dictionary_keys(column);
+            codes.for_each(|it| body(keys[it as usize] as i64));
+        }
+        Encoding::Plain(_) | Encoding::Raw | Encoding::Parts => {}
+    }
+}

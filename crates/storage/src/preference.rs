@@ -1,0 +1,256 @@
+//! What was asked for a table's place: kept with the table, and followed again whenever its columns are built anew.
+
+use std::ops::Range;
+
+use hardware::{NodeId, Topology};
+use placement::{Placement, place_of_part, places};
+use types::{ColumnId, SqlError, SqlResult, SqlState};
+
+use crate::Partitioning;
+
+/// What of a table is placed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PlaceTarget {
+    /// All of it.
+    Table,
+    /// A column, in all parts.
+    Column(ColumnId),
+    /// A part.
+    Part(usize),
+    /// What all columns hold of some rows, numbered from 0 over all parts.
+    Rows(Range<u64>),
+}
+
+/// One demand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wish {
+    /// What is to be placed.
+    pub target: PlaceTarget,
+    /// How.
+    pub placement: Placement,
+    /// Whether it waits for the next time that the columns are built.
+    pub deferred: bool,
+}
+
+/// How the columns of a table shall be placed. Of several demands that cover a column the last one counts; those for
+/// rows come on top of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Preference {
+    base: Placement,
+    wishes: Vec<Wish>,
+}
+
+impl Preference {
+    /// No demands.
+    pub(crate) const NONE: Self = Self { base: Placement::Auto, wishes: Vec::new() };
+
+    /// What is done where nothing was demanded.
+    pub fn new(base: Placement) -> Self {
+        Self { base, wishes: Vec::new() }
+    }
+
+    /// What is done where nothing was demanded: the default when the table was made.
+    pub fn base(&self) -> &Placement {
+        &self.base
+    }
+
+    /// The demands, oldest first.
+    pub fn wishes(&self) -> &[Wish] {
+        &self.wishes
+    }
+
+    /// The same with one more demand, which takes the place of those for the same target; one for the table takes the
+    /// place of all. [`Placement::Auto`] takes demands back.
+    pub fn with(&self, target: PlaceTarget, placement: Placement, deferred: bool) -> Self {
+        let (mut base, mut wishes) = (self.base.clone(), self.wishes.clone());
+        let all = target == PlaceTarget::Table;
+        wishes.retain(|it| !all && it.target != target);
+        if placement != Placement::Auto {
+            wishes.push(Wish { target, placement, deferred });
+        } else if all {
+            base = Placement::Auto;
+        }
+        Self { base, wishes }
+    }
+
+    /// The same after all demands were followed.
+    pub(crate) fn followed(&self) -> Self {
+        let wishes = self.wishes.iter().map(|it| Wish { deferred: false, ..it.clone() }).collect();
+        Self { base: self.base.clone(), wishes }
+    }
+
+    /// The same for other parts: `part` tells the new number of an old one. Demands for rows do not outlive their
+    /// numbering.
+    pub(crate) fn for_other_parts(&self, part: impl Fn(usize) -> Option<usize>) -> Self {
+        let renumber = |wish: &Wish| {
+            let target = match &wish.target {
+                PlaceTarget::Part(it) => PlaceTarget::Part(part(*it)?),
+                PlaceTarget::Rows(_) => return None,
+                other => other.clone(),
+            };
+            Some(Wish { target, ..wish.clone() })
+        };
+        Self { base: self.base.clone(), wishes: self.wishes.iter().filter_map(renumber).collect() }
+    }
+
+    /// The demands for rows.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&Range<u64>, &Placement)> {
+        self.wishes.iter().filter_map(|it| match &it.target {
+            PlaceTarget::Rows(rows) => Some((rows, &it.placement)),
+            _ => None,
+        })
+    }
+
+    fn demanded(&self, column: usize, part: usize) -> Option<&Placement> {
+        let covers = |it: &&Wish| match &it.target {
+            PlaceTarget::Table => true,
+            PlaceTarget::Column(id) => id.index() == column,
+            PlaceTarget::Part(it) => *it == part,
+            PlaceTarget::Rows(_) => false,
+        };
+        self.wishes.iter().rev().find(covers).map(|it| &it.placement)
+    }
+}
+
+/// How a table is cut and placed.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TableDesign {
+    /// How its rows are cut into parts.
+    pub partitioning: Partitioning,
+    /// The nodes that the parts are dealt to; none for all.
+    pub part_nodes: Vec<NodeId>,
+    /// How its columns are placed.
+    pub preference: Preference,
+}
+
+impl TableDesign {
+    /// A table in one piece, placed as is best.
+    pub(crate) const PLAIN: Self = Self {
+        partitioning: Partitioning::None,
+        part_nodes: Vec::new(),
+        preference: Preference::NONE,
+    };
+
+    /// A table in one piece, placed in a way.
+    pub fn placed(base: Placement) -> Self {
+        Self { preference: Preference::new(base), ..Self::default() }
+    }
+
+    /// The design of a new table: PP by default cuts what is not cut otherwise.
+    pub(crate) fn for_new_table(&self, topology: &Topology) -> Self {
+        let mut design = self.clone();
+        if let (Partitioning::None, Placement::Parts(nodes)) =
+            (&self.partitioning, self.preference.base())
+        {
+            let parts = places(topology, nodes).len();
+            if parts > 1 {
+                design.partitioning = Partitioning::RoundRobin { parts };
+                design.part_nodes.clone_from(nodes);
+            }
+        }
+        design.preference = design.preference.followed();
+        design
+    }
+
+    /// Whether the table has parts.
+    pub(crate) fn is_parted(&self) -> bool {
+        self.partitioning != Partitioning::None
+    }
+
+    /// The place of a part: where it was put last, or where its number leads.
+    pub(crate) fn nodes_of_part(&self, topology: &Topology, part: usize) -> Vec<NodeId> {
+        let covers = |it: &&Wish| match it.target {
+            PlaceTarget::Table => true,
+            PlaceTarget::Part(it) => it == part,
+            _ => false,
+        };
+        match self.preference.wishes.iter().rev().find(covers).map(|it| &it.placement) {
+            Some(Placement::RoundRobin(nodes)) => place_of_part(topology, nodes, part),
+            Some(other) if !other.nodes().is_empty() => other.nodes().to_vec(),
+            _ => place_of_part(topology, &self.part_nodes, part),
+        }
+    }
+
+    /// How a column of a part is placed.
+    pub(crate) fn placement_of(
+        &self,
+        topology: &Topology,
+        column: usize,
+        part: usize,
+    ) -> Placement {
+        if let Some(demanded) = self.preference.demanded(column, part) {
+            return demanded.clone();
+        }
+        match self.preference.base() {
+            base @ (Placement::Os | Placement::Interleaved(_)) => base.clone(),
+            _ if self.is_parted() => match place_of_part(topology, &self.part_nodes, part) {
+                nodes if nodes.is_empty() => Placement::Os,
+                nodes => Placement::Interleaved(nodes),
+            },
+            Placement::Parts(nodes) => Placement::RoundRobin(nodes.clone()),
+            base => base.clone(),
+        }
+    }
+}
+
+/// Refuses nodes that no page may be put on.
+pub(crate) fn check_nodes(topology: &Topology, nodes: &[NodeId]) -> SqlResult<()> {
+    let allowed = topology.memory_nodes();
+    let Some(wrong) = nodes.iter().find(|it| !allowed.contains(it)) else { return Ok(()) };
+    let known: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+    let message = match topology.node_index(*wrong) {
+        None => format!("there is no NUMA node {wrong}"),
+        Some(_) => format!("no memory may be taken from NUMA node {wrong}"),
+    };
+    Err(SqlError::new(SqlState::INVALID_PARAMETER, message)
+        .with_hint(format!("the nodes with memory are {}", known.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hardware::samples;
+
+    fn on(nodes: &[u16]) -> Placement {
+        Placement::RoundRobin(nodes.iter().map(|&it| NodeId(it)).collect())
+    }
+
+    #[test]
+    fn the_last_demand_counts_and_auto_takes_it_back() {
+        let column = || PlaceTarget::Column(ColumnId(1));
+        let one = Preference::default().with(column(), on(&[1]), false);
+        let two = one.with(PlaceTarget::Part(0), on(&[2]), true);
+        assert_eq!(two.demanded(1, 0), Some(&on(&[2])));
+        assert_eq!((two.demanded(1, 1), two.demanded(0, 1)), (Some(&on(&[1])), None));
+        assert!(two.wishes()[1].deferred && !two.followed().wishes()[1].deferred);
+        assert_eq!(two.with(PlaceTarget::Part(0), Placement::Auto, false), one);
+        let all = two.with(PlaceTarget::Table, on(&[3]), false);
+        assert_eq!(all.wishes().len(), 1);
+        assert!(all.with(PlaceTarget::Table, Placement::Auto, false).wishes().is_empty());
+        let moved = two.for_other_parts(|it| Some(it + 1));
+        assert_eq!(moved.demanded(0, 1), Some(&on(&[2])));
+        assert_eq!(two.for_other_parts(|_| None), one);
+    }
+
+    #[test]
+    fn parts_go_to_their_nodes_unless_someone_says_otherwise() {
+        let machine = samples::four_sockets();
+        let nodes = |ids: &[u16]| ids.iter().map(|&it| NodeId(it)).collect::<Vec<_>>();
+        let partitioning = Partitioning::RoundRobin { parts: 8 };
+        let design = TableDesign { partitioning, ..TableDesign::default() };
+        assert_eq!(design.nodes_of_part(&machine, 5), nodes(&[1]));
+        assert_eq!(design.placement_of(&machine, 0, 5), Placement::Interleaved(nodes(&[1])));
+        let preference = design.preference.with(PlaceTarget::Part(5), on(&[3]), false);
+        let design = TableDesign { preference, part_nodes: nodes(&[2]), ..design };
+        assert_eq!(design.nodes_of_part(&machine, 5), nodes(&[3]));
+        assert_eq!(design.nodes_of_part(&machine, 4), nodes(&[2]));
+    }
+
+    #[test]
+    fn a_node_that_is_not_there_is_named_with_those_that_are() {
+        let error = check_nodes(&samples::four_sockets(), &[NodeId(1), NodeId(7)]).unwrap_err();
+        assert_eq!(error.state, SqlState::INVALID_PARAMETER);
+        assert!(error.message.contains("no NUMA node 7"), "{error}");
+        assert!(error.hint.as_deref().is_some_and(|it| it.contains("0, 1, 2, 3")));
+    }
+}

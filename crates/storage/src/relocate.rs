@@ -1,0 +1,488 @@
+//! Moves the columns of a table (RR, IVP and the others of P-HANA 4.2): large segments by their pages, at unchanged
+//! addresses and under running queries; small ones, which share pages, by a copy.
+//!
+//! All is planned before anything moves, so that too little memory is noticed in time. What fails half way leaves every
+//! segment readable and its map true, in the old place or the new.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use hardware::{Machine, NodeId, PagePolicy, Topology};
+use memory::{Location, PageSocketMap, Segment};
+use placement::{ColumnPlacement, ColumnShape, Placement, places};
+use stdx::Bytes;
+use stdx::sync::Arc;
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::dictionary::Move;
+use crate::parallel::try_map;
+use crate::part::{Part, Replica, Translation};
+use crate::place::{ColumnPlace, out_of_memory};
+use crate::preference::check_nodes;
+use crate::{
+    BuildContext, Column, Encoding, Partitioning, PlaceTarget, PlainStrings, Table, TableDesign,
+};
+
+/// Bytes that are moved between two looks for a sign to stop.
+const STEP_BYTES: usize = 32 << 20;
+/// Up to this size a segment whose cuts lie inside huge pages is copied: the kernel would move those as a whole.
+const COPY_BYTES: usize = 64 << 20;
+const HUGE_PAGE: usize = 2 << 20;
+
+/// Where the bytes of a segment shall be; what no range covers stays.
+type Places = Vec<(Range<usize>, PagePolicy)>;
+
+/// A segment and its new places.
+struct Job {
+    segment: Arc<Segment>,
+    places: Places,
+}
+
+impl Table {
+    /// This table with a part of it placed anew, at once. Large segments move under the readers of this table, too;
+    /// the result shares them. On failure this table is as good as before.
+    pub fn placed(
+        &self,
+        target: &PlaceTarget,
+        placement: &Placement,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        let topology = context.allocator.machine().topology();
+        check_nodes(topology, placement.nodes())?;
+        self.check_target(target)?;
+        if let (PlaceTarget::Table, Placement::Parts(nodes)) = (target, placement) {
+            let parts = places(topology, nodes).len().max(1);
+            return self.repartitioned(&Partitioning::RoundRobin { parts }, nodes, context);
+        }
+        let preference = self.preference().with(target.clone(), placement.clone(), false);
+        let design = TableDesign { preference, ..self.design().clone() };
+        self.moved(design, target, context)
+    }
+
+    /// This table with a demand noted, to be followed when its columns are built anew or by
+    /// [`Table::follow_deferred`].
+    pub fn deferred(
+        &self,
+        target: &PlaceTarget,
+        placement: &Placement,
+        topology: &Topology,
+    ) -> SqlResult<Self> {
+        check_nodes(topology, placement.nodes())?;
+        self.check_target(target)?;
+        let preference = self.preference().with(target.clone(), placement.clone(), true);
+        let design = TableDesign { preference, ..self.design().clone() };
+        Ok(self.with_parts(self.parts().to_vec(), design))
+    }
+
+    /// This table with all deferred demands followed now.
+    pub fn follow_deferred(&self, context: &BuildContext<'_>) -> SqlResult<Self> {
+        let preference = self.preference().followed();
+        let design = TableDesign { preference, ..self.design().clone() };
+        self.moved(design, &PlaceTarget::Table, context)
+    }
+
+    fn check_target(&self, target: &PlaceTarget) -> SqlResult<()> {
+        match target {
+            PlaceTarget::Part(part) if *part >= self.parts().len() => Err(self.no_such_part(*part)),
+            PlaceTarget::Column(id) if id.index() >= self.columns.len() => {
+                let message =
+                    format!("table \"{}\" has no column number {}", self.name, id.index() + 1);
+                Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message))
+            }
+            PlaceTarget::Rows(rows) if rows.start > rows.end || rows.end > self.rows() => {
+                let message = format!(
+                    "table \"{}\" has no rows {} to {}; it has {} rows",
+                    self.name,
+                    rows.start,
+                    rows.end,
+                    self.rows()
+                );
+                Err(SqlError::new(SqlState::INVALID_PARAMETER, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A table that was just built: what a build does not do itself is done, which is copies, demands for rows, and to
+    /// learn where first touch has put the pages.
+    pub(crate) fn follow_preference(self, context: &BuildContext<'_>) -> SqlResult<Self> {
+        let topology = context.allocator.machine().topology();
+        let replicated = (self.parts().iter().enumerate()).any(|(part, it)| {
+            (0..it.columns.len()).any(|column| {
+                let placement = self.design().placement_of(topology, column, part);
+                matches!(placement, Placement::Replicated(_))
+            })
+        });
+        let table = if replicated || self.preference().rows().next().is_some() {
+            let design = self.design().clone();
+            self.moved(design, &PlaceTarget::Table, context)?
+        } else {
+            self
+        };
+        for component in table.components() {
+            let unknown = component.segment.page_map().pages() == 0;
+            if unknown && component.segment.bytes() > 0 {
+                component.segment.locate().map_err(out_of_memory)?;
+            }
+        }
+        Ok(table)
+    }
+
+    /// The table with what a target covers placed as a design says.
+    fn moved(
+        &self,
+        design: TableDesign,
+        target: &PlaceTarget,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        let plan = Plan { table: self, design: &design, context };
+        let covers = |column: usize, part: usize| match target {
+            PlaceTarget::Table | PlaceTarget::Rows(_) => true,
+            PlaceTarget::Column(id) => id.index() == column,
+            PlaceTarget::Part(it) => *it == part,
+        };
+        let rows_only = matches!(target, PlaceTarget::Rows(_));
+        let mut jobs: Vec<Job> = Vec::new();
+        for (number, part) in self.parts().iter().enumerate() {
+            for place in (0..part.columns.len()).filter(|&it| covers(it, number)) {
+                plan.part_column(number, place, rows_only, &mut jobs)?;
+            }
+        }
+        check_memory(&jobs, context)?;
+        let segments = try_map(context.parallel, jobs.len(), |job| run(&jobs[job], context))?;
+        let mut segments = segments.into_iter();
+        let mut next = |_: &'static str, _: &Arc<Segment>| {
+            segments.next().ok_or_else(|| SqlError::internal("a move lost a segment"))
+        };
+        let mut parts = self.parts().to_vec();
+        for (number, part) in parts.iter_mut().enumerate() {
+            for place in (0..part.columns.len()).filter(|&it| covers(it, number)) {
+                part.columns[place] = Arc::new(part.columns[place].moved(&mut next)?);
+                let translation = part.translations.get_mut(place).and_then(Option::as_mut);
+                if let Some(it) = translation {
+                    *it = Translation { segment: next("translation", &it.segment)?, len: it.len };
+                }
+            }
+            if design.is_parted() {
+                part.nodes = design.nodes_of_part(plan.topology(), number);
+            }
+            part.replicas = plan.replicas(number, part)?;
+        }
+        Ok(self.with_parts(parts, design))
+    }
+}
+
+/// What is needed to plan where segments go.
+struct Plan<'a> {
+    table: &'a Table,
+    design: &'a TableDesign,
+    context: &'a BuildContext<'a>,
+}
+
+impl Plan<'_> {
+    fn topology(&self) -> &Topology {
+        self.context.allocator.machine().topology()
+    }
+
+    /// How many columns or parts were dealt before.
+    fn turn(&self, part: usize, column: usize) -> usize {
+        if self.design.is_parted() { part } else { self.context.turn.wrapping_add(column) }
+    }
+
+    /// Plans a column of a part: a job per segment, in the order of [`Column::moved`].
+    fn part_column(
+        &self,
+        number: usize,
+        place: usize,
+        rows_only: bool,
+        jobs: &mut Vec<Job>,
+    ) -> SqlResult<()> {
+        let part = &self.table.parts()[number];
+        let column = &part.columns[place];
+        let placement = self.design.placement_of(self.topology(), place, number);
+        let turn = self.turn(number, place);
+        let decide = |name: &str, segment: &Segment| -> Places {
+            let column_place = ColumnPlace::new(self.context.allocator, &placement, turn);
+            let mut places = if rows_only {
+                Places::new()
+            } else {
+                places_of(&column_place, column, name, segment)
+            };
+            for (rows, placement) in self.design.preference.rows() {
+                let Some(rows) = self.rows_in_part(number, rows) else { continue };
+                let Some(bytes) = bytes_of_rows(column, name, segment, &rows) else { continue };
+                let place = ColumnPlace::new(self.context.allocator, placement, turn);
+                let shape = ColumnShape { bits: 8, bytes_iv: bytes.len(), bytes_dictionary: 0 };
+                let within = |(range, policy): (Range<usize>, PagePolicy)| {
+                    (range.start + bytes.start..range.end + bytes.start, policy)
+                };
+                let over = whole_pages(place.decide(&shape).iv, segment);
+                places = overlay(places, over.into_iter().map(within).collect());
+            }
+            places
+        };
+        let mut body = |name: &'static str, segment: &Arc<Segment>| {
+            jobs.push(Job { segment: segment.clone(), places: decide(name, segment) });
+            Ok(segment.clone())
+        };
+        let body: &mut Move<'_> = &mut body;
+        column.moved(body)?;
+        if let Some(translation) = part.translation(place) {
+            body("translation", &translation.segment)?;
+        }
+        Ok(())
+    }
+
+    /// The rows of a part among some rows of the table.
+    fn rows_in_part(&self, number: usize, rows: &Range<u64>) -> Option<Range<usize>> {
+        let before: usize = self.table.parts()[..number].iter().map(Part::rows).sum();
+        let start = (rows.start as usize).max(before) - before;
+        let end = (rows.end as usize).saturating_sub(before).min(self.table.parts()[number].rows());
+        (start < end).then_some(start..end)
+    }
+
+    /// The copies that a part needs, made of its columns.
+    fn replicas(&self, number: usize, part: &Part) -> SqlResult<Vec<Replica>> {
+        let mut replicas: Vec<Replica> = Vec::new();
+        for (place, column) in part.columns.iter().enumerate() {
+            let placement = self.design.placement_of(self.topology(), place, number);
+            if !matches!(placement, Placement::Replicated(_)) {
+                continue;
+            }
+            let column_place =
+                ColumnPlace::new(self.context.allocator, &placement, self.turn(number, place));
+            let decided = decided_for(&column_place, column);
+            for nodes in &decided.copies {
+                self.context.check_cancelled()?;
+                let copy = Arc::new(copied(column, nodes, decided.copies_iv)?);
+                match replicas.iter_mut().find(|it| it.nodes == *nodes) {
+                    Some(replica) => replica.columns[place] = copy,
+                    None => {
+                        let mut columns = part.columns.clone();
+                        columns[place] = copy;
+                        replicas.push(Replica { nodes: nodes.clone(), columns });
+                    }
+                }
+            }
+        }
+        Ok(replicas)
+    }
+}
+
+/// A column with copies of its dictionary, or of all its segments, on some nodes.
+fn copied(column: &Column, nodes: &[NodeId], with_iv: bool) -> SqlResult<Column> {
+    let policy = match nodes {
+        [node] => PagePolicy::Node(*node),
+        nodes => PagePolicy::Interleave(nodes.to_vec()),
+    };
+    column.moved(&mut |name, segment| {
+        // An index is looked up once per query, not per morsel: its readers share it.
+        let copied = with_iv && !name.starts_with("ix");
+        if copied || matches!(name, "dictionary" | "zones") {
+            Ok(Arc::new(segment.copy(&policy).map_err(out_of_memory)?))
+        } else {
+            Ok(segment.clone())
+        }
+    })
+}
+
+fn decided_for(place: &ColumnPlace<'_>, column: &Column) -> ColumnPlacement {
+    let bytes_iv = match &column.encoding {
+        Encoding::Plain(PlainStrings::Own(heap)) => heap.bytes_segment().bytes(),
+        _ => column.iv().segment().bytes(),
+    };
+    let bits = if column.bits() == 0 { 8 } else { column.bits() };
+    place.decide(&ColumnShape { bits, bytes_iv, bytes_dictionary: 0 })
+}
+
+/// Where a segment of a column goes, as when it is built.
+fn places_of(place: &ColumnPlace<'_>, column: &Column, name: &str, segment: &Segment) -> Places {
+    let bytes = segment.bytes();
+    let bits = match name {
+        "iv" => column.bits(),
+        "nulls" => 1,
+        "texts" => 8,
+        "ends" => (bytes / column.rows().max(1) * 8) as u32,
+        _ => return vec![(0..bytes, decided_for(place, column).dictionary)],
+    };
+    place.decide(&ColumnShape { bits, bytes_iv: bytes, bytes_dictionary: 0 }).iv
+}
+
+/// The bytes that a segment holds of some rows; `None` when what it holds does not belong to rows.
+fn bytes_of_rows(
+    column: &Column,
+    name: &str,
+    segment: &Segment,
+    rows: &Range<usize>,
+) -> Option<Range<usize>> {
+    let bits = match (name, &column.encoding) {
+        ("iv", _) => column.bits(),
+        ("nulls", _) => 1,
+        ("ends", _) => (segment.bytes() / column.rows().max(1) * 8) as u32,
+        ("texts", Encoding::Plain(PlainStrings::Own(heap))) => {
+            let base = segment.as_bytes().as_ptr().addr();
+            let start = heap.bytes_at(rows.start).as_ptr().addr() - base;
+            let last = heap.bytes_at(rows.end - 1);
+            let end = last.as_ptr().addr() + last.len() - base;
+            return (start < end).then_some(whole(start..end, segment));
+        }
+        _ => return None,
+    };
+    let bytes = bitpack::byte_range(rows.start, rows.len(), bits);
+    (!bytes.is_empty()).then_some(whole(bytes, segment))
+}
+
+/// A range of bytes grown to whole pages of a segment.
+fn whole(bytes: Range<usize>, segment: &Segment) -> Range<usize> {
+    let page = segment.page_map().page_bytes();
+    bytes.start / page * page..bytes.end.next_multiple_of(page).min(segment.bytes())
+}
+
+/// Ranges whose cuts fall on pages.
+fn whole_pages(places: Places, segment: &Segment) -> Places {
+    let page = segment.page_map().page_bytes();
+    let last = places.last().map_or(0, |it| it.0.end);
+    let round = |at: usize| if at == last { at } else { at / page * page };
+    let cut = places.into_iter().map(|(it, policy)| (round(it.start)..round(it.end), policy));
+    cut.filter(|it| !it.0.is_empty()).collect()
+}
+
+/// Some places with others laid over them.
+fn overlay(under: Places, over: Places) -> Places {
+    let mut result = Places::new();
+    for (range, policy) in under {
+        let mut rest = vec![range];
+        for (hole, _) in &over {
+            let cut = |it: Range<usize>| {
+                [it.start..it.end.min(hole.start), it.start.max(hole.end)..it.end]
+            };
+            rest = rest.into_iter().flat_map(cut).filter(|it| it.start < it.end).collect();
+        }
+        result.extend(rest.into_iter().map(|it| (it, policy.clone())));
+    }
+    result.extend(over);
+    result.sort_by_key(|it| it.0.start);
+    result
+}
+
+/// Where the pages of a segment are, as places.
+fn places_now(segment: &Segment) -> Places {
+    let map: Arc<PageSocketMap> = segment.page_map();
+    let base = segment.as_bytes().as_ptr().addr();
+    let ranges = map.ranges().into_iter().map(|it| {
+        let start = it.base.saturating_sub(base);
+        let end = (it.base + it.pages * map.page_bytes() - base).min(segment.bytes());
+        let policy = match &it.location {
+            Location::Node(node) => PagePolicy::Node(*node),
+            Location::Interleaved { nodes, .. } => PagePolicy::Interleave(nodes.clone()),
+        };
+        (start..end, policy)
+    });
+    ranges.filter(|it| !it.0.is_empty()).collect()
+}
+
+/// Whether a segment is where it shall be, as far as that can be told.
+fn is_there(segment: &Segment, places: &Places) -> bool {
+    let map = segment.page_map();
+    let base = segment.as_bytes().as_ptr().addr();
+    places.iter().all(|(range, policy)| {
+        let PagePolicy::Node(node) = policy else { return false };
+        let under = map.subset(base + range.start, range.len());
+        let first = (base + range.start) / map.page_bytes();
+        let pages = (base + range.end).div_ceil(map.page_bytes()) - first;
+        under.summary() == [(*node, pages)]
+    })
+}
+
+/// Whether pages of a segment can be moved to its places one by one; else it is copied.
+fn moves(segment: &Segment, places: &Places) -> bool {
+    let fits = |(range, policy): &(Range<usize>, PagePolicy)| {
+        *policy != PagePolicy::FirstTouch
+            && (range.start % HUGE_PAGE == 0 || segment.bytes() > COPY_BYTES)
+    };
+    segment.is_movable() && places.iter().all(fits)
+}
+
+/// Moves or copies a segment.
+fn run(job: &Job, context: &BuildContext<'_>) -> SqlResult<Arc<Segment>> {
+    let segment = &job.segment;
+    context.check_cancelled()?;
+    if segment.bytes() == 0 || job.places.is_empty() || is_there(segment, &job.places) {
+        return Ok(segment.clone());
+    }
+    if moves(segment, &job.places) {
+        for (range, policy) in &job.places {
+            let mut start = range.start;
+            while start < range.end {
+                context.check_cancelled()?;
+                let end = range.end.min(start + STEP_BYTES);
+                segment.place_range(start..end, policy).map_err(move_failed)?;
+                start = end;
+            }
+        }
+        return Ok(segment.clone());
+    }
+    let all = overlay(places_now(segment), job.places.clone());
+    let copy = context.allocator.allocate_placed(segment.bytes(), &all).map_err(out_of_memory)?;
+    let mut copy = copy;
+    for (to, from) in
+        copy.as_bytes_mut().chunks_mut(STEP_BYTES).zip(segment.as_bytes().chunks(STEP_BYTES))
+    {
+        context.check_cancelled()?;
+        to.copy_from_slice(from);
+    }
+    if copy.page_map().pages() == 0 {
+        copy.locate().map_err(out_of_memory)?;
+    }
+    Ok(Arc::new(copy))
+}
+
+fn move_failed(error: hardware::MachineError) -> SqlError {
+    match error {
+        error @ hardware::MachineError::OutOfMemory { .. } => out_of_memory(error),
+        error => SqlError::new(SqlState::IO_ERROR, format!("pages could not be moved: {error}"))
+            .with_hint("nodewise.nodes shows what the nodes have free; the data is as it was"),
+    }
+}
+
+/// Refuses a move for which a node has too little free memory, before anything moves.
+fn check_memory(jobs: &[Job], context: &BuildContext<'_>) -> SqlResult<()> {
+    let machine: &dyn Machine = &**context.allocator.machine();
+    let mut wanted: BTreeMap<NodeId, u64> = BTreeMap::new();
+    for job in jobs.iter().filter(|it| !is_there(&it.segment, &it.places)) {
+        let map = job.segment.page_map();
+        let base = job.segment.as_bytes().as_ptr().addr();
+        let stays = moves(&job.segment, &job.places);
+        for (range, policy) in &job.places {
+            let nodes = match policy {
+                PagePolicy::Node(node) => std::slice::from_ref(node),
+                PagePolicy::Interleave(nodes) => nodes.as_slice(),
+                PagePolicy::FirstTouch => &[],
+            };
+            let under = map.subset(base + range.start, range.len());
+            for node in nodes {
+                let share = range.len() as u64 / nodes.len() as u64;
+                let there = under.summary().into_iter().find(|it| it.0 == *node);
+                let there = there.map_or(0, |it| (it.1 * map.page_bytes()) as u64);
+                let more = if stays { share.saturating_sub(there) } else { share };
+                *wanted.entry(*node).or_default() += more;
+            }
+        }
+    }
+    for (node, bytes) in &wanted {
+        let Some(memory) = machine.node_memory(*node) else { continue };
+        if *bytes > memory.available.0 {
+            let all: Vec<String> = (machine.topology().memory_nodes().into_iter())
+                .filter_map(|it| Some(format!("node {it}: {}", machine.node_memory(it)?.available)))
+                .collect();
+            let message = format!(
+                "node {node} has {} free, and {} would go there",
+                memory.available,
+                Bytes(*bytes)
+            );
+            return Err(SqlError::new(SqlState::OUT_OF_MEMORY, message)
+                .with_hint(format!("free memory is {}", all.join(", "))));
+        }
+    }
+    Ok(())
+}
