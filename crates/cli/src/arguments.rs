@@ -25,6 +25,8 @@ pub struct Arguments {
 pub enum Command {
     /// Print the machine as this process may use it
     Topology,
+    /// Measure latency and bandwidth between all nodes, and keep them for placement and scheduling
+    Probe(ProbeArguments),
     /// Make TPC-H, load it, run the 22 queries, check every answer
     Demo(DemoArguments),
     /// Measure
@@ -84,6 +86,20 @@ pub struct DataArguments {
     /// Folder of the Parquet files, made when it has none; a folder for temporary files when not given
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+}
+
+/// `nodewise probe`.
+#[derive(Args, Debug)]
+pub struct ProbeArguments {
+    /// Take a few seconds and be less exact
+    #[arg(long)]
+    pub quick: bool,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Keep the figures in this file instead of the one that every start reads
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `nodewise demo`.
@@ -172,6 +188,7 @@ mod tests {
         assert!(parse("nodewise -c a -c b --format csv").is_ok());
         assert!(parse("nodewise bench tpch --scale 1 --runs 3 --queries 1,6 --json f").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 d").is_ok());
+        assert!(parse("nodewise probe --quick --json --output f").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 --out d").is_ok());
         assert!(parse("nodewise --threads 2").is_ok());
         for wrong in [
@@ -183,6 +200,8 @@ mod tests {
             "nodewise generate tpch",
             "nodewise bench",
             "nodewise fly",
+            "nodewise probe --output",
+            "nodewise probe fast",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

@@ -15,6 +15,7 @@ mod dot;
 mod failure;
 mod highlight;
 mod interrupt;
+mod measured;
 mod output;
 mod progress;
 mod runner;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         None => shell::run(&arguments.shell),
         Some(Command::Topology) => commands::topology::run(),
+        Some(Command::Probe(options)) => commands::probe::run(&options),
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
         Some(Command::Bench(BenchCommand::Memory(options))) => commands::bench::memory(&options),

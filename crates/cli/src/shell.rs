@@ -16,9 +16,9 @@ use crate::arguments::{PoolArguments, ShellArguments};
 use crate::failure::Failure;
 use crate::highlight::SqlHighlighter;
 use crate::output::Format;
-use crate::progress;
 use crate::runner::{Flow, Runner};
 use crate::splitter::StatementSplitter;
+use crate::{measured, progress};
 
 /// Statements that the history keeps.
 const HISTORY_MAX: usize = 10_000;
@@ -26,7 +26,9 @@ const HISTORY_MAX: usize = 10_000;
 /// Opens an empty database on this machine.
 pub fn open_database(pool: &PoolArguments) -> Result<Arc<Database>, Failure> {
     let machine: Arc<dyn Machine> = hardware_linux::open();
-    let options = DatabaseOptions { workers: pool.threads, ..DatabaseOptions::default() };
+    let performance = measured::load(machine.topology()).map(Arc::new);
+    let options =
+        DatabaseOptions { workers: pool.threads, performance, ..DatabaseOptions::default() };
     Ok(Database::open(machine, options)?)
 }
 

@@ -141,6 +141,8 @@ fn wrong_arguments_end_with_code_2() {
         &["demo", "--scale", "0"],
         &["bench", "tpch", "--queries", "23"],
         &["--threads", "none"],
+        &["probe", "--fast"],
+        &["probe", "node0"],
     ] {
         let output = nodewise(wrong);
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
@@ -154,6 +156,36 @@ fn the_machine_is_printed() {
     let output = nodewise(&["topology"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(stdout(&output).contains("socket 0"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_probe_is_kept_and_the_next_start_uses_it() {
+    let cache = Temporary::new("probe");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nodewise"));
+        command.args(arguments).env("XDG_CACHE_HOME", cache.path()).output().unwrap()
+    };
+    let probed = run(&["probe", "--quick"]);
+    assert_eq!(probed.status.code(), Some(0), "{}", stderr(&probed));
+    for title in ["Idle latency, ns", "Read bandwidth, MB/s", "Write bandwidth", "Caches"] {
+        assert!(stdout(&probed).contains(title), "{title}: {}", stdout(&probed));
+    }
+    let folder = std::fs::read_dir(cache.0.join("nodewise")).unwrap();
+    let files: Vec<PathBuf> = folder.map(|it| it.unwrap().path()).collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert!(stderr(&probed).contains(files[0].to_str().unwrap()));
+    let text = std::fs::read_to_string(&files[0]).unwrap();
+    assert!(text.starts_with("nodewise probe 1\n") && text.contains("\nread 0 0 "), "{text}");
+    let seen = run(&["topology"]);
+    assert!(stdout(&seen).contains(" GB/s, ") && stderr(&seen).is_empty(), "{}", stdout(&seen));
+    // A damaged file is told and passed over.
+    std::fs::write(&files[0], "nodewise probe 1\nnodes 0\nread 0 0 fast\n").unwrap();
+    let damaged = run(&["-c", "SELECT 1 AS x"]);
+    assert_eq!(damaged.status.code(), Some(0));
+    assert!(stderr(&damaged).contains("line 3: "), "{}", stderr(&damaged));
+    let nowhere = run(&["probe", "--quick", "--output", "/proc/none/probe"]);
+    assert_eq!(nowhere.status.code(), Some(1));
+    assert!(stderr(&nowhere).starts_with("ERROR: /proc/none/probe cannot be written"));
 }
 
 #[test]

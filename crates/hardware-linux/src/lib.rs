@@ -21,4 +21,4 @@ pub mod topology;
 pub use interrupt::on_interrupt;
 pub use kernel::terminal_columns;
 pub use machine::{LinuxMachine, open};
-pub use topology::{TopologyError, read_topology};
+pub use topology::{TopologyError, read_advice, read_topology};

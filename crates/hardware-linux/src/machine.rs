@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 
 use hardware::topology::{Cpu, LlcId, Node};
 use hardware::{
-    CpuId, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction, SocketId,
-    Topology, WorkerSpec, WorkerTeam,
+    Advice, CpuId, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction,
+    SocketId, Topology, WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
@@ -332,6 +332,13 @@ impl Machine for LinuxMachine {
 
     fn restrictions(&self) -> Vec<Restriction> {
         self.restrictions.clone()
+    }
+
+    fn advice(&self) -> Vec<Advice> {
+        let mut advice = topology::read_advice(Path::new("/"), &self.topology);
+        // Said as a restriction already.
+        advice.retain(|it| !self.restrictions.iter().any(|other| other.call == it.subject));
+        advice
     }
 
     fn resident_bytes(&self) -> (Bytes, Bytes) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hardware::{LlcId, NodeId, SocketId, Topology};
-use hardware_linux::{TopologyError, read_topology};
+use hardware_linux::{TopologyError, read_advice, read_topology};
 use stdx::sync::atomic::{AtomicUsize, Ordering};
 use stdx::{Bytes, Prng};
 
@@ -298,6 +298,72 @@ fn a_cpuset_excludes_cpus_and_a_node() {
 
 const V2_MOUNT: &str =
     "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+
+/// The subjects of the advice on a captured machine.
+fn advice(tree: &Tree) -> Vec<&'static str> {
+    read_advice(&tree.0, &tree.read()).iter().map(|it| it.subject).collect()
+}
+
+#[test]
+fn kernel_settings_that_work_against_placement_are_told() {
+    let tree = four_sockets().tree();
+    assert!(advice(&tree).is_empty(), "what is not there is harmless");
+    const HUGE: &str = "sys/kernel/mm/transparent_hugepage/enabled";
+    tree.put("proc/sys/kernel/numa_balancing", "0\n");
+    tree.put("proc/sys/vm/zone_reclaim_mode", "0\n");
+    tree.put(HUGE, "always [madvise] never\n");
+    assert!(advice(&tree).is_empty());
+    tree.put("proc/sys/kernel/numa_balancing", "2\n");
+    tree.put("proc/sys/vm/zone_reclaim_mode", "1\n");
+    tree.put(HUGE, "always madvise [never]\n");
+    assert_eq!(advice(&tree), ["numa_balancing", "zone_reclaim_mode", "huge_pages"]);
+    let list = read_advice(&tree.0, &tree.read());
+    assert!(list[0].finding.contains("kernel.numa_balancing is 2"), "{list:?}");
+    assert_eq!(list[0].remedy, "sysctl kernel.numa_balancing=0");
+    // With one node there is nothing to balance and nothing to reclaim early.
+    let small = one_node().tree();
+    small.put("proc/sys/kernel/numa_balancing", "1\n");
+    small.put("proc/sys/vm/zone_reclaim_mode", "1\n");
+    small.put(HUGE, "[never]");
+    assert_eq!(advice(&small), ["huge_pages"]);
+}
+
+#[test]
+fn a_cpuset_that_splits_memory_from_cpus_is_told() {
+    let tree = four_sockets().tree();
+    let status = |cpus: &str, mems: &str| {
+        let text = format!("Cpus_allowed_list:\t{cpus}\nMems_allowed_list:\t{mems}\n");
+        tree.put("proc/self/status", text);
+        read_advice(&tree.0, &tree.read())
+    };
+    assert!(status("0-7", "0-1").is_empty());
+    let both = status("0-11", "0,3");
+    assert_eq!(both.iter().map(|it| it.subject).collect::<Vec<_>>(), ["cpuset", "cpuset"]);
+    assert!(both[0].finding.starts_with("of nodes 1, 2 this process may use the CPUs"), "{both:?}");
+    assert!(both[1].finding.starts_with("of node 3 this process may use the memory"), "{both:?}");
+    // A memory expander has no CPUs to be split from.
+    tree.put(&format!("{NODE}/node3/cpulist"), "\n");
+    assert!(status("0-11", "0-3").is_empty());
+}
+
+#[test]
+fn a_node_without_free_memory_is_told() {
+    let tree = four_sockets().tree();
+    let put = |free: u64, cached: u64| {
+        tree.put(
+            &format!("{NODE}/node2/meminfo"),
+            format!(
+                "Node 2 MemTotal: 4194304 kB\nNode 2 MemFree: {free} kB\n\
+                 Node 2 Inactive(file): {cached} kB\n"
+            ),
+        );
+        read_advice(&tree.0, &tree.read())
+    };
+    assert!(put(30_000, 500_000).is_empty(), "cached files make room");
+    let full = put(30_000, 0);
+    assert_eq!((full.len(), full[0].subject), (1, "memory"));
+    assert!(full[0].finding.starts_with("node 2 has 29.3 MiB of 4.0 GiB left"), "{full:?}");
+}
 
 #[test]
 fn version_2_limits_are_the_least_over_the_ancestors() {

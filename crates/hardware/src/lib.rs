@@ -7,12 +7,13 @@
 pub mod machine;
 pub mod performance;
 mod render;
+mod render_performance;
 pub mod samples;
 pub mod topology;
 
 pub use machine::{
-    Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step, Worker, WorkerSpec,
-    WorkerTeam,
+    Advice, Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step, Worker,
+    WorkerSpec, WorkerTeam,
 };
 pub use performance::{CacheStep, Latency, Matrix, Performance};
 pub use topology::{CpuId, LlcId, NodeId, SocketId, Topology};

@@ -104,6 +104,17 @@ pub struct Restriction {
     pub consequence: String,
 }
 
+/// A setting of the machine that works against placement, and what to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Advice {
+    /// What it is about: a setting's name, or `cpuset`, `memory`.
+    pub subject: &'static str,
+    /// What was found and what follows from it, in a sentence.
+    pub finding: String,
+    /// What to do.
+    pub remedy: String,
+}
+
 /// Why a Machine could not do what was asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MachineError {
@@ -176,6 +187,10 @@ pub trait Machine: Send + Sync {
     fn count_accesses(&self, _on: bool) {}
     /// What the OS forbids here.
     fn restrictions(&self) -> Vec<Restriction>;
+    /// What an administrator should change.
+    fn advice(&self) -> Vec<Advice> {
+        Vec::new()
+    }
     /// Peak and current resident bytes of this process; zero where it is not known.
     fn resident_bytes(&self) -> (Bytes, Bytes);
     /// The bytes this process may still take: free memory or the cgroup's limit, whichever is less.

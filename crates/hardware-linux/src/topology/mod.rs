@@ -12,6 +12,7 @@
 //! | distances | 10 to itself, 20 to others |
 //! | masks of the process, cgroup files | no restriction |
 
+mod advice;
 mod cgroup;
 mod cpus;
 mod files;
@@ -21,8 +22,8 @@ mod nodes;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use hardware::Topology;
 use hardware::topology::{Cpu, CpuId};
+use hardware::{Advice, Topology};
 use stdx::Bytes;
 
 pub(crate) use cgroup::{available_bytes, resident_bytes};
@@ -64,6 +65,11 @@ impl std::error::Error for TopologyError {}
 /// The machine below `root`: `/`, or a captured tree. The affinity mask is the one in `proc/self/status`.
 pub fn read_topology(root: &Path) -> Result<Topology, TopologyError> {
     read(&Root::new(root), None)
+}
+
+/// What an administrator should change on the machine below `root`, which was read as `topology`.
+pub fn read_advice(root: &Path, topology: &Topology) -> Vec<Advice> {
+    advice::advice(&Root::new(root), topology)
 }
 
 /// As [`read_topology`], with the affinity mask given.

@@ -11,7 +11,8 @@ use super::cpus::FoundCpu;
 use super::files::kilobytes;
 use super::{Root, TopologyError};
 
-const FOLDER: &str = "sys/devices/system/node";
+/// Where the kernel shows the nodes.
+pub const FOLDER: &str = "sys/devices/system/node";
 const LOCAL: u32 = 10;
 const REMOTE: u32 = 20;
 
