@@ -10,5 +10,6 @@
 #![forbid(unsafe_code)]
 
 pub mod memory;
+pub mod page_map;
 pub mod report;
 pub mod tpch;

@@ -104,7 +104,7 @@ impl Table {
     }
 
     /// A table that was just built: what a build does not do itself is done, which is copies, demands for rows, and to
-    /// learn where first touch has put the pages.
+    /// learn where the pages are.
     pub(crate) fn follow_preference(self, context: &BuildContext<'_>) -> SqlResult<Self> {
         let topology = context.allocator.machine().topology();
         let replicated = (self.parts().iter().enumerate()).any(|(part, it)| {
@@ -120,10 +120,7 @@ impl Table {
             self
         };
         for component in table.components() {
-            let unknown = component.segment.page_map().pages() == 0;
-            if unknown && component.segment.bytes() > 0 {
-                component.segment.locate().map_err(out_of_memory)?;
-            }
+            learn(component.segment, topology)?;
         }
         Ok(table)
     }
@@ -431,10 +428,18 @@ fn run(job: &Job, context: &BuildContext<'_>) -> SqlResult<Arc<Segment>> {
         context.check_cancelled()?;
         to.copy_from_slice(from);
     }
-    if copy.page_map().pages() == 0 {
-        copy.locate().map_err(out_of_memory)?;
-    }
+    learn(&copy, context.allocator.machine().topology())?;
     Ok(Arc::new(copy))
+}
+
+/// Asks where the pages of a filled segment are. The OS may have dealt them in other turns than was expected, as huge
+/// pages are not always to be had, or have taken another node for a full one; first touch promised nothing at all.
+fn learn(segment: &Segment, topology: &Topology) -> SqlResult<()> {
+    let unknown = segment.page_map().pages() == 0;
+    if segment.bytes() > 0 && (unknown || topology.nodes.len() > 1) {
+        segment.locate().map_err(out_of_memory)?;
+    }
+    Ok(())
 }
 
 fn move_failed(error: hardware::MachineError) -> SqlError {

@@ -3,6 +3,7 @@
 use std::io::{Write, stdout};
 
 use bench::memory::ReadBench;
+use bench::page_map;
 use bench::report::{Facts, tpch_json};
 use bench::tpch::{QueryRecord, Verdict, default_folder, geometric_mean, run_rounds, select};
 use hardware::{Machine, MachineError};
@@ -125,5 +126,7 @@ pub fn memory(options: &MemoryArguments) -> Result<bool, Failure> {
         let plural = if threads == 1 { " " } else { "s" };
         writeln!(out, "{threads:>4} thread{plural} {speed:8.2} GB/s  {:6.2} x", speed / alone)?;
     }
+    let lookup = page_map::lookup_ns(&*machine);
+    writeln!(out, "Page-socket map of {} ranges: {lookup:.0} ns a lookup", page_map::RANGES)?;
     Ok(true)
 }
