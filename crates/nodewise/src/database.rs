@@ -12,6 +12,7 @@ use storage::{Catalog, Table};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::Session;
+use crate::plan_cache::PlanCache;
 
 /// How a database is set up.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +37,8 @@ pub struct Database {
     pub(crate) traffic: Arc<Traffic>,
     /// Held while a statement changes tables, so that two appends cannot lose one another.
     pub(crate) writer: Mutex<()>,
+    /// Plans of statements by text.
+    pub(crate) plans: PlanCache,
     statements: AtomicU64,
 }
 
@@ -59,6 +62,7 @@ impl Database {
             planner: Planner::new(),
             traffic,
             writer: Mutex::new(()),
+            plans: PlanCache::default(),
             statements: AtomicU64::new(0),
             machine,
         }))

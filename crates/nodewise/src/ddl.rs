@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use plan::{Expr, ExprKind, Operator, Plan};
-use planner::{ColumnDefinition, ParsedQuery};
+use planner::{ColumnDefinition, KeyDefinition, ParsedQuery};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
 use types::{SqlError, SqlResult, SqlState};
@@ -26,6 +26,7 @@ impl Session {
         &mut self,
         name: &str,
         columns: Vec<ColumnDefinition>,
+        keys: &[KeyDefinition],
         if_not_exists: bool,
     ) -> SqlResult<Answer> {
         if if_not_exists && self.database.catalog.get(name).is_some() {
@@ -33,11 +34,16 @@ impl Session {
         }
         let schema: Vec<ColumnSchema> = columns
             .into_iter()
-            .map(|it| ColumnSchema::new(it.name, it.data_type, it.nullable))
+            .map(|it| {
+                let required = keys.iter().any(|key| key.primary && key.columns.contains(&it.name));
+                ColumnSchema::new(it.name, it.data_type, it.nullable && !required)
+            })
             .collect();
         check_names(&schema)?;
-        let table = Table::empty(name, &schema, &BuildContext::serial(&self.database.allocator))?;
-        self.database.catalog.create(table)?;
+        let context = BuildContext::serial(&self.database.allocator);
+        let table = Table::empty(name, &schema, &context)?;
+        let rules = self.rules_of(&table, keys)?;
+        self.database.catalog.create(table.with_rules(rules, &context)?)?;
         Ok(done("CREATE TABLE"))
     }
 
@@ -189,7 +195,7 @@ impl Session {
         Ok(done(format!("COPY {rows}")))
     }
 
-    fn existing(&self, name: &str) -> SqlResult<Arc<Table>> {
+    pub(crate) fn existing(&self, name: &str) -> SqlResult<Arc<Table>> {
         self.database.catalog.get(name).ok_or_else(|| {
             SqlError::new(SqlState::UNDEFINED_TABLE, format!("table \"{name}\" does not exist"))
         })
@@ -232,7 +238,7 @@ impl Session {
         builder.finish(&BuildContext::serial(&self.database.allocator))
     }
 
-    fn build_context<'a>(
+    pub(crate) fn build_context<'a>(
         &'a self,
         team: &'a LoadTeam,
         progress: &'a LoadProgress<'a>,
@@ -250,7 +256,11 @@ impl Session {
     }
 
     /// What a cancelled load failed with is only that it was cancelled.
-    fn cancelled_or<T>(&self, cancel: &CancelToken, result: SqlResult<T>) -> SqlResult<T> {
+    pub(crate) fn cancelled_or<T>(
+        &self,
+        cancel: &CancelToken,
+        result: SqlResult<T>,
+    ) -> SqlResult<T> {
         match result {
             Err(_) if cancel.is_cancelled() => {
                 Err(SqlError::new(SqlState::QUERY_CANCELED, "the statement was cancelled"))

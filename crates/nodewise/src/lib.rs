@@ -12,7 +12,11 @@
 mod answer;
 mod database;
 mod ddl;
+mod index_ddl;
 mod parallel;
+mod parameter;
+mod plan_cache;
+mod prepared;
 mod profile;
 mod progress;
 mod result;
@@ -25,6 +29,7 @@ mod views;
 
 pub use answer::{Answer, QueryProfile};
 pub use database::{Database, DatabaseOptions};
+pub use prepared::Prepared;
 pub use progress::{NoProgress, Progress};
 pub use scheduler::{CancelToken, StealingScope};
 pub use session::{CancelHandle, Session};

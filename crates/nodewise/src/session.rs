@@ -1,5 +1,6 @@
 //! The life of a statement: parse, take a snapshot, plan, run, answer.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_schema::Schema;
@@ -8,13 +9,15 @@ use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::settings::Settings;
-use crate::{Answer, CancelToken, Database, NoProgress, Progress};
+use crate::{Answer, CancelToken, Database, NoProgress, Prepared, Progress};
 
 /// A client of a database. Statements of one session run one after the other.
 pub struct Session {
     pub(crate) database: Arc<Database>,
     pub(crate) settings: Settings,
     pub(crate) progress: Arc<dyn Progress>,
+    /// Prepared statements by name.
+    pub(crate) prepared: HashMap<String, Prepared>,
     running: Arc<Mutex<CancelToken>>,
 }
 
@@ -35,6 +38,7 @@ impl Session {
             database,
             settings: Settings::default(),
             progress: Arc::new(NoProgress),
+            prepared: HashMap::new(),
             running: Arc::new(Mutex::new(CancelToken::new())),
         }
     }
@@ -58,13 +62,24 @@ impl Session {
     /// it stays.
     pub fn execute(&mut self, sql: &str) -> SqlResult<Vec<Answer>> {
         let started = self.database.machine.now();
+        let snapshot = self.database.catalog.snapshot();
+        if let Some(cached) = self.database.plans.get(sql, snapshot.version()) {
+            let planned = self.database.machine.now();
+            let mut answer = self.guarded(|session, cancel| {
+                session.run_plan_on(&cached.plan, &snapshot, &cached.schema, &cancel)
+            })?;
+            answer.profile.planning = planned - started;
+            return Ok(vec![answer]);
+        }
         let statements = self.database.planner.parse(sql)?;
         let mut parsing = self.database.machine.now() - started;
         let mut answers = Vec::with_capacity(statements.len());
+        let only = statements.len() == 1;
         for statement in statements {
-            let cancel = CancelToken::new();
-            *self.running.lock() = cancel.clone();
-            let mut answer = self.run_guarded(statement, cancel)?;
+            let mut answer = self.guarded(|session, cancel| match statement {
+                Statement::Query { query } => session.select(&query, only.then_some(sql), &cancel),
+                other => session.run_statement(other, cancel),
+            })?;
             answer.profile.planning += std::mem::take(&mut parsing);
             answers.push(answer);
         }
@@ -73,8 +88,13 @@ impl Session {
 
     /// A panic is a bug of ours; it ends its statement, not the program and the tables in it. Tables are immutable and
     /// replaced whole, so there is no half-changed state to fear.
-    fn run_guarded(&mut self, statement: Statement, cancel: CancelToken) -> SqlResult<Answer> {
-        let run = AssertUnwindSafe(|| self.run_statement(statement, cancel));
+    pub(crate) fn guarded(
+        &mut self,
+        run: impl FnOnce(&mut Self, CancelToken) -> SqlResult<Answer>,
+    ) -> SqlResult<Answer> {
+        let cancel = CancelToken::new();
+        *self.running.lock() = cancel.clone();
+        let run = AssertUnwindSafe(|| run(self, cancel));
         catch_unwind(run).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text =

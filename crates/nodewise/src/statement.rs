@@ -11,13 +11,19 @@ use storage::{CatalogSnapshot, Table};
 use types::{CatalogView, SqlError, SqlResult, TableId, TableInfo};
 
 use crate::ddl::Target;
+use crate::index_ddl::NewIndex;
 use crate::parallel::LoadTeam;
+use crate::plan_cache::CachedPlan;
+use crate::prepared::tables_of;
 use crate::result::{schema_of, to_record_batches};
 use crate::session::done;
 use crate::{Answer, CancelToken, QueryProfile, Session, views};
 
+/// Tables by id.
+pub(crate) type Tables = HashMap<TableId, Arc<Table>>;
+
 /// One snapshot of the tables, with the views and files that a statement names.
-struct StatementCatalog<'a> {
+pub(crate) struct StatementCatalog<'a> {
     session: &'a Session,
     snapshot: Arc<CatalogSnapshot>,
     /// Views and files, made when first asked for.
@@ -25,7 +31,7 @@ struct StatementCatalog<'a> {
 }
 
 impl<'a> StatementCatalog<'a> {
-    fn new(session: &'a Session) -> Self {
+    pub(crate) fn new(session: &'a Session) -> Self {
         let snapshot = session.database.catalog.snapshot();
         Self { session, snapshot, transient: Mutex::new(HashMap::new()) }
     }
@@ -49,11 +55,24 @@ impl<'a> StatementCatalog<'a> {
         table
     }
 
-    /// All tables that a plan may name.
-    fn tables(self) -> HashMap<TableId, Arc<Table>> {
-        let named =
-            self.snapshot.tables().into_iter().chain(self.transient.into_inner().into_values());
-        named.map(|it| (it.id, it)).collect()
+    /// The version of the catalog that the snapshot is of.
+    pub(crate) fn version(&self) -> u64 {
+        self.snapshot.version()
+    }
+
+    /// Whether there are tables that live as long as the statement only.
+    pub(crate) fn has_transient(&self) -> bool {
+        !self.transient.lock().is_empty()
+    }
+
+    /// The tables that a plan scans.
+    fn tables(&self, plan: &Plan) -> Tables {
+        let transient = self.transient.lock();
+        let find = |id| {
+            let stored = self.snapshot.by_id(id);
+            stored.or_else(|| transient.values().find(|it| it.id == id)).cloned()
+        };
+        tables_of(plan, find)
     }
 }
 
@@ -81,6 +100,8 @@ pub(crate) struct Finished {
     pub plan: Plan,
     pub executed: Executed,
     pub profile: QueryProfile,
+    /// The version of the catalog on which the plan is right at any time; `None` when it is right this once.
+    pub version: Option<u64>,
 }
 
 impl Session {
@@ -91,13 +112,27 @@ impl Session {
         cancel: CancelToken,
     ) -> SqlResult<Answer> {
         match statement {
-            Statement::Query { query } => self.select(&query, &cancel),
+            Statement::Query { query } => self.select(&query, None, &cancel),
             Statement::Explain { query, analyze, format } => {
                 self.explain(&query, analyze, format, &cancel)
             }
-            Statement::CreateTable { name, columns, if_not_exists } => {
-                self.create_table(&name, columns, if_not_exists)
+            Statement::CreateTable { name, columns, keys, if_not_exists } => {
+                self.create_table(&name, columns, &keys, if_not_exists)
             }
+            Statement::CreateIndex { name, table, column, unique, if_not_exists } => {
+                let index = NewIndex { name, table, column, unique, if_not_exists };
+                self.create_index(&index, &cancel)
+            }
+            Statement::DropIndex { names, if_exists } => {
+                self.drop_indexes(&names, if_exists, &cancel)
+            }
+            Statement::Prepare { name, types, statement } => {
+                self.prepare_named(name, &types, *statement)
+            }
+            Statement::Execute { name, arguments } => {
+                self.execute_named(&name, &arguments, &cancel)
+            }
+            Statement::Deallocate { name } => self.deallocate(name.as_deref()),
             Statement::CreateTableAs { name, columns, query, if_not_exists, or_replace } => {
                 let target = Target { name, columns, if_not_exists, or_replace };
                 self.create_table_as(&target, &query, &cancel)
@@ -124,10 +159,20 @@ impl Session {
         }
     }
 
-    fn select(&mut self, query: &ParsedQuery, cancel: &CancelToken) -> SqlResult<Answer> {
+    /// Runs a query. When `text` is all there is of it, its plan is kept for the next time.
+    pub(crate) fn select(
+        &mut self,
+        query: &ParsedQuery,
+        text: Option<&str>,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
         let started = self.database.machine.now();
-        let Finished { plan, executed, mut profile } = self.run_query(query, cancel)?;
+        let Finished { plan, executed, mut profile, version } = self.run_query(query, cancel)?;
         let schema = schema_of(&plan.output);
+        if let (Some(text), Some(version)) = (text, version) {
+            let cached = CachedPlan { version, plan: Arc::new(plan), schema: schema.clone() };
+            self.database.plans.put(text, cached);
+        }
         let batches = to_record_batches(&executed.rows, &schema)?;
         profile.execution = self.database.machine.now() - started - profile.planning;
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
@@ -142,7 +187,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let (plan, actuals, profile): (Plan, Option<Vec<_>>, _) = if analyze {
-            let Finished { plan, executed, profile } = self.run_query(query, cancel)?;
+            let Finished { plan, executed, profile, .. } = self.run_query(query, cancel)?;
             let actuals = executed.reports.iter().map(crate::profile::actuals).collect();
             (plan, Some(actuals), profile)
         } else {
@@ -187,26 +232,38 @@ impl Session {
         let started = machine.now();
         let catalog = StatementCatalog::new(self);
         self.load_files(query, &catalog, cancel)?;
-        let mut plan = self.database.planner.plan_query(query, &catalog)?;
+        let made = self.database.planner.plan_with_parameters(query, &[], &catalog)?;
+        let mut plan = made.plan;
         adjust(&mut plan)?;
         let planned = machine.now();
+        let executed = self.run_plan(&plan, catalog.tables(&plan), cancel)?;
+        let profile = QueryProfile {
+            planning: planned - started,
+            execution: machine.now() - planned,
+            pipelines: executed.reports.clone(),
+        };
+        let version = (made.is_stable && !catalog.has_transient()).then(|| catalog.version());
+        Ok(Finished { plan, executed, profile, version })
+    }
+
+    /// Runs a plan on some tables.
+    pub(crate) fn run_plan(
+        &self,
+        plan: &Plan,
+        tables: Tables,
+        cancel: &CancelToken,
+    ) -> SqlResult<Executed> {
         let context = QueryContext {
             scheduler: self.database.scheduler.clone(),
-            machine: machine.clone(),
-            tables: catalog.tables(),
+            machine: self.database.machine.clone(),
+            tables,
             traffic: self.database.traffic.clone(),
             cancel: cancel.clone(),
             class: self.settings.priority,
             statement: self.database.next_statement(),
             max_workers: self.settings.workers,
         };
-        let executed = execute(&plan, &context)?;
-        let profile = QueryProfile {
-            planning: planned - started,
-            execution: machine.now() - planned,
-            pipelines: executed.reports.clone(),
-        };
-        Ok(Finished { plan, executed, profile })
+        execute(plan, &context)
     }
 
     /// Loads the files that a query names in place of tables.

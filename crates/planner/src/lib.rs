@@ -17,10 +17,20 @@ pub mod lower;
 pub mod rewrite;
 pub mod statement;
 
-pub use statement::{ColumnDefinition, ExplainFormat, ParsedQuery, Statement};
+pub use statement::{
+    Arguments, ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement,
+};
 
 use plan::Plan;
-use types::{CatalogView, SqlError, SqlResult};
+use types::{CatalogView, DataType, SqlError, SqlResult, Value};
+
+/// A plan, and whether it may be used again.
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// Whether planning at another time gives the same plan as long as the tables do not change.
+    pub is_stable: bool,
+}
 
 /// Plans queries. Made once, used by all sessions.
 pub struct Planner {
@@ -57,13 +67,48 @@ impl Planner {
 
     /// Plans a query on a picture of the tables.
     pub fn plan_query(&self, query: &ParsedQuery, catalog: &dyn CatalogView) -> SqlResult<Plan> {
-        let mut bound = self.frontend.bind(&query.0, catalog)?;
+        Ok(self.plan_with_parameters(query, &[], catalog)?.plan)
+    }
+
+    /// How many parameters a statement has: the greatest number that it names.
+    pub fn parameters_in(&self, statement: &Statement) -> SqlResult<usize> {
+        frontend::parameters::count(statement)
+    }
+
+    /// The types of the parameters of a query: those declared, and what the surroundings tell of the others.
+    pub fn parameter_types(
+        &self,
+        query: &ParsedQuery,
+        declared: &[Option<DataType>],
+        catalog: &dyn CatalogView,
+    ) -> SqlResult<Vec<Option<DataType>>> {
+        self.frontend.parameter_types(&query.0, declared, catalog)
+    }
+
+    /// The query with values in the place of its parameters, converted where a type is given.
+    pub fn substitute(
+        &self,
+        query: &ParsedQuery,
+        values: &[(Value, Option<DataType>)],
+    ) -> SqlResult<ParsedQuery> {
+        frontend::parameters::substitute(query, values)
+    }
+
+    /// Plans a query whose parameters have these types; they stay in the plan as [`plan::ExprKind::Parameter`].
+    pub fn plan_with_parameters(
+        &self,
+        query: &ParsedQuery,
+        parameters: &[Option<DataType>],
+        catalog: &dyn CatalogView,
+    ) -> SqlResult<Planned> {
+        let frontend::Bound { query: mut bound, is_stable } =
+            self.frontend.bind(&query.0, parameters, catalog)?;
         rewrite::optimise(&mut bound)?;
         let plan = lower::lower(&bound)?;
         if cfg!(debug_assertions) {
             plan::validate(&plan)
                 .map_err(|it| SqlError::internal(format!("invalid plan: {it}")))?;
         }
-        Ok(plan)
+        Ok(Planned { plan, is_stable })
     }
 }

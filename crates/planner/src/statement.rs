@@ -3,7 +3,7 @@
 use std::fmt;
 
 use datafusion_sql::sqlparser::ast;
-use types::DataType;
+use types::{DataType, Value};
 
 /// A parsed query; opaque, because its form belongs to the parser.
 #[derive(Clone, PartialEq)]
@@ -44,8 +44,51 @@ pub enum Statement {
         name: String,
         /// Its columns.
         columns: Vec<ColumnDefinition>,
+        /// Its keys.
+        keys: Vec<KeyDefinition>,
         /// Whether an existing table is no error.
         if_not_exists: bool,
+    },
+    /// CREATE INDEX.
+    CreateIndex {
+        /// Its name, made from the table's and the column's when not given.
+        name: Option<String>,
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// Whether no two rows may hold one value.
+        unique: bool,
+        /// Whether an existing index is no error.
+        if_not_exists: bool,
+    },
+    /// DROP INDEX.
+    DropIndex {
+        /// The indexes.
+        names: Vec<String>,
+        /// Whether a missing index is no error.
+        if_exists: bool,
+    },
+    /// PREPARE.
+    Prepare {
+        /// What it is called.
+        name: String,
+        /// The types of its first parameters.
+        types: Vec<DataType>,
+        /// What it does.
+        statement: Box<Statement>,
+    },
+    /// EXECUTE of a prepared statement.
+    Execute {
+        /// The prepared statement.
+        name: String,
+        /// The values of its parameters.
+        arguments: Arguments,
+    },
+    /// DEALLOCATE.
+    Deallocate {
+        /// The prepared statement; all when not given.
+        name: Option<String>,
     },
     /// CREATE TABLE AS.
     CreateTableAs {
@@ -99,6 +142,26 @@ pub enum Statement {
         /// The setting; `all` for all.
         name: String,
     },
+}
+
+/// What EXECUTE gives to the parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Arguments {
+    /// Constants.
+    Values(Vec<Value>),
+    /// A query of one row.
+    Query(ParsedQuery),
+}
+
+/// PRIMARY KEY or UNIQUE of CREATE TABLE.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeyDefinition {
+    /// The name of the constraint, made from the table's and the columns' when not given.
+    pub name: Option<String>,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// Whether it is the primary key.
+    pub primary: bool,
 }
 
 /// How EXPLAIN prints.

@@ -31,11 +31,18 @@ fn statements_become_data() {
         one("DROP TABLE IF EXISTS a, \"B\""),
         Statement::DropTable { names: vec!["a".into(), "B".into()], if_exists: true }
     );
-    let Statement::CreateTable { name, columns, if_not_exists } =
-        one("CREATE TABLE T (a INT NOT NULL, b DECIMAL(10,2), c CHAR(3), d VARCHAR, e TIMESTAMP)")
+    let Statement::CreateTable { name, columns, if_not_exists, keys, .. } =
+        one("CREATE TABLE T (a INT NOT NULL, b DECIMAL(10,2), c CHAR(3), d VARCHAR, e TIMESTAMP, \
+         UNIQUE (a, B), CONSTRAINT k PRIMARY KEY (a))")
     else {
         panic!()
     };
+    let key = |name: Option<&str>, columns: &[&str], primary| planner::KeyDefinition {
+        name: name.map(str::to_owned),
+        columns: columns.iter().map(|it| (*it).to_owned()).collect(),
+        primary,
+    };
+    assert_eq!(keys, [key(None, &["a", "b"], false), key(Some("k"), &["a"], true)]);
     assert_eq!((name.as_str(), if_not_exists), ("t", false));
     let types: Vec<(DataType, bool)> =
         columns.iter().map(|it| (it.data_type, it.nullable)).collect();

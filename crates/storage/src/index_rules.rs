@@ -108,6 +108,11 @@ impl Table {
         Ok(self)
     }
 
+    /// This table with other keys and indexes, under the same id: its columns are shared, and only indexes are built.
+    pub fn ruled(&self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
+        self.with_parts(self.parts.clone(), self.design.clone()).with_rules(rules, context)
+    }
+
     /// The columns as the planner sees them.
     pub(crate) fn column_infos(&self) -> Vec<ColumnInfo> {
         let mut infos: Vec<ColumnInfo> = self.columns.iter().map(|it| it.info()).collect();

@@ -6,8 +6,11 @@ use datafusion_common::arrow::datatypes::{DataType as Arrow, Field, Schema, Sche
 use datafusion_common::config::ConfigOptions;
 use datafusion_common::{DataFusionError, Result, TableReference};
 use datafusion_expr::planner::{ContextProvider, ExprPlanner};
-use datafusion_expr::{AggregateUDF, HigherOrderUDF, ScalarUDF, TableSource, WindowUDF};
+use datafusion_expr::{
+    AggregateUDF, HigherOrderUDF, ScalarUDF, TableSource, Volatility, WindowUDF,
+};
 use stdx::sync::Arc;
+use stdx::sync::atomic::{AtomicBool, Ordering};
 use types::{CatalogView, TableInfo};
 
 use super::average::average;
@@ -108,12 +111,19 @@ pub struct Context<'a> {
     /// The functions.
     pub library: &'a Library,
     sources: stdx::sync::Mutex<HashMap<String, Arc<Source>>>,
+    unstable: AtomicBool,
 }
 
 impl<'a> Context<'a> {
     /// A context.
     pub fn new(catalog: &'a dyn CatalogView, library: &'a Library) -> Self {
-        Self { catalog, library, sources: stdx::sync::Mutex::new(HashMap::new()) }
+        let sources = stdx::sync::Mutex::new(HashMap::new());
+        Self { catalog, library, sources, unstable: AtomicBool::new(false) }
+    }
+
+    /// Whether no function was asked for whose result changes from statement to statement.
+    pub fn is_stable(&self) -> bool {
+        !self.unstable.load(Ordering::Relaxed)
     }
 
     /// The name of some table that has a column of this name, or nearly.
@@ -144,7 +154,11 @@ impl ContextProvider for Context<'_> {
     }
 
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
-        self.library.scalars.get(name).cloned()
+        let function = self.library.scalars.get(name).cloned();
+        if function.as_ref().is_some_and(|it| it.signature().volatility != Volatility::Immutable) {
+            self.unstable.store(true, Ordering::Relaxed);
+        }
+        function
     }
 
     fn get_higher_order_meta(&self, _name: &str) -> Option<Arc<HigherOrderUDF>> {

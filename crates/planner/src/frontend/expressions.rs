@@ -2,11 +2,11 @@
 
 use datafusion_common::arrow::datatypes::Field;
 use datafusion_common::{Column, DFSchema, ScalarValue};
-use datafusion_expr::expr::{Case, Like, ScalarFunction};
+use datafusion_expr::expr::{Case, Like, Placeholder, ScalarFunction};
 use datafusion_expr::{BinaryExpr, Expr as DfExpr, ExprSchemable, Operator};
 use plan::{BinaryOperator, DateField, Expr, ExprKind, PipelineId, UnaryOperator};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::functions::{AddInterval, LibraryFunction};
 use super::translate::Translator;
@@ -70,6 +70,7 @@ impl Translator<'_> {
                 Ok(Expr::column(attr, self.attributes[attr].data_type))
             }
             DfExpr::Literal(scalar, _) => literal(scalar),
+            DfExpr::Placeholder(it) => parameter(it),
             DfExpr::BinaryExpr(binary) => self.binary(expr, binary, scope),
             DfExpr::Like(like) => self.like(like, scope),
             DfExpr::Not(it) => Ok(negated(self.expr(it, scope)?)),
@@ -329,9 +330,6 @@ fn refused(expr: &DfExpr) -> SqlError {
         DfExpr::WindowFunction(_) => {
             SqlError::unsupported("window functions (OVER) are not supported")
         }
-        DfExpr::Placeholder(it) => {
-            SqlError::unsupported(format!("the parameter {} has no value", it.id))
-        }
         DfExpr::TryCast(_) => SqlError::unsupported("TRY_CAST is not supported")
             .with_hint("use CAST, which ends the statement when a value does not convert"),
         DfExpr::SimilarTo(_) => SqlError::unsupported("SIMILAR TO is not supported")
@@ -403,6 +401,19 @@ fn known_function(name: &str, arguments: &[Expr], data_type: DataType) -> Option
         }
         _ => None,
     }
+}
+
+/// A parameter, of the type that it was declared with or that its surroundings gave it.
+fn parameter(it: &Placeholder) -> SqlResult<Expr> {
+    let number = super::parameters::number(&it.id)?;
+    let Some(field) = &it.field else {
+        let message = format!("the type of parameter {} cannot be told", it.id);
+        return Err(SqlError::new(SqlState("42P18"), message).with_hint(
+            "declare it, as in PREPARE p (INTEGER) AS .., or write CAST($1 AS INTEGER)",
+        ));
+    };
+    let data_type = from_arrow(field.data_type())?;
+    Ok(Expr { kind: ExprKind::Parameter(number), data_type })
 }
 
 /// A constant.

@@ -10,13 +10,16 @@ pub mod errors;
 mod expressions;
 pub(crate) use expressions::{cast, null};
 mod functions;
+mod keys;
 mod names;
+pub mod parameters;
 pub mod parse;
 mod subqueries;
 mod translate;
 mod types;
 
 use datafusion_common::DataFusionError;
+use datafusion_common::arrow::datatypes::Field;
 use datafusion_expr::LogicalPlan;
 use datafusion_optimizer::analyzer::type_coercion::TypeCoercion;
 use datafusion_optimizer::analyzer::{Analyzer, AnalyzerRule};
@@ -27,14 +30,23 @@ use datafusion_optimizer::rewrite_set_comparison::RewriteSetComparison;
 use datafusion_optimizer::scalar_subquery_to_join::ScalarSubqueryToJoin;
 use datafusion_optimizer::simplify_expressions::SimplifyExpressions;
 use datafusion_optimizer::{Optimizer, OptimizerContext, OptimizerRule};
-use datafusion_sql::planner::{ParserOptions, SqlToRel};
+use datafusion_sql::planner::{ParserOptions, PlannerContext, SqlToRel};
 use datafusion_sql::sqlparser::ast;
 use stdx::sync::Arc;
 
-use ::types::{CatalogView, SqlResult};
+use ::types::{CatalogView, DataType, SqlResult};
 use catalog::{Context, Library};
 
 use crate::logical::Query;
+
+/// A bound query.
+pub struct Bound {
+    /// The query.
+    pub query: Query,
+    /// Whether it would be bound to the same thing at any other time: it calls no now() and the like, which binding
+    /// replaces by their values.
+    pub is_stable: bool,
+}
 
 /// What binding needs and queries share.
 pub struct Frontend {
@@ -69,28 +81,62 @@ impl Frontend {
         }
     }
 
-    /// Binds a query.
-    pub fn bind(&self, query: &ast::Query, catalog: &dyn CatalogView) -> SqlResult<Query> {
+    /// Binds a query. `parameters` are the types of those that have one.
+    pub fn bind(
+        &self,
+        query: &ast::Query,
+        parameters: &[Option<DataType>],
+        catalog: &dyn CatalogView,
+    ) -> SqlResult<Bound> {
         let context = Context::new(catalog, &self.library);
         let (plan, names) = self
-            .logical_plan(query, &context)
+            .logical_plan(query, parameters, &context)
             .map_err(|it| errors::convert(it, catalog, &self.library))?;
-        let mut bound = translate::Translator::query(&context, &plan)?;
-        if names.len() == bound.output.len() {
-            bound.output.iter_mut().zip(names).for_each(|(it, name)| it.0 = name);
+        let mut query = translate::Translator::query(&context, &plan)?;
+        if names.len() == query.output.len() {
+            query.output.iter_mut().zip(names).for_each(|(it, name)| it.0 = name);
         }
-        Ok(bound)
+        Ok(Bound { query, is_stable: context.is_stable() })
+    }
+
+    /// The types that the parameters of a query take from their surroundings, where they are not declared.
+    pub fn parameter_types(
+        &self,
+        query: &ast::Query,
+        declared: &[Option<DataType>],
+        catalog: &dyn CatalogView,
+    ) -> SqlResult<Vec<Option<DataType>>> {
+        let context = Context::new(catalog, &self.library);
+        let convert = |it| errors::convert(it, catalog, &self.library);
+        let plan = self.bound_plan(query, declared, &context).map_err(convert)?;
+        let mut types = declared.to_vec();
+        parameters::types_in(&plan, &mut types).map_err(convert)?;
+        Ok(types)
+    }
+
+    /// The plan as the binder makes it.
+    fn bound_plan(
+        &self,
+        query: &ast::Query,
+        parameters: &[Option<DataType>],
+        context: &Context<'_>,
+    ) -> Result<LogicalPlan, DataFusionError> {
+        let options = ParserOptions::new().with_parse_float_as_decimal(true);
+        let binder = SqlToRel::new_with_options(context, options);
+        let field = |it: DataType| Arc::new(Field::new("", types::to_arrow(it), true));
+        let fields = parameters.iter().map(|it| it.map(field)).collect();
+        let mut known = PlannerContext::new().with_prepare_param_data_types(fields);
+        let statement = ast::Statement::Query(Box::new(query.clone()));
+        binder.sql_statement_to_plan_with_context(statement, &mut known)
     }
 
     fn logical_plan(
         &self,
         query: &ast::Query,
+        parameters: &[Option<DataType>],
         context: &Context<'_>,
     ) -> Result<(LogicalPlan, Vec<String>), DataFusionError> {
-        let options = ParserOptions::new().with_parse_float_as_decimal(true);
-        let binder = SqlToRel::new_with_options(context, options);
-        let statement = ast::Statement::Query(Box::new(query.clone()));
-        let plan = binder.sql_statement_to_plan(statement)?;
+        let plan = self.bound_plan(query, parameters, context)?;
         let names = names::of_output(&plan);
         let plan = self.analyzer.execute_and_check(plan, &self.library.options, |_, _| {})?;
         subqueries::check(&plan)?;

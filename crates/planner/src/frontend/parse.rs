@@ -7,7 +7,8 @@ use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion_sql::sqlparser::parser::{Parser, ParserError};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
-use crate::statement::{ColumnDefinition, ExplainFormat, ParsedQuery, Statement};
+use super::{keys, parameters};
+use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement};
 
 /// Parses statements separated by semicolons.
 pub fn parse(sql: &str) -> SqlResult<Vec<Statement>> {
@@ -36,17 +37,17 @@ fn syntax(error: &ParserError) -> SqlError {
     )
 }
 
-fn unsupported(what: impl std::fmt::Display) -> SqlError {
+pub(super) fn unsupported(what: impl std::fmt::Display) -> SqlError {
     SqlError::unsupported(format!("{what} is not supported"))
 }
 
 /// The name of a table: without quotes when it was quoted, in lower case when it was not.
-fn name(object: &ObjectName) -> String {
+pub(super) fn name(object: &ObjectName) -> String {
     let parts = object.0.iter().filter_map(|it| it.as_ident()).map(ident);
     parts.collect::<Vec<_>>().join(".")
 }
 
-fn ident(ident: &ast::Ident) -> String {
+pub(super) fn ident(ident: &ast::Ident) -> String {
     match ident.quote_style {
         Some(_) => ident.value.clone(),
         None => ident.value.to_lowercase(),
@@ -73,6 +74,19 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
         Ast::CreateTable(table) => create_table(table),
         Ast::Drop { object_type: ObjectType::Table, if_exists, names, .. } => {
             Ok(Statement::DropTable { names: names.iter().map(name).collect(), if_exists })
+        }
+        Ast::CreateIndex(index) => keys::create_index(&index),
+        Ast::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
+            Ok(Statement::DropIndex { names: names.iter().map(name).collect(), if_exists })
+        }
+        Ast::Prepare { name, data_types, statement } => prepare(&name, &data_types, *statement),
+        Ast::Execute { name: Some(name), parameters, .. } => {
+            let arguments = parameters::arguments(parameters)?;
+            Ok(Statement::Execute { name: self::name(&name), arguments })
+        }
+        Ast::Deallocate { name, .. } => {
+            let all = name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all");
+            Ok(Statement::Deallocate { name: (!all).then(|| ident(&name)) })
         }
         Ast::Insert(insert) => self::insert(insert),
         Ast::Copy {
@@ -113,6 +127,19 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             Err(unsupported(words.join(" ")))
         }
     }
+}
+
+fn prepare(
+    name: &ast::Ident,
+    types: &[ast::DataType],
+    statement: ast::Statement,
+) -> SqlResult<Statement> {
+    let types = types.iter().map(data_type).collect::<SqlResult<_>>()?;
+    let statement = self::statement(statement)?;
+    if parameters::query_of(&statement).is_none() {
+        return Err(SqlError::new(SqlState::SYNTAX, "PREPARE takes a query or an INSERT"));
+    }
+    Ok(Statement::Prepare { name: ident(name), types, statement: Box::new(statement) })
 }
 
 fn setting(value: &ast::Expr) -> String {
@@ -164,9 +191,6 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     if table.temporary {
         return Err(unsupported("CREATE TEMPORARY TABLE"));
     }
-    if let Some(constraint) = table.constraints.first() {
-        return Err(unsupported(format!("the table constraint {constraint}")));
-    }
     if let Some(query) = table.query {
         return Ok(Statement::CreateTableAs {
             name: name(&table.name),
@@ -180,7 +204,13 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
         return Err(unsupported("CREATE OR REPLACE TABLE without AS"));
     }
     let columns = table.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
-    Ok(Statement::CreateTable { name: name(&table.name), columns, if_not_exists })
+    let options = table.columns.iter().flat_map(|it| it.options.iter().map(move |o| (it, o)));
+    let mut keys: Vec<KeyDefinition> =
+        options.filter_map(|(column, option)| keys::of_column(column, option)).collect();
+    for constraint in &table.constraints {
+        keys.push(keys::of_table(constraint)?);
+    }
+    Ok(Statement::CreateTable { name: name(&table.name), columns, keys, if_not_exists })
 }
 
 fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
@@ -188,7 +218,8 @@ fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
     for option in &column.options {
         match &option.option {
             ast::ColumnOption::Null => nullable = true,
-            ast::ColumnOption::NotNull => nullable = false,
+            ast::ColumnOption::NotNull | ast::ColumnOption::PrimaryKey(_) => nullable = false,
+            ast::ColumnOption::Unique(_) => {}
             other => return Err(unsupported(format!("the column option {other}"))),
         }
     }

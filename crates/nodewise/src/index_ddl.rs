@@ -1,0 +1,157 @@
+//! CREATE INDEX, DROP INDEX, and the keys of CREATE TABLE.
+
+use planner::KeyDefinition;
+use stdx::sync::Arc;
+use storage::{IndexKind, Rules, Table, TableIndex};
+use types::{ColumnId, SqlError, SqlResult, SqlState};
+
+use crate::parallel::LoadProgress;
+use crate::session::done;
+use crate::{Answer, CancelToken, Session};
+
+/// CREATE INDEX as parsed.
+pub(crate) struct NewIndex {
+    pub name: Option<String>,
+    pub table: String,
+    pub column: String,
+    pub unique: bool,
+    pub if_not_exists: bool,
+}
+
+impl Session {
+    /// The keys of a new table as its rules.
+    pub(crate) fn rules_of(&self, table: &Table, keys: &[KeyDefinition]) -> SqlResult<Arc<Rules>> {
+        let mut rules = Rules::default();
+        for key in keys {
+            let kind = if key.primary { IndexKind::PrimaryKey } else { IndexKind::UniqueKey };
+            if key.primary && rules.indexes.iter().any(|it| it.kind == kind) {
+                let message = format!("table \"{}\" has more than one primary key", table.name);
+                return Err(SqlError::new(SqlState("42P16"), message));
+            }
+            let mut columns = Vec::with_capacity(key.columns.len());
+            for name in &key.columns {
+                let column = column_of(table, name)?;
+                if columns.contains(&column) {
+                    let message = format!("column \"{name}\" stands twice in a key");
+                    return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
+                }
+                columns.push(column);
+            }
+            let suggested = match key.primary {
+                true => format!("{}_pkey", table.name),
+                false => format!("{}_{}_key", table.name, key.columns.join("_")),
+            };
+            let name = self.index_name(key.name.as_deref(), &suggested, &rules)?;
+            rules.indexes.push(TableIndex { name: name.into(), columns, kind });
+        }
+        Ok(Arc::new(rules))
+    }
+
+    pub(crate) fn create_index(
+        &mut self,
+        index: &NewIndex,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let database = self.database.clone();
+        let _writer = database.writer.lock();
+        let old = self.existing(&index.table)?;
+        let column = column_of(&old, &index.column)?;
+        if index.if_not_exists
+            && index.name.as_deref().is_some_and(|it| self.table_of_index(it).is_some())
+        {
+            return Ok(done("CREATE INDEX"));
+        }
+        let suggested = format!("{}_{}_idx", old.name, index.column);
+        let name = self.index_name(index.name.as_deref(), &suggested, old.rules())?.into();
+        let kind = if index.unique { IndexKind::UniqueIndex } else { IndexKind::Index };
+        let mut rules = Rules::clone(old.rules());
+        rules.indexes.push(TableIndex { name, columns: vec![column], kind });
+        self.apply_rules(&old, rules, cancel)?;
+        Ok(done("CREATE INDEX"))
+    }
+
+    pub(crate) fn drop_indexes(
+        &mut self,
+        names: &[String],
+        if_exists: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let database = self.database.clone();
+        let _writer = database.writer.lock();
+        // All or none: what is wrong is found before any index is gone.
+        for name in names {
+            match self.table_of_index(name) {
+                Some((table, kind)) if kind.is_constraint() => {
+                    let message = format!(
+                        "index \"{name}\" is the {} of table \"{}\"",
+                        kind.name(),
+                        table.name
+                    );
+                    return Err(SqlError::new(SqlState("2BP01"), message)
+                        .with_hint("a key goes with its table only"));
+                }
+                Some(_) => {}
+                None if if_exists => {}
+                None => {
+                    let message = format!("index \"{name}\" does not exist");
+                    return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+                        .with_hint("SELECT * FROM nodewise.indexes lists them"));
+                }
+            }
+        }
+        for name in names {
+            let Some((table, _)) = self.table_of_index(name) else { continue };
+            let mut rules = Rules::clone(table.rules());
+            rules.indexes.retain(|it| !it.name.eq_ignore_ascii_case(name));
+            self.apply_rules(&table, rules, cancel)?;
+        }
+        Ok(done("DROP INDEX"))
+    }
+
+    fn apply_rules(&self, old: &Arc<Table>, rules: Rules, cancel: &CancelToken) -> SqlResult<()> {
+        let team = self.load_team(cancel);
+        let progress = LoadProgress::new(&*self.progress, &old.name);
+        let stop = || cancel.is_cancelled();
+        let context = self.build_context(&team, &progress, &stop);
+        let new = self.cancelled_or(cancel, old.ruled(Arc::new(rules), &context))?;
+        self.database.catalog.replace(old, new)?;
+        Ok(())
+    }
+
+    /// The table that has an index of this name, and what kind it is.
+    fn table_of_index(&self, name: &str) -> Option<(Arc<Table>, IndexKind)> {
+        let tables = self.database.tables().into_iter();
+        tables
+            .filter_map(|it| it.rules().get(name).map(|rule| rule.kind).map(|kind| (it, kind)))
+            .next()
+    }
+
+    /// A name that no index has: the one wished for, or one made from a suggestion.
+    fn index_name(&self, wished: Option<&str>, suggested: &str, own: &Rules) -> SqlResult<String> {
+        let taken = |name: &str| own.get(name).is_some() || self.table_of_index(name).is_some();
+        match wished {
+            Some(name) if taken(name) => {
+                let message = format!("index \"{name}\" already exists");
+                Err(SqlError::new(SqlState::DUPLICATE_TABLE, message)
+                    .with_hint("drop it first, or choose another name"))
+            }
+            Some(name) => Ok(name.to_owned()),
+            None => {
+                let numbered = (1..).map(|it| format!("{suggested}{it}"));
+                let mut names = std::iter::once(suggested.to_owned()).chain(numbered);
+                names.find(|it| !taken(it)).ok_or_else(|| SqlError::internal("no name is free"))
+            }
+        }
+    }
+}
+
+fn column_of(table: &Table, name: &str) -> SqlResult<ColumnId> {
+    let place = table.columns.iter().position(|it| it.name.eq_ignore_ascii_case(name));
+    let place = place.ok_or_else(|| {
+        SqlError::new(
+            SqlState::UNDEFINED_COLUMN,
+            format!("table \"{}\" has no column \"{name}\"", table.name),
+        )
+    })?;
+    Ok(ColumnId(place as u16))
+}

@@ -1,0 +1,104 @@
+//! Prepared statements of the library, and plans that are used again.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use hardware::samples;
+use nodewise::{Database, DatabaseOptions, Session, SqlState, Value};
+use simulator::SimulatedMachine;
+use stdx::sync::Arc;
+
+fn session() -> Session {
+    let topology = samples::by_name("laptop").expect("a sample machine");
+    let options = DatabaseOptions::default();
+    Database::open(SimulatedMachine::new(topology, 1), options).expect("opens").session()
+}
+
+fn count(session: &mut Session, sql: &str) -> i64 {
+    let answer = session.query(sql).expect(sql);
+    answer.batches[0].column(0).as_primitive::<Int64Type>().value(0)
+}
+
+fn table_of(session: &mut Session, rows: i64) {
+    session.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, square BIGINT)").expect("made");
+    let rows: Vec<String> = (0..rows).map(|it| format!("({it}, {})", it * it)).collect();
+    session.execute(&format!("INSERT INTO t VALUES {}", rows.join(", "))).expect("filled");
+}
+
+#[test]
+fn a_point_lookup_is_planned_once_and_finds_its_row() {
+    let mut session = session();
+    table_of(&mut session, 1000);
+    let prepared = session.prepare("SELECT square, id FROM t WHERE id = $1").expect("prepared");
+    assert_eq!(prepared.parameters(), [Some(nodewise::DataType::Integer)]);
+    for id in [0, 7, 999] {
+        let answer = session.execute_prepared(&prepared, &[Value::Integer(id)]).expect("runs");
+        assert_eq!((answer.rows(), answer.tag.as_str()), (1, "SELECT 1"));
+        assert_eq!(answer.schema.field(0).name(), "square");
+        let row = &answer.batches[0];
+        assert_eq!(row.column(0).as_primitive::<Int64Type>().value(0), id * id);
+        assert_eq!(i64::from(row.column(1).as_primitive::<Int32Type>().value(0)), id);
+        let source = &answer.profile.pipelines[0].source;
+        assert_eq!(source, "index t_pkey found 1 of 1000 rows");
+    }
+    let none = session.execute_prepared(&prepared, &[Value::Integer(1000)]).expect("runs");
+    assert_eq!(none.rows(), 0);
+    let error = session.execute_prepared(&prepared, &[]).expect_err("no value");
+    assert_eq!(error.state, SqlState::SYNTAX);
+    // Other rows, other statistics: planned anew behind the scenes.
+    session.execute("INSERT INTO t VALUES (1000, 5)").expect("filled");
+    let more = session.execute_prepared(&prepared, &[Value::Integer(1000)]).expect("runs");
+    assert_eq!(more.rows(), 1);
+    session.execute("DROP TABLE t").expect("dropped");
+    let error = session.execute_prepared(&prepared, &[Value::Integer(1)]).expect_err("no table");
+    assert_eq!(error.state, SqlState::UNDEFINED_TABLE);
+}
+
+#[test]
+fn a_range_of_unknown_width_takes_the_index_only_when_it_is_narrow() {
+    let mut session = session();
+    table_of(&mut session, 20_000);
+    let sql = "SELECT count(*) FROM t WHERE id >= $1 AND id < $2";
+    let prepared = session.prepare(sql).expect("prepared");
+    for (low, high, by_index) in [(5, 9, true), (100, 10_000, false), (9, 5, true)] {
+        let values = [Value::Integer(low), Value::Integer(high)];
+        let answer = session.execute_prepared(&prepared, &values).expect("runs");
+        let found = answer.batches[0].column(0).as_primitive::<Int64Type>().value(0);
+        assert_eq!(found, (high - low).max(0));
+        let source = &answer.profile.pipelines[0].source;
+        assert_eq!(source.starts_with("index"), by_index, "{source}");
+    }
+}
+
+#[test]
+fn an_equal_text_is_not_planned_twice_unless_something_changed() {
+    let mut session = session();
+    table_of(&mut session, 10);
+    let sql = "SELECT count(*) FROM t WHERE id < 5";
+    assert_eq!(count(&mut session, sql), 5);
+    let mut other = session.database().session();
+    assert_eq!(count(&mut other, sql), 5);
+    session.execute("INSERT INTO t VALUES (-1, 0)").expect("filled");
+    assert_eq!(count(&mut other, sql), 6);
+    session
+        .execute("DROP TABLE t; CREATE TABLE t (id TEXT); INSERT INTO t VALUES ('4')")
+        .expect("ok");
+    assert_eq!(count(&mut other, sql), 1);
+    // What a view shows is made anew each time.
+    let tables = "SELECT count(*) FROM nodewise.tables";
+    assert_eq!(count(&mut session, tables), 1);
+    session.execute("CREATE TABLE u (a INTEGER)").expect("made");
+    session.execute("DROP TABLE t").expect("dropped");
+    session.execute("CREATE TABLE v (a INTEGER)").expect("made");
+    assert_eq!(count(&mut session, tables), 2);
+}
+
+#[test]
+fn one_prepared_statement_serves_several_sessions() {
+    let mut session = session();
+    table_of(&mut session, 100);
+    let prepared = session.prepare("SELECT square FROM t WHERE id = $1").expect("prepared");
+    let database: Arc<Database> = session.database().clone();
+    let mut other = database.session();
+    let answer = other.execute_prepared(&prepared, &[Value::Text("12".into())]).expect("runs");
+    assert_eq!(answer.batches[0].column(0).as_primitive::<Int64Type>().value(0), 144);
+}
