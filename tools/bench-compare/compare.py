@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Nodewise and its peers on TPC-H: the same queries, the same Parquet files, all data in memory first, the same run.
+"""Nodewise and its peers: the same queries, the same Parquet files, all data in memory first, the same run.
 
     compare.py --data DIR --scale 1 [--threads 2] [--rounds 5] [--runs 3] [--engines duckdb,hyper,polars,datafusion]
+    compare.py --workload ssb --data DIR [--scale 1]         the star schema benchmark; its data is made when missing
+    compare.py --workload clicks --data DIR [--scale 1]      one wide table of web hits, in the manner of ClickBench
+    compare.py --workload shuffled --data DIR --from TPCHDIR TPC-H with the rows of lineitem shuffled
 
-Installs the peers by itself into target/peers (or --venv). Every round gives each engine its turn, so that noise of
-the machine meets all of them; a query's figure is the minimum over all runs, with the median beside it.
+Answers are checked against the stored ones where there are some, else against DuckDB's of the same run. Installs the peers by itself into target/peers (or --venv). Every round gives each engine its turn, so that noise of
+the machine meets all of them; a query's figure is the median of all runs, with the spread beside it.
 """
 
 import argparse
@@ -24,7 +27,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PEERS = ["duckdb", "hyper", "polars", "datafusion"]
 PACKAGES = ["duckdb", "tableauhyperapi", "polars", "datafusion", "pyarrow"]
-NAMES = [f"q{number:02}" for number in range(1, 23)]
+
+def queries_of(options):
+    """Name and text of each query of the workload."""
+    folder = HERE / "workloads" / options.workload
+    files = sorted((folder if folder.exists() else reference.QUERIES).glob("*.sql"))
+    wanted = options.queries.split(",") if options.queries else None
+    return {path.stem: path.read_text().strip().rstrip(";") for path in files if not wanted or path.stem in wanted}
+
 
 
 def peers_python(folder):
@@ -45,9 +55,9 @@ class Peer:
 
     def __init__(self, name, python, options):
         self.name, self.python, self.options = name, python, options
-        self.times = {query: [] for query in NAMES}
+        self.times = {query: [] for query in options.sql}
         self.wrong, self.load_ms, self.peak_bytes, self.version = {}, [], 0, "?"
-        self.process = None
+        self.answers, self.process = {}, None
 
     def start(self):
         # Affinity bounds engines that have no option for it (Hyper), and is the same for all.
@@ -68,8 +78,7 @@ class Peer:
     def round(self, number):
         if self.process is None:
             self.start()
-        for query in NAMES:
-            sql = (reference.QUERIES / f"{query}.sql").read_text().strip().rstrip(";")
+        for query, sql in self.options.sql.items():
             for run in range(self.options.runs):
                 want_rows = number == 0 and run == 0
                 self.process.stdin.write(json.dumps({"sql": sql, "rows": want_rows}) + "\n")
@@ -81,17 +90,9 @@ class Peer:
                 self.times[query].append(reply["ms"])
                 self.peak_bytes = max(self.peak_bytes, reply["peak_bytes"])
                 if want_rows:
-                    self.check(query, reply["rows"])
+                    self.answers[query] = reply["rows"]
         if self.options.fresh:
             self.stop()
-
-    def check(self, query, rows):
-        stored = reference.QUERIES / "answers" / f"sf{self.options.scale}" / f"{query}.csv"
-        if stored.exists():
-            # Some peers round averages to six digits behind the point; that is no fault to hold against them.
-            fault = reference.fault_of(stored.read_text(), rows, approx=1e-4)
-            if fault:
-                self.wrong[query] = fault
 
     def stop(self):
         if self.process is not None:
@@ -101,19 +102,22 @@ class Peer:
 
 
 class Nodewise:
-    """Our own binary: `nodewise bench tpch`, a process per round."""
+    """Our own binary: `nodewise bench workload`, a process per round."""
 
     def __init__(self, options):
         self.name, self.options, self.version = "nodewise", options, "?"
-        self.times = {query: [] for query in NAMES}
+        self.times = {query: [] for query in options.sql}
         self.wrong, self.load_ms, self.peak_bytes, self.loaded_bytes = {}, [], 0, 0
+        self.answers = {}
 
     def round(self, _number):
         with tempfile.TemporaryDirectory() as folder:
-            out = pathlib.Path(folder) / "times.json"
-            command = [self.options.nodewise, "bench", "tpch", "--data", self.options.data, "--scale",
-                       self.options.scale, "--runs", str(self.options.runs), "--threads", str(self.options.threads),
-                       "--json", out]
+            folder = pathlib.Path(folder)
+            for query, sql in self.options.sql.items():
+                (folder / f"{query}.sql").write_text(sql)
+            out = folder / "times.json"
+            command = [self.options.nodewise, "bench", "workload", "--data", self.options.data, "--queries", folder,
+                       "--runs", str(self.options.runs), "--threads", str(self.options.threads), "--json", out]
             done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
             if not out.exists():
                 raise RuntimeError(f"nodewise wrote no times (exit code {done.returncode})")
@@ -123,8 +127,7 @@ class Nodewise:
         self.peak_bytes = max(self.peak_bytes, facts.get("peak_bytes", 0))
         for query in facts["queries"]:
             self.times[query["name"]] += query["times_ms"]
-            if query.get("answer_ok") is False:
-                self.wrong[query["name"]] = "wrong answer"
+            self.answers[query["name"]] = query["answer"]
             if "error" in query:
                 self.wrong[query["name"]] = query["error"]
 
@@ -132,55 +135,96 @@ class Nodewise:
         pass
 
 
+def check(engines, options):
+    """Compares every answer with the stored one, else with DuckDB's."""
+    oracle = next((engine for engine in engines if engine.name == "duckdb"), None)
+    for engine in engines:
+        for query, rows in engine.answers.items():
+            stored = reference.QUERIES / "answers" / f"sf{options.scale:g}" / f"{query}.csv"
+            # Some peers round averages to six digits behind the point; that is no fault to hold against them.
+            if options.workload in ("tpch", "shuffled") and stored.exists():
+                fault = reference.fault_of(stored.read_text(), rows, approx=1e-4)
+            elif oracle is not None and query in oracle.answers:
+                fault = difference(oracle.answers[query], rows)
+            else:
+                continue
+            if fault and query not in engine.wrong:
+                engine.wrong[query] = fault
+
+
+def difference(expected, actual):
+    """Compares rows in any order, numbers up to a hundred-thousandth; None when they are equal."""
+    if len(expected) != len(actual):
+        return f"{len(actual)} rows instead of {len(expected)}"
+
+    def number(text):
+        try:
+            return float(text)
+        except ValueError:
+            return None
+
+    def key(row):
+        return [text if number(text) is None else f"{number(text):.4g}" for text in row]
+
+    for want, got in zip(sorted(expected, key=key), sorted(actual, key=key)):
+        for a, b in zip(want, got):
+            x, y = number(a), number(b)
+            if a != b and (x is None or y is None or abs(x - y) > 1e-5 * max(abs(x), abs(y), 1)):
+                return f"{b!r} instead of {a!r}"
+    return None
+
+
 def geometric_mean(values):
     return math.exp(sum(math.log(value) for value in values) / len(values)) if values else float("nan")
 
 
-def best(engine, query):
-    """The fastest right run, or None."""
+def time_of(engine, query):
+    """The median of the runs, or None when the answer is wrong."""
     times = engine.times[query]
-    return min(times) if times and query not in engine.wrong else None
+    return statistics.median(times) if times and query not in engine.wrong else None
 
 
-def table(engines, peers):
+def table(engines, peers, names):
     ours = next((engine for engine in engines if engine.name == "nodewise"), None)
-    lines = ["| query | " + " | ".join(engine.name for engine in engines) + " | best peer | best peer / nodewise |",
+    lines = ["| query | " + " | ".join(engine.name for engine in engines) + " | best peer | nodewise / best peer |",
              "|---|" + "---:|" * len(engines) + "---|---:|"]
     ratios = []
-    for query in NAMES:
+    for query in names:
         cells = []
         for engine in engines:
-            fastest = best(engine, query)
-            median = statistics.median(engine.times[query]) if engine.times[query] else 0
-            cells.append(f"{fastest:.1f} ({median:.1f})" if fastest is not None else "wrong or missing")
-        rivals = [(best(peer, query), peer.name) for peer in peers if best(peer, query) is not None]
+            median, times = time_of(engine, query), engine.times[query]
+            cells.append(f"{median:.1f} ({min(times):.1f}-{max(times):.1f})" if median else "wrong or missing")
+        rivals = [(time_of(peer, query), peer.name) for peer in peers if time_of(peer, query) is not None]
         winner = min(rivals, default=(None, "-"))
         ratio = "-"
-        if ours and best(ours, query) is not None and winner[0] is not None:
-            ratios.append(winner[0] / best(ours, query))
+        if ours and time_of(ours, query) is not None and winner[0] is not None:
+            ratios.append(time_of(ours, query) / winner[0])
             ratio = f"{ratios[-1]:.2f}"
         lines.append(f"| {query} | " + " | ".join(cells) + f" | {winner[1]} | {ratio} |")
-    best_of = [min(times) for query in NAMES if (times := [best(p, query) for p in peers if best(p, query)])]
+    best_of = [min(times) for query in names if (times := [time_of(p, query) for p in peers if time_of(p, query)])]
 
     def row(title, cells, last="", ratio=""):
         lines.append(f"| {title} | " + " | ".join(cells) + f" | {last} | {ratio} |")
 
-    means = [geometric_mean([t for query in NAMES if (t := best(engine, query))]) for engine in engines]
+    means = [geometric_mean([t for query in names if (t := time_of(engine, query))]) for engine in engines]
     row("**geometric mean**", [f"**{mean:.1f}**" for mean in means], f"{geometric_mean(best_of):.1f}",
         f"{geometric_mean(ratios):.2f}" if ratios else "-")
     if ours:
         own = means[engines.index(ours)]
-        row("engine / nodewise", [f"{mean / own:.2f}" for mean in means])
+        row("nodewise / engine", [f"{own / mean:.2f}" for mean in means])
     row("load, ms", [f"{min(engine.load_ms):.0f}" if engine.load_ms else "-" for engine in engines])
     row("peak memory, MiB", [f"{engine.peak_bytes / 2**20:.0f}" for engine in engines])
-    row("right answers", [str(22 - len(engine.wrong)) for engine in engines])
+    row("right answers", [f"{len(names) - len(engine.wrong)} of {len(names)}" for engine in engines])
     return "\n".join(lines)
 
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="folder of the eight Parquet files (`nodewise generate`)")
-    parser.add_argument("--scale", required=True, help="scale of that data, as the folder of the answers spells it")
+    parser.add_argument("--workload", default="tpch", choices=["tpch", "shuffled", "ssb", "clicks"])
+    parser.add_argument("--data", required=True, help="folder of the Parquet files (for tpch: `nodewise generate`)")
+    parser.add_argument("--from", dest="source", help="folder of the TPC-H files to shuffle")
+    parser.add_argument("--scale", type=float, default=1, help="scale of that data")
+    parser.add_argument("--queries", help="only these, separated by commas: q01,q06")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5, help="turns per engine")
     parser.add_argument("--runs", type=int, default=3, help="runs of each query in a turn")
@@ -196,9 +240,14 @@ def parse_options():
 def main():
     options = parse_options()
     options.data = os.path.abspath(options.data)
+    options.sql = queries_of(options)
     cores = sorted(os.sched_getaffinity(0))[: options.threads]
     os.sched_setaffinity(0, cores)
     names = [name for name in options.engines.split(",") if name]
+    if options.workload != "tpch":
+        make = "import sys, data; data.provide(sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4])"
+        arguments = [options.workload, options.data, str(options.scale), options.source or ""]
+        subprocess.run([peers_python(options.venv), "-c", make, *arguments], check=True, cwd=HERE)
     unknown = sorted(set(names) - set(PEERS))
     if unknown:
         sys.exit(f"no such engine: {', '.join(unknown)}; there are {', '.join(PEERS)}")
@@ -219,10 +268,11 @@ def main():
     finally:
         for engine in engines:
             engine.stop()
-    title = (f"TPC-H scale {options.scale}, {options.threads} threads, {options.rounds} rounds of {options.runs} runs; "
-             f"milliseconds, minimum (median)")
+    check(engines, options)
+    title = (f"{options.workload}, scale {options.scale:g}, {options.threads} threads, {options.rounds} rounds of {options.runs} runs; "
+             f"milliseconds, median (least to most)")
     versions = ", ".join(f"{peer.name} {peer.version}" for peer in peers)
-    text = f"{title}\n{versions}\n\n{table(engines, peers)}\n"
+    text = f"{title}\n{versions}\n\n{table(engines, peers, list(options.sql))}\n"
     print(text)
     for engine in engines:
         for query, fault in sorted(engine.wrong.items()):

@@ -1,4 +1,4 @@
-"""The peers, one class each: load the eight tables into memory, then run SQL and fetch the whole result.
+"""The peers, one class each: load a folder of Parquet files into memory, then run SQL and fetch the whole result.
 
 As a program it is the process of one engine, driven over pipes by compare.py: a JSON object per line in, one out.
 """
@@ -7,11 +7,15 @@ import datetime
 import decimal
 import json
 import os
+import pathlib
 import resource
 import sys
 import time
 
-TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]
+
+def tables_in(folder):
+    """Each Parquet file is a table called as the file."""
+    return sorted(path.stem for path in pathlib.Path(folder).glob("*.parquet"))
 
 
 def text_of(value):
@@ -21,6 +25,10 @@ def text_of(value):
         return format(value, "f")
     if isinstance(value, float):
         return repr(value)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    if hasattr(value, "to_datetime"):  # Hyper's own timestamp
+        return value.to_datetime().isoformat(" ")
     if isinstance(value, datetime.date):
         return value.isoformat()
     return str(value)
@@ -34,7 +42,7 @@ class DuckDB:
 
         self.version = duckdb.__version__
         self.connection = duckdb.connect(config={"threads": threads})
-        for table in TABLES:
+        for table in tables_in(data):
             self.connection.execute(f"create table {table} as select * from '{data}/{table}.parquet'")
 
     def run(self, sql):
@@ -51,7 +59,7 @@ class Hyper:
         self.process = hyper.HyperProcess(
             hyper.Telemetry.DO_NOT_SEND_USAGE_DATA_TO_TABLEAU, parameters={"log_config": ""})
         self.connection = hyper.Connection(self.process.endpoint)
-        for table in TABLES:
+        for table in tables_in(data):
             self.connection.execute_command(
                 f"create temporary table {table} as (select * from external('{data}/{table}.parquet'))")
 
@@ -67,7 +75,7 @@ class Polars:
         import polars
 
         self.version = polars.__version__
-        frames = {table: polars.read_parquet(f"{data}/{table}.parquet").lazy() for table in TABLES}
+        frames = {table: polars.read_parquet(f"{data}/{table}.parquet").lazy() for table in tables_in(data)}
         self.context = polars.SQLContext(frames)
 
     def run(self, sql):
@@ -84,7 +92,7 @@ class DataFusion:
         self.version = datafusion.__version__
         config = datafusion.SessionConfig().with_target_partitions(threads)
         self.context = datafusion.SessionContext(config)
-        for table in TABLES:
+        for table in tables_in(data):
             rows = pyarrow.parquet.read_table(f"{data}/{table}.parquet").combine_chunks()
             batches = rows.to_batches(max_chunksize=8192)
             count = min(threads, len(batches))

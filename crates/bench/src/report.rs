@@ -1,15 +1,18 @@
 //! The outcome of a benchmark as JSON, for `tools/bench-compare` and for people who plot.
 
+use arrow_array::RecordBatch;
+use nodewise::text::Cells;
 use serde_json::{Value, json};
 use stdx::{Bytes, Nanos};
 
-use crate::tpch::{Loaded, QueryRecord, Verdict};
+use crate::record::{QueryRecord, Verdict};
+use crate::workload::Loaded;
 
 /// What is known of a run beside its queries.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// The scale.
-    pub scale: f64,
+    /// The scale; `None` when the workload has none.
+    pub scale: Option<f64>,
     /// Workers that ran.
     pub threads: usize,
     /// What loading took and made.
@@ -18,21 +21,21 @@ pub struct Facts {
     pub peak: Bytes,
 }
 
-/// A TPC-H run as JSON.
-pub fn tpch_json(facts: &Facts, records: &[QueryRecord]) -> Value {
+/// A run as JSON; with the answers in text when `answers`.
+pub fn run_json(facts: &Facts, records: &[QueryRecord], answers: bool) -> Value {
     json!({
         "engine": "nodewise",
         "version": env!("CARGO_PKG_VERSION"),
         "scale": facts.scale,
         "threads": facts.threads,
-        "queries": records.iter().map(query_json).collect::<Vec<_>>(),
+        "queries": records.iter().map(|it| query_json(it, answers)).collect::<Vec<_>>(),
         "load_ms": facts.loaded.time.as_millis_f64(),
         "loaded_bytes": facts.loaded.bytes.0,
         "peak_bytes": facts.peak.0,
     })
 }
 
-fn query_json(record: &QueryRecord) -> Value {
+fn query_json(record: &QueryRecord, answers: bool) -> Value {
     let millis = |it: &[Nanos]| it.iter().map(|it| it.as_millis_f64()).collect::<Vec<_>>();
     let mut json = json!({
         "name": record.name,
@@ -45,6 +48,9 @@ fn query_json(record: &QueryRecord) -> Value {
             Verdict::Wrong(_) | Verdict::Failed(_) => false.into(),
         },
     });
+    if answers {
+        json["answer"] = record.answer.iter().flat_map(text_rows).collect();
+    }
     match &record.verdict {
         Verdict::Failed(error) => {
             json["error"] = format!("{}: {}", error.state.0, error.message).into()
@@ -55,9 +61,19 @@ fn query_json(record: &QueryRecord) -> Value {
     json
 }
 
+/// The rows of a batch, each a list of texts.
+fn text_rows(batch: &RecordBatch) -> Vec<Value> {
+    let columns: Vec<Cells> = batch.columns().iter().map(Cells::new).collect();
+    let text = |it: &Cells, row| it.text(row).unwrap_or_else(|| "NULL".to_owned());
+    let row = |row| columns.iter().map(|it| Value::from(text(it, row))).collect();
+    (0..batch.num_rows()).map(row).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use arrow_array::{ArrayRef, Int64Array};
     use nodewise::{SqlError, SqlState};
+    use stdx::sync::Arc;
 
     use super::*;
     use crate::tpch::select;
@@ -68,16 +84,19 @@ mod tests {
         records[0].times = vec![Nanos(1_500_000)];
         records[0].planning = vec![Nanos(500_000)];
         records[0].rows = 4;
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), None]));
+        records[0].answer = vec![RecordBatch::try_from_iter([("n", numbers)]).unwrap()];
         records[1].verdict = Verdict::Right;
         records[2].verdict = Verdict::Failed(SqlError::new(SqlState::INTERNAL, "broken"));
         let loaded = Loaded { time: Nanos(2_000_000), rows: 1, bytes: Bytes(7) };
-        let facts = Facts { scale: 0.1, threads: 2, loaded, peak: Bytes(9) };
-        let json = tpch_json(&facts, &records);
+        let facts = Facts { scale: Some(0.1), threads: 2, loaded, peak: Bytes(9) };
+        let json = run_json(&facts, &records, true);
         assert_eq!(json["queries"][0]["times_ms"], json!([1.5]));
         assert_eq!(json["queries"][0]["planning_ms"], json!([0.5]));
         assert_eq!(json["queries"][0]["answer_ok"], Value::Null);
         assert_eq!(json["queries"][1]["answer_ok"], json!(true));
         assert_eq!(json["queries"][2]["error"], json!("XX000: broken"));
+        assert_eq!(json["queries"][0]["answer"], json!([["7"], ["NULL"]]));
         assert_eq!(json["load_ms"], json!(2.0));
         assert_eq!((&json["loaded_bytes"], &json["peak_bytes"]), (&json!(7), &json!(9)));
     }

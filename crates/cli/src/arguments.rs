@@ -42,6 +42,8 @@ pub enum Command {
 pub enum BenchCommand {
     /// The 22 queries of TPC-H, in rounds
     Tpch(TpchArguments),
+    /// Any queries over any Parquet files, in rounds
+    Workload(WorkloadArguments),
     /// The bandwidth at which the machine reads memory
     Memory(MemoryArguments),
 }
@@ -129,6 +131,25 @@ pub struct TpchArguments {
     pub json: Option<PathBuf>,
 }
 
+/// `nodewise bench workload`.
+#[derive(Args, Debug)]
+pub struct WorkloadArguments {
+    /// Folder of Parquet files; each is a table called as the file
+    #[arg(long, value_name = "DIR")]
+    pub data: PathBuf,
+    /// Folder of SQL files; each holds one query
+    #[arg(long, value_name = "DIR")]
+    pub queries: PathBuf,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+    /// Timed rounds, after one to warm up
+    #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
+    pub runs: usize,
+    /// Write times and answers to this file as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
 /// `nodewise bench memory`.
 #[derive(Args, Debug)]
 pub struct MemoryArguments {
@@ -187,6 +208,7 @@ mod tests {
         assert!(parse("nodewise demo --scale 0.1 --threads 2 --data d").is_ok());
         assert!(parse("nodewise -c a -c b --format csv").is_ok());
         assert!(parse("nodewise bench tpch --scale 1 --runs 3 --queries 1,6 --json f").is_ok());
+        assert!(parse("nodewise bench workload --data d --queries q --runs 3").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 d").is_ok());
         assert!(parse("nodewise probe --quick --json --output f").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 --out d").is_ok());
@@ -199,6 +221,7 @@ mod tests {
             "nodewise --format xml",
             "nodewise generate tpch",
             "nodewise bench",
+            "nodewise bench workload --data d",
             "nodewise fly",
             "nodewise probe --output",
             "nodewise probe fast",

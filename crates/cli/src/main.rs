@@ -36,6 +36,9 @@ fn main() -> ExitCode {
         Some(Command::Probe(options)) => commands::probe::run(&options),
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
+        Some(Command::Bench(BenchCommand::Workload(options))) => {
+            commands::bench::workload(&options)
+        }
         Some(Command::Bench(BenchCommand::Memory(options))) => commands::bench::memory(&options),
         Some(Command::Generate(GenerateCommand::Tpch(options))) => {
             commands::generate::run(&options)

@@ -1,17 +1,20 @@
 //! `nodewise bench`: measures, prints, and writes the times for other programs.
 
 use std::io::{Write, stdout};
+use std::path::Path;
 
 use bench::memory::ReadBench;
 use bench::page_map;
-use bench::report::{Facts, tpch_json};
-use bench::tpch::{QueryRecord, Verdict, default_folder, geometric_mean, run_rounds, select};
+use bench::record::{QueryRecord, Verdict, geometric_mean, run_rounds};
+use bench::report::{Facts, run_json};
+use bench::tpch::{default_folder, judge, select};
+use bench::workload::{load_tables, queries_in, tables_in};
 use hardware::{Machine, MachineError};
 use nodewise::Database;
 use stdx::sync::Arc;
 use stdx::{Bytes, Nanos};
 
-use crate::arguments::{MemoryArguments, TpchArguments};
+use crate::arguments::{MemoryArguments, TpchArguments, WorkloadArguments};
 use crate::failure::Failure;
 use crate::output::box_table::BoxTable;
 use crate::progress;
@@ -29,17 +32,36 @@ pub fn tpch(options: &TpchArguments) -> Result<bool, Failure> {
     bench::tpch::provide_data(&database, &folder, scale, &*progress)?;
     let mut session = open_session(&database);
     let loaded = bench::tpch::load(&mut session, &folder)?;
-    run_rounds(&mut session, &mut records, scale, options.runs, &*progress);
+    run_rounds(&mut session, &mut records, &judge(scale), options.runs, &*progress);
     let peak = database.machine().resident_bytes().0;
-    let facts = Facts { scale, threads: database.workers(), loaded, peak };
+    let facts = Facts { scale: Some(scale), threads: database.workers(), loaded, peak };
     print_times(&database, &facts, &records)?;
-    if let Some(file) = &options.json {
-        let text = format!("{:#}\n", tpch_json(&facts, &records));
-        std::fs::write(file, text)
-            .map_err(|error| Failure::Other(format!("cannot write {}: {error}", file.display())))?;
-    }
+    write_json(options.json.as_deref(), &run_json(&facts, &records, false))?;
     report_faults(&records);
     Ok(records.iter().all(|it| matches!(it.verdict, Verdict::Right | Verdict::Unchecked)))
+}
+
+/// The queries of a folder over the Parquet files of another, in rounds.
+pub fn workload(options: &WorkloadArguments) -> Result<bool, Failure> {
+    let mut records = queries_in(&options.queries)?;
+    let tables = tables_in(&options.data)?;
+    let database = open_database(&options.pool)?;
+    let progress = progress::for_people(database.machine());
+    let mut session = open_session(&database);
+    let loaded = load_tables(&mut session, &tables)?;
+    run_rounds(&mut session, &mut records, &|_, _| Verdict::Unchecked, options.runs, &*progress);
+    let peak = database.machine().resident_bytes().0;
+    let facts = Facts { scale: None, threads: database.workers(), loaded, peak };
+    print_times(&database, &facts, &records)?;
+    write_json(options.json.as_deref(), &run_json(&facts, &records, true))?;
+    report_faults(&records);
+    Ok(records.iter().all(|it| it.verdict == Verdict::Unchecked))
+}
+
+fn write_json(file: Option<&Path>, json: &serde_json::Value) -> Result<(), Failure> {
+    let Some(file) = file else { return Ok(()) };
+    std::fs::write(file, format!("{json:#}\n"))
+        .map_err(|error| Failure::Other(format!("cannot write {}: {error}", file.display())))
 }
 
 fn print_times(database: &Database, facts: &Facts, records: &[QueryRecord]) -> Result<(), Failure> {
@@ -51,7 +73,7 @@ fn print_times(database: &Database, facts: &Facts, records: &[QueryRecord]) -> R
         .map(|it| {
             let planning = it.planning.iter().min().copied();
             [
-                it.name.to_owned(),
+                it.name.clone(),
                 millis(it.best()),
                 millis(it.median()),
                 millis(it.worst()),
@@ -71,9 +93,10 @@ fn print_times(database: &Database, facts: &Facts, records: &[QueryRecord]) -> R
     if let Some(mean) = geometric_mean(records) {
         writeln!(out, "Geometric mean of the fastest runs: {} ms", millis(Some(mean)))?;
     }
+    let what = scale.map_or_else(|| "The workload".to_owned(), |it| format!("TPC-H at scale {it}"));
     writeln!(
         out,
-        "TPC-H at scale {scale}, {threads} workers on {}: loaded in {} to {}, at most {peak} of memory",
+        "{what}, {threads} workers on {}: loaded in {} to {}, at most {peak} of memory",
         database.machine().topology().name,
         loaded.time,
         loaded.bytes,

@@ -2,9 +2,9 @@
 
 use std::io::{Write, stdout};
 
-use bench::tpch::{
-    Loaded, QueryRecord, Verdict, default_folder, geometric_mean, run_rounds, select,
-};
+use bench::record::{QueryRecord, Verdict, geometric_mean, run_rounds};
+use bench::tpch::{default_folder, judge, select};
+use bench::workload::Loaded;
 use nodewise::{Database, Session};
 use stdx::Bytes;
 use stdx::sync::Arc;
@@ -33,7 +33,7 @@ pub fn run(options: &DemoArguments) -> Result<bool, Failure> {
     let loaded = prepare(&database, &mut session, options)?;
     let mut records = select(&[]).map_err(|it| Failure::Other(format!("no query {it}")))?;
     let progress = progress::for_people(database.machine());
-    run_rounds(&mut session, &mut records, scale, RUNS, &*progress);
+    run_rounds(&mut session, &mut records, &judge(scale), RUNS, &*progress);
     print_queries(&records)?;
     print_summary(&database, &records, &loaded, scale)?;
     print_placement(&mut session)?;
@@ -99,7 +99,7 @@ fn print_queries(records: &[QueryRecord]) -> Result<(), Failure> {
         .map(|it| {
             let profile = &it.profile;
             [
-                it.name.to_owned(),
+                it.name.clone(),
                 millis(it.best()),
                 millis(it.best().map(|_| profile.planning)),
                 it.rows.to_string(),

@@ -1,0 +1,74 @@
+//! Any workload: a folder of Parquet files, each a table, and a folder of SQL files, each a query.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nodewise::{Session, SqlError, SqlResult, SqlState};
+use stdx::{Bytes, Nanos};
+
+use crate::record::QueryRecord;
+
+/// What loading took and made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Loaded {
+    /// From the first byte read to the last table ready.
+    pub time: Nanos,
+    /// Rows of all tables.
+    pub rows: u64,
+    /// Bytes of all tables in memory.
+    pub bytes: Bytes,
+}
+
+/// Loads Parquet files as tables of the given names.
+pub fn load_tables(session: &mut Session, tables: &[(String, PathBuf)]) -> SqlResult<Loaded> {
+    let database = session.database().clone();
+    let started = database.machine().now();
+    for (name, path) in tables {
+        let path = path.to_str().ok_or_else(|| {
+            let message = format!("the path {} is no UTF-8", path.display());
+            SqlError::new(SqlState::INVALID_PARAMETER, message)
+        })?;
+        let path = path.replace('\'', "''");
+        session.execute(&format!("CREATE TABLE {name} AS SELECT * FROM '{path}'"))?;
+    }
+    let rows = database.tables().iter().map(|it| it.rows()).sum();
+    let time = database.machine().now() - started;
+    Ok(Loaded { time, rows, bytes: database.table_bytes() })
+}
+
+/// The Parquet files of a folder by name; each is a table called as the file.
+pub fn tables_in(folder: &Path) -> SqlResult<Vec<(String, PathBuf)>> {
+    files_of(folder, "parquet")
+}
+
+/// The queries of a folder by name: each file with the ending `.sql` holds one.
+pub fn queries_in(folder: &Path) -> SqlResult<Vec<QueryRecord>> {
+    let read = |(name, path): (String, PathBuf)| {
+        let sql = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+        Ok(QueryRecord::new(name, sql))
+    };
+    files_of(folder, "sql")?.into_iter().map(read).collect()
+}
+
+/// Files with an ending, by name without it; an error when there is none.
+fn files_of(folder: &Path, ending: &str) -> SqlResult<Vec<(String, PathBuf)>> {
+    let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| unreadable(folder, &error))?.path();
+        let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+        if let Some(name) = name.strip_suffix(&format!(".{ending}")) {
+            files.push((name.to_owned(), path.clone()));
+        }
+    }
+    if files.is_empty() {
+        let message = format!("there is no file *.{ending} in {}", folder.display());
+        return Err(SqlError::new(SqlState::IO_ERROR, message));
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> SqlError {
+    SqlError::new(SqlState::IO_ERROR, format!("cannot read {}: {error}", path.display()))
+}

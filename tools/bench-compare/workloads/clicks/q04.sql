@@ -1,0 +1,1 @@
+select avg(user_id) as mean from hits

@@ -1,0 +1,1 @@
+select count(distinct search_phrase) as phrases from hits

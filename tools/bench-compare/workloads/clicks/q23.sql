@@ -1,0 +1,1 @@
+select url, count(*) as hits from hits group by url order by hits desc, url limit 10
