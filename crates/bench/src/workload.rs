@@ -72,3 +72,26 @@ fn files_of(folder: &Path, ending: &str) -> SqlResult<Vec<(String, PathBuf)>> {
 fn unreadable(path: &Path, error: &std::io::Error) -> SqlError {
     SqlError::new(SqlState::IO_ERROR, format!("cannot read {}: {error}", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_by_ending_and_their_absence_is_told() {
+        let folder = std::env::temp_dir().join(format!("nodewise-workload-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for file in ["q2.sql", "q1.1.sql", "hits.parquet", "notes.txt"] {
+            fs::write(folder.join(file), "SELECT 1").unwrap();
+        }
+        let names: Vec<String> =
+            queries_in(&folder).unwrap().into_iter().map(|it| it.name).collect();
+        assert_eq!(names, ["q1.1", "q2"]);
+        let tables = tables_in(&folder).unwrap();
+        assert_eq!(tables, [("hits".to_owned(), folder.join("hits.parquet"))]);
+        fs::remove_file(folder.join("hits.parquet")).unwrap();
+        assert!(tables_in(&folder).unwrap_err().message.contains("no file *.parquet"));
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(queries_in(&folder).unwrap_err().state, SqlState::IO_ERROR);
+    }
+}
