@@ -25,8 +25,7 @@ use crate::{
 
 /// Bytes that are moved between two looks for a sign to stop.
 const STEP_BYTES: usize = 32 << 20;
-/// Up to this size a segment whose cuts lie inside huge pages is copied: the kernel would move those as a whole.
-const COPY_BYTES: usize = 64 << 20;
+/// Steps end between huge pages, so that none is broken for a step.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// Where the bytes of a segment shall be; what no range covers stays.
@@ -391,13 +390,19 @@ fn is_there(segment: &Segment, places: &Places) -> bool {
     })
 }
 
-/// Whether pages of a segment can be moved to its places one by one; else it is copied.
+/// Whether the pages of a segment can be moved to its places; else it is copied, as first touch asks for.
 fn moves(segment: &Segment, places: &Places) -> bool {
-    let fits = |(range, policy): &(Range<usize>, PagePolicy)| {
-        *policy != PagePolicy::FirstTouch
-            && (range.start % HUGE_PAGE == 0 || segment.bytes() > COPY_BYTES)
+    segment.is_movable() && places.iter().all(|it| it.1 != PagePolicy::FirstTouch)
+}
+
+/// Where the step of a move that begins at `start` ends: after whole turns of a deal, so that the next goes on.
+fn step_end(start: usize, policy: &PagePolicy) -> usize {
+    let turn = match policy {
+        PagePolicy::Interleave(nodes) => nodes.len().max(1) * HUGE_PAGE,
+        _ => HUGE_PAGE,
     };
-    segment.is_movable() && places.iter().all(fits)
+    let steps = (STEP_BYTES / turn).max(1);
+    (start / turn + steps) * turn
 }
 
 /// Moves or copies a segment.
@@ -412,7 +417,7 @@ fn run(job: &Job, context: &BuildContext<'_>) -> SqlResult<Arc<Segment>> {
             let mut start = range.start;
             while start < range.end {
                 context.check_cancelled()?;
-                let end = range.end.min(start + STEP_BYTES);
+                let end = range.end.min(step_end(start, policy));
                 segment.place_range(start..end, policy).map_err(move_failed)?;
                 start = end;
             }
