@@ -119,6 +119,13 @@ fn too_little_memory_on_a_node_stops_a_move_before_it_begins() {
     assert_eq!(error.state, SqlState::OUT_OF_MEMORY);
     assert!(error.message.contains("node 2 has"), "{error}");
     assert_eq!(nodes_of(&table.columns[0]), nodes(&[0]));
+    let words: Vec<Value> = (0..150_000)
+        .map(|it| Value::Text(format!("one of many words {}", it % 70_000).into()))
+        .collect();
+    let words = build(DataType::Text, &words, 9999, &BuildContext { design: &design, ..context });
+    let copies = Placement::Replicated(Vec::new());
+    let error = words.unwrap().placed(&PlaceTarget::Table, &copies, &context).unwrap_err();
+    assert!(error.message.contains("node 2 has"), "{error}");
 }
 
 #[test]

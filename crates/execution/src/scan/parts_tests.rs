@@ -212,7 +212,9 @@ fn a_split_index_vector_counts_bytes_where_they_are() {
     let allocator = allocator();
     let build = BuildContext::serial(&allocator);
     let split = Placement::IndexVector(vec![NodeId(2), NodeId(0)]);
-    let placed = stored.table.placed(&PlaceTarget::Table, &split, &build).unwrap();
+    // The table is of another machine until it is built on this one.
+    let here = stored.table.repartitioned(&Partitioning::None, &[], &build).unwrap();
+    let placed = here.placed(&PlaceTarget::Table, &split, &build).unwrap();
     let scan = source(&Arc::new(placed), vec![]);
     let nodes: Vec<_> = scan.ranges().iter().map(|it| it.node).collect();
     assert_eq!(nodes, [Some(NodeId(2)), Some(NodeId(0))]);

@@ -4,11 +4,13 @@
 //! All is planned before anything moves, so that too little memory is noticed in time. What fails half way leaves every
 //! segment readable and its map true, in the old place or the new.
 
+mod segment_places;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use hardware::{Machine, NodeId, PagePolicy, Topology};
-use memory::{Location, PageSocketMap, Segment};
+use memory::Segment;
 use placement::{ColumnPlacement, ColumnShape, Placement, places};
 use stdx::Bytes;
 use stdx::sync::Arc;
@@ -19,17 +21,15 @@ use crate::parallel::try_map;
 use crate::part::{Part, Replica, Translation};
 use crate::place::{ColumnPlace, out_of_memory};
 use crate::preference::check_nodes;
-use crate::{
-    BuildContext, Column, Encoding, Partitioning, PlaceTarget, PlainStrings, Table, TableDesign,
+use crate::{BuildContext, Column, Partitioning, PlaceTarget, Table, TableDesign};
+use segment_places::{
+    Places, bytes_of_rows, decided_for, is_there, overlay, places_now, places_of, whole_pages,
 };
 
 /// Bytes that are moved between two looks for a sign to stop.
 const STEP_BYTES: usize = 32 << 20;
 /// Steps end between huge pages, so that none is broken for a step.
 const HUGE_PAGE: usize = 2 << 20;
-
-/// Where the bytes of a segment shall be; what no range covers stays.
-type Places = Vec<(Range<usize>, PagePolicy)>;
 
 /// A segment and its new places.
 struct Job {
@@ -144,7 +144,7 @@ impl Table {
                 plan.part_column(number, place, rows_only, &mut jobs)?;
             }
         }
-        check_memory(&jobs, context)?;
+        check_memory(&jobs, plan.copies(), context)?;
         let segments = try_map(context.parallel, jobs.len(), |job| run(&jobs[job], context))?;
         let mut segments = segments.into_iter();
         let mut next = |_: &'static str, _: &Arc<Segment>| {
@@ -237,6 +237,27 @@ impl Plan<'_> {
         (start < end).then_some(start..end)
     }
 
+    /// Bytes that copies of all columns will take on each node.
+    fn copies(&self) -> BTreeMap<NodeId, u64> {
+        let mut wanted = BTreeMap::new();
+        for (number, part) in self.table.parts().iter().enumerate() {
+            for (place, column) in part.columns.iter().enumerate() {
+                let placement = self.design.placement_of(self.topology(), place, number);
+                let turn = self.turn(number, place);
+                let column_place = ColumnPlace::new(self.context.allocator, &placement, turn);
+                let decided = decided_for(&column_place, column);
+                let copied = column.segments().into_iter().filter(|it| is_copied(it.0, &decided));
+                let bytes: u64 = copied.map(|it| it.1.bytes() as u64).sum();
+                for nodes in &decided.copies {
+                    for node in nodes {
+                        *wanted.entry(*node).or_default() += bytes / nodes.len() as u64;
+                    }
+                }
+            }
+        }
+        wanted
+    }
+
     /// The copies that a part needs, made of its columns.
     fn replicas(&self, number: usize, part: &Part) -> SqlResult<Vec<Replica>> {
         let mut replicas: Vec<Replica> = Vec::new();
@@ -250,7 +271,7 @@ impl Plan<'_> {
             let decided = decided_for(&column_place, column);
             for nodes in &decided.copies {
                 self.context.check_cancelled()?;
-                let copy = Arc::new(copied(column, nodes, decided.copies_iv)?);
+                let copy = Arc::new(copied(column, nodes, &decided)?);
                 match replicas.iter_mut().find(|it| it.nodes == *nodes) {
                     Some(replica) => replica.columns[place] = copy,
                     None => {
@@ -265,128 +286,24 @@ impl Plan<'_> {
     }
 }
 
+/// Whether a copy of a column has a segment of its own. An index is looked up once per query, not per morsel: its
+/// readers share it.
+fn is_copied(name: &str, decided: &ColumnPlacement) -> bool {
+    matches!(name, "dictionary" | "zones") || decided.copies_iv && !name.starts_with("ix")
+}
+
 /// A column with copies of its dictionary, or of all its segments, on some nodes.
-fn copied(column: &Column, nodes: &[NodeId], with_iv: bool) -> SqlResult<Column> {
+fn copied(column: &Column, nodes: &[NodeId], decided: &ColumnPlacement) -> SqlResult<Column> {
     let policy = match nodes {
         [node] => PagePolicy::Node(*node),
         nodes => PagePolicy::Interleave(nodes.to_vec()),
     };
     column.moved(&mut |name, segment| {
-        // An index is looked up once per query, not per morsel: its readers share it.
-        let copied = with_iv && !name.starts_with("ix");
-        if copied || matches!(name, "dictionary" | "zones") {
+        if is_copied(name, decided) {
             Ok(Arc::new(segment.copy(&policy).map_err(out_of_memory)?))
         } else {
             Ok(segment.clone())
         }
-    })
-}
-
-fn decided_for(place: &ColumnPlace<'_>, column: &Column) -> ColumnPlacement {
-    let bytes_iv = match &column.encoding {
-        Encoding::Plain(PlainStrings::Own(heap)) => heap.bytes_segment().bytes(),
-        _ => column.iv().segment().bytes(),
-    };
-    let bits = if column.bits() == 0 { 8 } else { column.bits() };
-    place.decide(&ColumnShape { bits, bytes_iv, bytes_dictionary: 0 })
-}
-
-/// Where a segment of a column goes, as when it is built.
-fn places_of(place: &ColumnPlace<'_>, column: &Column, name: &str, segment: &Segment) -> Places {
-    let bytes = segment.bytes();
-    let bits = match name {
-        "iv" => column.bits(),
-        "nulls" => 1,
-        "texts" => 8,
-        "ends" => (bytes / column.rows().max(1) * 8) as u32,
-        _ => return vec![(0..bytes, decided_for(place, column).dictionary)],
-    };
-    place.decide(&ColumnShape { bits, bytes_iv: bytes, bytes_dictionary: 0 }).iv
-}
-
-/// The bytes that a segment holds of some rows; `None` when what it holds does not belong to rows.
-fn bytes_of_rows(
-    column: &Column,
-    name: &str,
-    segment: &Segment,
-    rows: &Range<usize>,
-) -> Option<Range<usize>> {
-    let bits = match (name, &column.encoding) {
-        ("iv", _) => column.bits(),
-        ("nulls", _) => 1,
-        ("ends", _) => (segment.bytes() / column.rows().max(1) * 8) as u32,
-        ("texts", Encoding::Plain(PlainStrings::Own(heap))) => {
-            let base = segment.as_bytes().as_ptr().addr();
-            let start = heap.bytes_at(rows.start).as_ptr().addr() - base;
-            let last = heap.bytes_at(rows.end - 1);
-            let end = last.as_ptr().addr() + last.len() - base;
-            return (start < end).then_some(whole(start..end, segment));
-        }
-        _ => return None,
-    };
-    let bytes = bitpack::byte_range(rows.start, rows.len(), bits);
-    (!bytes.is_empty()).then_some(whole(bytes, segment))
-}
-
-/// A range of bytes grown to whole pages of a segment.
-fn whole(bytes: Range<usize>, segment: &Segment) -> Range<usize> {
-    let page = segment.page_map().page_bytes();
-    bytes.start / page * page..bytes.end.next_multiple_of(page).min(segment.bytes())
-}
-
-/// Ranges whose cuts fall on pages.
-fn whole_pages(places: Places, segment: &Segment) -> Places {
-    let page = segment.page_map().page_bytes();
-    let last = places.last().map_or(0, |it| it.0.end);
-    let round = |at: usize| if at == last { at } else { at / page * page };
-    let cut = places.into_iter().map(|(it, policy)| (round(it.start)..round(it.end), policy));
-    cut.filter(|it| !it.0.is_empty()).collect()
-}
-
-/// Some places with others laid over them.
-fn overlay(under: Places, over: Places) -> Places {
-    let mut result = Places::new();
-    for (range, policy) in under {
-        let mut rest = vec![range];
-        for (hole, _) in &over {
-            let cut = |it: Range<usize>| {
-                [it.start..it.end.min(hole.start), it.start.max(hole.end)..it.end]
-            };
-            rest = rest.into_iter().flat_map(cut).filter(|it| it.start < it.end).collect();
-        }
-        result.extend(rest.into_iter().map(|it| (it, policy.clone())));
-    }
-    result.extend(over);
-    result.sort_by_key(|it| it.0.start);
-    result
-}
-
-/// Where the pages of a segment are, as places.
-fn places_now(segment: &Segment) -> Places {
-    let map: Arc<PageSocketMap> = segment.page_map();
-    let base = segment.as_bytes().as_ptr().addr();
-    let ranges = map.ranges().into_iter().map(|it| {
-        let start = it.base.saturating_sub(base);
-        let end = (it.base + it.pages * map.page_bytes() - base).min(segment.bytes());
-        let policy = match &it.location {
-            Location::Node(node) => PagePolicy::Node(*node),
-            Location::Interleaved { nodes, .. } => PagePolicy::Interleave(nodes.clone()),
-        };
-        (start..end, policy)
-    });
-    ranges.filter(|it| !it.0.is_empty()).collect()
-}
-
-/// Whether a segment is where it shall be, as far as that can be told.
-fn is_there(segment: &Segment, places: &Places) -> bool {
-    let map = segment.page_map();
-    let base = segment.as_bytes().as_ptr().addr();
-    places.iter().all(|(range, policy)| {
-        let PagePolicy::Node(node) = policy else { return false };
-        let under = map.subset(base + range.start, range.len());
-        let first = (base + range.start) / map.page_bytes();
-        let pages = (base + range.end).div_ceil(map.page_bytes()) - first;
-        under.summary() == [(*node, pages)]
     })
 }
 
@@ -456,9 +373,12 @@ fn move_failed(error: hardware::MachineError) -> SqlError {
 }
 
 /// Refuses a move for which a node has too little free memory, before anything moves.
-fn check_memory(jobs: &[Job], context: &BuildContext<'_>) -> SqlResult<()> {
+fn check_memory(
+    jobs: &[Job],
+    mut wanted: BTreeMap<NodeId, u64>,
+    context: &BuildContext<'_>,
+) -> SqlResult<()> {
     let machine: &dyn Machine = &**context.allocator.machine();
-    let mut wanted: BTreeMap<NodeId, u64> = BTreeMap::new();
     for job in jobs.iter().filter(|it| !is_there(&it.segment, &it.places)) {
         let map = job.segment.page_map();
         let base = job.segment.as_bytes().as_ptr().addr();
