@@ -27,6 +27,8 @@ pub enum Command {
     Topology,
     /// Measure latency and bandwidth between all nodes, and keep them for placement and scheduling
     Probe(ProbeArguments),
+    /// Show on which nodes a table lies, column by column
+    Placement(PlacementArguments),
     /// Make TPC-H, load it, run the 22 queries, check every answer
     Demo(DemoArguments),
     /// Measure
@@ -67,6 +69,41 @@ pub struct ShellArguments {
     /// How results look
     #[arg(long, value_enum, default_value_t = Format::Box)]
     pub format: Format,
+    #[command(flatten)]
+    pub machine: MachineArguments,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+}
+
+/// On which machine.
+#[derive(Args, Debug, Default)]
+pub struct MachineArguments {
+    /// A modelled machine in place of this one, to try placements out: data lie in ordinary memory, and nodes, moves
+    /// and times are modelled
+    #[arg(long, value_name = "NAME", value_parser = hardware::samples::NAMES)]
+    pub machine: Option<String>,
+}
+
+/// `nodewise placement`.
+#[derive(Args, Debug)]
+pub struct PlacementArguments {
+    /// The table, or a Parquet file to be loaded as a table
+    #[arg(value_name = "TABLE")]
+    pub table: String,
+    /// Load a Parquet file, or all of a folder, each as a table with the name of its file; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub load: Vec<PathBuf>,
+    /// Run SQL before the table is drawn; may be given several times
+    #[arg(long, value_name = "SQL")]
+    pub sql: Vec<String>,
+    /// Write the picture to this file as SVG
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Draw with ASCII characters alone
+    #[arg(long)]
+    pub ascii: bool,
+    #[command(flatten)]
+    pub machine: MachineArguments,
     #[command(flatten)]
     pub pool: PoolArguments,
 }
@@ -213,6 +250,8 @@ mod tests {
         assert!(parse("nodewise probe --quick --json --output f").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 --out d").is_ok());
         assert!(parse("nodewise --threads 2").is_ok());
+        assert!(parse("nodewise --machine ring").is_ok());
+        assert!(parse("nodewise placement t --load d --sql x --svg f --ascii").is_ok());
         for wrong in [
             "nodewise demo --scale 0",
             "nodewise demo --scale x",
@@ -225,6 +264,8 @@ mod tests {
             "nodewise fly",
             "nodewise probe --output",
             "nodewise probe fast",
+            "nodewise placement",
+            "nodewise --machine abacus",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

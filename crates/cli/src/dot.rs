@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use stdx::Bytes;
 
+use crate::commands::placement;
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::output::box_table::BoxTable;
@@ -14,6 +15,7 @@ use crate::runner::{Flow, Runner};
 const HELP: &str = "\
 .help              this list
 .mode box|csv|json how results look
+.placement TABLE   on which nodes a table lies, column by column
 .quit              leave; so does Ctrl-D
 .read FILE         run the SQL of a file
 .schema [TABLE]    the statements that would make the tables
@@ -21,7 +23,8 @@ const HELP: &str = "\
 .timer on|off      tell the time of each statement
 Everything else is SQL and ends with a semicolon. Ctrl-C stops a running statement
 (three times: the program).
-Views of the database itself: SELECT * FROM nodewise.tables, columns, nodes, cpus, workers, jobs, traffic, settings.
+Views of the database itself: SELECT * FROM nodewise.tables, columns, parts, column_placement, page_ranges,
+placement_demands, nodes, cpus, workers, jobs, traffic, settings.
 ";
 
 /// Runs a dot command.
@@ -40,6 +43,11 @@ pub fn run(runner: &mut Runner, line: &str) -> Result<Flow, Failure> {
         }
         (".read", "") => return Err(usage(".read FILE")),
         (".read", file) => return runner.run_file(Path::new(file.trim_matches(['\'', '"']))),
+        (".placement", "") => return Err(usage(".placement TABLE")),
+        (".placement", table) => {
+            let picture = placement::show(&runner.session, table.trim_matches('"'), false)?;
+            write!(runner.out, "{picture}")?;
+        }
         (".tables", _) => tables(runner)?,
         (".schema", table) => schema(runner, table)?,
         (other, _) => {

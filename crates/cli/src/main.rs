@@ -17,6 +17,7 @@ mod highlight;
 mod interrupt;
 mod measured;
 mod output;
+mod picture;
 mod progress;
 mod runner;
 mod shell;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         None => shell::run(&arguments.shell),
         Some(Command::Topology) => commands::topology::run(),
         Some(Command::Probe(options)) => commands::probe::run(&options),
+        Some(Command::Placement(options)) => commands::placement::run(&options),
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
         Some(Command::Bench(BenchCommand::Workload(options))) => {

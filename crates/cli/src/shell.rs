@@ -12,7 +12,7 @@ use reedline::{
 };
 use stdx::sync::Arc;
 
-use crate::arguments::{PoolArguments, ShellArguments};
+use crate::arguments::{MachineArguments, PoolArguments, ShellArguments};
 use crate::failure::Failure;
 use crate::highlight::SqlHighlighter;
 use crate::output::Format;
@@ -23,9 +23,28 @@ use crate::{measured, progress};
 /// Statements that the history keeps.
 const HISTORY_MAX: usize = 10_000;
 
+/// The seed of the schedules of a modelled machine: the same each time, so that what is shown can be shown again.
+const SEED: u64 = 1;
+
 /// Opens an empty database on this machine.
 pub fn open_database(pool: &PoolArguments) -> Result<Arc<Database>, Failure> {
-    let machine: Arc<dyn Machine> = hardware_linux::open();
+    open_database_on(&MachineArguments::default(), pool)
+}
+
+/// Opens an empty database on this machine, or on a modelled one.
+pub fn open_database_on(
+    machine: &MachineArguments,
+    pool: &PoolArguments,
+) -> Result<Arc<Database>, Failure> {
+    let machine: Arc<dyn Machine> = match &machine.machine {
+        None => hardware_linux::open(),
+        Some(name) => {
+            let topology = hardware::samples::by_name(name)
+                .ok_or_else(|| Failure::Arguments(format!("there is no machine {name}")))?;
+            simulator::SimulatedMachine::new(topology, SEED)
+        }
+    };
+    // Figures are kept by machine: those of this one say nothing of a modelled one.
     let performance = measured::load(machine.topology()).map(Arc::new);
     let options =
         DatabaseOptions { workers: pool.threads, performance, ..DatabaseOptions::default() };
@@ -46,7 +65,7 @@ pub fn is_interactive() -> bool {
 
 /// `nodewise` without a command.
 pub fn run(arguments: &ShellArguments) -> Result<bool, Failure> {
-    let session = open_session(&open_database(&arguments.pool)?);
+    let session = open_session(&open_database_on(&arguments.machine, &arguments.pool)?);
     if !arguments.execute.is_empty() {
         let mut runner = Runner::new(session, arguments.format, false);
         for text in &arguments.execute {

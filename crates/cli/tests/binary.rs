@@ -237,3 +237,45 @@ fn the_demo_ends_well_without_a_terminal() {
     assert_eq!(other.status.code(), Some(1));
     assert!(stderr(&other).contains("TPC-H of scale 0.01"), "{}", stderr(&other));
 }
+
+#[test]
+fn the_placement_of_a_table_is_drawn() {
+    let svg = Temporary::new("placement.svg");
+    let output = nodewise(&[
+        "placement",
+        "t",
+        "--machine",
+        "four_sockets",
+        "--sql",
+        "CREATE TABLE t NUMA NODE (2) AS SELECT * FROM (VALUES (1, 'x'), (2, 'y')) AS v (a, b)",
+        "--svg",
+        svg.path(),
+        "--ascii",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.is_ascii() && text.starts_with("t: 2 rows in 2 columns"), "{text}");
+    assert!(text.contains("node 0") && text.contains("node 3"), "{text}");
+    let line = text.lines().find(|it| it.starts_with("a ")).expect("a line for each column");
+    assert!(line.contains("2222222222222222"), "{text}");
+    let file = std::fs::read_to_string(svg.path()).unwrap();
+    assert!(file.starts_with("<svg ") && file.contains(">node 3<"), "{file}");
+
+    let none = nodewise(&["placement", "none"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(stderr(&none).contains("there is no table none"), "{}", stderr(&none));
+}
+
+#[test]
+fn the_shell_draws_too_and_runs_on_modelled_machines() {
+    let script = "CREATE TABLE t (a INTEGER) PARTITION BY HASH (a) PARTITIONS 2 NUMA NODE (1, 3);\n\
+                  INSERT INTO t VALUES (1), (2), (3), (4);\n.placement t\n\
+                  ALTER TABLE t NUMA NODE (7);";
+    let output = nodewise_with(script, &["--machine", "four_sockets"]);
+    let text = stdout(&output);
+    assert!(text.starts_with("t: 4 rows in 1 column, "), "{text}");
+    assert!(text.contains("HASH (a) PARTITIONS 2"), "{text}");
+    assert!(text.contains("1111111133333333"), "{text}");
+    assert!(stderr(&output).contains("there is no NUMA node 7"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(1));
+}

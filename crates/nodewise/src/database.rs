@@ -39,6 +39,8 @@ pub struct Database {
     pub(crate) writer: Mutex<()>,
     /// Plans of statements by text.
     pub(crate) plans: PlanCache,
+    /// What the nodes had free when a view asked last.
+    pub(crate) memory: crate::views::MemoryReading,
     statements: AtomicU64,
 }
 
@@ -63,6 +65,7 @@ impl Database {
             traffic,
             writer: Mutex::new(()),
             plans: PlanCache::default(),
+            memory: Default::default(),
             statements: AtomicU64::new(0),
             machine,
         }))

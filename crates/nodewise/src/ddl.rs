@@ -2,9 +2,9 @@
 
 use arrow_array::RecordBatch;
 use plan::{Expr, ExprKind, Operator, Plan};
-use planner::{ColumnDefinition, KeyDefinition, ParsedQuery};
+use planner::{ColumnDefinition, DesignClause, KeyDefinition, ParsedQuery};
 use stdx::sync::Arc;
-use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
+use storage::{BuildContext, ColumnSchema, Table, TableBuilder, TableDesign};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::parallel::{LoadProgress, LoadTeam};
@@ -19,6 +19,7 @@ pub(crate) struct Target {
     pub columns: Vec<String>,
     pub if_not_exists: bool,
     pub or_replace: bool,
+    pub design: DesignClause,
 }
 
 impl Session {
@@ -28,6 +29,8 @@ impl Session {
         columns: Vec<ColumnDefinition>,
         keys: &[KeyDefinition],
         if_not_exists: bool,
+        design: &DesignClause,
+        cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         if if_not_exists && self.database.catalog.get(name).is_some() {
             return Ok(done("CREATE TABLE"));
@@ -40,7 +43,9 @@ impl Session {
             })
             .collect();
         check_names(&schema)?;
-        let context = BuildContext::serial(&self.database.allocator);
+        let design = self.design_of(design, name, &schema, cancel)?;
+        let context =
+            BuildContext { design: &design, ..BuildContext::serial(&self.database.allocator) };
         let table = Table::empty(name, &schema, &context)?;
         let rules = self.rules_of(&table, keys)?;
         self.database.catalog.create(table.with_rules(rules, &context)?)?;
@@ -53,7 +58,7 @@ impl Session {
         query: &ParsedQuery,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let Target { name, columns, if_not_exists, or_replace } = target;
+        let Target { name, columns, if_not_exists, or_replace, design } = target;
         let database = self.database.clone();
         let _writer = database.writer.lock();
         let old = database.catalog.get(name);
@@ -70,8 +75,12 @@ impl Session {
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let table = match database.planner.whole_file(query) {
-            Some(path) if columns.is_empty() => self.load(name, &path, cancel)?,
-            _ => self.table_of_query(name, columns, query, cancel)?,
+            Some(path) if columns.is_empty() => {
+                let (schema, _) = storage::parquet_schema(path.as_ref())?;
+                let design = self.design_of(design, name, &schema, cancel)?;
+                self.load(name, &path, &design, cancel)?
+            }
+            _ => self.table_of_query(target, query, cancel)?,
         };
         if cancel.is_cancelled() {
             return Err(SqlError::new(SqlState::QUERY_CANCELED, "the statement was cancelled"));
@@ -86,11 +95,11 @@ impl Session {
 
     fn table_of_query(
         &self,
-        name: &str,
-        columns: &[String],
+        target: &Target,
         query: &ParsedQuery,
         cancel: &CancelToken,
     ) -> SqlResult<Table> {
+        let Target { name, columns, design, .. } = target;
         let Finished { mut plan, executed, .. } = self.run_query(query, cancel)?;
         if columns.len() > plan.output.len() {
             return Err(SqlError::new(
@@ -109,9 +118,20 @@ impl Session {
             .map(|it| ColumnSchema::new(it.name.clone(), it.data_type, true))
             .collect();
         check_names(&schema)?;
+        let design = self.design_of(design, name, &schema, cancel)?;
         let arrow = crate::result::schema_of(&plan.output);
         let batches = to_record_batches(&executed.rows, &arrow)?;
-        self.build(name, schema, batches, cancel)
+        self.build(name, schema, batches, &design, cancel)
+    }
+
+    /// The rows of a query.
+    pub(crate) fn rows_of_query(
+        &self,
+        query: &ParsedQuery,
+        cancel: &CancelToken,
+    ) -> SqlResult<Vec<RecordBatch>> {
+        let Finished { plan, executed, .. } = self.run_query(query, cancel)?;
+        to_record_batches(&executed.rows, &crate::result::schema_of(&plan.output))
     }
 
     pub(crate) fn drop_tables(&mut self, names: &[String], if_exists: bool) -> SqlResult<Answer> {
@@ -156,7 +176,8 @@ impl Session {
             let team = self.load_team(cancel);
             let progress = LoadProgress::new(&*self.progress, table);
             let stop = || cancel.is_cancelled();
-            let context = self.build_context(&team, &progress, &stop);
+            let plain = TableDesign::default();
+            let context = self.build_context(&team, &progress, &stop, &plain);
             let new = self.cancelled_or(cancel, old.append(&batches, &context))?;
             database.catalog.replace(&old, new)?;
         }
@@ -187,7 +208,8 @@ impl Session {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);
         let stop = || cancel.is_cancelled();
-        let context = self.build_context(&team, &progress, &stop);
+        let plain = TableDesign::default();
+        let context = self.build_context(&team, &progress, &stop, &plain);
         let loaded = storage::append_parquet(&old, path.as_ref(), &context);
         let new = self.cancelled_or(cancel, loaded)?;
         let rows = new.rows() - old.rows();
@@ -202,11 +224,17 @@ impl Session {
     }
 
     /// Reads a Parquet file into a table that is in no catalog yet.
-    pub(crate) fn load(&self, name: &str, path: &str, cancel: &CancelToken) -> SqlResult<Table> {
+    pub(crate) fn load(
+        &self,
+        name: &str,
+        path: &str,
+        design: &TableDesign,
+        cancel: &CancelToken,
+    ) -> SqlResult<Table> {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);
         let stop = || cancel.is_cancelled();
-        let context = self.build_context(&team, &progress, &stop);
+        let context = self.build_context(&team, &progress, &stop, design);
         self.cancelled_or(cancel, storage::load_parquet(path.as_ref(), name, None, &context))
     }
 
@@ -215,12 +243,13 @@ impl Session {
         name: &str,
         schema: Vec<ColumnSchema>,
         batches: Vec<RecordBatch>,
+        design: &TableDesign,
         cancel: &CancelToken,
     ) -> SqlResult<Table> {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, name);
         let stop = || cancel.is_cancelled();
-        let context = self.build_context(&team, &progress, &stop);
+        let context = self.build_context(&team, &progress, &stop, design);
         let builder = TableBuilder::new(name, schema);
         for (order, batch) in batches.into_iter().enumerate() {
             builder.push(order as u64, batch)?;
@@ -243,6 +272,7 @@ impl Session {
         team: &'a LoadTeam,
         progress: &'a LoadProgress<'a>,
         cancelled: &'a (dyn Fn() -> bool + Sync),
+        design: &'a TableDesign,
     ) -> BuildContext<'a> {
         let tables = self.database.tables();
         BuildContext {
@@ -251,7 +281,7 @@ impl Session {
             turn: tables.iter().map(|it| it.columns.len()).sum(),
             progress,
             cancelled,
-            ..BuildContext::serial(&self.database.allocator)
+            design,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use planner::KeyDefinition;
 use stdx::sync::Arc;
-use storage::{IndexKind, Rules, Table, TableIndex};
+use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
 use types::{ColumnId, SqlError, SqlResult, SqlState};
 
 use crate::parallel::LoadProgress;
@@ -112,7 +112,8 @@ impl Session {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, &old.name);
         let stop = || cancel.is_cancelled();
-        let context = self.build_context(&team, &progress, &stop);
+        let plain = TableDesign::default();
+        let context = self.build_context(&team, &progress, &stop, &plain);
         let new = self.cancelled_or(cancel, old.ruled(Arc::new(rules), &context))?;
         self.database.catalog.replace(old, new)?;
         Ok(())

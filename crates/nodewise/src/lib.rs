@@ -15,6 +15,8 @@ mod ddl;
 mod index_ddl;
 mod parallel;
 mod parameter;
+pub mod picture;
+mod placement;
 mod plan_cache;
 mod prepared;
 mod profile;

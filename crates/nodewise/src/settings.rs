@@ -1,5 +1,6 @@
 //! What `SET` changes and `SHOW` shows.
 
+use storage::Placement;
 use types::{SqlError, SqlResult, SqlState};
 
 /// The settings of a session.
@@ -11,6 +12,8 @@ pub struct Settings {
     pub priority: u8,
     /// Whether an observer outside of the machine is told to count accesses.
     pub access_counting: bool,
+    /// How tables that this session makes are placed where it says nothing else.
+    pub default_placement: Placement,
 }
 
 /// A setting as the views show it.
@@ -25,13 +28,19 @@ pub struct Setting {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { workers: None, priority: scheduler::class::NORMAL, access_counting: false }
+        Self {
+            workers: None,
+            priority: scheduler::class::NORMAL,
+            access_counting: false,
+            default_placement: Placement::Auto,
+        }
     }
 }
 
 const WORKERS: &str = "workers";
 const PRIORITY: &str = "priority";
 const ACCESS_COUNTING: &str = "access_counting";
+const DEFAULT_PLACEMENT: &str = "default_placement";
 
 impl Settings {
     /// Changes a setting; `None` gives it back its default.
@@ -59,6 +68,10 @@ impl Settings {
                     _ => return Err(invalid("on or off")),
                 };
             }
+            DEFAULT_PLACEMENT => {
+                self.default_placement = placement_named(value)
+                    .ok_or_else(|| invalid("auto, rr, ivp, pp, interleave or os"))?;
+            }
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -70,6 +83,7 @@ impl Settings {
             WORKERS => self.workers = defaults.workers,
             PRIORITY => self.priority = defaults.priority,
             ACCESS_COUNTING => self.access_counting = defaults.access_counting,
+            DEFAULT_PLACEMENT => self.default_placement = defaults.default_placement,
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -93,6 +107,11 @@ impl Settings {
                 value: if self.access_counting { "on" } else { "off" }.to_owned(),
                 description: "has the access counter of the lab count what workers read and write",
             },
+            Setting {
+                name: DEFAULT_PLACEMENT,
+                value: self.default_placement.name().to_owned(),
+                description: "how new tables are placed: auto, rr, ivp, pp, interleave, os",
+            },
         ]
     }
 
@@ -101,6 +120,20 @@ impl Settings {
         let found = self.list().into_iter().find(|it| it.name.eq_ignore_ascii_case(name));
         found.map(|it| it.value).ok_or_else(|| unknown(name))
     }
+}
+
+/// The placement over all nodes with a name.
+fn placement_named(name: &str) -> Option<Placement> {
+    let all = Vec::new;
+    let known = [
+        Placement::Auto,
+        Placement::RoundRobin(all()),
+        Placement::IndexVector(all()),
+        Placement::Parts(all()),
+        Placement::Interleaved(all()),
+        Placement::Os,
+    ];
+    known.into_iter().find(|it| it.name().eq_ignore_ascii_case(name))
 }
 
 fn unknown(name: &str) -> SqlError {

@@ -7,7 +7,7 @@ use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
 use planner::{ExplainFormat, ParsedQuery, Statement};
 use stdx::sync::{Arc, Mutex};
-use storage::{CatalogSnapshot, Table};
+use storage::{CatalogSnapshot, Table, TableDesign};
 use types::{CatalogView, SqlError, SqlResult, TableId, TableInfo};
 
 use crate::ddl::Target;
@@ -116,9 +116,6 @@ impl Session {
             Statement::Explain { query, analyze, format } => {
                 self.explain(&query, analyze, format, &cancel)
             }
-            Statement::CreateTable { name, columns, keys, if_not_exists } => {
-                self.create_table(&name, columns, &keys, if_not_exists)
-            }
             Statement::CreateIndex { name, table, column, unique, if_not_exists } => {
                 let index = NewIndex { name, table, column, unique, if_not_exists };
                 self.create_index(&index, &cancel)
@@ -133,10 +130,22 @@ impl Session {
                 self.execute_named(&name, &arguments, &cancel)
             }
             Statement::Deallocate { name } => self.deallocate(name.as_deref()),
-            Statement::CreateTableAs { name, columns, query, if_not_exists, or_replace } => {
-                let target = Target { name, columns, if_not_exists, or_replace };
+            Statement::CreateTable { name, columns, keys, if_not_exists, design } => {
+                self.create_table(&name, columns, &keys, if_not_exists, &design, &cancel)
+            }
+            Statement::CreateTableAs {
+                name,
+                columns,
+                query,
+                if_not_exists,
+                or_replace,
+                design,
+            } => {
+                let target = Target { name, columns, if_not_exists, or_replace, design };
                 self.create_table_as(&target, &query, &cancel)
             }
+            Statement::AlterTable { table, change } => self.alter_table(&table, &change, &cancel),
+            Statement::Call { procedure, arguments } => self.call(&procedure, &arguments, &cancel),
             Statement::DropTable { names, if_exists } => self.drop_tables(&names, if_exists),
             Statement::Insert { table, columns, query } => {
                 self.insert(&table, &columns, &query, &cancel)
@@ -274,7 +283,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<()> {
         for path in self.database.planner.files_in(query) {
-            let table = self.load(&path, &path, cancel)?;
+            let table = self.load(&path, &path, &TableDesign::default(), cancel)?;
             catalog.add(path, table);
         }
         Ok(())

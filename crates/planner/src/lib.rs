@@ -10,6 +10,7 @@
 //! - Invariant: planning depends on the query and the catalog alone, so equal inputs give equal plans.
 #![forbid(unsafe_code)]
 
+pub mod design;
 pub mod estimate;
 pub mod frontend;
 pub mod logical;
@@ -17,6 +18,10 @@ pub mod lower;
 pub mod rewrite;
 pub mod statement;
 
+pub use design::{
+    DesignClause, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause, PlacedItem,
+    TableChange,
+};
 pub use statement::{
     Arguments, ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement,
 };

@@ -5,6 +5,8 @@ use std::fmt;
 use datafusion_sql::sqlparser::ast;
 use types::{DataType, Value};
 
+use crate::design::{DesignClause, TableChange};
+
 /// A parsed query; opaque, because its form belongs to the parser.
 #[derive(Clone, PartialEq)]
 pub struct ParsedQuery(pub(crate) Box<ast::Query>);
@@ -48,6 +50,8 @@ pub enum Statement {
         keys: Vec<KeyDefinition>,
         /// Whether an existing table is no error.
         if_not_exists: bool,
+        /// How it is cut and placed.
+        design: DesignClause,
     },
     /// CREATE INDEX.
     CreateIndex {
@@ -102,6 +106,22 @@ pub enum Statement {
         if_not_exists: bool,
         /// Whether an existing table is replaced.
         or_replace: bool,
+        /// How it is cut and placed.
+        design: DesignClause,
+    },
+    /// ALTER TABLE.
+    AlterTable {
+        /// The table.
+        table: String,
+        /// What is done.
+        change: TableChange,
+    },
+    /// CALL of a procedure.
+    Call {
+        /// The procedure, with its schema.
+        procedure: String,
+        /// What it is given, as text.
+        arguments: Vec<String>,
     },
     /// DROP TABLE.
     DropTable {
@@ -142,6 +162,16 @@ pub enum Statement {
         /// The setting; `all` for all.
         name: String,
     },
+}
+
+impl Statement {
+    /// A CREATE TABLE with what was said about parts and nodes; anything else as it is.
+    pub(crate) fn with_design(mut self, said: &DesignClause) -> Self {
+        if let Self::CreateTable { design, .. } | Self::CreateTableAs { design, .. } = &mut self {
+            design.clone_from(said);
+        }
+        self
+    }
 }
 
 /// What EXECUTE gives to the parameters.

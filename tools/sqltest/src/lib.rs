@@ -3,6 +3,8 @@
 //! Key decision: expectations come from PostgreSQL (`fill.py`), so a test says what the world expects, not what we do.
 //! The same files run on every machine; a schedule must not change an answer.
 //!
+//! After every statement that changes something, well or in vain, the machine is asked where all pages are.
+//!
 //! - Invariant: all records of a file run, so that one failure does not hide the next.
 //! - Invariant: integers, text and decimals of up to six places compare exactly; only longer fractions are rounded.
 #![forbid(unsafe_code)]
@@ -25,7 +27,11 @@ impl DB for Client {
         // A panic is a failure of this record, and must not hide what comes after it.
         let run = std::panic::AssertUnwindSafe(|| self.0.query(sql));
         let answer = std::panic::catch_unwind(run)
-            .unwrap_or_else(|_| Err(SqlError::internal("the statement panicked")))?;
+            .unwrap_or_else(|_| Err(SqlError::internal("the statement panicked")));
+        if !answer.as_ref().is_ok_and(nodewise::Answer::has_rows) {
+            check_pages(&mut self.0)?;
+        }
+        let answer = answer?;
         if !answer.has_rows() {
             return Ok(DBOutput::StatementComplete(0));
         }
@@ -40,6 +46,17 @@ impl DB for Client {
 
     fn error_sql_state(error: &SqlError) -> Option<String> {
         Some(error.state.0.to_string())
+    }
+}
+
+/// An error when a page is not where its page-socket map says.
+fn check_pages(session: &mut Session) -> Result<(), SqlError> {
+    let answer = session.query("CALL nodewise.verify_placement()")?;
+    let wrong = answer.schema.index_of("wrong").map_err(|it| SqlError::internal(it.to_string()))?;
+    let rows = render::rows(&answer.batches)?;
+    match rows.iter().find(|row| row[wrong] != "0") {
+        None => Ok(()),
+        Some(row) => Err(SqlError::internal(format!("misplaced pages: {}", row.join(" ")))),
     }
 }
 

@@ -3,5 +3,6 @@
 pub mod bench;
 pub mod demo;
 pub mod generate;
+pub mod placement;
 pub mod probe;
 pub mod topology;

@@ -12,6 +12,7 @@ pub(crate) use expressions::{cast, null};
 mod functions;
 mod keys;
 mod names;
+mod numa;
 pub mod parameters;
 pub mod parse;
 mod subqueries;

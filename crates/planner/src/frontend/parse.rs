@@ -5,18 +5,39 @@ use std::ops::ControlFlow;
 use datafusion_sql::sqlparser::ast::{self, ObjectName, ObjectType, Set, TableObject};
 use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion_sql::sqlparser::parser::{Parser, ParserError};
+use datafusion_sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
+use super::numa::{self, Recognised};
 use super::{keys, parameters};
+use crate::design::DesignClause;
 use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement};
 
 /// Parses statements separated by semicolons.
 pub fn parse(sql: &str) -> SqlResult<Vec<Statement>> {
-    let statements = Parser::parse_sql(&PostgreSqlDialect {}, sql).map_err(|it| syntax(&it))?;
+    let tokens = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location();
+    let tokens = tokens.map_err(|it| syntax(&it.into()))?;
+    let mut statements = Vec::new();
+    for tokens in tokens.split(|it| it.token == Token::SemiColon) {
+        match numa::recognise(tokens)? {
+            Recognised::Whole(statement) => statements.push(statement),
+            Recognised::Rest(tokens, design) => {
+                let parsed = parse_tokens(tokens)?;
+                statements.extend(parsed.into_iter().map(|it| it.with_design(&design)));
+            }
+            Recognised::Nothing => statements.extend(parse_tokens(tokens.to_vec())?),
+        }
+    }
+    Ok(statements)
+}
+
+fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
+    let mut parser = Parser::new(&PostgreSqlDialect {}).with_tokens_with_locations(tokens);
+    let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
     statements.into_iter().map(statement).collect()
 }
 
-fn syntax(error: &ParserError) -> SqlError {
+pub(super) fn syntax(error: &ParserError) -> SqlError {
     let text = match error {
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text.as_str(),
         ParserError::RecursionLimitExceeded => {
@@ -198,6 +219,7 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
             query: parsed(query)?,
             if_not_exists,
             or_replace,
+            design: DesignClause::default(),
         });
     }
     if or_replace {
@@ -210,7 +232,8 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     for constraint in &table.constraints {
         keys.push(keys::of_table(constraint)?);
     }
-    Ok(Statement::CreateTable { name: name(&table.name), columns, keys, if_not_exists })
+    let (name, design) = (name(&table.name), DesignClause::default());
+    Ok(Statement::CreateTable { name, columns, keys, if_not_exists, design })
 }
 
 fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
@@ -231,7 +254,7 @@ fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
 }
 
 /// The type that SQL text names.
-fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
+pub(super) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
     use ast::DataType as Sql;
     let length = |length: &Option<ast::CharacterLength>| match length {
         Some(ast::CharacterLength::IntegerLength { length, .. }) => u32::try_from(*length).ok(),

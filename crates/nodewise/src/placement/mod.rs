@@ -1,0 +1,228 @@
+//! Statements that place and cut tables (DESIGN 4; P-HANA 4.2), and the procedures that check and finish it.
+//!
+//! Key decision: a change is made beside the table that queries read, and put in its place at the end. Large segments
+//! do move under the readers, at unchanged addresses. The writers' lock is held only to put the result in place, unless
+//! another writer was faster: then the change is made once more, with the lock.
+
+mod clauses;
+mod procedures;
+
+use planner::{NodeClause, NodeDemand, NodeWay, PlacedItem, TableChange};
+use stdx::sync::Arc;
+use storage::{BuildContext, Partitioning, PlaceTarget, Placement, Table, TableDesign};
+use types::{ColumnId, SqlError, SqlResult, SqlState};
+
+use crate::parallel::LoadProgress;
+use crate::session::done;
+use crate::{Answer, CancelToken, Session};
+use clauses::{nodes_of, placement_of};
+
+/// What `Catalog::replace` says when another writer was faster.
+const CHANGED_MEANWHILE: SqlState = SqlState("40001");
+
+impl Session {
+    /// ALTER TABLE.
+    pub(crate) fn alter_table(
+        &mut self,
+        table: &str,
+        change: &TableChange,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        match change {
+            TableChange::Place(places) => {
+                self.change_table(table, cancel, |old, context| self.place(old, places, context))?;
+            }
+            TableChange::Partition { partition, nodes } => {
+                let old = self.existing(table)?;
+                let partitioning = self.partitioning(partition, &old.schema(), cancel)?;
+                self.change_table(table, cancel, |old, context| {
+                    self.repartition(old, &partitioning, nodes.as_ref(), context)
+                })?;
+            }
+            TableChange::Merge { parts: None } => {
+                self.change_table(table, cancel, |old, context| {
+                    old.repartitioned(&Partitioning::None, &[], context)
+                })?
+            }
+            TableChange::Merge { parts: Some((first, last)) } => {
+                self.change_table(table, cancel, |old, context| {
+                    merge(old, *first, *last, context)
+                })?;
+            }
+            TableChange::Split { part, at } => {
+                let old = self.existing(table)?;
+                let Partitioning::Range { column, .. } = old.partitioning() else {
+                    return Err(no_ranges(&old));
+                };
+                let column = old.schema().swap_remove(column.index());
+                let at = self.constants(std::slice::from_ref(at), &column, cancel)?.swap_remove(0);
+                self.change_table(table, cancel, |old, context| {
+                    check_split(old, *part, &at)?;
+                    old.split_part(&at, context)
+                })?;
+            }
+        }
+        Ok(done("ALTER TABLE"))
+    }
+
+    /// Puts in the place of a table what `change` makes of it.
+    pub(crate) fn change_table(
+        &self,
+        name: &str,
+        cancel: &CancelToken,
+        change: impl Fn(&Arc<Table>, &BuildContext<'_>) -> SqlResult<Table>,
+    ) -> SqlResult<()> {
+        let database = &self.database;
+        let team = self.load_team(cancel);
+        let progress = LoadProgress::new(&*self.progress, name);
+        let stop = || cancel.is_cancelled();
+        let plain = TableDesign::default();
+        let context = self.build_context(&team, &progress, &stop, &plain);
+        let old = self.existing(name)?;
+        let new = self.cancelled_or(cancel, change(&old, &context))?;
+        let replaced = {
+            let _writer = database.writer.lock();
+            database.catalog.replace(&old, new)
+        };
+        match replaced {
+            Err(error) if error.state == CHANGED_MEANWHILE => {
+                let _writer = database.writer.lock();
+                let old = self.existing(name)?;
+                let new = self.cancelled_or(cancel, change(&old, &context))?;
+                database.catalog.replace(&old, new).map(|_| ())
+            }
+            other => other.map(|_| ()),
+        }
+    }
+
+    fn place(
+        &self,
+        old: &Arc<Table>,
+        places: &[(PlacedItem, NodeClause)],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Table> {
+        let topology = self.database.machine.topology();
+        let mut placed: Option<Table> = None;
+        for (item, clause) in places {
+            let table = placed.as_ref().unwrap_or(old);
+            let target = target_of(table, item)?;
+            let parted = *table.partitioning() != Partitioning::None;
+            let parts = parted && target == PlaceTarget::Table;
+            let placement = placement_of(&clause.demand, parts, topology)?;
+            let new = match clause.deferred {
+                true => table.deferred(&target, &placement, topology)?,
+                false => table.placed(&target, &placement, context)?,
+            };
+            placed = Some(new);
+        }
+        placed.ok_or_else(|| SqlError::internal("ALTER TABLE places nothing"))
+    }
+
+    fn repartition(
+        &self,
+        old: &Table,
+        partitioning: &Partitioning,
+        clause: Option<&NodeClause>,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Table> {
+        let topology = self.database.machine.topology();
+        let Some(NodeClause { demand: NodeDemand::On { way, nodes }, deferred }) = clause else {
+            return old.repartitioned(partitioning, &[], context);
+        };
+        if *deferred {
+            return Err(SqlError::unsupported("a table is cut into parts at once, not DEFERRED"));
+        }
+        let named = nodes_of(nodes, topology)?;
+        let table = match way {
+            NodeWay::Fitting | NodeWay::RoundRobin => {
+                return old.repartitioned(partitioning, &named, context);
+            }
+            _ => old.repartitioned(partitioning, &[], context)?,
+        };
+        let placement =
+            placement_of(&NodeDemand::On { way: *way, nodes: nodes.clone() }, true, topology)?;
+        table.placed(&PlaceTarget::Table, &placement, context)
+    }
+}
+
+/// What a statement means of a table.
+fn target_of(table: &Table, item: &PlacedItem) -> SqlResult<PlaceTarget> {
+    Ok(match item {
+        PlacedItem::Table => PlaceTarget::Table,
+        PlacedItem::Column { name, data_type } => {
+            let id = column_of(table, name)?;
+            let own = table.column(id).data_type;
+            if let Some(other) = data_type.filter(|it| *it != own) {
+                let message = format!("column \"{name}\" is {own}; it cannot become {other}");
+                return Err(
+                    SqlError::unsupported(message).with_hint("name the type that it has, or none")
+                );
+            }
+            PlaceTarget::Column(id)
+        }
+        PlacedItem::Part(part) => PlaceTarget::Part(part_of(table, *part)?),
+        PlacedItem::Rows { first, last } => {
+            if *last >= table.rows() {
+                let (name, rows) = (&table.name, table.rows());
+                let has = match rows.checked_sub(1) {
+                    Some(end) => format!("it has rows 0 to {end}"),
+                    None => "it has none".to_owned(),
+                };
+                let message = format!("table \"{name}\" has no rows {first} to {last}; {has}");
+                return Err(SqlError::new(SqlState::INVALID_PARAMETER, message));
+            }
+            PlaceTarget::Rows(*first..*last + 1)
+        }
+    })
+}
+
+fn column_of(table: &Table, name: &str) -> SqlResult<ColumnId> {
+    clauses::column_among(&table.schema(), name)
+        .ok_or_else(|| clauses::no_such_column(&table.name, name))
+}
+
+fn part_of(table: &Table, part: u64) -> SqlResult<usize> {
+    let parts = table.parts().len();
+    usize::try_from(part).ok().filter(|it| *it < parts).ok_or_else(|| {
+        let (name, last) = (&table.name, parts - 1);
+        let message = format!("table \"{name}\" has no part {part}; it has parts 0 to {last}");
+        SqlError::new(SqlState::INVALID_PARAMETER, message)
+    })
+}
+
+fn merge(old: &Table, first: u64, last: u64, context: &BuildContext<'_>) -> SqlResult<Table> {
+    if !matches!(old.partitioning(), Partitioning::Range { .. }) {
+        return Err(no_ranges(old));
+    }
+    let (first, last) = (part_of(old, first)?, part_of(old, last)?);
+    let mut table = old.merge_parts(first, context)?;
+    for _ in first + 1..last {
+        table = table.merge_parts(first, context)?;
+    }
+    Ok(table)
+}
+
+fn no_ranges(table: &Table) -> SqlError {
+    let message = format!("table \"{}\" has no parts of ranges", table.name);
+    SqlError::unsupported(message).with_hint(
+        "ALTER TABLE .. PARTITION BY cuts the whole table anew; MERGE PARTITIONS makes it one",
+    )
+}
+
+fn check_split(table: &Table, part: Option<u64>, at: &types::Value) -> SqlResult<()> {
+    let Some(part) = part else { return Ok(()) };
+    let meant = part_of(table, part)?;
+    match table.partitioning().part_of(&table.schema(), &[at]) {
+        Some(found) if found != meant => {
+            let message = format!("{at} is not in part {part} of table \"{}\"", table.name);
+            Err(SqlError::new(SqlState::INVALID_PARAMETER, message)
+                .with_hint(format!("it is in part {found}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How a session wants new tables to be, when their statement says nothing.
+pub(crate) fn default_design(placement: &Placement) -> TableDesign {
+    TableDesign::placed(placement.clone())
+}

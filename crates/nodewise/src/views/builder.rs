@@ -1,0 +1,104 @@
+//! Rows of views as Arrow.
+
+use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use stdx::sync::Arc;
+use types::{SqlError, SqlResult};
+
+/// Collects a view row by row.
+pub(crate) struct ViewBuilder {
+    fields: Vec<Field>,
+    columns: Vec<Cells>,
+}
+
+enum Cells {
+    Text(StringBuilder),
+    Integer(Int64Builder),
+    Boolean(BooleanBuilder),
+}
+
+/// One cell of a view.
+pub(crate) enum Cell {
+    Text(Option<String>),
+    Integer(Option<i64>),
+    Boolean(bool),
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(Some(text.to_owned()))
+    }
+}
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(Some(text))
+    }
+}
+impl From<Option<String>> for Cell {
+    fn from(text: Option<String>) -> Self {
+        Self::Text(text)
+    }
+}
+impl From<u64> for Cell {
+    fn from(value: u64) -> Self {
+        Self::Integer(i64::try_from(value).ok())
+    }
+}
+impl From<Option<u64>> for Cell {
+    fn from(value: Option<u64>) -> Self {
+        Self::Integer(value.and_then(|it| i64::try_from(it).ok()))
+    }
+}
+impl From<bool> for Cell {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl ViewBuilder {
+    /// Columns by name; `t` text, `i` integer, `b` Boolean.
+    pub(crate) fn new(columns: &[(&str, char)]) -> Self {
+        let field = |&(name, kind): &(&str, char)| {
+            let data_type = match kind {
+                'i' => DataType::Int64,
+                'b' => DataType::Boolean,
+                _ => DataType::Utf8,
+            };
+            Field::new(name, data_type, true)
+        };
+        let cells = |&(_, kind): &(&str, char)| match kind {
+            'i' => Cells::Integer(Int64Builder::new()),
+            'b' => Cells::Boolean(BooleanBuilder::new()),
+            _ => Cells::Text(StringBuilder::new()),
+        };
+        Self {
+            fields: columns.iter().map(field).collect(),
+            columns: columns.iter().map(cells).collect(),
+        }
+    }
+
+    pub(crate) fn row<const N: usize>(&mut self, row: [Cell; N]) {
+        for (cells, cell) in self.columns.iter_mut().zip(row) {
+            match (cells, cell) {
+                (Cells::Text(it), Cell::Text(text)) => it.append_option(text),
+                (Cells::Integer(it), Cell::Integer(value)) => it.append_option(value),
+                (Cells::Boolean(it), Cell::Boolean(value)) => it.append_value(value),
+                _ => unreachable!("invariant: a view writes the columns that it declares"),
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> SqlResult<RecordBatch> {
+        let finish = |it: Cells| -> ArrayRef {
+            match it {
+                Cells::Text(mut it) => Arc::new(it.finish()),
+                Cells::Integer(mut it) => Arc::new(it.finish()),
+                Cells::Boolean(mut it) => Arc::new(it.finish()),
+            }
+        };
+        let columns = self.columns.into_iter().map(finish).collect();
+        RecordBatch::try_new(Arc::new(Schema::new(self.fields)), columns)
+            .map_err(|error| SqlError::internal(format!("a view is malformed: {error}")))
+    }
+}

@@ -1,0 +1,60 @@
+//! The system views of schema `nodewise`, each made anew from what the parts of the database know about themselves.
+//!
+//! Key decision: a view reads page-socket maps and counters, and never asks the operating system about a row; what
+//! only the system can say is told by procedures (`CALL nodewise.verify_placement`).
+
+mod builder;
+pub(crate) mod placement;
+mod system;
+mod tables;
+
+use arrow_array::RecordBatch;
+use types::SqlResult;
+
+use crate::Database;
+use crate::settings::Settings;
+pub(crate) use builder::ViewBuilder;
+pub(crate) use system::MemoryReading;
+pub(crate) use tables::partitioning;
+
+/// The schema that holds the views.
+pub const SCHEMA: &str = "nodewise";
+
+/// The names of all views.
+pub const NAMES: [&str; 12] = [
+    "tables",
+    "columns",
+    "parts",
+    "column_placement",
+    "page_ranges",
+    "placement_demands",
+    "nodes",
+    "cpus",
+    "workers",
+    "jobs",
+    "traffic",
+    "settings",
+];
+
+/// The rows of a view; `None` when there is no such view.
+pub fn rows_of(
+    name: &str,
+    database: &Database,
+    settings: &Settings,
+) -> Option<SqlResult<RecordBatch>> {
+    Some(match name {
+        "tables" => tables::tables(database),
+        "columns" => tables::columns(database),
+        "parts" => tables::parts(database),
+        "column_placement" => placement::column_placement(database),
+        "page_ranges" => placement::page_ranges(database),
+        "placement_demands" => placement::placement_demands(database),
+        "nodes" => system::nodes(database),
+        "cpus" => system::cpus(database),
+        "workers" => system::workers(database),
+        "jobs" => system::jobs(database),
+        "traffic" => system::traffic(database),
+        "settings" => system::all_settings(database, settings),
+        _ => return None,
+    })
+}

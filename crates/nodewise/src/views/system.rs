@@ -1,0 +1,190 @@
+//! Views of the machine and of who works on it.
+
+use arrow_array::RecordBatch;
+use hardware::{Machine, NodeId, NodeMemory, Topology};
+use stdx::Nanos;
+use stdx::sync::Mutex;
+use types::SqlResult;
+
+use super::ViewBuilder;
+use crate::Database;
+use crate::settings::Settings;
+
+/// How old a reading of the nodes' memory may be.
+const READING_AGE: Nanos = Nanos(1_000_000_000);
+
+/// The memory of the nodes as it was read last: to read it costs a call to the OS per node, and views shall cost none
+/// however often they are asked.
+#[derive(Default)]
+pub(crate) struct MemoryReading(Mutex<Option<Reading>>);
+
+struct Reading {
+    time: Nanos,
+    nodes: Vec<(NodeId, Option<NodeMemory>)>,
+}
+
+impl MemoryReading {
+    /// The memory of each node, at most a second old.
+    fn of(&self, machine: &dyn Machine) -> Vec<(NodeId, Option<NodeMemory>)> {
+        let mut last = self.0.lock();
+        let now = machine.now();
+        match &*last {
+            Some(it) if now.0.saturating_sub(it.time.0) < READING_AGE.0 => it.nodes.clone(),
+            _ => {
+                let nodes: Vec<_> = (machine.topology().nodes.iter())
+                    .map(|it| (it.id, machine.node_memory(it.id)))
+                    .collect();
+                *last = Some(Reading { time: now, nodes: nodes.clone() });
+                nodes
+            }
+        }
+    }
+}
+
+pub(super) fn nodes(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("node", 'i'),
+        ("socket", 'i'),
+        ("cpus", 'i'),
+        ("memory_total", 'i'),
+        ("memory_free", 'i'),
+        ("memory_used", 'i'),
+        ("allowed", 'b'),
+        ("distances", 't'),
+        ("read_bandwidth_mb_s", 'i'),
+        ("read_latency_ns", 'i'),
+        ("read_bandwidths_mb_s", 't'),
+        ("read_latencies_ns", 't'),
+    ]);
+    let topology = database.machine.topology();
+    let usage = database.allocator.usage();
+    let memory = database.memory.of(&*database.machine);
+    let measured = topology.performance();
+    let bandwidth = |to: NodeId| move |from: NodeId| measured?.read_mb_s(from, to);
+    let latency =
+        |to: NodeId| move |from: NodeId| measured?.latency_ns(from, to).map(|it| it.round() as u64);
+    for (index, node) in topology.nodes.iter().enumerate() {
+        let distances: Vec<String> =
+            topology.distances[index].iter().map(ToString::to_string).collect();
+        let used = usage.nodes.iter().find(|it| it.0 == node.id).map_or(0, |it| it.1.0);
+        let memory = memory.iter().find(|it| it.0 == node.id).and_then(|it| it.1);
+        view.row([
+            u64::from(node.id.0).into(),
+            u64::from(node.socket.0).into(),
+            (topology.cpus_of(node.id).count() as u64).into(),
+            memory.map_or(node.memory_total, |it| it.total).0.into(),
+            memory.map_or(node.memory_free, |it| it.free).0.into(),
+            used.into(),
+            node.allowed.into(),
+            distances.join(" ").into(),
+            bandwidth(node.id)(node.id).or(node.read_bandwidth_mb_s).into(),
+            latency(node.id)(node.id).or(node.read_latency_ns).into(),
+            to_each(topology, |to| bandwidth(to)(node.id)).into(),
+            to_each(topology, |to| latency(to)(node.id)).into(),
+        ]);
+    }
+    view.finish()
+}
+
+/// Figures for all nodes in one text, `-` where there is none; nothing when there are none at all.
+fn to_each(topology: &Topology, figure: impl Fn(NodeId) -> Option<u64>) -> Option<String> {
+    let figures: Vec<Option<u64>> = topology.nodes.iter().map(|it| figure(it.id)).collect();
+    figures.iter().any(Option::is_some).then(|| {
+        let texts = figures.iter().map(|it| it.map_or_else(|| "-".to_owned(), |it| it.to_string()));
+        texts.collect::<Vec<_>>().join(" ")
+    })
+}
+
+pub(super) fn cpus(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("cpu", 'i'),
+        ("node", 'i'),
+        ("socket", 'i'),
+        ("core", 'i'),
+        ("llc", 'i'),
+    ]);
+    for cpu in &database.machine.topology().cpus {
+        view.row([
+            u64::from(cpu.id.0).into(),
+            u64::from(cpu.node.0).into(),
+            u64::from(cpu.socket.0).into(),
+            u64::from(cpu.core).into(),
+            u64::from(cpu.llc.0).into(),
+        ]);
+    }
+    view.finish()
+}
+
+pub(super) fn workers(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("worker", 'i'),
+        ("cpu", 'i'),
+        ("node", 'i'),
+        ("llc", 'i'),
+        ("state", 't'),
+        ("morsels", 'i'),
+        ("stolen", 'i'),
+        ("busy_ns", 'i'),
+    ]);
+    for worker in database.scheduler.stats().workers {
+        view.row([
+            (worker.worker.index() as u64).into(),
+            u64::from(worker.cpu.0).into(),
+            u64::from(worker.node.0).into(),
+            u64::from(worker.llc.0).into(),
+            format!("{:?}", worker.state).to_lowercase().into(),
+            worker.morsels.into(),
+            worker.stolen.into(),
+            worker.busy.0.into(),
+        ]);
+    }
+    view.finish()
+}
+
+pub(super) fn jobs(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("job", 'i'),
+        ("class", 'i'),
+        ("statement", 'i'),
+        ("hard", 'b'),
+        ("morsels", 'i'),
+        ("rows_waiting", 'i'),
+        ("workers", 'i'),
+    ]);
+    for job in database.scheduler.stats().jobs {
+        view.row([
+            job.job.0.into(),
+            u64::from(job.class).into(),
+            job.statement.into(),
+            job.hard.into(),
+            job.morsels.into(),
+            job.waiting.into(),
+            (job.workers as u64).into(),
+        ]);
+    }
+    view.finish()
+}
+
+pub(super) fn traffic(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view =
+        ViewBuilder::new(&[("running_node", 'i'), ("memory_node", 'i'), ("bytes_read", 'i')]);
+    for (running, memory, bytes) in database.traffic.snapshot() {
+        view.row([u64::from(running.0).into(), u64::from(memory.0).into(), bytes.into()]);
+    }
+    view.finish()
+}
+
+pub(super) fn all_settings(database: &Database, settings: &Settings) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[("name", 't'), ("value", 't'), ("description", 't')]);
+    for setting in settings.list() {
+        view.row([setting.name.into(), setting.value.into(), setting.description.into()]);
+    }
+    for restriction in database.machine.restrictions() {
+        view.row([
+            format!("machine.{}", restriction.call).into(),
+            "refused".into(),
+            restriction.consequence.into(),
+        ]);
+    }
+    view.finish()
+}

@@ -1,0 +1,153 @@
+//! Views of tables, their columns and their parts.
+
+use arrow_array::RecordBatch;
+use storage::{Partitioning, Table};
+use types::{SqlResult, Value};
+
+use super::ViewBuilder;
+use super::placement::{bytes_per_node, list};
+use crate::Database;
+
+pub(super) fn tables(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("table_name", 't'),
+        ("rows", 'i'),
+        ("columns", 'i'),
+        ("bytes", 'i'),
+        ("parts", 'i'),
+        ("partitioning", 't'),
+    ]);
+    for table in database.tables() {
+        view.row([
+            table.name.as_str().into(),
+            table.rows().into(),
+            (table.columns.len() as u64).into(),
+            table.memory_bytes().into(),
+            (table.parts().len() as u64).into(),
+            partitioning(&table).into(),
+        ]);
+    }
+    view.finish()
+}
+
+/// How a table is cut, as the statement says it; nothing for a table in one piece.
+pub(crate) fn partitioning(table: &Table) -> Option<String> {
+    let name = |it: &types::ColumnId| table.column(*it).name.as_str();
+    match table.partitioning() {
+        Partitioning::None => None,
+        Partitioning::Hash { columns, parts } => {
+            let names: Vec<&str> = columns.iter().map(name).collect();
+            Some(format!("HASH ({}) PARTITIONS {parts}", names.join(", ")))
+        }
+        Partitioning::Range { column, .. } => Some(format!("RANGE ({})", name(column))),
+        Partitioning::RoundRobin { parts } => Some(format!("ROUNDROBIN PARTITIONS {parts}")),
+    }
+}
+
+pub(super) fn columns(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("table_name", 't'),
+        ("column_name", 't'),
+        ("position", 'i'),
+        ("data_type", 't'),
+        ("nullable", 'b'),
+        ("encoding", 't'),
+        ("bitcase", 'i'),
+        ("bytes", 'i'),
+        ("node", 't'),
+        ("rows", 'i'),
+        ("nulls", 'i'),
+        ("distinct_values", 'i'),
+        ("distinct_exact", 'b'),
+        ("min", 't'),
+        ("max", 't'),
+        ("sorted", 'b'),
+    ]);
+    for table in database.tables() {
+        for (position, column) in table.columns.iter().enumerate() {
+            let statistics = &column.statistics;
+            let bound = |it: &Option<Value>| it.as_ref().map_or(String::new(), Value::to_string);
+            let mut nodes = Vec::new();
+            let mut bytes = 0;
+            for it in table.components().iter().filter(|it| it.column.index() == position) {
+                bytes += it.segment.bytes() as u64;
+                nodes.extend(bytes_per_node(it.segment).into_iter().map(|it| it.0));
+            }
+            nodes.sort_unstable();
+            nodes.dedup();
+            let bits = table.parts().iter().map(|it| it.columns[position].bits()).max();
+            view.row([
+                table.name.as_str().into(),
+                column.name.as_str().into(),
+                (position as u64 + 1).into(),
+                column.data_type.to_string().into(),
+                column.nullable.into(),
+                column.encoding_name().into(),
+                u64::from(bits.unwrap_or(0)).into(),
+                bytes.into(),
+                list(&nodes, ",").into(),
+                table.rows().into(),
+                statistics.nulls.into(),
+                statistics.distinct.into(),
+                statistics.distinct_exact.into(),
+                bound(&statistics.min).into(),
+                bound(&statistics.max).into(),
+                statistics.sorted.into(),
+            ]);
+        }
+    }
+    view.finish()
+}
+
+pub(super) fn parts(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("table_name", 't'),
+        ("part", 'i'),
+        ("contents", 't'),
+        ("first_row", 'i'),
+        ("rows", 'i'),
+        ("bytes", 'i'),
+        ("nodes", 't'),
+    ]);
+    for table in database.tables() {
+        let components = table.components();
+        let mut first = 0;
+        for (number, part) in table.parts().iter().enumerate() {
+            let (mut bytes, mut nodes) = (0, Vec::new());
+            for it in components.iter().filter(|it| it.part == Some(number)) {
+                bytes += it.segment.bytes() as u64;
+                nodes.extend(bytes_per_node(it.segment).into_iter().map(|it| it.0));
+            }
+            nodes.sort_unstable();
+            nodes.dedup();
+            view.row([
+                table.name.as_str().into(),
+                (number as u64).into(),
+                contents(&table, number).into(),
+                first.into(),
+                (part.rows() as u64).into(),
+                bytes.into(),
+                list(&nodes, ",").into(),
+            ]);
+            first += part.rows() as u64;
+        }
+    }
+    view.finish()
+}
+
+/// What rows a part holds.
+fn contents(table: &Table, part: usize) -> String {
+    match table.partitioning() {
+        Partitioning::None => "all rows".into(),
+        Partitioning::Hash { parts, .. } => format!("hash {part} of {parts}"),
+        Partitioning::RoundRobin { parts } => format!("turn {part} of {parts}"),
+        Partitioning::Range { bounds, .. } => {
+            match (part.checked_sub(1).map(|it| &bounds[it]), bounds.get(part)) {
+                (Some(from), Some(to)) => format!("{from} <= VALUES < {to}"),
+                (Some(from), None) => format!("{from} <= VALUES"),
+                (None, Some(to)) => format!("VALUES < {to}, and NULL"),
+                (None, None) => "all rows".into(),
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! How a table shall be cut and placed, as a statement says it (DESIGN 4; the spelling is SAP HANA's).
+//!
+//! Key decision: nodes, columns and bounds stay as they were written. Whether they exist is known only where there is a
+//! machine and a table.
+
+/// Numbers of nodes, `2 TO 3`; one number is a range of itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NodeRange {
+    /// The first.
+    pub first: u64,
+    /// The last, not below the first.
+    pub last: u64,
+}
+
+/// In which way several nodes share what is placed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeWay {
+    /// No way was named: split, or the parts dealt round where a table has parts.
+    Fitting,
+    /// SPLIT: index vectors in contiguous ranges, one per node (IVP).
+    Split,
+    /// INTERLEAVE: page by page.
+    Interleave,
+    /// ROUNDROBIN: whole columns, or whole parts, in turn (RR).
+    RoundRobin,
+    /// REPLICATE: a copy on each.
+    Replicate,
+}
+
+/// What NUMA NODE demands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NodeDemand {
+    /// NULL: nothing any more.
+    TakenBack,
+    /// To be on some nodes.
+    On {
+        /// In which way.
+        way: NodeWay,
+        /// The nodes; none for all.
+        nodes: Vec<NodeRange>,
+    },
+}
+
+/// The clause NUMA NODE.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeClause {
+    /// What it demands.
+    pub demand: NodeDemand,
+    /// Whether it waits until the columns are built anew.
+    pub deferred: bool,
+}
+
+/// The clause PARTITION BY.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PartitionClause {
+    /// By the hash of columns.
+    Hash {
+        /// The columns.
+        columns: Vec<String>,
+        /// How many parts.
+        parts: u64,
+    },
+    /// By the value of a column.
+    Range {
+        /// The column.
+        column: String,
+        /// SQL text of the values where a part ends and the next begins, in order.
+        bounds: Vec<String>,
+    },
+    /// Row by row in turn.
+    RoundRobin {
+        /// How many parts.
+        parts: u64,
+    },
+}
+
+/// The clauses of CREATE TABLE about parts and nodes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DesignClause {
+    /// PARTITION BY.
+    pub partition: Option<PartitionClause>,
+    /// NUMA NODE of the table.
+    pub nodes: Option<NodeClause>,
+    /// NUMA NODE of columns, by name.
+    pub columns: Vec<(String, NodeClause)>,
+}
+
+impl DesignClause {
+    /// Whether nothing is said.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What of a table ALTER TABLE places.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PlacedItem {
+    /// All of it.
+    Table,
+    /// A column.
+    Column {
+        /// Its name.
+        name: String,
+        /// Its type, where one was written; it must be the one it has.
+        data_type: Option<types::DataType>,
+    },
+    /// A part, from 0 on.
+    Part(u64),
+    /// Rows, from 0 on.
+    Rows {
+        /// The first.
+        first: u64,
+        /// The last.
+        last: u64,
+    },
+}
+
+/// What ALTER TABLE does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TableChange {
+    /// Places things, in this order.
+    Place(Vec<(PlacedItem, NodeClause)>),
+    /// Cuts the table into other parts.
+    Partition {
+        /// Which.
+        partition: PartitionClause,
+        /// Where they go.
+        nodes: Option<NodeClause>,
+    },
+    /// Makes one part of several.
+    Merge {
+        /// The first and the last part; all when not given.
+        parts: Option<(u64, u64)>,
+    },
+    /// Cuts a part of ranges in two.
+    Split {
+        /// The part that is meant, as a check.
+        part: Option<u64>,
+        /// SQL text of the value that begins the second.
+        at: String,
+    },
+}
