@@ -19,9 +19,18 @@ impl Case {
     fn new(bits: u32, start: usize, rows: usize, seed: u64) -> Self {
         let mut prng = Prng::new(seed);
         let max = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-        // A mix of uniform, extreme and repeated codes.
+        // A mix of uniform, extreme and repeated codes, or codes of a clustered column with gaps here and there.
+        let clustered = prng.below(3) == 0;
+        let mut cluster = 0;
         let codes: Vec<u64> = (0..start + rows)
-            .map(|_| match prng.below(8) {
+            .map(|row| match prng.below(8) {
+                _ if clustered => {
+                    cluster = match row % 300 {
+                        0 => prng.next_u64() & max.min((1 << 18) - 1),
+                        _ => (cluster + prng.below(5)) & max,
+                    };
+                    cluster.wrapping_sub(prng.below(4)) & max
+                }
                 0 => 0,
                 1 => max,
                 2 => 1.min(max),

@@ -47,6 +47,14 @@ impl ColumnShape {
     }
 }
 
+impl ColumnShape {
+    /// Whether values are codes of a dictionary, which are in the order of what they stand for.
+    pub fn is_dictionary(&self) -> bool {
+        matches!(&self.representation, Representation::Codes(column)
+            if matches!(column.encoding, storage::Encoding::Dictionary(_)))
+    }
+}
+
 impl Representation {
     /// Whether values are 64-bit integers.
     pub fn is_i64(&self) -> bool {

@@ -16,6 +16,7 @@ pub mod expression;
 pub mod filter;
 pub mod join;
 pub mod layout;
+mod leveled;
 mod lower;
 pub mod materialize;
 pub mod operator;

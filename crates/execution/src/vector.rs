@@ -3,6 +3,8 @@
 //! A batch is always dense: who drops rows compacts, so no operator needs a selection vector. Vectors are shared, so
 //! handing a column on costs a reference count.
 
+use std::ops::Range;
+
 use stdx::sync::Arc;
 
 /// Rows that a batch holds at most.
@@ -186,6 +188,26 @@ impl Vector {
             .validity
             .as_ref()
             .map(|map| Bitmap::from_bits(rows.iter().map(|&row| map.get(row as usize))));
+        Self { values, validity }
+    }
+}
+
+impl Vector {
+    /// The rows of a range that begins at a multiple of 64.
+    pub fn slice(&self, rows: Range<usize>) -> Self {
+        let values = match &self.values {
+            Values::Codes(it) => Values::Codes(it[rows.clone()].to_vec()),
+            Values::I64(it) => Values::I64(it[rows.clone()].to_vec()),
+            Values::I128(it) => Values::I128(it[rows.clone()].to_vec()),
+            Values::F64(it) => Values::F64(it[rows.clone()].to_vec()),
+            Values::Bool(it) => Values::Bool(it[rows.clone()].to_vec()),
+            Values::Text(_) => {
+                let places: Vec<u32> = (rows.start as u32..rows.end as u32).collect();
+                return self.take(&places);
+            }
+        };
+        let words = rows.start / 64..rows.end.div_ceil(64);
+        let validity = self.validity.as_ref().map(|it| Bitmap(it.0[words].to_vec()));
         Self { values, validity }
     }
 }

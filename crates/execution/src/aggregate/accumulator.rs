@@ -6,6 +6,7 @@
 
 use super::pick::Pick;
 use super::wide::{Wide, WideSums};
+use crate::leveled::{add_by_masks, add_runs, count_runs, level, sum};
 use crate::{Bitmap, ColumnShape, Representation, Values, Vector};
 
 pub use super::pick::Rule;
@@ -13,6 +14,24 @@ pub use super::pick::Rule;
 /// Groups up to which sums are kept in copies.
 const COPIED_GROUPS: usize = 32;
 const COPIES: usize = 8;
+
+/// The groups of the rows of a batch.
+#[derive(Clone, Copy)]
+pub struct GroupRows<'a> {
+    /// By row.
+    pub ids: &'a [u32],
+    /// Numbers rise by at most one from row to row, and only the first may be that of an older group.
+    pub rising: bool,
+    /// When there are few groups, a bitmap of rows for each, one after the other.
+    pub masks: Option<&'a [u64]>,
+}
+
+impl<'a> GroupRows<'a> {
+    /// Groups of which nothing more is known.
+    pub fn of(ids: &'a [u32]) -> Self {
+        Self { ids, rising: false, masks: None }
+    }
+}
 
 /// One value per group.
 pub enum Accumulator {
@@ -91,21 +110,21 @@ impl Accumulator {
         }
     }
 
-    /// Takes in a batch: `groups[row]` is the group of a row, `column` the values (`None` to count), and only rows of
-    /// `valid` count.
-    pub fn update(&mut self, groups: &[u32], column: Option<&Vector>, valid: Option<&Bitmap>) {
+    /// Takes in a batch: `column` has the values (`None` to count), and only rows of `valid` count.
+    pub fn update(&mut self, rows: GroupRows<'_>, column: Option<&Vector>, valid: Option<&Bitmap>) {
+        let groups = rows.ids;
         self.widen_before(groups.len() as u128);
         match (self, column.map(|it| &it.values)) {
-            (Self::Count(counts), _) => add_ones(counts, groups, valid),
+            (Self::Count(counts), _) => add_ones(counts, rows, valid),
             (Self::SumNarrow { sums, .. }, Some(Values::I64(values))) => {
-                add_all(sums, groups, values, valid);
+                add_integers(sums, rows, values, valid);
             }
             (Self::SumWide { sums, magnitude }, Some(Values::I64(values))) => {
                 let fits = magnitude.saturating_mul(values.len() as u128) <= i64::MAX as u128;
-                if fits && sums.len() <= COPIED_GROUPS {
+                if fits && sums.len() <= COPIED_GROUPS && !rows.rising {
                     // A batch alone fits 64 bits.
                     let mut batch = [0i64; COPIED_GROUPS];
-                    add_all(&mut batch[..sums.len()], groups, values, valid);
+                    add_integers(&mut batch[..sums.len()], rows, values, valid);
                     (0..sums.len()).for_each(|group| sums.add(group, batch[group].into()));
                 } else {
                     add_wide(sums, groups, values, valid);
@@ -222,8 +241,20 @@ fn add_copies<S: Copy + std::ops::AddAssign>(sums: &mut [S], copies: &Copies<S>)
     }
 }
 
-fn add_ones(counts: &mut [i64], groups: &[u32], valid: Option<&Bitmap>) {
+fn add_ones(counts: &mut [i64], rows: GroupRows<'_>, valid: Option<&Bitmap>) {
+    let groups = rows.ids;
+    if let Some(masks) = rows.masks {
+        let words = groups.len().div_ceil(64);
+        for (count, masks) in counts.iter_mut().zip(masks.chunks(words.max(1))) {
+            let ones = |(word, mask): (usize, &u64)| {
+                (mask & valid.map_or(u64::MAX, |it| it.0[word])).count_ones()
+            };
+            *count += i64::from(masks.iter().enumerate().map(ones).sum::<u32>());
+        }
+        return;
+    }
     match valid {
+        None if rows.rising => count_runs(counts, groups),
         None if counts.len() == 1 => counts[0] += groups.len() as i64,
         Some(valid) if counts.len() == 1 => counts[0] += valid.count(groups.len()) as i64,
         None if counts.len() <= COPIED_GROUPS => {
@@ -243,6 +274,16 @@ fn add_ones(counts: &mut [i64], groups: &[u32], valid: Option<&Bitmap>) {
                 counts[group as usize] += i64::from(valid.get(row));
             }
         }
+    }
+}
+
+/// Adds integers to sums that cannot overflow.
+fn add_integers(sums: &mut [i64], rows: GroupRows<'_>, values: &[i64], valid: Option<&Bitmap>) {
+    match (valid, rows.masks) {
+        (None, _) if sums.len() == 1 => sums[0] += sum(level(), values),
+        (None, _) if rows.rising => add_runs(sums, rows.ids, values),
+        (None, Some(masks)) => add_by_masks(level(), sums, masks, values),
+        _ => add_all(sums, rows.ids, values, valid),
     }
 }
 

@@ -8,6 +8,7 @@ use std::hash::{BuildHasher, Hasher};
 use stdx::sync::Arc;
 use storage::Encoding;
 
+use crate::leveled::{level, put};
 use crate::value::text_of;
 use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 
@@ -112,11 +113,13 @@ impl KeyLayout {
     pub fn encode(&self, columns: &[Arc<Vector>], rows: usize, keys: &mut Keys) {
         match (self, keys) {
             (Self::Packed { parts, .. }, Keys::Packed(keys)) => {
-                keys.clear();
                 keys.resize(rows, 0);
-                for (part, column) in parts.iter().zip(columns) {
-                    part.add(column, keys);
+                let mut parts = parts.iter().zip(columns).filter(|(part, _)| part.bits > 0);
+                match parts.next() {
+                    Some((part, column)) => part.add(column, true, keys),
+                    None => keys.fill(0),
                 }
+                parts.for_each(|(part, column)| part.add(column, false, keys));
             }
             (Self::Bytes(shapes), Keys::Bytes(keys)) => {
                 keys.bytes.clear();
@@ -214,25 +217,25 @@ fn domain(shape: &ColumnShape) -> Option<(i64, u128)> {
 }
 
 impl PackedPart {
-    fn add(&self, column: &Vector, keys: &mut [u64]) {
-        if self.bits == 0 {
-            return;
-        }
+    /// Puts this part into keys; as the first one it replaces what is there.
+    fn add(&self, column: &Vector, first_part: bool, keys: &mut [u64]) {
         let (shift, base) = (self.shift, self.base);
         let first = u64::from(self.shape.nullable);
         let code = |value: u64| (value + first) << shift;
         match (&column.values, &column.validity) {
             (Values::Codes(codes), None) => {
-                keys.iter_mut().zip(codes).for_each(|(key, &it)| *key |= code(it.into()));
+                put(level(), keys, codes, first_part, |it| code(it.into()));
             }
             (Values::I64(values), None) => {
-                let value = |it: i64| it.wrapping_sub(base) as u64;
-                keys.iter_mut().zip(values).for_each(|(key, &it)| *key |= code(value(it)));
+                put(level(), keys, values, first_part, |it| code(it.wrapping_sub(base) as u64));
             }
             (Values::Bool(values), None) => {
-                keys.iter_mut().zip(values).for_each(|(key, &it)| *key |= code(it.into()));
+                put(level(), keys, values, first_part, |it| code(it.into()));
             }
             (values, Some(valid)) => {
+                if first_part {
+                    keys.fill(0);
+                }
                 for row in (0..values.len()).filter(|&row| valid.get(row)) {
                     keys[row] |= code(integer(values, row).wrapping_sub(base) as u64);
                 }

@@ -6,6 +6,7 @@ use types::SqlResult;
 use super::distinct::DistinctSet;
 use super::key::{KeyLayout, Keys, hash_word};
 use super::result::{Part, part_of};
+use super::runs::parts_of_runs;
 use super::table::{DIRECT_BITS_MAX, GroupTable};
 use super::{GroupPlan, Groups};
 use crate::Team;
@@ -161,7 +162,12 @@ pub(super) fn merge_all(
         all[0].table.find_or_insert(&Keys::Packed(vec![0]), 1, &mut Vec::new());
         all[0].resize();
     }
-    if let [only] = &all[..] {
+    if let Some(parts) = parts_of_runs(plan, &all, team)? {
+        return Ok(parts);
+    }
+    if let [only] = &all[..]
+        && !only.table.may_repeat()
+    {
         return Ok(vec![part_of(plan, only)?]);
     }
     let how = Partitioning::of(&plan.layout, count);

@@ -10,6 +10,7 @@ mod merge;
 mod order;
 mod pick;
 mod result;
+mod runs;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -22,11 +23,12 @@ use stdx::sync::Arc;
 use types::{DataType, SqlResult};
 
 use crate::expression::Compiled;
+use crate::leveled::{FEW_GROUPS, group_masks, level};
 use crate::{Batch, Bitmap, ColumnShape, PerSlot, Rows, Sink, State, Team, Vector, WorkContext};
 
 pub use order::{compare_codes, compare_floats};
 
-use accumulator::{Accumulator, Rule};
+use accumulator::{Accumulator, GroupRows, Rule};
 use distinct::DistinctSet;
 use key::{KeyLayout, Keys};
 use merge::{by_partition, merge_all};
@@ -91,6 +93,8 @@ struct Local {
     /// The keys of a batch, and their groups; kept for their memory.
     keys: Keys,
     ids: Vec<u32>,
+    /// Bitmaps of rows by group, while there are few groups.
+    masks: Vec<u64>,
 }
 
 /// Some groups with their accumulators.
@@ -152,6 +156,18 @@ fn feeds_of(spec: &AggregateSpec, shapes: &[ColumnShape], feeds: &mut Vec<Feed>)
 }
 
 impl GroupPlan {
+    /// No groups yet, for a worker that sees some of the rows.
+    fn groups_of_worker(&self) -> Groups {
+        let (accumulators, distinct) = self.groups_without_table();
+        // Distinct values name their groups by number, so that a key should have one.
+        let table = if distinct.is_empty() {
+            GroupTable::for_parts(&self.layout)
+        } else {
+            GroupTable::new(&self.layout)
+        };
+        Groups { table, accumulators, distinct }
+    }
+
     fn groups(&self) -> Groups {
         let (accumulators, distinct) = self.groups_without_table();
         Groups { table: GroupTable::new(&self.layout), accumulators, distinct }
@@ -206,15 +222,20 @@ impl Sink for AggregateSink {
         let plan = &*self.plan;
         let mut guard = self.locals.lock(context.slot);
         let local = guard.get_or_insert_with(|| Local {
-            groups: plan.groups(),
+            groups: plan.groups_of_worker(),
             aside: Vec::new(),
             keys: plan.layout.no_keys(),
             ids: Vec::new(),
+            masks: Vec::new(),
         });
-        let Local { groups, aside, keys: words, ids } = local;
+        let Local { groups, aside, keys: words, ids, masks } = local;
         plan.layout.encode(&keys, batch.rows, words);
+        if !groups.table.accepts(words, batch.sequence / storage::BLOCK_ROWS as u64) {
+            aside.push(groups.set_aside(plan.groups_without_table()));
+        }
         groups.table.find_or_insert(words, batch.rows, ids);
         groups.resize();
+        let rows = group_rows(&groups.table, ids, masks);
         let mut sets = groups.distinct.iter_mut();
         for (feed, accumulator) in plan.feeds.iter().zip(&mut groups.accumulators) {
             let column = feed.argument.map(|it| &arguments[it]);
@@ -227,7 +248,7 @@ impl Sink for AggregateSink {
                         set.add(column, ids, valid);
                     }
                 }
-                _ => accumulator.update(ids, column.map(|it| &**it), valid),
+                _ => accumulator.update(rows, column.map(|it| &**it), valid),
             }
         }
         if groups.is_large() {
@@ -249,6 +270,13 @@ impl Sink for AggregateSink {
         let (layout, batches) = result_batches(&self.plan, parts, team)?;
         Ok(State::Rows(Arc::new(Rows { layout, batches, ordered: false })))
     }
+}
+
+/// What is known of the groups of a batch.
+fn group_rows<'a>(table: &GroupTable, ids: &'a [u32], masks: &'a mut Vec<u64>) -> GroupRows<'a> {
+    let few = !table.is_rising() && (2..=FEW_GROUPS).contains(&table.len());
+    let masked = few && group_masks(level(), ids, table.len(), masks);
+    GroupRows { ids, rising: table.is_rising(), masks: masked.then_some(&*masks) }
 }
 
 /// The rows that count for an aggregate: not NULL, and TRUE under its filter.

@@ -28,17 +28,6 @@ pub struct Pick {
     seen: Vec<bool>,
 }
 
-impl Rule {
-    #[inline]
-    fn replaces(self, order: Ordering) -> bool {
-        match self {
-            Self::Min => order.is_lt(),
-            Self::Max => order.is_gt(),
-            Self::Any => false,
-        }
-    }
-}
-
 impl Pick {
     /// Nothing chosen yet among values of a shape.
     pub fn new(rule: Rule, shape: &ColumnShape) -> Self {
@@ -98,19 +87,23 @@ impl Pick {
         let (rule, shape, seen) = (self.rule, &self.shape, &mut self.seen);
         match (&mut self.values, from) {
             (Values::Codes(into), Values::Codes(from)) => {
-                replace(pairs, into, from, seen, |a, b| rule.replaces(compare_codes(shape, a, b)));
+                if shape.is_dictionary() {
+                    choose(rule, pairs, into, from, seen, |a, b| a.cmp(&b));
+                } else {
+                    choose(rule, pairs, into, from, seen, |a, b| compare_codes(shape, a, b));
+                }
             }
             (Values::I64(into), Values::I64(from)) => {
-                replace(pairs, into, from, seen, |a, b| rule.replaces(a.cmp(&b)));
+                choose(rule, pairs, into, from, seen, |a, b| a.cmp(&b));
             }
             (Values::I128(into), Values::I128(from)) => {
-                replace(pairs, into, from, seen, |a, b| rule.replaces(a.cmp(&b)));
+                choose(rule, pairs, into, from, seen, |a, b| a.cmp(&b));
             }
             (Values::F64(into), Values::F64(from)) => {
-                replace(pairs, into, from, seen, |a, b| rule.replaces(compare_floats(a, b)));
+                choose(rule, pairs, into, from, seen, compare_floats);
             }
             (Values::Bool(into), Values::Bool(from)) => {
-                replace(pairs, into, from, seen, |a, b| rule.replaces(a.cmp(&b)));
+                choose(rule, pairs, into, from, seen, |a, b| a.cmp(&b));
             }
             _ => unreachable!("invariant: a vector is held as its shape says"),
         }
@@ -123,7 +116,12 @@ impl Pick {
     ) {
         for (group, row) in pairs {
             let (old, new) = (&mut self.texts[group], text(row));
-            if !self.seen[group] || self.rule.replaces(new.as_bytes().cmp(old.as_bytes())) {
+            let is_better = || match self.rule {
+                Rule::Any => false,
+                Rule::Min => new.as_bytes() < old.as_bytes(),
+                Rule::Max => new.as_bytes() > old.as_bytes(),
+            };
+            if !self.seen[group] || is_better() {
                 self.seen[group] = true;
                 *old = new.into();
             }
@@ -143,6 +141,24 @@ impl Pick {
         let all = !self.seen.contains(&false);
         let validity = (!all).then(|| Bitmap::from_bits(self.seen.iter().copied()));
         Vector { values, validity }
+    }
+}
+
+/// [`replace`] by a rule. Each rule has a loop of its own: comparing may mean to fetch two texts, and any value is as
+/// good as another without looking.
+#[inline]
+fn choose<T: Copy>(
+    rule: Rule,
+    pairs: impl Iterator<Item = (usize, usize)>,
+    into: &mut [T],
+    from: &[T],
+    seen: &mut [bool],
+    compare: impl Fn(T, T) -> Ordering,
+) {
+    match rule {
+        Rule::Any => replace(pairs, into, from, seen, |_, _| false),
+        Rule::Min => replace(pairs, into, from, seen, |new, old| compare(new, old).is_lt()),
+        Rule::Max => replace(pairs, into, from, seen, |new, old| compare(new, old).is_gt()),
     }
 }
 

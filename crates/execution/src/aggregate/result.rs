@@ -4,7 +4,7 @@ use plan::AggregateFunction;
 use stdx::sync::{Arc, Mutex};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
-use super::accumulator::Accumulator;
+use super::accumulator::{Accumulator, GroupRows};
 use super::key::decoded_shape;
 use super::merge::collect;
 use super::{AggregateSpec, FeedKind, GroupPlan, Groups};
@@ -72,13 +72,13 @@ fn distinct_column(plan: &GroupPlan, index: usize, groups: &Groups) -> SqlResult
     let (ids, values) = groups.distinct[set].rows();
     let mut counts = Accumulator::count();
     counts.resize(groups.table.len());
-    counts.update(&ids, None, None);
+    counts.update(GroupRows::of(&ids), None, None);
     let mut value = match spec.function {
         AggregateFunction::Count => Accumulator::count(),
         _ => Accumulator::sum(&shape),
     };
     value.resize(groups.table.len());
-    value.update(&ids, Some(&values), None);
+    value.update(GroupRows::of(&ids), Some(&values), None);
     finish(spec, argument_scale(plan, index), &value, counts.counts())
 }
 
@@ -230,9 +230,9 @@ fn split(part: Part, layout: &Layout) -> Vec<Batch> {
         return if rows > 0 { vec![batch] } else { Vec::new() };
     }
     let piece = |start: usize| {
-        let places: Vec<u32> = (start as u32..rows.min(start + BATCH_ROWS) as u32).collect();
-        let columns = columns.iter().map(|it| Arc::new(it.take(&places))).collect();
-        Batch { rows: places.len(), columns, sequence: 0 }
+        let range = start..rows.min(start + BATCH_ROWS);
+        let columns = columns.iter().map(|it| Arc::new(it.slice(range.clone()))).collect();
+        Batch { rows: range.len(), columns, sequence: 0 }
     };
     (0..rows).step_by(BATCH_ROWS).map(piece).collect()
 }

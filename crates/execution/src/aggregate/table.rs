@@ -1,7 +1,11 @@
-//! From keys to group numbers: nothing to find without keys, an array for small domains, else open addressing.
+//! From keys to group numbers: nothing to find without keys, an array for small domains, no search at all while keys
+//! rise or hardly repeat, else open addressing.
+
+use std::ops::Range;
 
 use crate::TextVector;
 use crate::aggregate::key::{KeyLayout, Keys, hash_bytes, hash_word};
+use crate::leveled::{level, numbers_of_runs, rises};
 
 /// Bits of a packed key up to which groups are found through an array (2^18 entries of 4 bytes stay in the L2 cache).
 pub const DIRECT_BITS_MAX: u32 = 18;
@@ -11,6 +15,12 @@ pub struct GroupTable {
     index: Index,
     keys: Keys,
     hashes: Vec<u64>,
+    /// Rows seen since the table was empty.
+    rows: usize,
+    /// Whether a key may come twice.
+    repeats: bool,
+    /// Bits of the keys, when an array finds groups as soon as there are many.
+    array: Option<u32>,
 }
 
 enum Index {
@@ -20,7 +30,22 @@ enum Index {
     Direct { base: u64, entries: Vec<u32> },
     /// Upper half of the hash, then group number + 1; zero is free. Linear probing, at most half full.
     Hash { entries: Vec<u64>, shift: u32 },
+    /// Keys have come in rising order, run after run: a row begins a group if its key is not the last one. A key may come
+    /// again in another run.
+    Rising { runs: Vec<u32>, block: u64 },
+    /// Each row is a group, because keys hardly repeated; so many tables more are filled like this before looking again.
+    Listed { tables: u32 },
 }
+
+/// Bits of a packed key up to which groups are found through an array from the start.
+const SMALL_BITS_MAX: u32 = 10;
+/// Groups from which on an array of all possible keys is worth its memory.
+const ARRAY_GROUPS_MIN: usize = 4096;
+
+/// Tables that are filled without a search before looking again whether keys repeat.
+const LISTED_TABLES: u32 = 16;
+/// Rows per group below which a search is not worth its while.
+const ROWS_PER_GROUP_MIN: usize = 2;
 
 impl GroupTable {
     /// An empty table.
@@ -32,40 +57,108 @@ impl GroupTable {
             }
             _ => hash_index(0),
         };
-        Self { index, keys: layout.no_keys(), hashes: Vec::new() }
+        Self::empty(index, layout)
+    }
+
+    /// An empty table of groups that will be put together with those of other tables: here a key may come twice.
+    pub fn for_parts(layout: &KeyLayout) -> Self {
+        match layout {
+            KeyLayout::Packed { bits, .. } if *bits > SMALL_BITS_MAX => {
+                let index = Index::Rising { runs: Vec::new(), block: u64::MAX };
+                let array = Some(*bits).filter(|it| *it <= DIRECT_BITS_MAX);
+                Self { array, ..Self::empty(index, layout) }
+            }
+            _ => Self::new(layout),
+        }
+    }
+
+    fn empty(index: Index, layout: &KeyLayout) -> Self {
+        let repeats = matches!(index, Index::Rising { .. });
+        Self { index, keys: layout.no_keys(), hashes: Vec::new(), rows: 0, repeats, array: None }
     }
 
     /// An empty table for packed keys from `base` on, `len` different ones.
     pub fn for_range(layout: &KeyLayout, base: u64, len: usize) -> Self {
-        let index = Index::Direct { base, entries: vec![0; len] };
-        Self { index, keys: layout.no_keys(), hashes: Vec::new() }
+        Self::empty(Index::Direct { base, entries: vec![0; len] }, layout)
     }
 
     /// An empty table that finds groups by hash, with room for some.
     pub fn hashed(layout: &KeyLayout, groups: usize) -> Self {
-        Self { index: hash_index(groups), keys: layout.no_keys(), hashes: Vec::new() }
+        Self::empty(hash_index(groups), layout)
     }
 
-    /// Takes the groups out, with no way to find them; the room for finding others stays.
+    /// Takes the groups out, with no way to find them; the room for finding others stays. Where keys hardly repeated, the
+    /// next ones are only listed.
     pub fn set_aside(&mut self) -> Self {
+        let pays = self.rows >= self.len() * ROWS_PER_GROUP_MIN;
+        let mut left = Index::Single;
         match &mut self.index {
             Index::Single => {}
             Index::Direct { entries, .. } => entries.fill(0),
-            Index::Hash { entries, .. } => entries.fill(0),
+            Index::Hash { entries, .. } if pays => entries.fill(0),
+            Index::Listed { tables } if *tables > 0 => *tables -= 1,
+            Index::Hash { .. } => self.index = Index::Listed { tables: LISTED_TABLES },
+            Index::Listed { .. } => self.index = hash_index(0),
+            Index::Rising { .. } => left = std::mem::replace(&mut self.index, hash_index(0)),
         }
         let none = match &self.keys {
             Keys::Packed(keys) => Keys::Packed(Vec::with_capacity(keys.len())),
             Keys::Bytes(_) => Keys::Bytes(TextVector::default()),
         };
         let keys = std::mem::replace(&mut self.keys, none);
-        Self { index: Index::Single, keys, hashes: std::mem::take(&mut self.hashes) }
+        let (rows, hashes) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.hashes));
+        let taken = Self { index: left, keys, hashes, rows, repeats: self.repeats, array: None };
+        self.repeats = matches!(self.index, Index::Listed { .. });
+        taken
+    }
+
+    /// Whether the keys of a batch fit the way in which groups are found; if not, the table must be set aside first.
+    /// `block` is the number of the block of rows that they come from: after a gap, a new run begins, so that the runs of
+    /// workers who share the blocks do not overlap.
+    pub fn accepts(&mut self, keys: &Keys, block: u64) -> bool {
+        let (Index::Rising { runs, block: last }, Keys::Packed(known), Keys::Packed(keys)) =
+            (&mut self.index, &self.keys, keys)
+        else {
+            return true;
+        };
+        let goes_on = block == *last || block == last.wrapping_add(1);
+        let falls = match (known.last(), keys.first()) {
+            (Some(last), Some(first)) => goes_on && first < last,
+            _ => false,
+        };
+        if falls && block == *last || !rises(level(), keys) {
+            if known.is_empty() {
+                (self.index, self.repeats) = (hash_index(0), false);
+                return true;
+            }
+            return false;
+        }
+        if !goes_on || falls || known.is_empty() {
+            runs.push(known.len() as u32);
+        }
+        *last = block;
+        true
+    }
+
+    /// The ranges of groups with rising keys, if that is how they came; each has at least one group.
+    pub fn runs(&self) -> Option<Vec<Range<u32>>> {
+        let Index::Rising { runs, .. } = &self.index else { return None };
+        let ends = runs.iter().skip(1).copied().chain([self.len() as u32]);
+        Some(
+            runs.iter()
+                .zip(ends)
+                .map(|(&start, end)| start..end)
+                .filter(|it| !it.is_empty())
+                .collect(),
+        )
     }
 
     /// The groups at some places, in that order, with no way to find them.
     pub fn take(&self, places: &[u32]) -> Self {
         let of_hashes = if self.hashes.is_empty() { &[] } else { places };
         let hashes = of_hashes.iter().map(|&it| self.hashes[it as usize]).collect();
-        Self { index: Index::Single, keys: self.keys.take(places), hashes }
+        let keys = self.keys.take(places);
+        Self { index: Index::Single, keys, hashes, rows: 0, repeats: self.repeats, array: None }
     }
 
     /// Bytes that keys take when they are no words.
@@ -84,9 +177,19 @@ impl GroupTable {
         }
     }
 
-    /// Whether groups are found by hash, so that the table may outgrow the cache.
+    /// Whether the table should be set aside when it outgrows the cache: groups are found by hash, or only listed.
     pub fn is_hashed(&self) -> bool {
-        matches!(self.index, Index::Hash { .. })
+        matches!(self.index, Index::Hash { .. } | Index::Listed { .. })
+    }
+
+    /// Whether a key may be that of several groups.
+    pub fn may_repeat(&self) -> bool {
+        self.repeats
+    }
+
+    /// Whether group numbers rise by at most one from row to row, and only the first of a batch may be older.
+    pub fn is_rising(&self) -> bool {
+        matches!(self.index, Index::Rising { .. })
     }
 
     /// The keys of the groups, by group number.
@@ -105,6 +208,10 @@ impl GroupTable {
     /// The group number of each key; unknown keys become new groups.
     pub fn find_or_insert(&mut self, keys: &Keys, rows: usize, groups: &mut Vec<u32>) {
         groups.clear();
+        self.rows += rows;
+        if let Index::Listed { .. } = self.index {
+            return self.list(keys, groups);
+        }
         match (&mut self.keys, keys) {
             (Keys::Packed(known), Keys::Packed(keys)) => match &mut self.index {
                 Index::Single => {
@@ -114,11 +221,48 @@ impl GroupTable {
                     groups.resize(rows, 0);
                 }
                 Index::Direct { base, entries } => direct(*base, entries, known, keys, groups),
-                Index::Hash { .. } => self.insert_words(keys, groups),
+                Index::Rising { runs, .. } => {
+                    let goes_on = runs.last().is_some_and(|&it| (it as usize) < known.len());
+                    numbers_of_runs(keys, goes_on, known, groups);
+                }
+                Index::Hash { .. } | Index::Listed { .. } => {
+                    self.insert_words(keys, groups);
+                    self.hash_to_array();
+                }
             },
             (Keys::Bytes(_), Keys::Bytes(keys)) => self.insert_bytes(keys, groups),
             _ => unreachable!("invariant: keys are held as their layout says"),
         }
+    }
+
+    /// Finds groups through an array from now on, if the domain allows and there are many.
+    fn hash_to_array(&mut self) {
+        let (Keys::Packed(known), Some(bits)) = (&self.keys, self.array) else { return };
+        if known.len() < ARRAY_GROUPS_MIN {
+            return;
+        }
+        let mut entries = vec![0; 1 << bits];
+        for (group, &key) in known.iter().enumerate() {
+            entries[key as usize] = group as u32 + 1;
+        }
+        (self.index, self.array) = (Index::Direct { base: 0, entries }, None);
+    }
+
+    /// Each key as a group of its own.
+    fn list(&mut self, keys: &Keys, groups: &mut Vec<u32>) {
+        let first = self.len() as u32;
+        match (&mut self.keys, keys) {
+            (Keys::Packed(known), Keys::Packed(keys)) => known.extend_from_slice(keys),
+            (Keys::Bytes(known), Keys::Bytes(keys)) => {
+                for row in 0..keys.len() {
+                    let key = keys.bytes_at(row);
+                    push_key(known, key);
+                    self.hashes.push(hash_bytes(key));
+                }
+            }
+            _ => unreachable!("invariant: keys are held as their layout says"),
+        }
+        groups.extend(first..self.len() as u32);
     }
 
     fn insert_words(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
@@ -128,36 +272,30 @@ impl GroupTable {
             return;
         };
         groups.reserve(keys.len());
-        // Rows of one group often follow each other; the last answer is then the next one.
-        let mut last = (keys.first().map_or(0, |it| !it), 0u32);
-        for &key in keys {
-            if key == last.0 {
-                groups.push(last.1);
-                continue;
-            }
-            if (known.len() + 1) * 2 > entries.len() {
+        let mut heads = [0u64; LOOKAHEAD];
+        for keys in keys.chunks(LOOKAHEAD) {
+            // Never more than half full, even if all of these are new.
+            while (known.len() + keys.len()) * 2 > entries.len() {
                 *shift -= 1;
                 *entries =
                     rebuilt(entries.len() * 2, *shift, known.iter().map(|&it| hash_word(it)));
             }
-            let hash = hash_word(key);
-            let mask = entries.len() - 1;
-            let mut at = (hash >> *shift) as usize;
-            let group = loop {
-                let entry = entries[at];
-                if entry == 0 {
-                    known.push(key);
-                    entries[at] = entry_of(hash, known.len());
-                    break known.len() as u32 - 1;
-                }
-                let group = (entry as u32 - 1) as usize;
-                if known[group] == key {
-                    break group as u32;
-                }
-                at = (at + 1) & mask;
-            };
-            last = (key, group);
-            groups.push(group);
+            // First loads that do not wait for each other, so that their cache misses overlap.
+            for (head, &key) in heads.iter_mut().zip(keys) {
+                *head = entries[(hash_word(key) >> *shift) as usize];
+            }
+            let known_key = |head: u64| known.get((head as u32).wrapping_sub(1) as usize).copied();
+            let mut firsts = [None; LOOKAHEAD];
+            for (first, &head) in firsts.iter_mut().zip(&heads[..keys.len()]) {
+                *first = known_key(head);
+            }
+            for ((&key, first), &head) in keys.iter().zip(firsts).zip(&heads) {
+                let group = match first {
+                    Some(first) if first == key => head as u32 - 1,
+                    _ => insert_word(entries, *shift, known, key),
+                };
+                groups.push(group);
+            }
         }
     }
 
@@ -179,11 +317,7 @@ impl GroupTable {
             let group = loop {
                 let entry = entries[at];
                 if entry == 0 {
-                    known.bytes.extend_from_slice(key);
-                    known.ends.push(
-                        u32::try_from(known.bytes.len())
-                            .expect("invariant: tables are flushed before their keys reach 4 GiB"),
-                    );
+                    push_key(known, key);
                     self.hashes.push(hash);
                     entries[at] = entry_of(hash, known.len());
                     break known.len() as u32 - 1;
@@ -197,6 +331,37 @@ impl GroupTable {
             groups.push(group);
         }
     }
+}
+
+/// Keys whose places are looked up at once.
+const LOOKAHEAD: usize = 32;
+
+/// The group of a key in a table with room for one more.
+fn insert_word(entries: &mut [u64], shift: u32, known: &mut Vec<u64>, key: u64) -> u32 {
+    let hash = hash_word(key);
+    let mask = entries.len() - 1;
+    let mut at = (hash >> shift) as usize;
+    loop {
+        let entry = entries[at];
+        if entry == 0 {
+            known.push(key);
+            entries[at] = entry_of(hash, known.len());
+            return known.len() as u32 - 1;
+        }
+        let group = entry as u32 - 1;
+        if known[group as usize] == key {
+            return group;
+        }
+        at = (at + 1) & mask;
+    }
+}
+
+fn push_key(known: &mut TextVector, key: &[u8]) {
+    known.bytes.extend_from_slice(key);
+    known.ends.push(
+        u32::try_from(known.bytes.len())
+            .expect("invariant: tables are flushed before their keys reach 4 GiB"),
+    );
 }
 
 /// The low half of the hash tells entries apart, since the high bits chose their place.

@@ -1,6 +1,8 @@
-//! Loops over slices that all nodes share. The closure is inlined, so each use is a loop of its own.
+//! Loops over slices that all nodes share. The closure is inlined, so each use is a loop of its own, compiled for each
+//! level of instructions.
 
 use crate::Bitmap;
+use crate::leveled::{self, level};
 
 /// An operand of a loop: values, or one value for all rows.
 #[derive(Clone, Copy, Debug)]
@@ -13,22 +15,22 @@ pub(super) enum Lanes<'a, T> {
 
 /// A value per row from one per row.
 #[inline]
-pub(super) fn map1<A: Copy, R>(values: &[A], f: impl Fn(A) -> R) -> Vec<R> {
-    values.iter().map(|&it| f(it)).collect()
+pub(super) fn map1<A: Copy, R: Copy>(values: &[A], f: impl Fn(A) -> R) -> Vec<R> {
+    leveled::map1(level(), values, f)
 }
 
 /// A value per row from two operands.
 #[inline]
-pub(super) fn map2<A: Copy, B: Copy, R: Clone>(
+pub(super) fn map2<A: Copy, B: Copy, R: Copy>(
     rows: usize,
     left: Lanes<'_, A>,
     right: Lanes<'_, B>,
     f: impl Fn(A, B) -> R,
 ) -> Vec<R> {
     match (left, right) {
-        (Lanes::Slice(a), Lanes::Slice(b)) => a.iter().zip(b).map(|(&a, &b)| f(a, b)).collect(),
-        (Lanes::Slice(a), Lanes::Constant(b)) => a.iter().map(|&a| f(a, b)).collect(),
-        (Lanes::Constant(a), Lanes::Slice(b)) => b.iter().map(|&b| f(a, b)).collect(),
+        (Lanes::Slice(a), Lanes::Slice(b)) => leveled::map2(level(), a, b, f),
+        (Lanes::Slice(a), Lanes::Constant(b)) => leveled::map1(level(), a, |a| f(a, b)),
+        (Lanes::Constant(a), Lanes::Slice(b)) => leveled::map1(level(), b, |b| f(a, b)),
         (Lanes::Constant(a), Lanes::Constant(b)) => vec![f(a, b); rows],
     }
 }
@@ -105,7 +107,7 @@ pub(super) fn any_valid<T: Copy>(
     validity: Option<&Bitmap>,
     f: impl Fn(T) -> bool,
 ) -> bool {
-    let any = values.iter().fold(false, |any, &it| any | f(it));
+    let any = leveled::any(level(), values, &f);
     any && validity
         .is_none_or(|map| values.iter().enumerate().any(|(row, &it)| f(it) && map.get(row)))
 }
@@ -113,6 +115,5 @@ pub(super) fn any_valid<T: Copy>(
 /// Least and greatest value; `None` of nothing.
 #[inline]
 pub(super) fn extent<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
-    let first = *values.first()?;
-    Some(values.iter().fold((first, first), |(low, high), &it| (low.min(it), high.max(it))))
+    leveled::extent(level(), values)
 }

@@ -3,7 +3,7 @@
 use memchr::memmem::Finder;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
-use super::node::{Facts, Kernel, Node, Texts, for_texts};
+use super::node::{Facts, Kernel, Node, TextRun, Texts, for_texts};
 use crate::{Batch, ColumnShape, Values, Vector};
 
 /// A part of a pattern between two `%`.
@@ -72,6 +72,38 @@ impl Matcher {
             }
             Self::General(parts) => general(parts, text),
         }
+    }
+}
+
+impl Matcher {
+    /// Whether each text of a run matches, or does not if `negated`; `None` when going text by text is as good. The first
+    /// piece is searched in all texts at once: most texts of a column are too short to be worth a search of their own.
+    fn matches_run(&self, run: TextRun<'_>, negated: bool) -> Option<Vec<bool>> {
+        let (first, rest) = match self {
+            Self::Contains(finder) => (&**finder, &[] as &[Finder<'_>]),
+            Self::Pieces { prefix, middle, suffix } if prefix.is_empty() && suffix.is_empty() => {
+                middle.split_first()?
+            }
+            _ => return None,
+        };
+        let TextRun { bytes, ends, start } = run;
+        let end_of = |row: usize| (ends[row] - start) as usize;
+        let mut found = vec![negated; ends.len()];
+        let (mut row, mut at) = (0, 0);
+        while let Some(place) = first.find(&bytes[at..]) {
+            let (begin, end) = (at + place, at + place + first.needle().len());
+            while end_of(row) <= begin {
+                row += 1;
+            }
+            if end > end_of(row) {
+                // Half in one text and half in the next.
+                at = begin + 1;
+                continue;
+            }
+            found[row] = in_order(rest, &bytes[end..end_of(row)]) != negated;
+            at = end_of(row);
+        }
+        Some(found)
     }
 }
 
@@ -213,6 +245,7 @@ impl Kernel for Like {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
         let argument = self.operand.argument(batch)?;
         let texts = Texts::of(&argument, &self.operand.shape);
+        let run = texts.run(batch.rows).filter(|_| !self.case_insensitive);
         let mut buffer = Vec::new();
         let negated = self.negated;
         let values: Vec<bool> = for_texts!(texts, get => {
@@ -222,6 +255,8 @@ impl Kernel for Like {
                     self.matcher.matches(&buffer) != negated
                 };
                 (0..batch.rows).map(folded).collect()
+            } else if let Some(found) = run.and_then(|it| self.matcher.matches_run(it, negated)) {
+                found
             } else {
                 matches_all(&self.matcher, batch.rows, get, negated)
             }
@@ -307,6 +342,30 @@ mod tests {
         assert_eq!(Matcher::new("a\\", Some('\\')).unwrap_err().state.0, "22025");
         assert!(Matcher::new("a\\%", None).unwrap().matches(b"a\\xyz"));
         assert!(Matcher::new("50#%", Some('#')).unwrap().matches(b"50%"));
+    }
+
+    #[test]
+    fn runs_of_texts_match_as_text_by_text() {
+        let mut prng = stdx::Prng::new(9);
+        for pattern in ["%ab%", "%ab%ba%", "%aab%a%", "%a%"] {
+            let matcher = Matcher::new(pattern, None).unwrap();
+            for _ in 0..200 {
+                let mut texts = crate::TextVector::default();
+                for _ in 0..prng.below(30) {
+                    let text: String =
+                        (0..prng.below(7)).map(|_| ['a', 'b'][prng.below(2) as usize]).collect();
+                    texts.push(&text);
+                }
+                let rows = texts.len();
+                for negated in [false, true] {
+                    let run = Texts::Vector(&texts).run(rows).unwrap();
+                    let expected: Vec<bool> = (0..rows)
+                        .map(|it| matcher.matches(texts.bytes_at(it)) != negated)
+                        .collect();
+                    assert_eq!(matcher.matches_run(run, negated).unwrap(), expected, "{texts:?}");
+                }
+            }
+        }
     }
 
     #[test]

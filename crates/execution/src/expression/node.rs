@@ -237,6 +237,30 @@ impl<'a> Texts<'a> {
         }
     }
 
+    /// The first `rows` texts as one run of bytes, if that is how they stand.
+    pub fn run(&self, rows: usize) -> Option<TextRun<'a>> {
+        match self {
+            Self::Constant(_) | Self::Dictionary(..) => None,
+            Self::Vector(texts) => {
+                let ends = texts.ends.get(..rows)?;
+                let end = ends.last().map_or(0, |&it| it as usize);
+                Some(TextRun { bytes: &texts.bytes[..end], ends, start: 0 })
+            }
+            Self::Plain(strings, positions) => {
+                let heap = strings.heap()?;
+                let (first, ends) = (*positions.first()? as usize, heap.narrow_ends()?);
+                let follow = |pair: &[u32]| pair[0].wrapping_add(1) == pair[1];
+                if !positions[..rows].windows(2).all(follow) {
+                    return None;
+                }
+                let ends = ends.get(first..first + rows)?;
+                let start = if first == 0 { 0 } else { heap.narrow_ends()?[first - 1] };
+                let bytes = &heap.all_bytes()[start as usize..*ends.last()? as usize];
+                Some(TextRun { bytes, ends, start })
+            }
+        }
+    }
+
     /// A text; where one side is constant, prefer [`for_texts`], which decides once per vector.
     #[inline]
     pub fn get(&self, row: usize) -> &'a [u8] {
@@ -247,6 +271,17 @@ impl<'a> Texts<'a> {
             Self::Plain(strings, codes) => strings.bytes_at(codes[row] as usize),
         }
     }
+}
+
+/// Texts that stand one after the other in memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextRun<'a> {
+    /// All of them.
+    pub bytes: &'a [u8],
+    /// The end of each, counted from `start` bytes before `bytes`.
+    pub ends: &'a [u32],
+    /// What the first one begins at, as ends are counted.
+    pub start: u32,
 }
 
 /// Runs a body once per way of holding texts, with `$get` bound to a closure from a row to its bytes.

@@ -10,12 +10,15 @@ use super::probe_key::ProbeKeys;
 use super::table::Finder;
 use super::{JoinTable, Pairs};
 use crate::BATCH_ROWS;
+use crate::leveled::{find_places, find_ranks, level};
 
 /// Memory that lookups use again.
 #[derive(Default)]
 pub(super) struct Workspace {
     hashes: Vec<u64>,
     candidates: Candidates,
+    /// Rows and the slots of their keys.
+    found: Pairs,
     pairs: Pairs,
 }
 
@@ -48,12 +51,7 @@ impl JoinTable {
             Finder::Everything => {
                 cross(0..keys.rows as u32, 0..self.rows, &mut work.pairs, flush)?;
             }
-            Finder::Direct(DirectTable { min, rows: Rows::Unique(rows), .. }) => {
-                unique(rows, *min, keys, &mut work.pairs);
-            }
-            Finder::Direct(DirectTable { min, rows: Rows::Runs { starts, rows }, .. }) => {
-                runs(starts, rows.as_deref(), *min, keys, &mut work.pairs, flush)?;
-            }
+            Finder::Direct(table) => direct(table, keys, work, flush)?,
             Finder::Hashed(table) => hashed(table, keys, stop, work, flush)?,
         }
         flush_all(&mut work.pairs, flush)
@@ -119,6 +117,43 @@ fn cross(
     Ok(())
 }
 
+fn direct(
+    table: &DirectTable,
+    keys: &ProbeKeys,
+    work: &mut Workspace,
+    flush: Flush<'_>,
+) -> SqlResult<()> {
+    let Workspace { found, pairs, .. } = work;
+    match &table.rows {
+        Rows::Unique(rows) if table.ranks.is_none() => unique(rows, table.min, keys, pairs),
+        Rows::InOrder => find_slots(table, keys, pairs),
+        Rows::Unique(rows) => {
+            find_slots(table, keys, pairs);
+            pairs.build.iter_mut().for_each(|it| *it = rows[*it as usize] - 1);
+        }
+        Rows::Runs { starts, rows } => {
+            find_slots(table, keys, found);
+            runs(starts, rows.as_deref(), found, pairs, flush)?;
+        }
+    }
+    Ok(())
+}
+
+/// The rows whose key is there, and the slots of their keys.
+fn find_slots(table: &DirectTable, keys: &ProbeKeys, found: &mut Pairs) {
+    let (words, bitmap) = (keys.words(), table.bitmap.as_slice());
+    found.resize(words.len());
+    let Pairs { probe, build } = found;
+    let count = match &table.ranks {
+        Some(ranks) => find_ranks(level(), words, table.min, bitmap, ranks, probe, build),
+        None => find_places(level(), words, table.min, bitmap, probe, build),
+    };
+    found.resize(count);
+    if let Some(possible) = keys.possible() {
+        found.retain(|row, _| possible[row as usize]);
+    }
+}
+
 fn unique(rows: &[u32], min: i64, keys: &ProbeKeys, pairs: &mut Pairs) {
     let words = keys.words();
     pairs.resize(words.len());
@@ -137,26 +172,20 @@ fn unique(rows: &[u32], min: i64, keys: &ProbeKeys, pairs: &mut Pairs) {
     pairs.resize(count);
 }
 
+/// From the slots of rows to the rows of their runs.
 fn runs(
     starts: &[u32],
     rows: Option<&[u32]>,
-    min: i64,
-    keys: &ProbeKeys,
+    found: &Pairs,
     pairs: &mut Pairs,
     flush: Flush<'_>,
 ) -> SqlResult<()> {
-    let possible = keys.possible();
-    for (row, &key) in keys.words().iter().enumerate() {
-        let place = key.wrapping_sub(min) as u64 as usize;
-        // The last start is the end of the last run and belongs to no key.
-        if place >= starts.len() - 1 || possible.is_some_and(|it| !it[row]) {
-            continue;
-        }
-        let (mut start, end) = (starts[place], starts[place + 1]);
+    for (&row, &slot) in found.probe.iter().zip(&found.build) {
+        let (mut start, end) = (starts[slot as usize], starts[slot as usize + 1]);
         while start < end {
             let free = (BATCH_ROWS - pairs.len()) as u32;
             let stop = end.min(start.saturating_add(free));
-            pairs.probe.resize(pairs.len() + (stop - start) as usize, row as u32);
+            pairs.probe.resize(pairs.len() + (stop - start) as usize, row);
             match rows {
                 Some(rows) => pairs.build.extend(&rows[start as usize..stop as usize]),
                 None => pairs.build.extend(start..stop),
@@ -176,7 +205,7 @@ fn hashed(
     work: &mut Workspace,
     flush: Flush<'_>,
 ) -> SqlResult<()> {
-    let Workspace { hashes, candidates, pairs } = work;
+    let Workspace { hashes, candidates, pairs, .. } = work;
     pairs.clear();
     let slices = keys.slices();
     table.hash(&slices, keys.rows, hashes);

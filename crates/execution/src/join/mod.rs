@@ -16,6 +16,7 @@ mod hash;
 mod hashed;
 mod key;
 mod lookup;
+mod packing;
 mod parallel;
 mod probe;
 mod probe_key;
@@ -54,6 +55,17 @@ impl Pairs {
     fn resize(&mut self, len: usize) {
         self.probe.resize(len, 0);
         self.build.resize(len, 0);
+    }
+
+    /// Keeps the pairs for which `keep` holds.
+    fn retain(&mut self, keep: impl Fn(u32, u32) -> bool) {
+        let mut kept = 0;
+        for index in 0..self.len() {
+            let (probe, build) = (self.probe[index], self.build[index]);
+            (self.probe[kept], self.build[kept]) = (probe, build);
+            kept += usize::from(keep(probe, build));
+        }
+        self.resize(kept);
     }
 
     fn clear(&mut self) {

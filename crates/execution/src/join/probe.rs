@@ -213,6 +213,9 @@ impl Operator for ProbeOperator {
         let mut scratch = self.scratch.lock(context.slot).take().unwrap_or_default();
         let vectors = self.keys.iter().map(|it| it.evaluate(&batch));
         scratch.keys.read(batch.rows, &self.readers, vectors)?;
+        if let Some(packing) = &self.table.packing {
+            scratch.keys.pack(packing);
+        }
         match self.kind {
             JoinKind::Inner | JoinKind::Left | JoinKind::MarkBuild => {
                 self.execute_pairs(&batch, &mut scratch, next)?;

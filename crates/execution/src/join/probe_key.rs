@@ -7,6 +7,7 @@ use types::{SqlError, SqlResult};
 
 use super::dictionary::{NO_CODE, decode, dictionary_len, find, translate};
 use super::key::{KeyDomain, KeySlice, write_words};
+use super::packing::Packing;
 use super::stored::mismatch;
 use crate::{ColumnShape, Representation, TextVector, Values, Vector};
 
@@ -80,6 +81,8 @@ enum Form {
 pub(super) struct ProbeKeys {
     pub(super) rows: usize,
     buffers: Vec<KeyBuffer>,
+    /// All keys in one word, when the table has them so.
+    packed: Option<Vec<i64>>,
     /// Rows that may have a partner: no key is NULL, each has a form on the build side.
     possible: Vec<bool>,
     all_possible: bool,
@@ -113,6 +116,15 @@ impl ProbeKeys {
         Ok(())
     }
 
+    /// Puts the keys into one word, as the table has them.
+    pub(super) fn pack(&mut self, packing: &Packing) {
+        let mut packed = self.packed.take().unwrap_or_default();
+        let mut possible = std::mem::take(&mut self.possible);
+        self.all_possible &= packing.pack(&self.slices(), &mut packed, &mut possible);
+        self.possible = possible;
+        self.packed = Some(packed);
+    }
+
     /// Lets go of the batch.
     pub(super) fn release(&mut self) {
         self.buffers.iter_mut().for_each(|it| it.source = None);
@@ -130,13 +142,17 @@ impl ProbeKeys {
     }
 
     pub(super) fn slices(&self) -> Vec<KeySlice<'_>> {
+        if let Some(packed) = &self.packed {
+            return vec![KeySlice::Words(packed)];
+        }
         self.buffers.iter().map(KeyBuffer::slice).collect()
     }
 
     /// The first key as words; empty when it has another form.
     pub(super) fn words(&self) -> &[i64] {
-        match self.buffers.first().map(KeyBuffer::slice) {
-            Some(KeySlice::Words(words)) => words,
+        match (&self.packed, self.buffers.first().map(KeyBuffer::slice)) {
+            (Some(packed), _) => packed,
+            (None, Some(KeySlice::Words(words))) => words,
             _ => &[],
         }
     }

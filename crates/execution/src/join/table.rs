@@ -10,6 +10,7 @@ use super::direct::{DirectTable, KeyRange, Rows};
 use super::hash::hash_word;
 use super::hashed::HashTable;
 use super::key::{KeyColumn, KeyDomain};
+use super::packing::Packing;
 use super::stored::Stored;
 use crate::{Layout, Team, Vector};
 
@@ -41,6 +42,8 @@ pub struct JoinTable {
     /// Rows with a NULL key, kept or not.
     pub(super) null_keys: u64,
     pub(super) domains: Vec<KeyDomain>,
+    /// How several keys are one word.
+    pub(super) packing: Option<Packing>,
     pub(super) range: Option<KeyRange>,
     pub(super) finder: Finder,
     pub(super) payload: Vec<Stored>,
@@ -97,10 +100,14 @@ impl JoinTable {
     /// Builds the structure over finished columns; `keys` hold the keyed rows only.
     pub(super) fn new(parts: Parts, structure: Structure, team: &dyn Team) -> SqlResult<Self> {
         let Parts { rows, keyed, null_keys, domains, keys, payload, layout, unique } = parts;
+        let packing = if keyed > 0 { Packing::of(&keys, team)? } else { None };
+        let keys = match &packing {
+            Some(packing) => vec![KeyColumn::Words(packing.pack_all(&keys, team)?)],
+            None => keys,
+        };
         let range = match (domains.as_slice(), keys.as_slice()) {
-            ([domain], [KeyColumn::Words(words)]) if domain.is_integral() => {
-                KeyRange::of(words, team)?
-            }
+            ([domain], [KeyColumn::Words(_)]) if !domain.is_integral() => None,
+            (_, [KeyColumn::Words(words)]) => KeyRange::of(words, team)?,
             _ => None,
         };
         let finder = if domains.is_empty() {
@@ -111,7 +118,18 @@ impl JoinTable {
             find_structure(keys, range, keyed as usize, unique, structure, team)?
         };
         let matched = (0..(rows as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Ok(Self { rows, keyed, null_keys, domains, range, finder, payload, layout, matched })
+        Ok(Self {
+            rows,
+            keyed,
+            null_keys,
+            domains,
+            packing,
+            range,
+            finder,
+            payload,
+            layout,
+            matched,
+        })
     }
 
     /// How many rows it holds.
@@ -159,8 +177,12 @@ impl JoinTable {
         let structure = match &self.finder {
             Finder::Nothing => "empty",
             Finder::Everything => "all rows",
-            Finder::Direct(DirectTable { rows: Rows::Unique(_), .. }) => "array",
-            Finder::Direct(DirectTable { rows: Rows::Runs { .. }, .. }) => "array of runs",
+            Finder::Direct(DirectTable { ranks: None, rows: Rows::Runs { .. }, .. }) => {
+                "array of runs"
+            }
+            Finder::Direct(DirectTable { ranks: None, .. }) => "array",
+            Finder::Direct(DirectTable { rows: Rows::Runs { .. }, .. }) => "bitmap of runs",
+            Finder::Direct(_) => "bitmap",
             Finder::Hashed(_) => "hash table",
         };
         format!("{structure}, {} rows", self.rows)

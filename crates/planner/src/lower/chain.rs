@@ -180,7 +180,7 @@ impl Lowering<'_> {
         // A NULL key that is dropped would change what a NULL-aware join answers.
         let passed = if join.null_aware || join.kind == RelJoin::Full { &[] } else { reducers };
         let keep_null_keys = join.kind == RelJoin::Full;
-        self.build(&join.right, keys, payload, passed, keep_null_keys)
+        self.build(&join.right, keys, payload, passed, keep_null_keys, true)
     }
 
     fn build(
@@ -190,6 +190,7 @@ impl Lowering<'_> {
         payload: Vec<Attr>,
         reducers: &[Reducer],
         keep_null_keys: bool,
+        shared: bool,
     ) -> SqlResult<Table> {
         let mut required: AttrSet = payload.iter().copied().collect();
         keys.iter().for_each(|it| required.add_expr(it));
@@ -208,7 +209,11 @@ impl Lowering<'_> {
         let unique = unique_keys(rel).iter().any(|it| it.is_subset(&on));
         let sink =
             Sink::HashBuild(HashBuild { keys: placed, payload: stored, unique, keep_null_keys });
-        let build = self.finish(stream, sink);
+        // A table that keeps marks of its partners serves one join.
+        let build = match self.same_build(&stream, &sink).filter(|_| shared) {
+            Some(same) => same,
+            None => self.finish(stream, sink),
+        };
         Ok(Table { build, keys, payload, reducers })
     }
 
@@ -326,7 +331,7 @@ impl Lowering<'_> {
         // A row with a NULL key has no partner, so an anti join keeps it.
         let keep_null_keys = join.kind == RelJoin::Anti
             && left_keys.iter().any(|it| self.may_be_null(&join.left, it));
-        let table = self.build(&join.left, left_keys, payload, reducers, keep_null_keys)?;
+        let table = self.build(&join.left, left_keys, payload, reducers, keep_null_keys, false)?;
         self.mark_pass(join, &table, &right_keys, JoinKind::MarkBuild, &[])?;
         let matched = join.kind == RelJoin::Semi;
         let source = Source::BuildRows { build: table.build, matched };
@@ -429,7 +434,7 @@ impl Lowering<'_> {
             required.iter().filter(|it| all.iter().any(|side| side.contains(*it))).collect();
         let payload: Vec<Attr> = demand.iter().filter(|it| table_attrs.contains(*it)).collect();
         let (table_keys, other_keys) = unified_keys(join);
-        let table = self.build(&join.left, table_keys, payload, reducers, true)?;
+        let table = self.build(&join.left, table_keys, payload, reducers, true, false)?;
         let pairs = match full {
             true => self.full_pass(join, &table, &other_keys, &output)?,
             false => self.mark_pass(join, &table, &other_keys, kind, &output)?,

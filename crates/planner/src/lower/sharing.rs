@@ -1,9 +1,12 @@
-//! Groups that a query asks for twice (a WITH query used twice, Q15) are computed once and read twice.
+//! Groups that a query asks for twice (a WITH query used twice, Q15) are computed once and read twice, and so are hash
+//! tables that would be built in the same way (Q2, Q11).
 
 use std::fmt::Write as _;
 
-use plan::{Aggregate, Expr, PipelineId};
+use plan::{Aggregate, Expr, Operator, PipelineId, Sink};
 
+use super::Lowering;
+use super::stream::Stream;
 use crate::logical::{Attr, AttrSet, JoinRel, Rel};
 
 /// A relation's text with attributes numbered by first appearance: equal for equal relations.
@@ -23,6 +26,18 @@ pub(super) struct Shared {
     pub pipeline: PipelineId,
     /// Its layout as numbers of the text.
     pub layout: Vec<usize>,
+}
+
+impl Lowering<'_> {
+    /// The pipeline that builds the same hash table from the same rows.
+    pub(super) fn same_build(&self, stream: &Stream, sink: &Sink) -> Option<PipelineId> {
+        let same = self.pipelines.iter().find(|it| {
+            it.sink == *sink && it.source == stream.source && it.operators == stream.operators
+        })?;
+        // Functions that give something else each time are equal to none, not even to themselves.
+        let marks = |it: &Operator| matches!(it, Operator::Join(join) if join.track_matches);
+        (!stream.operators.iter().any(marks)).then_some(same.id)
+    }
 }
 
 impl Canonical {

@@ -112,9 +112,15 @@ fn many_groups_are_merged_by_partition() {
         (Kind::Wide, |it| it << 80),
     ];
     for (kind, key) in cases {
-        for clustered in [false, true] {
-            let of = |row: i128| if clustered { row / 2 } else { number(row) };
+        // Keys at random, in runs, and in runs that end in the middle.
+        for (order, with_distinct) in (0..6).map(|it| (it / 2, it % 2 == 0)) {
             let rows = groups * 2;
+            let of = |row: i128| match order {
+                0 => number(row),
+                1 => row / 2,
+                _ if row < rows / 2 => row / 2,
+                _ => groups - 1 - (row - rows / 2) / 2,
+            };
             let keys: Vec<i128> = (0..rows).map(|row| key(of(row))).collect();
             let values: Vec<i128> = (0..rows).map(|row| of(row) % 1000).collect();
             let samples =
@@ -122,8 +128,9 @@ fn many_groups_are_merged_by_partition() {
             let (layout, batches) = batches(&samples, rows as usize, 4096);
             let mut count = aggregate(Count, 1, DataType::BigInt);
             count.distinct = true;
-            let aggregates =
-                vec![count_rows(), aggregate(Sum, 1, WIDE), aggregate(Max, 1, DECIMAL), count];
+            let mut aggregates =
+                vec![count_rows(), aggregate(Sum, 1, WIDE), aggregate(Max, 1, DECIMAL)];
+            aggregates.extend(with_distinct.then_some(count));
             let query = Query { keys: vec![0], aggregates };
             let result = query.run(&layout, &batches, 3).unwrap();
             let rows = rows_of(&result.layout, &result.batches);
@@ -133,7 +140,8 @@ fn many_groups_are_merged_by_partition() {
                 let [key, value, sum] = [key(group), group % 1000, group % 1000 * 2]
                     .map(|unscaled| Value::Decimal { unscaled, scale: 2 });
                 let row = &found[&vec![token(&key)]];
-                assert_eq!(row, &[Value::Integer(2), sum, value, Value::Integer(1)], "{kind:?}");
+                let expected = [Value::Integer(2), sum, value, Value::Integer(1)];
+                assert_eq!(row, &expected[..row.len()], "{kind:?}, order {order}");
             }
         }
     }
@@ -163,4 +171,53 @@ fn stored_text_is_grouped_and_compared_by_value_also_without_a_dictionary() {
     let query = Query { keys: vec![1], aggregates: vec![count] };
     let result = query.run(&layout, &batches, 3).unwrap();
     assert_eq!(rows_of(&result.layout, &result.batches).len(), 5999);
+}
+
+/// Each batch stands for a block, and workers share them as they come: runs meet, touch, fall, or overlap.
+#[test]
+fn runs_of_workers_are_put_together_where_they_meet() {
+    for (rows_per_group, disorder) in
+        [(1, false), (3, false), (700, false), (9000, false), (3, true), (700, true)]
+    {
+        let rows = 40 * 1000;
+        let group = |row: i128| match row / 1000 {
+            // A block of its own at the end of the keys, one that repeats another, and one that falls within.
+            7 if disorder => 1_000_000 + row,
+            9 if disorder => (row - 1000) / rows_per_group,
+            11 if disorder => 500_000 - row,
+            _ => row / rows_per_group,
+        };
+        let keys: Vec<i128> = (0..rows).map(group).collect();
+        let sample = Kind::Small.held(decimals(&keys), false);
+        let wide_domain = Kind::Small.held(decimals(&[0, 1 << 30]), false).shape;
+        let sample = Sample { shape: wide_domain, ..sample };
+        let (layout, mut batches) = batches(&[sample], rows as usize, 1000);
+        for (number, batch) in batches.iter_mut().enumerate() {
+            batch.sequence = number as u64 * storage::BLOCK_ROWS as u64;
+        }
+        let mut expected: HashMap<i128, i64> = HashMap::new();
+        keys.iter().for_each(|it| *expected.entry(*it).or_default() += 1);
+        for slots in [1, 2, 3] {
+            let aggregates = vec![
+                count_rows(),
+                aggregate(Sum, 0, WIDE),
+                aggregate(Max, 0, DECIMAL),
+                aggregate(AnyValue, 0, DECIMAL),
+            ];
+            let query = Query { keys: vec![0], aggregates };
+            let result = query.run(&layout, &batches, slots).unwrap();
+            let found = by_key(rows_of(&result.layout, &result.batches), 1);
+            assert_eq!(found.len(), expected.len());
+            for (&group, &count) in &expected {
+                let value = |unscaled| Value::Decimal { unscaled, scale: 2 };
+                let row = &found[&vec![token(&value(group))]];
+                let sum = value(group * i128::from(count));
+                assert_eq!(
+                    row,
+                    &[Value::Integer(count), sum, value(group), value(group)],
+                    "{rows_per_group} rows per group, {slots} slots, disorder {disorder}"
+                );
+            }
+        }
+    }
 }

@@ -20,13 +20,15 @@ fn automatic(keys: impl IntoIterator<Item = i64>) -> Arc<JoinTable> {
 fn the_structure_follows_from_the_keys() {
     let cases = [
         (automatic([]), "empty, 0 rows"),
-        (automatic(0..1000), "array, 1000 rows"),
+        (automatic(0..1000), "bitmap, 1000 rows"),
         (automatic((0..1000).rev()), "array, 1000 rows"),
-        (automatic((0..1000).map(|it| it / 2)), "array of runs, 1000 rows"),
+        (automatic((0..1000).map(|it| it / 2)), "bitmap of runs, 1000 rows"),
+        (automatic((0..1000).rev().map(|it| it * 100)), "bitmap, 1000 rows"),
+        (automatic((0..1000).rev().map(|it| it / 2 * 100)), "bitmap of runs, 1000 rows"),
         (automatic((0..1000).map(|it| it * 7 % 100)), "array of runs, 1000 rows"),
         (automatic((0..1000).map(|it| it << 20)), "hash table, 1000 rows"),
         (automatic([i64::MIN, i64::MAX]), "hash table, 2 rows"),
-        (automatic([i64::MAX, i64::MAX]), "array of runs, 2 rows"),
+        (automatic([i64::MAX, i64::MAX]), "bitmap of runs, 2 rows"),
         (table_of(vec![Some(1)], Structure::Hashed, &Serial(1)), "hash table, 1 rows"),
     ];
     for (table, words) in cases {
@@ -128,7 +130,8 @@ fn many_threads_build_the_same_table() {
     }
     let mut rising = random(50_000, &mut prng);
     rising.sort();
-    for keys in [random(60_000, &mut prng), shuffled, rising] {
+    let sparse = random(3_000_000, &mut prng);
+    for keys in [random(60_000, &mut prng), shuffled, rising, sparse] {
         for structure in [Structure::Direct, Structure::Hashed] {
             let tables = [
                 table_of(keys.clone(), structure, &Serial(1)),

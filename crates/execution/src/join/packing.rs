@@ -1,0 +1,103 @@
+//! Several keys of words as one: each less its least value on the build side, in mixed radix. Joins on two ids then hash
+//! and compare one word, and find it in a table of dense keys if there are few possible ones.
+
+use types::SqlResult;
+
+use super::direct::KeyRange;
+use super::key::{KeyColumn, KeySlice};
+use super::parallel::{Pieces, piece_rows};
+use crate::Team;
+
+/// How keys are put together.
+pub(super) struct Packing {
+    parts: Vec<Part>,
+}
+
+struct Part {
+    min: i64,
+    /// Greatest value less the least.
+    most: u64,
+    factor: u64,
+}
+
+impl Packing {
+    /// For the keys of all build rows, of which there is at least one; `None` for a single key, when a key is no word,
+    /// or when 63 bits do not do.
+    pub(super) fn of(keys: &[KeyColumn], team: &dyn Team) -> SqlResult<Option<Self>> {
+        let mut parts = Vec::with_capacity(keys.len());
+        let mut factor = 1u64;
+        if keys.len() < 2 {
+            return Ok(None);
+        }
+        for key in keys {
+            let KeyColumn::Words(words) = key else { return Ok(None) };
+            let Some(range) = KeyRange::of(words, team)? else { return Ok(None) };
+            let most = range.max.wrapping_sub(range.min) as u64;
+            parts.push(Part { min: range.min, most, factor });
+            let product = most.checked_add(1).and_then(|it| factor.checked_mul(it));
+            match product.filter(|&it| it <= i64::MAX as u64) {
+                Some(product) => factor = product,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(Self { parts }))
+    }
+
+    /// The keys of all build rows.
+    pub(super) fn pack_all(&self, keys: &[KeyColumn], team: &dyn Team) -> SqlResult<Vec<i64>> {
+        let columns: Vec<KeySlice<'_>> = keys.iter().map(KeyColumn::slice).collect();
+        let rows = match columns.first() {
+            Some(KeySlice::Words(words)) => words.len(),
+            _ => 0,
+        };
+        let mut packed = vec![0; rows];
+        let piece = piece_rows(rows, team.slots() * 4);
+        let mut pieces = Pieces::new();
+        for (index, out) in packed.chunks_mut(piece).enumerate() {
+            let columns = &columns;
+            let rows = index * piece..index * piece + out.len();
+            pieces.add(rows.len(), move || {
+                for (part, column) in self.parts.iter().zip(columns) {
+                    if let KeySlice::Words(words) = column {
+                        part.add(&words[rows.clone()], out);
+                    }
+                }
+            });
+        }
+        pieces.run(team)?;
+        Ok(packed)
+    }
+
+    /// The keys of a batch of the probe side; clears `possible` where a key is beyond those of the build side, and tells
+    /// whether none was.
+    pub(super) fn pack(
+        &self,
+        keys: &[KeySlice<'_>],
+        packed: &mut Vec<i64>,
+        possible: &mut [bool],
+    ) -> bool {
+        packed.clear();
+        packed.resize(possible.len(), 0);
+        let mut all = true;
+        for (part, column) in self.parts.iter().zip(keys) {
+            if let KeySlice::Words(words) = column {
+                part.add(words, packed);
+                for (possible, word) in possible.iter_mut().zip(*words) {
+                    let inside = word.wrapping_sub(part.min) as u64 <= part.most;
+                    all &= inside;
+                    *possible &= inside;
+                }
+            }
+        }
+        all
+    }
+}
+
+impl Part {
+    fn add(&self, words: &[i64], packed: &mut [i64]) {
+        for (packed, word) in packed.iter_mut().zip(words) {
+            let value = (word.wrapping_sub(self.min) as u64).wrapping_mul(self.factor);
+            *packed = packed.wrapping_add(value as i64);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A value per row from one or two, and questions about all rows.
+
+use std::mem::MaybeUninit;
+
+use super::{Level, leveled};
+
+leveled! {
+    fn fill1[A: Copy, R: Copy, F: Fn(A) -> R](values: &[A], out: &mut [MaybeUninit<R>], f: F) {
+        for (out, &value) in out.iter_mut().zip(values) {
+            out.write(f(value));
+        }
+    }
+}
+
+leveled! {
+    fn fill2[A: Copy, B: Copy, R: Copy, F: Fn(A, B) -> R](
+        left: &[A], right: &[B], out: &mut [MaybeUninit<R>], f: F,
+    ) {
+        for ((out, &left), &right) in out.iter_mut().zip(left).zip(right) {
+            out.write(f(left, right));
+        }
+    }
+}
+
+/// A vector of `rows` values that `fill` writes, all of them.
+#[inline]
+fn filled<R: Copy>(rows: usize, fill: impl FnOnce(&mut [MaybeUninit<R>])) -> Vec<R> {
+    let mut out = Vec::with_capacity(rows);
+    fill(&mut out.spare_capacity_mut()[..rows]);
+    // SAFETY: the callers' loops run over at least `rows` values, and write one for each.
+    unsafe { out.set_len(rows) };
+    out
+}
+
+/// A value per row from one per row.
+#[inline]
+pub(crate) fn map1<A: Copy, R: Copy>(level: Level, values: &[A], f: impl Fn(A) -> R) -> Vec<R> {
+    filled(values.len(), |out| fill1(level, values, out, f))
+}
+
+/// A value per row from two per row, as many as both have.
+#[inline]
+pub(crate) fn map2<A: Copy, B: Copy, R: Copy>(
+    level: Level,
+    left: &[A],
+    right: &[B],
+    f: impl Fn(A, B) -> R,
+) -> Vec<R> {
+    filled(left.len().min(right.len()), |out| fill2(level, left, right, out, f))
+}
+
+leveled! {
+    /// Whether `f` holds for any value; all are looked at.
+    pub(crate) fn any[T: Copy, F: Fn(T) -> bool](values: &[T], f: F) -> bool {
+        values.iter().fold(false, |any, &it| any | f(it))
+    }
+}
+
+leveled! {
+    /// Least and greatest value; `None` of nothing.
+    pub(crate) fn extent[T: Copy + Ord](values: &[T]) -> Option<(T, T)> {
+        let first = *values.first()?;
+        let low = values.iter().fold(first, |low, &it| low.min(it));
+        Some((low, values.iter().fold(first, |high, &it| high.max(it))))
+    }
+}
+
+leveled! {
+    /// The sum of all values. Additions wrap.
+    pub(crate) fn sum[](values: &[i64]) -> i64 {
+        values.iter().fold(0, |sum, &it| sum.wrapping_add(it))
+    }
+}
+
+leveled! {
+    /// Puts `f` of each value into a word: in place of what is there, or beside it.
+    pub(crate) fn put[T: Copy, F: Fn(T) -> u64](
+        words: &mut [u64], values: &[T], replace: bool, f: F,
+    ) {
+        if replace {
+            words.iter_mut().zip(values).for_each(|(word, &it)| *word = f(it));
+        } else {
+            words.iter_mut().zip(values).for_each(|(word, &it)| *word |= f(it));
+        }
+    }
+}

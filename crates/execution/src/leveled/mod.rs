@@ -1,0 +1,67 @@
+//! Loops compiled once per [`Level`] of instructions, and the few that are written in them (PERFORMANCE 8, point 4).
+//!
+//! Key decision: most loops over rows need no intrinsics, only permission to use wide registers. [`leveled`] compiles
+//! the body of a function for each level and calls the one that the caller names, so that the portable one is the
+//! oracle of the others. Few groups, which no compiler vectorises, are written out in `masks`.
+//!
+//! - Invariant: every level returns what [`Level::Portable`] returns, bit for bit.
+
+#![expect(unsafe_code, reason = "a level may only be called where the processor has it")]
+
+mod groups;
+mod lanes;
+mod masks;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use bitpack::Level;
+pub(crate) use groups::{add_runs, count_runs, numbers_of_runs, rises};
+pub(crate) use lanes::{any, extent, map1, map2, put, sum};
+pub(crate) use masks::{FEW_GROUPS, add_by_masks, group_masks};
+pub(crate) use slots::{find_places, find_ranks, ranks_of};
+
+/// The level of this processor.
+#[inline]
+pub(crate) fn level() -> Level {
+    bitpack::Kernels::active().level()
+}
+
+/// Defines a function whose first argument is a [`Level`], and whose body is compiled for each of them. Generics stand
+/// in brackets.
+macro_rules! leveled {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident[$($generics:tt)*]
+        ($($arg:ident: $type:ty),* $(,)?) $(-> $output:ty)? $body:block) => {
+        $(#[$meta])*
+        #[inline]
+        $vis fn $name<$($generics)*>(
+            level: $crate::leveled::Level,
+            $($arg: $type),*
+        ) $(-> $output)? {
+            #[inline(always)]
+            fn portable<$($generics)*>($($arg: $type),*) $(-> $output)? $body
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+            fn avx2<$($generics)*>($($arg: $type),*) $(-> $output)? {
+                portable($($arg),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(
+                enable = "avx2,bmi1,bmi2,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"
+            )]
+            fn avx512<$($generics)*>($($arg: $type),*) $(-> $output)? {
+                portable($($arg),*)
+            }
+            match level {
+                // SAFETY: levels are only named where the processor has their instructions.
+                #[cfg(target_arch = "x86_64")]
+                $crate::leveled::Level::Avx512 => unsafe { avx512($($arg),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                $crate::leveled::Level::Avx2 => unsafe { avx2($($arg),*) },
+                _ => portable($($arg),*),
+            }
+        }
+    };
+}
+use leveled;

@@ -1,0 +1,158 @@
+//! Each level against loops as plain as can be.
+
+use stdx::Prng;
+
+use super::*;
+
+fn numbers(rows: usize, below: u64, prng: &mut Prng) -> Vec<u64> {
+    (0..rows).map(|_| prng.below(below)).collect()
+}
+
+const SIZES: [usize; 10] = [0, 1, 7, 8, 15, 64, 65, 127, 1000, 4096];
+
+#[test]
+fn values_come_one_per_row_at_every_level() {
+    let mut prng = Prng::new(1);
+    for rows in SIZES {
+        let left: Vec<i64> = (0..rows).map(|_| prng.next_u64() as i64).collect();
+        let right: Vec<i64> = (0..rows + 3).map(|_| prng.next_u64() as i64).collect();
+        let negated: Vec<i64> = left.iter().map(|it| it.wrapping_neg()).collect();
+        let products: Vec<i64> = left.iter().zip(&right).map(|(a, b)| a.wrapping_mul(*b)).collect();
+        for level in Level::available() {
+            assert_eq!(map1(level, &left, i64::wrapping_neg), negated, "{level:?}");
+            assert_eq!(map2(level, &left, &right, i64::wrapping_mul), products, "{level:?}");
+            assert_eq!(
+                extent(level, &left),
+                left.iter().min().copied().zip(left.iter().max().copied())
+            );
+            let total = left.iter().fold(0i64, |sum, it| sum.wrapping_add(*it));
+            assert_eq!(sum(level, &left), total, "{level:?}");
+            let mut words = vec![u64::MAX; rows];
+            put(level, &mut words, &left, true, |it| it as u64 & 0xff);
+            put(level, &mut words, &right[..rows], false, |it| (it as u64 & 0xff) << 8);
+            for (row, word) in words.iter().enumerate() {
+                let expected = left[row] as u64 & 0xff | (right[row] as u64 & 0xff) << 8;
+                assert_eq!(*word, expected, "{level:?}");
+            }
+            for wanted in left.iter().take(3).chain(&[5]) {
+                assert_eq!(any(level, &left, |it| it == *wanted), left.contains(wanted));
+            }
+        }
+    }
+}
+
+#[test]
+fn runs_are_numbered_counted_and_added_as_row_by_row() {
+    let mut prng = Prng::new(2);
+    for round in 0..300 {
+        let (mut known, mut counts, mut sums) = (Vec::new(), Vec::new(), Vec::new());
+        // By group: key, rows, sum.
+        let mut expected: Vec<(u64, i64, i64)> = Vec::new();
+        let mut found = Vec::new();
+        let mut least = 0;
+        for _ in 0..1 + prng.below(4) {
+            let rows = SIZES[prng.below(9) as usize];
+            let mut keys = numbers(rows, 1 + (rows as u64) * (round % 3) / 2, &mut prng);
+            keys.sort_unstable();
+            keys.iter_mut().for_each(|it| *it += least);
+            least = keys.last().copied().unwrap_or(least);
+            let values: Vec<i64> = (0..rows).map(|_| prng.next_u64() as i64 >> 20).collect();
+            let goes_on = prng.below(3) > 0;
+            let mut numbers = Vec::new();
+            numbers_of_runs(&keys, goes_on, &mut known, &mut numbers);
+            for (row, (&key, &value)) in keys.iter().zip(&values).enumerate() {
+                match expected.last_mut() {
+                    Some(last) if last.0 == key && (goes_on || row > 0) => {
+                        (last.1, last.2) = (last.1 + 1, last.2 + value);
+                    }
+                    _ => expected.push((key, 1, value)),
+                }
+                assert_eq!(numbers[row] as usize, expected.len() - 1);
+            }
+            counts.resize(known.len(), 0);
+            sums.resize(known.len(), 0);
+            count_runs(&mut counts, &numbers);
+            add_runs(&mut sums, &numbers, &values);
+            found.push(rows);
+        }
+        assert_eq!(known, expected.iter().map(|it| it.0).collect::<Vec<_>>(), "{found:?}");
+        assert_eq!(counts, expected.iter().map(|it| it.1).collect::<Vec<_>>(), "{found:?}");
+        assert_eq!(sums, expected.iter().map(|it| it.2).collect::<Vec<_>>(), "{found:?}");
+    }
+}
+
+#[test]
+fn a_fall_is_seen_wherever_it_is() {
+    let mut prng = Prng::new(3);
+    for rows in SIZES {
+        let mut keys = numbers(rows, 1 << 40, &mut prng);
+        keys.sort_unstable();
+        for level in Level::available() {
+            assert!(rises(level, &keys), "{level:?}");
+            for place in 1..rows.min(200) {
+                let mut keys = keys.clone();
+                keys[place] = keys[place - 1].wrapping_sub(1);
+                assert_eq!(rises(level, &keys), keys[place - 1] == 0, "{level:?}, row {place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_under_masks_are_those_of_row_by_row() {
+    let mut prng = Prng::new(4);
+    for groups in 1..=FEW_GROUPS {
+        for rows in SIZES {
+            let ids: Vec<u32> = (0..rows).map(|_| prng.below(groups as u64) as u32).collect();
+            let values: Vec<i64> = (0..rows).map(|_| prng.next_u64() as i64).collect();
+            let mut expected: Vec<i64> = (0..groups as i64).collect();
+            let mut portable: Vec<u64> = vec![0; rows.div_ceil(64) * groups];
+            for (row, (&id, &value)) in ids.iter().zip(&values).enumerate() {
+                expected[id as usize] = expected[id as usize].wrapping_add(value);
+                portable[id as usize * rows.div_ceil(64) + row / 64] |= 1 << (row % 64);
+            }
+            for level in Level::available() {
+                let mut masks = vec![7];
+                if group_masks(level, &ids, groups, &mut masks) {
+                    assert_eq!(masks, portable, "{level:?}: {rows} rows of {groups} groups");
+                }
+                let mut sums: Vec<i64> = (0..groups as i64).collect();
+                add_by_masks(level, &mut sums, &portable, &values);
+                assert_eq!(sums, expected, "{level:?}: {rows} rows of {groups} groups");
+            }
+        }
+    }
+}
+
+#[test]
+fn slots_are_places_and_ranks_of_the_keys_that_are_there() {
+    let mut prng = Prng::new(5);
+    for rows in SIZES {
+        let min = prng.next_u64() as i64;
+        let span = 1 + prng.below(300);
+        let mut bitmap = vec![0; span.div_ceil(64) as usize];
+        let set: Vec<u64> = (0..span).filter(|_| prng.below(3) == 0).collect();
+        set.iter().for_each(|&it| bitmap[it as usize / 64] |= 1 << (it % 64));
+        let keys: Vec<i64> = (0..rows)
+            .map(|_| match prng.below(8) {
+                0 => prng.next_u64() as i64,
+                _ => min.wrapping_add(prng.below(span + 80) as i64 - 40),
+            })
+            .collect();
+        let place = |key: &i64| key.wrapping_sub(min) as u64;
+        let hits = || (0..rows as u32).filter(|&row| set.contains(&place(&keys[row as usize])));
+        let expected: Vec<u32> = hits().collect();
+        let places: Vec<u32> = hits().map(|row| place(&keys[row as usize]) as u32).collect();
+        let rank = |it: &u32| set.iter().position(|key| key == &u64::from(*it)).unwrap() as u32;
+        for level in Level::available() {
+            let mut ranks = vec![9; bitmap.len()];
+            assert_eq!(ranks_of(level, &bitmap, &mut ranks), set.len());
+            let (mut found, mut slots) = (vec![0; rows], vec![0; rows]);
+            let count = find_ranks(level, &keys, min, &bitmap, &ranks, &mut found, &mut slots);
+            assert_eq!(found[..count], expected, "{level:?}");
+            assert_eq!(slots[..count], places.iter().map(rank).collect::<Vec<u32>>(), "{level:?}");
+            let count = find_places(level, &keys, min, &bitmap, &mut found, &mut slots);
+            assert_eq!((&found[..count], &slots[..count]), (&expected[..], &places[..]));
+        }
+    }
+}
