@@ -155,19 +155,22 @@ impl Kernels {
             return rows;
         }
         let mut next = 0;
-        for (index, words) in words[..bitmap::words_for(rows)].chunks(CHUNK / 64).enumerate() {
-            let first = index * CHUNK;
-            let len = (rows - first).min(CHUNK);
-            if selected.saturating_mul(25) < rows {
-                let mut positions = [0; CHUNK];
-                let count = self.positions(words, len, &mut positions);
+        let chunks = words[..bitmap::words_for(rows)].chunks(CHUNK / 64);
+        let chunks = chunks.enumerate().map(|(index, words)| (index * CHUNK, words));
+        if selected.saturating_mul(25) < rows {
+            let mut positions = [0; CHUNK];
+            for (first, words) in chunks {
+                let count = self.positions(words, (rows - first).min(CHUNK), &mut positions);
                 let positions = &positions[..count];
                 self.gather_i64_add(packed, bits, start + first, base, positions, &mut out[next..]);
                 next += count;
-            } else {
-                let mut values = [0; CHUNK];
-                self.unpack_i64_add(packed, bits, start + first, base, &mut values[..len]);
-                next += self.compress_i64(&values[..len], words, &mut out[next..]);
+            }
+        } else {
+            let mut values = [0; CHUNK];
+            for (first, words) in chunks {
+                let values = &mut values[..(rows - first).min(CHUNK)];
+                self.unpack_i64_add(packed, bits, start + first, base, values);
+                next += self.compress_i64(values, words, &mut out[next..]);
             }
         }
         debug_assert_eq!(next, selected);
@@ -190,10 +193,10 @@ impl Kernels {
             return rows;
         }
         let mut next = 0;
+        let mut buffer = [0; CHUNK];
         for (index, words) in words[..bitmap::words_for(rows)].chunks(CHUNK / 64).enumerate() {
             let first = index * CHUNK;
             let len = (rows - first).min(CHUNK);
-            let mut buffer = [0; CHUNK];
             if selected.saturating_mul(25) < rows {
                 let count = self.positions(words, len, &mut buffer);
                 self.gather_u32(packed, bits, start + first, &buffer[..count], &mut out[next..]);

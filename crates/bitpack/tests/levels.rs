@@ -164,6 +164,14 @@ fn check_set(kernels: &Kernels, case: &mut Case) {
     let both: Vec<u64> = found.iter().zip(&and).map(|(a, b)| a & b).collect();
     kernels.scan_set(&case.packed, bits, start, rows, &set, &mut and, true);
     assert_eq!(and, both);
+    // Few rows of each word are left.
+    let mut few = case.random_bitmap();
+    for _ in 0..case.prng.below(5) {
+        few.iter_mut().zip(case.random_bitmap()).for_each(|(word, more)| *word &= more);
+    }
+    let both: Vec<u64> = found.iter().zip(&few).map(|(a, b)| a & b).collect();
+    kernels.scan_set(&case.packed, bits, start, rows, &set, &mut few, true);
+    assert_eq!(few, both);
 }
 
 fn check_survivors(kernels: &Kernels, case: &mut Case) {

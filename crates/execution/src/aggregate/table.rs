@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::TextVector;
 use crate::aggregate::key::{KeyLayout, Keys, hash_bytes, hash_word};
-use crate::leveled::{level, numbers_of_runs, rises};
+use crate::leveled::{level, look_up, numbers_of_runs, rises};
 
 /// Bits of a packed key up to which groups are found through an array (2^18 entries of 4 bytes stay in the L2 cache).
 pub const DIRECT_BITS_MAX: u32 = 18;
@@ -207,8 +207,10 @@ impl GroupTable {
 
     /// The group number of each key; unknown keys become new groups.
     pub fn find_or_insert(&mut self, keys: &Keys, rows: usize, groups: &mut Vec<u32>) {
-        groups.clear();
         self.rows += rows;
+        if !matches!(self.index, Index::Direct { .. }) {
+            groups.clear();
+        }
         if let Index::Listed { .. } = self.index {
             return self.list(keys, groups);
         }
@@ -393,12 +395,16 @@ fn direct(
     keys: &[u64],
     groups: &mut Vec<u32>,
 ) {
-    groups.extend(keys.iter().map(|&key| {
+    groups.resize(keys.len(), 0);
+    if look_up(level(), keys, base, entries, groups) {
+        return;
+    }
+    for (group, &key) in groups.iter_mut().zip(keys) {
         let entry = &mut entries[(key - base) as usize];
         if *entry == 0 {
             known.push(key);
             *entry = known.len() as u32;
         }
-        *entry - 1
-    }));
+        *group = *entry - 1;
+    }
 }

@@ -42,11 +42,68 @@ pub(crate) fn add_by_masks(level: Level, sums: &mut [i64], masks: &[u64], values
     }
 }
 
+/// Entries up to which a lookup needs no memory: they fit two registers.
+#[cfg(target_arch = "x86_64")]
+const FEW_ENTRIES: usize = 32;
+
+/// For each key the entry at `key - base` less one, [`u32::MAX`] where the entry is 0. Tells whether none is.
+pub(crate) fn look_up(
+    level: Level,
+    keys: &[u64],
+    base: u64,
+    entries: &[u32],
+    found: &mut [u32],
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 && entries.len() <= FEW_ENTRIES {
+        // SAFETY: the level says that the processor has these instructions.
+        return unsafe { x86::look_up(keys, base, entries, found) };
+    }
+    let _ = level;
+    let mut all = true;
+    for (found, &key) in found.iter_mut().zip(keys) {
+        let entry = entries[(key - base) as usize];
+        *found = entry.wrapping_sub(1);
+        all &= entry != 0;
+    }
+    all
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
 
     use super::FEW_GROUPS;
+
+    /// At most 32 entries. Keys beyond them are found as if there were none.
+    #[target_feature(enable = "avx512f,avx512vl")]
+    pub(super) fn look_up(keys: &[u64], base: u64, entries: &[u32], found: &mut [u32]) -> bool {
+        let mut table = [0u32; 32];
+        table[..entries.len()].copy_from_slice(entries);
+        // SAFETY: sixteen entries each.
+        let (low, high) = unsafe {
+            (
+                _mm512_loadu_epi32(table.as_ptr().cast()),
+                _mm512_loadu_epi32(table[16..].as_ptr().cast()),
+            )
+        };
+        let (base, one) = (_mm512_set1_epi64(base as i64), _mm256_set1_epi32(1));
+        let mut all = true;
+        for (keys, found) in keys.chunks(8).zip(found.chunks_mut(8)) {
+            let lanes = ((1u32 << keys.len()) - 1) as u8;
+            // SAFETY: only the lanes of `keys` are read, and `found` has as many.
+            unsafe {
+                let places =
+                    _mm512_sub_epi64(_mm512_maskz_loadu_epi64(lanes, keys.as_ptr().cast()), base);
+                let places = _mm512_castsi256_si512(_mm512_cvtepi64_epi32(places));
+                let entries = _mm512_castsi512_si256(_mm512_permutex2var_epi32(low, places, high));
+                all &= _mm256_mask_test_epi32_mask(lanes, entries, entries) == lanes;
+                let found = found.as_mut_ptr().cast::<i32>();
+                _mm256_mask_storeu_epi32(found, lanes, _mm256_sub_epi32(entries, one));
+            }
+        }
+        all
+    }
 
     /// `masks` has a whole number of bitmaps of `ids`.
     #[target_feature(enable = "avx512f")]

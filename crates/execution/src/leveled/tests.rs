@@ -156,3 +156,25 @@ fn slots_are_places_and_ranks_of_the_keys_that_are_there() {
         }
     }
 }
+
+#[test]
+fn entries_are_looked_up_as_one_by_one() {
+    let mut prng = Prng::new(6);
+    for round in 0..200 {
+        let len = 1 + prng.below([8, 32, 100][round % 3]) as usize;
+        let base = prng.below(1 << 60);
+        let some = prng.below(2) == 0;
+        let entries: Vec<u32> =
+            (0..len).map(|it| if some && prng.below(4) == 0 { 0 } else { it as u32 + 1 }).collect();
+        let rows = SIZES[prng.below(9) as usize];
+        let keys: Vec<u64> = (0..rows).map(|_| base + prng.below(len as u64)).collect();
+        let expected: Vec<u32> =
+            keys.iter().map(|it| entries[(it - base) as usize].wrapping_sub(1)).collect();
+        for level in Level::available() {
+            let mut found = vec![7; rows];
+            let all = look_up(level, &keys, base, &entries, &mut found);
+            assert_eq!(found, expected, "{level:?}, {len} entries");
+            assert_eq!(all, !expected.contains(&u32::MAX));
+        }
+    }
+}

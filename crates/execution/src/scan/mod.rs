@@ -197,7 +197,7 @@ fn merge_ranges(predicates: Vec<CodePredicate>) -> Vec<CodePredicate> {
         }
         merged.push(predicate);
     }
-    merged.sort_by(|a, b| a.share().total_cmp(&b.share()));
+    merged.sort_by(|a, b| b.worth().total_cmp(&a.worth()));
     merged
 }
 
