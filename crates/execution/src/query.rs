@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use hardware::Machine;
+use hardware::{Demand, Machine, Pattern};
 use plan::{Pipeline, PipelineId, Plan};
 use scheduler::{CancelToken, Morsel, MorselContext, Scheduler};
 use stdx::Nanos;
@@ -14,7 +14,7 @@ use types::{SqlError, SqlResult, TableId};
 
 use crate::lower::{Lowered, lower};
 use crate::team::{JobSettings, QueryTeam, check_outcome, run_scoped};
-use crate::{Batch, Operator, Rows, Sink, State, Traffic, WorkContext};
+use crate::{Batch, Operator, Rows, Sink, Source, State, Traffic, WorkContext};
 
 /// Rows of a source up to which a pipeline runs on the calling worker: below it, waking the team costs more.
 const INLINE_ROWS: u64 = 4096;
@@ -128,6 +128,7 @@ fn run_pipeline(
             let counter = if node == work.node { &local } else { &remote };
             counter.fetch_add(bytes, Ordering::Relaxed);
         }
+        team.scheduler.machine().charge(&|| demand_of(&*source, &morsel));
         let mut count = 0;
         let result = source.produce(morsel.start..morsel.end, &work, &mut |batch| {
             push(&operators, &*sink, batch, &work, &context.cancel, &mut count)
@@ -160,6 +161,18 @@ fn run_pipeline(
         source: source.describe(),
     };
     Ok((state, report))
+}
+
+/// What a modelled machine charges for a morsel: the bytes its source reads, and what a row costs on average of the
+/// queries that compute most (PERFORMANCE, Q1).
+fn demand_of(source: &dyn Source, morsel: &Morsel) -> Demand {
+    const CYCLES_PER_ROW: u64 = 4;
+    let rows = morsel.start..morsel.end;
+    let demand = Demand { cycles: (rows.end - rows.start) * CYCLES_PER_ROW, ..Demand::default() };
+    source
+        .bytes_read(rows)
+        .into_iter()
+        .fold(demand, |demand, (node, bytes)| demand.access(vec![node], bytes, Pattern::Stream))
 }
 
 fn check_cancelled(cancel: &CancelToken) -> SqlResult<()> {

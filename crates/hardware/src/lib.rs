@@ -4,6 +4,7 @@
 //! - Invariant: no branch on a vendor's name anywhere; distances and caches decide.
 #![forbid(unsafe_code)]
 
+mod demand;
 pub mod machine;
 pub mod performance;
 mod render;
@@ -11,6 +12,7 @@ mod render_performance;
 pub mod samples;
 pub mod topology;
 
+pub use demand::{Access, Demand, Pattern};
 pub use machine::{
     Advice, Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step, Worker,
     WorkerSpec, WorkerTeam,

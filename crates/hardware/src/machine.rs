@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 use stdx::sync::Arc;
 use stdx::{Bytes, Nanos};
 
+use crate::demand::Demand;
 use crate::topology::{CpuId, NodeId, Topology};
 
 /// Where the pages of a mapping shall live.
@@ -185,6 +186,9 @@ pub trait Machine: Send + Sync {
     /// Tells whoever watches the machine from outside that a phase to count accesses in begins or ends. Nothing happens
     /// where nobody can watch.
     fn count_accesses(&self, _on: bool) {}
+    /// Tells a modelled machine what the step that is running costs; it adds up until the step ends. Where work takes the
+    /// time it takes, which is everywhere else, nobody asks for the demand and this is nothing.
+    fn charge(&self, _demand: &dyn Fn() -> Demand) {}
     /// What the OS forbids here.
     fn restrictions(&self) -> Vec<Restriction>;
     /// What an administrator should change.

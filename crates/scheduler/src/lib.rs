@@ -19,11 +19,12 @@
 //!
 //! Reading order: `affinity`, `morsel` (cursors), `queue`, `cancel`, `job`,
 //! `lifecycle`, `thread_group`, `layout`, `worker`,
-//! `scheduler`, `stats`.
+//! `scheduler`, `stats`, `concurrency`.
 #![forbid(unsafe_code)]
 
 mod affinity;
 mod cancel;
+mod concurrency;
 mod job;
 mod layout;
 mod lifecycle;
@@ -39,6 +40,7 @@ mod worker;
 
 pub use affinity::{Affinity, StealingScope, class};
 pub use cancel::CancelToken;
+pub use concurrency::{concurrency_hint, scan_tasks, weighted_tasks};
 pub use job::{JobHandle, JobId, JobOutcome, JobReport, PipelineJob, WorkerShare};
 pub use morsel::{Morsel, MorselBody, MorselContext, MorselRange};
 pub use scheduler::{Scheduler, SchedulerOptions};

@@ -124,6 +124,13 @@ impl Scheduler {
         job.report()
     }
 
+    /// Waits until `done` holds, which is looked at whenever a job has ended: for one client of many jobs at once. Not
+    /// for bodies. On a modelled machine it panics when no worker has anything left to do and `done` still does not hold.
+    pub fn wait_until(&self, done: &dyn Fn() -> bool) {
+        let team = self.shared.signal.team().expect("invariant: a scheduler has its team");
+        team.wait_until(done);
+    }
+
     /// Submits and waits.
     pub fn run(&self, job: PipelineJob) -> JobReport {
         let handle = self.submit(job);

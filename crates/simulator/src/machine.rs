@@ -3,28 +3,64 @@
 use std::ptr::NonNull;
 
 use hardware::{
-    Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction, Step, Topology,
-    WorkerSpec, WorkerTeam,
+    Demand, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction, Step,
+    Topology, WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
 
+use crate::engine::Engine;
+use crate::fault::Fault;
+use crate::meters::Meters;
+use crate::model::MachineModel;
 use crate::pages::{PAGE_BYTES, PageTable};
+use crate::physics::Physics;
 use crate::schedule::Schedule;
 use crate::team::SimulatedTeam;
+use crate::timed::{TimedTeam, Timing};
 
-/// A machine that exists only as a topology and a seed.
+/// A machine that exists only as a topology and a seed, or as a model and a seed.
 pub struct SimulatedMachine {
     topology: Topology,
     schedule: Arc<Schedule>,
     pages: Mutex<PageTable>,
+    /// What steps cost; `None` when each costs the same.
+    timing: Option<Arc<Timing>>,
 }
 
 impl SimulatedMachine {
     /// A machine shaped as `topology` whose every choice follows from `seed`.
     pub fn new(topology: Topology, seed: u64) -> Arc<Self> {
         let pages = Mutex::new(PageTable::new(&topology));
-        Arc::new(Self { topology, schedule: Arc::new(Schedule::new(seed)), pages })
+        Arc::new(Self { topology, schedule: Arc::new(Schedule::new(seed)), pages, timing: None })
+    }
+
+    /// A machine that behaves as a model says, with faults.
+    pub fn with_model(mut model: MachineModel, seed: u64, faults: Vec<Fault>) -> Arc<Self> {
+        for fault in &faults {
+            if let Fault::NoMemory { node } = fault {
+                for it in model.topology.nodes.iter_mut().filter(|it| it.id == *node) {
+                    (it.memory_total, it.memory_free) = (Bytes(0), Bytes(0));
+                }
+            }
+        }
+        let topology = model.topology.clone();
+        let pages = Mutex::new(PageTable::new(&topology));
+        let timing = Arc::new(Timing::new(Engine::new(Physics::new(model)), faults));
+        let schedule = Arc::new(Schedule::new(seed));
+        Arc::new(Self { topology, schedule, pages, timing: Some(timing) })
+    }
+
+    /// What the machine has counted since the last [`SimulatedMachine::reset_meters`]; `None` without a model.
+    pub fn meters(&self) -> Option<Meters> {
+        self.timing.as_ref().map(|it| it.engine.lock().meters().clone())
+    }
+
+    /// Starts counting anew.
+    pub fn reset_meters(&self) {
+        if let Some(timing) = &self.timing {
+            timing.engine.lock().meters().reset();
+        }
     }
 
     /// The seed, for the message of a failing test.
@@ -53,7 +89,16 @@ impl Machine for SimulatedMachine {
     }
 
     fn sleep(&self, span: Nanos) {
-        self.schedule.advance(span);
+        match &self.timing {
+            None => self.schedule.advance(span),
+            Some(timing) => timing.sleep(span, &self.schedule),
+        }
+    }
+
+    fn charge(&self, demand: &dyn Fn() -> Demand) {
+        if let Some(timing) = &self.timing {
+            timing.charge(&demand(), &self.schedule);
+        }
     }
 
     fn page_bytes(&self) -> usize {
@@ -88,7 +133,11 @@ impl Machine for SimulatedMachine {
                 return Err(MachineError::Os { call: "sched_setaffinity", message });
             }
         }
-        Ok(Arc::new(SimulatedTeam::new(Arc::clone(&self.schedule), workers)))
+        let schedule = Arc::clone(&self.schedule);
+        Ok(match &self.timing {
+            None => Arc::new(SimulatedTeam::new(schedule, workers)),
+            Some(timing) => Arc::new(TimedTeam::new(Arc::clone(timing), schedule, workers)),
+        })
     }
 
     fn restrictions(&self) -> Vec<Restriction> {

@@ -7,7 +7,7 @@ use stdx::{Nanos, Prng};
 
 /// Steps kept word for word; the hash goes on beyond.
 const LOG_LIMIT: usize = 1 << 20;
-/// What one step costs until there is a cost model, and the most that chance adds.
+/// What one step costs on a machine without a model, and the most that chance adds.
 const STEP_NANOS: u64 = 10_000;
 const STEP_JITTER_NANOS: u64 = 1_000;
 /// What reading the clock costs: two readings never agree, so spans of virtual time are never empty.
@@ -50,10 +50,21 @@ impl Schedule {
         self.chosen.lock().prng.below(count as u64) as usize
     }
 
-    /// Notes a step and charges its cost.
+    /// Moves the clock on to `time`, if it is not there yet.
+    pub(crate) fn reach(&self, time: Nanos) {
+        self.clock.fetch_max(time.0, Ordering::Relaxed);
+    }
+
+    /// Notes a step and charges what one costs without a model.
     pub(crate) fn record(&self, worker: usize, outcome: Step) {
+        let jitter = self.chosen.lock().prng.below(STEP_JITTER_NANOS);
+        self.note(worker, outcome);
+        self.advance(Nanos(STEP_NANOS + jitter));
+    }
+
+    /// Notes a step.
+    pub(crate) fn note(&self, worker: usize, outcome: Step) {
         let mut chosen = self.chosen.lock();
-        let cost = STEP_NANOS + chosen.prng.below(STEP_JITTER_NANOS);
         let code = match outcome {
             Step::Worked => 0,
             Step::Idle => 1,
@@ -65,8 +76,6 @@ impl Schedule {
         if chosen.log.len() < LOG_LIMIT {
             chosen.log.push((worker, outcome));
         }
-        drop(chosen);
-        self.advance(Nanos(cost));
     }
 
     pub(crate) fn log(&self) -> Vec<(usize, Step)> {

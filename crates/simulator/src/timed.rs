@@ -1,0 +1,303 @@
+//! Workers in the virtual time of a machine model: a step happens in no time, then its worker is busy for as long as what
+//! it charged takes on the machine, beside everybody else.
+//!
+//! Among workers that are free at the same moment, the seed chooses who steps first.
+
+use hardware::{Demand, Step, Worker, WorkerSpec, WorkerTeam};
+use stdx::Nanos;
+use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stdx::sync::thread::{self, ThreadId};
+use stdx::sync::{Arc, Mutex, MutexGuard};
+
+use crate::engine::{Engine, Seat};
+use crate::fault::Fault;
+use crate::schedule::Schedule;
+
+/// Cache lines that a worker and its colleagues hand one another for a step: the version, a queue's lock and entry, the
+/// job's counts, the cursor, the tally (`scheduler`, counted in its code).
+const STEP_LINES: f64 = 8.0;
+
+/// What the teams of a machine share.
+pub(crate) struct Timing {
+    pub(crate) engine: Mutex<Engine>,
+    /// What the running step has charged so far.
+    charged: Mutex<Demand>,
+    stepping: AtomicBool,
+    /// Nanoseconds of a step beside what it charges.
+    step_cost: f64,
+    faults: Vec<Fault>,
+    /// Team and index of each seat; ready ones wait in their team's list.
+    owners: Mutex<Vec<(usize, usize)>>,
+    ready: Mutex<Vec<Vec<usize>>>,
+}
+
+impl Timing {
+    pub(crate) fn new(mut engine: Engine, faults: Vec<Fault>) -> Self {
+        for fault in &faults {
+            if let Fault::Interference { cpu, node, bandwidth } = *fault {
+                if let Some(seat) = engine.seat(cpu, 1.0) {
+                    engine.occupy(seat);
+                }
+                let node = engine.physics().node(node);
+                engine.disturb(node, bandwidth);
+            }
+        }
+        let taken = engine.seats();
+        let latency = &engine.physics().model.latency;
+        let pairs = (latency.len() * latency.len()) as f64;
+        let mean = latency.iter().flatten().sum::<f64>() / pairs;
+        Self {
+            engine: Mutex::new(engine),
+            charged: Mutex::new(Demand::default()),
+            stepping: AtomicBool::new(false),
+            step_cost: STEP_LINES * mean,
+            faults,
+            // Seats of other processes belong to no team and are never ready.
+            owners: Mutex::new(vec![(usize::MAX, 0); taken]),
+            ready: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Adds to what the running step costs; outside a step the caller waits as long.
+    pub(crate) fn charge(&self, demand: &Demand, schedule: &Schedule) {
+        if self.stepping.load(Ordering::SeqCst) {
+            let mut charged = self.charged.lock();
+            charged.cycles += demand.cycles;
+            charged.accesses.extend(demand.accesses.iter().cloned());
+            return;
+        }
+        let mut engine = self.engine.lock();
+        if engine.seats() > 0 {
+            let span = engine.alone(0, demand);
+            engine.sleep(span);
+            schedule.reach(Nanos(engine.now() as u64));
+        }
+    }
+
+    pub(crate) fn sleep(&self, span: Nanos, schedule: &Schedule) {
+        let mut engine = self.engine.lock();
+        engine.sleep(span.0 as f64);
+        schedule.reach(Nanos(engine.now() as u64));
+    }
+
+    fn speed(&self, spec: &WorkerSpec, engine: &Engine) -> f64 {
+        let topology = engine.physics().topology();
+        let core = |cpu| topology.cpus.iter().find(|it| it.id == cpu).map(|it| (it.node, it.core));
+        let slow = self.faults.iter().filter_map(|fault| match *fault {
+            Fault::SlowCore { cpu, speed } if core(cpu) == core(spec.cpu) => Some(speed.max(1e-3)),
+            _ => None,
+        });
+        slow.fold(1.0, f64::min)
+    }
+
+    /// How long a worker that is stalled will still be.
+    fn stalled(&self, me: usize, now: f64) -> Option<f64> {
+        self.faults.iter().find_map(|fault| match *fault {
+            Fault::StalledWorker { worker, from, span } if worker == me => {
+                let (from, end) = (from.0 as f64, (from.0 + span.0) as f64);
+                (from..end).contains(&now).then_some(end - now)
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Workers of one `start`.
+pub(crate) struct TimedTeam {
+    timing: Arc<Timing>,
+    schedule: Arc<Schedule>,
+    team: usize,
+    seats: Vec<Seat>,
+    bodies: Mutex<Vec<Box<dyn Worker>>>,
+    /// Who drives, so that a worker that waits inside its own step is told instead of hanging.
+    driver: Mutex<Option<ThreadId>>,
+    parked: Vec<AtomicBool>,
+    wakes: AtomicU64,
+}
+
+impl TimedTeam {
+    /// The cpus of the workers must exist.
+    pub(crate) fn new(
+        timing: Arc<Timing>,
+        schedule: Arc<Schedule>,
+        workers: Vec<WorkerSpec>,
+    ) -> Self {
+        let mut engine = timing.engine.lock();
+        let mut owners = timing.owners.lock();
+        let mut ready = timing.ready.lock();
+        let team = ready.len();
+        let mut seats = Vec::with_capacity(workers.len());
+        for (index, spec) in workers.iter().enumerate() {
+            let speed = timing.speed(spec, &engine);
+            seats.push(engine.seat(spec.cpu, speed).expect("invariant: the cpu was looked up"));
+            owners.push((team, index));
+        }
+        ready.push((0..workers.len()).collect());
+        drop((engine, owners, ready));
+        Self {
+            timing,
+            schedule,
+            team,
+            seats,
+            parked: workers.iter().map(|_| AtomicBool::new(false)).collect(),
+            bodies: Mutex::new(workers.into_iter().map(|it| it.body).collect()),
+            driver: Mutex::new(None),
+            wakes: AtomicU64::new(0),
+        }
+    }
+
+    fn drive(&self) -> Driver<'_> {
+        let me = thread::current().id();
+        assert!(
+            *self.driver.lock() != Some(me),
+            "a worker waits inside its own step: on threads it would block a worker for good (seed {})",
+            self.schedule.seed
+        );
+        let bodies = self.bodies.lock();
+        *self.driver.lock() = Some(me);
+        Driver { team: self, bodies }
+    }
+
+    fn unpark(&self, worker: usize) -> bool {
+        let woken = self.parked[worker].swap(false, Ordering::SeqCst);
+        if woken {
+            self.timing.ready.lock()[self.team].push(worker);
+        }
+        woken
+    }
+
+    fn wake_all(&self) -> bool {
+        self.wakes.fetch_add(1, Ordering::SeqCst);
+        (0..self.parked.len()).fold(false, |any, it| self.unpark(it) | any)
+    }
+}
+
+impl WorkerTeam for TimedTeam {
+    fn wake(&self, preferred: &[usize], count: usize) {
+        self.wakes.fetch_add(1, Ordering::SeqCst);
+        let mut left = count;
+        for worker in preferred.iter().copied().chain(0..self.parked.len()) {
+            if left == 0 {
+                return;
+            }
+            if self.unpark(worker) {
+                left -= 1;
+            }
+        }
+    }
+
+    fn wait_until(&self, done: &dyn Fn() -> bool) {
+        if done() {
+            return;
+        }
+        let mut driver = self.drive();
+        let mut rechecked = false;
+        while !done() {
+            match driver.step() {
+                Some(Step::Worked) => rechecked = false,
+                Some(Step::Idle | Step::Stopped) => {}
+                None if !rechecked && self.wake_all() => rechecked = true,
+                None => panic!(
+                    "lost task: every worker is idle and the wait cannot end (seed {})",
+                    self.schedule.seed
+                ),
+            }
+        }
+    }
+
+    fn notify(&self) {}
+
+    fn join(&self) {
+        // The last owner of a scheduler may be a worker: it cannot wait for itself.
+        if *self.driver.lock() == Some(thread::current().id()) {
+            return;
+        }
+        let mut driver = self.drive();
+        self.wake_all();
+        while driver.step().is_some() {}
+    }
+}
+
+/// The right to step the workers.
+struct Driver<'a> {
+    team: &'a TimedTeam,
+    bodies: MutexGuard<'a, Vec<Box<dyn Worker>>>,
+}
+
+impl Driver<'_> {
+    /// Lets one worker that is free take a step, after as much time as must pass for one to be; `None` when nobody ever
+    /// will.
+    fn step(&mut self) -> Option<Step> {
+        let timing = &self.team.timing;
+        loop {
+            let Some(worker) = self.choose() else {
+                let mut engine = timing.engine.lock();
+                let freed = engine.advance();
+                self.team.schedule.reach(Nanos(engine.now() as u64));
+                drop(engine);
+                if freed.is_empty() {
+                    return None;
+                }
+                let owners = timing.owners.lock();
+                let mut ready = timing.ready.lock();
+                for seat in freed {
+                    let (team, worker) = owners[seat];
+                    ready[team].push(worker);
+                }
+                continue;
+            };
+            let seat = self.team.seats[worker];
+            let mut engine = timing.engine.lock();
+            let now = engine.now();
+            if let Some(span) = timing.stalled(worker, now) {
+                engine.pause(seat, span);
+                continue;
+            }
+            drop(engine);
+            return Some(self.run(worker));
+        }
+    }
+
+    fn choose(&self) -> Option<usize> {
+        let mut ready = self.team.timing.ready.lock();
+        let ready = &mut ready[self.team.team];
+        match ready.len() {
+            0 => None,
+            count => Some(ready.swap_remove(self.team.schedule.choose(count))),
+        }
+    }
+
+    fn run(&mut self, worker: usize) -> Step {
+        let team = self.team;
+        let timing = &team.timing;
+        let wakes = team.wakes.load(Ordering::SeqCst);
+        timing.stepping.store(true, Ordering::SeqCst);
+        let outcome = self.bodies[worker].step();
+        timing.stepping.store(false, Ordering::SeqCst);
+        team.schedule.note(worker, outcome);
+        let demand = std::mem::take(&mut *timing.charged.lock());
+        let mut engine = timing.engine.lock();
+        let seat = team.seats[worker];
+        match outcome {
+            Step::Worked => engine.begin(seat, &demand, timing.step_cost),
+            Step::Stopped => engine.rest(seat),
+            Step::Idle => {
+                engine.rest(seat);
+                drop(engine);
+                team.parked[worker].store(true, Ordering::SeqCst);
+                if team.wakes.load(Ordering::SeqCst) != wakes {
+                    team.unpark(worker);
+                }
+            }
+        }
+        outcome
+    }
+}
+
+impl Drop for Driver<'_> {
+    fn drop(&mut self) {
+        // A body never panics out of its step, but a panic of the waiter must not leave the flag.
+        self.team.timing.stepping.store(false, Ordering::SeqCst);
+        *self.team.driver.lock() = None;
+    }
+}
