@@ -1,9 +1,9 @@
 //! The concurrency hint (P-HANA 3 and 5.2): how many tasks an operation is cut into, so that few statements use the
 //! whole machine and many do not pay for tasks that nobody is free to run.
 
-/// The tasks that an operation should make: the hardware threads there are for each running statement, at least one.
+/// The tasks that an operation should make: the hardware threads there are for each running statement, rounded up.
 pub fn concurrency_hint(hardware_threads: usize, running_statements: usize) -> usize {
-    (hardware_threads / running_statements.max(1)).max(1)
+    hardware_threads.div_ceil(running_statements.max(1)).max(1)
 }
 
 /// Tasks of a scan over `parts` ranges that each lie on a node: the hint rounded up to a multiple of the parts, so that no
@@ -30,7 +30,7 @@ mod tests {
     fn few_statements_spread_and_many_do_not() {
         assert_eq!(concurrency_hint(120, 0), 120);
         assert_eq!(concurrency_hint(120, 1), 120);
-        assert_eq!(concurrency_hint(120, 7), 17);
+        assert_eq!(concurrency_hint(120, 7), 18);
         assert_eq!(concurrency_hint(120, 1024), 1);
         assert_eq!(concurrency_hint(0, 5), 1);
     }

@@ -10,14 +10,13 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use hardware::{CpuId, Demand, LlcId, Pattern};
 
-use crate::fluid::{FlowClass, share};
+use crate::fluid::{Filling, FlowClass};
 use crate::meters::Meters;
 use crate::physics::{Footprint, LINE, Physics, Traffic};
 
-/// Nanoseconds within which changes are taken together on a busy machine.
-const QUANTUM: f64 = 20_000.0;
-/// Threads under way from which on a machine counts as busy.
-const BUSY: usize = 64;
+/// Nanoseconds per thread under way within which changes are taken together: the more threads there are, the more
+/// changes, and the less each matters.
+const QUANTUM: f64 = 60.0;
 /// Caps that differ by less than this share make one class.
 const CAP_STEP: f64 = 1.02;
 /// Bytes that are too few to wait for.
@@ -40,6 +39,11 @@ pub(crate) struct Engine {
     prints: BTreeMap<PrintKey, usize>,
     footprints: Vec<Footprint>,
     timers: BinaryHeap<Reverse<(Time, Seat, u64)>>,
+    /// The same classes as the sharing sees them.
+    flows: Vec<FlowClass>,
+    filling: Filling,
+    /// Classes with flows.
+    running: Vec<usize>,
     /// Whether flows began or ended since the shares were worked out.
     stale: bool,
     under_way: usize,
@@ -93,6 +97,8 @@ struct Class {
     /// Bytes per nanosecond of each flow.
     rate: f64,
     served: f64,
+    /// Bytes of all flows that the meters do not know of yet.
+    unmetered: f64,
     ends: BinaryHeap<Reverse<(Time, Seat, u64)>>,
 }
 
@@ -128,6 +134,9 @@ impl Engine {
             prints: BTreeMap::new(),
             footprints: Vec::new(),
             timers: BinaryHeap::new(),
+            flows: Vec::new(),
+            filling: Filling::default(),
+            running: Vec::new(),
             stale: false,
             under_way: 0,
             meters,
@@ -174,7 +183,9 @@ impl Engine {
         self.now
     }
 
+    /// The counters as of now.
     pub(crate) fn meters(&mut self) -> &mut Meters {
+        self.meter();
         for seat in 0..self.seats.len() {
             let it = &mut self.seats[seat];
             if it.active {
@@ -222,8 +233,7 @@ impl Engine {
             self.refresh();
             let next = self.next_end();
             let step = (next - self.now).max(0.0);
-            let step = if self.under_way >= BUSY { step.max(QUANTUM) } else { step };
-            self.pass(step);
+            self.pass(step.max(QUANTUM * self.under_way as f64));
             self.collect();
         }
         std::mem::take(&mut self.done)
@@ -328,7 +338,10 @@ impl Engine {
         if class == self.classes.len() {
             let cap = CAP_STEP.powf(step as f64);
             let ends = BinaryHeap::new();
-            self.classes.push(Class { print, cap, count: 0, rate: 0.0, served: 0.0, ends });
+            let uses = self.footprints[print].uses.clone();
+            self.flows.push(FlowClass { count: 0.0, cap: cap * 1e9, uses });
+            let (rate, served, unmetered) = (0.0, 0.0, 0.0);
+            self.classes.push(Class { print, cap, count: 0, rate, served, unmetered, ends });
         }
         let it = &mut self.classes[class];
         it.count += 1;
@@ -421,24 +434,36 @@ impl Engine {
         if !std::mem::take(&mut self.stale) {
             return;
         }
-        let used: Vec<usize> =
-            (0..self.classes.len()).filter(|&it| self.classes[it].count > 0).collect();
-        let flow = |&it: &usize| {
-            let class = &self.classes[it];
+        self.meter();
+        self.running.clear();
+        for (index, class) in self.classes.iter().enumerate() {
+            let flow = &mut self.flows[index];
+            flow.count = class.count as f64;
+            if class.count == 0 {
+                continue;
+            }
+            self.running.push(index);
             let print = &self.footprints[class.print];
-            let mut uses = print.uses.clone();
             for &(node, share) in &print.directory {
                 // The line was last read locally, with this probability: then its directory entry is written.
                 let extra = share * (1.0 - self.meters.remote_share(node));
-                uses.iter_mut().filter(|it| it.resource == node).for_each(|it| it.weight += extra);
+                let at = print.uses.iter().position(|it| it.resource == node);
+                let at = at.expect("invariant: who reads a node uses its controller");
+                flow.uses[at].weight = print.uses[at].weight + extra;
             }
-            FlowClass { count: class.count as f64, cap: class.cap * 1e9, uses }
-        };
-        let flows: Vec<FlowClass> = used.iter().map(flow).collect();
-        let rates = share(&self.physics.capacities, &flows);
-        self.meters.set_load(&self.physics.capacities, &flows, &rates);
-        for (class, rate) in used.into_iter().zip(rates) {
-            self.classes[class].rate = rate / 1e9;
+        }
+        let rates = self.filling.share(&self.physics.capacities, &self.flows);
+        self.meters.set_load(&self.physics.capacities, &self.flows, rates, &self.running);
+        for &class in &self.running {
+            self.classes[class].rate = rates[class] / 1e9;
+        }
+    }
+
+    /// Tells the meters what moved since the last time.
+    fn meter(&mut self) {
+        for &class in &self.running {
+            let it = &mut self.classes[class];
+            self.meters.moved(&self.footprints[it.print], std::mem::take(&mut it.unmetered));
         }
     }
 
@@ -452,7 +477,8 @@ impl Engine {
             }
             self.timers.pop();
         }
-        for class in self.classes.iter_mut().filter(|it| it.count > 0) {
+        for &class in &self.running {
+            let class = &mut self.classes[class];
             while let Some(Reverse((end, seat, stamp))) = class.ends.peek() {
                 if self.seats[*seat].stamp == *stamp {
                     next = next.min(self.now + (end.0 - class.served).max(0.0) / class.rate);
@@ -470,11 +496,11 @@ impl Engine {
         if span <= 0.0 {
             return;
         }
-        for class in self.classes.iter_mut().filter(|it| it.count > 0) {
+        for &class in &self.running {
+            let class = &mut self.classes[class];
             let bytes = class.rate * span;
             class.served += bytes;
-            let print = &self.footprints[class.print];
-            self.meters.moved(print, bytes * class.count as f64);
+            class.unmetered += bytes * class.count as f64;
         }
         self.meters.pass(span);
         self.now += span;
@@ -492,7 +518,8 @@ impl Engine {
             }
             self.timers.pop();
         }
-        for class in self.classes.iter_mut().filter(|it| it.count > 0) {
+        for &class in &self.running {
+            let class = &mut self.classes[class];
             while let Some(Reverse((end, seat, stamp))) = class.ends.peek() {
                 if self.seats[*seat].stamp != *stamp {
                     class.ends.pop();

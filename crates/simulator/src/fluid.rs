@@ -24,93 +24,115 @@ pub struct FlowClass {
     pub uses: Vec<Use>,
 }
 
-/// The bytes per second of each flow of each class. A class without flows has none; a flow that uses nothing has its
-/// cap.
-pub fn share(capacities: &[f64], classes: &[FlowClass]) -> Vec<f64> {
-    let mut filling = Filling::new(capacities, classes);
-    let mut by_cap: Vec<usize> = (0..classes.len()).filter(|&it| classes[it].count > 0.0).collect();
-    by_cap.sort_by(|&a, &b| classes[a].cap.total_cmp(&classes[b].cap));
-    let mut next = 0;
-    loop {
-        let (full, level) = filling.tightest();
-        // Who can take no more than that is done; it leaves more for the others, so the level stays a lower bound.
-        let mut capped = false;
-        while next < by_cap.len() {
-            let class = by_cap[next];
-            if filling.rates[class].is_none() {
-                if classes[class].cap > level {
-                    break;
-                }
-                filling.freeze(class, classes[class].cap);
-                capped = true;
-            }
-            next += 1;
-        }
-        if next == by_cap.len() {
-            break;
-        }
-        if !capped {
-            let full = full.expect("invariant: without a full resource every class meets its cap");
-            filling.freeze_users(full, level);
-        }
-    }
-    filling.rates.into_iter().map(|it| it.unwrap_or(0.0)).collect()
-}
-
-struct Filling<'a> {
-    classes: &'a [FlowClass],
-    rates: Vec<Option<f64>>,
-    /// Per resource: capacity that frozen flows leave, what growing flows take of it per byte and second, who uses it.
+/// Works out shares; keeps its tables from one time to the next.
+#[derive(Debug, Default)]
+pub struct Filling {
+    rates: Vec<f64>,
+    frozen: Vec<bool>,
+    /// Classes with flows, the smallest cap first.
+    by_cap: Vec<usize>,
+    /// Per resource: capacity that frozen flows leave, what growing flows take of it per byte and second, how many
+    /// classes grow.
     left: Vec<f64>,
     taken: Vec<f64>,
-    users: Vec<Vec<usize>>,
     growing: Vec<u32>,
+    /// The classes that use a resource lie in `users` from its number in `starts` on.
+    starts: Vec<usize>,
+    users: Vec<usize>,
 }
 
-impl<'a> Filling<'a> {
-    fn new(capacities: &[f64], classes: &'a [FlowClass]) -> Self {
-        let mut taken = vec![0.0; capacities.len()];
-        let mut users = vec![Vec::new(); capacities.len()];
-        let mut growing = vec![0; capacities.len()];
-        for (class, it) in classes.iter().enumerate().filter(|(_, it)| it.count > 0.0) {
-            for used in &it.uses {
-                taken[used.resource] += it.count * used.weight;
-                users[used.resource].push(class);
-                growing[used.resource] += 1;
+impl Filling {
+    /// The bytes per second of each flow of each class. A class without flows has none; a flow that uses nothing has
+    /// its cap.
+    pub fn share(&mut self, capacities: &[f64], classes: &[FlowClass]) -> &[f64] {
+        self.begin(capacities, classes);
+        let mut next = 0;
+        loop {
+            let (full, level) = self.tightest();
+            // Who can take no more than that is done; it leaves more for the others, so the level stays a lower bound.
+            let mut capped = false;
+            while let Some(&class) = self.by_cap.get(next) {
+                if !self.frozen[class] {
+                    if classes[class].cap > level {
+                        break;
+                    }
+                    self.freeze(class, &classes[class], classes[class].cap);
+                    capped = true;
+                }
+                next += 1;
+            }
+            if next == self.by_cap.len() {
+                return &self.rates;
+            }
+            if !capped {
+                let full =
+                    full.expect("invariant: without a full resource every class meets its cap");
+                for user in self.starts[full]..self.starts[full + 1] {
+                    let class = self.users[user];
+                    if !self.frozen[class] {
+                        self.freeze(class, &classes[class], level);
+                    }
+                }
             }
         }
-        let rates = vec![None; classes.len()];
-        Self { classes, rates, left: capacities.to_vec(), taken, users, growing }
+    }
+
+    fn begin(&mut self, capacities: &[f64], classes: &[FlowClass]) {
+        fn renew<T: Clone>(table: &mut Vec<T>, length: usize, value: T) {
+            table.clear();
+            table.resize(length, value);
+        }
+        renew(&mut self.rates, classes.len(), 0.0);
+        renew(&mut self.frozen, classes.len(), false);
+        renew(&mut self.taken, capacities.len(), 0.0);
+        renew(&mut self.growing, capacities.len(), 0);
+        self.left.clear();
+        self.left.extend_from_slice(capacities);
+        self.by_cap.clear();
+        self.by_cap.extend((0..classes.len()).filter(|&it| classes[it].count > 0.0));
+        for &class in &self.by_cap {
+            for used in &classes[class].uses {
+                self.taken[used.resource] += classes[class].count * used.weight;
+                self.growing[used.resource] += 1;
+            }
+        }
+        renew(&mut self.starts, 1, 0);
+        for &count in &self.growing {
+            self.starts.push(self.starts[self.starts.len() - 1] + count as usize);
+        }
+        renew(&mut self.users, self.starts[capacities.len()], 0);
+        let mut ends = self.starts.clone();
+        for &class in &self.by_cap {
+            for used in &classes[class].uses {
+                self.users[ends[used.resource]] = class;
+                ends[used.resource] += 1;
+            }
+        }
+        self.by_cap.sort_by(|&a, &b| classes[a].cap.total_cmp(&classes[b].cap));
     }
 
     /// The resource that is full first, and the rate at which it is.
     fn tightest(&self) -> (Option<usize>, f64) {
         let mut tightest = (None, f64::INFINITY);
-        for resource in (0..self.left.len()).filter(|&it| self.growing[it] > 0) {
-            let level = (self.left[resource] / self.taken[resource]).max(0.0);
-            if level < tightest.1 {
-                tightest = (Some(resource), level);
+        for (resource, &growing) in self.growing.iter().enumerate() {
+            if growing > 0 {
+                let level = (self.left[resource] / self.taken[resource]).max(0.0);
+                if level < tightest.1 {
+                    tightest = (Some(resource), level);
+                }
             }
         }
         tightest
     }
 
-    fn freeze(&mut self, class: usize, rate: f64) {
-        self.rates[class] = Some(rate);
-        let it = &self.classes[class];
+    fn freeze(&mut self, class: usize, it: &FlowClass, rate: f64) {
+        self.rates[class] = rate;
+        self.frozen[class] = true;
         for used in &it.uses {
             let weight = it.count * used.weight;
             self.left[used.resource] -= weight * rate;
             self.taken[used.resource] -= weight;
             self.growing[used.resource] -= 1;
-        }
-    }
-
-    fn freeze_users(&mut self, resource: usize, rate: f64) {
-        for class in std::mem::take(&mut self.users[resource]) {
-            if self.rates[class].is_none() {
-                self.freeze(class, rate);
-            }
         }
     }
 }
@@ -120,6 +142,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn share(capacities: &[f64], classes: &[FlowClass]) -> Vec<f64> {
+        Filling::default().share(capacities, classes).to_vec()
+    }
 
     fn class(count: f64, cap: f64, uses: &[(usize, f64)]) -> FlowClass {
         let uses = uses.iter().map(|&(resource, weight)| Use { resource, weight }).collect();

@@ -79,11 +79,18 @@ impl Meters {
         self.links += self.load[self.first_link..].iter().sum::<f64>() * span / 1e9;
     }
 
-    pub(crate) fn set_load(&mut self, capacities: &[f64], flows: &[FlowClass], rates: &[f64]) {
+    /// The load of every resource when the classes named in `running` have these rates.
+    pub(crate) fn set_load(
+        &mut self,
+        capacities: &[f64],
+        flows: &[FlowClass],
+        rates: &[f64],
+        running: &[usize],
+    ) {
         self.load.iter_mut().for_each(|it| *it = 0.0);
-        for (flow, rate) in flows.iter().zip(rates) {
-            for used in &flow.uses {
-                self.load[used.resource] += flow.count * used.weight * rate;
+        for &class in running {
+            for used in &flows[class].uses {
+                self.load[used.resource] += flows[class].count * used.weight * rates[class];
             }
         }
         let share = self.load.iter().zip(capacities).map(|(load, capacity)| load / capacity);

@@ -5,7 +5,7 @@
 
 use hardware::{Demand, Step, Worker, WorkerSpec, WorkerTeam};
 use stdx::Nanos;
-use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use stdx::sync::thread::{self, ThreadId};
 use stdx::sync::{Arc, Mutex, MutexGuard};
 
@@ -112,6 +112,8 @@ pub(crate) struct TimedTeam {
     /// Who drives, so that a worker that waits inside its own step is told instead of hanging.
     driver: Mutex<Option<ThreadId>>,
     parked: Vec<AtomicBool>,
+    /// How many are parked: on a busy machine nobody is looked for.
+    parked_count: AtomicUsize,
     wakes: AtomicU64,
 }
 
@@ -142,6 +144,7 @@ impl TimedTeam {
             parked: workers.iter().map(|_| AtomicBool::new(false)).collect(),
             bodies: Mutex::new(workers.into_iter().map(|it| it.body).collect()),
             driver: Mutex::new(None),
+            parked_count: AtomicUsize::new(0),
             wakes: AtomicU64::new(0),
         }
     }
@@ -161,6 +164,7 @@ impl TimedTeam {
     fn unpark(&self, worker: usize) -> bool {
         let woken = self.parked[worker].swap(false, Ordering::SeqCst);
         if woken {
+            self.parked_count.fetch_sub(1, Ordering::SeqCst);
             self.timing.ready.lock()[self.team].push(worker);
         }
         woken
@@ -177,7 +181,7 @@ impl WorkerTeam for TimedTeam {
         self.wakes.fetch_add(1, Ordering::SeqCst);
         let mut left = count;
         for worker in preferred.iter().copied().chain(0..self.parked.len()) {
-            if left == 0 {
+            if left == 0 || self.parked_count.load(Ordering::SeqCst) == 0 {
                 return;
             }
             if self.unpark(worker) {
@@ -284,6 +288,7 @@ impl Driver<'_> {
             Step::Idle => {
                 engine.rest(seat);
                 drop(engine);
+                team.parked_count.fetch_add(1, Ordering::SeqCst);
                 team.parked[worker].store(true, Ordering::SeqCst);
                 if team.wakes.load(Ordering::SeqCst) != wakes {
                     team.unpark(worker);

@@ -1,0 +1,26 @@
+//! What our own operators cost, per row, wherever the papers do not say.
+
+/// Cycles of a range predicate per packed value. Willhalm et al., ADMS 2013: 8 G values/s on a core with 256-bit vectors;
+/// the papers' machines have 128 bits: 4 G values/s at about 2.6 GHz.
+pub const SCAN_CYCLES: f64 = 0.65;
+
+/// Cycles of an output row: unpack its code, look its value up, store it. `nodewise bench scans` on one core of the
+/// machine of PERFORMANCE.md, selectivity 10 % against 0.001 %.
+pub const OUTPUT_CYCLES: f64 = 12.0;
+
+/// Lines that a loop over output rows has under way: the reorder buffer of 168 entries (Intel optimization reference
+/// manual, Sandy Bridge and later) over about 20 instructions per row.
+pub const OUTPUT_LINES: u32 = 8;
+
+/// Bytes of an output value and of a dictionary entry: integers.
+pub const VALUE_BYTES: f64 = 4.0;
+
+/// Bytes of a position in an inverted index.
+pub const POSITION_BYTES: f64 = 4.0;
+
+/// Cycles to follow one value id to its run of positions, and to copy one position: a dependent cache miss hidden by the
+/// next, and a store.
+pub const INDEX_CYCLES: (f64, f64) = (20.0, 4.0);
+
+/// Nanoseconds of parsing, binding and planning a statement (DESIGN 7).
+pub const STATEMENT_NANOS: f64 = 450_000.0;

@@ -1,0 +1,30 @@
+//! The papers' experiments on modelled machines (DESIGN 9.3): the real scheduler and placement, data that only cost.
+//!
+//! Key decision: an experiment is a file in `experiments/` that says what is varied, what the paper's text states about
+//! the outcome, and which ratio counts as the same direction. What comes out is set beside it; nothing is fitted.
+//!
+//! - Invariant: the same experiment and seed give the same outcome.
+//! - Invariant: tasks, their affinities and who runs them are the scheduler's; where data lie is `placement`'s. Only what a
+//!   task costs is stated here, in `tasks` and `costs`.
+//! - Invariant: a claim that does not hold is shown as such.
+//!
+//! Reading order: [`settings`], `layout` (data), `tasks` (P-HANA 5.2), [`run()`], [`experiment`], [`figure`], [`text`],
+//! [`svg`].
+#![forbid(unsafe_code)]
+
+pub mod costs;
+pub mod experiment;
+pub mod figure;
+mod layout;
+pub mod outcome;
+mod run;
+pub mod settings;
+pub mod svg;
+mod tasks;
+pub mod text;
+
+pub use experiment::{Claim, Experiment};
+pub use figure::{Figure, Finding};
+pub use outcome::{MEASURES, Outcome};
+pub use run::run;
+pub use settings::Settings;
