@@ -6,12 +6,13 @@
 //! - Invariant: no time is reported for a query whose answer is wrong without saying so beside it.
 //! - Invariant: the data are in memory before the first time is taken.
 //!
-//! Reading order: [`record`], [`workload`], [`tpch`], [`report`], [`memory`].
+//! Reading order: [`record`], [`workload`], [`tpch`], [`scans`], [`report`], [`memory`].
 #![forbid(unsafe_code)]
 
 pub mod memory;
 pub mod page_map;
 pub mod record;
 pub mod report;
+pub mod scans;
 pub mod tpch;
 pub mod workload;

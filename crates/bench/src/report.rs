@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use stdx::{Bytes, Nanos};
 
 use crate::record::{QueryRecord, Verdict};
+use crate::scans::{ScanOptions, ScanRecord};
 use crate::workload::Loaded;
 
 /// What is known of a run beside its queries.
@@ -32,6 +33,34 @@ pub fn run_json(facts: &Facts, records: &[QueryRecord], answers: bool) -> Value 
         "load_ms": facts.loaded.time.as_millis_f64(),
         "loaded_bytes": facts.loaded.bytes.0,
         "peak_bytes": facts.peak.0,
+    })
+}
+
+/// A run of the scan workload as JSON.
+pub fn scans_json(options: &ScanOptions, threads: usize, records: &[ScanRecord]) -> Value {
+    let record = |it: &ScanRecord| {
+        json!({
+            "clients": it.clients,
+            "statements": it.latencies.len(),
+            "failed": it.failed.0,
+            "per_second": it.throughput(),
+            "mean_ms": it.mean().as_millis_f64(),
+            "median_ms": it.quantile(0.5).as_millis_f64(),
+            "p95_ms": it.quantile(0.95).as_millis_f64(),
+            "max_ms": it.quantile(1.0).as_millis_f64(),
+            "spread": it.spread(),
+        })
+    };
+    json!({
+        "engine": "nodewise",
+        "version": env!("CARGO_PKG_VERSION"),
+        "threads": threads,
+        "rows": options.rows,
+        "columns": options.columns,
+        "selectivity": options.selectivity,
+        "skewed": options.skewed,
+        "parallel": options.parallel,
+        "runs": records.iter().map(record).collect::<Vec<_>>(),
     })
 }
 

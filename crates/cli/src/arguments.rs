@@ -37,6 +37,8 @@ pub enum Command {
     /// Make the data of a benchmark as Parquet files
     #[command(subcommand)]
     Generate(GenerateCommand),
+    /// Run an experiment of the papers on a modelled machine, or list them
+    Simulate(SimulateArguments),
 }
 
 /// What can be measured.
@@ -48,6 +50,8 @@ pub enum BenchCommand {
     Workload(WorkloadArguments),
     /// The bandwidth at which the machine reads memory
     Memory(MemoryArguments),
+    /// Many clients that scan columns of many widths
+    Scans(ScansArguments),
 }
 
 /// What can be made.
@@ -214,6 +218,76 @@ pub struct GenerateArguments {
     pub pool: PoolArguments,
 }
 
+/// What to simulate.
+#[derive(Args, Debug)]
+pub struct SimulateArguments {
+    /// An experiment by name or as a JSON file, or `all`; a list of them when not given
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Show a modelled machine instead
+    #[arg(long, value_name = "NAME", conflicts_with = "name")]
+    pub machine: Option<String>,
+    /// Write the (first) figure as a chart to this file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write the figures with their claims as Markdown to this file
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// The seed that all choices follow from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The most clients in any run, for a quick look
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub clients: Option<usize>,
+}
+
+/// Which scans by whom.
+#[derive(Args, Debug)]
+pub struct ScansArguments {
+    /// Rows of the table
+    #[arg(long, value_name = "N", default_value = "1000000", value_parser = at_least_one)]
+    pub rows: usize,
+    /// Columns of the table; they take the widths of 17 to 26 bits in turn
+    #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one)]
+    pub columns: usize,
+    /// Rows that qualify, in percent
+    #[arg(long, value_name = "P", default_value = "0.001", value_parser = percent)]
+    pub selectivity: f64,
+    /// Numbers of clients, one run each
+    #[arg(
+        long,
+        value_name = "N,..",
+        value_delimiter = ',',
+        default_value = "1,2,16,64,256,1024",
+        value_parser = at_least_one
+    )]
+    pub clients: Vec<usize>,
+    /// Statements of a run; at least two for each client
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = at_least_one)]
+    pub statements: usize,
+    /// Give the second half of the columns four fifths of the statements
+    #[arg(long)]
+    pub skewed: bool,
+    /// One worker for each statement
+    #[arg(long)]
+    pub serial: bool,
+    /// The seed that all choices follow from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write the figures as JSON to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("a number from 0 to 100 is needed".into()),
+    }
+}
+
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..) => Ok(number),
@@ -252,6 +326,9 @@ mod tests {
         assert!(parse("nodewise --threads 2").is_ok());
         assert!(parse("nodewise --machine ring").is_ok());
         assert!(parse("nodewise placement t --load d --sql x --svg f --ascii").is_ok());
+        assert!(parse("nodewise simulate").is_ok());
+        assert!(parse("nodewise simulate hana-08 --svg f.svg --seed 7 --clients 64").is_ok());
+        assert!(parse("nodewise bench scans --clients 1,1024 --selectivity 10 --skewed").is_ok());
         for wrong in [
             "nodewise demo --scale 0",
             "nodewise demo --scale x",
@@ -261,6 +338,9 @@ mod tests {
             "nodewise generate tpch",
             "nodewise bench",
             "nodewise bench workload --data d",
+            "nodewise bench scans --selectivity 101",
+            "nodewise bench scans --clients 0",
+            "nodewise simulate hana-08 --machine skylake",
             "nodewise fly",
             "nodewise probe --output",
             "nodewise probe fast",

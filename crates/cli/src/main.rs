@@ -42,6 +42,8 @@ fn main() -> ExitCode {
             commands::bench::workload(&options)
         }
         Some(Command::Bench(BenchCommand::Memory(options))) => commands::bench::memory(&options),
+        Some(Command::Bench(BenchCommand::Scans(options))) => commands::scans::scans(&options),
+        Some(Command::Simulate(options)) => commands::simulate::run(&options),
         Some(Command::Generate(GenerateCommand::Tpch(options))) => {
             commands::generate::run(&options)
         }

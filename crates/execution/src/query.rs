@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use hardware::{Demand, Machine, Pattern};
+use hardware::{Demand, Machine, NodeId, Pattern};
 use plan::{Pipeline, PipelineId, Plan};
 use scheduler::{CancelToken, Morsel, MorselContext, Scheduler};
 use stdx::Nanos;
@@ -128,7 +128,7 @@ fn run_pipeline(
             let counter = if node == work.node { &local } else { &remote };
             counter.fetch_add(bytes, Ordering::Relaxed);
         }
-        team.scheduler.machine().charge(&|| demand_of(&*source, &morsel));
+        team.scheduler.machine().charge(&|| demand_of(&*source, &morsel, work.node));
         let mut count = 0;
         let result = source.produce(morsel.start..morsel.end, &work, &mut |batch| {
             push(&operators, &*sink, batch, &work, &context.cancel, &mut count)
@@ -165,12 +165,12 @@ fn run_pipeline(
 
 /// What a modelled machine charges for a morsel: the bytes its source reads, and what a row costs on average of the
 /// queries that compute most (PERFORMANCE, Q1).
-fn demand_of(source: &dyn Source, morsel: &Morsel) -> Demand {
+fn demand_of(source: &dyn Source, morsel: &Morsel, reader: NodeId) -> Demand {
     const CYCLES_PER_ROW: u64 = 4;
     let rows = morsel.start..morsel.end;
     let demand = Demand { cycles: (rows.end - rows.start) * CYCLES_PER_ROW, ..Demand::default() };
     source
-        .bytes_read(rows)
+        .bytes_read(rows, reader)
         .into_iter()
         .fold(demand, |demand, (node, bytes)| demand.access(vec![node], bytes, Pattern::Stream))
 }

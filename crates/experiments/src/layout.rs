@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use hardware::{NodeId, PagePolicy, Topology};
-use placement::{ColumnShape, Placement, place_column};
+use placement::{ColumnShape, Placement, place_column, place_of_part};
 
 use crate::settings::{Placing, Settings, Workload};
 
@@ -86,8 +86,9 @@ fn column(settings: &Settings, topology: &Topology, column: usize) -> Item {
     if settings.placement == Placing::Physical {
         let part = |part| {
             let rows = rows / parts as f64;
-            let placed = place_column(topology, &shape(rows), &Placement::RoundRobin, part);
-            piece(&placed.iv[0], &placed.dictionary, rows, bytes(rows), values(rows), topology)
+            let nodes = place_of_part(topology, &[], part);
+            let (bytes, values) = (bytes(rows) as f64, values(rows));
+            Piece { dictionary: nodes.clone(), nodes, rows, bytes, values }
         };
         return Item { pieces: (0..parts).map(part).collect() };
     }
@@ -96,7 +97,7 @@ fn column(settings: &Settings, topology: &Topology, column: usize) -> Item {
     let chosen = (0..parts).map(|it| nodes[(start + it) % nodes.len()]).collect();
     let placement = match settings.placement {
         Placing::IndexVector if parts > 1 => Placement::IndexVector(chosen),
-        _ => Placement::RoundRobin,
+        _ => Placement::RoundRobin(Vec::new()),
     };
     let placed = place_column(topology, &shape(rows), &placement, first);
     let total = bytes(rows);
@@ -129,12 +130,10 @@ fn table(settings: &Settings, topology: &Topology, table: usize) -> Item {
     let sockets = placement::units(topology, &topology.memory_nodes()).len();
     let parts = parts(settings, sockets);
     let rows = settings.rows as f64 / parts as f64;
-    let bytes = (rows * settings.row_cost.0) as usize;
-    let shape = ColumnShape { bits: 8, bytes_iv: bytes, bytes_dictionary: 0 };
+    let bytes = rows * settings.row_cost.0;
     let part = |part: usize| {
-        let turn = table * parts + part;
-        let placed = place_column(topology, &shape, &Placement::RoundRobin, turn);
-        piece(&placed.iv[0], &placed.dictionary, rows, bytes, 0.0, topology)
+        let nodes = place_of_part(topology, &[], table * parts + part);
+        Piece { dictionary: nodes.clone(), nodes, rows, bytes, values: 0.0 }
     };
     Item { pieces: (0..parts).map(part).collect() }
 }

@@ -23,7 +23,7 @@ use crate::tasks::{Phase, PhaseTasks, TaskMaker};
 /// Statements that are measured for each client, after one that is not.
 const MEASURED_PER_CLIENT: usize = 3;
 /// The fewest statements that are measured.
-const MEASURED_LEAST: usize = 40;
+const MEASURED_LEAST: usize = 200;
 
 /// Runs a workload as it is set. The same settings and seed give the same outcome.
 pub fn run(settings: &Settings, seed: u64) -> Result<Outcome, FileError> {

@@ -101,7 +101,7 @@ impl Performance {
     }
 
     /// The mean latency of nodes to their own memory.
-    pub(crate) fn local_ns(&self) -> Option<f64> {
+    pub fn local_ns(&self) -> Option<f64> {
         let local: Vec<f64> = self.nodes.iter().filter_map(|&it| self.latency_ns(it, it)).collect();
         (!local.is_empty()).then(|| local.iter().sum::<f64>() / local.len() as f64)
     }

@@ -257,6 +257,26 @@ impl Session {
         self.cancelled_or(cancel, builder.finish(&context))
     }
 
+    /// Makes a table of Arrow rows that are at hand: what `CREATE TABLE AS` is for rows of a query.
+    pub fn import(&mut self, name: &str, rows: Vec<RecordBatch>) -> SqlResult<Answer> {
+        let Some(first) = rows.first() else {
+            return Err(SqlError::new(SqlState::INVALID_PARAMETER, "there is no batch to import"));
+        };
+        let column = |field: &Arc<arrow_schema::Field>| {
+            let data_type = storage::schema::sql_type(field, name)?;
+            Ok(ColumnSchema::new(field.name(), data_type, true))
+        };
+        let schema: Vec<ColumnSchema> =
+            first.schema().fields().iter().map(column).collect::<SqlResult<_>>()?;
+        check_names(&schema)?;
+        let database = self.database.clone();
+        let _writer = database.writer.lock();
+        let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
+        let table = self.build(name, schema, rows, &CancelToken::new())?;
+        database.catalog.create(table)?;
+        Ok(done(format!("SELECT {count}")))
+    }
+
     /// A table of the rows of a system view.
     pub(crate) fn table_of(&self, name: &str, rows: &RecordBatch) -> SqlResult<Table> {
         let schema = (rows.schema().fields().iter())

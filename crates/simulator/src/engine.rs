@@ -18,7 +18,7 @@ use crate::physics::{Footprint, LINE, Physics, Traffic};
 /// changes, and the less each matters.
 const QUANTUM: f64 = 60.0;
 /// Caps that differ by less than this share make one class.
-const CAP_STEP: f64 = 1.02;
+const CAP_STEP: f64 = 1.005;
 /// Bytes that are too few to wait for.
 const CRUMBS: f64 = 0.5;
 
@@ -46,7 +46,9 @@ pub(crate) struct Engine {
     running: Vec<usize>,
     /// Whether flows began or ended since the shares were worked out.
     stale: bool,
+    /// Seats that work or pause, and those of them that pause.
     under_way: usize,
+    pausing: usize,
     meters: Meters,
     done: Vec<Seat>,
 }
@@ -60,6 +62,7 @@ struct SeatState {
     speed: f64,
     /// Whether it works, also in the moment between two demands.
     active: bool,
+    pausing: bool,
     stages: VecDeque<Stage>,
     place: Place,
     /// Counts changes, so that events of before are known to be void.
@@ -139,6 +142,7 @@ impl Engine {
             running: Vec::new(),
             stale: false,
             under_way: 0,
+            pausing: 0,
             meters,
             done: Vec::new(),
         }
@@ -154,6 +158,7 @@ impl Engine {
             cache: it.llc,
             speed,
             active: false,
+            pausing: false,
             stages: VecDeque::new(),
             place: Place::Nowhere,
             stamp: 0,
@@ -216,7 +221,24 @@ impl Engine {
     pub(crate) fn pause(&mut self, seat: Seat, span: f64) {
         self.rest(seat);
         self.under_way += 1;
+        self.pausing += 1;
+        self.seats[seat].pausing = true;
         self.set_timer(seat, span);
+    }
+
+    /// Ends a pause at once; it will not be reported.
+    pub(crate) fn end_pause(&mut self, seat: Seat) {
+        if std::mem::take(&mut self.seats[seat].pausing) {
+            self.seats[seat].stamp += 1;
+            self.seats[seat].place = Place::Nowhere;
+            self.under_way -= 1;
+            self.pausing -= 1;
+        }
+    }
+
+    /// Whether nobody works, only pauses.
+    pub(crate) fn only_pauses(&self) -> bool {
+        self.under_way == self.pausing
     }
 
     /// A seat has nothing to do.
@@ -299,6 +321,9 @@ impl Engine {
         let Some(mut stage) = self.seats[seat].stages.pop_front() else {
             self.seats[seat].place = Place::Nowhere;
             self.under_way -= 1;
+            if std::mem::take(&mut self.seats[seat].pausing) {
+                self.pausing -= 1;
+            }
             self.done.push(seat);
             return;
         };

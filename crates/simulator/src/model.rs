@@ -3,8 +3,10 @@
 //! Key decision: a model holds nothing else. Each file names the source of each number, and no number was ever changed
 //! to make a figure come out.
 
+use std::collections::BTreeMap;
+
 use hardware::topology::{Cpu, Node};
-use hardware::{CpuId, LlcId, NodeId, SocketId, Topology};
+use hardware::{CpuId, LlcId, NodeId, Performance, SocketId, Topology};
 use serde_json::Value;
 use stdx::Bytes;
 
@@ -158,29 +160,34 @@ impl MachineModel {
         Ok(model)
     }
 
-    /// A model of a machine at hand: its topology and what a probe measured there. `bandwidth` is in bytes per second.
-    /// Links and coherence traffic are not known then; what they cost is in the measured matrices.
-    pub fn measured(
-        topology: Topology,
-        ghz: f64,
-        latency: Vec<Vec<f64>>,
-        bandwidth: Vec<Vec<f64>>,
-    ) -> Result<Self, FileError> {
-        let nodes = topology.nodes.len();
-        for (field, matrix) in [("latency", &latency), ("bandwidth", &bandwidth)] {
-            let square = matrix.len() == nodes && matrix.iter().all(|it| it.len() == nodes);
-            let sound = matrix.iter().flatten().all(|it| it.is_finite() && *it > 0.0);
-            if !square || !sound {
-                let what = format!("{nodes} rows of {nodes} numbers above zero are needed");
-                return Err(FileError::new(&topology.name, field, what));
-            }
+    /// A model of a machine at hand: its topology and what the probe measured there. A pair that was not measured is as
+    /// far as its distance says and as fast as the slowest that was. Links and coherence traffic are not known; what
+    /// they cost is in the measured pairs.
+    pub fn measured(topology: Topology, probe: &Performance, ghz: f64) -> Result<Self, FileError> {
+        let refuse = |what: &str| FileError::new(&topology.name, "probe", what);
+        let local = probe.local_ns().ok_or_else(|| refuse("it measured no latency"))?;
+        let speeds = probe.read_mb_s.iter().flatten().flatten().copied();
+        let slowest = speeds.min().filter(|it| *it > 0);
+        let slowest = slowest.ok_or_else(|| refuse("it measured no bandwidth"))?;
+        if !probe.fits(&topology) {
+            return Err(refuse("it was made on another machine"));
         }
-        let mut threads = std::collections::BTreeMap::new();
+        let nodes: Vec<NodeId> = topology.nodes.iter().map(|it| it.id).collect();
+        let latency = |from: NodeId, to: NodeId| {
+            let far = || local * topology.relative_cost(from, to);
+            probe.latency_ns(from, to).unwrap_or_else(far)
+        };
+        let bandwidth = |from, to| probe.read_mb_s(from, to).unwrap_or(slowest) as f64 * 1e6;
+        let matrix = |cell: &dyn Fn(NodeId, NodeId) -> f64| {
+            nodes.iter().map(|&from| nodes.iter().map(|&to| cell(from, to)).collect()).collect()
+        };
+        let (latency, bandwidth) = (matrix(&latency), matrix(&bandwidth));
+        let mut threads = BTreeMap::new();
         topology.cpus.iter().for_each(|it| *threads.entry((it.node, it.core)).or_insert(0) += 1);
         Ok(Self {
             name: topology.name.clone(),
             title: topology.name.clone(),
-            sources: vec![("all".into(), "measured on the machine".into())],
+            sources: vec![("all".into(), "measured by nodewise probe".into())],
             threads_per_core: threads.into_values().max().unwrap_or(1),
             topology,
             ghz,
@@ -353,12 +360,15 @@ impl Size {
             cpu_quota: None,
             memory_limit: None,
             cpus_excluded: 0,
+            measured: Default::default(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use hardware::Latency;
+
     use super::*;
 
     #[test]
@@ -406,12 +416,27 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_machine_needs_whole_matrices() {
+    fn a_machine_at_hand_is_modelled_by_its_probe() {
         let topology = hardware::samples::four_sockets();
-        let full = vec![vec![100.0; 4]; 4];
-        let model =
-            MachineModel::measured(topology.clone(), 3.0, full.clone(), full.clone()).unwrap();
-        assert_eq!((model.threads_per_core, model.coherence), (1, Coherence::Unknown));
-        assert!(MachineModel::measured(topology, 3.0, full, vec![vec![1.0]]).is_err());
+        let mut probe = Performance::unknown(&topology);
+        let error = MachineModel::measured(topology.clone(), &probe, 3.0).unwrap_err();
+        assert!(error.to_string().contains("no latency"));
+        let latency = |ns| Some(Latency { least: ns, mean: ns, greatest: ns });
+        for (from, row) in probe.idle_ns.iter_mut().enumerate() {
+            row[from] = latency(90.0);
+        }
+        assert!(MachineModel::measured(topology.clone(), &probe, 3.0).is_err());
+        for (from, row) in probe.read_mb_s.iter_mut().enumerate() {
+            row.iter_mut().enumerate().for_each(|(to, it)| {
+                *it = Some(if from == to { 50_000 } else { 20_000 });
+            });
+        }
+        let model = MachineModel::measured(topology, &probe, 3.0).unwrap();
+        assert_eq!((model.latency[1][1], model.latency[1][2]), (90.0, 189.0));
+        assert_eq!((model.bandwidth[2][2], model.bandwidth[2][0]), (50e9, 20e9));
+        let measured = crate::probe(&model);
+        assert!((measured.bandwidth[3][0] / 20e9 - 1.0).abs() < 0.03);
+        let other = hardware::samples::laptop();
+        assert!(MachineModel::measured(other, &probe, 3.0).is_err());
     }
 }

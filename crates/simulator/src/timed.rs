@@ -3,7 +3,7 @@
 //!
 //! Among workers that are free at the same moment, the seed chooses who steps first.
 
-use hardware::{Demand, Step, Worker, WorkerSpec, WorkerTeam};
+use hardware::{Demand, MachineError, Step, Worker, WorkerSpec, WorkerTeam};
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use stdx::sync::thread::{self, ThreadId};
@@ -16,6 +16,9 @@ use crate::schedule::Schedule;
 /// Cache lines that a worker and its colleagues hand one another for a step: the version, a queue's lock and entry, the
 /// job's counts, the cursor, the tally (`scheduler`, counted in its code).
 const STEP_LINES: f64 = 8.0;
+
+/// Rests with nobody at work between after which a wait is given up: workers that only look after others rest for ever.
+const NAPS_MAX: u32 = 1000;
 
 /// What the teams of a machine share.
 pub(crate) struct Timing {
@@ -107,11 +110,16 @@ pub(crate) struct TimedTeam {
     timing: Arc<Timing>,
     schedule: Arc<Schedule>,
     team: usize,
-    seats: Vec<Seat>,
+    seats: Mutex<Vec<Seat>>,
     bodies: Mutex<Vec<Box<dyn Worker>>>,
+    /// Workers added since the wait began; it takes them in.
+    newcomers: Mutex<Vec<Box<dyn Worker>>>,
     /// Who drives, so that a worker that waits inside its own step is told instead of hanging.
     driver: Mutex<Option<ThreadId>>,
     parked: Vec<AtomicBool>,
+    resting: Vec<AtomicBool>,
+    /// Whether the next rest shall not begin.
+    nudged: Vec<AtomicBool>,
     /// How many are parked: on a busy machine nobody is looked for.
     parked_count: AtomicUsize,
     wakes: AtomicU64,
@@ -128,6 +136,8 @@ impl TimedTeam {
         let mut owners = timing.owners.lock();
         let mut ready = timing.ready.lock();
         let team = ready.len();
+        let room = 2 * workers.len() + 1;
+        let flags = || (0..room).map(|_| AtomicBool::new(false)).collect();
         let mut seats = Vec::with_capacity(workers.len());
         for (index, spec) in workers.iter().enumerate() {
             let speed = timing.speed(spec, &engine);
@@ -140,8 +150,11 @@ impl TimedTeam {
             timing,
             schedule,
             team,
-            seats,
-            parked: workers.iter().map(|_| AtomicBool::new(false)).collect(),
+            seats: Mutex::new(seats),
+            parked: flags(),
+            resting: flags(),
+            nudged: flags(),
+            newcomers: Mutex::default(),
             bodies: Mutex::new(workers.into_iter().map(|it| it.body).collect()),
             driver: Mutex::new(None),
             parked_count: AtomicUsize::new(0),
@@ -190,18 +203,51 @@ impl WorkerTeam for TimedTeam {
         }
     }
 
+    fn nudge(&self, worker: usize) {
+        if self.resting[worker].swap(false, Ordering::SeqCst) {
+            self.timing.engine.lock().end_pause(self.seats.lock()[worker]);
+            self.timing.ready.lock()[self.team].push(worker);
+        } else {
+            self.nudged[worker].store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn add(&self, worker: WorkerSpec) -> Result<usize, MachineError> {
+        let mut seats = self.seats.lock();
+        let index = seats.len();
+        let refuse = |message| MachineError::Os { call: "clone", message };
+        if index == self.parked.len() {
+            return Err(refuse(format!("the team of {index} workers takes no more")));
+        }
+        let mut engine = self.timing.engine.lock();
+        let speed = self.timing.speed(&worker, &engine);
+        let seat = engine.seat(worker.cpu, speed);
+        seats.push(seat.ok_or_else(|| refuse(format!("there is no cpu {}", worker.cpu)))?);
+        self.timing.owners.lock().push((self.team, index));
+        self.newcomers.lock().push(worker.body);
+        self.timing.ready.lock()[self.team].push(index);
+        Ok(index)
+    }
+
+    fn is_blocked(&self, _: usize) -> bool {
+        // One thread takes all steps, so whoever is asked about is between two of them.
+        false
+    }
+
     fn wait_until(&self, done: &dyn Fn() -> bool) {
         if done() {
             return;
         }
         let mut driver = self.drive();
-        let mut rechecked = false;
+        let (mut rechecked, mut naps) = (false, 0);
         while !done() {
             match driver.step() {
-                Some(Step::Worked) => rechecked = false,
+                Some(Step::Worked) => (rechecked, naps) = (false, 0),
                 Some(Step::Idle | Step::Stopped) => {}
-                None if !rechecked && self.wake_all() => rechecked = true,
-                None => panic!(
+                Some(Step::Rest(_)) if !driver.nobody_works() => {}
+                Some(Step::Rest(_)) | None if !rechecked && self.wake_all() => rechecked = true,
+                Some(Step::Rest(_)) if naps < NAPS_MAX => naps += 1,
+                Some(Step::Rest(_)) | None => panic!(
                     "lost task: every worker is idle and the wait cannot end (seed {})",
                     self.schedule.seed
                 ),
@@ -250,7 +296,7 @@ impl Driver<'_> {
                 }
                 continue;
             };
-            let seat = self.team.seats[worker];
+            let seat = self.team.seats.lock()[worker];
             let mut engine = timing.engine.lock();
             let now = engine.now();
             if let Some(span) = timing.stalled(worker, now) {
@@ -260,6 +306,12 @@ impl Driver<'_> {
             drop(engine);
             return Some(self.run(worker));
         }
+    }
+
+    /// Whether all that is left are rests.
+    fn nobody_works(&self) -> bool {
+        let timing = &self.team.timing;
+        timing.ready.lock()[self.team.team].is_empty() && timing.engine.lock().only_pauses()
     }
 
     fn choose(&self) -> Option<usize> {
@@ -275,16 +327,26 @@ impl Driver<'_> {
         let team = self.team;
         let timing = &team.timing;
         let wakes = team.wakes.load(Ordering::SeqCst);
+        self.bodies.append(&mut team.newcomers.lock());
+        team.resting[worker].store(false, Ordering::SeqCst);
         timing.stepping.store(true, Ordering::SeqCst);
         let outcome = self.bodies[worker].step();
         timing.stepping.store(false, Ordering::SeqCst);
         team.schedule.note(worker, outcome);
         let demand = std::mem::take(&mut *timing.charged.lock());
+        let seat = team.seats.lock()[worker];
         let mut engine = timing.engine.lock();
-        let seat = team.seats[worker];
         match outcome {
             Step::Worked => engine.begin(seat, &demand, timing.step_cost),
             Step::Stopped => engine.rest(seat),
+            Step::Rest(_) if team.nudged[worker].swap(false, Ordering::SeqCst) => {
+                engine.rest(seat);
+                timing.ready.lock()[team.team].push(worker);
+            }
+            Step::Rest(span) => {
+                team.resting[worker].store(true, Ordering::SeqCst);
+                engine.pause(seat, span.0 as f64);
+            }
             Step::Idle => {
                 engine.rest(seat);
                 drop(engine);

@@ -162,3 +162,41 @@ fn a_seed_repeats_and_nothing_is_overloaded() {
         assert!(times.iter().all(|it| it.len() == 3));
     }
 }
+
+/// Rests so long each time, and counts its looks.
+struct Watch(Arc<Mutex<u64>>, Arc<Mutex<bool>>);
+
+impl Worker for Watch {
+    fn step(&mut self) -> Step {
+        *self.0.lock() += 1;
+        if *self.1.lock() { Step::Stopped } else { Step::Rest(Nanos(10_000_000)) }
+    }
+}
+
+#[test]
+fn a_rest_ends_by_time_or_nudge_and_added_workers_take_part() {
+    let model = MachineModel::by_name("skylake").unwrap();
+    let machine = SimulatedMachine::with_model(model, 2, vec![]);
+    let (looks, stop) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(false)));
+    let spec = || WorkerSpec {
+        cpu: CpuId(0),
+        name: "watch".into(),
+        body: Box::new(Watch(looks.clone(), stop.clone())),
+    };
+    let team = machine.start(vec![spec()]).unwrap();
+    team.wait_until(&|| *looks.lock() == 3);
+    assert!((20_000_000..20_100_000).contains(&machine.now().0), "{}", machine.now());
+    team.nudge(0);
+    team.wait_until(&|| *looks.lock() == 4);
+    assert!(machine.now().0 < 20_100_000);
+    assert_eq!(team.add(spec()).unwrap(), 1);
+    team.wait_until(&|| *looks.lock() == 8);
+    assert_eq!(team.add(spec()).unwrap(), 2);
+    assert!(team.add(spec()).is_err(), "the team is full");
+    let lost =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| team.wait_until(&|| false)));
+    let message = lost.unwrap_err().downcast::<String>().unwrap();
+    assert!(message.contains("lost task") && message.contains("seed 2"), "{message}");
+    *stop.lock() = true;
+    team.join();
+}

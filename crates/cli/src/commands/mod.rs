@@ -5,4 +5,6 @@ pub mod demo;
 pub mod generate;
 pub mod placement;
 pub mod probe;
+pub mod scans;
+pub mod simulate;
 pub mod topology;

@@ -1,0 +1,292 @@
+//! The scan workload of P-HANA section 6 for real: one table of random integers in columns of many widths, clients
+//! without thinking times, range predicates on one column each.
+//!
+//! Every client is a session on a thread of its own; the statements all go to the one pool of workers. Before a time is
+//! taken, the answer of each column is compared with a count over the generated values.
+
+use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use nodewise::{Database, Session, SqlError, SqlResult};
+use stdx::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use stdx::sync::{Arc, Mutex, thread};
+use stdx::{Nanos, Prng};
+
+/// The bitcases that columns take in turn (P-HANA 6).
+pub const BITCASES: (u32, u32) = (17, 26);
+const TABLE: &str = "scans";
+/// Rows of a batch while loading.
+const BATCH_ROWS: usize = 1 << 16;
+
+/// The workload.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScanOptions {
+    /// Rows of the table.
+    pub rows: usize,
+    /// Columns of the table.
+    pub columns: usize,
+    /// The share of rows that qualify.
+    pub selectivity: f64,
+    /// Whether the second half of the columns gets four fifths of the statements.
+    pub skewed: bool,
+    /// Whether a statement may use several workers.
+    pub parallel: bool,
+    /// Statements of all clients together; twice as many as clients when that is more.
+    pub statements: usize,
+    /// What the choices of the clients follow from.
+    pub seed: u64,
+}
+
+/// What a number of clients got.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScanRecord {
+    /// Clients at once.
+    pub clients: usize,
+    /// From the first statement to the end of the last.
+    pub span: Nanos,
+    /// Time of each statement, ascending.
+    pub latencies: Vec<Nanos>,
+    /// Rows of all answers.
+    pub rows: u64,
+    /// Statements that failed, and the first reason.
+    pub failed: (usize, Option<SqlError>),
+}
+
+impl ScanRecord {
+    /// Statements per second.
+    pub fn throughput(&self) -> f64 {
+        self.latencies.len() as f64 / (self.span.0.max(1) as f64 / 1e9)
+    }
+
+    /// The time that a share of the statements stays under.
+    pub fn quantile(&self, share: f64) -> Nanos {
+        let last = self.latencies.len().saturating_sub(1) as f64;
+        self.latencies.get((last * share).round() as usize).copied().unwrap_or_default()
+    }
+
+    /// Mean time of a statement.
+    pub fn mean(&self) -> Nanos {
+        let sum: Nanos = self.latencies.iter().copied().sum();
+        Nanos(sum.0 / self.latencies.len().max(1) as u64)
+    }
+
+    /// Standard deviation of the times as a share of their mean.
+    pub fn spread(&self) -> f64 {
+        let mean = self.mean().0 as f64;
+        let square = |it: &Nanos| (it.0 as f64 - mean) * (it.0 as f64 - mean);
+        let variance = self.latencies.iter().map(square).sum::<f64>();
+        (variance / self.latencies.len().max(1) as f64).sqrt() / mean.max(1.0)
+    }
+}
+
+fn bits(column: usize) -> u32 {
+    BITCASES.0 + column as u32 % (BITCASES.1 - BITCASES.0 + 1)
+}
+
+/// The values of a column: uniform, with the ends of the range among them so that the width is what it shall be.
+fn values(options: &ScanOptions, column: usize) -> impl Iterator<Item = i32> {
+    let bound = 1_u64 << bits(column);
+    let mut prng = Prng::new(options.seed ^ (column as u64 + 1) << 32);
+    (0..options.rows).map(move |row| match row {
+        0 => 0,
+        1 => (bound - 1) as i32,
+        _ => prng.below(bound) as i32,
+    })
+}
+
+/// Makes and loads the table.
+pub fn load(session: &mut Session, options: &ScanOptions) -> SqlResult<()> {
+    let field = |column| Field::new(format!("c{column}"), DataType::Int32, false);
+    let schema = Arc::new(Schema::new((0..options.columns).map(field).collect::<Vec<_>>()));
+    let mut columns: Vec<_> = (0..options.columns).map(|it| values(options, it)).collect();
+    let mut batches = Vec::new();
+    for start in (0..options.rows).step_by(BATCH_ROWS) {
+        let rows = BATCH_ROWS.min(options.rows - start);
+        let array = |it| Arc::new(Int32Array::from_iter_values(it)) as ArrayRef;
+        let arrays = columns.iter_mut().map(|it| array(it.take(rows))).collect();
+        let batch = RecordBatch::try_new(schema.clone(), arrays);
+        batches.push(batch.map_err(|error| SqlError::internal(error.to_string()))?);
+    }
+    session.import(TABLE, batches).map(|_| ())
+}
+
+/// A statement on a column, and the ends of its range.
+fn statement(options: &ScanOptions, column: usize, prng: &mut Prng) -> (String, i64, i64) {
+    let bound = 1_u64 << bits(column);
+    let width = ((bound as f64 * options.selectivity) as u64).clamp(1, bound);
+    let low = prng.below(bound - width + 1) as i64;
+    let high = low + width as i64 - 1;
+    let sql =
+        format!("SELECT c{column} FROM {TABLE} WHERE c{column} >= {low} AND c{column} <= {high}");
+    (sql, low, high)
+}
+
+/// A column by chance.
+fn pick(options: &ScanOptions, prng: &mut Prng) -> usize {
+    let half = options.columns / 2;
+    if options.skewed && half > 0 {
+        let hot = prng.below(5) > 0;
+        let (start, width) = if hot { (half, options.columns - half) } else { (0, half) };
+        return start + prng.below(width as u64) as usize;
+    }
+    prng.below(options.columns as u64) as usize
+}
+
+/// Compares the answer of each column with a count over its values; the first column that differs and how.
+pub fn check(session: &mut Session, options: &ScanOptions) -> SqlResult<Option<String>> {
+    let mut prng = Prng::new(options.seed);
+    for column in 0..options.columns {
+        let (sql, low, high) = statement(options, column, &mut prng);
+        let answer = session.query(&sql)?.rows();
+        let range = |it: &i32| (low..=high).contains(&i64::from(*it));
+        let expected = values(options, column).filter(range).count();
+        if answer != expected {
+            return Ok(Some(format!("column c{column}: {answer} rows, not {expected}")));
+        }
+    }
+    Ok(None)
+}
+
+/// Runs the workload with so many clients.
+pub fn run(database: &Arc<Database>, options: &ScanOptions, clients: usize) -> ScanRecord {
+    let statements = options.statements.max(2 * clients);
+    let shared = Shared {
+        database,
+        options,
+        left: AtomicUsize::new(statements),
+        rows: AtomicU64::new(0),
+        latencies: Mutex::new(Vec::with_capacity(statements)),
+        failed: Mutex::new((0, None)),
+    };
+    let started = database.machine().now();
+    thread::scope(|scope| {
+        for client in 0..clients {
+            let shared = &shared;
+            let spawned = thread::Builder::new()
+                .name(format!("client-{client}"))
+                .spawn_scoped(scope, move || shared.client(client));
+            if let Err(error) = spawned {
+                shared.fail(SqlError::internal(format!("no thread for client {client}: {error}")));
+            }
+        }
+    });
+    let span = database.machine().now() - started;
+    let mut latencies = shared.latencies.into_inner();
+    latencies.sort_unstable();
+    let (rows, failed) = (shared.rows.into_inner(), shared.failed.into_inner());
+    ScanRecord { clients, span, latencies, rows, failed }
+}
+
+struct Shared<'a> {
+    database: &'a Arc<Database>,
+    options: &'a ScanOptions,
+    /// Statements that nobody has begun.
+    left: AtomicUsize,
+    rows: AtomicU64,
+    latencies: Mutex<Vec<Nanos>>,
+    failed: Mutex<(usize, Option<SqlError>)>,
+}
+
+impl Shared<'_> {
+    /// One client: statement after statement until none is left.
+    fn client(&self, number: usize) {
+        let mut prng = Prng::new(self.options.seed.wrapping_mul(31) ^ (number as u64 + 1) << 24);
+        let mut session = self.database.session();
+        if !self.options.parallel
+            && let Err(error) = session.execute("SET workers = 1")
+        {
+            return self.fail(error);
+        }
+        let machine = self.database.machine();
+        let next = || {
+            let take = |it: usize| it.checked_sub(1);
+            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+        };
+        while next() {
+            let column = pick(self.options, &mut prng);
+            let (sql, ..) = statement(self.options, column, &mut prng);
+            let started = machine.now();
+            match session.query(&sql) {
+                Ok(answer) => {
+                    self.latencies.lock().push(machine.now() - started);
+                    self.rows.fetch_add(answer.rows() as u64, Ordering::Relaxed);
+                }
+                Err(error) => self.fail(error),
+            }
+        }
+    }
+
+    fn fail(&self, error: SqlError) {
+        let mut failed = self.failed.lock();
+        failed.0 += 1;
+        failed.1.get_or_insert(error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hardware::samples;
+    use nodewise::DatabaseOptions;
+
+    use super::*;
+
+    fn options() -> ScanOptions {
+        ScanOptions {
+            rows: 20_000,
+            columns: 11,
+            selectivity: 0.01,
+            skewed: false,
+            parallel: true,
+            statements: 40,
+            seed: 7,
+        }
+    }
+
+    fn database() -> Arc<Database> {
+        let machine = hardware_linux::open();
+        Database::open(machine, DatabaseOptions { workers: Some(2), ..Default::default() }).unwrap()
+    }
+
+    #[test]
+    fn clients_get_right_answers_and_none_fails() {
+        let database = database();
+        let mut session = database.session();
+        load(&mut session, &options()).unwrap();
+        assert_eq!(check(&mut session, &options()).unwrap(), None);
+        for (clients, skewed, parallel) in [(1, false, true), (40, true, false)] {
+            let record = run(&database, &ScanOptions { skewed, parallel, ..options() }, clients);
+            assert_eq!(record.failed, (0, None));
+            assert_eq!(record.latencies.len(), (2 * clients).max(40));
+            let expected = record.latencies.len() as f64 * 200.0;
+            assert!((record.rows as f64 / expected - 1.0).abs() < 0.2, "{}", record.rows);
+            assert!(record.quantile(0.0) <= record.mean() && record.mean() <= record.quantile(1.0));
+        }
+    }
+
+    #[test]
+    fn a_wrong_table_is_noticed() {
+        let machine = simulator::SimulatedMachine::new(samples::four_sockets(), 3);
+        let database = Database::open(machine, DatabaseOptions::default()).unwrap();
+        let mut session = database.session();
+        load(&mut session, &ScanOptions { seed: 8, ..options() }).unwrap();
+        assert!(check(&mut session, &options()).unwrap().unwrap().contains("column c0"));
+        let empty = ScanRecord {
+            clients: 1,
+            span: Nanos(0),
+            latencies: Vec::new(),
+            rows: 0,
+            failed: (0, None),
+        };
+        assert_eq!(
+            (empty.quantile(0.5), empty.mean(), empty.throughput()),
+            (Nanos(0), Nanos(0), 0.0)
+        );
+    }
+
+    #[test]
+    fn skew_prefers_the_second_half() {
+        let mut prng = Prng::new(1);
+        let skewed = ScanOptions { skewed: true, columns: 10, ..options() };
+        let hot = (0..1000).filter(|_| pick(&skewed, &mut prng) >= 5).count();
+        assert!((760..840).contains(&hot), "{hot}");
+    }
+}

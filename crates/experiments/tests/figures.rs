@@ -1,0 +1,110 @@
+//! The experiment files, and the directions of the figures that are quick to run.
+
+use experiments::settings::{Placing, Strategy, Workload};
+use experiments::{Experiment, Figure, Settings, experiment, run, svg, text};
+
+fn figure(name: &str) -> Figure {
+    Figure::run(Experiment::by_name(name).unwrap(), 1, &mut |_, _| {}).unwrap()
+}
+
+#[test]
+fn all_files_load_and_say_what_was_published_where() {
+    assert_eq!(experiment::names().count(), 16);
+    for name in experiment::names() {
+        let it = Experiment::by_name(name).unwrap();
+        assert_eq!(it.name, name);
+        assert!(it.claims.iter().any(|it| it.main), "{name}");
+        assert!(it.claims.iter().all(|it| !it.source.is_empty() && !it.says.is_empty()));
+        assert_eq!((it.cells.len(), it.cells[0].len()), (it.series.len(), it.points.len()));
+        let machines = it.cells.iter().flatten().map(|it| it.machine.as_str());
+        machines.for_each(|it| drop(simulator::MachineModel::by_name(it).unwrap()));
+    }
+}
+
+/// The quick ones; `nodewise simulate all` runs them all.
+#[test]
+fn directions_hold() {
+    for name in ["hana-01", "hana-15", "hana-19", "snc-12", "snc-14"] {
+        let figure = figure(name);
+        assert!(figure.holds(), "{}", text::tables(&figure));
+        for outcome in figure.outcomes.iter().flatten() {
+            assert!(outcome.peak_load <= 1.0 + 1e-6, "{name}: {}", outcome.peak_load);
+            assert!(outcome.get("cpu").unwrap() <= 100.0 + 1e-6);
+        }
+    }
+}
+
+#[test]
+fn a_seed_repeats_its_outcome_and_another_does_not() {
+    let settings = Settings { clients: 50, strategy: Strategy::Target, ..Settings::default() };
+    let once = run(&settings, 4).unwrap();
+    assert_eq!(once, run(&settings, 4).unwrap());
+    assert_ne!(once, run(&settings, 5).unwrap());
+}
+
+#[test]
+fn hard_tasks_are_never_stolen_and_local_data_are_read_locally() {
+    let base = Settings { clients: 40, skewed: true, ..Settings::default() };
+    for placement in [Placing::RoundRobin, Placing::IndexVector, Placing::Physical] {
+        let bound = run(&Settings { placement, ..base.clone() }, 2).unwrap();
+        assert_eq!(bound.get("stolen"), Some(0.0));
+        assert!(bound.get("remote").unwrap() < 1.0, "{bound:?}");
+    }
+    let target = run(&Settings { strategy: Strategy::Target, ..base }, 2).unwrap();
+    assert!(target.get("stolen").unwrap() > 0.0);
+    let serial = Settings { parallel: false, clients: 1, ..Settings::default() };
+    let serial = run(&serial, 2).unwrap();
+    assert_eq!(serial.get("tasks"), Some(3.0));
+}
+
+#[test]
+fn odd_settings_are_refused_or_run() {
+    let one = Settings { clients: 1, columns: 1, rows: 1000, ..Settings::default() };
+    assert!(run(&one, 1).unwrap().get("throughput").unwrap() > 0.0);
+    let all = Settings { selectivity: 1.0, clients: 3, rows: 1 << 20, ..Settings::default() };
+    assert!(run(&all, 1).unwrap().get("memory").unwrap() > 0.0);
+    let nowhere = Settings { workers_on: vec![9], ..Settings::default() };
+    assert!(run(&nowhere, 1).unwrap_err().to_string().contains("no such nodes"));
+    let union = Settings { workload: Workload::Union, ..Settings::default() };
+    assert!(run(&union, 1).unwrap_err().to_string().contains("needs the node of each column"));
+    let far = Settings { workload: Workload::Union, column_nodes: vec![7], ..Settings::default() };
+    assert!(run(&far, 1).unwrap_err().to_string().contains("no node 7"));
+    let machine = Settings { machine: "abacus".into(), ..Settings::default() };
+    assert!(run(&machine, 1).unwrap_err().to_string().contains("no such machine"));
+}
+
+#[test]
+fn a_bad_file_says_what_is_wrong_and_where() {
+    let good = include_str!("../../../experiments/hana-15.json");
+    let error = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        Experiment::parse("f", &good.replacen(from, to, 1)).unwrap_err().to_string()
+    };
+    assert!(error("{", "").contains("f: not JSON"));
+    assert!(error("\"title\"", "\"titel\"").contains("title: is missing"));
+    assert!(error("\"target\"", "\"stolen\"").contains("series[1].strategy: stolen is not known"));
+    assert!(error("\"clients\": 4}", "\"clients\": 0}").contains("points[1].clients: a whole"));
+    assert!(error("\"clients\": 4}", "\"client\": 4}").contains("points[1].client: there is no"));
+    assert!(error("\"skewed\": true", "\"skewed\": 1").contains("base.skewed: true or false"));
+    assert!(
+        error("[\"Target\", \"1024\"]", "[\"Target\", \"7\"]").contains("claims[0].of: 7 is none")
+    );
+    assert!(error("\"measure\": \"cpu\"", "\"measure\": \"gpu\"").contains("gpu is no measure"));
+    assert!(error("\"at_most\": 0.97,", "").contains("at_least: or at_most is needed"));
+    assert!(error("\"main\": true", "\"main\": false").contains("a main claim"));
+    assert!(Experiment::by_name("hana-99").unwrap_err().to_string().contains("hana-08"));
+}
+
+#[test]
+fn figures_become_tables_a_report_and_a_chart() {
+    let experiment = Experiment::by_name("hana-08").unwrap().with_clients_up_to(16);
+    let figure = Figure::run(experiment, 1, &mut |_, _| {}).unwrap();
+    let table = text::tables(&figure);
+    assert!(table.contains("throughput (statements/min)") && table.contains("Bound"));
+    let report = text::report(&[figure.clone(), figure.clone()]);
+    assert!(report.contains("of 2 figures") && report.contains("| P-HANA figure 8"));
+    let chart = svg::chart(&figure);
+    assert!(chart.starts_with("<svg") && chart.trim_end().ends_with("</svg>"));
+    assert_eq!(chart.matches("<polyline").count(), 3);
+    assert!(!chart.contains("NaN") && !chart.contains("inf"));
+}
