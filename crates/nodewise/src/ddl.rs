@@ -272,7 +272,8 @@ impl Session {
         let database = self.database.clone();
         let _writer = database.writer.lock();
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
-        let table = self.build(name, schema, rows, &CancelToken::new())?;
+        let design = TableDesign::placed(self.settings.default_placement.clone());
+        let table = self.build(name, schema, rows, &design, &CancelToken::new())?;
         database.catalog.create(table)?;
         Ok(done(format!("SELECT {count}")))
     }
