@@ -77,14 +77,14 @@ impl<'a> StatementCatalog<'a> {
 }
 
 impl CatalogView for StatementCatalog<'_> {
-    fn table(&self, schema: Option<&str>, name: &str) -> Option<TableInfo> {
+    fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
         match schema {
             Some(schema) if schema.eq_ignore_ascii_case(views::SCHEMA) => {
-                self.view(&name.to_ascii_lowercase()).map(|it| it.info())
+                self.view(&name.to_ascii_lowercase()).map(|it| Arc::new(it.info()))
             }
             _ => match self.snapshot.table(schema, name) {
                 Some(info) => Some(info),
-                None => self.transient.lock().get(name).map(|it| it.info()),
+                None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
             },
         }
     }

@@ -6,15 +6,24 @@ use arrow_schema::{DataType, Field, Schema};
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult};
 
-use crate::{Database, index_view};
 use crate::settings::Settings;
+use crate::{Database, index_view};
 
 /// The schema that holds the views.
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 9] =
-    ["tables", "columns", index_view::NAME, "nodes", "cpus", "workers", "jobs", "traffic", "settings"];
+pub const NAMES: [&str; 9] = [
+    "tables",
+    "columns",
+    index_view::NAME,
+    "nodes",
+    "cpus",
+    "workers",
+    "jobs",
+    "traffic",
+    "settings",
+];
 
 /// The rows of a view; `None` when there is no such view.
 pub fn rows_of(

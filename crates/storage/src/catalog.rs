@@ -22,8 +22,15 @@ struct State {
 /// The tables at one moment, by name in lower case: names that differ in case only cannot exist at once.
 #[derive(Clone, Debug, Default)]
 pub struct CatalogSnapshot {
-    tables: BTreeMap<String, Arc<Table>>,
+    tables: BTreeMap<String, Entry>,
     version: u64,
+}
+
+/// A table, and what the planner may know of it.
+#[derive(Clone, Debug)]
+struct Entry {
+    table: Arc<Table>,
+    info: Arc<TableInfo>,
 }
 
 impl Catalog {
@@ -71,7 +78,7 @@ impl Catalog {
         let mut state = self.state.write();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version += 1;
-        snapshot.tables.remove(&key(name)).ok_or_else(|| {
+        snapshot.tables.remove(&key(name)).map(|it| it.table).ok_or_else(|| {
             let message = format!("table \"{name}\" does not exist");
             SqlError::new(SqlState::UNDEFINED_TABLE, message)
         })
@@ -87,7 +94,8 @@ impl State {
     fn put(&mut self, table: Arc<Table>) {
         let snapshot = Arc::make_mut(&mut self.snapshot);
         snapshot.version += 1;
-        snapshot.tables.insert(key(&table.name), table);
+        let info = Arc::new(table.info());
+        snapshot.tables.insert(key(&table.name), Entry { table, info });
     }
 }
 
@@ -99,31 +107,31 @@ impl CatalogSnapshot {
 
     /// A table by name, ignoring case.
     pub fn get(&self, name: &str) -> Option<&Arc<Table>> {
-        self.tables.get(&key(name))
+        self.tables.get(&key(name)).map(|it| &it.table)
     }
 
     /// A table by id.
     pub fn by_id(&self, id: TableId) -> Option<&Arc<Table>> {
-        self.tables.values().find(|it| it.id == id)
+        self.tables.values().map(|it| &it.table).find(|it| it.id == id)
     }
 
     /// All tables, by name.
     pub fn tables(&self) -> Vec<Arc<Table>> {
-        self.tables.values().cloned().collect()
+        self.tables.values().map(|it| it.table.clone()).collect()
     }
 }
 
 impl CatalogView for CatalogSnapshot {
-    fn table(&self, schema: Option<&str>, name: &str) -> Option<TableInfo> {
+    fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
         // There is one schema for tables, called as in Postgres.
         if schema.is_some_and(|it| !it.eq_ignore_ascii_case("public")) {
             return None;
         }
-        self.get(name).map(|it| it.info())
+        self.tables.get(&key(name)).map(|it| it.info.clone())
     }
 
     fn table_names(&self) -> Vec<String> {
-        self.tables.values().map(|it| it.name.clone()).collect()
+        self.tables.values().map(|it| it.table.name.clone()).collect()
     }
 }
 

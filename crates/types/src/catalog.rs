@@ -66,8 +66,9 @@ impl TableInfo {
 
 /// A consistent picture of the tables at the start of a statement.
 pub trait CatalogView: Send + Sync {
-    /// A table by name: the exact name first, then ignoring case.
-    fn table(&self, schema: Option<&str>, name: &str) -> Option<TableInfo>;
+    /// A table by name: the exact name first, then ignoring case. The same table gives the same reference, so that what
+    /// is made of it can be kept.
+    fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>>;
     /// The names of all tables, for suggestions.
     fn table_names(&self) -> Vec<String>;
 }

@@ -9,12 +9,15 @@ use datafusion_expr::planner::{ContextProvider, ExprPlanner};
 use datafusion_expr::{
     AggregateUDF, HigherOrderUDF, ScalarUDF, TableSource, Volatility, WindowUDF,
 };
-use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicBool, Ordering};
-use types::{CatalogView, TableInfo};
+use stdx::sync::{Arc, Mutex};
+use types::{CatalogView, TableId, TableInfo};
 
 use super::average::average;
 use super::types::to_arrow;
+
+/// Tables that are remembered at most.
+const SOURCES_MAX: usize = 1024;
 
 /// What does not change from query to query.
 pub struct Library {
@@ -23,6 +26,8 @@ pub struct Library {
     planners: Vec<Arc<dyn ExprPlanner>>,
     /// DataFusion's settings.
     pub options: Arc<ConfigOptions>,
+    /// Tables of earlier queries, as long as they are the same.
+    sources: Mutex<HashMap<TableId, Arc<Source>>>,
 }
 
 impl Default for Library {
@@ -62,7 +67,24 @@ impl Library {
         options.optimizer.max_passes = 1;
         options.optimizer.skip_failed_rules = false;
         options.sql_parser.parse_float_as_decimal = true;
-        Self { scalars, aggregates, planners, options: Arc::new(options) }
+        let sources = Mutex::new(HashMap::new());
+        Self { scalars, aggregates, planners, options: Arc::new(options), sources }
+    }
+
+    /// A table as DataFusion sees it; that of an earlier query when it is still the same table.
+    fn source(&self, table: Arc<TableInfo>) -> Arc<Source> {
+        let mut sources = self.sources.lock();
+        if let Some(known) = sources.get(&table.id)
+            && Arc::ptr_eq(&known.table, &table)
+        {
+            return known.clone();
+        }
+        if sources.len() >= SOURCES_MAX {
+            sources.clear();
+        }
+        let (id, source) = (table.id, Arc::new(Source::new(table)));
+        sources.insert(id, source.clone());
+        source
     }
 
     /// The names of all functions, for suggestions.
@@ -84,7 +106,7 @@ pub struct Source {
 }
 
 impl Source {
-    fn new(table: TableInfo) -> Self {
+    fn new(table: Arc<TableInfo>) -> Self {
         let fields: Vec<Field> = table
             .columns
             .iter()
@@ -94,7 +116,7 @@ impl Source {
                 Field::new(&it.name, to_arrow(it.data_type), nullable)
             })
             .collect();
-        Self { table: Arc::new(table), schema: Arc::new(Schema::new(fields)) }
+        Self { table, schema: Arc::new(Schema::new(fields)) }
     }
 }
 
@@ -110,14 +132,14 @@ pub struct Context<'a> {
     pub catalog: &'a dyn CatalogView,
     /// The functions.
     pub library: &'a Library,
-    sources: stdx::sync::Mutex<HashMap<String, Arc<Source>>>,
+    sources: Mutex<HashMap<String, Arc<Source>>>,
     unstable: AtomicBool,
 }
 
 impl<'a> Context<'a> {
     /// A context.
     pub fn new(catalog: &'a dyn CatalogView, library: &'a Library) -> Self {
-        let sources = stdx::sync::Mutex::new(HashMap::new());
+        let sources = Mutex::new(HashMap::new());
         Self { catalog, library, sources, unstable: AtomicBool::new(false) }
     }
 
@@ -127,7 +149,7 @@ impl<'a> Context<'a> {
     }
 
     /// The name of some table that has a column of this name, or nearly.
-    pub fn table(&self, schema: Option<&str>, name: &str) -> Option<TableInfo> {
+    pub fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
         self.catalog.table(schema, name)
     }
 }
@@ -144,7 +166,7 @@ impl ContextProvider for Context<'_> {
         }
         let found = self.catalog.table(name.schema(), name.table());
         let table = found.ok_or_else(|| DataFusionError::Plan(format!("{NO_TABLE}{name}")))?;
-        let source = Arc::new(Source::new(table));
+        let source = self.library.source(table);
         sources.insert(key, Arc::clone(&source));
         Ok(source)
     }

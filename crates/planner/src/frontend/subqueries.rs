@@ -7,23 +7,44 @@ use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion_common::{DFSchema, DataFusionError, Result};
 use datafusion_expr::{Expr, ExprSchemable, LogicalPlan, Operator};
 
-/// Rejects what cannot be planned rightly.
-pub fn check(plan: &LogicalPlan) -> Result<()> {
+/// Rejects what cannot be planned rightly, and tells what is to be done with the rest.
+pub fn check(plan: &LogicalPlan) -> Result<Needs> {
+    let mut needs = Needs::default();
     plan.apply_with_subqueries(|node| {
         if let LogicalPlan::Filter(filter) = node {
             conjunct(&filter.predicate, filter.input.schema())?;
         }
-        for expr in node.expressions() {
+        needs.distinct |= matches!(node, LogicalPlan::Distinct(_));
+        needs.unnesting |= matches!(node, LogicalPlan::Subquery(_));
+        node.apply_expressions(|expr| {
             expr.apply(|it| {
-                if let Expr::SetComparison(it) = it {
-                    quantified(&it.expr, &it.subquery.subquery)?;
+                match it {
+                    Expr::SetComparison(it) => {
+                        needs.unnesting = true;
+                        quantified(&it.expr, &it.subquery.subquery)?;
+                    }
+                    Expr::ScalarSubquery(_) | Expr::InSubquery(_) | Expr::Exists(_) => {
+                        needs.unnesting = true;
+                    }
+                    Expr::Cast(it) if it.field.data_type().is_integer() => needs.rounding = true,
+                    _ => {}
                 }
                 Ok(TreeNodeRecursion::Continue)
-            })?;
-        }
-        Ok(TreeNodeRecursion::Continue)
+            })
+        })
     })?;
-    Ok(())
+    Ok(needs)
+}
+
+/// Which rewrites a plan is in need of; the others would go over it in vain.
+#[derive(Clone, Copy, Default)]
+pub struct Needs {
+    /// There are subqueries in expressions, or lateral ones.
+    pub unnesting: bool,
+    /// There is a DISTINCT.
+    pub distinct: bool,
+    /// There are casts to integers.
+    pub rounding: bool,
 }
 
 /// A conjunct may be IN or NOT IN as a whole: those become semi and anti joins that know NULL.

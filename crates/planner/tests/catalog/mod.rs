@@ -1,10 +1,11 @@
 //! TPC-H at scale 1 as storage would describe it: names, types and exact statistics, without any row.
 
+use stdx::sync::Arc;
 use types::value::civil_from_days;
 use types::{CatalogView, ColumnInfo, ColumnStatistics, DataType, TableId, TableInfo, Value};
 
 /// The eight tables.
-pub struct Tpch(Vec<TableInfo>);
+pub struct Tpch(Vec<Arc<TableInfo>>);
 
 fn day(text: &str) -> i32 {
     (0..20_000)
@@ -122,12 +123,12 @@ impl Tpch {
         let mut odd = table(8, "odd", 100, "k bigint 100 1 100\nv int 10 1 10\nname text 90");
         odd.columns[1].statistics.nulls = 5;
         tables.push(odd);
-        Self(tables)
+        Self(tables.into_iter().map(Arc::new).collect())
     }
 }
 
 impl CatalogView for Tpch {
-    fn table(&self, schema: Option<&str>, name: &str) -> Option<TableInfo> {
+    fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
         let found = self.0.iter().find(|it| it.name.eq_ignore_ascii_case(name));
         found.filter(|_| schema.is_none_or(|it| it == "public")).cloned()
     }
