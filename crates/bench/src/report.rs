@@ -59,6 +59,7 @@ pub fn scans_json(options: &ScanOptions, threads: usize, records: &[ScanRecord])
         "columns": options.columns,
         "selectivity": options.selectivity,
         "skewed": options.skewed,
+        "indexes": options.indexes,
         "parallel": options.parallel,
         "runs": records.iter().map(record).collect::<Vec<_>>(),
     })

@@ -28,6 +28,8 @@ pub struct ScanOptions {
     pub selectivity: f64,
     /// Whether the second half of the columns gets four fifths of the statements.
     pub skewed: bool,
+    /// Whether each column has an index.
+    pub indexes: bool,
     /// Whether a statement may use several workers.
     pub parallel: bool,
     /// Statements of all clients together; twice as many as clients when that is more.
@@ -106,7 +108,13 @@ pub fn load(session: &mut Session, options: &ScanOptions) -> SqlResult<()> {
         let batch = RecordBatch::try_new(schema.clone(), arrays);
         batches.push(batch.map_err(|error| SqlError::internal(error.to_string()))?);
     }
-    session.import(TABLE, batches).map(|_| ())
+    session.import(TABLE, batches)?;
+    if options.indexes {
+        for column in 0..options.columns {
+            session.execute(&format!("CREATE INDEX ON {TABLE} (c{column})"))?;
+        }
+    }
+    Ok(())
 }
 
 /// A statement on a column, and the ends of its range.
@@ -235,6 +243,7 @@ mod tests {
             columns: 11,
             selectivity: 0.01,
             skewed: false,
+            indexes: false,
             parallel: true,
             statements: 40,
             seed: 7,
@@ -260,6 +269,33 @@ mod tests {
             assert!((record.rows as f64 / expected - 1.0).abs() < 0.2, "{}", record.rows);
             assert!(record.quantile(0.0) <= record.mean() && record.mean() <= record.quantile(1.0));
         }
+    }
+
+    #[test]
+    fn indexes_change_no_answer() {
+        let database = database();
+        let mut session = database.session();
+        let options = ScanOptions { indexes: true, selectivity: 0.0001, ..options() };
+        load(&mut session, &options).unwrap();
+        assert_eq!(check(&mut session, &options).unwrap(), None);
+        assert_eq!(run(&database, &options, 3).failed, (0, None));
+    }
+
+    /// Real rows in virtual time: the scans of real data charge a modelled machine with the bytes they read.
+    #[test]
+    fn real_queries_take_modelled_time() {
+        let model = simulator::MachineModel::by_name("sandy-bridge-ep").unwrap();
+        let machine = simulator::SimulatedMachine::with_model(model, 3, Vec::new());
+        let database = Database::open(machine.clone(), DatabaseOptions::default()).unwrap();
+        let mut session = database.session();
+        let options = ScanOptions { rows: 500_000, columns: 2, ..options() };
+        load(&mut session, &options).unwrap();
+        machine.reset_meters();
+        assert_eq!(check(&mut session, &options).unwrap(), None);
+        let meters = machine.meters().unwrap();
+        let bytes = 500_000.0 * f64::from(17 + 18) / 8.0;
+        assert!(meters.memory_total() > 0.8 * bytes, "{} of {bytes}", meters.memory_total());
+        assert!(meters.span > 1e3 && meters.peak_load <= 1.0 + 1e-6, "{meters:?}");
     }
 
     #[test]

@@ -268,6 +268,9 @@ pub struct ScansArguments {
     /// Give the second half of the columns four fifths of the statements
     #[arg(long)]
     pub skewed: bool,
+    /// Give each column an index
+    #[arg(long)]
+    pub indexes: bool,
     /// One worker for each statement
     #[arg(long)]
     pub serial: bool,

@@ -20,6 +20,7 @@ pub fn scans(options: &ScansArguments) -> Result<bool, Failure> {
         columns: options.columns,
         selectivity: options.selectivity / 100.0,
         skewed: options.skewed,
+        indexes: options.indexes,
         parallel: !options.serial,
         statements: options.statements,
         seed: options.seed,

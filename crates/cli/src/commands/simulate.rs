@@ -4,11 +4,16 @@ use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 
 use experiments::{Experiment, Figure, experiment, svg, text};
+use hardware::Machine;
 use simulator::fields::FileError;
 use simulator::{MachineModel, model, probe};
 
 use crate::arguments::SimulateArguments;
 use crate::failure::Failure;
+use crate::measured;
+
+/// The clock that this machine is taken to have; what it measures of memory does not depend on it.
+const GHZ: f64 = 3.0;
 
 /// Lists, runs, prints, and writes charts and the report. False when the direction of a figure does not hold.
 pub fn run(options: &SimulateArguments) -> Result<bool, Failure> {
@@ -61,7 +66,7 @@ fn list() -> Result<bool, Failure> {
         let it = Experiment::by_name(name).map_err(failed)?;
         writeln!(out, "  {name:8}  {}: {}", it.figure, it.title)?;
     }
-    writeln!(out, "\nMachines: nodewise simulate --machine NAME\n")?;
+    writeln!(out, "\nMachines: nodewise simulate --machine NAME, or here for this one\n")?;
     for name in model::names() {
         writeln!(out, "  {name:17} {}", MachineModel::by_name(name).map_err(failed)?.title)?;
     }
@@ -70,7 +75,8 @@ fn list() -> Result<bool, Failure> {
 
 /// A model: what it measures of itself, and where its numbers come from.
 fn describe(name: &str) -> Result<bool, Failure> {
-    let model = MachineModel::by_name(name).map_err(failed)?;
+    let model =
+        if name == "here" { here()? } else { MachineModel::by_name(name).map_err(failed)? };
     let measured = probe(&model);
     let mut out = stdout().lock();
     writeln!(out, "{}\n", model.title)?;
@@ -91,6 +97,15 @@ fn describe(name: &str) -> Result<bool, Failure> {
         writeln!(out, "{field}: {source}")?;
     }
     Ok(true)
+}
+
+/// This machine as its probe measured it.
+fn here() -> Result<MachineModel, Failure> {
+    let machine = hardware_linux::open();
+    let topology = machine.topology().clone();
+    let measured = measured::load(&topology)
+        .ok_or_else(|| Failure::Other("nodewise probe has not measured this machine yet".into()))?;
+    MachineModel::measured(topology, &measured, GHZ).map_err(failed)
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
