@@ -13,7 +13,6 @@ mod answer;
 mod database;
 mod ddl;
 mod index_ddl;
-mod index_view;
 mod parallel;
 mod parameter;
 pub mod picture;

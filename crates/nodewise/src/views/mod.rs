@@ -4,6 +4,7 @@
 //! only the system can say is told by procedures (`CALL nodewise.verify_placement`).
 
 mod builder;
+mod indexes;
 pub(crate) mod placement;
 mod system;
 mod tables;
@@ -21,9 +22,10 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 13] = [
     "tables",
     "columns",
+    "indexes",
     "parts",
     "column_placement",
     "page_ranges",
@@ -45,6 +47,7 @@ pub fn rows_of(
     Some(match name {
         "tables" => tables::tables(database),
         "columns" => tables::columns(database),
+        "indexes" => indexes::rows(database),
         "parts" => tables::parts(database),
         "column_placement" => placement::column_placement(database),
         "page_ranges" => placement::page_ranges(database),

@@ -8,9 +8,6 @@ use types::{SqlError, SqlResult};
 
 use crate::Database;
 
-/// Its name in the schema of views.
-pub const NAME: &str = "indexes";
-
 /// A row for each key and each index.
 pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
     let tables = database.tables();
