@@ -72,20 +72,26 @@ pub fn chart(figure: &Figure) -> String {
             let _ =
                 writeln!(svg, "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"3\" fill=\"{colour}\"/>");
         }
-        let at = upper + 10.0 + 18.0 * series as f64;
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{}\" y=\"{}\" width=\"12\" height=\"4\" fill=\"{colour}\"/>\
-             <text x=\"{}\" y=\"{}\">{}</text>",
-            right + 14.0,
-            at - 6.0,
-            right + 32.0,
-            at,
-            escape(name)
-        );
+        legend(&mut svg, series, name, colour);
     }
     svg.push_str("</svg>\n");
     svg
+}
+
+/// The name of a series beside the plot.
+fn legend(svg: &mut String, series: usize, name: &str, colour: &str) {
+    let (_, upper, right, _) = PLOT;
+    let at = upper + 10.0 + 18.0 * series as f64;
+    let _ = writeln!(
+        svg,
+        "<rect x=\"{}\" y=\"{}\" width=\"12\" height=\"4\" fill=\"{colour}\"/>\
+         <text x=\"{}\" y=\"{}\">{}</text>",
+        right + 14.0,
+        at - 6.0,
+        right + 32.0,
+        at,
+        escape(name)
+    );
 }
 
 /// A round number not below `value`.
