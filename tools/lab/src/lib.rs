@@ -8,11 +8,13 @@
 //! - Invariant: a command's exit code, output and files come back whole, or the run is an error that says why.
 //! - Invariant: the distances of a guest are those of the sample machine of the same shape in `hardware`.
 //!
-//! Reading order: [`topology`], [`packages`], [`image`], [`guest`], [`count`], [`suites`].
+//! Reading order: [`topology`], [`packages`], [`image`], [`guest`], [`count`], [`suites`],
+//! [`experiment`].
 #![forbid(unsafe_code)]
 
 pub mod count;
 pub mod cpio;
+pub mod experiment;
 pub mod guest;
 pub mod image;
 pub mod packages;

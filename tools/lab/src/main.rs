@@ -9,7 +9,7 @@ use lab::count::{self, CacheModel};
 use lab::guest::Run;
 use lab::image::Contents;
 use lab::suites::{self, Programs};
-use lab::{LabError, topology};
+use lab::{LabError, experiment, topology};
 
 const HELP: &str = "cargo xtask lab [OPTIONS] -- COMMAND..   run a command in a guest
   --topology T     the machine, 4-mesh when not given
@@ -20,7 +20,8 @@ const HELP: &str = "cargo xtask lab [OPTIONS] -- COMMAND..   run a command in a 
   --cache KIB      the modelled cache of each socket, 256 when not given
   --kernel WORD    one more word for the kernel's command line; may be repeated
 cargo xtask lab topologies               list the machines
-cargo xtask lab test [TOPOLOGY..]        run the tests that run in guests";
+cargo xtask lab test [TOPOLOGY..]        run the tests that run in guests
+cargo xtask lab experiment q6            count what Q6 fetches from near and far, placed four ways";
 
 /// The exit code when QEMU or a package cannot be had.
 const MISSING: u8 = 3;
@@ -49,13 +50,18 @@ fn run(arguments: &[String]) -> Result<ExitCode, LabError> {
             }
         }
         Some("test") => return run_tests(&arguments[1..]),
+        Some("experiment") if arguments.get(1).is_some_and(|it| it == "q6") => {
+            let counted = experiment::run(beside("nodewise"))?;
+            print!("{}", experiment::table(&counted));
+            experiment::judge(&counted).into_iter().try_for_each(|(_, verdict)| verdict)?;
+        }
         Some(_) => return run_command(arguments),
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn run_command(arguments: &[String]) -> Result<ExitCode, LabError> {
-    let mut contents = Contents { programs: programs(), ..Contents::default() };
+    let mut contents = Contents::default();
     let mut name = topology::DEFAULT.to_owned();
     let (mut limit, mut out, mut kernel) = (300, None, Vec::new());
     let (mut counting, mut cache) = (false, CacheModel::default());
@@ -88,6 +94,7 @@ fn run_command(arguments: &[String]) -> Result<ExitCode, LabError> {
         }
     }
     contents.command = words.cloned().collect();
+    contents.programs = programs(&contents.command);
     let machine = topology::by_name(&name).ok_or_else(|| {
         let names: Vec<&str> = topology::list().map(|it| it.0).collect();
         LabError::Failed(format!("there is no topology {name}; there are {}", names.join(", ")))
@@ -108,7 +115,8 @@ fn run_command(arguments: &[String]) -> Result<ExitCode, LabError> {
 
 /// Words are names of machines, and test programs as `--program NAME=PATH`.
 fn run_tests(arguments: &[String]) -> Result<ExitCode, LabError> {
-    let mut programs = Programs { guest: beside("lab-guest"), tests: Vec::new() };
+    let mut programs =
+        Programs { guest: beside("lab-guest"), nodewise: beside("nodewise"), tests: Vec::new() };
     let (mut only, mut words) = (Vec::new(), arguments.iter());
     while let Some(word) = words.next() {
         if word != "--program" {
@@ -129,9 +137,10 @@ fn beside(name: &str) -> PathBuf {
     own.parent().unwrap_or(Path::new(".")).join(name)
 }
 
-/// The programs that lie beside this one.
-fn programs() -> Vec<(String, PathBuf)> {
-    let names = ["nodewise"].into_iter();
-    let all = names.map(|name| (name.to_owned(), beside(name)));
+/// The programs of ours that a command mentions.
+fn programs(command: &[String]) -> Vec<(String, PathBuf)> {
+    let command = command.join(" ");
+    let mentioned = ["nodewise", "lab-guest"].into_iter().filter(|it| command.contains(it));
+    let all = mentioned.map(|name| (name.to_owned(), beside(name)));
     all.filter(|(_, path)| path.is_file()).collect()
 }

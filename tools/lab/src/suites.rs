@@ -4,11 +4,13 @@
 //! started the lab can sum it up.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use crate::LabResult;
 use crate::guest::Run;
 use crate::image::Contents;
-use crate::topology;
+use crate::{LabResult, failed};
+use crate::{experiment, topology};
 
 /// A machine and what runs on it.
 struct Plan {
@@ -19,24 +21,35 @@ struct Plan {
     tests: &'static [&'static str],
 }
 
+/// A guest's tests take one minute or two; a busy host may need more.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// What runs on each machine with several nodes that have CPUs.
+const ALL: &[&str] = &["topology", "memory", "placement", "tpch"];
+
 const PLANS: &[Plan] = &[
     Plan {
         topology: "4-mesh",
-        suites: &["topology", "memory"],
+        suites: &["topology", "memory", "placement", "tpch", "binary"],
         tests: &["hardware-linux/nodes", "hardware-linux/machine"],
     },
-    Plan { topology: "4-ring", suites: &["topology", "memory"], tests: &["hardware-linux/nodes"] },
-    Plan { topology: "2x2-snc", suites: &["topology", "memory"], tests: &["hardware-linux/nodes"] },
-    Plan { topology: "8", suites: &["topology", "memory"], tests: &["hardware-linux/nodes"] },
+    Plan { topology: "4-ring", suites: ALL, tests: &["hardware-linux/nodes"] },
+    Plan { topology: "2x2-snc", suites: ALL, tests: &["hardware-linux/nodes"] },
+    Plan { topology: "8", suites: ALL, tests: &["hardware-linux/nodes"] },
     Plan { topology: "cpuless", suites: &["topology", "memory"], tests: &["hardware-linux/nodes"] },
     Plan { topology: "1", suites: &["topology", "memory"], tests: &[] },
     Plan { topology: "32", suites: &["topology"], tests: &[] },
 ];
 
+/// The experiment's name among the tests.
+const EXPERIMENT: &str = "q6";
+
 /// What the suites need from the build.
 pub struct Programs {
     /// The program `lab-guest`.
     pub guest: PathBuf,
+    /// The program `nodewise`.
+    pub nodewise: PathBuf,
     /// Test programs by name.
     pub tests: Vec<(String, PathBuf)>,
 }
@@ -44,17 +57,76 @@ pub struct Programs {
 /// Runs the tests on all machines, or on those named; true if all passed.
 pub fn run(programs: &Programs, only: &[String]) -> LabResult<bool> {
     // Whatever is missing is missing for all.
-    crate::packages::provide(&crate::folder()?)?;
+    let folder = crate::folder()?;
+    crate::packages::provide(&folder)?;
+    let data = [tpch(&folder, &programs.nodewise, "0.01")?, scripts()];
     let mut passed = true;
     for plan in
         PLANS.iter().filter(|it| only.is_empty() || only.iter().any(|name| name == it.topology))
     {
-        passed &= run_plan(plan, programs);
+        passed &= run_plan(plan, programs, &data);
+    }
+    if only.is_empty() || only.iter().any(|name| name == EXPERIMENT) {
+        passed &= run_experiment(programs);
     }
     Ok(passed)
 }
 
-fn run_plan(plan: &Plan, programs: &Programs) -> bool {
+/// The experiment's bars as tests.
+fn run_experiment(programs: &Programs) -> bool {
+    println!("== lab: {EXPERIMENT}");
+    let verdicts = match experiment::run(programs.nodewise.clone()) {
+        Ok(counted) => {
+            print!("{}", experiment::table(&counted));
+            experiment::judge(&counted)
+        }
+        Err(error) => vec![("it runs", Err(error))],
+    };
+    let (mut passed, mut failed) = (0, 0);
+    for (way, verdict) in verdicts {
+        let name = way.replace(", ", "_").replace(' ', "_");
+        match verdict {
+            Ok(()) => {
+                passed += 1;
+                println!("test lab::q6::{name} ... ok");
+            }
+            Err(error) => {
+                failed += 1;
+                println!("lab::q6::{name}: {error}\ntest lab::q6::{name} ... FAILED");
+            }
+        }
+    }
+    let word = if failed == 0 { "ok" } else { "FAILED" };
+    println!("test result: {word}. {passed} passed; {failed} failed; 0 ignored");
+    failed == 0
+}
+
+/// The scripts that place things.
+fn scripts() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.ancestors().nth(2).expect("invariant: the lab lies in tools/lab").join("tests/lab")
+}
+
+/// The TPC-H data of a scale as Parquet files, made on the host: a guest would take minutes.
+pub fn tpch(folder: &Path, nodewise: &Path, scale: &str) -> LabResult<PathBuf> {
+    let goal = folder.join(format!("tpch-{scale}"));
+    if goal.join("lineitem.parquet").exists() {
+        return Ok(goal);
+    }
+    let partial = folder.join(format!("tpch-{scale}.partial"));
+    let _ = std::fs::remove_dir_all(&partial);
+    let mut generate = Command::new(nodewise);
+    generate.args(["generate", "tpch", "--scale", scale]).arg(&partial).stdout(Stdio::null());
+    match generate.status() {
+        Ok(status) if status.success() => {}
+        Ok(status) => return Err(failed("nodewise generate tpch", status)),
+        Err(error) => return Err(failed(nodewise.display(), error)),
+    }
+    std::fs::rename(&partial, &goal).map_err(|error| failed(goal.display(), error))?;
+    Ok(goal)
+}
+
+fn run_plan(plan: &Plan, programs: &Programs, data: &[PathBuf]) -> bool {
     println!("== lab: {}", plan.topology);
     let failed = |why: &str| {
         println!("lab::{}: {why}", plan.topology);
@@ -65,8 +137,11 @@ fn run_plan(plan: &Plan, programs: &Programs) -> bool {
     let Some(machine) = topology::by_name(plan.topology) else {
         return failed("there is no such machine");
     };
-    let mut contents = Contents::default();
+    let mut contents = Contents { copies: data.to_vec(), ..Contents::default() };
     contents.programs.push(("lab-guest".to_owned(), programs.guest.clone()));
+    if plan.suites.contains(&"binary") {
+        contents.programs.push(("nodewise".to_owned(), programs.nodewise.clone()));
+    }
     let mut script = format!("lab-guest {} {}; code=$?", plan.topology, plan.suites.join(" "));
     for wanted in plan.tests {
         let Some((_, path)) = programs.tests.iter().find(|it| it.0 == *wanted) else {
@@ -79,7 +154,7 @@ fn run_plan(plan: &Plan, programs: &Programs) -> bool {
     script.push_str("; exit $code");
     contents.command = vec!["sh".into(), "-c".into(), script];
     let mut run = Run::new(machine, contents);
-    run.show = true;
+    (run.show, run.limit) = (true, LIMIT);
     match run.start() {
         Ok(outcome) => outcome.code == 0,
         Err(error) => failed(&error.to_string()),

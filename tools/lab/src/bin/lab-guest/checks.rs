@@ -2,6 +2,10 @@
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// A check that takes as long says so.
+const SLOW: Duration = Duration::from_secs(5);
 
 /// What a check says: nothing, or what is wrong.
 pub type Verdict = Result<(), String>;
@@ -21,7 +25,11 @@ impl Checks {
 
     /// Runs a check and reports it; a panic is a failure with its message.
     pub fn run(&mut self, name: &str, check: impl FnOnce() -> Verdict) {
+        let start = Instant::now();
         let verdict = catch_unwind(AssertUnwindSafe(check));
+        if start.elapsed() >= SLOW {
+            println!("lab::{}::{name} took {:.0} s", self.guest, start.elapsed().as_secs_f64());
+        }
         let verdict = verdict.unwrap_or_else(|_| Err("it panicked, see above".to_owned()));
         match verdict {
             Ok(()) => {

@@ -3,10 +3,15 @@
 //! It prints what a test harness prints, a line per check and a line of sums, so that `cargo xtask test` reads it.
 #![forbid(unsafe_code)]
 
+mod binary_suite;
 mod checks;
+mod clients;
 mod kernel_view;
 mod memory_suite;
+mod placement_suite;
+mod tables;
 mod topology_suite;
+mod tpch_suite;
 
 use std::process::ExitCode;
 
@@ -17,8 +22,13 @@ use lab::topology::{self, GuestMachine};
 type Suite = fn(&mut Checks, &GuestMachine);
 
 /// The suites by name.
-const SUITES: &[(&str, Suite)] =
-    &[("topology", topology_suite::run), ("memory", memory_suite::run)];
+const SUITES: &[(&str, Suite)] = &[
+    ("topology", topology_suite::run),
+    ("memory", memory_suite::run),
+    ("placement", placement_suite::run),
+    ("tpch", tpch_suite::run),
+    ("binary", binary_suite::run),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

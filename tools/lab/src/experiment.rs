@@ -1,0 +1,169 @@
+//! P-MONET's table 1 by counting: the lines that TPC-H Q6 fetches from its own node and from others, placed four ways.
+//!
+//! The table has the four columns of Q6, five times the rows of scale 0.01: page boundaries then matter little.
+
+use std::path::PathBuf;
+
+use crate::count::{self, CacheModel, Phase};
+use crate::guest::Run;
+use crate::image::Contents;
+use crate::{LabError, LabResult, failed, folder, suites, topology};
+
+/// A way to place and to run.
+struct Way {
+    name: &'static str,
+    /// What makes it of the way before.
+    statements: &'static [&'static str],
+}
+
+const WAYS: [Way; 4] = [
+    Way {
+        name: "os, no affinity",
+        statements: &[
+            "SET strategy = os",
+            "SET default_placement = os",
+            "CREATE TABLE copies AS SELECT * FROM (VALUES (1), (2), (3), (4), (5)) AS copies (c)",
+            "CREATE TABLE lines AS SELECT l_shipdate, l_discount, l_quantity, l_extendedprice \
+             FROM '/lab/tpch-0.01/lineitem.parquet', copies",
+        ],
+    },
+    Way {
+        name: "RR, bound",
+        statements: &["SET strategy = bound", "ALTER TABLE lines NUMA NODE ROUNDROBIN"],
+    },
+    Way { name: "IVP, bound", statements: &["ALTER TABLE lines NUMA NODE SPLIT"] },
+    Way {
+        name: "PP, bound",
+        statements: &["ALTER TABLE lines PARTITION BY ROUNDROBIN PARTITIONS 4"],
+    },
+];
+
+const Q6: &str = "SELECT sum(l_extendedprice * l_discount) AS revenue FROM lines \
+    WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01' \
+    AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24";
+
+/// The least share of local lines with IVP and PP, in percent (the paper: 196 M local, 9 M remote).
+const LOCAL_PERCENT_MIN: f64 = 95.0;
+/// The most without affinity: a quarter would be chance, and this is the direction of the paper.
+const OBLIVIOUS_PERCENT_MAX: f64 = 60.0;
+
+/// What was counted for each way, in order.
+pub struct Counted {
+    /// The name of the way.
+    pub way: &'static str,
+    /// The lines.
+    pub phase: Phase,
+}
+
+/// Runs the experiment on four linked sockets.
+pub fn run(nodewise: PathBuf) -> LabResult<Vec<Counted>> {
+    let folder = folder()?;
+    crate::packages::provide(&folder)?;
+    let data = suites::tpch(&folder, &nodewise, "0.01")?;
+    let script = folder.join("q6.sql");
+    std::fs::write(&script, sql()).map_err(|error| failed(script.display(), error))?;
+    let command = ["nodewise", "--format", "csv", "-f", "q6.sql"].map(str::to_owned).to_vec();
+    let contents = Contents {
+        programs: vec![("nodewise".to_owned(), nodewise)],
+        copies: vec![data, script],
+        command,
+        ..Contents::default()
+    };
+    let machine = topology::by_name("4-mesh").ok_or_else(|| failed("4-mesh", "it is gone"))?;
+    let mut run = Run::new(machine, contents);
+    let counts = count::attach(&mut run, &folder, CacheModel::default())?;
+    let outcome = run.start()?;
+    if outcome.code != 0 {
+        return Err(failed("the experiment", outcome.stderr));
+    }
+    same_answers(&outcome.stdout)?;
+    let phases = count::read(&counts, &run.machine)?;
+    if phases.len() != WAYS.len() {
+        return Err(failed("the experiment", format!("it counted {} phases", phases.len())));
+    }
+    let counted = WAYS.iter().zip(phases);
+    Ok(counted.map(|(way, phase)| Counted { way: way.name, phase }).collect())
+}
+
+/// Each way: its statements, Q6 once to warm up, Q6 counted.
+fn sql() -> String {
+    let mut sql = String::new();
+    for way in &WAYS {
+        for statement in way.statements {
+            sql.push_str(&format!("{statement};\n"));
+        }
+        sql.push_str(&format!(
+            "{Q6};\nSET access_counting = on;\n{Q6};\nSET access_counting = off;\n"
+        ));
+    }
+    sql
+}
+
+/// Q6 has the same answer every time.
+fn same_answers(output: &str) -> LabResult<()> {
+    let answers: Vec<&str> = output.lines().filter(|it| it.contains('.')).collect();
+    match answers.len() == 2 * WAYS.len() && answers.iter().all(|it| *it == answers[0]) {
+        true => Ok(()),
+        false => Err(failed("the answers of Q6", format!("they are {answers:?}"))),
+    }
+}
+
+/// The table of the paper.
+pub fn table(counted: &[Counted]) -> String {
+    let mut text = String::from("Q6               lines local   remote  local %\n");
+    for Counted { way, phase } in counted {
+        let (local, remote, percent) = (phase.local(), phase.remote(), phase.local_percent());
+        text.push_str(&format!("{way:<16} {local:>11} {remote:>8} {percent:>8.1}\n"));
+    }
+    text
+}
+
+/// The bars: what is wrong with each way, if anything.
+pub fn judge(counted: &[Counted]) -> Vec<(&'static str, Result<(), LabError>)> {
+    let verdict = |it: &Counted| {
+        let percent = it.phase.local_percent();
+        let why = match it.way {
+            _ if it.phase.local() + it.phase.remote() == 0 => "no lines were counted",
+            "os, no affinity" if percent > OBLIVIOUS_PERCENT_MAX => {
+                "it is too local to be oblivious"
+            }
+            "IVP, bound" | "PP, bound" if percent < LOCAL_PERCENT_MIN => "it is below the bar",
+            _ => return Ok(()),
+        };
+        Err(failed(format!("{}: {percent:.1} % of the lines are local", it.way), why))
+    };
+    counted.iter().map(|it| (it.way, verdict(it))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(way: &'static str, local: u64, remote: u64) -> Counted {
+        Counted { way, phase: Phase { accesses: 9, lines: vec![vec![local, remote], vec![0, 0]] } }
+    }
+
+    #[test]
+    fn the_bars_are_held() {
+        let verdicts = |counted: &[Counted]| {
+            judge(counted).into_iter().map(|it| it.1.is_ok()).collect::<Vec<_>>()
+        };
+        let names = WAYS.map(|it| it.name);
+        let good = [(25, 75), (40, 60), (96, 4), (100, 0)];
+        let bad = [(70, 30), (0, 0), (94, 6), (90, 10)];
+        let of = |figures: [(u64, u64); 4]| -> Vec<Counted> {
+            names.iter().zip(figures).map(|(name, it)| counted(name, it.0, it.1)).collect()
+        };
+        assert_eq!(verdicts(&of(good)), [true; 4]);
+        assert_eq!(verdicts(&of(bad)), [false; 4]);
+        assert!(table(&of(good)).contains("IVP, bound                96        4     96.0"));
+    }
+
+    #[test]
+    fn answers_must_agree() {
+        assert!(same_answers(&"revenue\n1.5\n".repeat(8)).is_ok());
+        assert!(same_answers(&"revenue\n1.5\n".repeat(7)).is_err());
+        assert!(same_answers(&format!("{}revenue\n1.6\n", "revenue\n1.5\n".repeat(7))).is_err());
+        assert_eq!(sql().matches("access_counting = on").count(), 4);
+    }
+}
