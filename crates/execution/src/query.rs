@@ -37,6 +37,8 @@ pub struct QueryContext {
     pub statement: u64,
     /// Workers that the query may use, `None` for all.
     pub max_workers: Option<usize>,
+    /// How strongly tasks are tied to the nodes of their rows.
+    pub affinity: scheduler::Affinity,
 }
 
 /// What a pipeline did.
@@ -75,6 +77,7 @@ pub fn execute(plan: &Plan, context: &QueryContext) -> SqlResult<Executed> {
             statement: context.statement,
             cancel: context.cancel.clone(),
             max_workers: context.max_workers,
+            affinity: context.affinity,
         },
     };
     let last_uses = last_uses(plan);

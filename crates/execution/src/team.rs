@@ -27,6 +27,8 @@ pub struct JobSettings {
     pub cancel: CancelToken,
     /// How many workers a job may have at once; `None` for all.
     pub max_workers: Option<usize>,
+    /// How strongly tasks are tied to the nodes of their rows.
+    pub affinity: Affinity,
 }
 
 /// The scheduler's workers on behalf of one query.
@@ -68,7 +70,7 @@ pub fn run_scoped(
     let job = PipelineJob {
         ranges,
         morsel_rows,
-        affinity: Affinity::Soft,
+        affinity: settings.affinity,
         class: settings.class,
         statement: settings.statement,
         max_workers: settings.max_workers,

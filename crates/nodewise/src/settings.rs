@@ -1,5 +1,6 @@
 //! What `SET` changes and `SHOW` shows.
 
+use scheduler::Affinity;
 use storage::Placement;
 use types::{SqlError, SqlResult, SqlState};
 
@@ -10,10 +11,45 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// Query class: the lower goes first.
     pub priority: u8,
+    /// How tasks are tied to nodes.
+    pub strategy: Strategy,
     /// Whether an observer outside of the machine is told to count accesses.
     pub access_counting: bool,
     /// How tables that this session makes are placed where it says nothing else.
     pub default_placement: Placement,
+}
+
+/// How tasks are tied to the nodes of their rows (P-HANA 6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Strategy {
+    /// Not at all: any worker takes any morsel.
+    Os,
+    /// Workers of the node come first, others may steal.
+    Target,
+    /// Only workers of the node.
+    Bound,
+}
+
+impl Strategy {
+    const ALL: [(&'static str, Self); 3] =
+        [("os", Self::Os), ("target", Self::Target), ("bound", Self::Bound)];
+
+    /// What it means for a job.
+    pub fn affinity(self) -> Affinity {
+        match self {
+            Self::Os => Affinity::None,
+            Self::Target => Affinity::Soft,
+            Self::Bound => Affinity::Hard,
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1)
+    }
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|it| it.1 == self).expect("invariant: each has a name").0
+    }
 }
 
 /// A setting as the views show it.
@@ -31,6 +67,7 @@ impl Default for Settings {
         Self {
             workers: None,
             priority: scheduler::class::NORMAL,
+            strategy: Strategy::Target,
             access_counting: false,
             default_placement: Placement::Auto,
         }
@@ -39,6 +76,7 @@ impl Default for Settings {
 
 const WORKERS: &str = "workers";
 const PRIORITY: &str = "priority";
+const STRATEGY: &str = "strategy";
 const ACCESS_COUNTING: &str = "access_counting";
 const DEFAULT_PLACEMENT: &str = "default_placement";
 
@@ -61,6 +99,10 @@ impl Settings {
             PRIORITY => {
                 self.priority = value.parse().map_err(|_| invalid("a number from 0 to 255"))?;
             }
+            STRATEGY => {
+                self.strategy =
+                    Strategy::named(value).ok_or_else(|| invalid("os, target or bound"))?;
+            }
             ACCESS_COUNTING => {
                 self.access_counting = match value.to_ascii_lowercase().as_str() {
                     "on" | "true" => true,
@@ -82,6 +124,7 @@ impl Settings {
         match name.to_ascii_lowercase().as_str() {
             WORKERS => self.workers = defaults.workers,
             PRIORITY => self.priority = defaults.priority,
+            STRATEGY => self.strategy = defaults.strategy,
             ACCESS_COUNTING => self.access_counting = defaults.access_counting,
             DEFAULT_PLACEMENT => self.default_placement = defaults.default_placement,
             _ => return Err(unknown(name)),
@@ -101,6 +144,11 @@ impl Settings {
                 name: PRIORITY,
                 value: self.priority.to_string(),
                 description: "query class, the lower number is served first",
+            },
+            Setting {
+                name: STRATEGY,
+                value: self.strategy.name().to_owned(),
+                description: "how tasks are tied to nodes: os, target, bound",
             },
             Setting {
                 name: ACCESS_COUNTING,

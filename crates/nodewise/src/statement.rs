@@ -271,6 +271,7 @@ impl Session {
             class: self.settings.priority,
             statement: self.database.next_statement(),
             max_workers: self.settings.workers,
+            affinity: self.settings.strategy.affinity(),
         };
         execute(plan, &context)
     }
@@ -297,6 +298,7 @@ impl Session {
                 statement: self.database.next_statement(),
                 cancel: cancel.clone(),
                 max_workers: self.settings.workers,
+                affinity: self.settings.strategy.affinity(),
             },
         })
     }

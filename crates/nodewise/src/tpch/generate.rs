@@ -58,6 +58,7 @@ pub fn generate_on(
         statement: database.next_statement(),
         cancel: CancelToken::new(),
         max_workers: None,
+        affinity: scheduler::Affinity::Soft,
     };
     let team = LoadTeam(QueryTeam { scheduler: database.scheduler.clone(), settings });
     generate(dir, scale, &team, progress)

@@ -1,6 +1,7 @@
 //! The 22 queries of TPC-H are right under every placement.
 
-use bench::tpch::{Verdict as Answered, select};
+use bench::record::Verdict as Answered;
+use bench::tpch::{judge, select};
 use lab::topology::GuestMachine;
 
 use crate::checks::{Checks, Verdict};
@@ -41,7 +42,7 @@ fn queries(placement: &str, changes: &[&str]) -> Verdict {
     tables::verify(&database, &kernel)?;
     let mut records = select(&[]).map_err(|it| format!("there is no query {it}"))?;
     for record in &mut records {
-        record.warm(&mut session, SCALE);
+        record.warm(&mut session, &judge(SCALE));
         if record.verdict != Answered::Right {
             return Err(format!("{}: {:?}", record.name, record.verdict));
         }
