@@ -1,6 +1,6 @@
 //! What a machine looks like to this process: nodes, sockets, cores, SMT siblings, last-level-cache groups, distances.
 
-use stdx::sync::{Arc, OnceLock};
+use stdx::sync::OnceLock;
 use stdx::{Bytes, id};
 
 use crate::performance::Performance;
@@ -76,7 +76,7 @@ pub struct Topology {
     /// Hardware threads that are online but closed to this process (affinity mask, cpuset).
     pub cpus_excluded: u32,
     /// What a probe of this machine measured; set once with [`Topology::learn`].
-    pub measured: OnceLock<Arc<Performance>>,
+    pub measured: OnceLock<Box<Performance>>,
 }
 
 /// Latencies that differ by less than this factor are the same to [`Topology::nearest_first`]: repeated measurements
@@ -109,9 +109,8 @@ impl Topology {
 
     /// Takes in what a probe measured; false when it was another machine's, or something was learned before. To be
     /// called before anything is placed: who asked earlier has gone by the distances.
-    pub fn learn(&self, performance: impl Into<Arc<Performance>>) -> bool {
-        let performance = performance.into();
-        performance.fits(self) && self.measured.set(performance).is_ok()
+    pub fn learn(&self, performance: Performance) -> bool {
+        performance.fits(self) && self.measured.set(Box::new(performance)).is_ok()
     }
 
     /// What a probe measured.

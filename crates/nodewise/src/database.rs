@@ -50,7 +50,7 @@ impl Database {
         let DatabaseOptions { workers, stealing, memory_limit, performance } = options;
         // Before the scheduler decides who is near whom.
         if let Some(performance) = performance {
-            machine.topology().learn(performance);
+            machine.topology().learn((*performance).clone());
         }
         let scheduler = Scheduler::start(machine.clone(), SchedulerOptions { workers, stealing })
             .map_err(|error| machine_error(&error))?;

@@ -3,7 +3,7 @@
 //!
 //! The index tells the exact number of matches before anything is read. A scan reads its columns in order at many rows
 //! per nanosecond, while each position costs a miss of the caches per column, so the index is taken only when the
-//! matches are few: [`MATCHES_SHARE`].
+//! matches are few: `MATCHES_SHARE`.
 
 use std::ops::{Bound, Range};
 
