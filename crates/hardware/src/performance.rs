@@ -1,7 +1,7 @@
 //! What `nodewise probe` measured between the nodes (P-SNC tables 1 to 8), and the small text that keeps it.
 //!
 //! Firmware's distances are coarse, and some machines tell the same number for a neighbour and for the far end. Where a
-//! measurement of this machine is at hand, [`Topology`](crate::Topology) prefers it.
+//! measurement of this machine is at hand, [`Topology`] prefers it.
 
 use std::fmt::{Display, Write};
 use std::str::{FromStr, SplitWhitespace};
