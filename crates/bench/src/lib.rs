@@ -6,7 +6,7 @@
 //! - Invariant: no time is reported for a query whose answer is wrong without saying so beside it.
 //! - Invariant: the data are in memory before the first time is taken.
 //!
-//! Reading order: [`record`], [`workload`], [`tpch`], [`scans`], [`report`], [`memory`].
+//! Reading order: [`record`], [`workload`], [`tpch`], [`scans`], [`report`], [`memory`], [`scheduling`].
 #![forbid(unsafe_code)]
 
 pub mod memory;
@@ -14,5 +14,6 @@ pub mod page_map;
 pub mod record;
 pub mod report;
 pub mod scans;
+pub mod scheduling;
 pub mod tpch;
 pub mod workload;

@@ -31,6 +31,8 @@ pub enum Command {
     Placement(PlacementArguments),
     /// Make TPC-H, load it, run the 22 queries, check every answer
     Demo(DemoArguments),
+    /// Run SQL and write down what every worker did when
+    Trace(TraceArguments),
     /// Measure
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -52,6 +54,8 @@ pub enum BenchCommand {
     Memory(MemoryArguments),
     /// Many clients that scan columns of many widths
     Scans(ScansArguments),
+    /// The scheduler: its cost, morsel sizes, an intruder on a core, query streams, the trace
+    Scheduling(SchedulingArguments),
 }
 
 /// What can be made.
@@ -202,6 +206,64 @@ pub struct MemoryArguments {
     pub mib: usize,
 }
 
+/// `nodewise bench scheduling`.
+#[derive(Args, Debug)]
+pub struct SchedulingArguments {
+    #[command(flatten)]
+    pub data: DataArguments,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+    /// Rounds of each experiment, after one to warm up
+    #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
+    pub runs: usize,
+    /// Only these experiments
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
+    pub only: Vec<Experiment>,
+}
+
+/// What `nodewise bench scheduling` measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Experiment {
+    /// An empty task, an empty morsel
+    Cost,
+    /// The time of a query by the size of its morsels
+    Morsels,
+    /// Morsels against static division, with somebody else on a core
+    Interference,
+    /// Throughput of 1 to 64 query streams
+    Streams,
+    /// What the trace costs
+    Trace,
+}
+
+/// `nodewise trace`.
+#[derive(Args, Debug)]
+pub struct TraceArguments {
+    /// Where the trace goes: JSON for the Perfetto viewer with a picture beside it, or only the picture if it ends in .svg
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Run this SQL; may be given several times
+    #[arg(
+        short = 'c',
+        long = "command",
+        value_name = "SQL",
+        required_unless_present = "file",
+        conflicts_with = "file"
+    )]
+    pub execute: Vec<String>,
+    /// Run the SQL of this file
+    #[arg(short, long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Run the SQL of this file before, without the trace: to load data
+    #[arg(long, value_name = "FILE")]
+    pub setup: Option<PathBuf>,
+    /// Run each -c in a session of its own, one begun every so many milliseconds
+    #[arg(long, value_name = "MS")]
+    pub stagger: Option<u64>,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+}
+
 /// `nodewise generate tpch`.
 #[derive(Args, Debug)]
 pub struct GenerateArguments {
@@ -332,6 +394,8 @@ mod tests {
         assert!(parse("nodewise simulate").is_ok());
         assert!(parse("nodewise simulate hana-08 --svg f.svg --seed 7 --clients 64").is_ok());
         assert!(parse("nodewise bench scans --clients 1,1024 --selectivity 10 --skewed").is_ok());
+        assert!(parse("nodewise trace -o f.json -c a -c b --stagger 10 --setup s").is_ok());
+        assert!(parse("nodewise bench scheduling --scale 0.1 --only cost,streams").is_ok());
         for wrong in [
             "nodewise demo --scale 0",
             "nodewise demo --scale x",
@@ -349,6 +413,9 @@ mod tests {
             "nodewise probe fast",
             "nodewise placement",
             "nodewise --machine abacus",
+            "nodewise trace -o f",
+            "nodewise trace -c a",
+            "nodewise bench scheduling --only nothing",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

@@ -24,7 +24,7 @@ const HELP: &str = "\
 Everything else is SQL and ends with a semicolon. Ctrl-C stops a running statement
 (three times: the program).
 Views of the database itself: SELECT * FROM nodewise.tables, columns, parts, column_placement, page_ranges,
-placement_demands, nodes, cpus, workers, jobs, traffic, settings.
+placement_demands, nodes, cpus, workers, thread_groups, watchdog, jobs, queries, trace, traffic, settings.
 ";
 
 /// Runs a dot command.

@@ -41,9 +41,13 @@ fn main() -> ExitCode {
         Some(Command::Bench(BenchCommand::Workload(options))) => {
             commands::bench::workload(&options)
         }
+        Some(Command::Trace(options)) => commands::trace::run(&options),
         Some(Command::Bench(BenchCommand::Memory(options))) => commands::bench::memory(&options),
         Some(Command::Bench(BenchCommand::Scans(options))) => commands::scans::scans(&options),
         Some(Command::Simulate(options)) => commands::simulate::run(&options),
+        Some(Command::Bench(BenchCommand::Scheduling(options))) => {
+            commands::scheduling::run(&options)
+        }
         Some(Command::Generate(GenerateCommand::Tpch(options))) => {
             commands::generate::run(&options)
         }

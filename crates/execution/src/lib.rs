@@ -4,7 +4,7 @@
 //! dictionary code or a position, and decimals stay 64-bit integers, as long as the layout proves that this is right.
 //!
 //! Reading order: `vector`, `layout`, `operator` (the three interfaces), `expression`, `scan`, then the sinks, `lower`,
-//! and `query`, which drives the pipelines of a plan over the scheduler.
+//! `query`, which drives the pipelines of a plan over the scheduler, and `wave`, which runs them.
 //!
 //! - Invariant: no operator knows a thread; local state is found by slot.
 //! - Invariant: every source of rows x worker count x schedule gives the same rows.
@@ -12,6 +12,7 @@
 
 pub mod aggregate;
 pub mod arrow;
+mod control;
 pub mod expression;
 pub mod filter;
 pub mod join;
@@ -31,7 +32,9 @@ mod testing;
 mod traffic;
 mod value;
 pub mod vector;
+mod wave;
 
+pub use control::{QueryControl, cancelled};
 pub use layout::{ColumnShape, Layout, Representation};
 pub use operator::{Next, Operator, PerSlot, Sink, Source, Team, WorkContext};
 pub use query::{Executed, PipelineReport, QueryContext, execute};

@@ -1,4 +1,8 @@
 //! Rows kept as they come, and rows read again: the sinks Materialize and Result, the sources Read and Values.
+//!
+//! P-HANA 5.2 divides an output by where its input was, and gives each region tasks with the affinity of its node. Here a
+//! batch stays on the node of the worker that wrote it, so that is its region: neighbours of one node are one range, and
+//! a range has as many morsels as it has batches.
 
 use std::ops::Range;
 
@@ -20,7 +24,7 @@ pub struct MaterializeSink {
     limit: Option<u64>,
     ordered: bool,
     seen: AtomicU64,
-    batches: PerSlot<Vec<Batch>>,
+    batches: PerSlot<Vec<(Batch, NodeId)>>,
 }
 
 impl MaterializeSink {
@@ -40,19 +44,25 @@ impl MaterializeSink {
 impl Sink for MaterializeSink {
     fn consume(&self, batch: Batch, context: &WorkContext) -> SqlResult<()> {
         self.seen.fetch_add(batch.rows as u64, Ordering::Relaxed);
-        self.batches.lock(context.slot).get_or_insert_default().push(batch);
+        self.batches.lock(context.slot).get_or_insert_default().push((batch, context.node));
         Ok(())
     }
 
     fn finish(&self, _team: &dyn Team) -> SqlResult<State> {
-        let mut batches: Vec<Batch> = self.batches.take_all().into_iter().flatten().collect();
+        let mut written: Vec<(Batch, NodeId)> =
+            self.batches.take_all().into_iter().flatten().collect();
         // Batches of one source position come from one worker, in order; the sort keeps that order.
-        batches.sort_by_key(|it| it.sequence);
+        written.sort_by_key(|it| it.0.sequence);
+        let (batches, mut homes): (Vec<Batch>, Vec<NodeId>) = written.into_iter().unzip();
         let batches = cut(batches, self.offset, self.limit);
+        if batches.len() != homes.len() {
+            homes.clear();
+        }
         Ok(State::Rows(Arc::new(Rows {
             layout: self.layout.clone(),
             batches,
             ordered: self.ordered,
+            homes,
         })))
     }
 
@@ -119,9 +129,17 @@ impl Source for ReadSource {
         &self.rows[0].layout
     }
 
-    /// The unit of these ranges is a batch, not a row.
+    /// The unit of these ranges is a batch, not a row. Neighbours with one home are one range.
     fn ranges(&self) -> Vec<MorselRange> {
-        vec![MorselRange { node: None, start: 0, end: *self.ends.last().unwrap_or(&0) }]
+        let home = |rows: &Rows, at: usize| rows.homes.get(at).copied();
+        let homes = self.rows.iter().flat_map(|it| (0..it.batches.len()).map(|at| home(it, at)));
+        let homes: Vec<Option<NodeId>> = homes.collect();
+        let mut start = 0;
+        let range = |run: &[Option<NodeId>]| {
+            let end = start + run.len() as u64;
+            MorselRange { node: run[0], start: std::mem::replace(&mut start, end), end }
+        };
+        homes.chunk_by(|a, b| a == b).map(range).collect()
     }
 
     fn morsel_rows(&self) -> u64 {
@@ -208,5 +226,59 @@ impl Source for ValuesSource {
 
     fn bytes_read(&self, _: Range<u64>, _: NodeId) -> Vec<(NodeId, u64)> {
         Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(sequence: u64) -> Batch {
+        Batch { rows: 1, columns: Vec::new(), sequence }
+    }
+
+    fn context(node: u16) -> WorkContext {
+        WorkContext { slot: usize::from(node), node: NodeId(node) }
+    }
+
+    /// What two workers, of nodes 0 and 1, wrote: (node, sequence).
+    fn written(all: &[(u16, u64)], offset: u64, limit: Option<u64>) -> Arc<Rows> {
+        let sink = MaterializeSink::new(Vec::new(), offset, limit, true, 2);
+        for &(node, sequence) in all {
+            sink.consume(batch(sequence), &context(node)).unwrap();
+        }
+        struct Nobody;
+        impl Team for Nobody {
+            fn slots(&self) -> usize {
+                2
+            }
+            fn run(
+                &self,
+                _: usize,
+                _: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+            ) -> SqlResult<()> {
+                Ok(())
+            }
+        }
+        match sink.finish(&Nobody).unwrap() {
+            State::Rows(rows) => rows,
+            State::Table(_) => unreachable!("a materialised state is rows"),
+        }
+    }
+
+    fn ranges(rows: Vec<Arc<Rows>>) -> Vec<(Option<u16>, u64, u64)> {
+        let source = ReadSource::new(rows).unwrap();
+        source.ranges().iter().map(|it| (it.node.map(|it| it.0), it.start, it.end)).collect()
+    }
+
+    #[test]
+    fn what_a_worker_wrote_is_read_at_home_first() {
+        let all = [(0, 1), (1, 4), (0, 2), (1, 3), (0, 9)];
+        let rows = written(&all, 0, None);
+        let runs = [(Some(0), 0, 2), (Some(1), 2, 4), (Some(0), 4, 5)];
+        assert_eq!(ranges(vec![rows.clone()]), runs);
+        assert_eq!(ranges(vec![rows.clone(), rows]).len(), 5, "the run goes on in the next state");
+        assert_eq!(ranges(vec![written(&[], 0, None)]), []);
+        assert_eq!(ranges(vec![written(&all, 1, Some(3))]), [(None, 0, 3)], "cut: not known");
     }
 }

@@ -64,8 +64,12 @@ pub trait Sink: Send + Sync {
 
 /// The workers, for sinks that finish in parallel.
 pub trait Team: Send + Sync {
-    /// Slots for local state: workers and one for the caller.
+    /// Slots for local state: workers, workers that may yet come, and one for the caller.
     fn slots(&self) -> usize;
+    /// Workers and the caller: what work is divided by.
+    fn width(&self) -> usize {
+        self.slots()
+    }
     /// Runs `body(task, context)` for each task below `tasks`, on as many workers as pay, and waits. Ends early with
     /// the first error, and with 57014 when the query is cancelled.
     fn run(

@@ -25,6 +25,8 @@ pub struct Rows {
     pub batches: Vec<Batch>,
     /// Whether the order means something.
     pub ordered: bool,
+    /// The node of the worker that wrote each batch, and so of its memory; empty where it is not known.
+    pub homes: Vec<hardware::NodeId>,
 }
 
 impl Rows {
@@ -37,7 +39,12 @@ impl Rows {
             Ok(Batch { columns, ..*batch })
         };
         let batches = self.batches.iter().map(convert).collect::<SqlResult<_>>()?;
-        Ok(Self { layout: layout.clone(), batches, ordered: self.ordered })
+        Ok(Self {
+            layout: layout.clone(),
+            batches,
+            ordered: self.ordered,
+            homes: self.homes.clone(),
+        })
     }
 
     /// All rows.

@@ -7,28 +7,24 @@
 
 use std::ops::ControlFlow;
 
+use hardware::NodeId;
 use scheduler::{
-    Affinity, CancelToken, JobOutcome, JobReport, Morsel, MorselBody, MorselContext, MorselRange,
-    PipelineJob, Scheduler,
+    CancelToken, JobHandle, JobOutcome, JobReport, Label, Morsel, MorselBody, MorselContext,
+    MorselRange, PipelineJob, Policy, Scheduler,
 };
 use stdx::sync::{Arc, Mutex};
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult};
 
+use crate::control::{QueryControl, cancelled};
 use crate::{Team, WorkContext};
 
 /// What every job of a query has in common.
 #[derive(Clone)]
 pub struct JobSettings {
-    /// Query class, lower first.
-    pub class: u8,
-    /// Age of the statement: the lower, the older, the sooner.
-    pub statement: u64,
-    /// Ends the query early.
-    pub cancel: CancelToken,
-    /// How many workers a job may have at once; `None` for all.
-    pub max_workers: Option<usize>,
-    /// How strongly tasks are tied to the nodes of their rows.
-    pub affinity: Affinity,
+    /// The statement.
+    pub control: Arc<QueryControl>,
+    /// The pipeline that the jobs belong to, for trace and views.
+    pub pipeline: u32,
 }
 
 /// The scheduler's workers on behalf of one query.
@@ -39,54 +35,89 @@ pub struct QueryTeam {
     pub settings: JobSettings,
 }
 
-type ScopedBody<'a> = dyn Fn(&MorselContext, Morsel) -> ControlFlow<()> + Sync + 'a;
-
-struct Scoped(*const ScopedBody<'static>);
+struct Scoped(*const dyn MorselBody);
 // SAFETY: the pointee is `Sync`, and `run_scoped` keeps it alive until the scheduler has let go of it.
 unsafe impl Send for Scoped {}
-// SAFETY: as above; a shared pointer to a `Sync` closure may be used by several threads.
+// SAFETY: as above; a shared pointer to a `Sync` body may be used by several threads.
 unsafe impl Sync for Scoped {}
 
 impl MorselBody for Scoped {
     fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()> {
         // SAFETY: the scheduler calls a body only between `submit` and the return of `wait`, and `run_scoped` does not
-        // return (nor unwind) before that, so the borrowed closure is alive.
-        unsafe { (*self.0)(context, morsel) }
+        // return (nor unwind) before that, so the borrowed body is alive.
+        unsafe { (*self.0).run(context, morsel) }
+    }
+
+    fn bytes_read(&self, morsel: Morsel, reader: NodeId) -> Vec<(NodeId, u64)> {
+        // SAFETY: as in `run`.
+        unsafe { (*self.0).bytes_read(morsel, reader) }
     }
 }
 
-/// Runs a job whose body borrows from the caller, and waits for it.
-pub fn run_scoped(
+/// A job whose body borrows from the caller.
+pub(crate) struct ScopedJob<'a> {
+    pub ranges: Vec<MorselRange>,
+    pub morsel_rows: u64,
+    pub policy: Policy,
+    pub label: Label,
+    /// Whether it runs on the calling thread.
+    pub inline: bool,
+    pub body: &'a (dyn MorselBody + 'a),
+}
+
+/// Ends the program when it is dropped: workers would go on with what the caller's end has freed.
+struct NoUnwinding;
+
+impl Drop for NoUnwinding {
+    fn drop(&mut self) {
+        eprintln!("a worker died while others work with borrowed data; there is no safe way on");
+        std::process::abort();
+    }
+}
+
+/// Runs jobs whose bodies borrow from the caller, all at once, and waits for them.
+pub(crate) fn run_scoped(
     scheduler: &Arc<Scheduler>,
-    settings: &JobSettings,
-    ranges: Vec<MorselRange>,
-    morsel_rows: u64,
-    inline: bool,
-    body: &ScopedBody<'_>,
-) -> JobReport {
-    let borrowed: *const ScopedBody<'_> = body;
-    // SAFETY: only the lifetime changes; the pointer is not used after this function returns (see `Scoped::run`).
-    let erased: *const ScopedBody<'static> = unsafe { std::mem::transmute(borrowed) };
-    let job = PipelineJob {
-        ranges,
-        morsel_rows,
-        affinity: settings.affinity,
-        class: settings.class,
-        statement: settings.statement,
-        max_workers: settings.max_workers,
-        cancel: settings.cancel.clone(),
-        body: Arc::new(Scoped(erased)),
+    control: &QueryControl,
+    jobs: Vec<ScopedJob<'_>>,
+) -> Vec<JobReport> {
+    enum Begun {
+        Inline(PipelineJob),
+        Submitted(JobHandle),
+    }
+    let no_unwinding = NoUnwinding;
+    let begin = |scoped: ScopedJob<'_>| {
+        let borrowed: *const (dyn MorselBody + '_) = scoped.body;
+        // SAFETY: only the lifetime changes; the pointer is not used after this function returns (see `Scoped::run`).
+        let erased: *const (dyn MorselBody + 'static) = unsafe { std::mem::transmute(borrowed) };
+        let body = Arc::new(Scoped(erased));
+        let job = PipelineJob::new(scoped.ranges, scoped.morsel_rows, body);
+        let mut job = job.with_policy(&scoped.policy);
+        job.statement = control.statement;
+        job.label = scoped.label;
+        job.cancel = control.cancel.clone();
+        if scoped.inline { Begun::Inline(job) } else { Begun::Submitted(scheduler.submit(job)) }
     };
-    if inline { scheduler.run_inline(job) } else { scheduler.run(job) }
+    // All are on their way before the caller does its own part.
+    let begun: Vec<Begun> = jobs.into_iter().map(begin).collect();
+    let end = |it| match it {
+        Begun::Inline(job) => scheduler.run_inline(job),
+        Begun::Submitted(handle) => scheduler.wait(&handle),
+    };
+    let reports = begun.into_iter().map(end).collect();
+    std::mem::forget(no_unwinding);
+    reports
 }
 
 /// Turns the end of a job into the error that ends the query, if it is one.
-pub fn check_outcome(report: &JobReport, error: Option<SqlError>) -> SqlResult<()> {
+pub fn check_outcome(
+    report: &JobReport,
+    error: Option<SqlError>,
+    cancel: &CancelToken,
+) -> SqlResult<()> {
     match (&report.outcome, error) {
         (_, Some(error)) => Err(error),
-        (JobOutcome::Cancelled, None) => {
-            Err(SqlError::new(SqlState::QUERY_CANCELED, "the query was cancelled"))
-        }
+        (JobOutcome::Cancelled, None) => Err(cancelled(cancel)),
         (JobOutcome::Panicked(message), None) => {
             Err(SqlError::internal(format!("a task of the query failed: {message}")))
         }
@@ -94,9 +125,32 @@ pub fn check_outcome(report: &JobReport, error: Option<SqlError>) -> SqlResult<(
     }
 }
 
+/// The tasks of a sink's finish as a body.
+struct Tasks<'a> {
+    body: &'a (dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    failed: Mutex<Option<SqlError>>,
+}
+
+impl MorselBody for Tasks<'_> {
+    fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()> {
+        let context = WorkContext { slot: context.slot, node: context.node };
+        for task in morsel.start..morsel.end {
+            if let Err(error) = (self.body)(task as usize, &context) {
+                self.failed.lock().get_or_insert(error);
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 impl Team for QueryTeam {
     fn slots(&self) -> usize {
         self.scheduler.slots()
+    }
+
+    fn width(&self) -> usize {
+        self.scheduler.workers() + 1
     }
 
     fn run(
@@ -107,19 +161,17 @@ impl Team for QueryTeam {
         if tasks == 0 {
             return Ok(());
         }
-        let failed: Mutex<Option<SqlError>> = Mutex::new(None);
-        let run = |context: &MorselContext, morsel: Morsel| {
-            let context = WorkContext { slot: context.slot, node: context.node };
-            for task in morsel.start..morsel.end {
-                if let Err(error) = body(task as usize, &context) {
-                    failed.lock().get_or_insert(error);
-                    return ControlFlow::Break(());
-                }
-            }
-            ControlFlow::Continue(())
+        let body = Tasks { body, failed: Mutex::new(None) };
+        let JobSettings { control, pipeline } = &self.settings;
+        let job = ScopedJob {
+            ranges: vec![MorselRange { node: None, start: 0, end: tasks as u64 }],
+            morsel_rows: 1,
+            policy: control.policy(),
+            label: Label { pipeline: *pipeline, finishing: true },
+            inline: tasks == 1,
+            body: &body,
         };
-        let ranges = vec![MorselRange { node: None, start: 0, end: tasks as u64 }];
-        let report = run_scoped(&self.scheduler, &self.settings, ranges, 1, tasks == 1, &run);
-        check_outcome(&report, failed.into_inner())
+        let reports = run_scoped(&self.scheduler, control, vec![job]);
+        check_outcome(&reports[0], body.failed.into_inner(), &control.cancel)
     }
 }

@@ -14,10 +14,13 @@ use std::time::{Duration, Instant};
 
 use hardware::{MachineError, Step, Worker, WorkerSpec, WorkerTeam};
 use stdx::parking::{Bell, Nap, Parking};
-use stdx::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use stdx::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex, hint, thread};
 
 use crate::{kernel, marks};
+
+/// How often who waits looks whether the workers are still there.
+const LOOK_AFTER_TEAM: Duration = Duration::from_secs(1);
 
 /// How long threads spin before they sleep.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +46,8 @@ pub struct Team {
     threads: Mutex<Threads>,
     pin: bool,
     spin: Spin,
+    /// Threads that wait and spin.
+    waiters: AtomicUsize,
 }
 
 /// The threads of a team.
@@ -115,7 +120,29 @@ impl Team {
         }
         open(Start::Go);
         let threads = Mutex::new(Threads { running: threads, closed: false });
-        Ok(Arc::new(Self { shared, threads, pin, spin }))
+        Ok(Arc::new(Self { shared, threads, pin, spin, waiters: AtomicUsize::new(0) }))
+    }
+
+    /// Spins until `done` holds, as long as a waiter spins and nobody else does: spinning saves one waiter the time it
+    /// takes to be woken, and takes it from the workers when many wait.
+    fn spin_until(&self, done: &dyn Fn() -> bool) -> bool {
+        if done() {
+            return true;
+        }
+        let start = Instant::now();
+        if self.waiters.fetch_add(1, Ordering::Relaxed) == 0 {
+            while start.elapsed() < self.spin.waiter {
+                for _ in 0..32 {
+                    hint::spin_loop();
+                }
+                if done() {
+                    self.waiters.fetch_sub(1, Ordering::Relaxed);
+                    return true;
+                }
+            }
+        }
+        self.waiters.fetch_sub(1, Ordering::Relaxed);
+        false
     }
 
     /// Panics when a worker did, because what the caller waits for may never come.
@@ -232,24 +259,21 @@ impl WorkerTeam for Team {
     }
 
     fn wait_until(&self, done: &dyn Fn() -> bool) {
-        let start = Instant::now();
-        loop {
-            if done() {
-                return;
-            }
-            if start.elapsed() >= self.spin.waiter {
-                break;
-            }
-            for _ in 0..32 {
-                hint::spin_loop();
-            }
+        self.wait_on(&self.shared.bell, done);
+    }
+
+    fn wait_on(&self, bell: &Bell, done: &dyn Fn() -> bool) {
+        if self.spin_until(done) {
+            return;
         }
-        self.shared.bell.wait_until(|| {
+        let done = || {
             done() || {
                 self.assert_alive();
                 false
             }
-        });
+        };
+        // A worker that panics rings its team's bell only.
+        while !bell.wait_for(LOOK_AFTER_TEAM, done) {}
     }
 
     fn notify(&self) {

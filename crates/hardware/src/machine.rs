@@ -6,6 +6,7 @@
 use std::fmt;
 use std::ptr::NonNull;
 
+use stdx::parking::Bell;
 use stdx::sync::Arc;
 use stdx::{Bytes, Nanos};
 
@@ -90,6 +91,11 @@ pub trait WorkerTeam: Send + Sync {
     /// the simulator runs workers, in an order that follows from its seed, until `done` holds. Panics there when
     /// every worker is idle and `done` still does not hold: a lost task.
     fn wait_until(&self, done: &dyn Fn() -> bool);
+    /// [`WorkerTeam::wait_until`], where `bell` is rung when `done` may have changed. Many may wait at once, each at a bell
+    /// of its own.
+    fn wait_on(&self, _bell: &Bell, done: &dyn Fn() -> bool) {
+        self.wait_until(done);
+    }
     /// Makes the waiters of [`WorkerTeam::wait_until`] look again.
     fn notify(&self);
     /// Waits until every worker has stopped.

@@ -13,6 +13,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::Session;
 use crate::plan_cache::PlanCache;
+use crate::running::Statements;
 
 /// How a database is set up.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +42,8 @@ pub struct Database {
     pub(crate) plans: PlanCache,
     /// What the nodes had free when a view asked last.
     pub(crate) memory: crate::views::MemoryReading,
-    statements: AtomicU64,
+    pub(crate) statements: Statements,
+    statement_numbers: AtomicU64,
 }
 
 impl Database {
@@ -55,9 +57,10 @@ impl Database {
         let scheduler = Scheduler::start(machine.clone(), SchedulerOptions { workers, stealing })
             .map_err(|error| machine_error(&error))?;
         let allocator = Allocator::new(machine.clone());
-        allocator.set_limit(memory_limit.or(machine.topology().memory_limit));
+        let limit = memory_limit.or(machine.topology().memory_limit);
+        allocator.set_limit(limit);
         let traffic = Arc::new(Traffic::new(machine.topology()));
-        Ok(Arc::new(Self {
+        let database = Arc::new(Self {
             scheduler,
             allocator,
             catalog: Catalog::new(),
@@ -66,9 +69,12 @@ impl Database {
             writer: Mutex::new(()),
             plans: PlanCache::default(),
             memory: Default::default(),
-            statements: AtomicU64::new(0),
+            statements: Statements::default(),
+            statement_numbers: AtomicU64::new(0),
             machine,
-        }))
+        });
+        database.guard_memory(limit);
+        Ok(database)
     }
 
     /// A new session; sessions on different threads run at once on the one pool of workers.
@@ -103,7 +109,7 @@ impl Database {
 
     /// The number of the next statement: its age when queues decide who goes first.
     pub(crate) fn next_statement(&self) -> u64 {
-        self.statements.fetch_add(1, Ordering::Relaxed)
+        self.statement_numbers.fetch_add(1, Ordering::Relaxed)
     }
 }
 

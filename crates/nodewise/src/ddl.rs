@@ -313,9 +313,7 @@ impl Session {
         result: SqlResult<T>,
     ) -> SqlResult<T> {
         match result {
-            Err(_) if cancel.is_cancelled() => {
-                Err(SqlError::new(SqlState::QUERY_CANCELED, "the statement was cancelled"))
-            }
+            Err(_) if cancel.is_cancelled() => Err(execution::cancelled(cancel)),
             other => other,
         }
     }

@@ -60,7 +60,9 @@ impl Session {
 
     /// Runs a prepared statement with a value for each of its parameters.
     pub fn execute_prepared(&mut self, prepared: &Prepared, values: &[Value]) -> SqlResult<Answer> {
-        self.guarded(|session, cancel| session.run_prepared(prepared, values, &cancel))
+        self.guarded("a prepared statement", |session, cancel| {
+            session.run_prepared(prepared, values, &cancel)
+        })
     }
 
     fn prepare_statement(

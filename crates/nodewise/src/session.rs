@@ -8,6 +8,7 @@ use planner::Statement;
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::running::UnderWay;
 use crate::settings::Settings;
 use crate::{Answer, CancelToken, Database, NoProgress, Prepared, Progress};
 
@@ -18,6 +19,10 @@ pub struct Session {
     pub(crate) progress: Arc<dyn Progress>,
     /// Prepared statements by name.
     pub(crate) prepared: HashMap<String, Prepared>,
+    /// Its number among all sessions.
+    pub(crate) number: u64,
+    /// The statement that runs.
+    pub(crate) under_way: Option<Arc<UnderWay>>,
     running: Arc<Mutex<CancelToken>>,
 }
 
@@ -34,7 +39,10 @@ impl CancelHandle {
 
 impl Session {
     pub(crate) fn new(database: Arc<Database>) -> Self {
+        let number = database.statements.next_session();
         Self {
+            number,
+            under_way: None,
             database,
             settings: Settings::default(),
             progress: Arc::new(NoProgress),
@@ -65,7 +73,7 @@ impl Session {
         let snapshot = self.database.catalog.snapshot();
         if let Some(cached) = self.database.plans.get(sql, snapshot.version()) {
             let planned = self.database.machine.now();
-            let mut answer = self.guarded(|session, cancel| {
+            let mut answer = self.guarded(sql, |session, cancel| {
                 session.run_plan_on(&cached.plan, &snapshot, &cached.schema, &cancel)
             })?;
             answer.profile.planning = planned - started;
@@ -76,7 +84,7 @@ impl Session {
         let mut answers = Vec::with_capacity(statements.len());
         let only = statements.len() == 1;
         for statement in statements {
-            let mut answer = self.guarded(|session, cancel| match statement {
+            let mut answer = self.guarded(sql, |session, cancel| match statement {
                 Statement::Query { query } => session.select(&query, only.then_some(sql), &cancel),
                 other => session.run_statement(other, cancel),
             })?;
@@ -90,12 +98,16 @@ impl Session {
     /// replaced whole, so there is no half-changed state to fear.
     pub(crate) fn guarded(
         &mut self,
+        text: &str,
         run: impl FnOnce(&mut Self, CancelToken) -> SqlResult<Answer>,
     ) -> SqlResult<Answer> {
         let cancel = CancelToken::new();
         *self.running.lock() = cancel.clone();
+        self.under_way = Some(self.begin(text, &cancel));
         let run = AssertUnwindSafe(|| run(self, cancel));
-        catch_unwind(run).unwrap_or_else(|panic| {
+        let ended = catch_unwind(run);
+        self.under_way = None;
+        ended.unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text =
                 text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");

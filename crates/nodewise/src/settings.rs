@@ -1,8 +1,9 @@
 //! What `SET` changes and `SHOW` shows.
 
-use scheduler::Affinity;
 use storage::Placement;
 use types::{SqlError, SqlResult, SqlState};
+
+use crate::scheduling::Scheduling;
 
 /// The settings of a session.
 #[derive(Clone, Debug)]
@@ -11,45 +12,12 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// Query class: the lower goes first.
     pub priority: u8,
-    /// How tasks are tied to nodes.
-    pub strategy: Strategy,
+    /// How statements are scheduled.
+    pub scheduling: Scheduling,
     /// Whether an observer outside of the machine is told to count accesses.
     pub access_counting: bool,
     /// How tables that this session makes are placed where it says nothing else.
     pub default_placement: Placement,
-}
-
-/// How tasks are tied to the nodes of their rows (P-HANA 6).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Strategy {
-    /// Not at all: any worker takes any morsel.
-    Os,
-    /// Workers of the node come first, others may steal.
-    Target,
-    /// Only workers of the node.
-    Bound,
-}
-
-impl Strategy {
-    const ALL: [(&'static str, Self); 3] =
-        [("os", Self::Os), ("target", Self::Target), ("bound", Self::Bound)];
-
-    /// What it means for a job.
-    pub fn affinity(self) -> Affinity {
-        match self {
-            Self::Os => Affinity::None,
-            Self::Target => Affinity::Soft,
-            Self::Bound => Affinity::Hard,
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1)
-    }
-
-    fn name(self) -> &'static str {
-        Self::ALL.iter().find(|it| it.1 == self).expect("invariant: each has a name").0
-    }
 }
 
 /// A setting as the views show it.
@@ -67,22 +35,25 @@ impl Default for Settings {
         Self {
             workers: None,
             priority: scheduler::class::NORMAL,
-            strategy: Strategy::Target,
-            access_counting: false,
             default_placement: Placement::Auto,
+            scheduling: Scheduling::default(),
+            access_counting: false,
         }
     }
 }
 
 const WORKERS: &str = "workers";
 const PRIORITY: &str = "priority";
-const STRATEGY: &str = "strategy";
 const ACCESS_COUNTING: &str = "access_counting";
 const DEFAULT_PLACEMENT: &str = "default_placement";
 
 impl Settings {
     /// Changes a setting; `None` gives it back its default.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<()> {
+        let known = name.to_ascii_lowercase();
+        if Scheduling::knows(&known) {
+            return self.scheduling.set(&known, value);
+        }
         let Some(value) = value else { return self.reset(name) };
         let invalid = |wanted: &str| {
             SqlError::new(
@@ -98,10 +69,6 @@ impl Settings {
             },
             PRIORITY => {
                 self.priority = value.parse().map_err(|_| invalid("a number from 0 to 255"))?;
-            }
-            STRATEGY => {
-                self.strategy =
-                    Strategy::named(value).ok_or_else(|| invalid("os, target or bound"))?;
             }
             ACCESS_COUNTING => {
                 self.access_counting = match value.to_ascii_lowercase().as_str() {
@@ -124,7 +91,6 @@ impl Settings {
         match name.to_ascii_lowercase().as_str() {
             WORKERS => self.workers = defaults.workers,
             PRIORITY => self.priority = defaults.priority,
-            STRATEGY => self.strategy = defaults.strategy,
             ACCESS_COUNTING => self.access_counting = defaults.access_counting,
             DEFAULT_PLACEMENT => self.default_placement = defaults.default_placement,
             _ => return Err(unknown(name)),
@@ -134,7 +100,7 @@ impl Settings {
 
     /// All settings of the session.
     pub fn list(&self) -> Vec<Setting> {
-        vec![
+        let mut all = vec![
             Setting {
                 name: WORKERS,
                 value: self.workers.map_or_else(|| "all".to_owned(), |it| it.to_string()),
@@ -146,11 +112,6 @@ impl Settings {
                 description: "query class, the lower number is served first",
             },
             Setting {
-                name: STRATEGY,
-                value: self.strategy.name().to_owned(),
-                description: "how tasks are tied to nodes: os, target, bound",
-            },
-            Setting {
                 name: ACCESS_COUNTING,
                 value: if self.access_counting { "on" } else { "off" }.to_owned(),
                 description: "has the access counter of the lab count what workers read and write",
@@ -160,7 +121,9 @@ impl Settings {
                 value: self.default_placement.name().to_owned(),
                 description: "how new tables are placed: auto, rr, ivp, pp, interleave, os",
             },
-        ]
+        ];
+        all.extend(self.scheduling.list());
+        all
     }
 
     /// One setting.

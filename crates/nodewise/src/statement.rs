@@ -16,8 +16,12 @@ use crate::parallel::LoadTeam;
 use crate::plan_cache::CachedPlan;
 use crate::prepared::tables_of;
 use crate::result::{schema_of, to_record_batches};
+use crate::scheduling::{list_of_database, set_of_database};
 use crate::session::done;
 use crate::{Answer, CancelToken, QueryProfile, Session, views};
+
+/// How the names of views begin, and of no table.
+const VIEW_PREFIX: &str = "nodewise.";
 
 /// Tables by id.
 pub(crate) type Tables = HashMap<TableId, Arc<Table>>;
@@ -111,6 +115,10 @@ impl Session {
         statement: Statement,
         cancel: CancelToken,
     ) -> SqlResult<Answer> {
+        use Statement::{CopyFrom, CreateTableAs, Insert};
+        if matches!(statement, CopyFrom { .. } | CreateTableAs { .. } | Insert { .. }) {
+            self.wait_for_place()?;
+        }
         match statement {
             Statement::Query { query } => self.select(&query, None, &cancel),
             Statement::Explain { query, analyze, format } => {
@@ -154,6 +162,10 @@ impl Session {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }
             Statement::Set { name, value } => {
+                let lower = name.to_ascii_lowercase();
+                if set_of_database(&self.database, &lower, value.as_deref())? {
+                    return Ok(done("SET"));
+                }
                 let counted = self.settings.access_counting;
                 self.settings.set(&name, value.as_deref())?;
                 if self.settings.access_counting != counted {
@@ -162,8 +174,20 @@ impl Session {
                 Ok(done("SET"))
             }
             Statement::Show { name } => {
-                let value = self.settings.get(&name)?;
+                let mut all = list_of_database(&self.database).into_iter();
+                let value = match all.find(|it| it.name.eq_ignore_ascii_case(&name)) {
+                    Some(setting) => setting.value,
+                    None => self.settings.get(&name)?,
+                };
                 text_answer("SHOW", &name, vec![&value])
+            }
+            Statement::Kill { statement } => {
+                self.database.kill(statement)?;
+                Ok(done("KILL"))
+            }
+            Statement::AlterQuery { statement, name, value } => {
+                self.database.steer(statement, &name, &value)?;
+                Ok(done("ALTER QUERY"))
             }
         }
     }
@@ -262,16 +286,17 @@ impl Session {
         tables: Tables,
         cancel: &CancelToken,
     ) -> SqlResult<Executed> {
+        // Who only looks at views, as to see who is in the way, need not wait for a place.
+        let is_view = |it: &Arc<Table>| it.name.starts_with(VIEW_PREFIX);
+        if tables.values().any(|it| !is_view(it)) {
+            self.wait_for_place()?;
+        }
         let context = QueryContext {
             scheduler: self.database.scheduler.clone(),
             machine: self.database.machine.clone(),
             tables,
             traffic: self.database.traffic.clone(),
-            cancel: cancel.clone(),
-            class: self.settings.priority,
-            statement: self.database.next_statement(),
-            max_workers: self.settings.workers,
-            affinity: self.settings.strategy.affinity(),
+            control: self.control(cancel),
         };
         execute(plan, &context)
     }
@@ -293,13 +318,7 @@ impl Session {
     pub(crate) fn load_team(&self, cancel: &CancelToken) -> LoadTeam {
         LoadTeam(QueryTeam {
             scheduler: self.database.scheduler.clone(),
-            settings: JobSettings {
-                class: self.settings.priority,
-                statement: self.database.next_statement(),
-                cancel: cancel.clone(),
-                max_workers: self.settings.workers,
-                affinity: self.settings.strategy.affinity(),
-            },
+            settings: JobSettings { control: self.control(cancel), pipeline: 0 },
         })
     }
 }

@@ -157,6 +157,20 @@ pub enum Statement {
         /// Its value as text, `None` for DEFAULT.
         value: Option<String>,
     },
+    /// KILL of a statement that is under way.
+    Kill {
+        /// Its number.
+        statement: u64,
+    },
+    /// ALTER QUERY: another setting for a statement that is under way.
+    AlterQuery {
+        /// Its number.
+        statement: u64,
+        /// The setting.
+        name: String,
+        /// Its value as text.
+        value: String,
+    },
     /// SHOW of a setting.
     Show {
         /// The setting; `all` for all.

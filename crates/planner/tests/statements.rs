@@ -26,6 +26,18 @@ fn statements_become_data() {
         one("SET nodewise.strategy = 'Bound'"),
         Statement::Set { name: "nodewise.strategy".into(), value: Some("Bound".into()) }
     );
+    assert_eq!(one("KILL QUERY 12"), Statement::Kill { statement: 12 });
+    let alter = |name: &str, value: &str| Statement::AlterQuery {
+        statement: 7,
+        name: name.into(),
+        value: value.into(),
+    };
+    assert_eq!(one("ALTER QUERY 7 PRIORITY 5"), alter("priority", "5"));
+    assert_eq!(one("alter query 7 set Stealing = None; "), alter("stealing", "None"));
+    assert_eq!(one("ALTER /* that */ QUERY 7 SET nodes TO '0, 2'"), alter("nodes", "0, 2"));
+    for wrong in ["ALTER QUERY", "ALTER QUERY 7", "ALTER QUERY 7 SET x", "ALTER QUERY 7 PRIORITY"] {
+        assert_eq!(Planner::new().parse(wrong).unwrap_err().state.0, "42601", "{wrong}");
+    }
     assert_eq!(one("SHOW strategy"), Statement::Show { name: "strategy".into() });
     assert_eq!(
         one("DROP TABLE IF EXISTS a, \"B\""),

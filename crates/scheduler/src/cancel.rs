@@ -1,8 +1,25 @@
-//! Cancelling: a mark that workers see at the next morsel boundary (P-HYPER 3.2).
+//! Cancelling: a mark that workers see at the next morsel boundary (P-HYPER 3.2), and the bell that wakes who waits.
 
 use hardware::WorkerTeam;
-use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use stdx::sync::{Arc, Mutex, RwLock};
+use stdx::parking::Bell;
+use stdx::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use stdx::sync::{Arc, RwLock};
+
+/// Why a statement was ended early.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CancelReason {
+    /// Its client asked for it, or has gone.
+    Client,
+    /// Somebody else asked for it.
+    Killed,
+    /// It ran for longer than it may.
+    Timeout,
+    /// The machine or its limit ran out of memory.
+    Memory,
+}
+
+const REASONS: [CancelReason; 4] =
+    [CancelReason::Client, CancelReason::Killed, CancelReason::Timeout, CancelReason::Memory];
 
 /// Marks the jobs that carry it for an early end. Clones share the mark.
 #[derive(Clone)]
@@ -11,41 +28,52 @@ pub struct CancelToken {
 }
 
 struct Mark {
-    cancelled: AtomicBool,
-    /// Schedulers that hold jobs with this token; nearly always one.
-    listeners: Mutex<Vec<Arc<Signal>>>,
+    /// Zero, or one more than the place of the reason in [`REASONS`].
+    reason: AtomicU8,
+    /// Rung when the mark is set and when a job that carries it has ended.
+    bell: Bell,
 }
 
 impl CancelToken {
     /// A token without the mark.
     pub fn new() -> Self {
-        let mark = Mark { cancelled: AtomicBool::new(false), listeners: Mutex::new(Vec::new()) };
-        Self { mark: Arc::new(mark) }
+        Self { mark: Arc::new(Mark { reason: AtomicU8::new(0), bell: Bell::new() }) }
     }
 
-    /// Sets the mark and makes waiting jobs end even when every worker is busy with others. Takes a lock: call it
-    /// from a thread, not from inside a signal handler.
+    /// Sets the mark on behalf of the client. Takes a lock: call it from a thread, not from inside a signal handler.
     pub fn cancel(&self) {
-        if !self.mark.cancelled.swap(true, Ordering::AcqRel) {
-            let listeners = std::mem::take(&mut *self.mark.listeners.lock());
-            for listener in listeners {
-                listener.look_again();
-            }
+        self.cancel_because(CancelReason::Client);
+    }
+
+    /// Sets the mark and makes those who wait look, so that a job ends even when every worker is busy with others. The
+    /// first reason stays.
+    pub fn cancel_because(&self, reason: CancelReason) {
+        let code = REASONS.iter().position(|it| *it == reason).map_or(1, |it| it as u8 + 1);
+        let order = Ordering::AcqRel;
+        if self.mark.reason.compare_exchange(0, code, order, Ordering::Acquire).is_ok() {
+            self.ring();
         }
     }
 
     /// Whether the mark is set.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        self.mark.cancelled.load(Ordering::Acquire)
+        self.mark.reason.load(Ordering::Acquire) != 0
     }
 
-    /// Makes `cancel` tell a scheduler.
-    pub(crate) fn listen(&self, signal: &Arc<Signal>) {
-        let mut listeners = self.mark.listeners.lock();
-        if !listeners.iter().any(|it| Arc::ptr_eq(it, signal)) {
-            listeners.push(Arc::clone(signal));
-        }
+    /// Why the mark was set, if it is.
+    pub fn reason(&self) -> Option<CancelReason> {
+        let code = self.mark.reason.load(Ordering::Acquire);
+        code.checked_sub(1).map(|it| REASONS[usize::from(it)])
+    }
+
+    /// Where to wait for what happens to the jobs of this token.
+    pub(crate) fn bell(&self) -> &Bell {
+        &self.mark.bell
+    }
+
+    pub(crate) fn ring(&self) {
+        self.mark.bell.ring();
     }
 }
 
@@ -57,11 +85,11 @@ impl Default for CancelToken {
 
 impl std::fmt::Debug for CancelToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CancelToken").field("cancelled", &self.is_cancelled()).finish()
+        f.debug_struct("CancelToken").field("reason", &self.reason()).finish()
     }
 }
 
-/// What workers and waiters watch: a counter that moves when the queues or a mark changed, and the team to wake.
+/// What workers watch: a counter that moves when the queues changed, and the team to wake.
 pub(crate) struct Signal {
     version: AtomicU64,
     /// Set after the workers were made, since they hold the signal themselves; taken when the scheduler ends.
@@ -91,12 +119,7 @@ impl Signal {
         self.version.fetch_add(1, Ordering::AcqRel);
     }
 
-    pub(crate) fn look_again(&self) {
-        self.bump();
-        self.notify();
-    }
-
-    /// Waiters look whether their job has ended.
+    /// Those who wait for anything look again.
     pub(crate) fn notify(&self) {
         if let Some(team) = self.team() {
             team.notify();

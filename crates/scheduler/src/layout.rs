@@ -4,9 +4,12 @@
 use std::collections::BTreeMap;
 
 use hardware::topology::Cpu;
-use hardware::{LlcId, NodeId, SocketId, Topology};
+use hardware::{CpuId, LlcId, NodeId, SocketId, Topology};
 
 use crate::affinity::StealingScope;
+
+/// Hardware threads of a thread group at most: more would queue for its lock (P-HANA 5.1).
+const GROUP_CPUS: usize = 32;
 
 /// The seating plan. A *place* is a node with workers.
 pub(crate) struct Layout {
@@ -17,6 +20,8 @@ pub(crate) struct Layout {
     pub(crate) places: Vec<Place>,
     /// Place and cache of each group.
     pub(crate) groups: Vec<(usize, LlcId)>,
+    /// The node of each hardware thread, by number.
+    pub(crate) node_of_cpu: BTreeMap<CpuId, NodeId>,
     /// The place that serves a node, by node number: its own, or the nearest with workers.
     homes: Vec<Option<usize>>,
 }
@@ -31,11 +36,12 @@ pub(crate) struct Place {
     pub(crate) nearest: Vec<usize>,
 }
 
-/// A group where a worker looks for jobs, and whether it may take hard ones there.
+/// A group where a worker looks for jobs, and how far it has to go for it: hard jobs are taken at home only, others as
+/// far as their scope allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stop {
     pub(crate) group: usize,
-    pub(crate) hard: bool,
+    pub(crate) reach: StealingScope,
 }
 
 impl Layout {
@@ -49,10 +55,12 @@ impl Layout {
         let quota = topology.cpu_quota.map_or(usize::MAX, |it| it.max(0.0).ceil() as usize);
         let count = workers.unwrap_or(order.len().min(quota)).max(1);
         let mut seats: Vec<Cpu> = order.iter().cycle().take(count).copied().cloned().collect();
-        seats.sort_by_key(|it| (it.node, it.llc, it.id));
+        seats.sort_by_key(|it| (it.node, it.llc, it.core, it.id));
+        let crowds = crowds(&seats);
 
         let mut places: Vec<Place> = Vec::new();
         let mut groups: Vec<(usize, LlcId)> = Vec::new();
+        let mut last_crowd = None;
         let mut group_of = Vec::with_capacity(count);
         for (worker, seat) in seats.iter().enumerate() {
             if places.last().is_none_or(|it| it.node != seat.node) {
@@ -63,7 +71,9 @@ impl Layout {
                 places.push(place);
             }
             let place = places.len() - 1;
-            if groups.last() != Some(&(place, seat.llc)) {
+            let crowd = Some((place, seat.llc, crowds[worker]));
+            if last_crowd != crowd {
+                last_crowd = crowd;
                 places[place].groups.push(groups.len());
                 groups.push((place, seat.llc));
             }
@@ -84,7 +94,8 @@ impl Layout {
         for node in &topology.nodes {
             homes[node.id.index()] = serving(node.id).first().copied();
         }
-        Some(Self { seats, group_of, places, groups, homes })
+        let node_of_cpu = topology.cpus.iter().map(|it| (it.id, it.node)).collect();
+        Some(Self { seats, group_of, places, groups, node_of_cpu, homes })
     }
 
     /// The place that serves a node; `None` for a node that the machine does not have.
@@ -92,30 +103,50 @@ impl Layout {
         self.homes.get(node.index()).copied().flatten()
     }
 
-    /// Where a worker looks, in order: its group, the others of its node, then places by distance within the scope.
-    pub(crate) fn stops(&self, worker: usize, scope: StealingScope) -> Vec<Stop> {
-        let own = self.group_of[worker];
+    /// The nearest place to another one among those that are allowed; itself when none is.
+    pub(crate) fn nearest_allowed(&self, place: usize, allowed: &[bool]) -> usize {
+        self.places[place].nearest.iter().copied().find(|&it| allowed[it]).unwrap_or(place)
+    }
+
+    /// Where a worker of a group looks, in order: its group, the others of its node, then places by distance. `turn`
+    /// numbers the workers, so that they start at different groups of a place and do not queue for the same lock.
+    pub(crate) fn stops(&self, own: usize, turn: usize) -> Vec<Stop> {
         let home = self.groups[own].0;
         let socket = self.places[home].socket;
-        let mut stops = Vec::new();
+        let mut stops = Vec::with_capacity(self.groups.len());
         for &place in &self.places[home].nearest {
-            let near = place == home;
-            let allowed = match scope {
-                StealingScope::None => near,
-                StealingScope::Socket => near || self.places[place].socket == socket,
-                StealingScope::All => true,
+            let reach = match place {
+                _ if place == home => StealingScope::None,
+                _ if self.places[place].socket == socket => StealingScope::Socket,
+                _ => StealingScope::All,
             };
-            if allowed {
-                let groups = &self.places[place].groups;
-                // Workers start at different groups of a place, so that they do not queue for the same lock.
-                let first =
-                    groups.iter().position(|&it| it == own).unwrap_or(worker % groups.len());
-                let around = groups.iter().cycle().skip(first).take(groups.len());
-                stops.extend(around.map(|&group| Stop { group, hard: near }));
-            }
+            let groups = &self.places[place].groups;
+            let first = groups.iter().position(|&it| it == own).unwrap_or(turn % groups.len());
+            let around = groups.iter().cycle().skip(first).take(groups.len());
+            stops.extend(around.map(|&group| Stop { group, reach }));
         }
         stops
     }
+}
+
+/// For each seat the part of its cache's seats it belongs to: caches with more than [`GROUP_CPUS`] seats are divided
+/// evenly, and seats of one core stay together.
+fn crowds(seats: &[Cpu]) -> Vec<usize> {
+    let mut crowds = vec![0; seats.len()];
+    let mut start = 0;
+    for cache in seats.chunk_by(|a, b| (a.node, a.llc) == (b.node, b.llc)) {
+        let each = cache.len().div_ceil(cache.len().div_ceil(GROUP_CPUS));
+        let (mut crowd, mut first) = (0, 0);
+        for at in 0..cache.len() {
+            let new_core = at > 0 && cache[at].core != cache[at - 1].core;
+            if at - first >= each && new_core {
+                (crowd, first) = (crowd + 1, at);
+            }
+            crowds[start + at] = crowd;
+        }
+        start += cache.len();
+    }
+    crowds
 }
 
 /// The hardware threads in the order in which they get workers: distinct cores before SMT siblings, then round the
@@ -204,18 +235,37 @@ mod tests {
     }
 
     #[test]
-    fn stops_go_outward_and_only_those_of_the_node_are_hard() {
+    fn stops_go_outward_and_tell_how_far() {
         let epyc = layout("epyc", None);
         let worker = epyc.places[2].workers[5];
         let own = epyc.group_of[worker];
-        let stops = epyc.stops(worker, StealingScope::All);
+        let stops = epyc.stops(own, worker);
         assert_eq!(stops.len(), 16);
-        assert_eq!(stops[0], Stop { group: own, hard: true });
+        assert_eq!(stops[0], Stop { group: own, reach: StealingScope::None });
         let groups = &epyc.places[2].groups;
-        assert!(stops[..4].iter().all(|it| it.hard && groups.contains(&it.group)));
-        assert!(stops[4..].iter().all(|it| !it.hard && !groups.contains(&it.group)));
-        assert_eq!(epyc.stops(worker, StealingScope::None), stops[..4]);
+        let near = |it: &Stop| it.reach == StealingScope::None && groups.contains(&it.group);
+        assert!(stops[..4].iter().all(near) && !stops[4..].iter().any(near));
         let sub = layout("sub_numa", None);
-        assert_eq!(sub.stops(0, StealingScope::Socket).len(), 2);
+        let reaches: Vec<_> = sub.stops(0, 0).iter().map(|it| it.reach).collect();
+        assert!(reaches.is_sorted());
+        assert_eq!(reaches[..2], [StealingScope::None, StealingScope::Socket]);
+    }
+
+    #[test]
+    fn large_caches_are_divided_and_siblings_stay_together() {
+        let mut large = samples::by_name("laptop").unwrap();
+        let like = large.cpus[0].clone();
+        large.cpus =
+            (0..140).map(|it| Cpu { id: CpuId(it), core: it % 70, ..like.clone() }).collect();
+        let layout = Layout::new(&large, None).unwrap();
+        assert_eq!((layout.groups.len(), layout.places.len()), (5, 1));
+        let mut group_of_core = BTreeMap::new();
+        let mut sizes = vec![0; 5];
+        for (seat, &group) in layout.seats.iter().zip(&layout.group_of) {
+            assert_eq!(*group_of_core.entry(seat.core).or_insert(group), group);
+            sizes[group] += 1;
+        }
+        assert!(sizes.iter().all(|it| (20..=GROUP_CPUS).contains(it)), "{sizes:?}");
+        assert_eq!(layout.nearest_allowed(0, &[false]), 0);
     }
 }

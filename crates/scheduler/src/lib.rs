@@ -15,33 +15,52 @@
 //! - Invariant: a hard job's ranges run only on workers of their home node.
 //! - Invariant: when a wait returns, no morsel of the job runs and the scheduler has let go of its body.
 //! - Invariant: a panic in a body ends its job, never a worker or a waiter.
+//! - Invariant: what is under way ends: by itself, by its mark within a morsel per worker, or with the scheduler.
 //! - Invariant: nothing here knows columns or pages; who makes a job asks the page-socket map and passes an affinity.
 //!
-//! Reading order: `affinity`, `morsel` (cursors), `queue`, `cancel`, `job`,
-//! `lifecycle`, `thread_group`, `layout`, `worker`,
-//! `scheduler`, `stats`, `concurrency`.
+//! Reading order: `affinity`, `policy`, `morsel` (cursors), `queue`, `cancel`, `job`, `terms` (what may change under a job
+//! that runs), `lifecycle`, `thread_group` (who works and who rests), `layout`, `worker`, `watchdog`, `scheduler`, `graph`,
+//! `learn` (the adaptive strategy), `concurrency` and `hint`, `admission`, `trace`, `stats`.
 #![forbid(unsafe_code)]
 
+mod admission;
 mod affinity;
+mod alarm;
 mod cancel;
 mod concurrency;
+// It adds no concurrency of its own, and loom's `Arc` cannot hold its bodies.
+#[cfg(not(loom))]
+mod graph;
+pub mod hint;
 mod job;
 mod layout;
+mod learn;
 mod lifecycle;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod morsel;
+mod policy;
 mod queue;
 mod scheduler;
 mod shared;
 mod stats;
+mod terms;
 mod thread_group;
+mod trace;
+mod watchdog;
 mod worker;
 
-pub use affinity::{Affinity, StealingScope, class};
-pub use cancel::CancelToken;
+pub use admission::{Admission, Admitted, Refused};
+pub use affinity::{Affinity, Binding, StealingScope, Strategy, class};
+pub use cancel::{CancelReason, CancelToken};
 pub use concurrency::{concurrency_hint, scan_tasks, weighted_tasks};
-pub use job::{JobHandle, JobId, JobOutcome, JobReport, PipelineJob, WorkerShare};
+#[cfg(not(loom))]
+pub use graph::{TaskGraph, TaskId};
+pub use job::{JobHandle, JobId, JobOutcome, JobReport, Label, PipelineJob, WorkerShare};
 pub use morsel::{Morsel, MorselBody, MorselContext, MorselRange};
-pub use scheduler::{Scheduler, SchedulerOptions};
-pub use stats::{JobStats, SchedulerStats, WorkerId, WorkerState, WorkerStats};
+pub use policy::{MorselSize, Policy};
+pub use scheduler::{AlarmGuard, Scheduler, SchedulerOptions};
+pub use stats::{
+    GroupStats, JobStats, SchedulerStats, WatchdogStats, WorkerId, WorkerState, WorkerStats,
+};
+pub use trace::TraceEvent;

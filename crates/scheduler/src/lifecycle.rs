@@ -1,20 +1,24 @@
 //! A job from submission to its end: who takes part, what ends it early, when it is over.
 //!
 //! ```text
-//! submitted -> queued -> (workers join, cut, leave) -> closed by the last one out -> finished
+//! submitted -> (others end) -> queued -> (workers join, cut, leave) -> closed by the last one out -> finished
 //! ```
 //!
 //! A worker joins before it cuts its first morsel and leaves after its last. The job is over when nobody takes part and
 //! nothing is left to cut (or cutting was halted); whoever sees that first closes it, and closing happens once.
 
+use std::ops::Range;
+
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex};
 
-use crate::affinity::Priority;
+use crate::affinity::{Affinity, Priority};
 use crate::cancel::CancelToken;
-use crate::job::{JobId, JobOutcome, JobReport, WorkerShare};
-use crate::morsel::{Cursors, Morsel, MorselBody};
+use crate::job::{JobId, JobOutcome, JobReport, Label, WorkerShare};
+use crate::learn::{Lesson, Verdict};
+use crate::morsel::{Cursors, MorselBody};
+use crate::terms::Terms;
 
 /// The workers on a job, and whether it is closed to them.
 pub(crate) struct Participants(AtomicUsize);
@@ -70,6 +74,18 @@ impl Participants {
         self.0.load(Ordering::Relaxed) & !CLOSED
     }
 
+    /// Leaves if there are more than `max`; for a participant. True when it has left, and then it is not the last one.
+    pub(crate) fn step_out(&self, max: usize) -> bool {
+        let mut now = self.0.load(Ordering::Acquire);
+        while now > max.max(1) {
+            match self.0.compare_exchange(now, now - 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(other) => now = other,
+            }
+        }
+        false
+    }
+
     fn close(&self) -> bool {
         self.0.compare_exchange(0, CLOSED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -83,19 +99,29 @@ const PANICKED: u8 = 3;
 /// A submitted job.
 pub(crate) struct JobState {
     pub(crate) id: JobId,
-    pub(crate) priority: Priority,
-    pub(crate) hard: bool,
-    pub(crate) max_workers: usize,
+    pub(crate) statement: u64,
+    pub(crate) label: Label,
+    pub(crate) traced: bool,
+    pub(crate) terms: Terms,
     pub(crate) cursors: Cursors,
     pub(crate) participants: Participants,
-    /// The groups in whose queues it stands.
-    pub(crate) groups: Vec<usize>,
-    cancel: CancelToken,
+    /// The queues it stands in once it may run, as (group, cursor).
+    pub(crate) tickets: Vec<(usize, usize)>,
+    /// The places whose workers may take part; `None` for all.
+    pub(crate) places: Option<Vec<bool>>,
+    pub(crate) cancel: CancelToken,
+    /// Jobs that must end before it may run, and one for its submission.
+    pub(crate) waits_for: AtomicUsize,
+    /// Jobs that wait for it; `None` once it has ended.
+    dependents: Mutex<Option<Vec<Arc<JobState>>>>,
     /// Why cutting was halted; the first reason stays.
     ending: AtomicU8,
+    /// Whether morsels that were cut were given up.
+    dropped: AtomicBool,
     finished: AtomicBool,
     /// Gone when the job is finished, so that the client is again its only owner.
     body: Mutex<Option<Arc<dyn MorselBody>>>,
+    lesson: Mutex<Lesson>,
     tally: Mutex<Tally>,
 }
 
@@ -106,16 +132,19 @@ struct Tally {
     finished: Nanos,
     /// Fixed by the one who closed the job: a mark set later changes no report.
     outcome: JobOutcome,
+    verdict: Option<Verdict>,
 }
 
 /// What a job's state is made from.
 pub(crate) struct JobParts {
     pub(crate) id: JobId,
-    pub(crate) priority: Priority,
-    pub(crate) hard: bool,
-    pub(crate) max_workers: usize,
+    pub(crate) statement: u64,
+    pub(crate) label: Label,
+    pub(crate) traced: bool,
+    pub(crate) terms: Terms,
     pub(crate) cursors: Cursors,
-    pub(crate) groups: Vec<usize>,
+    pub(crate) tickets: Vec<(usize, usize)>,
+    pub(crate) places: Option<Vec<bool>>,
     pub(crate) cancel: CancelToken,
     pub(crate) body: Arc<dyn MorselBody>,
     pub(crate) submitted: Nanos,
@@ -130,21 +159,70 @@ impl JobState {
             submitted,
             finished: submitted,
             outcome: JobOutcome::Completed,
+            verdict: None,
         };
         Self {
             id: parts.id,
-            priority: parts.priority,
-            hard: parts.hard,
-            max_workers: parts.max_workers,
+            statement: parts.statement,
+            label: parts.label,
+            traced: parts.traced,
+            terms: parts.terms,
             cursors: parts.cursors,
             participants: Participants::new(),
-            groups: parts.groups,
+            tickets: parts.tickets,
+            places: parts.places,
             cancel: parts.cancel,
+            waits_for: AtomicUsize::new(1),
+            dependents: Mutex::new(Some(Vec::new())),
             ending: AtomicU8::new(RUNNING),
+            dropped: AtomicBool::new(false),
             finished: AtomicBool::new(false),
             body: Mutex::new(Some(parts.body)),
+            lesson: Mutex::new(Lesson::default()),
             tally: Mutex::new(tally),
         }
+    }
+
+    /// Its place in the order of service.
+    pub(crate) fn priority(&self) -> Priority {
+        Priority { class: self.terms.class(), statement: self.statement, sequence: self.id.0 }
+    }
+
+    /// Whether workers of a place may take part.
+    pub(crate) fn allows(&self, place: usize) -> bool {
+        self.places.as_ref().is_none_or(|it| it[place])
+    }
+
+    /// Makes a job wait for this one; false when this one has ended.
+    pub(crate) fn add_dependent(&self, job: &Arc<JobState>) -> bool {
+        let mut dependents = self.dependents.lock();
+        let Some(dependents) = dependents.as_mut() else { return false };
+        job.waits_for.fetch_add(1, Ordering::AcqRel);
+        dependents.push(Arc::clone(job));
+        true
+    }
+
+    /// The jobs that waited for this one; by the one who closed it.
+    pub(crate) fn take_dependents(&self) -> Vec<Arc<JobState>> {
+        self.dependents.lock().take().unwrap_or_default()
+    }
+
+    /// One of the things it waits for has happened; true when that was the last.
+    pub(crate) fn one_less(&self) -> bool {
+        self.waits_for.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Adds a morsel to what is known of the job; true when that makes it a hard one.
+    pub(crate) fn learn(&self, bytes: u64, busy: Nanos, workers: usize, node_mb_s: u64) -> bool {
+        let Some(verdict) = self.lesson.lock().add(bytes, busy, workers, node_mb_s) else {
+            return false;
+        };
+        let affinity = if verdict.memory_bound { Affinity::Hard } else { Affinity::Soft };
+        if self.terms.settle(affinity) {
+            self.tally.lock().verdict = Some(verdict);
+            return verdict.memory_bound;
+        }
+        false
     }
 
     /// Whether no more morsels may be cut. Once true it stays so.
@@ -156,10 +234,15 @@ impl JobState {
         self.ending.load(Ordering::Acquire) != RUNNING
     }
 
-    /// The next morsel, unless the job is halted.
+    /// The numbers of the next morsels, up to `count`, unless the job is halted.
     #[inline]
-    pub(crate) fn cut(&self, cursor: usize) -> Option<Morsel> {
-        if self.is_halted() { None } else { self.cursors.cut(cursor) }
+    pub(crate) fn cut(&self, cursor: usize, count: u64) -> Option<Range<u64>> {
+        if self.is_halted() { None } else { self.cursors.cut(cursor, count) }
+    }
+
+    /// Notes that somebody gave up morsels that were cut, because the job was halted.
+    pub(crate) fn drop_morsels(&self) {
+        self.dropped.store(true, Ordering::Release);
     }
 
     /// Whether nothing will be cut any more.
@@ -218,7 +301,9 @@ impl JobState {
             STOPPED => JobOutcome::Stopped,
             PANICKED => JobOutcome::Panicked(std::mem::take(&mut tally.panic)),
             // What was cut has run: with nothing left, the mark came too late to matter.
-            CANCELLED if !self.cursors.all_dry() => JobOutcome::Cancelled,
+            CANCELLED if !self.cursors.all_dry() || self.dropped.load(Ordering::Acquire) => {
+                JobOutcome::Cancelled
+            }
             _ => JobOutcome::Completed,
         };
     }
@@ -228,10 +313,19 @@ impl JobState {
         self.finished.store(true, Ordering::Release);
     }
 
+    /// Whether it was cancelled or panicked; once it is released.
+    pub(crate) fn has_failed(&self) -> bool {
+        let outcome = &self.tally.lock().outcome;
+        matches!(outcome, JobOutcome::Cancelled | JobOutcome::Panicked(_))
+    }
+
     /// Only of a finished job.
     pub(crate) fn report(&self) -> JobReport {
         let tally = self.tally.lock();
         let elapsed = tally.finished - tally.submitted;
-        JobReport::new(self.id, tally.outcome.clone(), tally.shares.clone(), elapsed)
+        let rate = tally.verdict.map(|it| it.bytes_per_second);
+        let shares = tally.shares.clone();
+        let affinity = self.terms.affinity();
+        JobReport::new(self.id, tally.outcome.clone(), shares, elapsed, (affinity, rate))
     }
 }

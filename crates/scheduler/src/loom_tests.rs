@@ -9,13 +9,14 @@ use hardware::NodeId;
 use std::ops::ControlFlow;
 use stdx::Nanos;
 
-use crate::affinity::Priority;
+use crate::affinity::{Affinity, Binding, Priority, StealingScope};
 use crate::cancel::CancelToken;
-use crate::job::{JobId, JobOutcome, WorkerShare};
+use crate::job::{JobId, JobOutcome, Label, WorkerShare};
 use crate::lifecycle::{JobParts, JobState, Join};
 use crate::morsel::{Cursors, Morsel, MorselBody, MorselContext, MorselRange};
 use crate::queue::{JobQueues, Verdict};
 use crate::stats::WorkerId;
+use crate::terms::{TermValues, Terms};
 
 /// All schedules with up to three preemptions: more take hours.
 pub(crate) fn check(model: impl Fn() + Sync + Send + 'static) {
@@ -52,11 +53,20 @@ fn model(morsels: u64, max_workers: usize, cancel: &CancelToken) -> Arc<Model> {
     let body: std::sync::Arc<dyn MorselBody> = std::sync::Arc::new(Nothing);
     let job = Arc::new(JobState::new(JobParts {
         id: JobId(0),
-        priority: PRIORITY,
-        hard: false,
-        max_workers,
+        statement: 0,
+        label: Label::default(),
+        traced: false,
+        terms: Terms::new(TermValues {
+            class: 0,
+            affinity: Affinity::Soft,
+            scope: StealingScope::All,
+            binding: Binding::Always,
+            bulk: 1,
+            max_workers: Some(max_workers),
+        }),
         cursors: Cursors::new(&[range], 1, 1, |_| 0),
-        groups: Vec::new(),
+        tickets: Vec::new(),
+        places: None,
         cancel: cancel.clone(),
         body: Arc::from_std(body),
         submitted: Nanos(0),
@@ -87,7 +97,7 @@ impl Model {
                 if job.cursors.is_dry(0) {
                     return Verdict::Remove;
                 }
-                match job.participants.join(job.max_workers) {
+                match job.participants.join(job.terms.max_workers()) {
                     Join::Joined => Verdict::Take(Arc::clone(job)),
                     Join::Full => Verdict::Skip,
                     Join::Closed => Verdict::Remove,
@@ -99,7 +109,7 @@ impl Model {
             let Some(job) = picked else { return };
             let body = job.body();
             let mut share = WorkerShare::new(WorkerId(me));
-            while share.morsels < stay as u64 && job.cut(0).is_some() {
+            while share.morsels < stay as u64 && job.cut(0, 1).is_some() {
                 assert!(!job.is_finished(), "a morsel runs after the end");
                 self.count.ran.fetch_add(1, Ordering::Relaxed);
                 share.morsels += 1;
@@ -190,15 +200,57 @@ fn loom_a_full_job_lets_nobody_past_the_limit() {
 }
 
 #[test]
-fn loom_the_mark_reaches_a_scheduler_that_listens_or_looks() {
+fn loom_the_mark_wakes_who_waits() {
     check(|| {
         let token = CancelToken::new();
-        let signal = Arc::new(crate::cancel::Signal::new());
-        let (mark, heard) = (token.clone(), Arc::clone(&signal));
+        let mark = token.clone();
         let canceller = thread::spawn(move || mark.cancel());
-        token.listen(&heard);
-        let seen_at_submit = token.is_cancelled();
+        // A mark that rang nobody would be a deadlock here.
+        token.bell().wait_until(|| token.is_cancelled());
         canceller.join().unwrap();
-        assert!(seen_at_submit || signal.version() > 0);
+    });
+}
+
+#[test]
+fn loom_a_job_starts_once_after_the_last_it_waits_for() {
+    check(|| {
+        let children = [(); 2].map(|()| model(1, usize::MAX, &CancelToken::new()));
+        let parent = Arc::clone(&model(1, usize::MAX, &CancelToken::new()).job);
+        let starts = Arc::new(AtomicUsize::new(0));
+        let end = |child: &Model, parent: &JobState, starts: &AtomicUsize| {
+            for waiting in child.job.take_dependents() {
+                assert!(std::ptr::eq(&*waiting, parent));
+                starts.fetch_add(usize::from(waiting.one_less()), Ordering::Relaxed);
+            }
+        };
+        let (other, known, counted) =
+            (Arc::clone(&children[1]), Arc::clone(&parent), Arc::clone(&starts));
+        let worker = thread::spawn(move || end(&other, &known, &counted));
+        // What a submission does.
+        for child in &children {
+            child.job.add_dependent(&parent);
+        }
+        starts.fetch_add(usize::from(parent.one_less()), Ordering::Relaxed);
+        end(&children[0], &parent, &starts);
+        worker.join().unwrap();
+        assert_eq!(starts.load(Ordering::Relaxed), 1);
+    });
+}
+
+#[test]
+fn loom_workers_past_the_limit_step_out_and_never_the_last() {
+    check(|| {
+        let participants = Arc::new(crate::lifecycle::Participants::new());
+        for _ in 0..3 {
+            assert_eq!(participants.join(usize::MAX), Join::Joined);
+        }
+        let other = Arc::clone(&participants);
+        let worker = thread::spawn(move || other.step_out(1));
+        let first = participants.step_out(1);
+        let second = participants.step_out(1);
+        let third = worker.join().unwrap();
+        assert_eq!([first, second, third].iter().filter(|it| **it).count(), 2);
+        assert_eq!(participants.count(), 1);
+        assert!(participants.leave(|| true));
     });
 }

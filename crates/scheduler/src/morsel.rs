@@ -3,7 +3,7 @@
 //! A job has one cursor per home node and one for ranges that are at home everywhere. A cursor counts morsels, not
 //! rows, so one `fetch_add` cuts and a binary search finds the range.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use hardware::NodeId;
 use stdx::sync::atomic::{AtomicU64, Ordering};
@@ -50,6 +50,11 @@ pub struct MorselContext {
 pub trait MorselBody: Send + Sync {
     /// Processes the morsel's rows. `Break` stops the job after the morsels that already run; why is kept by the body.
     fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()>;
+    /// The bytes that a morsel reads, by the node that holds them, when a worker of `reader` runs it. Asked for by the
+    /// trace and the adaptive strategy only.
+    fn bytes_read(&self, _morsel: Morsel, _reader: NodeId) -> Vec<(NodeId, u64)> {
+        Vec::new()
+    }
 }
 
 /// Cursors of different nodes never share a cache line, nor the pair of lines a prefetcher takes.
@@ -98,22 +103,31 @@ impl Cursors {
         Self { cursors, morsel_rows }
     }
 
-    /// The next morsel of a cursor; each is given out once.
-    pub(crate) fn cut(&self, cursor: usize) -> Option<Morsel> {
+    /// The next morsels of a cursor, up to `count` of them; each is given out once. Never more than half of what is left,
+    /// so that who takes many leaves some to others.
+    #[inline]
+    pub(crate) fn cut(&self, cursor: usize, count: u64) -> Option<Range<u64>> {
         let cursor = &self.cursors[cursor];
         // Looked at first, so that the counter never runs far past its end.
-        if cursor.next.load(Ordering::Relaxed) >= cursor.total {
+        let left = cursor.total.saturating_sub(cursor.next.load(Ordering::Relaxed));
+        if left == 0 {
             return None;
         }
-        let number = cursor.next.fetch_add(1, Ordering::Relaxed);
-        if number >= cursor.total {
-            return None;
-        }
-        let span = &cursor.spans[cursor.spans.partition_point(|it| it.first <= number) - 1];
+        let count = count.min(left / 2).max(1);
+        let first = cursor.next.fetch_add(count, Ordering::Relaxed);
+        let numbers = first..(first + count).min(cursor.total);
+        (numbers.start < numbers.end).then_some(numbers)
+    }
+
+    /// The rows of a morsel by its number.
+    #[inline]
+    pub(crate) fn morsel(&self, cursor: usize, number: u64) -> Morsel {
+        let spans = &self.cursors[cursor].spans;
+        let span = &spans[spans.partition_point(|it| it.first <= number) - 1];
         // A span's last start lies below its end, so neither product nor sum can overflow; the end could.
         let start = span.start + (number - span.first) * self.morsel_rows;
         let end = start.saturating_add(self.morsel_rows).min(span.end);
-        Some(Morsel { range: span.range, start, end })
+        Morsel { range: span.range, start, end }
     }
 
     /// Whether a cursor has nothing left to cut; morsels may still run.
@@ -152,7 +166,9 @@ mod tests {
 
     fn cut_all(ranges: &[MorselRange], rows: u64) -> Vec<(usize, u64, u64)> {
         let cursors = Cursors::new(ranges, rows, 1, |_| 0);
-        std::iter::from_fn(|| cursors.cut(0)).map(|it| (it.range, it.start, it.end)).collect()
+        std::iter::from_fn(|| cursors.cut(0, 1).map(|it| cursors.morsel(0, it.start)))
+            .map(|it| (it.range, it.start, it.end))
+            .collect()
     }
 
     #[test]
@@ -177,9 +193,18 @@ mod tests {
     fn each_home_has_a_cursor_of_its_own() {
         let cursors = Cursors::new(&[range(0, 2), range(2, 3)], 1, 3, |it| it.start as usize);
         assert_eq!((cursors.total(), cursors.left(0), cursors.is_dry(1)), (3, 2, true));
-        assert!(cursors.cut(2).is_some() && cursors.cut(2).is_none() && cursors.cut(1).is_none());
+        let cut = |cursor| cursors.cut(cursor, 1).is_some();
+        assert!(cut(2) && !cut(2) && !cut(1));
         assert!(!cursors.all_dry());
-        assert!(cursors.cut(0).is_some() && cursors.cut(0).is_some());
+        assert!(cut(0) && cut(0));
+        assert!(cursors.all_dry());
+    }
+
+    #[test]
+    fn many_at_a_time_are_at_most_half_of_the_rest() {
+        let cursors = Cursors::new(&[range(0, 21)], 1, 1, |_| 0);
+        let cuts: Vec<_> = std::iter::from_fn(|| cursors.cut(0, 6)).collect();
+        assert_eq!(cuts, [0..6, 6..12, 12..16, 16..18, 18..19, 19..20, 20..21]);
         assert!(cursors.all_dry());
     }
 }
@@ -194,16 +219,16 @@ mod loom_tests {
         crate::loom_tests::check(|| {
             let ranges = [0, 2].map(|it| MorselRange { node: None, start: it, end: it + 2 });
             let cursors = Arc::new(Cursors::new(&ranges, 1, 1, |_| 0));
-            let cut = |cursors: &Cursors| -> Vec<u64> {
-                std::iter::from_fn(|| cursors.cut(0)).map(|it| it.start).collect()
+            let cut = |cursors: &Cursors, bulk: u64| -> Vec<u64> {
+                std::iter::from_fn(|| cursors.cut(0, bulk)).flatten().collect()
             };
             let others: Vec<_> = (0..2)
-                .map(|_| {
+                .map(|it| {
                     let cursors = Arc::clone(&cursors);
-                    thread::spawn(move || cut(&cursors))
+                    thread::spawn(move || cut(&cursors, 1 + it))
                 })
                 .collect();
-            let mut rows = cut(&cursors);
+            let mut rows = cut(&cursors, 1);
             for other in others {
                 rows.extend(other.join().unwrap());
             }

@@ -82,6 +82,30 @@ impl<T> JobQueues<T> {
         picked
     }
 
+    /// Asks every entry anew for its place in the order of service, and whether it is hard.
+    pub(crate) fn rearrange(&self, place: impl Fn(&T) -> (Priority, bool)) {
+        let mut guard = self.entries.lock();
+        let entries = &mut *guard;
+        let all: Vec<T> =
+            entries.stealable.drain(..).chain(entries.hard.drain(..)).map(|it| it.1).collect();
+        for entry in all {
+            let (priority, hard) = place(&entry);
+            let queue = if hard { &mut entries.hard } else { &mut entries.stealable };
+            queue.push((priority, entry));
+        }
+        entries.stealable.sort_by_key(|it| it.0);
+        entries.hard.sort_by_key(|it| it.0);
+    }
+
+    /// Whether `wanted` holds for any entry.
+    pub(crate) fn any(&self, wanted: impl Fn(&T) -> bool) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let entries = self.entries.lock();
+        entries.stealable.iter().chain(&entries.hard).any(|it| wanted(&it.1))
+    }
+
     /// Takes out all entries for which `gone` holds.
     pub(crate) fn remove(&self, gone: impl Fn(&T) -> bool) {
         if self.is_empty() {
@@ -119,6 +143,21 @@ mod tests {
         let all = ["old, first, bound", "old, second", "young, bound", "late class"];
         assert_eq!(order(&queues, true), all);
         assert_eq!(order(&queues, false), ["old, second", "late class"]);
+    }
+
+    #[test]
+    fn entries_change_places_and_queues() {
+        let queues = JobQueues::new();
+        for (name, statement) in [("a", 1), ("b", 2), ("c", 3)] {
+            queues.insert(at(1, statement, 0), false, name);
+        }
+        assert!(queues.any(|it| *it == "c") && !queues.any(|it| *it == "d"));
+        queues.rearrange(|&it| match it {
+            "c" => (at(0, 3, 0), true),
+            other => (at(1, u64::from(other == "a"), 0), false),
+        });
+        assert_eq!(order(&queues, true), ["c", "b", "a"]);
+        assert_eq!(order(&queues, false), ["b", "a"]);
     }
 
     #[test]

@@ -1,29 +1,50 @@
-//! What workers and clients of a scheduler share.
+//! What workers, watchdog and clients of a scheduler share.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hardware::Machine;
-use stdx::sync::atomic::{AtomicBool, AtomicU64};
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stdx::sync::{Arc, Mutex, RwLock};
 
+use crate::affinity::StealingScope;
+use crate::alarm::Alarms;
 use crate::cancel::Signal;
+use crate::job::JobId;
 use crate::layout::Layout;
 use crate::lifecycle::JobState;
 use crate::morsel::{Morsel, MorselBody, MorselContext};
 use crate::stats::Counters;
-use crate::thread_group::ThreadGroup;
+use crate::thread_group::{ThreadGroup, Ticket};
+use crate::trace::TraceRing;
+use crate::watchdog::WatchCounters;
+
+/// What the watchdog calls at each look.
+pub(crate) type Guard = Box<dyn Fn() + Send + Sync>;
 
 /// The common state.
 pub(crate) struct Shared {
     pub(crate) machine: Arc<dyn Machine>,
     pub(crate) layout: Layout,
+    /// How far workers steal from jobs that do not say.
+    pub(crate) scope: StealingScope,
     pub(crate) groups: Vec<ThreadGroup>,
     pub(crate) signal: Arc<Signal>,
+    /// Of the workers, then of those that the watchdog may start.
     pub(crate) counters: Vec<Counters>,
+    /// The groups of workers that the watchdog started.
+    pub(crate) extras: Mutex<Vec<usize>>,
+    /// Of all slots.
+    pub(crate) rings: Vec<TraceRing>,
     /// Jobs under way, for the views.
-    pub(crate) running: Mutex<Vec<Arc<JobState>>>,
+    pub(crate) running: Mutex<BTreeMap<JobId, Arc<JobState>>>,
+    /// Bandwidth by place, in MB/s.
+    pub(crate) bandwidths: Vec<AtomicU64>,
+    pub(crate) alarms: Alarms,
+    pub(crate) guard: RwLock<Option<Guard>>,
+    pub(crate) watch: WatchCounters,
     pub(crate) submitted: AtomicU64,
     pub(crate) shutdown: AtomicBool,
 }
@@ -34,15 +55,89 @@ impl Shared {
         self.layout.places.len()
     }
 
-    /// Ends a job; by the one who closed it.
-    pub(crate) fn finish(&self, job: &Arc<JobState>) {
-        job.release(self.machine.now());
-        for &group in &job.groups {
-            self.groups[group].queues.remove(|it| Arc::ptr_eq(&it.job, job));
+    /// Workers that were started with the scheduler.
+    pub(crate) fn workers(&self) -> usize {
+        self.layout.seats.len()
+    }
+
+    /// The index of a worker in its team: the watchdog sits between the first ones and those it starts.
+    pub(crate) fn team_index(&self, worker: usize) -> usize {
+        if worker < self.workers() { worker } else { worker + 1 }
+    }
+
+    /// The index of the watchdog in the team.
+    pub(crate) fn watchdog_index(&self) -> usize {
+        self.workers()
+    }
+
+    /// Puts a job that waits for nothing any more into its queues.
+    pub(crate) fn enqueue(&self, job: &Arc<JobState>) {
+        if job.is_finished() {
+            return;
         }
-        self.running.lock().retain(|it| !Arc::ptr_eq(it, job));
-        job.set_finished();
-        self.signal.notify();
+        if job.is_over() {
+            if job.participants.close_if_idle() {
+                self.finish(job);
+            }
+            return;
+        }
+        let priority = job.priority();
+        for &(group, cursor) in &job.tickets {
+            let hard = self.is_hard(job, cursor);
+            self.groups[group].queues.insert(
+                priority,
+                hard,
+                Ticket { job: Arc::clone(job), cursor },
+            );
+        }
+        self.signal.bump();
+        self.wake_for(job);
+    }
+
+    /// Whether a cursor of a job belongs into the queue of hard tasks.
+    fn is_hard(&self, job: &JobState, cursor: usize) -> bool {
+        cursor != self.anywhere() && job.terms.is_hard()
+    }
+
+    /// Moves the tickets of a job whose terms have changed to where they belong now.
+    pub(crate) fn rearrange(&self, job: &JobState) {
+        let mut groups: Vec<usize> = job.tickets.iter().map(|it| it.0).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        for group in groups {
+            self.groups[group]
+                .queues
+                .rearrange(|it| (it.job.priority(), self.is_hard(&it.job, it.cursor)));
+        }
+    }
+
+    /// Ends a job; by the one who closed it. Jobs that waited for it start, or end with it.
+    pub(crate) fn finish(&self, job: &Arc<JobState>) {
+        let mut ended = vec![Arc::clone(job)];
+        while let Some(job) = ended.pop() {
+            job.release(self.machine.now());
+            for &(group, _) in &job.tickets {
+                self.groups[group].queues.remove(|it| Arc::ptr_eq(&it.job, &job));
+            }
+            self.running.lock().remove(&job.id);
+            let dependents = job.take_dependents();
+            let failed = job.has_failed();
+            job.set_finished();
+            job.cancel.ring();
+            self.signal.notify();
+            for dependent in dependents {
+                if failed {
+                    dependent.abandon();
+                }
+                if dependent.one_less() {
+                    if !dependent.is_over() {
+                        self.enqueue(&dependent);
+                    } else if dependent.participants.close_if_idle() {
+                        ended.push(dependent);
+                    }
+                }
+            }
+        }
     }
 
     /// Ends a job that was cancelled before anybody took part. Says whether the job is finished.
@@ -60,9 +155,10 @@ impl Shared {
     /// Wakes as many workers as a job has morsels left, those of its homes first.
     pub(crate) fn wake_for(&self, job: &JobState) {
         let Some(team) = self.signal.team() else { return };
-        let workers = self.layout.seats.len();
         // A hard job needs a worker of each home awake even when they will have to take turns.
-        let mut budget = if job.hard { workers } else { job.max_workers.min(workers) };
+        let stays = job.terms.is_hard() || job.terms.scope() == StealingScope::None;
+        let workers = self.workers();
+        let mut budget = if stays { workers } else { job.terms.max_workers().min(workers) };
         let mut total = 0_u64;
         for (place, home) in self.layout.places.iter().enumerate() {
             let left = job.cursors.left(place);
@@ -73,12 +169,39 @@ impl Shared {
                 total += left - count as u64;
             }
         }
-        total += job.cursors.left(self.anywhere());
-        let rest = if job.hard { job.cursors.left(self.anywhere()) } else { total };
+        let anywhere = job.cursors.left(self.anywhere());
+        let rest = if stays { anywhere } else { total + anywhere };
         let count = budget.min(small(rest));
         if count > 0 {
             team.wake(&[], count);
         }
+    }
+
+    /// Whether a worker of `place` would find something in a group's queues.
+    pub(crate) fn has_tasks_for(&self, group: usize, place: usize) -> bool {
+        let home = self.groups[group].place;
+        let reach = self.reach(place, home);
+        self.groups[group].queues.any(|ticket| {
+            let job = &ticket.job;
+            let near = reach == StealingScope::None;
+            let allowed = near || (!job.terms.is_hard() && reach <= job.terms.scope());
+            let room = job.participants.count() < job.terms.max_workers();
+            allowed && room && job.allows(place) && !job.cursors.is_dry(ticket.cursor)
+        })
+    }
+
+    /// How far it is from a place to another.
+    fn reach(&self, from: usize, to: usize) -> StealingScope {
+        let places = &self.layout.places;
+        match (from == to, places[from].socket == places[to].socket) {
+            (true, _) => StealingScope::None,
+            (false, true) => StealingScope::Socket,
+            (false, false) => StealingScope::All,
+        }
+    }
+
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.shutdown.load(Ordering::Acquire)
     }
 }
 

@@ -1,23 +1,29 @@
 //! What the views show: workers with their counters, and the jobs under way.
 
 use hardware::{CpuId, LlcId, NodeId};
-use stdx::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::{Nanos, id};
 
-use crate::job::JobId;
+use crate::affinity::{Affinity, Binding, StealingScope};
+use crate::job::{JobId, Label};
+use crate::thread_group::StateCell;
 
 id! {
     /// A worker of the pool.
     WorkerId(u32)
 }
 
-/// What a worker is doing (P-HANA 5.1, as far as the scheduler can see).
+/// What a worker is doing (P-HANA 5.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WorkerState {
-    /// Running morsels.
+    /// Taking part in a job.
     Working,
-    /// Looking for a job, or parked by the machine until woken.
+    /// Asleep in the kernel in the middle of a morsel.
+    Inactive,
+    /// Looking for a job, or waiting to be woken for one.
     Free,
+    /// Waiting while there are enough free ones.
+    Parked,
     /// Done for good.
     Stopped,
 }
@@ -31,8 +37,12 @@ pub struct WorkerStats {
     pub cpu: CpuId,
     /// The node of that thread.
     pub node: NodeId,
-    /// The cache group of that thread.
+    /// The last-level cache of that thread.
     pub llc: LlcId,
+    /// Its thread group, by number.
+    pub group: usize,
+    /// Whether the watchdog started it because others slept.
+    pub extra: bool,
     /// What it does now.
     pub state: WorkerState,
     /// Morsels it ran.
@@ -52,8 +62,16 @@ pub struct JobStats {
     pub class: u8,
     /// Its statement.
     pub statement: u64,
-    /// Whether it is bound to its nodes.
-    pub hard: bool,
+    /// What it is within its statement.
+    pub label: Label,
+    /// How it is bound to its nodes now.
+    pub affinity: Affinity,
+    /// How far workers may steal from it.
+    pub stealing: StealingScope,
+    /// When its workers are confined.
+    pub binding: Binding,
+    /// Whether it waits for other jobs.
+    pub blocked: bool,
     /// All its morsels.
     pub morsels: u64,
     /// Morsels not cut yet.
@@ -71,48 +89,71 @@ pub struct SchedulerStats {
     pub jobs: Vec<JobStats>,
     /// Jobs ever submitted.
     pub submitted: u64,
+    /// Thread groups, by number.
+    pub groups: Vec<GroupStats>,
+    /// What the watchdog did.
+    pub watchdog: WatchdogStats,
+}
+
+/// One thread group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GroupStats {
+    /// Its node.
+    pub node: NodeId,
+    /// Its last-level cache.
+    pub llc: LlcId,
+    /// How many workers may run at a time.
+    pub contexts: usize,
+    /// How many run.
+    pub running: usize,
+    /// How many are free.
+    pub free: usize,
+}
+
+/// What the watchdog did since the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WatchdogStats {
+    /// Looks at all groups.
+    pub looks: u64,
+    /// Workers found asleep in a morsel.
+    pub found_asleep: u64,
+    /// Times it woke workers of a group with tasks and too few at work.
+    pub woken: u64,
+    /// Times it woke workers of other groups for the tasks of a saturated one.
+    pub woken_to_steal: u64,
+    /// Workers it started.
+    pub started: u64,
+    /// Statements whose time was up.
+    pub timeouts: u64,
 }
 
 /// A worker's counters: written by the worker alone, read by anyone.
 #[repr(align(128))]
 pub(crate) struct Counters {
-    state: AtomicU8,
+    pub(crate) state: StateCell,
     morsels: AtomicU64,
     stolen: AtomicU64,
     busy_nanos: AtomicU64,
 }
 
 impl Counters {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(state: StateCell) -> Self {
         Self {
-            state: AtomicU8::new(0),
+            state,
             morsels: AtomicU64::new(0),
             stolen: AtomicU64::new(0),
             busy_nanos: AtomicU64::new(0),
         }
     }
 
-    pub(crate) fn set_state(&self, state: WorkerState) {
-        let code = match state {
-            WorkerState::Free => 0,
-            WorkerState::Working => 1,
-            WorkerState::Stopped => 2,
-        };
-        self.state.store(code, Ordering::Relaxed);
-    }
-
-    pub(crate) fn state(&self) -> WorkerState {
-        match self.state.load(Ordering::Relaxed) {
-            0 => WorkerState::Free,
-            1 => WorkerState::Working,
-            _ => WorkerState::Stopped,
-        }
-    }
-
     pub(crate) fn ran(&self, stolen: bool, busy: Nanos) {
-        self.morsels.fetch_add(1, Ordering::Relaxed);
-        self.stolen.fetch_add(u64::from(stolen), Ordering::Relaxed);
-        self.busy_nanos.fetch_add(busy.0, Ordering::Relaxed);
+        // Only this worker writes, so a load and a store do what a locked addition would.
+        let add = |it: &AtomicU64, more: u64| {
+            it.store(it.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+        };
+        add(&self.morsels, 1);
+        add(&self.stolen, u64::from(stolen));
+        add(&self.busy_nanos, busy.0);
     }
 
     /// Morsels, stolen ones, time.

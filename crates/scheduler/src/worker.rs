@@ -1,34 +1,67 @@
 //! A worker's step: stay with the job while nothing more urgent came in, else look around; run one morsel.
+//!
+//! The clock is read once per step: the end of a morsel is the beginning of the next step, where it is also accounted.
+//! So what a modelled machine charges for a step counts as its time, and a morsel costs one reading and not two.
 
+use std::ops::Range;
+
+use hardware::topology::Cpu;
 use hardware::{Step, Worker};
+use stdx::Nanos;
 use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
 
+use crate::affinity::{Affinity, Binding};
 use crate::job::WorkerShare;
 use crate::layout::Stop;
 use crate::lifecycle::{JobState, Join};
 use crate::morsel::{Morsel, MorselBody, MorselContext};
 use crate::queue::Verdict;
 use crate::shared::{Shared, run_morsel};
-use crate::stats::{WorkerId, WorkerState};
+use crate::stats::WorkerId;
 use crate::thread_group::Ticket;
+use crate::trace::TraceEvent;
 
 /// A worker of the pool.
 pub(crate) struct PoolWorker {
     shared: Arc<Shared>,
     me: usize,
+    group: usize,
+    seat: Cpu,
     stops: Vec<Stop>,
+    confined: Confined,
     /// The version of the queues at the last choice: as long as it stands, the choice does.
     seen: u64,
     current: Option<Current>,
+    last: Option<Last>,
+}
+
+/// To which hardware threads the worker is confined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Confined {
+    /// The one it was started on.
+    Own,
+    /// Those of its group.
+    Group,
+    /// None in particular.
+    Free,
 }
 
 /// The job a worker takes part in, and the cursor it cuts from.
 struct Current {
     job: Arc<JobState>,
     cursor: usize,
+    /// Numbers of morsels that it has cut and not run.
+    held: Range<u64>,
     body: Arc<dyn MorselBody>,
     share: WorkerShare,
+}
+
+/// The morsel that ran in the last step.
+struct Last {
+    context: MorselContext,
+    morsel: Morsel,
+    start: Nanos,
 }
 
 /// What a look around found.
@@ -40,25 +73,75 @@ enum Found {
 }
 
 impl PoolWorker {
-    pub(crate) fn new(shared: Arc<Shared>, me: usize, stops: Vec<Stop>) -> Self {
-        Self { shared, me, stops, seen: 0, current: None }
+    pub(crate) fn new(shared: Arc<Shared>, me: usize, group: usize, seat: Cpu) -> Self {
+        let stops = shared.layout.stops(group, me);
+        Self {
+            shared,
+            me,
+            group,
+            seat,
+            stops,
+            confined: Confined::Own,
+            seen: 0,
+            current: None,
+            last: None,
+        }
     }
 
-    /// The next morsel of the current job, if the choice still stands.
-    fn proceed(&self) -> Option<Morsel> {
-        let current = self.current.as_ref()?;
-        if self.shared.signal.version() != self.seen {
-            return None;
+    fn place(&self) -> usize {
+        self.shared.groups[self.group].place
+    }
+
+    /// Whether rows of a cursor have their home elsewhere.
+    fn is_foreign(&self, cursor: usize) -> bool {
+        cursor != self.place() && cursor != self.shared.anywhere()
+    }
+
+    /// Whether the worker has to rest: who works when more run than there are hardware threads, who rests when as many do.
+    #[inline]
+    fn is_surplus(&self) -> bool {
+        let seats = &self.shared.groups[self.group].seats;
+        match &self.current {
+            Some(current) => seats.is_crowded() && current.held.is_empty(),
+            None => seats.is_full(),
         }
-        current.job.cut(current.cursor)
+    }
+
+    /// The next morsel of the current job, if the choice still stands. What was cut at once is run at once: between it
+    /// only cancelling counts.
+    #[inline]
+    fn proceed(&mut self) -> Option<Morsel> {
+        let current = self.current.as_mut()?;
+        if !current.held.is_empty() {
+            if current.job.is_halted() {
+                current.job.drop_morsels();
+                current.held = 0..0;
+                return None;
+            }
+        } else if self.shared.signal.version() != self.seen {
+            return None;
+        } else {
+            self.cut();
+        }
+        let current = self.current.as_mut()?;
+        let number = current.held.next()?;
+        Some(current.job.cursors.morsel(current.cursor, number))
+    }
+
+    /// Cuts from the current cursor: several morsels when they are somebody else's.
+    #[inline]
+    fn cut(&mut self) {
+        let Some(current) = self.current.as_ref() else { return };
+        let foreign = self.is_foreign(current.cursor);
+        let bulk = if foreign { current.job.terms.bulk() } else { 1 };
+        let held = current.job.cut(current.cursor, bulk).unwrap_or(0..0);
+        self.current.as_mut().expect("invariant: looked at above").held = held;
     }
 
     /// Looks around until there is a morsel or nothing to do.
     fn choose(&mut self) -> Option<Morsel> {
         loop {
-            if self.current.as_ref().is_some_and(|it| it.job.is_over()) {
-                self.leave();
-            }
+            self.leave_if_due();
             self.seen = self.shared.signal.version();
             match self.look() {
                 Some(Found::Same(cursor)) => {
@@ -67,8 +150,9 @@ impl PoolWorker {
                 }
                 Some(Found::Other(job, cursor)) => {
                     self.leave();
-                    let (body, share) = (job.body(), WorkerShare::new(self.id()));
-                    self.current = Some(Current { job, cursor, body, share });
+                    let share = WorkerShare::new(WorkerId::from_index(self.me));
+                    let body = job.body();
+                    self.current = Some(Current { job, cursor, held: 0..0, body, share });
                 }
                 None => {
                     self.leave();
@@ -76,9 +160,10 @@ impl PoolWorker {
                 }
             }
             // Others may have been faster; the dry entry goes at the next look, so this ends.
-            let current = self.current.as_ref()?;
-            if let Some(morsel) = current.job.cut(current.cursor) {
-                return Some(morsel);
+            self.cut();
+            let current = self.current.as_mut()?;
+            if let Some(number) = current.held.next() {
+                return Some(current.job.cursors.morsel(current.cursor, number));
             }
         }
     }
@@ -87,34 +172,39 @@ impl PoolWorker {
     fn look(&self) -> Option<Found> {
         let mut ended = Vec::new();
         let mine = self.current.as_ref().map(|it| &it.job);
-        let mut judge = |ticket: &Ticket| {
-            let job = &ticket.job;
-            if job.is_halted() {
-                if job.participants.close_if_idle() {
-                    ended.push(Arc::clone(job));
-                }
-                return Verdict::Remove;
-            }
-            if job.cursors.is_dry(ticket.cursor) {
-                return Verdict::Remove;
-            }
-            if mine.is_some_and(|it| Arc::ptr_eq(it, job)) {
-                return Verdict::Take(Found::Same(ticket.cursor));
-            }
-            match job.participants.join(job.max_workers) {
-                Join::Joined => Verdict::Take(Found::Other(Arc::clone(job), ticket.cursor)),
-                Join::Full => Verdict::Skip,
-                Join::Closed => Verdict::Remove,
-            }
-        };
+        let place = self.place();
         let mut found = None;
         for stop in &self.stops {
             let queues = &self.shared.groups[stop.group].queues;
-            if !queues.is_empty() {
-                found = queues.pick(stop.hard, &mut judge);
-                if found.is_some() {
-                    break;
+            if queues.is_empty() {
+                continue;
+            }
+            let home = stop.reach == crate::StealingScope::None;
+            found = queues.pick(home, |ticket: &Ticket| {
+                let job = &ticket.job;
+                if job.is_halted() {
+                    if job.participants.close_if_idle() {
+                        ended.push(Arc::clone(job));
+                    }
+                    return Verdict::Remove;
                 }
+                if job.cursors.is_dry(ticket.cursor) {
+                    return Verdict::Remove;
+                }
+                if stop.reach > job.terms.scope() || !job.allows(place) {
+                    return Verdict::Skip;
+                }
+                if mine.is_some_and(|it| Arc::ptr_eq(it, job)) {
+                    return Verdict::Take(Found::Same(ticket.cursor));
+                }
+                match job.participants.join(job.terms.max_workers()) {
+                    Join::Joined => Verdict::Take(Found::Other(Arc::clone(job), ticket.cursor)),
+                    Join::Full => Verdict::Skip,
+                    Join::Closed => Verdict::Remove,
+                }
+            });
+            if found.is_some() {
+                break;
             }
         }
         // Outside the lock: the end of a job takes it out of all queues.
@@ -124,66 +214,143 @@ impl PoolWorker {
         found
     }
 
+    /// Leaves a job that is over or that has more workers than it may have by now.
+    fn leave_if_due(&mut self) {
+        let Some(current) = &self.current else { return };
+        if current.job.is_over() {
+            self.leave();
+        } else if current.job.participants.step_out(current.job.terms.max_workers()) {
+            let current = self.current.take().expect("invariant: looked at above");
+            current.job.account(&current.share);
+        }
+    }
+
     /// Leaves the current job, and ends it when this worker was the last one.
     fn leave(&mut self) {
-        let Some(Current { job, body, share, .. }) = self.current.take() else { return };
+        let Some(Current { job, body, share, held, .. }) = self.current.take() else { return };
+        if !held.is_empty() {
+            job.drop_morsels();
+        }
         drop(body);
         job.account(&share);
         if job.participants.leave(|| job.is_over()) {
             self.shared.finish(&job);
-        } else if job.max_workers < usize::MAX && !job.is_over() {
+        } else if job.terms.max_workers() < usize::MAX && !job.is_over() {
             // There is a free chair now, and those who found none may be parked.
             self.shared.signal.bump();
             self.shared.wake_for(&job);
         }
     }
 
-    fn run(&mut self, morsel: Morsel) {
+    fn run(&mut self, morsel: Morsel, now: Nanos) {
+        self.confine();
         let shared = &self.shared;
-        let current =
-            self.current.as_mut().expect("invariant: a morsel comes from the current job");
-        let home = shared.groups[shared.layout.group_of[self.me]].place;
-        let stolen = current.cursor != home && current.cursor != shared.anywhere();
+        let current = self.current.as_ref().expect("invariant: a morsel is the current job's");
         let context = MorselContext {
             slot: self.me,
             worker: current.share.worker,
-            node: shared.layout.places[home].node,
-            stolen,
+            node: self.node(),
+            stolen: self.is_foreign(current.cursor),
         };
-        let start = shared.machine.now();
+        self.last = Some(Last { context, morsel, start: now });
+        shared.groups[self.group].seats.begin(&shared.counters[self.me].state);
         run_morsel(&current.job, current.body.as_ref(), &context, morsel);
-        let busy = shared.machine.now() - start;
-        current.share.add(&WorkerShare {
-            worker: context.worker,
-            morsels: 1,
-            stolen: u64::from(stolen),
-            busy,
-        });
-        shared.counters[self.me].ran(stolen, busy);
     }
 
-    fn id(&self) -> WorkerId {
-        WorkerId::from_index(self.me)
+    /// The node where the worker runs.
+    fn node(&self) -> hardware::NodeId {
+        let layout = &self.shared.layout;
+        let cpu =
+            if self.confined == Confined::Free { self.shared.machine.running_cpu() } else { None };
+        let known = cpu.and_then(|it| layout.node_of_cpu.get(&it).copied());
+        known.unwrap_or(self.seat.node)
+    }
+
+    /// Confines the worker as the job's binding policy wants it (P-HANA 5.1, P-SNC 2.6).
+    #[inline]
+    fn confine(&mut self) {
+        let Some(current) = &self.current else { return };
+        let terms = &current.job.terms;
+        let has_node = current.cursor != self.shared.anywhere();
+        let wanted = match terms.binding() {
+            Binding::Always => Confined::Own,
+            Binding::Preferred if has_node => Confined::Group,
+            Binding::Opportunistic if has_node || terms.has_bound_kin() => Confined::Group,
+            Binding::None | Binding::Preferred | Binding::Opportunistic => Confined::Free,
+        };
+        if wanted != self.confined {
+            self.confined = wanted;
+            match wanted {
+                Confined::Own => self.shared.machine.confine(&[self.seat.id]),
+                Confined::Group => {
+                    self.shared.machine.confine(&self.shared.groups[self.group].cpus)
+                }
+                Confined::Free => self.shared.machine.confine(&[]),
+            }
+        }
+    }
+
+    /// Accounts the morsel of the last step.
+    fn settle(&mut self, now: Nanos) {
+        let Some(Last { context, morsel, start }) = self.last.take() else { return };
+        let Some(current) = self.current.as_mut() else { return };
+        let busy = now - start;
+        let share = &mut current.share;
+        (share.morsels, share.busy) = (share.morsels + 1, share.busy + busy);
+        share.stolen += u64::from(context.stolen);
+        let counters = &self.shared.counters[self.me];
+        counters.ran(context.stolen, busy);
+        self.shared.groups[self.group].seats.wake(&counters.state);
+        let learns = current.job.terms.affinity() == Affinity::Adaptive && !context.stolen;
+        if learns || current.job.traced {
+            let job = Arc::clone(&current.job);
+            let bytes = current.body.bytes_read(morsel, context.node);
+            if job.traced {
+                let event = TraceEvent::new(&job, &context, morsel, &bytes, (start, now));
+                self.shared.rings[self.me].push(event);
+            }
+            if learns {
+                self.learn(&job, bytes.iter().map(|it| it.1).sum(), busy);
+            }
+        }
+    }
+
+    /// Adds a morsel to what is known of an adaptive job, and binds the job when that shows it to be bound by memory.
+    fn learn(&self, job: &JobState, bytes: u64, busy: Nanos) {
+        let place = self.place();
+        let workers = self.shared.layout.places[place].workers.len();
+        let bandwidth = self.shared.bandwidths[place].load(Ordering::Relaxed);
+        if job.learn(bytes, busy, workers, bandwidth) {
+            self.shared.rearrange(job);
+            self.shared.signal.bump();
+        }
     }
 }
 
 impl Worker for PoolWorker {
     fn step(&mut self) -> Step {
-        if self.shared.shutdown.load(Ordering::Acquire) {
+        let mut now = None;
+        if self.last.is_some() {
+            let read = self.shared.machine.now();
+            self.settle(read);
+            now = Some(read);
+        }
+        if self.shared.is_shut_down() {
             self.leave();
-            self.shared.counters[self.me].set_state(WorkerState::Stopped);
+            self.shared.groups[self.group].seats.stop(&self.shared.counters[self.me].state);
             return Step::Stopped;
         }
-        match self.proceed().or_else(|| self.choose()) {
-            Some(morsel) => {
-                self.shared.counters[self.me].set_state(WorkerState::Working);
-                self.run(morsel);
-                Step::Worked
-            }
-            None => {
-                self.shared.counters[self.me].set_state(WorkerState::Free);
-                Step::Idle
-            }
-        }
+        let morsel = match self.is_surplus() {
+            true => None,
+            false => self.proceed().or_else(|| self.choose()),
+        };
+        let Some(morsel) = morsel else {
+            self.leave();
+            self.shared.groups[self.group].seats.end(&self.shared.counters[self.me].state);
+            return Step::Idle;
+        };
+        let now = now.unwrap_or_else(|| self.shared.machine.now());
+        self.run(morsel, now);
+        Step::Worked
     }
 }

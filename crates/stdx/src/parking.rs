@@ -162,20 +162,36 @@ impl Bell {
 
     /// Sleeps until `done` holds. It is asked once at least and after each ring, with no lock held.
     pub fn wait_until(&self, done: impl Fn() -> bool) {
+        while !self.wait(None, &done) {}
+    }
+
+    /// Sleeps until `done` holds, which it then says, or until nobody rang for `span`.
+    pub fn wait_for(&self, span: Duration, done: impl Fn() -> bool) -> bool {
+        self.wait(Some(span), &done)
+    }
+
+    fn wait(&self, span: Option<Duration>, done: &dyn Fn() -> bool) -> bool {
         self.waiters.fetch_add(1, Ordering::Relaxed);
-        let leave = Leave(&self.waiters);
+        let _leave = Leave(&self.waiters);
         loop {
             let seen = *self.rings.lock();
             fence(Ordering::SeqCst);
             if done() {
-                break;
+                return true;
             }
             let mut rings = self.rings.lock();
             while *rings == seen {
-                rings = self.rung.wait(rings).unwrap_or_else(|poisoned| poisoned.into_inner());
+                let Some(span) = span else {
+                    rings = self.rung.wait(rings).unwrap_or_else(|poisoned| poisoned.into_inner());
+                    continue;
+                };
+                let waited = self.rung.wait_timeout(rings, span);
+                rings = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+                if *rings == seen {
+                    return false;
+                }
             }
         }
-        drop(leave);
     }
 
     /// Makes the waiters look again. Costs a fence and a load when there are none.

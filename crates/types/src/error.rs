@@ -49,6 +49,8 @@ impl SqlState {
     pub const DUPLICATE_PREPARED: Self = Self("42P05");
     /// A scalar subquery with more than one row.
     pub const CARDINALITY_VIOLATION: Self = Self("21000");
+    /// More statements than may run or wait.
+    pub const TOO_MANY_CONNECTIONS: Self = Self("53300");
     /// Memory is used up.
     pub const OUT_OF_MEMORY: Self = Self("53200");
     /// The query was cancelled.

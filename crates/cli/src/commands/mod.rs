@@ -6,5 +6,7 @@ pub mod generate;
 pub mod placement;
 pub mod probe;
 pub mod scans;
+pub mod scheduling;
 pub mod simulate;
 pub mod topology;
+pub mod trace;

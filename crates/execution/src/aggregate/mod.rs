@@ -268,7 +268,7 @@ impl Sink for AggregateSink {
         }
         let parts = merge_all(&self.plan, all, team)?;
         let (layout, batches) = result_batches(&self.plan, parts, team)?;
-        Ok(State::Rows(Arc::new(Rows { layout, batches, ordered: false })))
+        Ok(State::Rows(Arc::new(Rows { layout, batches, ordered: false, homes: Vec::new() })))
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) struct DirectTable {
 
 impl KeyRange {
     pub(super) fn of(keys: &[i64], team: &dyn Team) -> SqlResult<Option<Self>> {
-        let piece = piece_rows(keys.len(), team.slots() * 4);
+        let piece = piece_rows(keys.len(), team.width() * 4);
         let mut parts: Vec<Option<Self>> = vec![None; keys.len().div_ceil(piece)];
         let mut pieces = Pieces::new();
         for (part, keys) in parts.iter_mut().zip(keys.chunks(piece)) {
@@ -162,7 +162,7 @@ fn plain(words: Vec<AtomicU32>) -> Vec<u32> {
 /// A bit for each key that is there, set by all workers at once; rising keys share most of their writes.
 fn bitmap_of_keys(keys: &[i64], min: i64, span: usize, team: &dyn Team) -> SqlResult<Vec<u64>> {
     let words: Vec<AtomicU64> = (0..span.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-    let piece = piece_rows(keys.len(), team.slots() * 4);
+    let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for keys in keys.chunks(piece) {
         let words = &words;
@@ -192,7 +192,7 @@ fn fill_unique(
     team: &dyn Team,
 ) -> SqlResult<Vec<u32>> {
     let rows = zeroed(slots);
-    let piece = piece_rows(keys.len(), team.slots() * 4);
+    let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for (index, keys) in keys.chunks(piece).enumerate() {
         let rows = &rows;
@@ -208,7 +208,7 @@ fn fill_unique(
 
 fn bitmap_of(rows: &[u32], team: &dyn Team) -> SqlResult<Vec<u64>> {
     let mut bitmap = vec![0; rows.len().div_ceil(64)];
-    let piece = piece_rows(rows.len(), team.slots() * 4);
+    let piece = piece_rows(rows.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for (words, rows) in bitmap.chunks_mut(piece / 64).zip(rows.chunks(piece)) {
         pieces.add(rows.len(), move || {
@@ -232,7 +232,7 @@ fn rising_starts(
     team: &dyn Team,
 ) -> SqlResult<Vec<u32>> {
     let mut starts = vec![0; slots + 1];
-    let piece = piece_rows(keys.len(), team.slots() * 4);
+    let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     // Start 0 is row 0; `rest` begins at the first start that is not written yet.
     let (mut rest, mut written) = (&mut starts[1..], 1);
@@ -268,7 +268,7 @@ fn counted_runs(
 ) -> SqlResult<Rows> {
     // A slot is counted one place on, so that the sum up to a place is the start of its run.
     let counts = zeroed(slots + 1);
-    let piece = piece_rows(keys.len(), team.slots() * 4);
+    let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for keys in keys.chunks(piece) {
         let counts = &counts;

@@ -47,7 +47,7 @@ impl HashTable {
         let directory = Directory::for_entries(rows);
         let mut next = vec![0; rows];
         let mut hashes = vec![START; if is_word(&keys) { 0 } else { rows }];
-        let piece = piece_rows(rows, team.slots() * 8);
+        let piece = piece_rows(rows, team.width() * 8);
         let mut pieces = Pieces::new();
         let mut parts = hashes.chunks_mut(piece);
         for (index, next) in next.chunks_mut(piece).enumerate() {

@@ -92,7 +92,7 @@ impl<K: RowKey> Sorter<K> {
     /// The merged order of sorted runs, each task one range of it.
     fn merge(&self, runs: &[Run<K>], team: &dyn Team) -> SqlResult<Vec<Batch>> {
         let rows: usize = runs.iter().map(|it| it.entries.len()).sum();
-        let tasks = if rows <= SERIAL_ROWS_MAX { 1 } else { team.slots() * 2 };
+        let tasks = if rows <= SERIAL_ROWS_MAX { 1 } else { team.width() * 2 };
         let cuts = separators(runs, tasks);
         let pieces: Vec<Mutex<Vec<Batch>>> = (0..tasks).map(|_| Mutex::new(Vec::new())).collect();
         team.run(tasks, &|task, _| {
@@ -189,7 +189,12 @@ impl<K: RowKey> Sink for Sorter<K> {
         let batches = self.merge(&runs, team)?;
         let mut batches = crate::materialize::cut(batches, self.offset, self.limit);
         batches.iter_mut().enumerate().for_each(|(place, it)| it.sequence = place as u64);
-        Ok(State::Rows(Arc::new(Rows { layout: self.layout.clone(), batches, ordered: true })))
+        Ok(State::Rows(Arc::new(Rows {
+            layout: self.layout.clone(),
+            batches,
+            ordered: true,
+            homes: Vec::new(),
+        })))
     }
 }
 

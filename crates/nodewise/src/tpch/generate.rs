@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
-use execution::{JobSettings, QueryTeam};
+use execution::{JobSettings, QueryControl, QueryTeam};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::Compression;
@@ -53,13 +53,8 @@ pub fn generate_on(
     scale: f64,
     progress: &dyn Progress,
 ) -> SqlResult<()> {
-    let settings = JobSettings {
-        class: scheduler::class::NORMAL,
-        statement: database.next_statement(),
-        cancel: CancelToken::new(),
-        max_workers: None,
-        affinity: scheduler::Affinity::Soft,
-    };
+    let control = QueryControl::alone(database.next_statement(), CancelToken::new());
+    let settings = JobSettings { control, pipeline: 0 };
     let team = LoadTeam(QueryTeam { scheduler: database.scheduler.clone(), settings });
     generate(dir, scale, &team, progress)
 }

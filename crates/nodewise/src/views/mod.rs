@@ -6,6 +6,7 @@
 mod builder;
 mod indexes;
 pub(crate) mod placement;
+mod scheduling;
 mod system;
 mod tables;
 
@@ -22,7 +23,7 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 17] = [
     "tables",
     "columns",
     "indexes",
@@ -33,7 +34,11 @@ pub const NAMES: [&str; 13] = [
     "nodes",
     "cpus",
     "workers",
+    "thread_groups",
+    "watchdog",
     "jobs",
+    "queries",
+    "trace",
     "traffic",
     "settings",
 ];
@@ -54,8 +59,12 @@ pub fn rows_of(
         "placement_demands" => placement::placement_demands(database),
         "nodes" => system::nodes(database),
         "cpus" => system::cpus(database),
-        "workers" => system::workers(database),
-        "jobs" => system::jobs(database),
+        "workers" => scheduling::workers(database),
+        "thread_groups" => scheduling::thread_groups(database),
+        "watchdog" => scheduling::watchdog(database),
+        "jobs" => scheduling::jobs(database),
+        "queries" => scheduling::queries(database),
+        "trace" => scheduling::trace(database),
         "traffic" => system::traffic(database),
         "settings" => system::all_settings(database, settings),
         _ => return None,

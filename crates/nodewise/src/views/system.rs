@@ -115,56 +115,6 @@ pub(super) fn cpus(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-pub(super) fn workers(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("worker", 'i'),
-        ("cpu", 'i'),
-        ("node", 'i'),
-        ("llc", 'i'),
-        ("state", 't'),
-        ("morsels", 'i'),
-        ("stolen", 'i'),
-        ("busy_ns", 'i'),
-    ]);
-    for worker in database.scheduler.stats().workers {
-        view.row([
-            (worker.worker.index() as u64).into(),
-            u64::from(worker.cpu.0).into(),
-            u64::from(worker.node.0).into(),
-            u64::from(worker.llc.0).into(),
-            format!("{:?}", worker.state).to_lowercase().into(),
-            worker.morsels.into(),
-            worker.stolen.into(),
-            worker.busy.0.into(),
-        ]);
-    }
-    view.finish()
-}
-
-pub(super) fn jobs(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("job", 'i'),
-        ("class", 'i'),
-        ("statement", 'i'),
-        ("hard", 'b'),
-        ("morsels", 'i'),
-        ("rows_waiting", 'i'),
-        ("workers", 'i'),
-    ]);
-    for job in database.scheduler.stats().jobs {
-        view.row([
-            job.job.0.into(),
-            u64::from(job.class).into(),
-            job.statement.into(),
-            job.hard.into(),
-            job.morsels.into(),
-            job.waiting.into(),
-            (job.workers as u64).into(),
-        ]);
-    }
-    view.finish()
-}
-
 pub(super) fn traffic(database: &Database) -> SqlResult<RecordBatch> {
     let mut view =
         ViewBuilder::new(&[("running_node", 'i'), ("memory_node", 'i'), ("bytes_read", 'i')]);
@@ -176,7 +126,8 @@ pub(super) fn traffic(database: &Database) -> SqlResult<RecordBatch> {
 
 pub(super) fn all_settings(database: &Database, settings: &Settings) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[("name", 't'), ("value", 't'), ("description", 't')]);
-    for setting in settings.list() {
+    let of_database = crate::scheduling::list_of_database(database);
+    for setting in settings.list().into_iter().chain(of_database) {
         view.row([setting.name.into(), setting.value.into(), setting.description.into()]);
     }
     for restriction in database.machine.restrictions() {

@@ -15,6 +15,7 @@ mod names;
 mod numa;
 pub mod parameters;
 pub mod parse;
+mod steering;
 mod subqueries;
 mod translate;
 mod types;

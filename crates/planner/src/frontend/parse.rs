@@ -9,7 +9,7 @@ use datafusion_sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::numa::{self, Recognised};
-use super::{keys, parameters};
+use super::{keys, parameters, steering};
 use crate::design::DesignClause;
 use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement};
 
@@ -19,6 +19,10 @@ pub fn parse(sql: &str) -> SqlResult<Vec<Statement>> {
     let tokens = tokens.map_err(|it| syntax(&it.into()))?;
     let mut statements = Vec::new();
     for tokens in tokens.split(|it| it.token == Token::SemiColon) {
+        if let Some(statement) = steering::alter_query(tokens)? {
+            statements.push(statement);
+            continue;
+        }
         match numa::recognise(tokens)? {
             Recognised::Whole(statement) => statements.push(statement),
             Recognised::Rest(tokens, design) => {
@@ -134,6 +138,9 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             let texts: Vec<String> = values.iter().map(setting).collect();
             let value = Some(texts.join(",")).filter(|it| !it.eq_ignore_ascii_case("default"));
             Ok(Statement::Set { name: name(&variable), value })
+        }
+        Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
+            Ok(Statement::Kill { statement: id })
         }
         Ast::ShowVariable { variable } => {
             Ok(Statement::Show { name: variable.iter().map(ident).collect::<Vec<_>>().join(".") })

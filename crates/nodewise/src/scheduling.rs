@@ -1,0 +1,409 @@
+//! The settings that say how statements are scheduled (P-HANA 5 and 6, P-SNC 2.6): of a session, and of the database.
+
+use hardware::NodeId;
+use scheduler::{Binding, MorselSize, Policy, StealingScope, Strategy};
+use stdx::Nanos;
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::Database;
+use crate::settings::Setting;
+
+/// What a session asks for.
+#[derive(Clone, Debug)]
+pub struct Scheduling {
+    strategy: Strategy,
+    stealing: Option<StealingScope>,
+    /// The strategy's own if `None`.
+    binding: Option<Binding>,
+    bulk: u32,
+    nodes: Vec<NodeId>,
+    morsels: MorselSize,
+    trace: bool,
+    /// How long a statement may run; zero for any time.
+    pub statement_timeout: Nanos,
+    /// How long a statement may wait for its turn; zero for any time.
+    pub queue_timeout: Nanos,
+}
+
+impl Default for Scheduling {
+    fn default() -> Self {
+        Self {
+            strategy: Strategy::default(),
+            stealing: None,
+            binding: None,
+            bulk: 1,
+            nodes: Vec::new(),
+            morsels: MorselSize::Source,
+            trace: false,
+            statement_timeout: Nanos(0),
+            queue_timeout: Nanos(60_000_000_000),
+        }
+    }
+}
+
+const STRATEGY: &str = "strategy";
+const STEALING: &str = "stealing";
+const BINDING: &str = "binding";
+const BULK: &str = "bulk";
+const NODES: &str = "nodes";
+const MORSEL_ROWS: &str = "morsel_rows";
+const TRACE: &str = "trace";
+const STATEMENT_TIMEOUT: &str = "statement_timeout";
+const QUEUE_TIMEOUT: &str = "queue_timeout";
+const MAX_RUNNING: &str = "max_running_queries";
+const CLASS_NODES: &str = "class_nodes";
+
+const KNOWN: [&str; 9] = [
+    STRATEGY,
+    STEALING,
+    BINDING,
+    BULK,
+    NODES,
+    MORSEL_ROWS,
+    TRACE,
+    STATEMENT_TIMEOUT,
+    QUEUE_TIMEOUT,
+];
+
+impl Scheduling {
+    /// Whether a setting is one of these.
+    pub fn knows(name: &str) -> bool {
+        KNOWN.contains(&name)
+    }
+
+    /// Changes a setting that it knows, by its name in lower case; `None` gives it back its default.
+    pub fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<()> {
+        let Some(value) = value else {
+            let text = Self::default().value(name);
+            return self.set(name, Some(&text));
+        };
+        let wrong = |wanted: &str| invalid(name, value, wanted);
+        match name {
+            STRATEGY => {
+                self.strategy = value.parse().map_err(|()| words(name, value, Strategy::WORDS))?
+            }
+            STEALING if is_default(value) => self.stealing = None,
+            STEALING => {
+                let scope = value.parse().map_err(|()| words(name, value, StealingScope::WORDS))?;
+                self.stealing = Some(scope);
+            }
+            BINDING if is_default(value) => self.binding = None,
+            BINDING => {
+                let binding = value.parse().map_err(|()| words(name, value, Binding::WORDS))?;
+                self.binding = Some(binding);
+            }
+            BULK => {
+                let bulk = value.parse().ok().filter(|it| (1..=1024).contains(it));
+                self.bulk = bulk.ok_or_else(|| wrong("a number from 1 to 1024"))?;
+            }
+            NODES => {
+                let wanted = "numbers of nodes, as in '0, 2-3', or 'all'";
+                self.nodes = node_list(value).ok_or_else(|| wrong(wanted))?;
+            }
+            MORSEL_ROWS => {
+                let size = morsel_size(value);
+                self.morsels = size.ok_or_else(|| {
+                    wrong("a number of rows from 1024 on, 'static' for a piece per worker, or DEFAULT")
+                })?;
+            }
+            TRACE => {
+                self.trace = match value.to_ascii_lowercase().as_str() {
+                    "on" | "true" => true,
+                    "off" | "false" => false,
+                    _ => return Err(wrong("on or off")),
+                };
+            }
+            _ => {
+                let wanted = "a time in milliseconds, or as in '10s' and '5min'; 0 for any time";
+                let span = span(value).ok_or_else(|| wrong(wanted))?;
+                match name {
+                    STATEMENT_TIMEOUT => self.statement_timeout = span,
+                    _ => self.queue_timeout = span,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&self, name: &str) -> String {
+        match name {
+            STRATEGY => self.strategy.to_string(),
+            STEALING => self.stealing.map_or_else(|| "default".to_owned(), |it| it.to_string()),
+            BINDING => self.binding.map_or_else(|| "default".to_owned(), |it| it.to_string()),
+            BULK => self.bulk.to_string(),
+            NODES => node_text(&self.nodes),
+            MORSEL_ROWS => match self.morsels {
+                MorselSize::Source => "default".to_owned(),
+                MorselSize::Static => "static".to_owned(),
+                MorselSize::Rows(rows) => rows.to_string(),
+            },
+            TRACE => if self.trace { "on" } else { "off" }.to_owned(),
+            STATEMENT_TIMEOUT => span_text(self.statement_timeout),
+            _ => span_text(self.queue_timeout),
+        }
+    }
+
+    /// All of them.
+    pub fn list(&self) -> Vec<Setting> {
+        let described = [
+            (STRATEGY, "how tasks are tied to nodes: os, target, bound or adaptive"),
+            (STEALING, "how far workers steal: none, neighbours (of the socket) or all"),
+            (
+                BINDING,
+                "when workers are confined to hardware threads: none, preferred, opportunistic or always",
+            ),
+            (BULK, "morsels that a worker takes at a time when it steals"),
+            (NODES, "the nodes whose workers may run queries of this session"),
+            (MORSEL_ROWS, "rows of a morsel of a table; 'static' divides evenly among the workers"),
+            (TRACE, "whether every morsel is written to nodewise.trace"),
+            (STATEMENT_TIMEOUT, "how long a statement may run; 0 for any time"),
+            (QUEUE_TIMEOUT, "how long a statement may wait for its turn; 0 for any time"),
+        ];
+        let setting = |(name, description)| Setting { name, value: self.value(name), description };
+        described.into_iter().map(setting).collect()
+    }
+
+    /// The policy of a statement.
+    pub fn policy(&self, class: u8, max_workers: Option<usize>) -> Policy {
+        Policy {
+            class,
+            affinity: self.strategy.affinity(),
+            stealing: self.stealing,
+            binding: self.binding.unwrap_or(self.strategy.binding()),
+            bulk: self.bulk,
+            max_workers,
+            nodes: self.nodes.clone(),
+            morsels: self.morsels,
+            traced: self.trace,
+        }
+    }
+
+    /// Changes the policy of a running statement as SET would change that of the next.
+    pub fn change(policy: &mut Policy, name: &str, value: &str) -> SqlResult<()> {
+        let mut wanted = Self::default();
+        wanted.set(name, Some(value).filter(|it| !is_default(it)))?;
+        match name {
+            STRATEGY => {
+                policy.affinity = wanted.strategy.affinity();
+                policy.binding = wanted.strategy.binding();
+            }
+            STEALING => policy.stealing = wanted.stealing,
+            BINDING => policy.binding = wanted.binding.unwrap_or_default(),
+            BULK => policy.bulk = wanted.bulk,
+            NODES => policy.nodes = wanted.nodes,
+            MORSEL_ROWS => policy.morsels = wanted.morsels,
+            TRACE => policy.traced = wanted.trace,
+            _ => {
+                let message = format!("setting {name} cannot be changed while a statement runs");
+                return Err(SqlError::new(SqlState::INVALID_PARAMETER, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Changes a setting of the whole database; false when the name, in lower case, is none.
+pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> SqlResult<bool> {
+    let value = value.filter(|it| !is_default(it));
+    match name {
+        MAX_RUNNING => {
+            let wanted = "a number from 1 on, or 0 or DEFAULT for no limit";
+            let limit = match value.map(str::parse::<usize>) {
+                None | Some(Ok(0)) => None,
+                Some(Ok(limit)) => Some(limit),
+                Some(Err(_)) => return Err(invalid(name, value.unwrap_or(""), wanted)),
+            };
+            database.statements.admission.set_limit(limit);
+        }
+        CLASS_NODES => {
+            let wanted = "classes and their nodes, as in '200: 2-3; 0: 0'";
+            let text = value.unwrap_or("");
+            let classes = class_nodes(text).ok_or_else(|| invalid(name, text, wanted))?;
+            *database.statements.class_nodes.lock() = classes;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// The settings of the whole database.
+pub fn list_of_database(database: &Database) -> Vec<Setting> {
+    let limit = database.statements.admission.limit().unwrap_or(0);
+    let classes = database.statements.class_nodes.lock();
+    let class = |it: &(u8, Vec<NodeId>)| format!("{}: {}", it.0, node_text(&it.1));
+    vec![
+        Setting {
+            name: MAX_RUNNING,
+            value: limit.to_string(),
+            description: "queries that run at a time in the whole database, others wait; 0 for no limit",
+        },
+        Setting {
+            name: CLASS_NODES,
+            value: classes.iter().map(class).collect::<Vec<_>>().join("; "),
+            description: "query classes of the whole database that run on certain nodes only",
+        },
+    ]
+}
+
+fn invalid(name: &str, value: &str, wanted: &str) -> SqlError {
+    let message = format!("setting {name} cannot be \"{value}\"");
+    SqlError::new(SqlState::INVALID_PARAMETER, message).with_hint(format!("it takes {wanted}"))
+}
+
+fn words(name: &str, value: &str, words: &[&str]) -> SqlError {
+    invalid(name, value, &format!("one of {}", words.join(", ")))
+}
+
+fn is_default(value: &str) -> bool {
+    value.eq_ignore_ascii_case("default")
+}
+
+fn morsel_size(text: &str) -> Option<MorselSize> {
+    match text.to_ascii_lowercase().as_str() {
+        "default" => Some(MorselSize::Source),
+        "static" => Some(MorselSize::Static),
+        rows => rows.parse().ok().filter(|it| *it >= 1024).map(MorselSize::Rows),
+    }
+}
+
+/// `0, 2-3` as nodes; `all` as none in particular.
+fn node_list(text: &str) -> Option<Vec<NodeId>> {
+    if text.trim().eq_ignore_ascii_case("all") {
+        return Some(Vec::new());
+    }
+    let mut nodes = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u16, u16) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        (first <= last).then_some(())?;
+        nodes.extend((first..=last).map(NodeId));
+    }
+    nodes.sort_unstable();
+    nodes.dedup();
+    Some(nodes)
+}
+
+fn node_text(nodes: &[NodeId]) -> String {
+    match nodes {
+        [] => "all".to_owned(),
+        some => some.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    }
+}
+
+/// `200: 2-3; 0: 0` as classes with nodes.
+fn class_nodes(text: &str) -> Option<Vec<(u8, Vec<NodeId>)>> {
+    let entries = text.split(';').map(str::trim).filter(|it| !it.is_empty());
+    let entry = |it: &str| {
+        let (class, nodes) = it.split_once(':')?;
+        Some((class.trim().parse().ok()?, node_list(nodes)?))
+    };
+    entries.map(entry).collect()
+}
+
+/// A span in milliseconds, or with its unit.
+fn span(text: &str) -> Option<Nanos> {
+    let text = text.trim();
+    let digits = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {
+        "us" => 1_000,
+        "" | "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return None,
+    };
+    number.checked_mul(unit).map(Nanos)
+}
+
+fn span_text(span: Nanos) -> String {
+    if span.0.is_multiple_of(1_000_000) {
+        format!("{}ms", span.0 / 1_000_000)
+    } else {
+        format!("{}us", span.0 / 1_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scheduler::Affinity;
+
+    #[test]
+    fn every_setting_takes_its_words_and_its_own_value_back() {
+        let mut settings = Scheduling::default();
+        let changes = [
+            (STRATEGY, "Bound"),
+            (STEALING, "neighbours"),
+            (BINDING, "opportunistic"),
+            (BULK, "8"),
+            (NODES, "3, 0-1"),
+            (MORSEL_ROWS, "static"),
+            (TRACE, "on"),
+            (STATEMENT_TIMEOUT, "10s"),
+            (QUEUE_TIMEOUT, "250"),
+        ];
+        for (name, value) in changes {
+            settings.set(name, Some(value)).unwrap();
+            let shown = settings.value(name);
+            settings.set(name, Some(&shown)).unwrap();
+            assert_eq!(settings.value(name), shown);
+        }
+        let policy = settings.policy(7, Some(3));
+        assert_eq!((policy.class, policy.max_workers, policy.bulk), (7, Some(3), 8));
+        assert_eq!((policy.affinity, policy.binding), (Affinity::Hard, Binding::Opportunistic));
+        assert_eq!(policy.nodes, [NodeId(0), NodeId(1), NodeId(3)]);
+        assert_eq!(settings.statement_timeout, Nanos(10_000_000_000));
+        assert_eq!(settings.queue_timeout, Nanos(250_000_000));
+        for (name, _) in changes {
+            settings.set(name, None).unwrap();
+            assert_eq!(settings.value(name), Scheduling::default().value(name));
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_and_changes_nothing() {
+        let mut settings = Scheduling::default();
+        for (name, value) in [
+            (STRATEGY, "fast"),
+            (STEALING, ""),
+            (BINDING, "tight"),
+            (BULK, "0"),
+            (BULK, "-1"),
+            (NODES, "1-"),
+            (NODES, "3-1"),
+            (NODES, "70000"),
+            (MORSEL_ROWS, "10"),
+            (TRACE, "maybe"),
+            (STATEMENT_TIMEOUT, "soon"),
+            (STATEMENT_TIMEOUT, "99999999999999999999"),
+            (STATEMENT_TIMEOUT, "99999999999999h"),
+        ] {
+            let error = settings.set(name, Some(value)).unwrap_err();
+            assert_eq!(error.state, SqlState::INVALID_PARAMETER, "{name} = {value}");
+            assert!(error.hint.is_some());
+            assert_eq!(settings.value(name), Scheduling::default().value(name));
+        }
+        assert_eq!(
+            class_nodes("200: 2-3; 0:0;"),
+            Some(vec![(200, vec![NodeId(2), NodeId(3)]), (0, vec![NodeId(0)]),])
+        );
+        assert_eq!(
+            (class_nodes("2"), class_nodes("300: 1"), class_nodes("")),
+            (None, None, Some(vec![]))
+        );
+    }
+
+    #[test]
+    fn the_os_strategy_unbinds_unless_told_otherwise() {
+        let mut settings = Scheduling::default();
+        settings.set(STRATEGY, Some("os")).unwrap();
+        assert_eq!(settings.policy(0, None).binding, Binding::None);
+        settings.set(BINDING, Some("always")).unwrap();
+        assert_eq!(settings.policy(0, None).binding, Binding::Always);
+        let mut policy = settings.policy(0, None);
+        Scheduling::change(&mut policy, STRATEGY, "adaptive").unwrap();
+        assert_eq!((policy.affinity, policy.binding), (Affinity::Adaptive, Binding::Always));
+        assert!(Scheduling::change(&mut policy, STATEMENT_TIMEOUT, "1").is_err());
+    }
+}

@@ -1,0 +1,240 @@
+//! Admission: how many statements run at a time, and who waits for a place (P-HANA 5.1: full load without
+//! oversubscription).
+//!
+//! A statement that finds no place waits in a queue, by class and then by arrival. Nothing polls: who leaves hands the
+//! place to the first in the queue.
+
+use stdx::Nanos;
+use stdx::sync::atomic::{AtomicBool, Ordering};
+use stdx::sync::{Arc, Mutex};
+
+use crate::cancel::CancelToken;
+use crate::scheduler::Scheduler;
+
+/// The gate through which statements go.
+pub struct Admission(Arc<Gate>);
+
+struct Gate(Mutex<Inside>);
+
+struct Inside {
+    /// The most statements that may run; `None` for any number.
+    limit: Option<usize>,
+    running: usize,
+    arrivals: u64,
+    /// In the order in which they get a place.
+    queue: Vec<Arc<Waiting>>,
+}
+
+struct Waiting {
+    class: u8,
+    arrival: u64,
+    token: CancelToken,
+    admitted: AtomicBool,
+}
+
+/// A place among those that run; dropping it hands it on.
+pub struct Admitted(Arc<Gate>);
+
+/// Why a statement got no place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// Its token was marked while it waited.
+    Cancelled,
+    /// It waited for as long as it may; so many run, and so many wait.
+    TimedOut {
+        /// Statements that run.
+        running: usize,
+        /// Statements that wait.
+        waiting: usize,
+    },
+}
+
+impl Admission {
+    /// A gate without a limit.
+    pub fn new() -> Self {
+        let inside = Inside { limit: None, running: 0, arrivals: 0, queue: Vec::new() };
+        Self(Arc::new(Gate(Mutex::new(inside))))
+    }
+
+    /// Lets so many run at a time; any number if `None`. Those who run already stay.
+    pub fn set_limit(&self, limit: Option<usize>) {
+        self.0.0.lock().limit = limit.map(|it| it.max(1));
+        self.0.admit_more();
+    }
+
+    /// The limit.
+    pub fn limit(&self) -> Option<usize> {
+        self.0.0.lock().limit
+    }
+
+    /// Statements that run, and that wait.
+    pub fn counts(&self) -> (usize, usize) {
+        let inside = self.0.0.lock();
+        (inside.running, inside.queue.len())
+    }
+
+    /// Waits for a place, until `deadline` at most. The token wakes the waiter when it is marked.
+    pub fn enter(
+        &self,
+        scheduler: &Scheduler,
+        class: u8,
+        token: &CancelToken,
+        deadline: Option<Nanos>,
+    ) -> Result<Admitted, Refused> {
+        let Some(waiting) = self.0.arrive(class, token) else {
+            return Ok(Admitted(Arc::clone(&self.0)));
+        };
+        let alarm = deadline.map(|at| scheduler.set_alarm(at, token, None));
+        let now = || scheduler.machine().now();
+        let late = || deadline.is_some_and(|it| now() >= it);
+        let done = || waiting.admitted.load(Ordering::Acquire) || token.is_cancelled() || late();
+        scheduler.wait_on(token, &done);
+        drop(alarm);
+        if self.0.give_up(&waiting) {
+            let (running, waiting) = self.counts();
+            return Err(match token.is_cancelled() {
+                true => Refused::Cancelled,
+                false => Refused::TimedOut { running, waiting },
+            });
+        }
+        Ok(Admitted(Arc::clone(&self.0)))
+    }
+}
+
+impl Default for Admission {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Gate {
+    /// Takes a place; or stands in the queue when there is none.
+    fn arrive(&self, class: u8, token: &CancelToken) -> Option<Arc<Waiting>> {
+        let mut inside = self.0.lock();
+        if inside.has_room() && inside.queue.is_empty() {
+            inside.running += 1;
+            return None;
+        }
+        let arrival = inside.arrivals;
+        inside.arrivals += 1;
+        let admitted = AtomicBool::new(false);
+        let waiting = Arc::new(Waiting { class, arrival, token: token.clone(), admitted });
+        let at = inside.queue.partition_point(|it| (it.class, it.arrival) <= (class, arrival));
+        inside.queue.insert(at, Arc::clone(&waiting));
+        Some(waiting)
+    }
+
+    /// Leaves the queue; false when there was a place before.
+    fn give_up(&self, waiting: &Arc<Waiting>) -> bool {
+        let mut inside = self.0.lock();
+        if waiting.admitted.load(Ordering::Acquire) {
+            return false;
+        }
+        inside.queue.retain(|it| !Arc::ptr_eq(it, waiting));
+        true
+    }
+
+    fn leave(&self) {
+        self.0.lock().running -= 1;
+        self.admit_more();
+    }
+
+    /// Gives places to the first in the queue while there are some.
+    fn admit_more(&self) {
+        loop {
+            let mut inside = self.0.lock();
+            if inside.queue.is_empty() || !inside.has_room() {
+                return;
+            }
+            inside.running += 1;
+            let first = inside.queue.remove(0);
+            // Inside the lock, so that it cannot give up a place that it has.
+            first.admitted.store(true, Ordering::Release);
+            drop(inside);
+            first.token.ring();
+        }
+    }
+}
+
+impl Inside {
+    fn has_room(&self) -> bool {
+        self.limit.is_none_or(|it| self.running < it)
+    }
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn gate(limit: usize) -> Admission {
+        let admission = Admission::new();
+        admission.set_limit(Some(limit));
+        admission
+    }
+
+    #[test]
+    fn places_go_by_class_and_arrival() {
+        let admission = gate(1);
+        let gate = &admission.0;
+        let token = CancelToken::new();
+        assert!(gate.arrive(100, &token).is_none());
+        let late = gate.arrive(100, &token).unwrap();
+        let later = gate.arrive(100, &token).unwrap();
+        let urgent = gate.arrive(0, &token).unwrap();
+        assert_eq!(admission.counts(), (1, 3));
+        let inside = |it: &Waiting| it.admitted.load(Ordering::Acquire);
+        gate.leave();
+        assert!(inside(&urgent) && !inside(&late));
+        assert!(gate.give_up(&late) && !gate.give_up(&urgent));
+        gate.leave();
+        assert!(inside(&later) && !inside(&late));
+        assert_eq!(admission.counts(), (1, 0));
+        gate.leave();
+        assert!(gate.arrive(100, &token).is_none());
+    }
+
+    #[test]
+    fn a_higher_limit_lets_in_who_waits() {
+        let admission = gate(1);
+        let token = CancelToken::new();
+        assert!(admission.0.arrive(1, &token).is_none());
+        let waiting: Vec<_> = (0..3).map(|_| admission.0.arrive(1, &token).unwrap()).collect();
+        admission.set_limit(Some(3));
+        let inside: Vec<bool> =
+            waiting.iter().map(|it| it.admitted.load(Ordering::Acquire)).collect();
+        assert_eq!(inside, [true, true, false]);
+        admission.set_limit(None);
+        assert_eq!((admission.counts(), admission.limit()), ((4, 0), None));
+        assert!(admission.0.arrive(1, &token).is_none());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use stdx::sync::thread;
+
+    #[test]
+    fn loom_a_place_is_handed_on_or_given_up_never_lost() {
+        crate::loom_tests::check(|| {
+            let admission = Admission::new();
+            admission.set_limit(Some(1));
+            let gate = Arc::clone(&admission.0);
+            let token = CancelToken::new();
+            assert!(gate.arrive(0, &token).is_none());
+            let waiting = gate.arrive(0, &token).expect("the only place is taken");
+            let other = Arc::clone(&gate);
+            let leaver = thread::spawn(move || other.leave());
+            let gave_up = gate.give_up(&waiting);
+            leaver.join().unwrap();
+            assert_eq!(waiting.admitted.load(Ordering::Acquire), !gave_up);
+            assert_eq!(admission.counts(), (usize::from(!gave_up), 0));
+        });
+    }
+}
