@@ -161,26 +161,8 @@ impl Session {
             Statement::CopyFrom { table, columns, path, options } => {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }
-            Statement::Set { name, value } => {
-                let lower = name.to_ascii_lowercase();
-                if set_of_database(&self.database, &lower, value.as_deref())? {
-                    return Ok(done("SET"));
-                }
-                let counted = self.settings.access_counting;
-                self.settings.set(&name, value.as_deref())?;
-                if self.settings.access_counting != counted {
-                    self.database.machine.count_accesses(!counted);
-                }
-                Ok(done("SET"))
-            }
-            Statement::Show { name } => {
-                let mut all = list_of_database(&self.database).into_iter();
-                let value = match all.find(|it| it.name.eq_ignore_ascii_case(&name)) {
-                    Some(setting) => setting.value,
-                    None => self.settings.get(&name)?,
-                };
-                text_answer("SHOW", &name, vec![&value])
-            }
+            Statement::Set { name, value } => self.set(&name, value.as_deref()),
+            Statement::Show { name } => self.show(&name),
             Statement::Kill { statement } => {
                 self.database.kill(statement)?;
                 Ok(done("KILL"))
@@ -190,6 +172,28 @@ impl Session {
                 Ok(done("ALTER QUERY"))
             }
         }
+    }
+
+    /// A setting of the database, else one of this session.
+    fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<Answer> {
+        if set_of_database(&self.database, &name.to_ascii_lowercase(), value)? {
+            return Ok(done("SET"));
+        }
+        let counted = self.settings.access_counting;
+        self.settings.set(name, value)?;
+        if self.settings.access_counting != counted {
+            self.database.machine.count_accesses(!counted);
+        }
+        Ok(done("SET"))
+    }
+
+    fn show(&self, name: &str) -> SqlResult<Answer> {
+        let mut all = list_of_database(&self.database).into_iter();
+        let value = match all.find(|it| it.name.eq_ignore_ascii_case(name)) {
+            Some(setting) => setting.value,
+            None => self.settings.get(name)?,
+        };
+        text_answer("SHOW", name, vec![&value])
     }
 
     /// Runs a query. When `text` is all there is of it, its plan is kept for the next time.

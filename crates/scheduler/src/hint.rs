@@ -1,4 +1,4 @@
-//! The concurrency hint (P-HANA 5.1 and 5.2, after its [28]): how far a pipeline fans out, by its size and by how many
+//! The concurrency hint (P-HANA 5.1 and 5.2, after what it cites as 28): how far a pipeline fans out, by its size and by how many
 //! queries run beside it.
 //!
 //! Alone, a pipeline takes every worker. Beside others it takes twice its share: the order of service hands workers

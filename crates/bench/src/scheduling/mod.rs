@@ -17,7 +17,7 @@ pub fn geometric_mean(times: &[Nanos]) -> Option<Nanos> {
         return None;
     }
     let sum: f64 = times.iter().map(|it| (it.0.max(1) as f64).ln()).sum();
-    Some(Nanos((sum / times.len() as f64).exp() as u64))
+    Some(Nanos((sum / times.len() as f64).exp().round() as u64))
 }
 
 /// The time of one statement.
