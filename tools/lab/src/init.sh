@@ -13,6 +13,7 @@ for port in 1 2 3 4; do until [ -c /dev/vport0p$port ]; do usleep 10000; done; d
 # Nobody may be left outside to end this guest.
 . /lab.limit
 (sleep "$LIMIT"; echo "the guest passed its limit of $LIMIT s" >/dev/console; poweroff -f) &
+echo up >/dev/vport0p3
 sh /lab.command </dev/null >/dev/vport0p1 2>/dev/vport0p2
 code=$?
 if [ -n "$(ls -A /out)" ]; then tar -c -f - -C /out . >/dev/vport0p4; fi
