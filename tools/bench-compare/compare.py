@@ -6,8 +6,10 @@
     compare.py --workload clicks --data DIR [--scale 1]      one wide table of web hits, in the manner of ClickBench
     compare.py --workload shuffled --data DIR --from TPCHDIR TPC-H with the rows of lineitem shuffled
 
-Answers are checked against the stored ones where there are some, else against DuckDB's of the same run. Installs the peers by itself into target/peers (or --venv). Every round gives each engine its turn, so that noise of
-the machine meets all of them; a query's figure is the median of all runs, with the spread beside it.
+Answers are checked against the stored ones where there are some, else against DuckDB's of the same run. Installs the
+peers by itself into target/peers (or --venv). Every round gives each engine its turn, so that noise of the machine meets
+all of them; a query's figure is the median of all runs, with the spread beside it. Every engine plans every run:
+Nodewise's plan cache is off unless --plan-cache asks for it, and the heading says which.
 """
 
 import argparse
@@ -109,6 +111,7 @@ class Nodewise:
         self.times = {query: [] for query in options.sql}
         self.wrong, self.load_ms, self.peak_bytes, self.loaded_bytes = {}, [], 0, 0
         self.answers = {}
+        self.planning = {query: [] for query in options.sql}
 
     def round(self, _number):
         with tempfile.TemporaryDirectory() as folder:
@@ -118,6 +121,8 @@ class Nodewise:
             out = folder / "times.json"
             command = [self.options.nodewise, "bench", "workload", "--data", self.options.data, "--queries", folder,
                        "--runs", str(self.options.runs), "--threads", str(self.options.threads), "--json", out]
+            if self.options.plan_cache:
+                command.append("--plan-cache")
             done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
             if not out.exists():
                 raise RuntimeError(f"nodewise wrote no times (exit code {done.returncode})")
@@ -127,6 +132,7 @@ class Nodewise:
         self.peak_bytes = max(self.peak_bytes, facts.get("peak_bytes", 0))
         for query in facts["queries"]:
             self.times[query["name"]] += query["times_ms"]
+            self.planning[query["name"]] += query["planning_ms"]
             self.answers[query["name"]] = query["answer"]
             if "error" in query:
                 self.wrong[query["name"]] = query["error"]
@@ -212,6 +218,8 @@ def table(engines, peers, names):
     if ours:
         own = means[engines.index(ours)]
         row("nodewise / engine", [f"{own / mean:.2f}" for mean in means])
+        plans = [statistics.median(times) for query in names if (times := ours.planning[query])]
+        row("planning in it, geometric mean", [f"{geometric_mean(plans):.2f}" if it is ours else "" for it in engines])
     row("load, ms", [f"{min(engine.load_ms):.0f}" if engine.load_ms else "-" for engine in engines])
     row("peak memory, MiB", [f"{engine.peak_bytes / 2**20:.0f}" for engine in engines])
     row("right answers", [f"{len(names) - len(engine.wrong)} of {len(names)}" for engine in engines])
@@ -230,6 +238,7 @@ def parse_options():
     parser.add_argument("--runs", type=int, default=3, help="runs of each query in a turn")
     parser.add_argument("--engines", default=",".join(PEERS), help="peers, separated by commas; may be empty")
     parser.add_argument("--fresh", action="store_true", help="a new process per turn: less memory, load time each turn")
+    parser.add_argument("--plan-cache", action="store_true", help="lets nodewise use plans of earlier runs again")
     parser.add_argument("--nodewise", default=ROOT / "target/release/nodewise", help="binary, or `none`")
     parser.add_argument("--venv", default=ROOT / "target/peers", help="Python environment of the peers")
     parser.add_argument("--markdown", help="file for the table")
@@ -269,8 +278,9 @@ def main():
         for engine in engines:
             engine.stop()
     check(engines, options)
-    title = (f"{options.workload}, scale {options.scale:g}, {options.threads} threads, {options.rounds} rounds of {options.runs} runs; "
-             f"milliseconds, median (least to most)")
+    planning = "plan cache of nodewise ON" if options.plan_cache else "every engine plans every run"
+    title = (f"{options.workload}, scale {options.scale:g}, {options.threads} threads, {options.rounds} rounds of "
+             f"{options.runs} runs, {planning}; milliseconds, median (least to most)")
     versions = ", ".join(f"{peer.name} {peer.version}" for peer in peers)
     text = f"{title}\n{versions}\n\n{table(engines, peers, list(options.sql))}\n"
     print(text)

@@ -129,13 +129,16 @@ pub fn run_rounds(
     progress.end();
 }
 
-/// The geometric mean of the fastest runs; `None` when a query has no time.
-pub fn geometric_mean(records: &[QueryRecord]) -> Option<Nanos> {
+/// The geometric mean of a time of each query; `None` when a query has none.
+pub fn geometric_mean(
+    records: &[QueryRecord],
+    time: impl Fn(&QueryRecord) -> Option<Nanos>,
+) -> Option<Nanos> {
     if records.is_empty() {
         return None;
     }
     let logarithms: Option<Vec<f64>> =
-        records.iter().map(|it| it.best().map(|best| (best.0.max(1) as f64).ln())).collect();
+        records.iter().map(|it| time(it).map(|it| (it.0.max(1) as f64).ln())).collect();
     let mean = logarithms?.iter().sum::<f64>() / records.len() as f64;
     Some(Nanos(mean.exp().round() as u64))
 }
@@ -158,8 +161,9 @@ mod tests {
             (Some(Nanos(10)), Some(Nanos(20)), Some(Nanos(40)))
         );
         assert_eq!(timed(&[]).median(), None);
-        assert_eq!(geometric_mean(&[timed(&[100]), timed(&[900, 400])]), Some(Nanos(200)));
-        assert_eq!(geometric_mean(&[timed(&[100]), timed(&[])]), None);
-        assert_eq!(geometric_mean(&[]), None);
+        let mean = |records: &[QueryRecord]| geometric_mean(records, QueryRecord::best);
+        assert_eq!(mean(&[timed(&[100]), timed(&[900, 400])]), Some(Nanos(200)));
+        assert_eq!(mean(&[timed(&[100]), timed(&[])]), None);
+        assert_eq!(mean(&[]), None);
     }
 }

@@ -16,6 +16,8 @@ pub struct Facts {
     pub scale: Option<f64>,
     /// Workers that ran.
     pub threads: usize,
+    /// Whether runs used the plans of earlier ones again.
+    pub plan_cache: bool,
     /// What loading took and made.
     pub loaded: Loaded,
     /// The most memory the process had.
@@ -29,6 +31,7 @@ pub fn run_json(facts: &Facts, records: &[QueryRecord], answers: bool) -> Value 
         "version": env!("CARGO_PKG_VERSION"),
         "scale": facts.scale,
         "threads": facts.threads,
+        "plan_cache": facts.plan_cache,
         "queries": records.iter().map(|it| query_json(it, answers)).collect::<Vec<_>>(),
         "load_ms": facts.loaded.time.as_millis_f64(),
         "loaded_bytes": facts.loaded.bytes.0,
@@ -119,7 +122,8 @@ mod tests {
         records[1].verdict = Verdict::Right;
         records[2].verdict = Verdict::Failed(SqlError::new(SqlState::INTERNAL, "broken"));
         let loaded = Loaded { time: Nanos(2_000_000), rows: 1, bytes: Bytes(7) };
-        let facts = Facts { scale: Some(0.1), threads: 2, loaded, peak: Bytes(9) };
+        let facts =
+            Facts { scale: Some(0.1), threads: 2, plan_cache: false, loaded, peak: Bytes(9) };
         let json = run_json(&facts, &records, true);
         assert_eq!(json["queries"][0]["times_ms"], json!([1.5]));
         assert_eq!(json["queries"][0]["planning_ms"], json!([0.5]));
@@ -127,6 +131,7 @@ mod tests {
         assert_eq!(json["queries"][1]["answer_ok"], json!(true));
         assert_eq!(json["queries"][2]["error"], json!("XX000: broken"));
         assert_eq!(json["queries"][0]["answer"], json!([["7"], ["NULL"]]));
+        assert_eq!(json["plan_cache"], json!(false));
         assert_eq!(json["load_ms"], json!(2.0));
         assert_eq!((&json["loaded_bytes"], &json["peak_bytes"]), (&json!(7), &json!(9)));
     }

@@ -171,6 +171,9 @@ pub struct TpchArguments {
     /// Only these queries, by number
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub queries: Vec<usize>,
+    /// Use the plans of earlier rounds again; without it each run plans, as other engines do
+    #[arg(long)]
+    pub plan_cache: bool,
     /// Write the times to this file as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -190,6 +193,9 @@ pub struct WorkloadArguments {
     /// Timed rounds, after one to warm up
     #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
     pub runs: usize,
+    /// Use the plans of earlier rounds again; without it each run plans, as other engines do
+    #[arg(long)]
+    pub plan_cache: bool,
     /// Write times and answers to this file as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -384,7 +390,7 @@ mod tests {
         assert!(parse("nodewise demo --scale 0.1 --threads 2 --data d").is_ok());
         assert!(parse("nodewise -c a -c b --format csv").is_ok());
         assert!(parse("nodewise bench tpch --scale 1 --runs 3 --queries 1,6 --json f").is_ok());
-        assert!(parse("nodewise bench workload --data d --queries q --runs 3").is_ok());
+        assert!(parse("nodewise bench workload --data d --queries q --plan-cache").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 d").is_ok());
         assert!(parse("nodewise probe --quick --json --output f").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 --out d").is_ok());

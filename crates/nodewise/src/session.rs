@@ -71,7 +71,9 @@ impl Session {
     pub fn execute(&mut self, sql: &str) -> SqlResult<Vec<Answer>> {
         let started = self.database.machine.now();
         let snapshot = self.database.catalog.snapshot();
-        if let Some(cached) = self.database.plans.get(sql, snapshot.version()) {
+        if self.settings.plan_cache
+            && let Some(cached) = self.database.plans.get(sql, snapshot.version())
+        {
             let planned = self.database.machine.now();
             let mut answer = self.guarded(sql, |session, cancel| {
                 session.run_plan_on(&cached.plan, &snapshot, &cached.schema, &cancel)
@@ -82,10 +84,10 @@ impl Session {
         let statements = self.database.planner.parse(sql)?;
         let mut parsing = self.database.machine.now() - started;
         let mut answers = Vec::with_capacity(statements.len());
-        let only = statements.len() == 1;
+        let kept = (statements.len() == 1 && self.settings.plan_cache).then_some(sql);
         for statement in statements {
             let mut answer = self.guarded(sql, |session, cancel| match statement {
-                Statement::Query { query } => session.select(&query, only.then_some(sql), &cancel),
+                Statement::Query { query } => session.select(&query, kept, &cancel),
                 other => session.run_statement(other, cancel),
             })?;
             answer.profile.planning += std::mem::take(&mut parsing);
@@ -135,5 +137,42 @@ pub(crate) fn done(tag: impl Into<String>) -> Answer {
         schema: Arc::new(Schema::empty()),
         batches: Vec::new(),
         profile: Default::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hardware::samples;
+    use simulator::SimulatedMachine;
+
+    use super::*;
+    use crate::DatabaseOptions;
+
+    #[test]
+    fn without_the_plan_cache_plans_are_neither_kept_nor_taken() {
+        let topology = samples::by_name("laptop").unwrap();
+        let machine = SimulatedMachine::new(topology, 1);
+        let database = Database::open(machine, DatabaseOptions::default()).unwrap();
+        let kept = |text: &str| {
+            let version = database.catalog.snapshot().version();
+            database.plans.get(text, version).is_some()
+        };
+        let mut session = database.session();
+        assert_eq!(session.settings.get("plan_cache").unwrap(), "on");
+        session.execute("SELECT 1").unwrap();
+        session.execute("SET plan_cache = off").unwrap();
+        session.execute("SELECT 2").unwrap();
+        assert!(kept("SELECT 1") && !kept("SELECT 2"));
+        // A plan that would give two rows, were it taken.
+        session.settings.plan_cache = true;
+        session.execute("VALUES (1), (2)").unwrap();
+        let wrong = database.plans.get("VALUES (1), (2)", database.catalog.snapshot().version());
+        database.plans.put("SELECT 3", wrong.unwrap());
+        assert_eq!(session.query("SELECT 3").unwrap().rows(), 2);
+        session.execute("SET plan_cache = off").unwrap();
+        assert_eq!(session.query("SELECT 3").unwrap().rows(), 1);
+        assert!(session.execute("SET plan_cache = perhaps").is_err());
+        session.execute("SET plan_cache = DEFAULT").unwrap();
+        assert!(session.settings.plan_cache);
     }
 }

@@ -16,6 +16,8 @@ pub struct Settings {
     pub scheduling: Scheduling,
     /// Whether an observer outside of the machine is told to count accesses.
     pub access_counting: bool,
+    /// Whether a statement whose text was planned before runs with that plan.
+    pub plan_cache: bool,
     /// How tables that this session makes are placed where it says nothing else.
     pub default_placement: Placement,
 }
@@ -38,6 +40,7 @@ impl Default for Settings {
             default_placement: Placement::Auto,
             scheduling: Scheduling::default(),
             access_counting: false,
+            plan_cache: true,
         }
     }
 }
@@ -45,6 +48,7 @@ impl Default for Settings {
 const WORKERS: &str = "workers";
 const PRIORITY: &str = "priority";
 const ACCESS_COUNTING: &str = "access_counting";
+const PLAN_CACHE: &str = "plan_cache";
 const DEFAULT_PLACEMENT: &str = "default_placement";
 
 impl Settings {
@@ -71,11 +75,10 @@ impl Settings {
                 self.priority = value.parse().map_err(|_| invalid("a number from 0 to 255"))?;
             }
             ACCESS_COUNTING => {
-                self.access_counting = match value.to_ascii_lowercase().as_str() {
-                    "on" | "true" => true,
-                    "off" | "false" => false,
-                    _ => return Err(invalid("on or off")),
-                };
+                self.access_counting = switch(value).ok_or_else(|| invalid("on or off"))?;
+            }
+            PLAN_CACHE => {
+                self.plan_cache = switch(value).ok_or_else(|| invalid("on or off"))?;
             }
             DEFAULT_PLACEMENT => {
                 self.default_placement = placement_named(value)
@@ -92,6 +95,7 @@ impl Settings {
             WORKERS => self.workers = defaults.workers,
             PRIORITY => self.priority = defaults.priority,
             ACCESS_COUNTING => self.access_counting = defaults.access_counting,
+            PLAN_CACHE => self.plan_cache = defaults.plan_cache,
             DEFAULT_PLACEMENT => self.default_placement = defaults.default_placement,
             _ => return Err(unknown(name)),
         }
@@ -113,8 +117,13 @@ impl Settings {
             },
             Setting {
                 name: ACCESS_COUNTING,
-                value: if self.access_counting { "on" } else { "off" }.to_owned(),
+                value: on_or_off(self.access_counting),
                 description: "has the access counter of the lab count what workers read and write",
+            },
+            Setting {
+                name: PLAN_CACHE,
+                value: on_or_off(self.plan_cache),
+                description: "statements whose text was planned before run with that plan",
             },
             Setting {
                 name: DEFAULT_PLACEMENT,
@@ -131,6 +140,19 @@ impl Settings {
         let found = self.list().into_iter().find(|it| it.name.eq_ignore_ascii_case(name));
         found.map(|it| it.value).ok_or_else(|| unknown(name))
     }
+}
+
+/// What a word for a switch says.
+fn switch(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "on" | "true" => Some(true),
+        "off" | "false" => Some(false),
+        _ => None,
+    }
+}
+
+fn on_or_off(on: bool) -> String {
+    if on { "on" } else { "off" }.to_owned()
 }
 
 /// The placement over all nodes with a name.

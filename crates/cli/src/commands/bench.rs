@@ -10,7 +10,7 @@ use bench::report::{Facts, run_json};
 use bench::tpch::{default_folder, judge, select};
 use bench::workload::{load_tables, queries_in, tables_in};
 use hardware::{Machine, MachineError};
-use nodewise::Database;
+use nodewise::{Database, Session};
 use stdx::sync::Arc;
 use stdx::{Bytes, Nanos};
 
@@ -32,9 +32,11 @@ pub fn tpch(options: &TpchArguments) -> Result<bool, Failure> {
     bench::tpch::provide_data(&database, &folder, scale, &*progress)?;
     let mut session = open_session(&database);
     let loaded = bench::tpch::load(&mut session, &folder)?;
+    set_plan_cache(&mut session, options.plan_cache)?;
     run_rounds(&mut session, &mut records, &judge(scale), options.runs, &*progress);
     let peak = database.machine().resident_bytes().0;
-    let facts = Facts { scale: Some(scale), threads: database.workers(), loaded, peak };
+    let (threads, plan_cache) = (database.workers(), options.plan_cache);
+    let facts = Facts { scale: Some(scale), threads, plan_cache, loaded, peak };
     print_times(&database, &facts, &records)?;
     write_json(options.json.as_deref(), &run_json(&facts, &records, false))?;
     report_faults(&records);
@@ -49,13 +51,21 @@ pub fn workload(options: &WorkloadArguments) -> Result<bool, Failure> {
     let progress = progress::for_people(database.machine());
     let mut session = open_session(&database);
     let loaded = load_tables(&mut session, &tables)?;
+    set_plan_cache(&mut session, options.plan_cache)?;
     run_rounds(&mut session, &mut records, &|_, _| Verdict::Unchecked, options.runs, &*progress);
     let peak = database.machine().resident_bytes().0;
-    let facts = Facts { scale: None, threads: database.workers(), loaded, peak };
+    let (threads, plan_cache) = (database.workers(), options.plan_cache);
+    let facts = Facts { scale: None, threads, plan_cache, loaded, peak };
     print_times(&database, &facts, &records)?;
     write_json(options.json.as_deref(), &run_json(&facts, &records, true))?;
     report_faults(&records);
     Ok(records.iter().all(|it| it.verdict == Verdict::Unchecked))
+}
+
+/// A plan made in an earlier round costs nothing in the next, which no other engine is granted.
+fn set_plan_cache(session: &mut Session, on: bool) -> Result<(), Failure> {
+    session.execute(if on { "SET plan_cache = on" } else { "SET plan_cache = off" })?;
+    Ok(())
 }
 
 fn write_json(file: Option<&Path>, json: &serde_json::Value) -> Result<(), Failure> {
@@ -89,9 +99,17 @@ fn print_times(database: &Database, facts: &Facts, records: &[QueryRecord]) -> R
         table.write_row(&mut out, row)?;
     }
     table.write_foot(&mut out)?;
-    let Facts { scale, threads, loaded, peak } = facts;
-    if let Some(mean) = geometric_mean(records) {
-        writeln!(out, "Geometric mean of the fastest runs: {} ms", millis(Some(mean)))?;
+    let Facts { scale, threads, plan_cache, loaded, peak } = facts;
+    let planning = |it: &QueryRecord| it.planning.iter().min().copied();
+    if let (Some(time), Some(planning)) =
+        (geometric_mean(records, QueryRecord::best), geometric_mean(records, planning))
+    {
+        let again = if *plan_cache { "planned once" } else { "planned in each run" };
+        let (time, planning) = (millis(Some(time)), millis(Some(planning)));
+        writeln!(
+            out,
+            "Geometric mean of the fastest runs: {time} ms, of planning: {planning} ms ({again})"
+        )?;
     }
     let what = scale.map_or_else(|| "The workload".to_owned(), |it| format!("TPC-H at scale {it}"));
     writeln!(

@@ -140,7 +140,7 @@ fn print_summary(
             records.len()
         )?;
     }
-    if let Some(mean) = geometric_mean(records) {
+    if let Some(mean) = geometric_mean(records, QueryRecord::best) {
         writeln!(out, "Geometric mean: {} ms (best of {RUNS} runs each)", millis(Some(mean)))?;
     }
     writeln!(out, "Loading:        {}, {}", loaded.time, loaded.bytes)?;
