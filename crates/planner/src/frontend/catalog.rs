@@ -1,8 +1,8 @@
 //! Tables and functions as DataFusion asks for them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use datafusion_common::arrow::datatypes::{DataType as Arrow, Field, Schema, SchemaRef};
+use datafusion_common::arrow::datatypes::{DataType as Arrow, Field, FieldRef, Schema, SchemaRef};
 use datafusion_common::config::ConfigOptions;
 use datafusion_common::{DataFusionError, Result, TableReference};
 use datafusion_expr::planner::{ContextProvider, ExprPlanner};
@@ -103,6 +103,10 @@ pub struct Source {
     /// What we know of it.
     pub table: Arc<TableInfo>,
     schema: SchemaRef,
+    /// The places of the fields in the table, when they are not all of its columns.
+    pub columns: Option<Vec<usize>>,
+    /// The names of the fields in lower case.
+    names: Arc<[String]>,
 }
 
 impl Source {
@@ -116,7 +120,22 @@ impl Source {
                 Field::new(&it.name, to_arrow(it.data_type), nullable)
             })
             .collect();
-        Self { table, schema: Arc::new(Schema::new(fields)) }
+        let names = table.columns.iter().map(|it| it.name.to_lowercase()).collect();
+        Self { table, schema: Arc::new(Schema::new(fields)), columns: None, names }
+    }
+
+    /// The table with the columns of some names alone; with one at least.
+    fn with_names(&self, wanted: &HashSet<String>) -> Self {
+        let places = self.names.iter().enumerate().filter(|it| wanted.contains(it.1));
+        let mut columns: Vec<usize> = places.map(|it| it.0).collect();
+        if columns.is_empty() && !self.names.is_empty() {
+            columns.push(0);
+        }
+        let fields: Vec<FieldRef> =
+            columns.iter().map(|&it| Arc::clone(&self.schema.fields()[it])).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let (table, names) = (Arc::clone(&self.table), Arc::clone(&self.names));
+        Self { table, schema, columns: Some(columns), names }
     }
 }
 
@@ -133,14 +152,20 @@ pub struct Context<'a> {
     /// The functions.
     pub library: &'a Library,
     sources: Mutex<HashMap<String, Arc<Source>>>,
+    /// The names that the query can mean, when they tell.
+    wanted: Option<HashSet<String>>,
     unstable: AtomicBool,
 }
 
 impl<'a> Context<'a> {
     /// A context.
-    pub fn new(catalog: &'a dyn CatalogView, library: &'a Library) -> Self {
+    pub fn new(
+        catalog: &'a dyn CatalogView,
+        library: &'a Library,
+        wanted: Option<HashSet<String>>,
+    ) -> Self {
         let sources = Mutex::new(HashMap::new());
-        Self { catalog, library, sources, unstable: AtomicBool::new(false) }
+        Self { catalog, library, sources, wanted, unstable: AtomicBool::new(false) }
     }
 
     /// Whether no function was asked for whose result changes from statement to statement.
@@ -167,6 +192,10 @@ impl ContextProvider for Context<'_> {
         let found = self.catalog.table(name.schema(), name.table());
         let table = found.ok_or_else(|| DataFusionError::Plan(format!("{NO_TABLE}{name}")))?;
         let source = self.library.source(table);
+        let source = match &self.wanted {
+            Some(wanted) => Arc::new(source.with_names(wanted)),
+            None => source,
+        };
         sources.insert(key, Arc::clone(&source));
         Ok(source)
     }

@@ -11,18 +11,22 @@ mod expressions;
 pub(crate) use expressions::{cast, null};
 mod functions;
 mod keys;
+mod mentioned;
 mod names;
 mod numa;
 pub mod parameters;
 pub mod parse;
+mod simple;
 mod steering;
 mod subqueries;
 mod translate;
 mod types;
 
+use std::collections::HashSet;
+
 use datafusion_common::DataFusionError;
 use datafusion_common::arrow::datatypes::Field;
-use datafusion_common::tree_node::TreeNode;
+use datafusion_common::tree_node::{Transformed, TreeNode};
 use datafusion_expr::{InvariantLevel, LogicalPlan};
 use datafusion_optimizer::analyzer::AnalyzerRule;
 use datafusion_optimizer::analyzer::type_coercion::TypeCoercion;
@@ -56,15 +60,27 @@ pub struct Bound {
 pub struct Frontend {
     library: Library,
     coercion: TypeCoercion,
-    /// For all plans.
-    simplify: Vec<Rule>,
-    /// For plans with DISTINCT as well.
-    distinct: Rule,
-    /// For plans with subqueries, in the place of all others.
-    unnesting: Vec<Rule>,
+    rules: Vec<Rule>,
 }
 
-type Rule = Arc<dyn OptimizerRule + Send + Sync>;
+/// A rewrite of DataFusion.
+struct Rule {
+    rule: Box<dyn OptimizerRule + Send + Sync>,
+    /// Whether a plan with these needs is in need of it.
+    is_needed: fn(Needs) -> bool,
+    /// Whether it may change a node, as far as a look at the node alone tells.
+    concerns: fn(&LogicalPlan) -> bool,
+}
+
+impl Rule {
+    fn new(
+        rule: impl OptimizerRule + Send + Sync + 'static,
+        is_needed: fn(Needs) -> bool,
+        concerns: fn(&LogicalPlan) -> bool,
+    ) -> Self {
+        Self { rule: Box::new(rule), is_needed, concerns }
+    }
+}
 
 impl Default for Frontend {
     fn default() -> Self {
@@ -75,18 +91,21 @@ impl Default for Frontend {
 impl Frontend {
     /// With all functions of the library.
     pub fn new() -> Self {
-        let simplify: Rule = Arc::new(SimplifyExpressions::new());
-        let distinct: Rule = Arc::new(ReplaceDistinctWithAggregate::new());
-        let unnesting = vec![
-            Arc::new(RewriteSetComparison::new()) as Rule,
-            simplify.clone(),
-            distinct.clone(),
-            Arc::new(DecorrelatePredicateSubquery::new()),
-            Arc::new(ScalarSubqueryToJoin::new()),
-            Arc::new(DecorrelateLateralJoin::new()),
+        let any = |_: &LogicalPlan| true;
+        let rules = vec![
+            Rule::new(RewriteSetComparison::new(), |it| it.comparisons, any),
+            Rule::new(SimplifyExpressions::new(), |_| true, simple::may_become_simpler),
+            Rule::new(ReplaceDistinctWithAggregate::new(), |it| it.distinct, any),
+            // What compares with ANY or ALL has become EXISTS by now.
+            Rule::new(
+                DecorrelatePredicateSubquery::new(),
+                |it| it.predicates || it.comparisons,
+                any,
+            ),
+            Rule::new(ScalarSubqueryToJoin::new(), |it| it.scalars, any),
+            Rule::new(DecorrelateLateralJoin::new(), |it| it.lateral, any),
         ];
-        let (library, coercion) = (Library::new(), TypeCoercion::new());
-        Self { library, coercion, simplify: vec![simplify], distinct, unnesting }
+        Self { library: Library::new(), coercion: TypeCoercion::new(), rules }
     }
 
     /// Binds a query. `parameters` are the types of those that have one.
@@ -96,7 +115,24 @@ impl Frontend {
         parameters: &[Option<DataType>],
         catalog: &dyn CatalogView,
     ) -> SqlResult<Bound> {
-        let context = Context::new(catalog, &self.library);
+        let wanted = mentioned::names_in(query);
+        let partly = wanted.is_some();
+        let bound = self.bind_shown(query, parameters, catalog, wanted);
+        match bound {
+            // What is wrong, and what was meant, is said with all columns in view.
+            Err(_) if partly => self.bind_shown(query, parameters, catalog, None),
+            bound => bound,
+        }
+    }
+
+    fn bind_shown(
+        &self,
+        query: &ast::Query,
+        parameters: &[Option<DataType>],
+        catalog: &dyn CatalogView,
+        wanted: Option<HashSet<String>>,
+    ) -> SqlResult<Bound> {
+        let context = Context::new(catalog, &self.library, wanted);
         let (plan, names) = self
             .logical_plan(query, parameters, &context)
             .map_err(|it| errors::convert(it, catalog, &self.library))?;
@@ -114,7 +150,7 @@ impl Frontend {
         declared: &[Option<DataType>],
         catalog: &dyn CatalogView,
     ) -> SqlResult<Vec<Option<DataType>>> {
-        let context = Context::new(catalog, &self.library);
+        let context = Context::new(catalog, &self.library, None);
         let convert = |it| errors::convert(it, catalog, &self.library);
         let plan = self.bound_plan(query, declared, &context).map_err(convert)?;
         let mut types = declared.to_vec();
@@ -147,8 +183,12 @@ impl Frontend {
         let plan = self.bound_plan(query, parameters, context)?;
         let names = names::of_output(&plan);
         let plan = self.coercion.analyze(plan, &self.library.options)?;
-        plan.check_invariants(InvariantLevel::Executable)?;
-        let needs = subqueries::check(&plan)?;
+        let needs = subqueries::check(&plan);
+        if !matches!(&needs, Ok(it) if !it.unnesting()) {
+            // Subqueries where none may be; this error says more than ours.
+            plan.check_invariants(InvariantLevel::Executable)?;
+        }
+        let needs = needs?;
         let plan = match self.library.scalar("round") {
             Some(round) if needs.rounding => constants::round_before_integers(plan, &round)?,
             _ => plan,
@@ -165,11 +205,13 @@ impl Frontend {
         needs: Needs,
         config: &OptimizerContext,
     ) -> Result<LogicalPlan, DataFusionError> {
-        let rules = if needs.unnesting { &self.unnesting } else { &self.simplify };
-        let distinct = (needs.distinct && !needs.unnesting).then_some(&self.distinct);
-        for rule in rules.iter().chain(distinct) {
-            let rewrite = |node| rule.rewrite(node, config);
-            let rewritten = match (rule.apply_order(), needs.unnesting) {
+        let unnesting = needs.unnesting();
+        for Rule { rule, concerns, .. } in self.rules.iter().filter(|it| (it.is_needed)(needs)) {
+            let rewrite = |node| match concerns(&node) {
+                true => rule.rewrite(node, config),
+                false => Ok(Transformed::no(node)),
+            };
+            let rewritten = match (rule.apply_order(), unnesting) {
                 (None, _) => rewrite(plan)?,
                 (Some(ApplyOrder::TopDown), true) => {
                     plan.transform_down_with_subqueries(rewrite)?

@@ -15,17 +15,16 @@ pub fn check(plan: &LogicalPlan) -> Result<Needs> {
             conjunct(&filter.predicate, filter.input.schema())?;
         }
         needs.distinct |= matches!(node, LogicalPlan::Distinct(_));
-        needs.unnesting |= matches!(node, LogicalPlan::Subquery(_));
+        needs.lateral |= matches!(node, LogicalPlan::Subquery(_));
         node.apply_expressions(|expr| {
             expr.apply(|it| {
                 match it {
                     Expr::SetComparison(it) => {
-                        needs.unnesting = true;
+                        needs.comparisons = true;
                         quantified(&it.expr, &it.subquery.subquery)?;
                     }
-                    Expr::ScalarSubquery(_) | Expr::InSubquery(_) | Expr::Exists(_) => {
-                        needs.unnesting = true;
-                    }
+                    Expr::InSubquery(_) | Expr::Exists(_) => needs.predicates = true,
+                    Expr::ScalarSubquery(_) => needs.scalars = true,
                     Expr::Cast(it) if it.field.data_type().is_integer() => needs.rounding = true,
                     _ => {}
                 }
@@ -39,12 +38,25 @@ pub fn check(plan: &LogicalPlan) -> Result<Needs> {
 /// Which rewrites a plan is in need of; the others would go over it in vain.
 #[derive(Clone, Copy, Default)]
 pub struct Needs {
-    /// There are subqueries in expressions, or lateral ones.
-    pub unnesting: bool,
+    /// There are comparisons with ANY or ALL of a subquery.
+    pub comparisons: bool,
+    /// There are IN or EXISTS with a subquery.
+    pub predicates: bool,
+    /// There are subqueries as values.
+    pub scalars: bool,
+    /// There are lateral subqueries.
+    pub lateral: bool,
     /// There is a DISTINCT.
     pub distinct: bool,
     /// There are casts to integers.
     pub rounding: bool,
+}
+
+impl Needs {
+    /// There are subqueries in expressions, or lateral ones.
+    pub fn unnesting(self) -> bool {
+        self.comparisons || self.predicates || self.scalars || self.lateral
+    }
 }
 
 /// A conjunct may be IN or NOT IN as a whole: those become semi and anti joins that know NULL.

@@ -355,9 +355,13 @@ impl<'a> Translator<'a> {
             self.attribute(column.data_type, nullable);
         }
         let all: Vec<Attr> = (base..self.attributes.len()).collect();
-        let attrs: Vec<Attr> = match &it.projection {
+        let shown: Vec<Attr> = match &source.columns {
             Some(places) => places.iter().map(|it| all[*it]).collect(),
             None => all,
+        };
+        let attrs: Vec<Attr> = match &it.projection {
+            Some(places) => places.iter().map(|it| shown[*it]).collect(),
+            None => shown,
         };
         let mut filters = Vec::new();
         for filter in &it.filters {
