@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use simulator::Fault;
 
 use crate::output::Format;
 
@@ -289,14 +290,26 @@ pub struct GenerateArguments {
 /// What to simulate.
 #[derive(Args, Debug)]
 pub struct SimulateArguments {
-    /// An experiment by name or as a JSON file, or `all`; a list of them when not given
+    /// An experiment by name or as a JSON file, `all` of them, or `tpch`: real queries over real rows in the time of a
+    /// modelled machine; a list when not given
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// Show a modelled machine instead
-    #[arg(long, value_name = "NAME", conflicts_with = "name")]
+    #[arg(long, value_name = "MACHINE", conflicts_with = "name")]
     pub machine: Option<String>,
-    /// Write the (first) figure as a chart to this file
+    /// The machine to run on: a model by name or as a JSON file, `here`, or a folder with the `sys` and `proc` of a machine;
+    /// the paper's when not given
+    #[arg(long, value_name = "MACHINE")]
+    pub on: Option<String>,
+    /// What `nodewise probe --output` measured on that machine; for `here` what was kept, when not given
     #[arg(long, value_name = "FILE")]
+    pub probe: Option<PathBuf>,
+    /// What goes wrong there: slow-core=CPU:SPEED, stalled-worker=WORKER:FROM_MS:SPAN_MS, no-memory=NODE,
+    /// busy=CPU:NODE:GB_PER_S; may be given several times
+    #[arg(long = "fault", value_name = "FAULT")]
+    pub faults: Vec<Fault>,
+    /// Write the chart to this file, or with `all` the charts to this folder
+    #[arg(long, value_name = "PATH")]
     pub svg: Option<PathBuf>,
     /// Write the figures with their claims as Markdown to this file
     #[arg(long, value_name = "FILE")]
@@ -307,6 +320,28 @@ pub struct SimulateArguments {
     /// The most clients in any run, for a quick look
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub clients: Option<usize>,
+    #[command(flatten)]
+    pub real: RealArguments,
+}
+
+/// What `nodewise simulate tpch` runs.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Options of `simulate tpch`")]
+pub struct RealArguments {
+    /// The scale of the rows; 0.01, 0.1 and 1 have reference answers
+    #[arg(long, value_name = "S", default_value = "0.01", value_parser = scale)]
+    pub scale: f64,
+    /// Folder of the Parquet files, made when it has none; a folder for temporary files when not given
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Only these queries, by number
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub queries: Vec<usize>,
+    /// Run this SQL before the queries: settings, placements; may be given several times
+    #[arg(long, value_name = "SQL")]
+    pub sql: Vec<String>,
+    #[command(flatten)]
+    pub pool: PoolArguments,
 }
 
 /// Which scans by whom.
@@ -399,6 +434,8 @@ mod tests {
         assert!(parse("nodewise placement t --load d --sql x --svg f --ascii").is_ok());
         assert!(parse("nodewise simulate").is_ok());
         assert!(parse("nodewise simulate hana-08 --svg f.svg --seed 7 --clients 64").is_ok());
+        assert!(parse("nodewise simulate hana-08 --on nehalem-ex --fault no-memory=1").is_ok());
+        assert!(parse("nodewise simulate tpch --on d --probe f --queries 1,6 --threads 3").is_ok());
         assert!(parse("nodewise bench scans --clients 1,1024 --selectivity 10 --skewed").is_ok());
         assert!(parse("nodewise trace -o f.json -c a -c b --stagger 10 --setup s").is_ok());
         assert!(parse("nodewise bench scheduling --scale 0.1 --only cost,streams").is_ok());
@@ -414,6 +451,8 @@ mod tests {
             "nodewise bench scans --selectivity 101",
             "nodewise bench scans --clients 0",
             "nodewise simulate hana-08 --machine skylake",
+            "nodewise simulate hana-08 --fault fire",
+            "nodewise simulate tpch --scale 0",
             "nodewise fly",
             "nodewise probe --output",
             "nodewise probe fast",

@@ -1,6 +1,8 @@
 //! An experiment of the papers as a file: what is varied, what was published, and what must come out.
 
 use simulator::fields::{Fields, FileError, parse};
+use simulator::{Fault, MachineModel};
+use stdx::sync::Arc;
 
 use crate::outcome::MEASURES;
 use crate::settings::Settings;
@@ -48,6 +50,8 @@ pub struct Experiment {
     pub claims: Vec<Claim>,
     /// What to know when the two are compared.
     pub notes: Vec<String>,
+    /// What was changed against the paper's set-up, when something was: published ratios are of another machine then.
+    pub changed: Vec<String>,
 }
 
 /// A statement of the paper as a ratio of two cells.
@@ -69,6 +73,8 @@ pub struct Claim {
     pub holds: (f64, f64),
     /// Whether it is the figure's point; the others are shown beside it.
     pub main: bool,
+    /// The likely reason when the simulated ratio is another, or empty.
+    pub why: String,
 }
 
 /// The names of all experiments.
@@ -118,6 +124,7 @@ impl Experiment {
             show: fields.texts("show")?.into_iter().map(str::to_owned).collect(),
             claims: Vec::new(),
             notes: fields.texts("notes")?.into_iter().map(str::to_owned).collect(),
+            changed: Vec::new(),
         };
         for (index, value) in fields.list("claims")?.iter().enumerate() {
             let claim = Fields::new(file, &format!("claims[{index}]"), value)?;
@@ -166,6 +173,7 @@ impl Experiment {
             source: fields.text("source")?.to_owned(),
             holds: (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY)),
             main: fields.flag_or("main", false)?,
+            why: fields.text_or("why", "")?.to_owned(),
         })
     }
 
@@ -186,6 +194,26 @@ impl Experiment {
     pub fn with_clients_up_to(mut self, most: usize) -> Self {
         for cell in self.cells.iter_mut().flatten() {
             cell.clients = cell.clients.min(most);
+        }
+        self.changed.push(format!("at most {most} clients"));
+        self
+    }
+
+    /// The same experiment on another machine.
+    pub fn on(mut self, model: MachineModel) -> Self {
+        self.changed.push(format!("on {}", model.title));
+        let model = Arc::new(model);
+        for cell in self.cells.iter_mut().flatten() {
+            cell.model = Some(model.clone());
+        }
+        self
+    }
+
+    /// The same experiment with these faults beside its own.
+    pub fn with_faults(mut self, faults: &[Fault]) -> Self {
+        self.changed.extend(faults.iter().map(|it| format!("with {it}")));
+        for cell in self.cells.iter_mut().flatten() {
+            cell.faults.extend_from_slice(faults);
         }
         self
     }

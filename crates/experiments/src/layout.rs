@@ -51,8 +51,10 @@ pub(crate) fn items(settings: &Settings, topology: &Topology) -> Vec<Item> {
 
 fn parts(settings: &Settings, sockets: usize) -> usize {
     match settings.placement {
-        Placing::RoundRobin => 1,
-        _ => settings.parts.unwrap_or(sockets).min(sockets).max(1),
+        Placing::RoundRobin | Placing::Interleaved | Placing::OneNode => 1,
+        Placing::IndexVector | Placing::Physical => {
+            settings.parts.unwrap_or(sockets).min(sockets).max(1)
+        }
     }
 }
 
@@ -97,6 +99,8 @@ fn column(settings: &Settings, topology: &Topology, column: usize) -> Item {
     let chosen = (0..parts).map(|it| nodes[(start + it) % nodes.len()]).collect();
     let placement = match settings.placement {
         Placing::IndexVector if parts > 1 => Placement::IndexVector(chosen),
+        Placing::Interleaved => Placement::Interleaved(Vec::new()),
+        Placing::OneNode => Placement::RoundRobin(vec![nodes[0]]),
         _ => Placement::RoundRobin(Vec::new()),
     };
     let placed = place_column(topology, &shape(rows), &placement, first);
@@ -132,7 +136,11 @@ fn table(settings: &Settings, topology: &Topology, table: usize) -> Item {
     let rows = settings.rows as f64 / parts as f64;
     let bytes = rows * settings.row_cost.0;
     let part = |part: usize| {
-        let nodes = place_of_part(topology, &[], table * parts + part);
+        let nodes = match settings.placement {
+            Placing::Interleaved => topology.memory_nodes(),
+            Placing::OneNode => topology.memory_nodes()[..1].to_vec(),
+            _ => place_of_part(topology, &[], table * parts + part),
+        };
         Piece { dictionary: nodes.clone(), nodes, rows, bytes, values: 0.0 }
     };
     Item { pieces: (0..parts).map(part).collect() }

@@ -9,7 +9,7 @@
 //! - Invariant: a claim that does not hold is shown as such.
 //!
 //! Reading order: [`settings`], `layout` (data), `tasks` (P-HANA 5.2), [`run()`], [`experiment`], [`figure`], [`text`],
-//! [`svg`].
+//! [`mod@report`], [`svg`].
 #![forbid(unsafe_code)]
 
 pub mod costs;
@@ -17,6 +17,7 @@ pub mod experiment;
 pub mod figure;
 mod layout;
 pub mod outcome;
+pub mod report;
 mod run;
 pub mod settings;
 pub mod svg;

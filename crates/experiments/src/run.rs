@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use hardware::{Demand, Machine, MachineError, Pattern};
+use hardware::{Demand, Machine, MachineError, NodeId, Pattern};
 use scheduler::{
     Affinity, Morsel, MorselBody, MorselContext, PipelineJob, Scheduler, SchedulerOptions,
 };
@@ -22,15 +22,17 @@ use crate::tasks::{Phase, PhaseTasks, TaskMaker};
 
 /// Statements that are measured for each client, after one that is not.
 const MEASURED_PER_CLIENT: usize = 3;
-/// The fewest statements that are measured.
+/// The fewest statements that are measured, but in whole rounds of all clients: they begin together, and part of a round
+/// would count statements that others have paid for.
 const MEASURED_LEAST: usize = 200;
 
 /// Runs a workload as it is set. The same settings and seed give the same outcome.
 pub fn run(settings: &Settings, seed: u64) -> Result<Outcome, FileError> {
     let model = model(settings)?;
     let ghz = model.ghz;
-    let machine = SimulatedMachine::with_model(model, seed, Vec::new());
-    let options = SchedulerOptions { workers: None, stealing: settings.stealing };
+    let faults = settings.faults.clone();
+    let machine = SimulatedMachine::with_model(model, seed, faults);
+    let options = SchedulerOptions { workers: settings.workers, stealing: settings.stealing };
     let failed = |error: MachineError| FileError::new(&settings.machine, "machine", error);
     let scheduler = Scheduler::start(machine.clone(), options).map_err(failed)?;
     let items = items(settings, machine.topology());
@@ -52,7 +54,14 @@ pub fn run(settings: &Settings, seed: u64) -> Result<Outcome, FileError> {
 
 /// The model with only those hardware threads that shall work.
 fn model(settings: &Settings) -> Result<MachineModel, FileError> {
-    let mut model = MachineModel::by_name(&settings.machine)?;
+    let mut model = match &settings.model {
+        Some(model) => (**model).clone(),
+        None => MachineModel::by_name(&settings.machine)?,
+    };
+    for fault in &settings.faults {
+        let fits = fault.check(&model.topology);
+        fits.map_err(|error| FileError::new(&model.name, "faults", error))?;
+    }
     if settings.workload == Workload::Union && settings.column_nodes.is_empty() {
         let what = "a union needs the node of each column";
         return Err(FileError::new(&settings.machine, "column_nodes", what));
@@ -134,8 +143,8 @@ impl Round<'_> {
         self.machine.reset_meters();
         self.latencies.clear();
         let before = [&self.counts.tasks, &self.counts.stolen].map(|it| it.load(Ordering::Relaxed));
-        let wanted = (MEASURED_PER_CLIENT * self.clients.len()).max(MEASURED_LEAST);
-        self.serve(wanted);
+        let clients = self.clients.len();
+        self.serve(MEASURED_PER_CLIENT.max(MEASURED_LEAST.div_ceil(clients)) * clients);
         let meters = self.machine.meters().expect("invariant: the machine has a model");
         let after = [&self.counts.tasks, &self.counts.stolen].map(|it| it.load(Ordering::Relaxed));
         let latencies = std::mem::take(&mut self.latencies);
@@ -183,7 +192,7 @@ impl Round<'_> {
     fn submit(&mut self, client: usize) {
         let it = &self.clients[client];
         let tasks = self.maker.tasks(it.phase, &self.items[it.item], self.clients.len());
-        let PhaseTasks { ranges, demands, near, affinity } = tasks;
+        let PhaseTasks { ranges, demands, near, affinity, max_workers } = tasks;
         let body = TaskBody {
             client,
             machine: self.machine.clone(),
@@ -200,6 +209,7 @@ impl Round<'_> {
             affinity
         };
         job.statement = it.statement;
+        job.max_workers = max_workers;
         self.scheduler.submit(job);
     }
 }
@@ -223,6 +233,16 @@ impl MorselBody for TaskBody {
         self.counts.tasks.fetch_add(1, Ordering::Relaxed);
         self.counts.stolen.fetch_add(u64::from(context.stolen), Ordering::Relaxed);
         ControlFlow::Continue(())
+    }
+
+    fn bytes_read(&self, morsel: Morsel, _: NodeId) -> Vec<(NodeId, u64)> {
+        let accesses = self.demands[morsel.range].accesses.iter();
+        let reads = accesses.filter(|it| it.pattern != Pattern::Write);
+        let of_node = |it: &hardware::Access| {
+            let share = it.bytes.0 / it.nodes.len().max(1) as u64;
+            it.nodes.iter().map(|&node| (node, share)).collect::<Vec<_>>()
+        };
+        reads.flat_map(of_node).collect()
     }
 }
 

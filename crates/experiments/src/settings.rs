@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 use simulator::fields::{Fields, FileError};
+use simulator::{Fault, MachineModel};
+use stdx::sync::Arc;
 
 /// What statements do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +25,17 @@ pub enum Strategy {
     Target,
     /// Hard affinity.
     Bound,
+    /// Hard affinity for what turns out to be bound by memory (P-HANA 7).
+    Adaptive,
+}
+
+/// Into what a statement is divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Division {
+    /// As many tasks as the concurrency hint says, all cut at once (P-HANA 5.2).
+    Tasks,
+    /// Morsels that workers cut when they are free, as the database does it (P-HYPER 3).
+    Morsels,
 }
 
 /// Where columns lie (P-HANA 4.2).
@@ -34,6 +47,10 @@ pub enum Placing {
     IndexVector,
     /// Tables partitioned physically.
     Physical,
+    /// Everything dealt round all nodes page by page.
+    Interleaved,
+    /// Everything on the first node.
+    OneNode,
 }
 
 /// How far idle workers look for work.
@@ -42,8 +59,14 @@ pub use scheduler::StealingScope;
 /// One run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
-    /// The machine model.
+    /// The name of the machine model.
     pub machine: String,
+    /// A machine to run on in place of the named one.
+    pub model: Option<Arc<MachineModel>>,
+    /// What goes wrong on it.
+    pub faults: Vec<Fault>,
+    /// Workers; one per hardware thread when not given.
+    pub workers: Option<usize>,
     /// Nodes whose cores work; all when empty.
     pub workers_on: Vec<u16>,
     /// Whether only every second core works.
@@ -62,12 +85,18 @@ pub struct Settings {
     pub clients: usize,
     /// Whether a statement may use several tasks.
     pub parallel: bool,
+    /// Into what a statement is divided.
+    pub division: Division,
+    /// Rows of a morsel. Larger than the database's 65,536, which only keeps simulations short.
+    pub morsel_rows: u64,
     /// Whether an inverted index may be used.
     pub indexes: bool,
     /// Whether the second half of the columns gets four fifths of the statements.
     pub skewed: bool,
     /// The share of rows that qualify.
     pub selectivity: f64,
+    /// Cycles of an output row of a scan.
+    pub output_cycles: f64,
     /// Rows of a table.
     pub rows: u64,
     /// Columns of the scanned table, or tables of an aggregation.
@@ -87,6 +116,9 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             machine: "4x-ivybridge-ex".into(),
+            model: None,
+            faults: Vec::new(),
+            workers: None,
             workers_on: Vec::new(),
             half_cores: false,
             workload: Workload::Scans,
@@ -96,9 +128,12 @@ impl Default for Settings {
             parts: None,
             clients: 1024,
             parallel: true,
+            division: Division::Tasks,
+            morsel_rows: 1 << 20,
             indexes: false,
             skewed: false,
             selectivity: 0.00001,
+            output_cycles: crate::costs::OUTPUT_CYCLES,
             rows: 100_000_000,
             columns: 160,
             bitcases: (17, 26),
@@ -123,11 +158,19 @@ impl Settings {
         it.indexes = fields.flag_or("indexes", it.indexes)?;
         it.one_domain = fields.flag_or("one_domain", it.one_domain)?;
         it.skewed = fields.flag_or("skewed", it.skewed)?;
+        it.workers = fields.maybe_count("workers")?.map(|it| it as usize).or(it.workers);
+        it.morsel_rows = fields.maybe_count("morsel_rows")?.unwrap_or(it.morsel_rows);
+        if fields.find("faults").is_some() {
+            let faults = fields.texts("faults")?.into_iter().map(str::parse::<Fault>);
+            let faults = faults.collect::<Result<_, _>>();
+            it.faults = faults.map_err(|error| fields.error("faults", error))?;
+        }
         it.parts = fields.maybe_count("parts")?.map(|it| it as usize).or(it.parts);
         it.clients = fields.maybe_count("clients")?.map_or(it.clients, |it| it as usize);
         it.rows = fields.maybe_count("rows")?.unwrap_or(it.rows);
         it.columns = fields.maybe_count("columns")?.map_or(it.columns, |it| it as usize);
         it.selectivity = fields.maybe_number("selectivity")?.unwrap_or(it.selectivity);
+        it.output_cycles = fields.maybe_number("output_cycles")?.unwrap_or(it.output_cycles);
         it.row_cost.0 = fields.maybe_number("bytes_per_row")?.unwrap_or(it.row_cost.0);
         it.row_cost.1 = fields.maybe_number("cycles_per_row")?.unwrap_or(it.row_cost.1);
         if let Some(value) = fields.find("workers_on") {
@@ -154,8 +197,12 @@ impl Settings {
         let choices = [("scans", Workload::Scans), ("aggregate", Workload::Aggregate)];
         let choices = [choices[0], choices[1], ("union", Workload::Union)];
         self.workload = word(fields, "workload", self.workload, &choices)?;
-        let choices =
-            [("os", Strategy::Os), ("target", Strategy::Target), ("bound", Strategy::Bound)];
+        let choices = [
+            ("os", Strategy::Os),
+            ("target", Strategy::Target),
+            ("bound", Strategy::Bound),
+            ("adaptive", Strategy::Adaptive),
+        ];
         self.strategy = word(fields, "strategy", self.strategy, &choices)?;
         let choices = [
             ("none", StealingScope::None),
@@ -163,8 +210,15 @@ impl Settings {
             ("all", StealingScope::All),
         ];
         self.stealing = word(fields, "stealing", self.stealing, &choices)?;
-        let choices =
-            [("rr", Placing::RoundRobin), ("ivp", Placing::IndexVector), ("pp", Placing::Physical)];
+        let choices = [("tasks", Division::Tasks), ("morsels", Division::Morsels)];
+        self.division = word(fields, "division", self.division, &choices)?;
+        let choices = [
+            ("rr", Placing::RoundRobin),
+            ("ivp", Placing::IndexVector),
+            ("pp", Placing::Physical),
+            ("interleaved", Placing::Interleaved),
+            ("one_node", Placing::OneNode),
+        ];
         self.placement = word(fields, "placement", self.placement, &choices)?;
         Ok(())
     }
@@ -175,6 +229,7 @@ impl Settings {
         };
         limit("clients", self.clients as u64, 100_000)?;
         limit("columns", self.columns as u64, 100_000)?;
+        limit("workers", self.workers.unwrap_or(1) as u64, 10_000)?;
         limit("parts", self.parts.unwrap_or(1) as u64, 1024)?;
         if self.selectivity > 1.0 {
             return Err(fields.error("selectivity", "a share of the rows, at most 1"));

@@ -1,15 +1,15 @@
 //! From a statement to jobs: the phases of P-HANA section 5.2, each with its tasks and what each task costs.
 
 use hardware::{Demand, Machine, NodeId, Pattern};
+use scheduler::hint::{PipelineSize, fan_out};
 use scheduler::{Affinity, MorselRange, concurrency_hint, scan_tasks, weighted_tasks};
 use stdx::Bytes;
 
 use crate::costs::{
-    INDEX_CYCLES, OUTPUT_CYCLES, OUTPUT_LINES, POSITION_BYTES, SCAN_CYCLES, STATEMENT_NANOS,
-    VALUE_BYTES,
+    INDEX_CYCLES, OUTPUT_LINES, POSITION_BYTES, SCAN_CYCLES, STATEMENT_NANOS, VALUE_BYTES,
 };
 use crate::layout::{Item, Piece};
-use crate::settings::{Placing, Settings, Strategy, Workload};
+use crate::settings::{Division, Placing, Settings, Strategy, Workload};
 
 /// A phase of a statement: all its tasks run before the next phase begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +31,8 @@ pub(crate) struct PhaseTasks {
     /// Bytes that a task of each range writes near the worker that runs it.
     pub(crate) near: Vec<u64>,
     pub(crate) affinity: Affinity,
+    /// The most workers at a time.
+    pub(crate) max_workers: Option<usize>,
 }
 
 /// Makes the tasks of statements.
@@ -55,6 +57,7 @@ impl<'a> TaskMaker<'a> {
     pub(crate) fn after(&self, phase: Phase) -> Option<Phase> {
         match phase {
             Phase::Plan => Some(Phase::Find),
+            Phase::Find if self.cuts_morsels() => None,
             Phase::Find if self.settings.workload == Workload::Scans => Some(Phase::Output),
             Phase::Find | Phase::Output => None,
         }
@@ -64,7 +67,8 @@ impl<'a> TaskMaker<'a> {
     pub(crate) fn tasks(&self, phase: Phase, item: &Item, running: usize) -> PhaseTasks {
         match phase {
             Phase::Plan => self.plan(),
-            Phase::Find if self.settings.indexes && self.uses_index() => self.lookups(item),
+            Phase::Find if self.uses_index() => self.lookups(item),
+            Phase::Find if self.cuts_morsels() => self.morsels(item, running),
             Phase::Find => self.scan(item, running),
             Phase::Output => self.output(item, running),
         }
@@ -79,7 +83,12 @@ impl<'a> TaskMaker<'a> {
 
     /// P-HANA 6.1.5: the optimizer chooses lookups for selectivities up to 0.1 %.
     fn uses_index(&self) -> bool {
-        self.settings.selectivity <= 0.001
+        self.settings.indexes && self.settings.selectivity <= 0.001
+    }
+
+    /// Whether a statement is one pipeline of morsels, which find matches and write their output at once.
+    fn cuts_morsels(&self) -> bool {
+        self.settings.division == Division::Morsels && !self.uses_index()
     }
 
     fn affinity(&self) -> Affinity {
@@ -87,6 +96,7 @@ impl<'a> TaskMaker<'a> {
             Strategy::Os => Affinity::None,
             Strategy::Target => Affinity::Soft,
             Strategy::Bound => Affinity::Hard,
+            Strategy::Adaptive => Affinity::Adaptive,
         }
     }
 
@@ -135,6 +145,25 @@ impl<'a> TaskMaker<'a> {
         tasks
     }
 
+    /// Morsels of both phases, for as many workers at a time as the database would give the statement. They cost what
+    /// the tasks of the two phases cost, so that the two ways can be compared.
+    fn morsels(&self, item: &Item, running: usize) -> PhaseTasks {
+        let mut tasks = PhaseTasks::new(self.affinity());
+        for piece in &item.pieces {
+            let each = (piece.rows as u64).div_ceil(self.settings.morsel_rows.max(1)).max(1);
+            let mut demand = self.scan_of(piece, each as usize);
+            if self.settings.workload == Workload::Scans {
+                demand = join(demand, self.output_of(piece, each as usize));
+            }
+            tasks.push(piece.home(), each as usize, demand, 0);
+        }
+        let sum = |of: &dyn Fn(&Piece) -> f64| item.pieces.iter().map(of).sum::<f64>() as u64;
+        let (rows, bytes) = (sum(&|it| it.rows), sum(&|it| it.bytes));
+        let size = PipelineSize { rows, bytes, morsels: tasks.count() };
+        tasks.max_workers = Some(fan_out(size, self.threads, running).max_workers);
+        tasks
+    }
+
     /// The cost of one of `tasks` equal shares of a piece's scan.
     fn scan_of(&self, piece: &Piece, tasks: usize) -> Demand {
         let per_row = match self.settings.workload {
@@ -175,7 +204,8 @@ impl<'a> TaskMaker<'a> {
         // When most lines are touched, the hardware fetches ahead.
         let codes =
             if touched > lines / 2.0 { Pattern::Stream } else { random(piece.bytes * share) };
-        let demand = Demand { cycles: (rows * OUTPUT_CYCLES) as u64, ..Demand::default() };
+        let cycles = (rows * self.settings.output_cycles) as u64;
+        let demand = Demand { cycles, ..Demand::default() };
         // The dictionary is sorted: a range of values is a range of it.
         let dictionary = piece.values * selectivity * VALUE_BYTES;
         demand
@@ -201,7 +231,8 @@ fn join(mut all: Demand, other: Demand) -> Demand {
 
 impl PhaseTasks {
     fn new(affinity: Affinity) -> Self {
-        Self { ranges: Vec::new(), demands: Vec::new(), near: Vec::new(), affinity }
+        let (ranges, demands, near) = (Vec::new(), Vec::new(), Vec::new());
+        Self { ranges, demands, near, affinity, max_workers: None }
     }
 
     fn push(&mut self, node: Option<NodeId>, tasks: usize, demand: Demand, near: u64) {

@@ -13,7 +13,7 @@ pub enum Affinity {
     Hard,
     /// The nodes of the ranges do not matter: any worker, and nothing counts as stolen.
     None,
-    /// Soft until the first morsels have shown whether the job is bound by memory, and hard from then on if it is
+    /// Hard until the first morsels have shown whether the job is bound by memory, and soft from then on if it is not
     /// (P-HANA 7).
     Adaptive,
 }

@@ -212,7 +212,7 @@ impl JobState {
         self.waits_for.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Adds a morsel to what is known of the job; true when that makes it a hard one.
+    /// Adds a morsel to what is known of the job; true when that makes it a soft one.
     pub(crate) fn learn(&self, bytes: u64, busy: Nanos, workers: usize, node_mb_s: u64) -> bool {
         let Some(verdict) = self.lesson.lock().add(bytes, busy, workers, node_mb_s) else {
             return false;
@@ -220,7 +220,7 @@ impl JobState {
         let affinity = if verdict.memory_bound { Affinity::Hard } else { Affinity::Soft };
         if self.terms.settle(affinity) {
             self.tally.lock().verdict = Some(verdict);
-            return verdict.memory_bound;
+            return !verdict.memory_bound;
         }
         false
     }

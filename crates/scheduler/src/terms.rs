@@ -69,8 +69,10 @@ impl Terms {
         Affinity::from_code(self.affinity.load(Ordering::Relaxed))
     }
 
+    /// Whether nobody may steal: an adaptive job is bound while it learns. If it were not, idle nodes would take the
+    /// morsels of every statement that waits for a busy node before that node has shown what it is bound by.
     pub(crate) fn is_hard(&self) -> bool {
-        self.affinity() == Affinity::Hard
+        matches!(self.affinity(), Affinity::Hard | Affinity::Adaptive)
     }
 
     pub(crate) fn scope(&self) -> StealingScope {

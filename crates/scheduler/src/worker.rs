@@ -315,7 +315,7 @@ impl PoolWorker {
         }
     }
 
-    /// Adds a morsel to what is known of an adaptive job, and binds the job when that shows it to be bound by memory.
+    /// Adds a morsel to what is known of an adaptive job, and lets others steal when that shows it to be bound by cores.
     fn learn(&self, job: &JobState, bytes: u64, busy: Nanos) {
         let place = self.place();
         let workers = self.shared.layout.places[place].workers.len();
@@ -323,6 +323,7 @@ impl PoolWorker {
         if job.learn(bytes, busy, workers, bandwidth) {
             self.shared.rearrange(job);
             self.shared.signal.bump();
+            self.shared.wake_for(job);
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use hardware::topology::{Cpu, Node};
-use hardware::{CpuId, LlcId, NodeId, Performance, SocketId, Topology};
+use hardware::{CpuId, Latency, LlcId, NodeId, Performance, SocketId, Topology};
 use serde_json::Value;
 use stdx::Bytes;
 
@@ -157,6 +157,7 @@ impl MachineModel {
             total_mix: fields.maybe_number("total_mix")?.map(|it| it * unit),
         };
         fields.close()?;
+        model.topology.learn(model.figures());
         Ok(model)
     }
 
@@ -184,6 +185,7 @@ impl MachineModel {
         let (latency, bandwidth) = (matrix(&latency), matrix(&bandwidth));
         let mut threads = BTreeMap::new();
         topology.cpus.iter().for_each(|it| *threads.entry((it.node, it.core)).or_insert(0) += 1);
+        topology.learn(probe.clone());
         Ok(Self {
             name: topology.name.clone(),
             title: topology.name.clone(),
@@ -202,6 +204,21 @@ impl MachineModel {
             total_local: None,
             total_mix: None,
         })
+    }
+
+    /// What `nodewise probe` would find there: scheduler and placement go by it as they do on a real machine.
+    fn figures(&self) -> Performance {
+        let each = |it: &f64| Some(Latency { least: *it, mean: *it, greatest: *it });
+        let megabytes = |it: &f64| Some((it / 1e6).round() as u64);
+        Performance {
+            idle_ns: self.latency.iter().map(|row| row.iter().map(each).collect()).collect(),
+            read_mb_s: self
+                .bandwidth
+                .iter()
+                .map(|row| row.iter().map(megabytes).collect())
+                .collect(),
+            ..Performance::unknown(&self.topology)
+        }
     }
 }
 
@@ -367,8 +384,6 @@ impl Size {
 
 #[cfg(test)]
 mod tests {
-    use hardware::Latency;
-
     use super::*;
 
     #[test]
@@ -385,6 +400,9 @@ mod tests {
         let rack = MachineModel::by_name("32x-ivybridge-ex").unwrap();
         assert_eq!(rack.topology.cpus.len(), 960);
         assert_eq!((rack.latency[0][3], rack.latency[0][4]), (193.0, 500.0));
+        let known = rack.topology.performance().unwrap();
+        assert_eq!(known.latency_ns(NodeId(0), NodeId(31)), Some(500.0));
+        assert_eq!(known.read_mb_s(NodeId(3), NodeId(3)), Some(51_003));
         let ring = MachineModel::by_name("sandy-bridge-ep").unwrap();
         assert_eq!(ring.topology.distances[0], [10, 31, 31, 31]);
     }

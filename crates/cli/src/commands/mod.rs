@@ -8,5 +8,6 @@ pub mod probe;
 pub mod scans;
 pub mod scheduling;
 pub mod simulate;
+pub mod simulate_tpch;
 pub mod topology;
 pub mod trace;

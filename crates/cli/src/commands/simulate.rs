@@ -3,52 +3,73 @@
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 
+use experiments::report::report;
 use experiments::{Experiment, Figure, experiment, svg, text};
-use hardware::Machine;
+use hardware::{Machine, Performance};
 use simulator::fields::FileError;
 use simulator::{MachineModel, model, probe};
 
 use crate::arguments::SimulateArguments;
+use crate::commands::simulate_tpch;
 use crate::failure::Failure;
 use crate::measured;
 
 /// The clock that this machine is taken to have; what it measures of memory does not depend on it.
 const GHZ: f64 = 3.0;
 
-/// Lists, runs, prints, and writes charts and the report. False when the direction of a figure does not hold.
+/// Lists, runs, prints, and writes charts and the report. False when the direction of a figure does not hold, or an
+/// answer is wrong.
 pub fn run(options: &SimulateArguments) -> Result<bool, Failure> {
     if let Some(name) = &options.machine {
-        return describe(name);
+        return describe(&machine(name, options.probe.as_deref())?);
     }
-    let Some(name) = &options.name else { return list() };
-    let names: Vec<&str> =
-        if name == "all" { experiment::names().collect() } else { vec![name.as_str()] };
+    match options.name.as_deref() {
+        None => list(),
+        Some("tpch") => simulate_tpch::run(options),
+        Some(name) => figures(name, options),
+    }
+}
+
+fn figures(name: &str, options: &SimulateArguments) -> Result<bool, Failure> {
+    let all = name == "all";
+    let names: Vec<&str> = if all { experiment::names().collect() } else { vec![name] };
     let mut figures = Vec::new();
     for name in names {
         let figure = figure(name, options)?;
         writeln!(stdout(), "{}", text::tables(&figure))?;
         figures.push(figure);
     }
-    if let Some(file) = &options.svg {
-        write(file, &svg::chart(&figures[0]))?;
+    if let Some(path) = &options.svg {
+        for figure in &figures {
+            let file = match all {
+                true => path.join(format!("{}.svg", figure.experiment.name)),
+                false => path.clone(),
+            };
+            write(&file, &svg::chart(figure))?;
+        }
     }
     if let Some(file) = &options.report {
-        write(file, &text::report(&figures))?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let charts = options.svg.as_ref().filter(|_| all);
+        let charts = charts.map(|it| it.strip_prefix(folder).unwrap_or(it).to_string_lossy());
+        write(file, &report(&figures, charts.as_deref()))?;
     }
     Ok(figures.iter().all(Figure::holds))
 }
 
 fn figure(name: &str, options: &SimulateArguments) -> Result<Figure, Failure> {
     let mut experiment = if Path::new(name).extension().is_some_and(|it| it == "json") {
-        let text = std::fs::read_to_string(name)
-            .map_err(|error| Failure::Other(format!("cannot read {name}: {error}")))?;
-        Experiment::parse(name, &text).map_err(failed)?
+        Experiment::parse(name, &read(Path::new(name))?).map_err(failed)?
     } else {
         Experiment::by_name(name).map_err(failed)?
     };
     if let Some(most) = options.clients {
         experiment = experiment.with_clients_up_to(most);
     }
+    if let Some(name) = &options.on {
+        experiment = experiment.on(machine(name, options.probe.as_deref())?);
+    }
+    experiment = experiment.with_faults(&options.faults);
     let shown = stderr().is_terminal();
     let mut tell = |done: usize, total: usize| {
         if shown {
@@ -61,12 +82,15 @@ fn figure(name: &str, options: &SimulateArguments) -> Result<Figure, Failure> {
 
 fn list() -> Result<bool, Failure> {
     let mut out = stdout().lock();
-    writeln!(out, "Experiments: nodewise simulate NAME, or all\n")?;
+    writeln!(out, "Experiments: nodewise simulate NAME, or all; real queries: tpch\n")?;
     for name in experiment::names() {
         let it = Experiment::by_name(name).map_err(failed)?;
         writeln!(out, "  {name:8}  {}: {}", it.figure, it.title)?;
     }
-    writeln!(out, "\nMachines: nodewise simulate --machine NAME, or here for this one\n")?;
+    writeln!(
+        out,
+        "\nMachines: nodewise simulate --machine NAME shows one, NAME --on MACHINE runs there\n"
+    )?;
     for name in model::names() {
         writeln!(out, "  {name:17} {}", MachineModel::by_name(name).map_err(failed)?.title)?;
     }
@@ -74,10 +98,8 @@ fn list() -> Result<bool, Failure> {
 }
 
 /// A model: what it measures of itself, and where its numbers come from.
-fn describe(name: &str) -> Result<bool, Failure> {
-    let model =
-        if name == "here" { here()? } else { MachineModel::by_name(name).map_err(failed)? };
-    let measured = probe(&model);
+fn describe(model: &MachineModel) -> Result<bool, Failure> {
+    let measured = probe(model);
     let mut out = stdout().lock();
     writeln!(out, "{}\n", model.title)?;
     write!(out, "{}", model.topology.to_tree())?;
@@ -99,17 +121,46 @@ fn describe(name: &str) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// This machine as its probe measured it.
-fn here() -> Result<MachineModel, Failure> {
-    let machine = hardware_linux::open();
-    let topology = machine.topology().clone();
-    let measured = measured::load(&topology)
-        .ok_or_else(|| Failure::Other("nodewise probe has not measured this machine yet".into()))?;
+/// A machine by name, as a JSON file, this one, or one whose `sys` and `proc` somebody has captured in a folder; the last
+/// two as a probe measured them.
+pub fn machine(name: &str, probe: Option<&Path>) -> Result<MachineModel, Failure> {
+    let path = Path::new(name);
+    if path.extension().is_some_and(|it| it == "json") {
+        return MachineModel::parse(name, &read(path)?).map_err(failed);
+    }
+    let captured = path.is_dir();
+    if name != "here" && !captured {
+        return MachineModel::by_name(name).map_err(failed);
+    }
+    let topology = if captured {
+        hardware_linux::read_topology(path).map_err(|error| {
+            Failure::Arguments(format!("{name} is no captured machine: {error}"))
+        })?
+    } else {
+        hardware_linux::open().topology().clone()
+    };
+    let measured = match probe {
+        Some(file) => Performance::from_text(&read(file)?).map_err(|error| {
+            Failure::Arguments(format!("{} is no probe result: {error}", file.display()))
+        })?,
+        None => measured::load(&topology).ok_or_else(|| {
+            let what = "nodewise probe has not measured this machine; --probe names a file of its";
+            Failure::Other(format!("{name}: {what}"))
+        })?,
+    };
     MachineModel::measured(topology, &measured, GHZ).map_err(failed)
 }
 
+fn read(file: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(file)
+        .map_err(|error| Failure::Other(format!("cannot read {}: {error}", file.display())))
+}
+
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(file, text)
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+    folder
+        .map_or(Ok(()), std::fs::create_dir_all)
+        .and_then(|()| std::fs::write(file, text))
         .map_err(|error| Failure::Other(format!("cannot write {}: {error}", file.display())))
 }
 
