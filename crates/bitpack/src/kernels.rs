@@ -380,7 +380,11 @@ impl Kernels {
     }
 }
 
-/// Random access by one unaligned load each; sparse positions wait for memory, so that SIMD gathers would not help.
+/// Positions ahead of the one being read whose codes are already on their way: as many as a core can wait for at once.
+const AHEAD: usize = 16;
+
+/// Random access by one unaligned load each; sparse positions wait for memory, so that SIMD gathers would not help, and
+/// a prefetch does: the loads of a loop that is short of registers and branches rarely reach so far ahead by themselves.
 #[inline(always)]
 fn gather<T>(
     packed: &[u8],
@@ -395,11 +399,29 @@ fn gather<T>(
     let rows = positions.iter().max().map_or(0, |&it| it as usize + 1);
     check(packed, bits, start, rows);
     let (packed, width, mask) = (packed.as_ptr(), bits as usize, mask(bits));
-    for (out, &position) in out[..positions.len()].iter_mut().zip(positions) {
+    let bit = |position: u32| (start + position as usize) * width;
+    positions.iter().take(AHEAD).for_each(|&it| prefetch(packed, bit(it)));
+    let out = &mut out[..positions.len()];
+    for (index, (out, &position)) in out.iter_mut().zip(positions).enumerate() {
+        if let Some(&next) = positions.get(index + AHEAD) {
+            prefetch(packed, bit(next));
+        }
         // SAFETY: the greatest position was checked, and eight bytes behind its first are data or padding.
-        *out =
-            value(unsafe { portable::window(packed, (start + position as usize) * width) } & mask);
+        *out = value(unsafe { portable::window(packed, bit(position)) } & mask);
     }
+}
+
+/// Asks for the cache line of a bit. Nothing is read: any address will do.
+#[inline(always)]
+fn prefetch(packed: *const u8, bit: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(packed.wrapping_add(bit / 8).cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = (packed, bit);
 }
 
 macro_rules! with_active_kernels {
