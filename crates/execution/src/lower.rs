@@ -1,14 +1,14 @@
 //! From a pipeline as data to a pipeline that runs: layouts are decided, expressions compiled, states looked up.
 
 use plan::Source as PlanSource;
-use plan::{Expr, Operator as PlanOperator, Pipeline, PipelineId, Sink as PlanSink, SortKey};
+use plan::{Expr, Operator as PlanOperator, Pipeline, PipelineId, Plan, Sink as PlanSink, SortKey};
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState, Value};
 
-use crate::aggregate::{AggregateSink, AggregateSpec};
+use crate::aggregate::{AggregateSink, AggregateSpec, stands_alone};
 use crate::expression::{Compiled, constant_rows};
 use crate::filter::FilterOperator;
-use crate::join::{BuildRowsSource, BuildSink, JoinTable, ProbeOperator};
+use crate::join::{BuildRowsSource, BuildSink, InPlace, JoinTable, ProbeOperator};
 use crate::materialize::{MaterializeSink, ReadSource, ValuesSource};
 use crate::project::ProjectOperator;
 use crate::query::QueryContext;
@@ -75,12 +75,21 @@ impl States<'_> {
 
 /// Prepares a pipeline to run on the states of those before it.
 pub fn lower(
+    plan: &Plan,
     pipeline: &Pipeline,
     states: &[Option<State>],
     context: &QueryContext,
 ) -> SqlResult<Lowered> {
     let states = States(states);
     let slots = context.scheduler.slots();
+    if let (PlanSource::Scan(scan), [], PlanSink::HashBuild(build)) =
+        (&pipeline.source, pipeline.operators.as_slice(), &pipeline.sink)
+        && let Some(table) = context.tables.get(&scan.table)
+        && let Some(source) = InPlace::of(scan, build, table)
+    {
+        let sink = Box::new(source.sink());
+        return Ok(Lowered { source: Box::new(source), operators: Vec::new(), sink });
+    }
     let (source, ordered) = lower_source(&pipeline.source, &states, context)?;
     let mut layout = source.layout().clone();
     let mut operators = Vec::with_capacity(pipeline.operators.len());
@@ -89,8 +98,23 @@ pub fn lower(
         layout = operator.layout().clone();
         operators.push(operator);
     }
-    let sink = lower_sink(&pipeline.sink, layout, ordered, &states, slots)?;
+    let having = asked_first(plan, pipeline.id);
+    let sink = lower_sink(&pipeline.sink, layout, ordered, having, &states, slots)?;
     Ok(Lowered { source, operators, sink })
+}
+
+/// The condition that the only reader of a pipeline asks of its rows before anything else. It asks it again: rows that
+/// are dropped sooner are only never written.
+fn asked_first(plan: &Plan, id: PipelineId) -> Option<&Expr> {
+    let mut readers = plan.pipelines.iter().filter(|it| it.inputs().contains(&id));
+    let (reader, others) = (readers.next()?, readers.next());
+    let PlanSource::Read(from) = &reader.source else { return None };
+    match reader.operators.first() {
+        Some(PlanOperator::Filter(condition)) if others.is_none() && from[..] == [id] => {
+            Some(condition).filter(|it| stands_alone(it))
+        }
+        _ => None,
+    }
 }
 
 fn lower_source(
@@ -159,6 +183,7 @@ fn lower_sink(
     sink: &PlanSink,
     layout: Layout,
     ordered: bool,
+    having: Option<&Expr>,
     states: &States<'_>,
     slots: usize,
 ) -> SqlResult<Box<dyn Sink>> {
@@ -170,7 +195,11 @@ fn lower_sink(
         }
         PlanSink::Aggregate { keys, aggregates, .. } => {
             let keys = compile_all(keys, &layout, states)?;
-            Box::new(lower_aggregate(keys, aggregates, &layout, states, slots)?)
+            let sink = lower_aggregate(keys, aggregates, &layout, states, slots)?;
+            Box::new(match having {
+                Some(condition) => sink.having(condition),
+                None => sink,
+            })
         }
         PlanSink::Sort { keys, offset, limit } => {
             let compile_key = |key: &SortKey| -> SqlResult<CompiledSortKey> {

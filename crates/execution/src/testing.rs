@@ -154,7 +154,7 @@ impl Kind {
             let column = stored(&[(DataType::Text, values.clone())], 1 << 20).columns[0].clone();
             let shape = decode::shape(&column);
             let rows: Vec<u32> = (0..values.len() as u32).collect();
-            let vector = decode::pick(&column, 0, values.len(), &decode::Rows::Places(&rows));
+            let vector = decode::pick(&column, None, 0, values.len(), &decode::Rows::Places(&rows));
             return Sample { shape, values, vector };
         }
         let data_type = self.data_type();

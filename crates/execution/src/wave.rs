@@ -36,11 +36,12 @@ pub(crate) struct Ready {
 
 impl Ready {
     fn new(
+        plan: &Plan,
         pipeline: &Pipeline,
         states: &[Option<State>],
         context: &QueryContext,
     ) -> SqlResult<Self> {
-        let lowered = lower(pipeline, states, context)?;
+        let lowered = lower(plan, pipeline, states, context)?;
         let ranges = lowered.source.ranges();
         let rows = ranges.iter().map(|it| it.end - it.start).sum();
         let workers = context.scheduler.workers() as u64;
@@ -129,7 +130,7 @@ impl<'a> Waves<'a> {
     fn take(&mut self, index: usize, states: &[Option<State>]) -> SqlResult<Ready> {
         match self.prepared[index].take() {
             Some(ready) => Ok(ready),
-            None => Ready::new(&self.plan.pipelines[index], states, self.context),
+            None => Ready::new(self.plan, &self.plan.pipelines[index], states, self.context),
         }
     }
 }

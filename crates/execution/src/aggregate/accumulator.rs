@@ -4,6 +4,8 @@
 //! bits once for the whole column when it no longer does: no check per row, and no wrong number. Few groups are summed
 //! into several copies, because adding to one place again and again waits for the last store.
 
+use std::ops::Range;
+
 use super::pick::Pick;
 use super::wide::{Wide, WideSums};
 use crate::leveled::{add_by_masks, add_runs, count_runs, level, sum};
@@ -20,6 +22,8 @@ const COPIES: usize = 8;
 pub struct GroupRows<'a> {
     /// By row.
     pub ids: &'a [u32],
+    /// The first rows of the groups that begin in this batch, which are the last ones; looked at by who keeps any value.
+    pub firsts: &'a [u32],
     /// Numbers rise by at most one from row to row, and only the first may be that of an older group.
     pub rising: bool,
     /// When there are few groups, a bitmap of rows for each, one after the other.
@@ -29,7 +33,7 @@ pub struct GroupRows<'a> {
 impl<'a> GroupRows<'a> {
     /// Groups of which nothing more is known.
     pub fn of(ids: &'a [u32]) -> Self {
-        Self { ids, rising: false, masks: None }
+        Self { ids, firsts: &[], rising: false, masks: None }
     }
 }
 
@@ -110,6 +114,21 @@ impl Accumulator {
         }
     }
 
+    /// Groups that follow each other.
+    pub fn slice(&self, groups: Range<usize>) -> Self {
+        match self {
+            Self::Count(counts) => Self::Count(counts[groups].to_vec()),
+            Self::SumNarrow { sums, magnitude, added } => {
+                let (magnitude, added) = (*magnitude, *added);
+                Self::SumNarrow { sums: sums[groups].to_vec(), magnitude, added }
+            }
+            Self::SumFloat(sums) => Self::SumFloat(sums[groups].to_vec()),
+            Self::SumWide { .. } | Self::Pick(_) => {
+                self.take(&(groups.start as u32..groups.end as u32).collect::<Vec<u32>>())
+            }
+        }
+    }
+
     /// Takes in a batch: `column` has the values (`None` to count), and only rows of `valid` count.
     pub fn update(&mut self, rows: GroupRows<'_>, column: Option<&Vector>, valid: Option<&Bitmap>) {
         let groups = rows.ids;
@@ -136,7 +155,7 @@ impl Accumulator {
             (Self::SumFloat(sums), Some(Values::F64(values))) => {
                 add_all(sums, groups, values, valid);
             }
-            (Self::Pick(pick), Some(values)) => pick.update(groups, values, valid),
+            (Self::Pick(pick), Some(values)) => pick.update(rows, values, valid),
             _ => unreachable!("invariant: an accumulator was made for its column"),
         }
     }

@@ -184,6 +184,14 @@ impl KeyLayout {
         }
     }
 
+    /// How many columns a key has.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Packed { parts, .. } => parts.len(),
+            Self::Bytes(shapes) => shapes.len(),
+        }
+    }
+
     /// The shapes of the decoded columns: text that was no code becomes text of its own.
     pub fn shapes(&self) -> Vec<ColumnShape> {
         match self {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::accumulator::take;
+use super::accumulator::{GroupRows, take};
 use super::{compare_codes, compare_floats};
 use crate::aggregate::key::empty_values_as_held;
 use crate::{Bitmap, ColumnShape, TextVector, Values, Vector};
@@ -26,13 +26,16 @@ pub struct Pick {
     values: Values,
     texts: Vec<Box<str>>,
     seen: Vec<bool>,
+    /// Whether every group so far has a value.
+    complete: bool,
 }
 
 impl Pick {
     /// Nothing chosen yet among values of a shape.
     pub fn new(rule: Rule, shape: &ColumnShape) -> Self {
         let values = empty_values_as_held(shape);
-        Self { rule, shape: shape.clone(), values, texts: Vec::new(), seen: Vec::new() }
+        let (texts, seen) = (Vec::new(), Vec::new());
+        Self { rule, shape: shape.clone(), values, texts, seen, complete: true }
     }
 
     /// Makes room for groups.
@@ -60,11 +63,24 @@ impl Pick {
             },
             texts: take(&self.texts, of_texts),
             seen: take(&self.seen, places),
+            complete: self.complete,
         }
     }
 
     /// Offers the values of a batch; only rows of `valid` count.
-    pub fn update(&mut self, groups: &[u32], values: &Values, valid: Option<&Bitmap>) {
+    pub fn update(&mut self, rows: GroupRows<'_>, values: &Values, valid: Option<&Bitmap>) {
+        let groups = rows.ids;
+        self.complete &= valid.is_none();
+        if self.rule == Rule::Any && self.complete {
+            // Groups that were there have a value, and any is as good as another.
+            let first = self.seen.len() - rows.firsts.len();
+            let pairs = (first..).zip(rows.firsts.iter().map(|&row| row as usize));
+            match values {
+                Values::Text(texts) => self.offer_texts(pairs, |row| texts.get(row)),
+                _ => self.offer(pairs, values),
+            }
+            return;
+        }
         let rows = groups.iter().enumerate().filter(|(row, _)| valid.is_none_or(|it| it.get(*row)));
         let pairs = rows.map(|(row, &group)| (group as usize, row));
         match values {
@@ -75,6 +91,7 @@ impl Pick {
 
     /// Offers the values chosen for the groups `from[i]` of another to the groups `to[i]`.
     pub fn merge(&mut self, to: &[u32], other: &Self, from: &[u32]) {
+        self.complete = false;
         let pairs = to.iter().zip(from).map(|(&to, &from)| (to as usize, from as usize));
         let pairs = pairs.filter(|pair| other.seen[pair.1]);
         match &other.values {

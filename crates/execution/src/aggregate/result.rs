@@ -21,20 +21,24 @@ pub(super) struct Part {
 /// Computes the columns of groups that are complete.
 pub(super) fn part_of(plan: &GroupPlan, groups: &Groups) -> SqlResult<Part> {
     let mut columns = plan.layout.decode(groups.table.keys());
-    let mut bounds = Vec::with_capacity(plan.specs.len());
     for (index, spec) in plan.specs.iter().enumerate() {
         let (value, count) = plan.parts[index];
         let column = if plan.feeds[value].kind == FeedKind::Distinct {
             distinct_column(plan, index, groups)?
         } else {
             let accumulators = &groups.accumulators;
-            let counts = accumulators[count].counts();
-            finish(spec, argument_scale(plan, index), &accumulators[value], counts)?
+            let counts = count.map(|it| accumulators[it].counts());
+            let value = (&accumulators[value], groups.table.len());
+            finish(spec, argument_scale(plan, index), value, counts)?
         };
-        bounds.push(bounds_of(&column.values));
         columns.push(column);
     }
-    Ok(Part { rows: groups.table.len(), columns, bounds })
+    let mut rows = groups.table.len();
+    if let Some(having) = &plan.having {
+        (rows, columns) = having.keep(plan, rows, columns)?;
+    }
+    let bounds = columns[plan.layout.columns()..].iter().map(|it| bounds_of(&it.values)).collect();
+    Ok(Part { rows, columns, bounds })
 }
 
 /// The rows of all parts. Integers that fit are handed on in 64 bits with exact bounds.
@@ -79,16 +83,19 @@ fn distinct_column(plan: &GroupPlan, index: usize, groups: &Groups) -> SqlResult
     };
     value.resize(groups.table.len());
     value.update(GroupRows::of(&ids), Some(&values), None);
-    finish(spec, argument_scale(plan, index), &value, counts.counts())
+    let value = (&value, groups.table.len());
+    finish(spec, argument_scale(plan, index), value, Some(counts.counts()))
 }
 
+/// The column of an aggregate from its accumulator over so many groups; without counts, none of them is empty.
 fn finish(
     spec: &AggregateSpec,
     scale: u8,
-    value: &Accumulator,
-    counts: &[i64],
+    (value, groups): (&Accumulator, usize),
+    counts: Option<&[i64]>,
 ) -> SqlResult<Vector> {
     let validity = || {
+        let counts = counts?;
         let some_empty = counts.contains(&0);
         some_empty.then(|| Bitmap::from_bits(counts.iter().map(|&count| count > 0)))
     };
@@ -101,11 +108,12 @@ fn finish(
             let values = match (value.float_sums(), value.narrow_sums()) {
                 (Some(sums), _) => Values::F64(sums.to_vec()),
                 (_, Some(sums)) => Values::I64(sums.to_vec()),
-                _ => Values::I128(sums_in_range(value, counts.len(), spec.data_type)?),
+                _ => Values::I128(sums_in_range(value, groups, spec.data_type)?),
             };
             Ok(Vector { values, validity: validity() })
         }
         AggregateFunction::Average => {
+            let counts = counts.ok_or_else(|| SqlError::internal("an average has no count"))?;
             let values = average(value, counts, spec.data_type, scale)?;
             Ok(Vector { values, validity: validity() })
         }
@@ -175,25 +183,33 @@ fn divide_rounded(dividend: i128, divisor: i128) -> i128 {
     quotient + if up { dividend.signum() } else { 0 }
 }
 
-/// The shape of an aggregate's column.
+/// The shape of an aggregate's column over all parts.
 fn aggregate_shape(plan: &GroupPlan, index: usize, parts: &[Part], place: usize) -> ColumnShape {
-    let data_type = plan.specs[index].data_type;
     let nullable = parts.iter().any(|it| it.columns[place].validity.is_some());
+    let shape = column_shape(plan, index, &parts[0].columns[place].values);
+    if !matches!(shape.representation, Representation::I64 | Representation::I128) {
+        return ColumnShape { nullable, ..shape };
+    }
+    let all = parts.iter().filter_map(|it| it.bounds[index]);
+    let bounds = all.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0));
+    let fits = bounds.0 >= i64::MIN.into() && bounds.1 <= i64::MAX.into();
+    let representation = if fits { Representation::I64 } else { Representation::I128 };
+    ColumnShape { representation, bounds: Some(bounds), nullable, ..shape }
+}
+
+/// The shape of an aggregate's column in one part, of which nothing more is known.
+pub(super) fn column_shape(plan: &GroupPlan, index: usize, values: &Values) -> ColumnShape {
     let argument = plan.specs[index].argument.map(|it| &plan.shapes[it]);
-    let representation = match (&parts[0].columns[place].values, argument) {
+    let representation = match (values, argument) {
         (Values::Codes(_), Some(shape)) => shape.representation.clone(),
         (Values::Codes(_) | Values::Text(_), _) => Representation::Text,
         (Values::F64(_), _) => Representation::F64,
         (Values::Bool(_), _) => Representation::Bool,
-        (Values::I64(_) | Values::I128(_), _) => {
-            let all = parts.iter().filter_map(|it| it.bounds[index]);
-            let bounds = all.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0));
-            let fits = bounds.0 >= i64::MIN.into() && bounds.1 <= i64::MAX.into();
-            let representation = if fits { Representation::I64 } else { Representation::I128 };
-            return ColumnShape { data_type, representation, bounds: Some(bounds), nullable };
-        }
+        (Values::I64(_), _) => Representation::I64,
+        (Values::I128(_), _) => Representation::I128,
     };
-    ColumnShape { data_type, representation, bounds: None, nullable }
+    let data_type = plan.specs[index].data_type;
+    ColumnShape { data_type, representation, bounds: None, nullable: true }
 }
 
 /// What stands at a NULL is included: it is a value that the vector holds.

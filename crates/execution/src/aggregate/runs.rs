@@ -111,10 +111,10 @@ fn pieces(run: Run) -> impl Iterator<Item = Run> {
 impl Groups {
     /// Some groups that follow each other, without distinct values and with no way to find them.
     fn slice(&self, groups: std::ops::Range<u32>) -> Self {
-        let places: Vec<u32> = groups.collect();
+        let groups = groups.start as usize..groups.end as usize;
         Self {
-            table: self.table.take(&places),
-            accumulators: self.accumulators.iter().map(|it| it.take(&places)).collect(),
+            table: self.table.slice(groups.clone()),
+            accumulators: self.accumulators.iter().map(|it| it.slice(groups.clone())).collect(),
             distinct: Vec::new(),
         }
     }

@@ -112,6 +112,30 @@ impl GroupTable {
         taken
     }
 
+    /// Takes groups with rising keys out; those that follow are expected to go on rising.
+    pub fn set_runs_aside(&mut self) -> Self {
+        let Index::Rising { block, .. } = &self.index else { return self.set_aside() };
+        let fresh = Index::Rising { runs: Vec::new(), block: *block };
+        let index = std::mem::replace(&mut self.index, fresh);
+        let none = match &self.keys {
+            Keys::Packed(keys) => Keys::Packed(Vec::with_capacity(keys.len())),
+            Keys::Bytes(_) => Keys::Bytes(TextVector::default()),
+        };
+        let keys = std::mem::replace(&mut self.keys, none);
+        let rows = std::mem::take(&mut self.rows);
+        Self { index, keys, hashes: Vec::new(), rows, repeats: true, array: None }
+    }
+
+    /// Groups that follow each other, with packed keys and no way to find them.
+    pub fn slice(&self, groups: Range<usize>) -> Self {
+        let Keys::Packed(keys) = &self.keys else {
+            unreachable!("invariant: only packed keys are known to rise");
+        };
+        let keys = Keys::Packed(keys[groups].to_vec());
+        let repeats = self.repeats;
+        Self { index: Index::Single, keys, hashes: Vec::new(), rows: 0, repeats, array: None }
+    }
+
     /// Whether the keys of a batch fit the way in which groups are found; if not, the table must be set aside first.
     /// `block` is the number of the block of rows that they come from: after a gap, a new run begins, so that the runs of
     /// workers who share the blocks do not overlap.

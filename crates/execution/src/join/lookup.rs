@@ -52,6 +52,7 @@ impl JoinTable {
                 cross(0..keys.rows as u32, 0..self.rows, &mut work.pairs, flush)?;
             }
             Finder::Direct(table) => direct(table, keys, work, flush)?,
+            Finder::InPlace { min } => in_place(*min, self.rows, keys, &mut work.pairs),
             Finder::Hashed(table) => hashed(table, keys, stop, work, flush)?,
         }
         flush_all(&mut work.pairs, flush)
@@ -73,6 +74,13 @@ impl JoinTable {
                     let word = table.bitmap.get(place / 64).copied().unwrap_or(0);
                     *matched = word >> (place % 64) & 1 == 1;
                 }
+                if let Some(possible) = keys.possible() {
+                    matched.iter_mut().zip(possible).for_each(|(it, &possible)| *it &= possible);
+                }
+            }
+            Finder::InPlace { min } => {
+                let found = |key: i64| (key.wrapping_sub(*min) as u64) < u64::from(self.rows);
+                matched.iter_mut().zip(keys.words()).for_each(|(it, &key)| *it = found(key));
                 if let Some(possible) = keys.possible() {
                     matched.iter_mut().zip(possible).for_each(|(it, &possible)| *it &= possible);
                 }
@@ -164,6 +172,24 @@ fn unique(rows: &[u32], min: i64, keys: &ProbeKeys, pairs: &mut Pairs) {
         pairs.probe[count] = row as u32;
         pairs.build[count] = entry.wrapping_sub(1);
         count += usize::from(entry != 0 && possible);
+    };
+    match keys.possible() {
+        None => (0..words.len()).for_each(|row| look_up(row, true)),
+        Some(possible) => (0..words.len()).for_each(|row| look_up(row, possible[row])),
+    }
+    pairs.resize(count);
+}
+
+/// The row of a key is the key less the least one.
+fn in_place(min: i64, rows: u32, keys: &ProbeKeys, pairs: &mut Pairs) {
+    let words = keys.words();
+    pairs.resize(words.len());
+    let mut count = 0;
+    let mut look_up = |row: usize, possible: bool| {
+        let place = words[row].wrapping_sub(min) as u64;
+        pairs.probe[count] = row as u32;
+        pairs.build[count] = place as u32;
+        count += usize::from(place < u64::from(rows) && possible);
     };
     match keys.possible() {
         None => (0..words.len()).for_each(|row| look_up(row, true)),

@@ -14,6 +14,7 @@ mod dictionary;
 mod direct;
 mod hash;
 mod hashed;
+mod in_place;
 mod key;
 mod lookup;
 mod packing;
@@ -27,6 +28,7 @@ mod table;
 mod tests;
 
 pub use build::BuildSink;
+pub use in_place::InPlace;
 pub use probe::ProbeOperator;
 pub use rows::BuildRowsSource;
 pub use table::{JoinTable, KeyFilter, Structure};

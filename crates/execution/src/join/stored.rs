@@ -1,10 +1,12 @@
 //! Columns of the build side after all batches have been put one after the other; rows are found by `u32`.
 
 use stdx::sync::Arc;
+use storage::Column;
 use types::{SqlError, SqlResult};
 
 use super::NO_ROW;
 use super::parallel::{PIECE_ROWS, Pieces};
+use crate::scan::decode::{self, Progression, Rows::Places};
 use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 
 /// One column.
@@ -20,6 +22,8 @@ enum StoredValues {
     F64(Vec<f64>),
     Bool(Vec<bool>),
     Text(StoredText),
+    /// Rows of a stored column, where they are.
+    InColumn(Arc<Column>, Option<Progression>),
 }
 
 /// Texts one after the other, more of them than a batch may hold.
@@ -178,6 +182,12 @@ impl Stored {
         }
     }
 
+    /// The rows of a column, by their numbers.
+    pub(super) fn in_column(column: &Arc<Column>) -> Self {
+        let values = StoredValues::InColumn(column.clone(), Progression::of(column));
+        Self { values, validity: None }
+    }
+
     fn fits(&self, values: &Values) -> bool {
         matches!(
             (&self.values, values),
@@ -208,12 +218,16 @@ impl Stored {
             StoredValues::F64(out) => fill!(out, Values::F64),
             StoredValues::Bool(out) => fill!(out, Values::Bool),
             StoredValues::Text(out) => out.fill(parts, pieces),
+            StoredValues::InColumn(..) => {}
         }
     }
 
     /// The values of rows; NULL where the row is [`NO_ROW`], which is looked for only when `outer`.
     pub(super) fn gather(&self, rows: &[u32], outer: bool) -> Vector {
         let values = match &self.values {
+            StoredValues::InColumn(column, even) => {
+                return gather_column(column, *even, rows, outer);
+            }
             StoredValues::Codes(it) => Values::Codes(pick(it, rows, outer)),
             StoredValues::I64(it) => Values::I64(pick(it, rows, outer)),
             StoredValues::I128(it) => Values::I128(pick(it, rows, outer)),
@@ -239,6 +253,25 @@ impl Stored {
         };
         Vector { values, validity }
     }
+}
+
+/// Rows of a stored column; NULL where the row is [`NO_ROW`], which is looked for only when `outer`.
+fn gather_column(
+    column: &Arc<Column>,
+    even: Option<Progression>,
+    rows: &[u32],
+    outer: bool,
+) -> Vector {
+    let fetch = |rows: &[u32]| decode::pick(column, even, 0, column.rows(), &Places(rows));
+    if !outer {
+        return fetch(rows);
+    }
+    // There is a row 0: a table without rows is not found in place.
+    let there: Vec<u32> = rows.iter().map(|&row| if row == NO_ROW { 0 } else { row }).collect();
+    let Vector { values, validity } = fetch(&there);
+    let known = |place: usize| validity.as_ref().is_none_or(|it| it.get(place));
+    let bits = rows.iter().enumerate().map(|(place, &row)| row != NO_ROW && known(place));
+    Vector { values, validity: Some(Bitmap::from_bits(bits)) }
 }
 
 fn pick<T: Copy + Default>(from: &[T], rows: &[u32], outer: bool) -> Vec<T> {

@@ -33,6 +33,10 @@ pub(super) enum Finder {
     Everything,
     Direct(DirectTable),
     Hashed(HashTable),
+    /// The key of each row is this plus its number.
+    InPlace {
+        min: i64,
+    },
 }
 
 /// The build side of a join. Rows `0 .. keyed` have keys; those after them have a NULL key and are never found.
@@ -132,6 +136,30 @@ impl JoinTable {
         })
     }
 
+    /// A table of rows that all have a key, found in a way that needs no building.
+    pub(super) fn of_parts(
+        rows: u32,
+        domain: KeyDomain,
+        range: KeyRange,
+        finder: Finder,
+        payload: Vec<Stored>,
+        layout: Layout,
+    ) -> Self {
+        let matched = (0..(rows as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Self {
+            rows,
+            keyed: rows,
+            null_keys: 0,
+            domains: vec![domain],
+            packing: None,
+            range: Some(range),
+            finder,
+            payload,
+            layout,
+            matched,
+        }
+    }
+
     /// How many rows it holds.
     pub fn rows(&self) -> usize {
         self.rows as usize
@@ -160,7 +188,7 @@ impl JoinTable {
         let (bitmap, directory) = match &self.finder {
             Finder::Direct(it) => (Some(it.bitmap.as_slice()), None),
             Finder::Hashed(it) => (None, Some(&it.directory)),
-            Finder::Nothing | Finder::Everything => (None, None),
+            Finder::Nothing | Finder::Everything | Finder::InPlace { .. } => (None, None),
         };
         let keys = match &self.finder {
             Finder::Hashed(it) => match it.keys.as_slice() {
@@ -184,6 +212,7 @@ impl JoinTable {
             Finder::Direct(DirectTable { rows: Rows::Runs { .. }, .. }) => "bitmap of runs",
             Finder::Direct(_) => "bitmap",
             Finder::Hashed(_) => "hash table",
+            Finder::InPlace { .. } => "the stored table",
         };
         format!("{structure}, {} rows", self.rows)
     }

@@ -84,3 +84,12 @@ leveled! {
         }
     }
 }
+
+leveled! {
+    /// Each value times `factor` plus `more`. Wraps.
+    pub(crate) fn scale[](values: &mut [i64], factor: i64, more: i64) {
+        for value in values {
+            *value = value.wrapping_mul(factor).wrapping_add(more);
+        }
+    }
+}

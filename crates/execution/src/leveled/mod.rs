@@ -17,7 +17,7 @@ mod tests;
 
 pub(crate) use bitpack::Level;
 pub(crate) use groups::{add_runs, count_runs, numbers_of_runs, rises};
-pub(crate) use lanes::{any, extent, map1, map2, put, sum};
+pub(crate) use lanes::{any, extent, map1, map2, put, scale, sum};
 pub(crate) use masks::{FEW_GROUPS, add_by_masks, group_masks, look_up};
 pub(crate) use slots::{find_places, find_ranks, ranks_of};
 

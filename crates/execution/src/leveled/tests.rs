@@ -158,6 +158,22 @@ fn slots_are_places_and_ranks_of_the_keys_that_are_there() {
 }
 
 #[test]
+fn values_are_scaled_as_one_by_one() {
+    let mut prng = Prng::new(8);
+    for rows in SIZES {
+        let values: Vec<i64> = (0..rows).map(|_| prng.next_u64() as i64).collect();
+        let (factor, more) = (prng.next_u64() as i64, prng.next_u64() as i64);
+        let expected: Vec<i64> =
+            values.iter().map(|it| it.wrapping_mul(factor).wrapping_add(more)).collect();
+        for level in Level::available() {
+            let mut scaled = values.clone();
+            scale(level, &mut scaled, factor, more);
+            assert_eq!(scaled, expected, "{level:?}");
+        }
+    }
+}
+
+#[test]
 fn entries_are_looked_up_as_one_by_one() {
     let mut prng = Prng::new(6);
     for round in 0..200 {

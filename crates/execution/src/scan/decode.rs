@@ -7,6 +7,7 @@ use stdx::sync::Arc;
 use storage::{Column, Dictionary, Encoding};
 use types::DataType;
 
+use crate::leveled::{level, scale};
 use crate::{Batch, Bitmap, ColumnShape, Representation, Values, Vector};
 
 /// Which rows of a window are wanted.
@@ -128,6 +129,40 @@ fn words(column: &Column, start: usize, len: usize, rows: &Rows<'_>, base: i64) 
     out
 }
 
+/// Values of a dictionary that are evenly spaced: value = `base` + code times `step`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progression {
+    base: i64,
+    step: i64,
+}
+
+/// Values that are looked at for a [`Progression`]; beyond it a scan would have to pay for the look.
+const PROGRESSION_MAX: usize = 1024;
+
+impl Progression {
+    /// Of a column of integers whose dictionary is evenly spaced (quantities in whole units, percentages, years), so that
+    /// codes need no lookup. Columns with NULL have a code more than values, so they are left alone.
+    pub fn of(column: &Column) -> Option<Self> {
+        let Encoding::Dictionary(dictionary @ Dictionary::Int(_)) = &column.encoding else {
+            return None;
+        };
+        let plain = column.data_type != DataType::Boolean && column.statistics.nulls == 0;
+        let values = &dictionary.ints()[..dictionary.len()];
+        if !plain || !(2..=PROGRESSION_MAX).contains(&values.len()) {
+            return None;
+        }
+        let step = values[1].checked_sub(values[0])?;
+        let even = values.windows(2).all(|it| it[1].checked_sub(it[0]) == Some(step));
+        even.then_some(Self { base: values[0], step })
+    }
+
+    fn pick(self, column: &Column, start: usize, len: usize, rows: &Rows<'_>) -> Vector {
+        let mut values = words(column, start, len, rows, 0);
+        scale(level(), &mut values, self.step, self.base);
+        Vector::new(Values::I64(values))
+    }
+}
+
 fn places(start: usize, len: usize, rows: &Rows<'_>) -> Vec<u32> {
     let start = start as u32;
     match rows {
@@ -142,8 +177,17 @@ fn places(start: usize, len: usize, rows: &Rows<'_>) -> Vec<u32> {
     }
 }
 
-/// Picks rows of the window of `len` rows from `start` on.
-pub fn pick(column: &Arc<Column>, start: usize, len: usize, rows: &Rows<'_>) -> Vector {
+/// Picks rows of the window of `len` rows from `start` on; `even` is [`Progression::of`] the column.
+pub fn pick(
+    column: &Arc<Column>,
+    even: Option<Progression>,
+    start: usize,
+    len: usize,
+    rows: &Rows<'_>,
+) -> Vector {
+    if let Some(even) = even {
+        return even.pick(column, start, len, rows);
+    }
     let nullable = column.statistics.nulls > 0;
     match &column.encoding {
         Encoding::Plain(_) => {

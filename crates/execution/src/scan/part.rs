@@ -8,7 +8,7 @@ use stdx::sync::Arc;
 use storage::{Column, Encoding, Part, Partitioning, Table, Translation};
 use types::{ColumnId, DataType, SqlResult, Value};
 
-use super::decode::{Rows, pick, shape};
+use super::decode::{Progression, Rows, pick, shape};
 use super::merge_ranges;
 use super::predicate::{CodePredicate, constant};
 use crate::expression::Compiled;
@@ -43,6 +43,7 @@ pub(super) struct Residual {
 /// A column and how it becomes that of the table.
 struct Leaving {
     column: Arc<Column>,
+    even: Option<Progression>,
     change: Change,
 }
 
@@ -153,7 +154,7 @@ impl View {
                 }
                 _ => Change::None,
             };
-            Leaving { column, change }
+            Leaving { even: Progression::of(&column), column, change }
         };
         let columns = scan.columns.iter().enumerate().map(leaving).collect();
         Self { columns, predicates: Vec::new(), residual: Vec::new() }
@@ -205,7 +206,7 @@ impl Change {
 
 impl Leaving {
     fn pick(&self, start: usize, len: usize, rows: &Rows<'_>) -> Vector {
-        let mut vector = pick(&self.column, start, len, rows);
+        let mut vector = pick(&self.column, self.even, start, len, rows);
         match (&self.change, &mut vector.values) {
             (Change::None, _) => {}
             (Change::Translate(translation), Values::Codes(codes)) => {

@@ -365,7 +365,10 @@ impl Orderer {
             each * rows * if is_scan(mask) { 0.5 } else { 1.0 }
         };
         // A key that no two rows share goes into an array; duplicates and tables beyond the cache cost more.
-        let building = |side: &Sub, other: &Sub| {
+        let building = |mask: u64, side: &Sub, other: &Sub| {
+            if self.in_place(mask, other) {
+                return 0.0;
+            }
             let unique = side
                 .distinct
                 .iter()
@@ -374,7 +377,7 @@ impl Orderer {
             let each = if unique { 2.0 } else { 4.0 };
             side.rows * if side.rows > 1e6 { each * 1.5 } else { each }
         };
-        let standard = building(r, l) + probing(left, l.rows, r.rows) + rows;
+        let standard = building(right, r, l) + probing(left, l.rows, r.rows) + rows;
         let Some(place) = self.dependent_of(right) else { return (standard, false) };
         let vertex = &self.graph.vertices[place];
         let possible = matches!(vertex.kind, RelJoin::Semi | RelJoin::Anti | RelJoin::Left)
@@ -382,8 +385,29 @@ impl Orderer {
             && !self.dependents[place].keys.is_empty();
         // The rows of the left leave the pipeline and enter a new one; a left join even materialises its pairs.
         let again = if vertex.kind == RelJoin::Left { 4.0 * rows } else { l.rows + rows };
-        let other = building(l, r) + probing(right, r.rows, l.rows) + again;
+        let other = building(left, l, r) + probing(right, r.rows, l.rows) + again;
         if possible && other < standard { (other, true) } else { (standard, false) }
+    }
+
+    /// Whether a side is a whole table whose rows are found by number: its key rises by one from row to row. It needs no
+    /// hash table.
+    fn in_place(&self, side: u64, other: &Sub) -> bool {
+        let place = side.trailing_zeros() as usize;
+        let Rel::Scan(scan) = &self.graph.vertices[place].rel else { return false };
+        if side.count_ones() != 1 || !scan.filters.is_empty() {
+            return false;
+        }
+        let keys = self.classes.iter().zip(&other.distinct).filter(|it| *it.1 > 0.0);
+        let mut keys = keys.filter_map(|(class, _)| class.of[place].as_ref());
+        let (Some(key), None) = (keys.next(), keys.next()) else { return false };
+        let column = bare(&key.0).and_then(|it| estimate::column(scan, it));
+        column.is_some_and(|(_, it)| {
+            let statistics = &it.statistics;
+            let end = |it: &Option<types::Value>| it.as_ref().and_then(types::Value::as_i128);
+            let span = end(&statistics.min).zip(end(&statistics.max)).map(|it| it.1 - it.0 + 1);
+            let rows = i128::from(scan.table.rows);
+            statistics.sorted && span == Some(rows) && i128::from(statistics.distinct) == rows
+        })
     }
 
     fn consider(&mut self, left: u64, right: u64) {

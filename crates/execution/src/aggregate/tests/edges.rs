@@ -4,7 +4,7 @@ use plan::AggregateFunction::*;
 use types::SqlState;
 
 use super::*;
-use crate::aggregate::LOCAL_GROUPS_MAX;
+use crate::aggregate::{LOCAL_GROUPS_MAX, RISING_GROUPS_MAX};
 use crate::{ColumnShape, Representation};
 
 fn decimals(values: &[i128]) -> Vec<Value> {
@@ -218,6 +218,53 @@ fn runs_of_workers_are_put_together_where_they_meet() {
                     "{rows_per_group} rows per group, {slots} slots, disorder {disorder}"
                 );
             }
+        }
+    }
+}
+
+/// More groups than a worker keeps at once, their keys in order, each with three rows that batches part.
+#[test]
+fn rising_groups_are_set_aside_and_asked_for_before_they_are_written() {
+    let groups = RISING_GROUPS_MAX as i128 * 2 + 77;
+    let rows = groups * 3;
+    let column = |of: &dyn Fn(i128) -> i128| {
+        let values: Vec<i128> = (0..rows).map(of).collect();
+        Kind::Small.held(decimals(&values), false)
+    };
+    let (keys, values) = (column(&|row| row / 3), column(&|row| row % 1000));
+    let (layout, batches) = batches(&[keys, values], rows as usize, 4096);
+    let aggregates = vec![
+        aggregate(Sum, 1, WIDE),
+        aggregate(AnyValue, 0, DECIMAL),
+        aggregate(Average, 1, DataType::Decimal { precision: 38, scale: 2 }),
+        count_rows(),
+    ];
+    let query = Query { keys: vec![0], aggregates };
+    let limit = 2990;
+    let literal = |unscaled| Expr::literal(Value::Decimal { unscaled, scale: 2 }, WIDE);
+    let large =
+        Expr::predicate(plan::BinaryOperator::Greater, Expr::column(1, WIDE), literal(limit));
+    for slots in [1, 3] {
+        for having in [None, Some(&large)] {
+            let result = query.run_having(having, &layout, &batches, slots).unwrap();
+            let found = by_key(rows_of(&result.layout, &result.batches), 1);
+            let mut wanted = 0;
+            for group in 0..groups {
+                let of_row = |row: i128| (group * 3 + row) % 1000;
+                let sum: i128 = (0..3).map(of_row).sum();
+                let decimal = |unscaled| Value::Decimal { unscaled, scale: 2 };
+                let key = vec![token(&decimal(group))];
+                if having.is_some() && sum <= limit {
+                    assert!(!found.contains_key(&key), "group {group} of {sum}");
+                    continue;
+                }
+                wanted += 1;
+                let mean = (sum * 2 + 3) / 6;
+                let expected = [decimal(sum), decimal(group), decimal(mean), Value::Integer(3)];
+                assert_eq!(found[&key], expected, "group {group}");
+            }
+            assert_eq!(found.len(), wanted);
+            assert!(wanted > 0);
         }
     }
 }

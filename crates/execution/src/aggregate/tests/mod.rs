@@ -33,6 +33,17 @@ struct Aggregate {
 impl Query {
     /// Runs it, the batches dealt over slots.
     fn run(&self, layout: &Layout, batches: &[Batch], slots: usize) -> SqlResult<Arc<Rows>> {
+        self.run_having(None, layout, batches, slots)
+    }
+
+    /// As [`Query::run`], with a condition on the finished groups.
+    fn run_having(
+        &self,
+        having: Option<&Expr>,
+        layout: &Layout,
+        batches: &[Batch],
+        slots: usize,
+    ) -> SqlResult<Arc<Rows>> {
         let compile = |place: usize| {
             let expr = Expr::column(place, layout[place].data_type);
             Compiled::new(&expr, layout, &no_scalar).unwrap()
@@ -48,7 +59,10 @@ impl Query {
         let specs = self.aggregates.iter().map(spec).collect();
         // Arguments and filters are named by place among all columns.
         let arguments = (0..layout.len()).map(compile).collect();
-        let sink = AggregateSink::new(keys, arguments, specs, slots)?;
+        let mut sink = AggregateSink::new(keys, arguments, specs, slots)?;
+        if let Some(condition) = having {
+            sink = sink.having(condition);
+        }
         for (number, batch) in batches.iter().enumerate() {
             sink.consume(batch.clone(), &context(number * 7 / 3 % slots))?;
         }

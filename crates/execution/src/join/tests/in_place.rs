@@ -1,0 +1,145 @@
+//! A stored table that is found by row number, against the table that building makes of its rows.
+
+use plan::{HashBuild, Scan};
+use stdx::Prng;
+use storage::Table;
+use types::{ColumnId, TableId};
+
+use super::*;
+use crate::join::InPlace;
+use crate::scan::decode::{self, Progression};
+use crate::testing::{rows_of, stored, token};
+
+const TYPES: [DataType; 4] = [DataType::BigInt, DataType::BigInt, DataType::Text, DataType::BigInt];
+
+/// Keys from `first` on, evenly spaced numbers, texts with NULL, numbers with NULL.
+fn table(rows: usize, first: i64, step: i64) -> Table {
+    let mut prng = Prng::new(rows as u64);
+    let number = |it: i64| Value::Integer(it);
+    let mut columns: Vec<Vec<Value>> = vec![Vec::new(); 4];
+    for row in 0..rows as i64 {
+        columns[0].push(number(first + row * step));
+        columns[1].push(number(100 * (1 + prng.below(50) as i64)));
+        let text = format!("text {}", prng.below(9));
+        columns[2].push(if prng.below(5) == 0 { Value::Null } else { Value::Text(text.into()) });
+        let value = prng.below(1 << 40) as i64;
+        columns[3].push(if prng.below(5) == 0 { Value::Null } else { number(value) });
+    }
+    let columns: Vec<(DataType, Vec<Value>)> = TYPES.into_iter().zip(columns).collect();
+    stored(&columns, 5_000)
+}
+
+fn scan() -> Scan {
+    Scan {
+        table: TableId(0),
+        name: "t".into(),
+        columns: (0..4).map(ColumnId).collect(),
+        filters: Vec::new(),
+        transfers: Vec::new(),
+        output: (0..4).collect(),
+        index: None,
+    }
+}
+
+fn hash_build() -> HashBuild {
+    let column = |it: usize| Expr::column(it, TYPES[it]);
+    let payload = (1..4).map(column).collect();
+    HashBuild { keys: vec![column(0)], payload, unique: true, keep_null_keys: false }
+}
+
+fn in_place(table: &Table) -> Option<Arc<JoinTable>> {
+    let source = InPlace::of(&scan(), &hash_build(), table)?;
+    assert!(source.ranges().is_empty());
+    match source.sink().finish(&Serial(1)).unwrap() {
+        State::Table(table) => Some(table),
+        State::Rows(_) => panic!("a build leaves a table"),
+    }
+}
+
+/// All rows of the table as one side of a join.
+fn side(table: &Table) -> Side {
+    let all: Vec<u32> = (0..table.rows() as u32).collect();
+    let rows = decode::Rows::Places(&all);
+    let column = |it: u16| {
+        let column = table.column(ColumnId(it));
+        (decode::shape(column), decode::pick(column, None, 0, all.len(), &rows))
+    };
+    Side::new((0..4).map(column).collect(), 1000)
+}
+
+fn tokens(layout: &Layout, batches: &[Batch]) -> Vec<Vec<String>> {
+    let rows = rows_of(layout, batches).into_iter();
+    let mut rows: Vec<Vec<String>> = rows.map(|it| it.iter().map(token).collect()).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn rows_found_by_number_are_those_that_a_hash_table_finds() {
+    for (rows, first) in [(1, 0), (300, -20), (9_000, 5)] {
+        let table = table(rows, first, 1);
+        let mut prng = Prng::new(7);
+        let keys: Vec<Option<i64>> = (0..6_000)
+            .map(|_| match prng.below(9) {
+                0 => None,
+                1 => Some(prng.next_u64() as i64),
+                _ => Some(first - 10 + prng.below(rows as u64 + 20) as i64),
+            })
+            .collect();
+        let probes = Side::new(vec![integers(&keys)], 700);
+        let found = in_place(&table).unwrap();
+        let how = Build {
+            keys: &[0],
+            payload: &[1, 2, 3],
+            unique: true,
+            keep_null_keys: false,
+            structure: Structure::Hashed,
+        };
+        let built = build(&side(&table), how, &Serial(2));
+        assert_eq!(found.describe(), format!("the stored table, {rows} rows"));
+        for kind in KINDS {
+            let mut join = join(kind, &probes.layout, &[0], 3);
+            join.track_matches = kind == JoinKind::Left;
+            let (layout, ours) = probe(&probes, &join, &found, 2);
+            let (other, theirs) = probe(&probes, &join, &built, 2);
+            assert_eq!(tokens(&layout, &ours), tokens(&other, &theirs), "{kind:?} of {rows}");
+        }
+        for matched in [false, true] {
+            let count = |table: &Arc<JoinTable>| build_rows(table, matched).len();
+            assert_eq!(count(&found), count(&built), "{matched} of {rows}");
+        }
+        let (ours, theirs) = (found.transfer().unwrap(), built.transfer().unwrap());
+        assert_eq!((ours.min, ours.max, ours.rows), (theirs.min, theirs.max, theirs.rows));
+    }
+}
+
+#[test]
+fn only_whole_tables_whose_keys_rise_by_one_are_found_by_number() {
+    assert!(in_place(&table(300, 7, 1)).is_some());
+    assert!(in_place(&table(300, 7, 2)).is_none(), "keys with gaps");
+    assert!(in_place(&table(300, 7, -1)).is_none(), "keys that fall");
+    let (table, build) = (table(300, 7, 1), hash_build());
+    let filtered = Scan { filters: vec![Expr::column(0, DataType::Boolean)], ..scan() };
+    assert!(InPlace::of(&filtered, &build, &table).is_none());
+    let two = HashBuild { keys: vec![build.keys[0].clone(); 2], ..build.clone() };
+    assert!(InPlace::of(&scan(), &two, &table).is_none());
+    let computed = HashBuild {
+        payload: vec![Expr::literal(Value::Integer(1), DataType::BigInt)],
+        ..build.clone()
+    };
+    assert!(InPlace::of(&scan(), &computed, &table).is_none());
+}
+
+#[test]
+fn evenly_spaced_values_need_no_dictionary() {
+    let table = table(9_000, 3, 1);
+    let column = table.column(ColumnId(1));
+    let even = Progression::of(column);
+    assert!(even.is_some(), "fifty values a hundred apart");
+    assert_eq!(Progression::of(table.column(ColumnId(3))), None, "any values, and NULL");
+    let places: Vec<u32> = (0..9_000).filter(|it| it % 7 == 2).collect();
+    for rows in [decode::Rows::Places(&places), decode::Rows::Marked(&[u64::MAX; 64], 4096)] {
+        let pick = |even| decode::pick(column, even, 0, 4096, &rows);
+        assert_eq!(pick(even), pick(None));
+    }
+}
