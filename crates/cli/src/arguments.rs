@@ -88,8 +88,8 @@ pub struct ShellArguments {
 #[derive(Args, Debug, Default)]
 pub struct MachineArguments {
     /// A modelled machine in place of this one, to try placements out: data lie in ordinary memory, and nodes, moves
-    /// and times are modelled
-    #[arg(long, value_name = "NAME", value_parser = hardware::samples::NAMES)]
+    /// and times are modelled. A shape (laptop, four_sockets, ..) or one of the machines of `nodewise simulate`
+    #[arg(long, value_name = "NAME", value_parser = machine_name)]
     pub machine: Option<String>,
 }
 
@@ -387,6 +387,17 @@ pub struct ScansArguments {
     pub pool: PoolArguments,
 }
 
+fn machine_name(text: &str) -> Result<String, String> {
+    let known = || hardware::samples::NAMES.into_iter().chain(simulator::model::names());
+    match known().any(|it| it == text) || text.ends_with(".json") {
+        true => Ok(text.to_owned()),
+        false => {
+            let known: Vec<&str> = known().collect();
+            Err(format!("known are {}, and JSON files of models", known.join(", ")))
+        }
+    }
+}
+
 fn percent(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
@@ -431,6 +442,7 @@ mod tests {
         assert!(parse("nodewise generate tpch --scale 1 --out d").is_ok());
         assert!(parse("nodewise --threads 2").is_ok());
         assert!(parse("nodewise --machine ring").is_ok());
+        assert!(parse("nodewise --machine nehalem-ex").is_ok());
         assert!(parse("nodewise placement t --load d --sql x --svg f --ascii").is_ok());
         assert!(parse("nodewise simulate").is_ok());
         assert!(parse("nodewise simulate hana-08 --svg f.svg --seed 7 --clients 64").is_ok());

@@ -10,9 +10,11 @@ use reedline::{
     FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal,
     ValidationResult, Validator,
 };
+use simulator::SimulatedMachine;
 use stdx::sync::Arc;
 
 use crate::arguments::{MachineArguments, PoolArguments, ShellArguments};
+use crate::commands::simulate::machine as modelled;
 use crate::failure::Failure;
 use crate::highlight::SqlHighlighter;
 use crate::output::Format;
@@ -38,11 +40,10 @@ pub fn open_database_on(
 ) -> Result<Arc<Database>, Failure> {
     let machine: Arc<dyn Machine> = match &machine.machine {
         None => hardware_linux::open(),
-        Some(name) => {
-            let topology = hardware::samples::by_name(name)
-                .ok_or_else(|| Failure::Arguments(format!("there is no machine {name}")))?;
-            simulator::SimulatedMachine::new(topology, SEED)
-        }
+        Some(name) => match hardware::samples::by_name(name) {
+            Some(topology) => SimulatedMachine::new(topology, SEED),
+            None => SimulatedMachine::with_model(modelled(name, None)?, SEED, Vec::new()),
+        },
     };
     // Figures are kept by machine: those of this one say nothing of a modelled one.
     let performance = measured::load(machine.topology()).map(Arc::new);

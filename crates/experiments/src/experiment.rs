@@ -8,7 +8,7 @@ use crate::outcome::MEASURES;
 use crate::settings::Settings;
 
 /// The experiments that come with the program: names and files.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 18] = [
     ("hana-01", include_str!("../../../experiments/hana-01.json")),
     ("hana-08", include_str!("../../../experiments/hana-08.json")),
     ("hana-09", include_str!("../../../experiments/hana-09.json")),
@@ -25,6 +25,8 @@ const FILES: [(&str, &str); 16] = [
     ("snc-12", include_str!("../../../experiments/snc-12.json")),
     ("snc-13", include_str!("../../../experiments/snc-13.json")),
     ("snc-14", include_str!("../../../experiments/snc-14.json")),
+    ("hyper-53", include_str!("../../../experiments/hyper-53.json")),
+    ("hyper-54", include_str!("../../../experiments/hyper-54.json")),
 ];
 
 /// A figure of a paper: each point with the settings of each series.

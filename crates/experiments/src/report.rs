@@ -8,6 +8,9 @@ use crate::text::{describe, number, published, ratio, verdict};
 /// Measures of a figure that the report shows as tables.
 const TABLES: usize = 2;
 
+/// From how many times the published ratio on, or below its inverse, a size is another.
+const FAR: f64 = 1.5;
+
 /// The report. With a folder for `charts`, as it is seen from the report, each figure shows the chart of its name there.
 pub fn report(figures: &[Figure], charts: Option<&str>) -> String {
     let holding = figures.iter().filter(|it| it.holds()).count();
@@ -30,17 +33,25 @@ pub fn report(figures: &[Figure], charts: Option<&str>) -> String {
     text
 }
 
-/// A line for a figure: its first claim with a number, or its first.
+/// A line for a figure: the main claim that does not hold, else the first with a number, else the first.
 fn summarise(text: &mut String, figure: &Figure) {
     let it = &figure.experiment;
     let main = || figure.findings.iter().filter(|it| it.claim.main);
-    let with_number = main().find(|it| it.claim.published.is_some());
-    let Some(first) = with_number.or_else(|| main().next()) else { return };
-    let holds = if figure.holds() { "holds" } else { "**does not hold**" };
-    let (published, ratio) = (published(first), ratio(first.ratio));
-    let (name, what, says) = (&it.name, &it.figure, &first.claim.says);
-    let _ =
-        writeln!(text, "| [{name}](#{name}) | {what} | {says} | {published} | {ratio} | {holds} |");
+    let wrong = main().find(|it| !it.holds);
+    let with_number = || main().find(|it| it.claim.published.is_some());
+    let Some(shown) = wrong.or_else(with_number).or_else(|| main().next()) else { return };
+    let far = size(shown).is_some_and(|it| !(1.0 / FAR..FAR).contains(&it));
+    let verdict = match (figure.holds(), far) {
+        (false, _) => "**does not hold**",
+        (true, true) => "holds, by another size",
+        (true, false) => "holds",
+    };
+    let (published, ratio) = (published(shown), ratio(shown.ratio));
+    let (name, what, says) = (&it.name, &it.figure, &shown.claim.says);
+    let _ = writeln!(
+        text,
+        "| [{name}](#{name}) | {what} | {says} | {published} | {ratio} | {verdict} |"
+    );
 }
 
 fn tell(text: &mut String, figure: &Figure, charts: Option<&str>) {
@@ -58,7 +69,7 @@ fn tell(text: &mut String, figure: &Figure, charts: Option<&str>) {
         let says = if claim.main { format!("**{}**", claim.says) } else { claim.says.clone() };
         let (published, ratio) = (published(finding), ratio(finding.ratio));
         let (measure, source, verdict) = (&claim.measure, &claim.source, verdict(finding));
-        let share = share(finding);
+        let share = size(finding).map_or(String::new(), |it| format!("{it:.2}"));
         let _ = writeln!(
             text,
             "| {says} | {measure} | {published} | {ratio} | {share} | {verdict} | {source} |"
@@ -77,11 +88,8 @@ fn tell(text: &mut String, figure: &Figure, charts: Option<&str>) {
 }
 
 /// Simulated over published, where that is a number.
-fn share(finding: &Finding) -> String {
-    match finding.claim.published {
-        Some((low, high)) => format!("{:.2}", 2.0 * finding.ratio / (low + high)),
-        None => String::new(),
-    }
+fn size(finding: &Finding) -> Option<f64> {
+    finding.claim.published.map(|(low, high)| 2.0 * finding.ratio / (low + high))
 }
 
 fn table(text: &mut String, figure: &Figure, measure: &str) {

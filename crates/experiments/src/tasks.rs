@@ -124,7 +124,7 @@ impl<'a> TaskMaker<'a> {
         if !self.settings.parallel {
             let pieces = item.pieces.iter();
             let demand = pieces.fold(Demand::default(), |all, it| join(all, self.scan_of(it, 1)));
-            tasks.push(item.pieces[0].home(), 1, demand, 0);
+            tasks.push(home_of(item), 1, demand, 0);
             return tasks;
         }
         let parts = item.pieces.len();
@@ -180,7 +180,7 @@ impl<'a> TaskMaker<'a> {
         if !self.settings.parallel {
             let pieces = item.pieces.iter();
             let demand = pieces.fold(Demand::default(), |all, it| join(all, self.output_of(it, 1)));
-            tasks.push(item.pieces[0].home(), 1, demand, 0);
+            tasks.push(home_of(item), 1, demand, 0);
             return tasks;
         }
         let rows: Vec<u64> = item.pieces.iter().map(|it| it.rows as u64).collect();
@@ -216,6 +216,14 @@ impl<'a> TaskMaker<'a> {
                 (rows * VALUE_BYTES) as u64,
                 Pattern::Write,
             )
+    }
+}
+
+/// The node of a task on all of an item: none when its parts lie on several (P-HANA 5.2, of interleaved indexes).
+fn home_of(item: &Item) -> Option<NodeId> {
+    match &item.pieces[..] {
+        [piece] => piece.home(),
+        _ => None,
     }
 }
 

@@ -182,9 +182,17 @@ impl MachineModel {
         let matrix = |cell: &dyn Fn(NodeId, NodeId) -> f64| {
             nodes.iter().map(|&from| nodes.iter().map(|&to| cell(from, to)).collect()).collect()
         };
-        let (latency, bandwidth) = (matrix(&latency), matrix(&bandwidth));
+        let (latency, bandwidth): (Vec<Vec<f64>>, Vec<Vec<f64>>) =
+            (matrix(&latency), matrix(&bandwidth));
         let mut threads = BTreeMap::new();
         topology.cpus.iter().for_each(|it| *threads.entry((it.node, it.core)).or_insert(0) += 1);
+        // By Little's law a bandwidth at a latency needs so many lines under way; the cores had them when it was measured.
+        let cores = |node| threads.keys().filter(|it: &&(NodeId, u32)| it.0 == node).count().max(1);
+        let lines = (nodes.iter().zip(latency.iter().zip(&bandwidth))).flat_map(|(&node, rows)| {
+            let cores = cores(node) as f64;
+            rows.0.iter().zip(rows.1).map(move |(ns, bytes)| bytes * ns / 1e9 / 64.0 / cores)
+        });
+        let stream_lines = lines.fold(16.0, f64::max);
         topology.learn(probe.clone());
         Ok(Self {
             name: topology.name.clone(),
@@ -196,7 +204,7 @@ impl MachineModel {
             latency,
             bandwidth,
             llc_latency: 15.0,
-            stream_lines: 16.0,
+            stream_lines,
             random_lines: 10.0,
             coherence: Coherence::Unknown,
             shape: Shape::Full,
@@ -454,7 +462,26 @@ mod tests {
         assert_eq!((model.bandwidth[2][2], model.bandwidth[2][0]), (50e9, 20e9));
         let measured = crate::probe(&model);
         assert!((measured.bandwidth[3][0] / 20e9 - 1.0).abs() < 0.03);
+        let single = MachineModel::measured(few_cores(), &fast(&few_cores()), 3.0).unwrap();
+        let read = crate::probe(&single).bandwidth[0][0];
+        assert!((read / 60e9 - 1.0).abs() < 0.01, "by however few cores: {read}");
         let other = hardware::samples::laptop();
         assert!(MachineModel::measured(other, &probe, 3.0).is_err());
+    }
+    /// A machine of four nodes with one core each.
+    fn few_cores() -> Topology {
+        let mut topology = hardware::samples::four_sockets();
+        let mut seen = std::collections::BTreeSet::new();
+        topology.cpus.retain(|it| seen.insert(it.node));
+        topology
+    }
+
+    /// A probe that read 60 GB/s at 100 ns everywhere.
+    fn fast(topology: &Topology) -> Performance {
+        let mut probe = Performance::unknown(topology);
+        let latency = Latency { least: 100.0, mean: 100.0, greatest: 100.0 };
+        probe.idle_ns.iter_mut().flatten().for_each(|it| *it = Some(latency));
+        probe.read_mb_s.iter_mut().flatten().for_each(|it| *it = Some(60_000));
+        probe
     }
 }
