@@ -17,7 +17,6 @@ use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema};
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult};
 
-use crate::value::text_of;
 use crate::{Batch, Bitmap, ColumnShape, Layout, Representation, TextVector, Values, Vector};
 
 pub use storage::schema::arrow_type;
@@ -47,9 +46,7 @@ pub fn to_arrow(vector: &Vector, shape: &ColumnShape) -> ArrayRef {
                 unreachable!("invariant: a vector is held as its shape says");
             };
             let mut texts = TextVector::default();
-            for (row, &code) in codes.iter().enumerate() {
-                texts.push(if vector.is_valid(row) { text_of(column, code) } else { "" });
-            }
+            texts.push_codes(column, codes, |row| vector.is_valid(row));
             texts_to_arrow(texts, nulls)
         }
     }

@@ -313,3 +313,19 @@ fn array_of(data_type: DataType, values: &[Value]) -> ArrayRef {
         }))),
     }
 }
+
+/// A column of texts that storage compressed.
+pub fn compressed_texts(texts: &[String]) -> storage::Column {
+    let allocator = Allocator::new(SimulatedMachine::new(hardware::samples::laptop(), 1));
+    let context = BuildContext { compress_from: 0, ..BuildContext::serial(&allocator) };
+    let schema = vec![ColumnSchema::new("text", DataType::Text, true)];
+    let builder = TableBuilder::new("texts", schema);
+    let field = Field::new("text", arrow_schema::DataType::Utf8, true);
+    let array: ArrayRef = std::sync::Arc::new(StringArray::from_iter_values(texts));
+    let batch = RecordBatch::try_new(std::sync::Arc::new(Schema::new(vec![field])), vec![array]);
+    builder.push(0, batch.unwrap()).unwrap();
+    let table = builder.finish(&context).unwrap();
+    let column = (*table.parts()[0].columns[0]).clone();
+    assert_eq!(column.encoding_name(), "fsst");
+    column
+}

@@ -1,5 +1,7 @@
 //! Single values out of vectors, and vectors from one representation to another. Not for hot paths.
 
+use std::borrow::Cow;
+
 use stdx::sync::Arc;
 use storage::{Column, Encoding};
 use types::{DataType, SqlError, SqlResult, Value};
@@ -8,9 +10,9 @@ use crate::{ColumnShape, Representation, TextVector, Values, Vector};
 
 /// The text behind a code of a dictionary column or a position of a plain one.
 #[inline]
-pub fn text_of(column: &Column, code: u32) -> &str {
+pub fn text_of(column: &Column, code: u32) -> Cow<'_, str> {
     match &column.encoding {
-        Encoding::Dictionary(dictionary) => dictionary.as_str(code),
+        Encoding::Dictionary(dictionary) => Cow::Borrowed(dictionary.as_str(code)),
         Encoding::Plain(strings) => strings.get(code as usize),
         _ => unreachable!("invariant: only text columns travel as codes"),
     }
@@ -47,6 +49,26 @@ fn integer_value(value: i128, data_type: DataType) -> Value {
     }
 }
 
+impl TextVector {
+    /// Appends the texts behind codes of a dictionary column or positions of a plain one; at a NULL an empty text.
+    pub(crate) fn push_codes(
+        &mut self,
+        column: &Column,
+        codes: &[u32],
+        is_valid: impl Fn(usize) -> bool,
+    ) {
+        for (row, &code) in codes.iter().enumerate() {
+            if is_valid(row) {
+                match &column.encoding {
+                    Encoding::Plain(strings) => strings.append(code as usize, &mut self.bytes),
+                    _ => self.bytes.extend_from_slice(text_of(column, code).as_bytes()),
+                }
+            }
+            self.push("");
+        }
+    }
+}
+
 /// A vector held as `to` says: text may leave its column, integers may widen.
 pub fn convert(
     vector: &Arc<Vector>,
@@ -61,9 +83,7 @@ pub fn convert(
         }
         (Values::Codes(codes), Representation::Codes(column), Representation::Text) => {
             let mut texts = TextVector::default();
-            for (row, &code) in codes.iter().enumerate() {
-                texts.push(if vector.is_valid(row) { text_of(column, code) } else { "" });
-            }
+            texts.push_codes(column, codes, |row| vector.is_valid(row));
             Values::Text(texts)
         }
         (Values::I64(values), _, Representation::I128) => {

@@ -1,6 +1,6 @@
 //! What `SET` changes and `SHOW` shows.
 
-use storage::Placement;
+use storage::{COMPRESS_FROM, Placement};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::scheduling::Scheduling;
@@ -18,8 +18,43 @@ pub struct Settings {
     pub access_counting: bool,
     /// Whether a statement whose text was planned before runs with that plan.
     pub plan_cache: bool,
+    /// Which texts of the tables that this session makes are compressed.
+    pub text_compression: TextCompression,
     /// How tables that this session makes are placed where it says nothing else.
     pub default_placement: Placement,
+}
+
+/// Which near-unique texts are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextCompression {
+    /// Those of columns large enough that the memory matters.
+    Auto,
+    /// None.
+    Off,
+    /// All that become much smaller.
+    All,
+}
+
+impl TextCompression {
+    const NAMES: [(&'static str, Self); 3] =
+        [("auto", Self::Auto), ("off", Self::Off), ("all", Self::All)];
+
+    fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1)
+    }
+
+    fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|it| it.1 == self).map_or("", |it| it.0)
+    }
+
+    /// Bytes of texts from which on a column is compressed.
+    pub(crate) fn from_bytes(self) -> usize {
+        match self {
+            Self::Auto => COMPRESS_FROM,
+            Self::Off => usize::MAX,
+            Self::All => 0,
+        }
+    }
 }
 
 /// A setting as the views show it.
@@ -37,6 +72,7 @@ impl Default for Settings {
         Self {
             workers: None,
             priority: scheduler::class::NORMAL,
+            text_compression: TextCompression::Auto,
             default_placement: Placement::Auto,
             scheduling: Scheduling::default(),
             access_counting: false,
@@ -49,6 +85,7 @@ const WORKERS: &str = "workers";
 const PRIORITY: &str = "priority";
 const ACCESS_COUNTING: &str = "access_counting";
 const PLAN_CACHE: &str = "plan_cache";
+const TEXT_COMPRESSION: &str = "text_compression";
 const DEFAULT_PLACEMENT: &str = "default_placement";
 
 impl Settings {
@@ -80,6 +117,10 @@ impl Settings {
             PLAN_CACHE => {
                 self.plan_cache = switch(value).ok_or_else(|| invalid("on or off"))?;
             }
+            TEXT_COMPRESSION => {
+                self.text_compression =
+                    TextCompression::named(value).ok_or_else(|| invalid("auto, off or all"))?;
+            }
             DEFAULT_PLACEMENT => {
                 self.default_placement = placement_named(value)
                     .ok_or_else(|| invalid("auto, rr, ivp, pp, interleave or os"))?;
@@ -96,6 +137,7 @@ impl Settings {
             PRIORITY => self.priority = defaults.priority,
             ACCESS_COUNTING => self.access_counting = defaults.access_counting,
             PLAN_CACHE => self.plan_cache = defaults.plan_cache,
+            TEXT_COMPRESSION => self.text_compression = defaults.text_compression,
             DEFAULT_PLACEMENT => self.default_placement = defaults.default_placement,
             _ => return Err(unknown(name)),
         }
@@ -124,6 +166,11 @@ impl Settings {
                 name: PLAN_CACHE,
                 value: on_or_off(self.plan_cache),
                 description: "statements whose text was planned before run with that plan",
+            },
+            Setting {
+                name: TEXT_COMPRESSION,
+                value: self.text_compression.name().to_owned(),
+                description: "which near-unique texts of new tables are compressed: auto, off, all",
             },
             Setting {
                 name: DEFAULT_PLACEMENT,

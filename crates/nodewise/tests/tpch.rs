@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{loaded, wrong_answers};
+use common::{loaded, loaded_after, wrong_answers};
 use hardware::samples;
 use simulator::SimulatedMachine;
 
@@ -23,6 +23,20 @@ fn right_on_linux_with_one_and_two_workers() {
             assert!(wrong.is_empty(), "scale {scale}, {workers} workers: {wrong:#?}");
         }
     }
+}
+
+#[test]
+fn right_with_all_texts_compressed() {
+    let scale = 0.01;
+    let setting = "SET text_compression = all";
+    let database = loaded_after(hardware_linux::open(), Some(2), scale, setting);
+    let mut session = database.session();
+    let encodings = "SELECT count(*) FROM nodewise.columns WHERE encoding = 'fsst'";
+    let compressed = session.query(encodings).expect("the view answers");
+    let columns = nodewise::text::Cells::new(compressed.batches[0].column(0)).text(0);
+    assert_eq!(columns.as_deref(), Some("3"));
+    let wrong = wrong_answers(&mut session, scale);
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

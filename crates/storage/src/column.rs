@@ -147,10 +147,9 @@ impl Column {
     /// The node that holds a row: of its code, or of its text in a plain column. `None` when that is not known.
     pub fn node_of_row(&self, row: usize) -> Option<NodeId> {
         match &self.encoding {
-            Encoding::Plain(PlainStrings::Own(heap)) if row < self.rows => {
-                let start = heap.bytes_at(row).as_ptr().addr();
-                let start = start.checked_sub(heap.bytes_segment().as_bytes().as_ptr().addr())?;
-                node_at(heap.bytes_segment(), start)
+            Encoding::Plain(PlainStrings::Own(texts)) if row < self.rows => {
+                let heap = texts.stored();
+                node_at(heap.bytes_segment(), heap.range(row).start)
             }
             _ => self.iv.node_of_row(row),
         }
@@ -166,11 +165,10 @@ impl Column {
             bytes_on_nodes(segment, bytes, nodes);
         };
         match &self.encoding {
-            Encoding::Plain(PlainStrings::Own(heap)) => {
-                let base = heap.bytes_segment().as_bytes().as_ptr().addr();
-                let (first, last) = (heap.bytes_at(rows.start), heap.bytes_at(rows.end - 1));
-                let end = last.as_ptr().addr() + last.len();
-                add(heap.bytes_segment(), first.as_ptr().addr() - base..end - base);
+            Encoding::Plain(PlainStrings::Own(texts)) => {
+                let heap = texts.stored();
+                let bytes = heap.range(rows.start).start..heap.range(rows.end - 1).end;
+                add(heap.bytes_segment(), bytes);
             }
             _ => {
                 add(self.iv.segment(), bitpack::byte_range(rows.start, rows.len(), self.bits()));
@@ -185,9 +183,9 @@ impl Column {
             Encoding::Dictionary(dictionary) => {
                 segments.extend(dictionary.segments().into_iter().map(|it| ("dictionary", it)));
             }
-            Encoding::Plain(PlainStrings::Own(heap)) => {
-                segments.push(("ends", heap.ends_segment()));
-                segments.push(("texts", heap.bytes_segment()));
+            Encoding::Plain(PlainStrings::Own(texts)) => {
+                segments.push(("ends", texts.stored().ends_segment()));
+                segments.push(("texts", texts.stored().bytes_segment()));
             }
             Encoding::Plain(PlainStrings::Parts(_))
             | Encoding::Offset { .. }
@@ -203,8 +201,8 @@ impl Column {
     pub(crate) fn moved(&self, body: &mut Move<'_>) -> SqlResult<Self> {
         let encoding = match &self.encoding {
             Encoding::Dictionary(it) => Encoding::Dictionary(it.moved(body)?),
-            Encoding::Plain(PlainStrings::Own(heap)) => {
-                Encoding::Plain(PlainStrings::Own(heap.moved(body)?))
+            Encoding::Plain(PlainStrings::Own(texts)) => {
+                Encoding::Plain(PlainStrings::Own(texts.moved(body)?))
             }
             other => other.clone(),
         };
@@ -245,6 +243,7 @@ impl Column {
         match self.encoding {
             Encoding::Offset { .. } => "offset",
             Encoding::Dictionary(_) => "dictionary",
+            Encoding::Plain(ref texts) if texts.is_compressed() => "fsst",
             Encoding::Plain(_) => "plain",
             Encoding::Raw => "raw",
             Encoding::Parts => "parts",
@@ -254,7 +253,7 @@ impl Column {
     /// Bytes read to scan it: its codes, or the texts and ends of a plain column.
     pub fn scan_bytes(&self) -> u64 {
         match &self.encoding {
-            Encoding::Plain(PlainStrings::Own(heap)) => heap.memory_bytes(),
+            Encoding::Plain(PlainStrings::Own(texts)) => texts.stored().memory_bytes(),
             _ => self.iv.bytes(),
         }
     }

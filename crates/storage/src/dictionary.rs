@@ -1,4 +1,6 @@
-//! From codes to values: sorted distinct values, and the texts of plain columns.
+//! From codes to values: sorted distinct values.
+
+use std::ops::Range;
 
 use memory::{Pod, Segment};
 use stdx::sync::Arc;
@@ -84,14 +86,20 @@ impl StringHeap {
         }
     }
 
-    /// A text as bytes: always valid UTF-8. Past the end it is empty.
+    /// Where a text stands in the memory of the texts; past the end an empty range.
     #[inline]
-    pub fn bytes_at(&self, index: usize) -> &[u8] {
+    pub fn range(&self, index: usize) -> Range<usize> {
         if index >= self.len {
-            return &[];
+            return self.used as usize..self.used as usize;
         }
         let start = if index == 0 { 0 } else { self.end(index - 1) };
-        &self.bytes.as_bytes()[start..self.end(index)]
+        start..self.end(index)
+    }
+
+    /// A text as bytes: valid UTF-8, unless they are those of a compressed text. Past the end it is empty.
+    #[inline]
+    pub fn bytes_at(&self, index: usize) -> &[u8] {
+        &self.bytes.as_bytes()[self.range(index)]
     }
 
     /// A text. Past the end it is empty.
@@ -272,49 +280,4 @@ impl Dictionary {
             Self::Text(it) => Self::Text(it.moved(&mut |_, it| body("dictionary", it))?),
         })
     }
-}
-
-/// The texts of a plain column in row order; a NULL row has an empty one.
-#[derive(Clone, Debug)]
-pub enum PlainStrings {
-    /// The texts of a column that has rows.
-    Own(StringHeap),
-    /// The texts of the parts of a table, each from its first position on: what the positions of a table with parts
-    /// are looked up in.
-    Parts(Vec<(usize, StringHeap)>),
-}
-
-impl PlainStrings {
-    /// The text of a row, or of a position of a table with parts.
-    #[inline]
-    pub fn get(&self, row: usize) -> &str {
-        match self {
-            Self::Own(heap) => heap.get(row),
-            Self::Parts(parts) => find_part(parts, row).map_or("", |(heap, row)| heap.get(row)),
-        }
-    }
-
-    /// The text of a row as bytes.
-    #[inline]
-    pub fn bytes_at(&self, row: usize) -> &[u8] {
-        match self {
-            Self::Own(heap) => heap.bytes_at(row),
-            Self::Parts(parts) => find_part(parts, row).map_or(&[], |it| it.0.bytes_at(it.1)),
-        }
-    }
-
-    /// The texts behind the rows; none when they are those of parts.
-    pub fn heap(&self) -> Option<&StringHeap> {
-        match self {
-            Self::Own(heap) => Some(heap),
-            Self::Parts(_) => None,
-        }
-    }
-}
-
-/// The texts of the part that a position lies in, and its row there.
-fn find_part(parts: &[(usize, StringHeap)], position: usize) -> Option<(&StringHeap, usize)> {
-    let index = parts.partition_point(|it| it.0 <= position).checked_sub(1)?;
-    let (first, heap) = &parts[index];
-    Some((heap, position - first))
 }

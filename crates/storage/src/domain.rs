@@ -74,11 +74,11 @@ pub(crate) fn domain(
 
 /// The texts of plain columns, found by position.
 pub(crate) fn plain_domain(parts: &[Part], column: usize) -> Encoding {
-    let heap = |part: &Part| match &part.columns[column].encoding {
-        Encoding::Plain(PlainStrings::Own(heap)) => (part.first, heap.clone()),
+    let texts = |part: &Part| match &part.columns[column].encoding {
+        Encoding::Plain(PlainStrings::Own(texts)) => (part.first, texts.clone()),
         _ => unreachable!("invariant: the texts of all parts are plain"),
     };
-    Encoding::Plain(PlainStrings::Parts(parts.iter().map(heap).collect()))
+    Encoding::Plain(PlainStrings::Parts(parts.iter().map(texts).collect()))
 }
 
 fn heap_of(column: &Column) -> &StringHeap {

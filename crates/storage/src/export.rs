@@ -131,11 +131,13 @@ fn text_array(column: &Column, rows: Range<usize>) -> ArrayRef {
             builder.append_null();
             continue;
         }
-        builder.append_value(match &column.encoding {
-            Encoding::Plain(strings) => strings.get(row),
-            Encoding::Dictionary(it) => it.as_str(column.iv().get(row) as u32),
-            _ => "",
-        });
+        match &column.encoding {
+            Encoding::Plain(strings) => builder.append_value(strings.get(row)),
+            Encoding::Dictionary(it) => {
+                builder.append_value(it.as_str(column.iv().get(row) as u32))
+            }
+            _ => builder.append_value(""),
+        }
     }
     Arc::new(builder.finish())
 }

@@ -8,6 +8,7 @@
 //! one form serves all encodings, a lookup touches one entry of starts and a handful of positions, and the size is bounded
 //! by the rows. Texts without codes are keyed by the eight bytes behind the prefix that all of them share.
 
+use std::borrow::Cow;
 use std::ops::{Bound, Range};
 
 use hardware::{NodeId, PagePolicy};
@@ -17,7 +18,7 @@ use types::{DataType, SqlResult, Value};
 
 use crate::dictionary::Move;
 use crate::index_build::{self, Order};
-use crate::{BuildContext, CodeRange, Column, Encoding, IndexVector};
+use crate::{BuildContext, CodeRange, Column, Encoding, IndexVector, PlainStrings};
 
 /// From values to the positions that hold them. NULL is in no run.
 #[derive(Debug)]
@@ -61,16 +62,16 @@ impl<'a> Keys<'a> {
     pub(crate) fn key(&self, row: usize) -> u64 {
         match self {
             Self::Codes(column) | Self::Words(column) => column.iv().get(row),
-            Self::Texts(column, prefix) => text_key(text_at(column, row), *prefix),
+            Self::Texts(column, prefix) => text_key(&text_at(column, row), *prefix),
             Self::Hashes(hashes) => hashes[row],
         }
     }
 
     /// The whole text of a row, where the key does not decide.
     #[inline]
-    pub(crate) fn tie(&self, row: usize) -> &[u8] {
+    pub(crate) fn tie(&self, row: usize) -> Cow<'_, [u8]> {
         match self {
-            Self::Codes(_) | Self::Words(_) | Self::Hashes(_) => &[],
+            Self::Codes(_) | Self::Words(_) | Self::Hashes(_) => Cow::Borrowed(&[]),
             Self::Texts(column, _) => text_at(column, row),
         }
     }
@@ -91,10 +92,10 @@ impl<'a> Keys<'a> {
     }
 }
 
-fn text_at(column: &Column, row: usize) -> &[u8] {
+fn text_at(column: &Column, row: usize) -> Cow<'_, [u8]> {
     match &column.encoding {
-        Encoding::Plain(strings) => strings.get(row).as_bytes(),
-        _ => &[],
+        Encoding::Plain(PlainStrings::Own(texts)) => texts.bytes_at(row),
+        _ => Cow::Borrowed(&[]),
     }
 }
 
@@ -209,7 +210,7 @@ impl InvertedIndex {
         };
         let shared = column.statistics.min.as_ref().and_then(text).unwrap_or_default();
         let rank = |wanted: &[u8], or_equal: bool| {
-            let before = |row: usize| match text_at(column, row).cmp(wanted) {
+            let before = |row: usize| match (*text_at(column, row)).cmp(wanted) {
                 std::cmp::Ordering::Less => true,
                 std::cmp::Ordering::Equal => or_equal,
                 std::cmp::Ordering::Greater => false,

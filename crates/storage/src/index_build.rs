@@ -228,7 +228,7 @@ impl Part<'_> {
         let bucket = |key: u64| order.bucket(key) - first;
         if !order.exact {
             entries.sort_unstable_by(|a, b| {
-                let tie = || keys.tie(a.1 as usize).cmp(keys.tie(b.1 as usize));
+                let tie = || keys.tie(a.1 as usize).cmp(&keys.tie(b.1 as usize));
                 a.0.cmp(&b.0).then_with(tie).then(a.1.cmp(&b.1))
             });
         }

@@ -241,7 +241,7 @@ fn value_hash(column: &Column, row: usize) -> Option<u64> {
     Some(match &column.encoding {
         Encoding::Offset { min } => hash_int(min.wrapping_add(code as i64) as u64),
         Encoding::Raw => hash_int(crate::int_of_word(code) as u64),
-        Encoding::Plain(strings) => hash_bytes(strings.get(row).as_bytes()),
+        Encoding::Plain(strings) => hash_bytes(&strings.find(row)?.0.bytes_at(row)),
         Encoding::Parts => return None,
         Encoding::Dictionary(dictionary) => match dictionary {
             Dictionary::Text(_) => hash_bytes(dictionary.as_bytes(code as u32)),

@@ -124,6 +124,37 @@ proptest! {
 }
 
 #[test]
+fn compressed_texts_come_back() {
+    let allocator = allocator();
+    let serial = BuildContext { compress_from: 0, ..BuildContext::serial(&allocator) };
+    let threads = BuildContext { parallel: &Threads(4), ..serial };
+    let text = |it: i64| match it % 89 {
+        5 => Value::Null,
+        6 => Value::Text("".into()),
+        _ => Value::Text(format!("the special request \u{e4} {} of Customer#{it}", it % 7).into()),
+    };
+    let values: Vec<Value> = (0..80_000).map(text).collect();
+    let plain = build(DataType::Text, &values, 3000, &BuildContext::serial(&allocator)).unwrap();
+    for context in [&serial, &threads] {
+        let table = build(DataType::Text, &values, 3000, context).unwrap();
+        let column = &table.columns[0];
+        assert_eq!(column.encoding_name(), "fsst");
+        assert_eq!(column.statistics, plain.columns[0].statistics);
+        assert!(column.memory_bytes() * 10 < plain.columns[0].memory_bytes() * 7);
+        check(column, &values);
+        let array = column_to_arrow(column, 70..3070);
+        assert_eq!(&array, &column_to_arrow(&plain.columns[0], 70..3070));
+    }
+    // What does not become smaller stays as it is.
+    let mut prng = stdx::Prng::new(1);
+    let mut noise = || (0..12).map(|_| char::from(prng.below(94) as u8 + 33)).collect::<String>();
+    let noise: Vec<Value> = (0..9000).map(|_| Value::Text(noise().into())).collect();
+    let table = build(DataType::Text, &noise, 3000, &serial).unwrap();
+    assert_eq!(table.columns[0].encoding_name(), "plain");
+    check(&table.columns[0], &noise);
+}
+
+#[test]
 fn many_workers_build_what_one_builds() {
     let allocator = allocator();
     let threads = BuildContext { parallel: &Threads(4), ..BuildContext::serial(&allocator) };

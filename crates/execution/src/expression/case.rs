@@ -154,8 +154,11 @@ impl Case {
     }
 
     fn texts(&self, rows: usize, parts: &[Part<'_>]) -> Values {
-        let sources: Vec<Texts<'_>> = (parts.iter())
-            .map(|(branch, _, values)| Texts::of(values, &self.results[*branch].shape))
+        let mut spaces: Vec<TextVector> = parts.iter().map(|_| TextVector::default()).collect();
+        let sources: Vec<Texts<'_>> = (parts.iter().zip(&mut spaces))
+            .map(|((branch, _, values), space)| {
+                Texts::of(values, &self.results[*branch].shape, space)
+            })
             .collect();
         let mut origin = vec![(0_u32, 0_u32); rows];
         for (part, (_, rows, values)) in parts.iter().enumerate() {

@@ -253,7 +253,8 @@ fn parse_all<'a, T: Clone + Default>(
 impl Kernel for Parse {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
         let argument = self.operand.argument(batch)?;
-        let texts = Texts::of(&argument, &self.operand.shape);
+        let mut space = TextVector::default();
+        let texts = Texts::of(&argument, &self.operand.shape, &mut space);
         let (rows, validity, to) = (batch.rows, argument.validity(), self.to);
         let values = match (to, &self.finish) {
             (DataType::Boolean, _) => {
@@ -303,7 +304,8 @@ fn limited(operand: Node, to: DataType) -> Node {
 impl Kernel for Limit {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
         let argument = self.operand.argument(batch)?;
-        let texts = Texts::of(&argument, &self.operand.shape);
+        let mut space = TextVector::default();
+        let texts = Texts::of(&argument, &self.operand.shape, &mut space);
         let mut out = TextVector::default();
         for_texts!(texts, get => {
             for row in 0..batch.rows {

@@ -10,7 +10,7 @@ use super::integers::{widened, with_scale};
 use super::kernels::{Lanes, both_valid, keep_valid, map2, select_rows, select2};
 use super::logic;
 use super::node::{Argument, Facts, Kernel, Node, Texts, for_texts};
-use crate::{Batch, Bitmap, ColumnShape, Representation, Values, Vector};
+use crate::{Batch, Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 
 /// What the operands are compared as.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -275,7 +275,9 @@ impl Compare {
         trimmed: bool,
         emit: &mut impl Emit,
     ) {
-        let (a, b) = (Texts::of(a, &self.left.shape), Texts::of(b, &self.right.shape));
+        let (mut left, mut right) = (TextVector::default(), TextVector::default());
+        let a = Texts::of(a, &self.left.shape, &mut left);
+        let b = Texts::of(b, &self.right.shape, &mut right);
         if trimmed {
             let (a, b) = (|row| trim_blanks(a.get(row)), |row| trim_blanks(b.get(row)));
             return texts(self.operator, rows, a, b, emit);

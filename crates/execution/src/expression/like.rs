@@ -1,10 +1,13 @@
 //! LIKE and ILIKE: the pattern is compiled once into the simplest matcher that does.
 
 use memchr::memmem::Finder;
+use stdx::sync::{Arc, Mutex};
+use storage::{PlainStrings, SymbolTable};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
-use super::node::{Facts, Kernel, Node, TextRun, Texts, for_texts};
-use crate::{Batch, ColumnShape, Values, Vector};
+use super::automaton::Automaton;
+use super::node::{Facts, Kernel, Node, TextRun, Texts, compressed, for_texts};
+use crate::{Batch, ColumnShape, TextVector, Values, Vector};
 
 /// A part of a pattern between two `%`.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +78,31 @@ impl Matcher {
     }
 }
 
+/// A pattern without `_`, as what texts begin with, what follows in this order, and what they end with.
+#[derive(Debug)]
+pub(super) struct Pattern<'a> {
+    pub prefix: &'a [u8],
+    pub middle: Vec<&'a [u8]>,
+    /// `None` when the text ends with the prefix, as there is no `%`.
+    pub suffix: Option<&'a [u8]>,
+}
+
 impl Matcher {
+    /// The pieces of a pattern without `_`.
+    pub(super) fn pattern(&self) -> Option<Pattern<'_>> {
+        let (prefix, middle, suffix): (&[u8], Vec<&[u8]>, Option<&[u8]>) = match self {
+            Self::Exact(wanted) => (wanted, Vec::new(), None),
+            Self::Prefix(prefix) => (prefix, Vec::new(), Some(&[])),
+            Self::Suffix(suffix) => (&[], Vec::new(), Some(suffix)),
+            Self::Contains(finder) => (&[], vec![finder.needle()], Some(&[])),
+            Self::Pieces { prefix, middle, suffix } => {
+                (prefix, middle.iter().map(Finder::needle).collect(), Some(suffix))
+            }
+            Self::General(_) => return None,
+        };
+        Some(Pattern { prefix, middle, suffix })
+    }
+
     /// Whether each text of a run matches, or does not if `negated`; `None` when going text by text is as good. The first
     /// piece is searched in all texts at once: most texts of a column are too short to be worth a search of their own.
     fn matches_run(&self, run: TextRun<'_>, negated: bool) -> Option<Vec<bool>> {
@@ -206,6 +233,8 @@ struct Like {
     matcher: Matcher,
     case_insensitive: bool,
     negated: bool,
+    /// For each symbol table that was met the automaton over its codes, if there is one.
+    automata: Mutex<Vec<(Arc<SymbolTable>, Option<Arc<Automaton>>)>>,
 }
 
 /// Compiles [NOT] LIKE and [NOT] ILIKE.
@@ -225,9 +254,10 @@ pub(super) fn like(
     } else {
         Matcher::new(pattern, escape)?
     };
+    let automata = Mutex::new(Vec::new());
     let facts = Facts::of([&operand]);
     let shape = ColumnShape::computed(DataType::Boolean, facts.nullable);
-    Ok(Node::new(shape, facts, Like { operand, matcher, case_insensitive, negated }))
+    Ok(Node::new(shape, facts, Like { operand, matcher, case_insensitive, negated, automata }))
 }
 
 /// Writes a text in lower case.
@@ -241,10 +271,66 @@ fn lower_into(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+impl Like {
+    fn automaton(&self, symbols: &Arc<SymbolTable>) -> Option<Arc<Automaton>> {
+        let mut known = self.automata.lock();
+        if let Some((_, automaton)) = known.iter().find(|it| Arc::ptr_eq(&it.0, symbols)) {
+            return automaton.clone();
+        }
+        let made = self.matcher.pattern().and_then(|it| Automaton::new(&it, symbols));
+        let made = made.map(Arc::new);
+        known.push((symbols.clone(), made.clone()));
+        made
+    }
+
+    /// Whether the texts at some positions match, without reading those that are compressed in full; `None` when the
+    /// pattern does not allow it.
+    fn matches_compressed(&self, strings: &PlainStrings, positions: &[u32]) -> Option<Vec<bool>> {
+        if self.case_insensitive {
+            return None;
+        }
+        let mut found = vec![self.negated; positions.len()];
+        let mut last: Option<(&Arc<SymbolTable>, Arc<Automaton>)> = None;
+        let mut row = 0;
+        while row < positions.len() {
+            let (texts, first) = strings.find(positions[row] as usize)?;
+            let follow = |pair: &&[u32]| pair[0].wrapping_add(1) == pair[1];
+            let run = 1 + positions[row..].windows(2).take_while(follow).count();
+            let found = &mut found[row..];
+            let run = run.min(texts.stored().len().saturating_sub(first)).max(1);
+            let found = &mut found[..run];
+            match texts.symbols() {
+                None => {
+                    for (index, found) in found.iter_mut().enumerate() {
+                        let text = texts.stored().bytes_at(first + index);
+                        *found = self.matcher.matches(text) != self.negated;
+                    }
+                }
+                Some(symbols) => {
+                    if last.as_ref().is_none_or(|it| !Arc::ptr_eq(it.0, symbols)) {
+                        last = Some((symbols, self.automaton(symbols)?));
+                    }
+                    let (_, automaton) = last.as_ref()?;
+                    automaton.matches_run(texts.stored(), first, self.negated, found);
+                }
+            }
+            row += run;
+        }
+        Some(found)
+    }
+}
+
 impl Kernel for Like {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
         let argument = self.operand.argument(batch)?;
-        let texts = Texts::of(&argument, &self.operand.shape);
+        let found = compressed(&argument, &self.operand.shape)
+            .and_then(|(strings, positions)| self.matches_compressed(strings, positions));
+        if let Some(found) = found {
+            let validity = argument.validity().cloned();
+            return Ok(Vector { values: Values::Bool(found), validity });
+        }
+        let mut space = TextVector::default();
+        let texts = Texts::of(&argument, &self.operand.shape, &mut space);
         let run = texts.run(batch.rows).filter(|_| !self.case_insensitive);
         let mut buffer = Vec::new();
         let negated = self.negated;

@@ -8,7 +8,7 @@ use super::compare::trim_blanks;
 use super::integers::power_of_ten;
 use super::kernels::{Lanes, map2};
 use super::node::{Facts, Kernel, Node, Texts, for_texts};
-use crate::{Batch, Bitmap, ColumnShape, Representation, Values, Vector};
+use crate::{Batch, Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 
 /// Lists up to this length are compared one by one.
 const FEW: usize = 8;
@@ -142,7 +142,8 @@ impl InList {
                 map2(rows, argument.bool(), none, |it, ()| holds[usize::from(it)])
             }
             Set::Texts { texts, trimmed } => {
-                let source = Texts::of(&argument, &self.operand.shape);
+                let mut space = TextVector::default();
+                let source = Texts::of(&argument, &self.operand.shape, &mut space);
                 if *trimmed {
                     (0..rows).map(|row| texts.contains(trim_blanks(source.get(row)))).collect()
                 } else {

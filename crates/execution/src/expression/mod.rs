@@ -20,6 +20,7 @@ use self::node::Node;
 use crate::{Batch, ColumnShape, Layout, Vector};
 
 mod arithmetic;
+mod automaton;
 mod case;
 mod cast;
 mod codes;

@@ -205,17 +205,48 @@ impl Argument<'_> {
     }
 }
 
+/// The column and the positions of an operand whose texts are compressed.
+pub(super) fn compressed<'a>(
+    argument: &'a Argument<'_>,
+    shape: &'a ColumnShape,
+) -> Option<(&'a storage::PlainStrings, &'a [u32])> {
+    let (Argument::Vector(vector), Representation::Codes(column)) =
+        (argument, &shape.representation)
+    else {
+        return None;
+    };
+    match (&vector.values, &column.encoding) {
+        (Values::Codes(positions), Encoding::Plain(strings)) if strings.is_compressed() => {
+            Some((strings, positions))
+        }
+        _ => None,
+    }
+}
+
 /// The texts of an operand, as bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Texts<'a> {
     Constant(&'a [u8]),
     Vector(&'a TextVector),
     Dictionary(&'a storage::Dictionary, &'a [u32]),
+    /// Texts that are stored as they are.
     Plain(&'a storage::PlainStrings, &'a [u32]),
 }
 
 impl<'a> Texts<'a> {
-    pub fn of(argument: &'a Argument<'_>, shape: &'a ColumnShape) -> Self {
+    /// The texts of an operand; compressed ones are read into `space`.
+    pub fn of(
+        argument: &'a Argument<'_>,
+        shape: &'a ColumnShape,
+        space: &'a mut TextVector,
+    ) -> Self {
+        if let Some((strings, positions)) = compressed(argument, shape) {
+            for &position in positions {
+                strings.append(position as usize, &mut space.bytes);
+                push_text(space, b"");
+            }
+            return Self::Vector(space);
+        }
         match argument {
             Argument::Constant(Value::Text(text)) => Self::Constant(text.as_bytes()),
             Argument::Constant(_) => Self::Constant(b""),
@@ -247,7 +278,7 @@ impl<'a> Texts<'a> {
                 Some(TextRun { bytes: &texts.bytes[..end], ends, start: 0 })
             }
             Self::Plain(strings, positions) => {
-                let heap = strings.heap()?;
+                let heap = strings.own()?.stored();
                 let (first, ends) = (*positions.first()? as usize, heap.narrow_ends()?);
                 let follow = |pair: &[u32]| pair[0].wrapping_add(1) == pair[1];
                 if !positions[..rows].windows(2).all(follow) {
@@ -268,7 +299,7 @@ impl<'a> Texts<'a> {
             Self::Constant(text) => text,
             Self::Vector(texts) => texts.bytes_at(row),
             Self::Dictionary(dictionary, codes) => dictionary.as_bytes(codes[row]),
-            Self::Plain(strings, codes) => strings.bytes_at(codes[row] as usize),
+            Self::Plain(strings, codes) => strings.stored_at(codes[row] as usize),
         }
     }
 }
@@ -301,7 +332,7 @@ macro_rules! for_texts {
                 $body
             }
             $crate::expression::node::Texts::Plain(strings, codes) => {
-                let $get = |row: usize| strings.bytes_at(codes[row] as usize);
+                let $get = |row: usize| strings.stored_at(codes[row] as usize);
                 $body
             }
         }

@@ -58,7 +58,8 @@ fn byte_place(text: &[u8], character: usize) -> usize {
 impl Kernel for Substring {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
         let argument = self.operand.argument(batch)?;
-        let texts = Texts::of(&argument, &self.operand.shape);
+        let mut space = TextVector::default();
+        let texts = Texts::of(&argument, &self.operand.shape, &mut space);
         let mut out = TextVector::default();
         for_texts!(texts, get => {
             for row in 0..batch.rows {

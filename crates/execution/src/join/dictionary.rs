@@ -21,9 +21,7 @@ pub(super) fn dictionary_len(column: &Column) -> Option<u32> {
 pub(super) fn decode(column: &Column, codes: &[u32], vector: &Vector, into: &mut TextVector) {
     into.ends.clear();
     into.bytes.clear();
-    for (row, &code) in codes.iter().enumerate() {
-        into.push(if vector.is_valid(row) { text_of(column, code) } else { "" });
-    }
+    into.push_codes(column, codes, |row| vector.is_valid(row));
 }
 
 /// The code of a text in a dictionary, or [`NO_CODE`].
@@ -45,11 +43,11 @@ pub(super) fn translate(from: &Column, from_codes: u32, to: &Column, to_codes: u
     let mut code = 0;
     (0..from_codes)
         .map(|source| {
-            let text = text_of(from, source).as_bytes();
-            while code < to_codes && text_of(to, code).as_bytes() < text {
+            let text = text_of(from, source);
+            while code < to_codes && text_of(to, code) < text {
                 code += 1;
             }
-            if code < to_codes && text_of(to, code).as_bytes() == text { code } else { NO_CODE }
+            if code < to_codes && text_of(to, code) == text { code } else { NO_CODE }
         })
         .collect()
 }

@@ -20,10 +20,21 @@ pub fn data(scale: f64) -> PathBuf {
 
 /// A database on a machine with the tables of a scale loaded.
 pub fn loaded(machine: Arc<dyn Machine>, workers: Option<usize>, scale: f64) -> Arc<Database> {
+    loaded_after(machine, workers, scale, "SET text_compression = auto")
+}
+
+/// The same, with a setting for the session that loads.
+pub fn loaded_after(
+    machine: Arc<dyn Machine>,
+    workers: Option<usize>,
+    scale: f64,
+    setting: &str,
+) -> Arc<Database> {
     let folder = data(scale);
     let options = DatabaseOptions { workers, ..DatabaseOptions::default() };
     let database = Database::open(machine, options).expect("the database opens");
     let mut session = database.session();
+    session.execute(setting).expect("the setting is known");
     for table in tpch::TABLES {
         let path = folder.join(format!("{table}.parquet"));
         let sql = format!("CREATE TABLE {table} AS SELECT * FROM '{}'", path.display());

@@ -12,6 +12,7 @@ pub(crate) mod parts;
 mod piece;
 mod sources;
 pub(crate) mod text;
+mod text_compress;
 mod text_plain;
 mod wide;
 
@@ -50,7 +51,12 @@ pub struct BuildContext<'a> {
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
     /// How a new table is cut and placed. A table that is built anew keeps its own design.
     pub design: &'a TableDesign,
+    /// Bytes of near-unique texts from which on a column is compressed, if that saves enough.
+    pub compress_from: usize,
 }
+
+/// [`BuildContext::compress_from`] where nobody says it: smaller columns would save little memory.
+pub const COMPRESS_FROM: usize = 32 << 20;
 
 /// What nobody designed.
 static PLAIN_DESIGN: TableDesign = TableDesign::PLAIN;
@@ -60,7 +66,8 @@ impl<'a> BuildContext<'a> {
     pub fn serial(allocator: &'a Allocator) -> Self {
         let (progress, cancelled) = (&NoProgress, &|| false);
         let design = &PLAIN_DESIGN;
-        Self { parallel: &Serial, allocator, turn: 0, progress, cancelled, design }
+        let compress_from = COMPRESS_FROM;
+        Self { parallel: &Serial, allocator, turn: 0, progress, cancelled, design, compress_from }
     }
 
     pub(crate) fn check_cancelled(&self) -> SqlResult<()> {

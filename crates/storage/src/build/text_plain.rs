@@ -1,4 +1,4 @@
-//! Near-unique text: one text per row, in row order.
+//! Near-unique text: one text per row, in row order, as it is or compressed.
 
 use std::ops::Range;
 
@@ -9,12 +9,13 @@ use super::ColumnBuild;
 use super::numbers::column;
 use super::pack::is_sorted;
 use super::piece::{Piece, PieceValues};
+use super::text_compress::compress;
 use crate::dictionary::StringHeap;
 use crate::parallel::{for_each, map};
-use crate::{BLOCK_ROWS, Column, Encoding, IndexVector, PlainStrings, Zone};
+use crate::{BLOCK_ROWS, Column, Encoding, IndexVector, PlainStrings, PlainTexts, Zone};
 
 /// Ends of texts as they are stored: an offset in the heap.
-trait End: memory::Pod {
+pub(super) trait End: memory::Pod {
     fn of(offset: usize) -> Self;
 }
 impl End for u32 {
@@ -31,29 +32,53 @@ impl End for u64 {
 /// Builds a plain column; `distinct` is an estimate.
 pub(super) fn build(build: ColumnBuild<'_>, distinct: usize) -> SqlResult<Column> {
     let rows = build.pieces.rows();
-    let heap = copy_texts(&build)?;
-    let (zones, range) = survey(&build, &heap)?;
-    let text = |row: usize| Value::Text(heap.get(row).into());
+    let sizes = map(build.context.parallel, build.pieces.list.len(), |index| {
+        size_of_texts(&build.pieces.list[index])
+    })?;
+    let texts = match compress(&build, sizes.iter().sum())? {
+        Some(compressed) => compressed,
+        None => PlainTexts::new(copy_texts(&build, &sizes)?, None),
+    };
+    let survey = survey(&build)?;
+    let text = |row: usize| Value::Text(texts.get(row).into());
     let statistics = ColumnStatistics {
         nulls: build.pieces.nulls as u64,
         distinct: distinct.min(rows - build.pieces.nulls) as u64,
         distinct_exact: false,
-        min: range.as_ref().map(|it| text(it.start)),
-        max: range.as_ref().map(|it| text(it.end)),
-        sorted: is_sorted(&zones, |row| heap.bytes_at(row - 1) > heap.bytes_at(row)),
+        min: survey.least.map(text),
+        max: survey.greatest.map(text),
+        sorted: is_sorted(&survey.zones, |row| texts.bytes_at(row - 1) > texts.bytes_at(row)),
     };
     let null_rows = build.pack_nulls()?;
     let no_codes = build.place.rows(bitpack::packed_bytes(rows, 0), 0)?;
     let iv = IndexVector::new(no_codes, 0, rows);
-    let encoding = Encoding::Plain(PlainStrings::Own(heap));
-    column(&build, encoding, (iv, zones), 0, null_rows, statistics)
+    let encoding = Encoding::Plain(PlainStrings::Own(texts));
+    column(&build, encoding, (iv, survey.zones), 0, null_rows, statistics)
 }
 
-fn copy_texts(build: &ColumnBuild<'_>) -> SqlResult<StringHeap> {
-    let (list, parallel) = (&build.pieces.list, build.context.parallel);
-    let sizes = map(parallel, list.len(), |index| size_of_texts(&list[index]))?;
+fn copy_texts(build: &ColumnBuild<'_>, sizes: &[usize]) -> SqlResult<StringHeap> {
+    let list = &build.pieces.list;
+    heap_of_pieces(build, sizes, |index, texts, ends, start| match ends {
+        EndsMut::Narrow(ends) => copy_piece(&list[index], texts, start, ends),
+        EndsMut::Wide(ends) => copy_piece(&list[index], texts, start, ends),
+    })
+}
+
+/// The ends of the texts of a piece, to be written.
+pub(super) enum EndsMut<'a> {
+    Narrow(&'a mut [u32]),
+    Wide(&'a mut [u64]),
+}
+
+/// A heap for the texts of all pieces, which have so many bytes each. `fill` writes those of a piece and where each ends,
+/// given the number of the piece and the bytes before it.
+pub(super) fn heap_of_pieces(
+    build: &ColumnBuild<'_>,
+    sizes: &[usize],
+    fill: impl Fn(usize, &mut [u8], EndsMut<'_>, usize) + Sync,
+) -> SqlResult<StringHeap> {
     let mut starts = vec![0];
-    for size in &sizes {
+    for size in sizes {
         starts.push(starts[starts.len() - 1] + size);
     }
     let used = starts[starts.len() - 1];
@@ -62,30 +87,26 @@ fn copy_texts(build: &ColumnBuild<'_>) -> SqlResult<StringHeap> {
     let mut bytes = build.place.rows(used, 8)?;
     let mut ends = build.place.rows(rows * if wide { 8 } else { 4 }, if wide { 64 } else { 32 })?;
     let texts = bytes.split_mut(&starts[1..]);
-    if wide {
-        fill(build, texts, &starts, ends.as_mut_slice::<u64>())?;
+    let cuts = &build.pieces.starts[1..];
+    let of_pieces: Vec<EndsMut<'_>> = if wide {
+        split(ends.as_mut_slice(), cuts).map(EndsMut::Wide).collect()
     } else {
-        fill(build, texts, &starts, ends.as_mut_slice::<u32>())?;
-    }
+        split(ends.as_mut_slice(), cuts).map(EndsMut::Narrow).collect()
+    };
+    let tasks = texts.into_iter().zip(of_pieces).collect();
+    for_each(build.context.parallel, tasks, |index, (texts, ends)| {
+        fill(index, texts, ends, starts[index]);
+    })?;
     Ok(StringHeap::new(ends, wide, bytes, rows, used as u64))
 }
 
-/// Copies the texts of each piece to its place, and writes where they end.
-fn fill<T: End>(
-    build: &ColumnBuild<'_>,
-    texts: Vec<&mut [u8]>,
-    starts: &[usize],
-    mut ends: &mut [T],
-) -> SqlResult<()> {
-    let list = &build.pieces.list;
-    let mut tasks = Vec::with_capacity(list.len());
-    for (piece, texts) in list.iter().zip(texts) {
-        let (mine, rest) = ends.split_at_mut(piece.rows);
-        tasks.push((texts, mine));
-        ends = rest;
-    }
-    for_each(build.context.parallel, tasks, |index, (texts, ends)| {
-        copy_piece(&list[index], texts, starts[index], ends);
+/// Cuts a slice at some places.
+fn split<'a, T>(mut rest: &'a mut [T], cuts: &[usize]) -> impl Iterator<Item = &'a mut [T]> {
+    let mut start = 0;
+    cuts.iter().map(move |&end| {
+        let (mine, behind) = std::mem::take(&mut rest).split_at_mut(end - start);
+        (rest, start) = (behind, end);
+        mine
     })
 }
 
@@ -120,36 +141,37 @@ fn size_of_texts(piece: &Piece) -> usize {
     }
 }
 
-/// The zones, and the rows of the least and the greatest text.
-fn survey(
-    build: &ColumnBuild<'_>,
-    heap: &StringHeap,
-) -> SqlResult<(Vec<Zone>, Option<Range<usize>>)> {
+/// What is known of the texts of a column.
+struct Survey {
+    zones: Vec<Zone>,
+    /// The row of the least text.
+    least: Option<usize>,
+    greatest: Option<usize>,
+}
+
+fn survey(build: &ColumnBuild<'_>) -> SqlResult<Survey> {
     let rows = build.pieces.rows();
     let blocks = map(build.context.parallel, rows.div_ceil(BLOCK_ROWS), |block| {
         let rows = block * BLOCK_ROWS..((block + 1) * BLOCK_ROWS).min(rows);
-        survey_block(build, heap, rows)
+        survey_block(build, rows)
     })?;
-    let mut range: Option<Range<usize>> = None;
-    for found in blocks.iter().filter_map(|it| it.1.clone()) {
-        let old = range.unwrap_or(found.clone());
-        let less = heap.bytes_at(found.start) < heap.bytes_at(old.start);
-        let greater = heap.bytes_at(found.end) > heap.bytes_at(old.end);
-        range = Some(
-            if less { found.start } else { old.start }..if greater { found.end } else { old.end },
-        );
-    }
-    Ok((blocks.into_iter().map(|it| it.0).collect(), range))
+    let least = blocks.iter().filter_map(|it| it.1).min_by(|a, b| a.1.cmp(b.1));
+    // Of equal ones the first, as for the least.
+    let greatest = blocks.iter().rev().filter_map(|it| it.2).max_by(|a, b| a.1.cmp(b.1));
+    let (least, greatest) = (least.map(|it| it.0), greatest.map(|it| it.0));
+    Ok(Survey { zones: blocks.iter().map(|it| it.0).collect(), least, greatest })
 }
 
-fn survey_block(
-    build: &ColumnBuild<'_>,
-    heap: &StringHeap,
+/// A row and its text.
+type Found<'a> = Option<(usize, &'a [u8])>;
+
+fn survey_block<'a>(
+    build: &'a ColumnBuild<'_>,
     rows: Range<usize>,
-) -> (Zone, Option<Range<usize>>) {
+) -> (Zone, Found<'a>, Found<'a>) {
     let mut zone = Zone::EMPTY;
-    let mut range: Option<(usize, usize)> = None;
-    let (mut least, mut greatest, mut last): (&[u8], &[u8], &[u8]) = (&[], &[], &[]);
+    let (mut least, mut greatest): (Found<'_>, Found<'_>) = (None, None);
+    let mut last: &[u8] = &[];
     build.pieces.under(rows.clone(), |index, from, to| {
         let piece = &build.pieces.list[index];
         for (row, at) in from.zip(to) {
@@ -158,20 +180,19 @@ fn survey_block(
                 zone.sorted = false;
                 continue;
             }
-            let row = rows.start + at;
-            let text = heap.bytes_at(row);
+            let (text, row) = (piece.text(row), rows.start + at);
             zone.sorted &= last <= text;
             last = text;
-            match &mut range {
-                None => (range, least, greatest) = (Some((row, row)), text, text),
-                Some((low, _)) if text < least => (*low, least) = (row, text),
-                Some((_, high)) if text > greatest => (*high, greatest) = (row, text),
-                Some(_) => {}
+            if least.is_none_or(|it| text < it.1) {
+                least = Some((row, text));
+            }
+            if greatest.is_none_or(|it| text > it.1) {
+                greatest = Some((row, text));
             }
         }
     });
-    if range.is_some() {
+    if least.is_some() {
         zone.min_code = 0;
     }
-    (zone, range.map(|(low, high)| low..high))
+    (zone, least, greatest)
 }

@@ -16,7 +16,7 @@ pub(super) type Places = Vec<(Range<usize>, PagePolicy)>;
 /// What is decided for a column as a whole.
 pub(super) fn decided_for(place: &ColumnPlace<'_>, column: &Column) -> ColumnPlacement {
     let bytes_iv = match &column.encoding {
-        Encoding::Plain(PlainStrings::Own(heap)) => heap.bytes_segment().bytes(),
+        Encoding::Plain(PlainStrings::Own(texts)) => texts.stored().bytes_segment().bytes(),
         _ => column.iv().segment().bytes(),
     };
     let bits = if column.bits() == 0 { 8 } else { column.bits() };
@@ -52,11 +52,9 @@ pub(super) fn bytes_of_rows(
         ("iv", _) => column.bits(),
         ("nulls", _) => 1,
         ("ends", _) => (segment.bytes() / column.rows().max(1) * 8) as u32,
-        ("texts", Encoding::Plain(PlainStrings::Own(heap))) => {
-            let base = segment.as_bytes().as_ptr().addr();
-            let start = heap.bytes_at(rows.start).as_ptr().addr() - base;
-            let last = heap.bytes_at(rows.end - 1);
-            let end = last.as_ptr().addr() + last.len() - base;
+        ("texts", Encoding::Plain(PlainStrings::Own(texts))) => {
+            let start = texts.stored().range(rows.start).start;
+            let end = texts.stored().range(rows.end - 1).end;
             return (start < end).then_some(whole(start..end, segment));
         }
         _ => return None,

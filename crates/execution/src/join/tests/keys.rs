@@ -73,7 +73,7 @@ const PLAIN_TEXTS: u64 = 400;
 
 /// The text behind a code or position.
 pub(super) fn text_of(column: &Column, code: u32) -> String {
-    crate::text_of(column, code).to_owned()
+    crate::text_of(column, code).into_owned()
 }
 
 fn text(number: u64) -> String {

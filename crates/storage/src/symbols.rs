@@ -1,0 +1,96 @@
+//! Symbol tables of compressed texts: FSST, Boncz, Neumann and Leis 2020 (fast static symbol tables).
+//!
+//! A byte of a compressed text is the code of a symbol of one to eight bytes, or [`SymbolTable::ESCAPE`], behind which a
+//! byte stands for itself. So every text is read alone, and a search can run over codes without reading the bytes behind
+//! them (`execution`, LIKE). The table is trained and applied by the library; reading is ours, since it is the hot side.
+
+use fsst::Compressor;
+
+/// What the codes of compressed texts stand for, and how often each occurs.
+#[derive(Debug)]
+pub struct SymbolTable {
+    /// The bytes of each symbol, behind them zeros.
+    symbols: [[u8; 8]; 256],
+    /// How many bytes each symbol has; zero for codes that do not occur.
+    lengths: [u8; 256],
+    /// How often each byte occurs in a sample of the compressed texts.
+    frequencies: [u32; 256],
+}
+
+impl SymbolTable {
+    /// The code behind which a byte stands for itself.
+    pub const ESCAPE: u8 = fsst::ESCAPE_CODE;
+
+    /// The table that a compressor uses, with the frequencies of a sample that it has compressed.
+    pub(crate) fn new(compressor: &Compressor, sample: &[u8]) -> Self {
+        let (mut symbols, mut lengths, mut frequencies) = ([[0; 8]; 256], [0; 256], [0; 256]);
+        let table = compressor.symbol_table().iter().zip(compressor.symbol_lengths());
+        for (code, (symbol, length)) in table.enumerate() {
+            symbols[code] = symbol.to_u64().to_le_bytes();
+            lengths[code] = *length;
+        }
+        for byte in sample {
+            frequencies[*byte as usize] += 1;
+        }
+        Self { symbols, lengths, frequencies }
+    }
+
+    /// The bytes of a symbol; none for codes that do not occur and for the escape.
+    pub fn symbol(&self, code: u8) -> &[u8] {
+        &self.symbols[code as usize][..self.lengths[code as usize] as usize]
+    }
+
+    /// How often a byte occurs in a sample of the compressed texts, be it a code or one that stands for itself.
+    pub fn frequency(&self, byte: u8) -> u32 {
+        self.frequencies[byte as usize]
+    }
+
+    /// Appends the bytes of a compressed text.
+    #[inline]
+    pub fn append(&self, compressed: &[u8], out: &mut Vec<u8>) {
+        let mut at = out.len();
+        // Whole symbols are written, so there must be room for eight bytes wherever one may begin.
+        out.resize(at + compressed.len() * 8, 0);
+        let mut codes = compressed.iter();
+        while let Some(&code) = codes.next() {
+            if code == Self::ESCAPE {
+                out[at] = codes.next().copied().unwrap_or_default();
+                at += 1;
+            } else {
+                out[at..at + 8].copy_from_slice(&self.symbols[code as usize]);
+                at += self.lengths[code as usize] as usize;
+            }
+        }
+        out.truncate(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back_with_symbols_and_escapes() {
+        let words = ["special", "requests", "the", "quickly", "\u{e9}t\u{e9}", "\u{1f600}"];
+        let mut prng = stdx::Prng::new(5);
+        let mut text = || {
+            let words: Vec<&str> =
+                (0..prng.below(9)).map(|_| words[prng.below(6) as usize]).collect();
+            words.join(" ")
+        };
+        let texts: Vec<String> = (0..500).map(|_| text()).collect();
+        let half: Vec<&[u8]> = texts[..250].iter().map(|it| it.as_bytes()).collect();
+        let compressor = Compressor::train(&half);
+        let sample = compressor.compress(texts[7].as_bytes());
+        let table = SymbolTable::new(&compressor, &sample);
+        let mut out = b"before".to_vec();
+        let unknown = "\u{1}\u{2} ~ZQ".to_owned();
+        for text in texts.iter().chain([&unknown]) {
+            out.truncate(6);
+            table.append(&compressor.compress(text.as_bytes()), &mut out);
+            assert_eq!(&out[6..], text.as_bytes());
+        }
+        let total: u32 = (0..=255).map(|it| table.frequency(it)).sum();
+        assert_eq!(total as usize, sample.len());
+    }
+}
