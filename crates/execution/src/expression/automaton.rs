@@ -1,9 +1,8 @@
 //! LIKE on compressed texts: the pattern as an automaton over codes, so that no text is read in full.
 //!
 //! The automaton over bytes is Knuth, Morris and Pratt's, piece after piece; a code takes it through all bytes of its
-//! symbol at once. It runs only over texts that hold a code without which no match is possible: of all ways to lay symbols
-//! over a piece of the pattern, each must cover any one of its bytes, and the codes that can cover the byte with the rarest
-//! ones are few.
+//! symbol at once. It runs only over texts that hold a pair of neighbouring codes without which no match is possible
+//! ([`Pairs`]): looking for that is three loads a code, none of which waits for another.
 
 use storage::{StringHeap, SymbolTable};
 
@@ -25,8 +24,8 @@ pub(super) struct Automaton {
     next: Vec<[u8; 256]>,
     /// By state whether a text that ends here matches.
     accepts: Vec<bool>,
-    /// Bytes one of which every text that matches holds; `None` when it is as good to run over all texts.
-    rare: Option<Box<[bool; 256]>>,
+    /// What every text that matches holds; `None` when it is as good to run over all texts.
+    pairs: Option<Box<Pairs>>,
 }
 
 /// The automaton over bytes: a state per byte of the pattern that has been seen, and the two ends.
@@ -127,8 +126,8 @@ impl Automaton {
         next[states..].copy_from_slice(&by_byte.next);
         let mut accepts = by_byte.accepts;
         accepts.resize(states * 2, false);
-        let rare = pattern.prefix.is_empty().then(|| rarest(pattern, symbols)).flatten();
-        Some(Self { next, accepts, rare })
+        let pairs = pattern.prefix.is_empty().then(|| Pairs::rarest(pattern, symbols)).flatten();
+        Some(Self { next, accepts, pairs })
     }
 
     /// Whether a compressed text matches.
@@ -144,20 +143,11 @@ impl Automaton {
         self.accepts[state as usize]
     }
 
-    /// Whether a compressed text matches, looking for a rare code first.
-    #[inline]
-    pub fn matches(&self, text: &[u8]) -> bool {
-        match &self.rare {
-            Some(rare) => text.iter().any(|&it| rare[it as usize]) && self.run(text),
-            None => self.run(text),
-        }
-    }
-
     /// Whether each of the `found.len()` neighbouring texts from `first` on matches, or does not if `negated`.
     pub fn matches_run(&self, texts: &StringHeap, first: usize, negated: bool, found: &mut [bool]) {
-        let Some(rare) = self.rare.as_ref().filter(|_| found.len() > 1) else {
+        let Some(pairs) = self.pairs.as_ref().filter(|_| found.len() > 1) else {
             for (row, found) in found.iter_mut().enumerate() {
-                *found = self.matches(texts.bytes_at(first + row)) != negated;
+                *found = self.run(texts.bytes_at(first + row)) != negated;
             }
             return;
         };
@@ -165,8 +155,8 @@ impl Automaton {
         let start = texts.range(first).start;
         let bytes = &texts.all_bytes()[start..texts.range(first + found.len() - 1).end];
         let (mut at, mut row) = (0, 0);
-        while let Some(place) = next_marked(&bytes[at..], rare) {
-            let place = start + at + place;
+        while let Some(place) = pairs.find(bytes, at) {
+            let place = start + place;
             while texts.range(first + row).end <= place {
                 row += 1;
             }
@@ -177,56 +167,123 @@ impl Automaton {
     }
 }
 
-/// The place of the first byte that is marked.
-#[inline]
-fn next_marked(bytes: &[u8], marks: &[bool; 256]) -> Option<usize> {
-    let (chunks, rest) = bytes.as_chunks::<16>();
-    for (index, chunk) in chunks.iter().enumerate() {
-        // No branch per byte: most chunks hold none.
-        if chunk.iter().fold(false, |any, &it| any | marks[it as usize]) {
-            let place = chunk.iter().position(|&it| marks[it as usize])?;
-            return Some(index * 16 + place);
+/// Which pairs of neighbouring bytes hold one byte of a piece of the pattern: every match has such a pair.
+///
+/// The code that covers the byte ends within the piece, and the next code begins there; or it covers the rest of the
+/// piece, and the code before it ends where it begins, unless it covers all of the piece. So a bit stands for a way to lie
+/// over the piece, and a pair of bytes is possible when they share one.
+#[derive(Debug)]
+struct Pairs {
+    /// The ways of the first byte of a pair.
+    first: [u16; 256],
+    second: [u16; 256],
+}
+
+/// The first way in which the second code of a pair covers the byte.
+const SECOND_COVERS: usize = 8;
+
+impl Pairs {
+    /// The pairs that occur least: of all bytes of all pieces the best choice; `None` when even that is not rare.
+    fn rarest(pattern: &Pattern<'_>, symbols: &SymbolTable) -> Option<Box<Self>> {
+        let suffix = pattern.suffix.filter(|it| !it.is_empty());
+        let pieces = pattern.middle.iter().copied().chain(suffix);
+        let all = pieces.flat_map(|piece| {
+            (0..piece.len()).map(move |place| Self::covering(piece, place, symbols))
+        });
+        let best = all.map(|it| (it.share(symbols), it)).min_by(|a, b| a.0.total_cmp(&b.0))?;
+        // A text has some twenty codes: beyond one in forty most texts would hold a pair.
+        (best.0 <= 1.0 / 40.0).then(|| Box::new(best.1))
+    }
+
+    /// The pairs that cover the byte at `place` of a piece.
+    fn covering(piece: &[u8], place: usize, symbols: &SymbolTable) -> Self {
+        let mut made = Self { first: [0; 256], second: [0; 256] };
+        for byte in 0..=255 {
+            // A byte behind an escape stands for itself; as a code the same byte is a symbol.
+            let literal = [byte];
+            for symbol in [symbols.symbol(byte), &literal[..]] {
+                made.add(piece, place, byte as usize, symbol);
+            }
+        }
+        // An escape may begin whatever follows, and stands before a byte that covers the rest.
+        let begins = (1 << SECOND_COVERS) - 1;
+        made.second[SymbolTable::ESCAPE as usize] |= begins;
+        made.first[SymbolTable::ESCAPE as usize] |= !begins;
+        made
+    }
+
+    /// Adds the ways in which a symbol can lie over a piece.
+    fn add(&mut self, piece: &[u8], place: usize, code: usize, symbol: &[u8]) {
+        // Where byte 0 of the symbol may lie, counted from 8 bytes before the piece.
+        for start in 0..piece.len() + 8 {
+            let agrees = symbol.iter().enumerate().all(|(index, byte)| {
+                let under = (start + index).checked_sub(8).and_then(|it| piece.get(it));
+                under.is_none_or(|it| it == byte)
+            });
+            let (place, end) = (place + 8, start + symbol.len());
+            if symbol.is_empty() || !agrees {
+                continue;
+            }
+            let covers = start <= place && place < end;
+            let to_the_end = end >= piece.len() + 8;
+            if covers && !to_the_end {
+                // Bit 0: the next code begins right behind the byte.
+                self.first[code] |= 1 << (end - place - 1);
+            }
+            if covers && to_the_end {
+                self.second[code] |= 1 << (SECOND_COVERS + place - start);
+                if start <= 8 {
+                    // Nothing of the piece lies before it: whatever stands there will do.
+                    self.first
+                        .iter_mut()
+                        .for_each(|it| *it |= 1 << (SECOND_COVERS + place - start));
+                }
+            }
+            if start > place && start - place <= 8 {
+                self.second[code] |= 1 << (start - place - 1);
+            }
+            if end <= place && place - end < 8 {
+                self.first[code] |= 1 << (SECOND_COVERS + place - end);
+            }
         }
     }
-    let place = rest.iter().position(|&it| marks[it as usize])?;
-    Some(chunks.len() * 16 + place)
-}
 
-/// The bytes one of which covers a byte of a piece of the pattern in every match: of all bytes of all pieces the choice that
-/// occurs least. `None` when even that is not rare.
-fn rarest(pattern: &Pattern<'_>, symbols: &SymbolTable) -> Option<Box<[bool; 256]>> {
-    let total: u64 = (0..=255).map(|it| u64::from(symbols.frequency(it))).sum();
-    let suffix = pattern.suffix.filter(|it| !it.is_empty());
-    let pieces = pattern.middle.iter().map(|it| (*it, false)).chain(suffix.map(|it| (it, true)));
-    let covers = pieces.flat_map(|(piece, ends)| {
-        (0..piece.len()).map(move |place| covering(piece, ends, place, symbols))
-    });
-    let weight = |marks: &Box<[bool; 256]>| -> u64 {
-        let marked = (0..=255).filter(|it| marks[*it as usize]);
-        marked.map(|it| u64::from(symbols.frequency(it))).sum()
-    };
-    let best = covers.map(|marks| (weight(&marks), marks)).min_by_key(|it| it.0)?;
-    // A text has some twenty codes: beyond one in a hundred most texts would hold one.
-    (best.0 * 100 <= total).then_some(best.1)
-}
-
-/// The bytes that can stand for the byte at `place` of a piece: codes of symbols that agree with the piece wherever they
-/// would lie over it, and the byte itself, behind an escape.
-fn covering(piece: &[u8], ends: bool, place: usize, symbols: &SymbolTable) -> Box<[bool; 256]> {
-    let mut marks = Box::new([false; 256]);
-    marks[piece[place] as usize] = true;
-    for code in 0..=255 {
-        let symbol = symbols.symbol(code);
-        // `at` is the byte of the symbol that lies over the place.
-        marks[code as usize] |= (0..symbol.len()).any(|at| {
-            symbol.iter().enumerate().all(|(index, byte)| match (place + index).checked_sub(at) {
-                // Before the piece stands anything; behind it too, unless it ends the text.
-                None => true,
-                Some(under) => piece.get(under).map_or(!ends, |it| it == byte),
-            })
-        });
+    /// The share of neighbouring bytes that are such a pair, if neighbours had nothing to do with each other.
+    fn share(&self, symbols: &SymbolTable) -> f64 {
+        let counts: Vec<f64> = (0..=255).map(|it| f64::from(symbols.frequency(it))).collect();
+        let total = counts.iter().sum::<f64>().max(1.0);
+        let with = |ways: &[u16; 256], bit: usize| -> f64 {
+            let has = ways.iter().zip(&counts).filter(|it| it.0 >> bit & 1 == 1);
+            has.map(|it| it.1).sum::<f64>() / total
+        };
+        (0..16).map(|bit| with(&self.first, bit) * with(&self.second, bit)).sum()
     }
-    marks
+
+    /// The place of the second byte of the first pair whose second byte is not before `at`. The first byte of all has
+    /// nothing before it, which may be the first of a pair as anything.
+    #[inline]
+    fn find(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let (at, before) = match at {
+            0 if self.second[*bytes.first()? as usize] >> SECOND_COVERS != 0 => return Some(0),
+            0 => (1, bytes),
+            at => (at, &bytes[at - 1..]),
+        };
+        let behind = bytes.get(at..)?;
+        let (firsts, _) = before.as_chunks::<16>();
+        let (seconds, rest) = behind.as_chunks::<16>();
+        let is_pair =
+            |pair: (&u8, &u8)| self.first[*pair.0 as usize] & self.second[*pair.1 as usize];
+        for (index, (first, second)) in firsts.iter().zip(seconds).enumerate() {
+            // No branch per byte: most chunks hold none.
+            if first.iter().zip(second).fold(0, |any, it| any | is_pair(it)) != 0 {
+                let place = first.iter().zip(second).position(|it| is_pair(it) != 0)?;
+                return Some(at + index * 16 + place);
+            }
+        }
+        let done = seconds.len() * 16;
+        let place = before[done..].iter().zip(rest).position(|it| is_pair(it) != 0)?;
+        Some(at + done + place)
+    }
 }
 
 #[cfg(test)]
@@ -238,7 +295,12 @@ mod tests {
     /// Texts of few letters, so that patterns often nearly match.
     fn texts(prng: &mut Prng, count: u64) -> Vec<String> {
         let words = ["ab", "aba", "b", "special", "speci", "requests", " ", "\u{e9}", "aab"];
-        let word = |prng: &mut Prng| words[prng.below(words.len() as u64) as usize];
+        // Seldom enough that the sample of the symbols has none.
+        let rare = ["Q", "spQecial", "Zq~", "re", "9"];
+        let word = |prng: &mut Prng| match prng.below(3000) {
+            it @ 0..5 => rare[it as usize],
+            it => words[it as usize % words.len()],
+        };
         (0..count).map(|_| (0..prng.below(12)).map(|_| word(prng)).collect()).collect()
     }
 
@@ -251,7 +313,11 @@ mod tests {
         };
         let symbols = plain.symbols().expect("compressed");
         let mut pieces: Vec<String> = texts(&mut prng, 60);
-        pieces.extend(["special", "requests", "a", "", "ba"].map(str::to_owned));
+        pieces.extend(
+            ["special", "requests", "a", "", "ba", "Q", "Qe", "pQ", "Zq~", "q~", "9"]
+                .map(str::to_owned),
+        );
+        let mut with_pairs = 0;
         for round in 0..120 {
             let mut piece = || pieces[prng.below(pieces.len() as u64) as usize].clone();
             let pattern = match round % 6 {
@@ -266,11 +332,11 @@ mod tests {
             let Some(automaton) = Automaton::new(&matcher.pattern().unwrap(), symbols) else {
                 continue;
             };
+            with_pairs += usize::from(automaton.pairs.is_some());
             let oracle: Vec<bool> =
                 (0..column.rows()).map(|it| matcher.matches(&plain.bytes_at(it))).collect();
-            let singly: Vec<bool> = (0..column.rows())
-                .map(|it| automaton.matches(plain.stored().bytes_at(it)))
-                .collect();
+            let singly: Vec<bool> =
+                (0..column.rows()).map(|it| automaton.run(plain.stored().bytes_at(it))).collect();
             assert_eq!(singly, oracle, "{pattern}");
             let first = prng.below(5000) as usize;
             let mut found = vec![false; 1000];
@@ -278,6 +344,7 @@ mod tests {
             let expected: Vec<bool> = oracle[first..first + 1000].iter().map(|it| !it).collect();
             assert_eq!(found, expected, "NOT {pattern}");
         }
+        assert!(with_pairs > 10, "{with_pairs} of the patterns look for pairs first");
     }
 
     fn storage_column(texts: &[String]) -> storage::Column {

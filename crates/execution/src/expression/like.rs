@@ -227,14 +227,17 @@ fn general(parts: &[Vec<Element>], text: &[u8]) -> bool {
     }
 }
 
+/// A symbol table and the automaton over its codes, if there is one.
+type Known = (Arc<SymbolTable>, Option<Arc<Automaton>>);
+
 #[derive(Debug)]
 struct Like {
     operand: Node,
     matcher: Matcher,
     case_insensitive: bool,
     negated: bool,
-    /// For each symbol table that was met the automaton over its codes, if there is one.
-    automata: Mutex<Vec<(Arc<SymbolTable>, Option<Arc<Automaton>>)>>,
+    /// Those of the symbol tables that were met.
+    automata: Mutex<Vec<Known>>,
 }
 
 /// Compiles [NOT] LIKE and [NOT] ILIKE.
