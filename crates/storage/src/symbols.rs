@@ -13,26 +13,27 @@ pub struct SymbolTable {
     symbols: [[u8; 8]; 256],
     /// How many bytes each symbol has; zero for codes that do not occur.
     lengths: [u8; 256],
-    /// How often each byte occurs in a sample of the compressed texts.
-    frequencies: [u32; 256],
+    /// Some of the compressed texts, one after the other.
+    sample: Vec<u8>,
 }
+
+/// Bytes of the sample that a table keeps.
+const SAMPLE_BYTES: usize = 8192;
 
 impl SymbolTable {
     /// The code behind which a byte stands for itself.
     pub const ESCAPE: u8 = fsst::ESCAPE_CODE;
 
-    /// The table that a compressor uses, with the frequencies of a sample that it has compressed.
+    /// The table that a compressor uses, with a sample that it has compressed.
     pub(crate) fn new(compressor: &Compressor, sample: &[u8]) -> Self {
-        let (mut symbols, mut lengths, mut frequencies) = ([[0; 8]; 256], [0; 256], [0; 256]);
+        let (mut symbols, mut lengths) = ([[0; 8]; 256], [0; 256]);
         let table = compressor.symbol_table().iter().zip(compressor.symbol_lengths());
         for (code, (symbol, length)) in table.enumerate() {
             symbols[code] = symbol.to_u64().to_le_bytes();
             lengths[code] = *length;
         }
-        for byte in sample {
-            frequencies[*byte as usize] += 1;
-        }
-        Self { symbols, lengths, frequencies }
+        let sample = sample[..sample.len().min(SAMPLE_BYTES)].to_vec();
+        Self { symbols, lengths, sample }
     }
 
     /// The bytes of a symbol; none for codes that do not occur and for the escape.
@@ -40,9 +41,9 @@ impl SymbolTable {
         &self.symbols[code as usize][..self.lengths[code as usize] as usize]
     }
 
-    /// How often a byte occurs in a sample of the compressed texts, be it a code or one that stands for itself.
-    pub fn frequency(&self, byte: u8) -> u32 {
-        self.frequencies[byte as usize]
+    /// Some of the compressed texts, one after the other: what is rare there is rare in the column.
+    pub fn sample(&self) -> &[u8] {
+        &self.sample
     }
 
     /// Appends the bytes of a compressed text.
@@ -90,7 +91,6 @@ mod tests {
             table.append(&compressor.compress(text.as_bytes()), &mut out);
             assert_eq!(&out[6..], text.as_bytes());
         }
-        let total: u32 = (0..=255).map(|it| table.frequency(it)).sum();
-        assert_eq!(total as usize, sample.len());
+        assert_eq!(table.sample(), sample);
     }
 }

@@ -130,40 +130,49 @@ impl Automaton {
         Some(Self { next, accepts, pairs })
     }
 
-    /// Whether a compressed text matches.
+    /// Whether the rest of a compressed text from a state on makes it match.
     #[inline]
-    fn run(&self, text: &[u8]) -> bool {
-        let mut state = START;
-        for &code in text {
-            state = self.next[state as usize][code as usize];
+    fn run(&self, mut state: u8, rest: &[u8]) -> bool {
+        for &code in rest {
             if state <= DONE {
                 break;
             }
+            state = self.next[state as usize][code as usize];
         }
         self.accepts[state as usize]
     }
 
+    /// Whether some compressed texts match. Each step waits for the one before, so four texts go side by side.
+    fn run_all(&self, texts: &StringHeap, rows: &[u32], mut tell: impl FnMut(u32, bool)) {
+        let (fours, rest) = rows.as_chunks::<4>();
+        for rows in fours {
+            let four = rows.map(|it| texts.bytes_at(it as usize));
+            let shared = four.iter().map(|it| it.len()).min().unwrap_or(0);
+            let [a, b, c, d] = four.map(|it| &it[..shared]);
+            let mut states = [START; 4];
+            for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+                for (state, code) in states.iter_mut().zip([a, b, c, d]) {
+                    *state = self.next[*state as usize][*code as usize];
+                }
+            }
+            for ((row, text), state) in rows.iter().zip(four).zip(states) {
+                tell(*row, self.run(state, &text[shared..]));
+            }
+        }
+        for row in rest {
+            tell(*row, self.run(START, texts.bytes_at(*row as usize)));
+        }
+    }
+
     /// Whether each of the `found.len()` neighbouring texts from `first` on matches, or does not if `negated`.
     pub fn matches_run(&self, texts: &StringHeap, first: usize, negated: bool, found: &mut [bool]) {
-        let Some(pairs) = self.pairs.as_ref().filter(|_| found.len() > 1) else {
-            for (row, found) in found.iter_mut().enumerate() {
-                *found = self.run(texts.bytes_at(first + row)) != negated;
-            }
-            return;
+        let last = first + found.len();
+        let rows: Vec<u32> = match &self.pairs {
+            Some(pairs) if found.len() > 1 => pairs.candidates(texts, first, last),
+            _ => (first as u32..last as u32).collect(),
         };
         found.fill(negated);
-        let start = texts.range(first).start;
-        let bytes = &texts.all_bytes()[start..texts.range(first + found.len() - 1).end];
-        let (mut at, mut row) = (0, 0);
-        while let Some(place) = pairs.find(bytes, at) {
-            let place = start + place;
-            while texts.range(first + row).end <= place {
-                row += 1;
-            }
-            let range = texts.range(first + row);
-            found[row] = self.run(&texts.all_bytes()[range.clone()]) != negated;
-            at = range.end - start;
-        }
+        self.run_all(texts, &rows, |row, it| found[row as usize - first] = it != negated);
     }
 }
 
@@ -190,9 +199,10 @@ impl Pairs {
         let all = pieces.flat_map(|piece| {
             (0..piece.len()).map(move |place| Self::covering(piece, place, symbols))
         });
-        let best = all.map(|it| (it.share(symbols), it)).min_by(|a, b| a.0.total_cmp(&b.0))?;
-        // A text has some twenty codes: beyond one in forty most texts would hold a pair.
-        (best.0 <= 1.0 / 40.0).then(|| Box::new(best.1))
+        let best =
+            all.map(|it| (it.share(symbols.sample()), it)).min_by(|a, b| a.0.total_cmp(&b.0))?;
+        // A text has some twenty codes: beyond one in thirty most texts would hold a pair.
+        (best.0 <= 1.0 / 30.0).then(|| Box::new(best.1))
     }
 
     /// The pairs that cover the byte at `place` of a piece.
@@ -248,15 +258,25 @@ impl Pairs {
         }
     }
 
-    /// The share of neighbouring bytes that are such a pair, if neighbours had nothing to do with each other.
-    fn share(&self, symbols: &SymbolTable) -> f64 {
-        let counts: Vec<f64> = (0..=255).map(|it| f64::from(symbols.frequency(it))).collect();
-        let total = counts.iter().sum::<f64>().max(1.0);
-        let with = |ways: &[u16; 256], bit: usize| -> f64 {
-            let has = ways.iter().zip(&counts).filter(|it| it.0 >> bit & 1 == 1);
-            has.map(|it| it.1).sum::<f64>() / total
-        };
-        (0..16).map(|bit| with(&self.first, bit) * with(&self.second, bit)).sum()
+    /// The share of neighbouring bytes of a sample that are such a pair.
+    fn share(&self, sample: &[u8]) -> f64 {
+        let is_pair = |it: &&[u8]| self.first[it[0] as usize] & self.second[it[1] as usize] != 0;
+        sample.windows(2).filter(is_pair).count() as f64 / sample.len().max(1) as f64
+    }
+
+    /// The texts from `first` to `last` that hold a pair.
+    fn candidates(&self, texts: &StringHeap, first: usize, last: usize) -> Vec<u32> {
+        let start = texts.range(first).start;
+        let bytes = &texts.all_bytes()[start..texts.range(last - 1).end];
+        let (mut rows, mut at, mut row) = (Vec::new(), 0, first);
+        while let Some(place) = self.find(bytes, at) {
+            while texts.range(row).end <= start + place {
+                row += 1;
+            }
+            rows.push(row as u32);
+            at = texts.range(row).end - start;
+        }
+        rows
     }
 
     /// The place of the second byte of the first pair whose second byte is not before `at`. The first byte of all has
@@ -335,8 +355,9 @@ mod tests {
             with_pairs += usize::from(automaton.pairs.is_some());
             let oracle: Vec<bool> =
                 (0..column.rows()).map(|it| matcher.matches(&plain.bytes_at(it))).collect();
-            let singly: Vec<bool> =
-                (0..column.rows()).map(|it| automaton.run(plain.stored().bytes_at(it))).collect();
+            let singly: Vec<bool> = (0..column.rows())
+                .map(|it| automaton.run(START, plain.stored().bytes_at(it)))
+                .collect();
             assert_eq!(singly, oracle, "{pattern}");
             let first = prng.below(5000) as usize;
             let mut found = vec![false; 1000];
