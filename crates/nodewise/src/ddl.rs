@@ -303,7 +303,7 @@ impl Session {
             progress,
             cancelled,
             design,
-            compress_from: self.settings.text_compression.from_bytes(),
+            compress_from: self.settings.text_compression.least_bytes(),
         }
     }
 

@@ -48,7 +48,7 @@ impl TextCompression {
     }
 
     /// Bytes of texts from which on a column is compressed.
-    pub(crate) fn from_bytes(self) -> usize {
+    pub(crate) fn least_bytes(self) -> usize {
         match self {
             Self::Auto => COMPRESS_FROM,
             Self::Off => usize::MAX,
