@@ -132,7 +132,7 @@ impl Team {
         let start = Instant::now();
         if self.waiters.fetch_add(1, Ordering::Relaxed) == 0 {
             while start.elapsed() < self.spin.waiter {
-                for _ in 0..32 {
+                for _ in 0..4 {
                     hint::spin_loop();
                 }
                 if done() {
@@ -209,11 +209,12 @@ fn step_or_spin(body: &mut dyn Worker, span: Duration) -> Step {
         return first;
     }
     let start = Instant::now();
-    let mut pause = Duration::from_micros(1);
+    // An empty task takes about a microsecond, so who waits for the next one looks more often than that.
+    let mut pause = Duration::from_nanos(250);
     loop {
         let wake = start.elapsed() + pause;
         while start.elapsed() < wake {
-            for _ in 0..8 {
+            for _ in 0..2 {
                 hint::spin_loop();
             }
         }

@@ -19,7 +19,7 @@ use crate::shared::{Shared, run_morsel};
 use crate::stats::{Counters, GroupStats, JobStats, SchedulerStats, WorkerId, WorkerStats};
 use crate::terms::{TermValues, Terms};
 use crate::thread_group::{Seats, StateCell, ThreadGroup};
-use crate::trace::{TraceEvent, TraceRing};
+use crate::trace::{Ran, TraceEvent, TraceRing};
 use crate::watchdog::{WatchCounters, Watchdog};
 use crate::worker::PoolWorker;
 
@@ -212,9 +212,12 @@ impl Scheduler {
                 run_morsel(&state, body.as_ref(), &context, morsel);
                 share.morsels += 1;
                 if state.traced {
-                    let (begin, end) = (now, shared.machine.now());
+                    let (start, end) = (now, shared.machine.now());
                     let bytes = body.bytes_read(morsel, context.node);
-                    let event = TraceEvent::new(&state, &context, morsel, &bytes, (begin, end));
+                    let cpu = shared.machine.running_cpu();
+                    let home = shared.node_of_cursor(cursor);
+                    let ran = Ran { home, cpus: (cpu, cpu), start, end };
+                    let event = TraceEvent::new(&state, &context, morsel, &bytes, ran);
                     shared.rings[slot].push(event);
                     now = end;
                 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use hardware::Machine;
+use hardware::{Machine, NodeId};
 use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex, RwLock};
 
@@ -53,6 +53,11 @@ impl Shared {
     /// The cursor of ranges that are at home everywhere.
     pub(crate) fn anywhere(&self) -> usize {
         self.layout.places.len()
+    }
+
+    /// The node that the ranges of a cursor are at home on; `None` for those at home everywhere.
+    pub(crate) fn node_of_cursor(&self, cursor: usize) -> Option<NodeId> {
+        self.layout.places.get(cursor).map(|it| it.node)
     }
 
     /// Workers that were started with the scheduler.
@@ -140,6 +145,14 @@ impl Shared {
         }
     }
 
+    /// Ends the jobs whose mark is set and on which nobody works: those that wait behind others are looked at by no worker.
+    pub(crate) fn reap_all(&self) {
+        let running: Vec<Arc<JobState>> = self.running.lock().values().cloned().collect();
+        for job in running.iter().filter(|it| it.cancel.is_cancelled()) {
+            self.reap(job);
+        }
+    }
+
     /// Ends a job that was cancelled before anybody took part. Says whether the job is finished.
     pub(crate) fn reap(&self, job: &Arc<JobState>) -> bool {
         if job.is_finished() {
@@ -158,23 +171,47 @@ impl Shared {
         // A hard job needs a worker of each home awake even when they will have to take turns.
         let stays = job.terms.is_hard() || job.terms.scope() == StealingScope::None;
         let workers = self.workers();
-        let mut budget = if stays { workers } else { job.terms.max_workers().min(workers) };
-        let mut total = 0_u64;
+        let most = job.terms.max_workers().min(workers);
+        let (mut woken, mut total) = (0, 0_u64);
         for (place, home) in self.layout.places.iter().enumerate() {
             let left = job.cursors.left(place);
-            let count = budget.min(home.workers.len()).min(small(left));
+            if left == 0 {
+                continue;
+            }
+            // At each home as many as may take part: at another one they may all be busy for long.
+            let mut count = home.workers.len().min(small(left));
+            if !stays {
+                count = count.min(most);
+            }
+            // Those who work look for themselves when they are through.
+            let resting = home.workers.iter().filter(|&&it| self.counters[it].state.rests());
+            let count = count.min(resting.count());
             if count > 0 {
                 team.wake(&home.workers, count);
-                budget -= count;
-                total += left - count as u64;
+                woken += count;
             }
+            total += left - count as u64;
         }
         let anywhere = job.cursors.left(self.anywhere());
         let rest = if stays { anywhere } else { total + anywhere };
+        let budget = if stays { workers } else { most }.saturating_sub(woken);
         let count = budget.min(small(rest));
         if count > 0 {
-            team.wake(&[], count);
+            team.wake(&self.takers(job, anywhere > 0), count);
         }
+    }
+
+    /// The workers who may take what is left for more than the home's own; none in particular when all may.
+    fn takers(&self, job: &JobState, anywhere: bool) -> Vec<usize> {
+        let scope = job.terms.scope();
+        if job.places.is_none() && (anywhere || scope == StealingScope::All) {
+            return Vec::new();
+        }
+        let places = 0..self.layout.places.len();
+        let homes: Vec<usize> = places.clone().filter(|&it| job.cursors.left(it) > 0).collect();
+        let near = |place: &usize| homes.iter().any(|&home| self.reach(*place, home) <= scope);
+        let may = places.filter(|it| job.allows(*it) && (anywhere || near(it)));
+        may.flat_map(|it| self.layout.places[it].workers.iter().copied()).collect()
     }
 
     /// Whether a worker of `place` would find something in a group's queues.

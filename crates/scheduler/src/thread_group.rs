@@ -77,6 +77,11 @@ impl StateCell {
         self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
+    /// Whether the worker has nothing to do.
+    pub(crate) fn rests(&self) -> bool {
+        matches!(self.0.load(Ordering::Acquire), FREE | PARKED)
+    }
+
     fn works(&self) -> bool {
         matches!(self.0.load(Ordering::Acquire), WORKING | INACTIVE)
     }

@@ -3,7 +3,7 @@
 //! A ring is behind a lock that only its worker takes until somebody reads, so a record costs some tens of nanoseconds,
 //! on morsels of a hundred microseconds. Jobs that are not traced pay a look at a flag.
 
-use hardware::NodeId;
+use hardware::{CpuId, NodeId};
 use stdx::Nanos;
 use stdx::sync::Mutex;
 
@@ -30,6 +30,10 @@ pub struct TraceEvent {
     pub worker: WorkerId,
     /// Where it ran.
     pub node: NodeId,
+    /// Where its rows are at home; `None` where that does not matter.
+    pub home: Option<NodeId>,
+    /// The hardware threads on which it began and ended, as the OS tells them.
+    pub cpus: (Option<CpuId>, Option<CpuId>),
     /// Whether the rows had their home on another node.
     pub stolen: bool,
     /// Rows of the morsel.
@@ -44,13 +48,21 @@ pub struct TraceEvent {
     pub end: Nanos,
 }
 
+/// Where and when a morsel ran.
+pub(crate) struct Ran {
+    pub(crate) home: Option<NodeId>,
+    pub(crate) cpus: (Option<CpuId>, Option<CpuId>),
+    pub(crate) start: Nanos,
+    pub(crate) end: Nanos,
+}
+
 impl TraceEvent {
     pub(crate) fn new(
         job: &JobState,
         context: &MorselContext,
         morsel: Morsel,
         bytes: &[(NodeId, u64)],
-        (start, end): (Nanos, Nanos),
+        ran: Ran,
     ) -> Self {
         let all: u64 = bytes.iter().map(|it| it.1).sum();
         let local = bytes.iter().filter(|it| it.0 == context.node).map(|it| it.1).sum();
@@ -61,12 +73,14 @@ impl TraceEvent {
             job: job.id,
             worker: context.worker,
             node: context.node,
+            home: ran.home,
+            cpus: ran.cpus,
             stolen: context.stolen,
             rows: morsel.end - morsel.start,
             bytes_local: local,
             bytes_remote: all - local,
-            start,
-            end,
+            start: ran.start,
+            end: ran.end,
         }
     }
 }
@@ -119,6 +133,8 @@ mod tests {
             job: JobId(0),
             worker: WorkerId(0),
             node: NodeId(0),
+            home: None,
+            cpus: (None, None),
             stolen: false,
             rows: 1,
             bytes_local: 0,

@@ -3,7 +3,8 @@
 //! It looks at all groups every few milliseconds while jobs are under way, and rarely while none are. A group with tasks
 //! and too few workers at work gets workers woken; when there is none to wake because they sleep in their morsels, it
 //! gets a new one. When a saturated group has more tasks than workers, free workers of other groups are woken that may
-//! steal them. It also marks statements whose time is up, so a statement ends within its look and one morsel.
+//! steal them. It also marks statements whose time is up, and ends cancelled jobs that stand behind others in the queues,
+//! so a statement ends within its look and one morsel.
 
 use std::collections::BTreeSet;
 
@@ -75,6 +76,7 @@ impl Watchdog {
         if shared.running.lock().is_empty() {
             return ended > 0;
         }
+        shared.reap_all();
         self.find_sleepers(team);
         let mut started = false;
         for (at, group) in shared.groups.iter().enumerate() {
@@ -113,9 +115,7 @@ impl Watchdog {
         let shared = &self.shared;
         let members: Vec<usize> =
             self.all_workers().filter(|&it| self.group_of(it) == group).collect();
-        let resting = |it: &&usize| {
-            matches!(shared.counters[**it].state.get(), WorkerState::Free | WorkerState::Parked)
-        };
+        let resting = |it: &&usize| shared.counters[**it].state.rests();
         let resting: Vec<usize> =
             members.iter().filter(resting).map(|&it| shared.team_index(it)).collect();
         let seats = &shared.groups[group].seats;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use hardware::topology::Cpu;
-use hardware::{Step, Worker};
+use hardware::{CpuId, Step, Worker};
 use stdx::Nanos;
 use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
@@ -20,7 +20,7 @@ use crate::queue::Verdict;
 use crate::shared::{Shared, run_morsel};
 use crate::stats::WorkerId;
 use crate::thread_group::Ticket;
-use crate::trace::TraceEvent;
+use crate::trace::{Ran, TraceEvent};
 
 /// A worker of the pool.
 pub(crate) struct PoolWorker {
@@ -62,6 +62,8 @@ struct Last {
     context: MorselContext,
     morsel: Morsel,
     start: Nanos,
+    /// Where it began, for the trace.
+    cpu: Option<CpuId>,
 }
 
 /// What a look around found.
@@ -252,7 +254,8 @@ impl PoolWorker {
             node: self.node(),
             stolen: self.is_foreign(current.cursor),
         };
-        self.last = Some(Last { context, morsel, start: now });
+        let cpu = if current.job.traced { shared.machine.running_cpu() } else { None };
+        self.last = Some(Last { context, morsel, start: now, cpu });
         shared.groups[self.group].seats.begin(&shared.counters[self.me].state);
         run_morsel(&current.job, current.body.as_ref(), &context, morsel);
     }
@@ -292,7 +295,7 @@ impl PoolWorker {
 
     /// Accounts the morsel of the last step.
     fn settle(&mut self, now: Nanos) {
-        let Some(Last { context, morsel, start }) = self.last.take() else { return };
+        let Some(Last { context, morsel, start, cpu }) = self.last.take() else { return };
         let Some(current) = self.current.as_mut() else { return };
         let busy = now - start;
         let share = &mut current.share;
@@ -306,7 +309,10 @@ impl PoolWorker {
             let job = Arc::clone(&current.job);
             let bytes = current.body.bytes_read(morsel, context.node);
             if job.traced {
-                let event = TraceEvent::new(&job, &context, morsel, &bytes, (start, now));
+                let home = self.shared.node_of_cursor(current.cursor);
+                let cpus = (cpu, self.shared.machine.running_cpu());
+                let ran = Ran { home, cpus, start, end: now };
+                let event = TraceEvent::new(&job, &context, morsel, &bytes, ran);
                 self.shared.rings[self.me].push(event);
             }
             if learns {

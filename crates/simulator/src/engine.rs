@@ -226,14 +226,16 @@ impl Engine {
         self.set_timer(seat, span);
     }
 
-    /// Ends a pause at once; it will not be reported.
-    pub(crate) fn end_pause(&mut self, seat: Seat) {
-        if std::mem::take(&mut self.seats[seat].pausing) {
+    /// Ends a pause at once, so that it will not be reported; false when there is none, or it has just ended.
+    pub(crate) fn end_pause(&mut self, seat: Seat) -> bool {
+        let pausing = std::mem::take(&mut self.seats[seat].pausing);
+        if pausing {
             self.seats[seat].stamp += 1;
             self.seats[seat].place = Place::Nowhere;
             self.under_way -= 1;
             self.pausing -= 1;
         }
+        pausing
     }
 
     /// Whether nobody works, only pauses.

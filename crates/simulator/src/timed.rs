@@ -204,11 +204,14 @@ impl WorkerTeam for TimedTeam {
     }
 
     fn nudge(&self, worker: usize) {
-        if self.resting[worker].swap(false, Ordering::SeqCst) {
-            self.timing.engine.lock().end_pause(self.seats.lock()[worker]);
-            self.timing.ready.lock()[self.team].push(worker);
-        } else {
+        if !self.resting[worker].swap(false, Ordering::SeqCst) {
             self.nudged[worker].store(true, Ordering::SeqCst);
+            return;
+        }
+        // A rest that has just ended has put the worker among the ready ones already.
+        let seat = self.seats.lock()[worker];
+        if self.timing.engine.lock().end_pause(seat) {
+            self.timing.ready.lock()[self.team].push(worker);
         }
     }
 
@@ -300,6 +303,8 @@ impl Driver<'_> {
             let mut engine = timing.engine.lock();
             let now = engine.now();
             if let Some(span) = timing.stalled(worker, now) {
+                // Nobody ends this pause early.
+                self.team.resting[worker].store(false, Ordering::SeqCst);
                 engine.pause(seat, span);
                 continue;
             }

@@ -25,12 +25,12 @@ struct Plan {
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// What runs on each machine with several nodes that have CPUs.
-const ALL: &[&str] = &["topology", "memory", "placement", "tpch"];
+const ALL: &[&str] = &["topology", "memory", "placement", "scheduling", "tpch"];
 
 const PLANS: &[Plan] = &[
     Plan {
         topology: "4-mesh",
-        suites: &["topology", "memory", "placement", "tpch", "binary"],
+        suites: &["topology", "memory", "placement", "scheduling", "tpch", "binary"],
         tests: &["hardware-linux/nodes", "hardware-linux/machine"],
     },
     Plan { topology: "4-ring", suites: ALL, tests: &["hardware-linux/nodes"] },

@@ -106,6 +106,8 @@ mod tests {
             job: JobId(9),
             worker: WorkerId(worker),
             node: NodeId(worker as u16 / 2),
+            home: None,
+            cpus: (None, None),
             stolen,
             rows: 100,
             bytes_local: 10,
