@@ -1,7 +1,8 @@
 //! Queries, the times of their runs, and what became of their answers.
 
 use arrow_array::RecordBatch;
-use nodewise::{Progress, QueryProfile, Session, SqlError};
+use nodewise::text::Cells;
+use nodewise::{Answer, Progress, QueryProfile, Session, SqlError};
 use stdx::Nanos;
 
 /// What became of a query's answer.
@@ -86,6 +87,29 @@ impl QueryRecord {
                 self.rows = answer.rows();
             }
         }
+    }
+
+    /// Runs the query `runs` times with the steps of its pipelines measured: the plan of the fastest run with what was
+    /// measured, and where the time went.
+    pub fn profile(
+        &self,
+        session: &mut Session,
+        runs: usize,
+    ) -> Result<(Vec<String>, QueryProfile), SqlError> {
+        let mut best: Option<Answer> = None;
+        for _ in 0..runs.max(1) {
+            let answer = session.query(&format!("EXPLAIN ANALYZE {}", self.sql))?;
+            let time = answer.profile.execution;
+            if best.as_ref().is_none_or(|it| time < it.profile.execution) {
+                best = Some(answer);
+            }
+        }
+        let Some(answer) = best else { return Ok(Default::default()) };
+        let cells = answer.batches.iter().map(|it| (Cells::new(it.column(0)), it.num_rows()));
+        let lines = cells.flat_map(|(cells, rows)| {
+            (0..rows).map(move |row| cells.text(row).unwrap_or_default()).collect::<Vec<_>>()
+        });
+        Ok((lines.collect(), answer.profile))
     }
 
     /// The fastest run.

@@ -175,6 +175,9 @@ pub struct TpchArguments {
     /// Use the plans of earlier rounds again; without it each run plans, as other engines do
     #[arg(long)]
     pub plan_cache: bool,
+    /// Tell where the time goes: each query step by step, and all together by kind of step
+    #[arg(long)]
+    pub profile: bool,
     /// Write the times to this file as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -197,6 +200,9 @@ pub struct WorkloadArguments {
     /// Use the plans of earlier rounds again; without it each run plans, as other engines do
     #[arg(long)]
     pub plan_cache: bool,
+    /// Tell where the time goes: each query step by step, and all together by kind of step
+    #[arg(long)]
+    pub profile: bool,
     /// Write times and answers to this file as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -436,7 +442,9 @@ mod tests {
         assert!(parse("nodewise demo --scale 0.1 --threads 2 --data d").is_ok());
         assert!(parse("nodewise -c a -c b --format csv").is_ok());
         assert!(parse("nodewise bench tpch --scale 1 --runs 3 --queries 1,6 --json f").is_ok());
-        assert!(parse("nodewise bench workload --data d --queries q --plan-cache").is_ok());
+        assert!(
+            parse("nodewise bench workload --data d --queries q --plan-cache --profile").is_ok()
+        );
         assert!(parse("nodewise generate tpch --scale 1 d").is_ok());
         assert!(parse("nodewise probe --quick --json --output f").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 --out d").is_ok());

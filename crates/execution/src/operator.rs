@@ -5,7 +5,7 @@ use std::ops::Range;
 use stdx::sync::{Mutex, MutexGuard};
 use types::SqlResult;
 
-use crate::{Batch, Layout, State};
+use crate::{Batch, Layout, State, StepName};
 
 /// Where a batch goes next.
 pub type Next<'a> = &'a mut dyn FnMut(Batch) -> SqlResult<()>;
@@ -40,6 +40,10 @@ pub trait Source: Send + Sync {
     fn describe(&self) -> String {
         String::new()
     }
+    /// The steps that it reports to `profile` beside the one that it is as a whole, numbered from 1 on.
+    fn steps(&self) -> Vec<StepName> {
+        Vec::new()
+    }
 }
 
 /// Maps a batch to any number of batches.
@@ -48,6 +52,10 @@ pub trait Operator: Send + Sync {
     fn layout(&self) -> &Layout;
     /// Maps one batch.
     fn execute(&self, batch: Batch, context: &WorkContext, next: Next<'_>) -> SqlResult<()>;
+    /// A few words for profiles: how it goes about it.
+    fn describe(&self) -> String {
+        String::new()
+    }
 }
 
 /// Takes in the batches of a pipeline and leaves a state.

@@ -12,7 +12,7 @@ use types::{SqlError, SqlResult, TableId};
 
 use crate::control::{QueryControl, cancelled};
 use crate::wave::{Waves, run_wave};
-use crate::{Batch, Operator, Rows, Sink, State, Traffic, WorkContext};
+use crate::{Batch, Operator, Rows, Sink, State, StepReport, Traffic, WorkContext, profile};
 
 /// What a query needs from the database.
 pub struct QueryContext {
@@ -26,6 +26,8 @@ pub struct QueryContext {
     pub traffic: Arc<Traffic>,
     /// The statement that the query is: its mark, its policy, its age.
     pub control: Arc<QueryControl>,
+    /// Whether the steps of its pipelines are measured.
+    pub profile: bool,
 }
 
 /// What a pipeline did.
@@ -45,6 +47,8 @@ pub struct PipelineReport {
     pub bytes_remote: u64,
     /// What the source learned, a line.
     pub source: String,
+    /// Where the time went; empty when the query is not profiled.
+    pub steps: Vec<StepReport>,
 }
 
 /// A finished query.
@@ -111,4 +115,31 @@ pub(crate) fn push(
         Some((operator, rest)) => operator
             .execute(batch, context, &mut |batch| push(rest, sink, batch, context, cancel, count)),
     }
+}
+
+/// [`push`] with the time of each step taken; the first operator is step `step`.
+pub(crate) fn push_profiled(
+    (operators, step): (&[Box<dyn Operator>], usize),
+    sink: &dyn Sink,
+    batch: Batch,
+    context: &WorkContext,
+    cancel: &CancelToken,
+    count: &mut u64,
+) -> SqlResult<()> {
+    check_cancelled(cancel)?;
+    if batch.rows == 0 {
+        return Ok(());
+    }
+    let before = profile::enter(step, batch.rows, 0);
+    let result = match operators.split_first() {
+        None => {
+            *count += batch.rows as u64;
+            sink.consume(batch, context)
+        }
+        Some((operator, rest)) => operator.execute(batch, context, &mut |batch| {
+            push_profiled((rest, step + 1), sink, batch, context, cancel, count)
+        }),
+    };
+    profile::leave(before, 0);
+    result
 }

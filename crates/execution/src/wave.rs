@@ -17,7 +17,8 @@ use types::{SqlError, SqlResult};
 
 use crate::control::cancelled;
 use crate::lower::{Lowered, lower};
-use crate::query::{PipelineReport, QueryContext, push};
+use crate::profile::Meter;
+use crate::query::{PipelineReport, QueryContext, push, push_profiled};
 use crate::team::{JobSettings, QueryTeam, ScopedJob, check_outcome, run_scoped};
 use crate::{Source, State, WorkContext};
 
@@ -32,6 +33,7 @@ pub(crate) struct Ready {
     morsel_rows: u64,
     rows: u64,
     morsels: u64,
+    meter: Option<Meter>,
 }
 
 impl Ready {
@@ -48,7 +50,9 @@ impl Ready {
         let wanted = lowered.source.morsel_rows().max(1);
         let morsel_rows = morsel_rows(context.control.policy().morsels, wanted, rows, workers);
         let morsels = ranges.iter().map(|it| (it.end - it.start).div_ceil(morsel_rows)).sum();
-        Ok(Self { index: pipeline.id.index(), lowered, ranges, morsel_rows, rows, morsels })
+        let index = pipeline.id.index();
+        let meter = context.profile.then(|| Meter::new(pipeline, &lowered, &*context.machine));
+        Ok(Self { index, lowered, ranges, morsel_rows, rows, morsels, meter })
     }
 }
 
@@ -143,6 +147,22 @@ struct Body<'a> {
     local: AtomicU64,
     remote: AtomicU64,
     failed: Mutex<Option<SqlError>>,
+    /// For queries that are profiled.
+    meter: Option<&'a Meter>,
+}
+
+impl<'a> Body<'a> {
+    fn new(ready: &'a Ready, context: &'a QueryContext) -> Self {
+        Self {
+            lowered: &ready.lowered,
+            context,
+            rows_in: (0..context.scheduler.slots()).map(|_| AtomicU64::new(0)).collect(),
+            local: AtomicU64::new(0),
+            remote: AtomicU64::new(0),
+            failed: Mutex::new(None),
+            meter: ready.meter.as_ref(),
+        }
+    }
 }
 
 impl MorselBody for Body<'_> {
@@ -158,9 +178,18 @@ impl MorselBody for Body<'_> {
         machine.charge(&|| demand_of(&**source, morsel, work.node));
         let mut count = 0;
         let cancel = &self.context.control.cancel;
-        let result = source.produce(morsel.start..morsel.end, &work, &mut |batch| {
-            push(operators, &**sink, batch, &work, cancel, &mut count)
-        });
+        let rows = morsel.start..morsel.end;
+        let result = match self.meter {
+            None => source.produce(rows, &work, &mut |batch| {
+                push(operators, &**sink, batch, &work, cancel, &mut count)
+            }),
+            Some(meter) => meter.morsel(machine, morsel.end - morsel.start, || {
+                source.produce(rows, &work, &mut |batch| {
+                    let first = (&operators[..], meter.sources);
+                    push_profiled(first, &**sink, batch, &work, cancel, &mut count)
+                })
+            }),
+        };
         self.rows_in[work.slot].fetch_add(count, Ordering::Relaxed);
         match result {
             Ok(()) if sink.is_full() => ControlFlow::Break(()),
@@ -193,16 +222,7 @@ pub(crate) fn run_wave(
     context: &QueryContext,
 ) -> SqlResult<Vec<(usize, State, PipelineReport)>> {
     let control = &context.control;
-    let slots = context.scheduler.slots();
-    let body = |ready| Body {
-        lowered: ready,
-        context,
-        rows_in: (0..slots).map(|_| AtomicU64::new(0)).collect(),
-        local: AtomicU64::new(0),
-        remote: AtomicU64::new(0),
-        failed: Mutex::new(None),
-    };
-    let bodies: Vec<Body<'_>> = wave.iter().map(|it| body(&it.lowered)).collect();
+    let bodies: Vec<Body<'_>> = wave.iter().map(|it| Body::new(it, context)).collect();
     let policy = control.policy();
     let pairs = wave.iter().zip(&bodies);
     let jobs = pairs.map(|(ready, body)| scoped(ready, body, &policy, context)).collect();
@@ -218,14 +238,16 @@ pub(crate) fn run_wave(
         if control.cancel.is_cancelled() {
             return Err(cancelled(&control.cancel));
         }
+        let finished = context.machine.now() - started;
         let report = PipelineReport {
             rows: rows_in.iter().map(|it| it.load(Ordering::Relaxed)).sum(),
-            time: job.elapsed + (context.machine.now() - started),
+            time: job.elapsed + finished,
             morsels: job.morsels,
             stolen: job.stolen,
             bytes_local: local.into_inner(),
             bytes_remote: remote.into_inner(),
             source: ready.lowered.source.describe(),
+            steps: ready.meter.as_ref().map_or_else(Vec::new, |it| it.reports(finished)),
         };
         done.push((ready.index, state, report));
     }

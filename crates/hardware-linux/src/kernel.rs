@@ -3,6 +3,7 @@
 //! mbind and move_pages have no wrapper in libc (libnuma has them), so they go through `syscall`.
 
 use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 /// Length of a huge page on x86-64 and on arm64 with 4 KiB pages.
@@ -16,6 +17,27 @@ const MPOL_MF_MOVE: libc::c_ulong = 1 << 1;
 /// Bits of a node mask: more than any kernel's MAX_NUMNODES (1024).
 const MASK_BITS: usize = 1024;
 const WORD_BITS: usize = libc::c_ulong::BITS as usize;
+
+/// PERF_COUNT_HW_CPU_CYCLES.
+pub const CYCLES: u64 = 0;
+/// PERF_COUNT_HW_INSTRUCTIONS.
+pub const INSTRUCTIONS: u64 = 1;
+
+/// The first version of perf_event_attr, of which the kernel takes the rest to be zero.
+#[repr(C)]
+#[derive(Default)]
+struct CounterRequest {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup: u32,
+    breakpoint: u32,
+    address: u64,
+}
 
 /// A memory policy as mbind takes it.
 #[derive(Clone, Copy, Debug)]
@@ -235,6 +257,42 @@ pub fn thread_id() -> i32 {
 pub fn running_cpu() -> Option<u32> {
     // SAFETY: sched_getcpu reads a number; -1 says that the kernel cannot tell.
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
+/// Opens a hardware counter of the calling thread, in user mode alone, as a member of the group that `leader` leads.
+pub fn open_counter(config: u64, leader: Option<&OwnedFd>) -> io::Result<OwnedFd> {
+    const FORMAT_GROUP: u64 = 1 << 3;
+    const EXCLUDE_KERNEL: u64 = 1 << 5;
+    const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+    const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
+    let request = CounterRequest {
+        size: size_of::<CounterRequest>() as u32,
+        config,
+        read_format: FORMAT_GROUP,
+        flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
+        ..CounterRequest::default()
+    };
+    let group = leader.map_or(-1, AsRawFd::as_raw_fd);
+    // SAFETY: the kernel reads `size` bytes of the request, all of which are set, and changes nothing of ours.
+    let answer = unsafe {
+        libc::syscall(libc::SYS_perf_event_open, &raw const request, 0, -1, group, CLOSE_ON_EXEC)
+    };
+    check(answer)?;
+    // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(answer as i32) })
+}
+
+/// The counts of a group of two.
+pub fn read_counters(leader: &OwnedFd) -> io::Result<[u64; 2]> {
+    let mut counts = [0_u64; 3];
+    // SAFETY: the kernel writes at most the bytes of `counts`: how many counters there are, then their counts.
+    let answer =
+        unsafe { libc::read(leader.as_raw_fd(), counts.as_mut_ptr().cast(), size_of_val(&counts)) };
+    match usize::try_from(answer) {
+        Ok(bytes) if bytes == size_of_val(&counts) => Ok([counts[1], counts[2]]),
+        Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
 }
 
 #[cfg(test)]

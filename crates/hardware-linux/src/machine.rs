@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 
 use hardware::topology::{Cpu, LlcId, Node};
 use hardware::{
-    Advice, CpuId, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction,
-    SocketId, Topology, WorkerSpec, WorkerTeam,
+    Advice, Counters, CpuId, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy,
+    Restriction, SocketId, Topology, WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
@@ -217,6 +217,10 @@ impl Machine for LinuxMachine {
     fn now(&self) -> Nanos {
         // std reads CLOCK_MONOTONIC without entering the kernel.
         Nanos(self.opened.elapsed().as_nanos() as u64)
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        crate::counters::read()
     }
 
     fn sleep(&self, span: Nanos) {

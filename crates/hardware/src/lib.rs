@@ -14,8 +14,8 @@ pub mod topology;
 
 pub use demand::{Access, Demand, Pattern};
 pub use machine::{
-    Advice, Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step, Worker,
-    WorkerSpec, WorkerTeam,
+    Advice, Counters, Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step,
+    Worker, WorkerSpec, WorkerTeam,
 };
 pub use performance::{CacheStep, Latency, Matrix, Performance};
 pub use topology::{CpuId, LlcId, NodeId, SocketId, Topology};

@@ -102,6 +102,15 @@ pub trait WorkerTeam: Send + Sync {
     fn join(&self);
 }
 
+/// What a thread has done since some moment, by the counters of its processor. Work in the kernel is left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Clock cycles.
+    pub cycles: u64,
+    /// Instructions that were completed.
+    pub instructions: u64,
+}
+
 /// A call that the OS or the container refuses. The database runs on without it and says so.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Restriction {
@@ -187,6 +196,10 @@ pub trait Machine: Send + Sync {
     fn confine(&self, _cpus: &[CpuId]) {}
     /// The hardware thread that the calling worker is on at this moment; `None` where that is the one it was started on.
     fn running_cpu(&self) -> Option<CpuId> {
+        None
+    }
+    /// The counters of the calling thread; `None` where they cannot be read, as in most virtual machines.
+    fn counters(&self) -> Option<Counters> {
         None
     }
     /// Tells whoever watches the machine from outside that a phase to count accesses in begins or ends. Nothing happens

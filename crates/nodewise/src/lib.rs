@@ -19,7 +19,7 @@ pub mod picture;
 mod placement;
 mod plan_cache;
 mod prepared;
-mod profile;
+pub mod profile;
 mod progress;
 mod result;
 mod running;

@@ -20,6 +20,8 @@ pub struct Settings {
     pub plan_cache: bool,
     /// Which texts of the tables that this session makes are compressed.
     pub text_compression: TextCompression,
+    /// Whether the steps of pipelines are measured.
+    pub profile: bool,
     /// How tables that this session makes are placed where it says nothing else.
     pub default_placement: Placement,
 }
@@ -77,6 +79,7 @@ impl Default for Settings {
             scheduling: Scheduling::default(),
             access_counting: false,
             plan_cache: true,
+            profile: false,
         }
     }
 }
@@ -86,6 +89,7 @@ const PRIORITY: &str = "priority";
 const ACCESS_COUNTING: &str = "access_counting";
 const PLAN_CACHE: &str = "plan_cache";
 const TEXT_COMPRESSION: &str = "text_compression";
+const PROFILE: &str = "profile";
 const DEFAULT_PLACEMENT: &str = "default_placement";
 
 impl Settings {
@@ -114,6 +118,7 @@ impl Settings {
             ACCESS_COUNTING => {
                 self.access_counting = switch(value).ok_or_else(|| invalid("on or off"))?;
             }
+            PROFILE => self.profile = switch(value).ok_or_else(|| invalid("on or off"))?,
             PLAN_CACHE => {
                 self.plan_cache = switch(value).ok_or_else(|| invalid("on or off"))?;
             }
@@ -138,6 +143,7 @@ impl Settings {
             ACCESS_COUNTING => self.access_counting = defaults.access_counting,
             PLAN_CACHE => self.plan_cache = defaults.plan_cache,
             TEXT_COMPRESSION => self.text_compression = defaults.text_compression,
+            PROFILE => self.profile = defaults.profile,
             DEFAULT_PLACEMENT => self.default_placement = defaults.default_placement,
             _ => return Err(unknown(name)),
         }
@@ -171,6 +177,11 @@ impl Settings {
                 name: TEXT_COMPRESSION,
                 value: self.text_compression.name().to_owned(),
                 description: "which near-unique texts of new tables are compressed: auto, off, all",
+            },
+            Setting {
+                name: PROFILE,
+                value: on_or_off(self.profile),
+                description: "measures the steps of pipelines, as EXPLAIN ANALYZE does by itself",
             },
             Setting {
                 name: DEFAULT_PLACEMENT,

@@ -15,6 +15,7 @@ use crate::index_ddl::NewIndex;
 use crate::parallel::LoadTeam;
 use crate::plan_cache::CachedPlan;
 use crate::prepared::tables_of;
+use crate::profile::{Scale, actuals};
 use crate::result::{schema_of, to_record_batches};
 use crate::scheduling::{list_of_database, set_of_database};
 use crate::session::done;
@@ -223,9 +224,15 @@ impl Session {
         format: ExplainFormat,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let (plan, actuals, profile): (Plan, Option<Vec<_>>, _) = if analyze {
-            let Finished { plan, executed, profile, .. } = self.run_query(query, cancel)?;
-            let actuals = executed.reports.iter().map(crate::profile::actuals).collect();
+        let mut note = String::new();
+        let (plan, reports, profile): (Plan, Option<Vec<_>>, _) = if analyze {
+            let before = std::mem::replace(&mut self.settings.profile, true);
+            let finished = self.run_query(query, cancel);
+            self.settings.profile = before;
+            let Finished { plan, executed, profile, .. } = finished?;
+            let scale = Scale::of(&self.database);
+            note = scale.note();
+            let actuals = executed.reports.iter().map(|it| actuals(it, &scale)).collect();
             (plan, Some(actuals), profile)
         } else {
             let catalog = StatementCatalog::new(self);
@@ -233,11 +240,12 @@ impl Session {
             (self.database.planner.plan_query(query, &catalog)?, None, QueryProfile::default())
         };
         let (text, json);
-        let actuals = |id: plan::PipelineId| actuals.as_ref().map(|it| it[id.index()].clone());
+        let actuals = |id: plan::PipelineId| reports.as_ref().map(|it| it[id.index()].clone());
         let lines = match format {
             ExplainFormat::Text => {
                 text = plan::explain::text(&plan, &actuals);
-                text.lines().collect()
+                let note = (!note.is_empty()).then_some(note.as_str());
+                text.lines().chain(note).collect()
             }
             ExplainFormat::Json => {
                 json = plan::explain::json(&plan, &actuals);
@@ -301,6 +309,7 @@ impl Session {
             tables,
             traffic: self.database.traffic.clone(),
             control: self.control(cancel),
+            profile: self.settings.profile,
         };
         execute(plan, &context)
     }

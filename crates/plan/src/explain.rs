@@ -24,6 +24,27 @@ pub struct PipelineActuals {
     pub remote_bytes: u64,
     /// What the source learned, a line; empty when it has nothing to say.
     pub source: String,
+    /// Where the time went, step by step.
+    pub steps: Vec<StepActuals>,
+}
+
+/// What one step of a pipeline took, all workers together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepActuals {
+    /// What it does.
+    pub name: String,
+    /// Time, in nanoseconds.
+    pub nanos: u64,
+    /// Rows that it was given.
+    pub rows: u64,
+    /// Rows that it handed on, where they are counted.
+    pub rows_out: Option<u64>,
+    /// Bytes of columns that it read.
+    pub bytes: u64,
+    /// Clock cycles, counted or estimated.
+    pub cycles: Option<f64>,
+    /// Bytes a nanosecond as a share of what the machine can read, where that is known.
+    pub bandwidth: Option<f64>,
 }
 
 /// The plan as text, one block per pipeline. `actuals` gives what happened in a pipeline that has run.
@@ -49,9 +70,72 @@ pub fn text(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>
             if !it.source.is_empty() {
                 let _ = writeln!(out, "  source: {}", it.source);
             }
+            steps_table(&it.steps).lines().for_each(|line| {
+                let _ = writeln!(out, "  {line}");
+            });
         }
     }
     out
+}
+
+/// Steps as a table; empty when there are none.
+pub fn steps_table(steps: &[StepActuals]) -> String {
+    let mut out = String::new();
+    if steps.is_empty() {
+        return out;
+    }
+    let all: u64 = steps.iter().map(|it| it.nanos).sum();
+    let width = steps.iter().map(|it| it.name.len()).max().unwrap_or(0).max(4);
+    let _ = writeln!(
+        out,
+        "{:width$} {:>10} {:>6} {:>11} {:>11} {:>8} {:>10} {:>7} {:>9}",
+        "step", "time ms", "share", "rows", "rows out", "ns/row", "cycles/row", "GB/s", "bandwidth"
+    );
+    for it in steps {
+        let per_row = |value: f64| match it.rows {
+            0 => "-".to_owned(),
+            rows => format!("{:.2}", value / rows as f64),
+        };
+        let speed = match (it.bytes, it.nanos) {
+            (0, _) | (_, 0) => "-".to_owned(),
+            (bytes, nanos) => format!("{:.1}", bytes as f64 / nanos as f64),
+        };
+        let _ = writeln!(
+            out,
+            "{:width$} {:>10.3} {:>6} {:>11} {:>11} {:>8} {:>10} {speed:>7} {:>9}",
+            it.name,
+            it.nanos as f64 / 1e6,
+            percent(it.nanos as f64 / all.max(1) as f64),
+            it.rows,
+            it.rows_out.map_or_else(|| "-".to_owned(), |it| it.to_string()),
+            per_row(it.nanos as f64),
+            it.cycles.map_or_else(|| "-".to_owned(), per_row),
+            it.bandwidth.map_or_else(|| "-".to_owned(), percent),
+        );
+    }
+    out
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+fn steps_json(steps: &[StepActuals]) -> String {
+    let number = |it: Option<f64>| it.map_or_else(|| "null".to_owned(), |it| format!("{it:.4}"));
+    let step = |it: &StepActuals| {
+        let rows_out = it.rows_out.map_or_else(|| "null".to_owned(), |it| it.to_string());
+        format!(
+            "{{\"step\": {}, \"nanos\": {}, \"rows\": {}, \"rows_out\": {rows_out}, \"bytes\": {}, \
+             \"cycles\": {}, \"bandwidth\": {}}}",
+            quoted(&it.name),
+            it.nanos,
+            it.rows,
+            it.bytes,
+            number(it.cycles),
+            number(it.bandwidth)
+        )
+    };
+    steps.iter().map(step).collect::<Vec<_>>().join(", ")
 }
 
 /// The plan as a JSON document with the same content.
@@ -75,14 +159,15 @@ pub fn json(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>
             let _ = write!(
                 out,
                 ", \"actual\": {{\"rows\": {}, \"nanos\": {}, \"morsels\": {}, \"stolen\": {}, \
-                 \"local_bytes\": {}, \"remote_bytes\": {}, \"source\": {}}}",
+                 \"local_bytes\": {}, \"remote_bytes\": {}, \"source\": {}, \"steps\": [{}]}}",
                 it.rows,
                 it.nanos,
                 it.morsels,
                 it.stolen,
                 it.local_bytes,
                 it.remote_bytes,
-                quoted(&it.source)
+                quoted(&it.source),
+                steps_json(&it.steps)
             );
         }
         out.push('}');

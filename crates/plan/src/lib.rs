@@ -12,7 +12,7 @@ mod parameters;
 pub mod pipeline;
 pub mod validate;
 
-pub use explain::PipelineActuals;
+pub use explain::{PipelineActuals, StepActuals};
 pub use expression::{ArrowFunction, BinaryOperator, DateField, Expr, ExprKind, UnaryOperator};
 pub use pipeline::{
     Aggregate, AggregateFunction, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn,

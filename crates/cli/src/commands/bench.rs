@@ -10,6 +10,7 @@ use bench::report::{Facts, run_json};
 use bench::tpch::{default_folder, judge, select};
 use bench::workload::{load_tables, queries_in, tables_in};
 use hardware::{Machine, MachineError};
+use nodewise::profile::{Scale, by_kind, steps_table};
 use nodewise::{Database, Session};
 use stdx::sync::Arc;
 use stdx::{Bytes, Nanos};
@@ -38,6 +39,9 @@ pub fn tpch(options: &TpchArguments) -> Result<bool, Failure> {
     let (threads, plan_cache) = (database.workers(), options.plan_cache);
     let facts = Facts { scale: Some(scale), threads, plan_cache, loaded, peak };
     print_times(&database, &facts, &records)?;
+    if options.profile {
+        print_profile(&mut session, &records, options.runs)?;
+    }
     write_json(options.json.as_deref(), &run_json(&facts, &records, false))?;
     report_faults(&records);
     Ok(records.iter().all(|it| matches!(it.verdict, Verdict::Right | Verdict::Unchecked)))
@@ -57,6 +61,9 @@ pub fn workload(options: &WorkloadArguments) -> Result<bool, Failure> {
     let (threads, plan_cache) = (database.workers(), options.plan_cache);
     let facts = Facts { scale: None, threads, plan_cache, loaded, peak };
     print_times(&database, &facts, &records)?;
+    if options.profile {
+        print_profile(&mut session, &records, options.runs)?;
+    }
     write_json(options.json.as_deref(), &run_json(&facts, &records, true))?;
     report_faults(&records);
     Ok(records.iter().all(|it| it.verdict == Verdict::Unchecked))
@@ -119,6 +126,35 @@ fn print_times(database: &Database, facts: &Facts, records: &[QueryRecord]) -> R
         loaded.time,
         loaded.bytes,
     )?;
+    Ok(())
+}
+
+/// Where the time of each query goes, and of all of them.
+fn print_profile(
+    session: &mut Session,
+    records: &[QueryRecord],
+    runs: usize,
+) -> Result<(), Failure> {
+    let database = session.database().clone();
+    let mut out = stdout().lock();
+    let mut profiles = Vec::new();
+    for record in records {
+        let (lines, profile) = record.profile(session, runs)?;
+        writeln!(out, "\n{}", record.name)?;
+        lines.iter().try_for_each(|it| writeln!(out, "  {it}"))?;
+        profiles.push(profile);
+    }
+    let workers = database.workers();
+    let mut scale = Scale::of(&database);
+    if scale.bandwidth.is_none() {
+        const BYTES: Bytes = Bytes(256 << 20);
+        let failed = |error: MachineError| Failure::Other(error.to_string());
+        let bench = ReadBench::new(database.machine().clone(), BYTES).map_err(failed)?;
+        let speed = bench.measure(workers, 5).map_err(failed)?.gigabytes_per_second();
+        scale = scale.with_bandwidth(speed, workers);
+    }
+    writeln!(out, "\nAll queries by kind of step; {}", scale.note())?;
+    write!(out, "{}", steps_table(&by_kind(&profiles, workers, &scale)))?;
     Ok(())
 }
 

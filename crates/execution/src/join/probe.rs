@@ -228,6 +228,18 @@ impl Operator for ProbeOperator {
         *self.scratch.lock(context.slot) = Some(scratch);
         Ok(())
     }
+
+    fn describe(&self) -> String {
+        let kind = match self.kind {
+            JoinKind::Inner => "inner",
+            JoinKind::Left => "left",
+            JoinKind::Semi => "semi",
+            JoinKind::Anti | JoinKind::AntiNullAware => "anti",
+            JoinKind::Mark { .. } | JoinKind::MarkBuild => "mark",
+        };
+        let residual = if self.residual.is_some() { ", with a condition" } else { "" };
+        format!("{kind}, {}{residual}", self.table.describe())
+    }
 }
 
 impl ProbeOperator {

@@ -30,7 +30,7 @@ use crate::lower::States;
 use crate::scan::decode::Rows;
 use crate::scan::part::{PartScan, View, parts_of_key, table_shape};
 use crate::scan::predicate::CodePredicate;
-use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
+use crate::{BATCH_ROWS, Batch, Layout, Next, Source, StepName, Vector, WorkContext, profile};
 
 /// The rows of a table that pass some predicates. Rows are numbered by their positions in the table.
 pub struct ScanSource {
@@ -39,7 +39,9 @@ pub struct ScanSource {
     parts: Vec<PartScan>,
     output: Vec<usize>,
     layout: Layout,
+    /// The most of any part.
     predicates: usize,
+    residuals: usize,
     blocks_skipped: AtomicU64,
     rows_passed: AtomicU64,
 }
@@ -50,13 +52,15 @@ impl ScanSource {
     pub(crate) fn new(scan: &Scan, table: Arc<Table>, states: &States<'_>) -> SqlResult<Self> {
         let shapes: Layout = scan.columns.iter().map(|&id| table_shape(&table, id)).collect();
         let of_key = parts_of_key(scan, &table, states)?;
-        let (mut parts, mut predicates, mut blocks_skipped) = (Vec::new(), 0, 0);
+        let (mut parts, mut blocks_skipped) = (Vec::new(), 0);
+        let (mut predicates, mut residuals) = (0, 0);
         for (number, part) in table.parts().iter().enumerate() {
             let found = match &of_key {
                 Some(parts) if !parts.contains(&number) => None,
                 _ => Some(PartScan::new(scan, part, &shapes, states)?),
             };
             predicates = predicates.max(found.as_ref().map_or(0, PartScan::predicates));
+            residuals = residuals.max(found.as_ref().map_or(0, PartScan::residuals));
             match found.filter(|it| !it.is_empty()) {
                 Some(part) => parts.push(part),
                 None => blocks_skipped += part.rows().div_ceil(BLOCK_ROWS) as u64,
@@ -68,6 +72,7 @@ impl ScanSource {
             parts,
             output: scan.output.clone(),
             predicates,
+            residuals,
             blocks_skipped: AtomicU64::new(blocks_skipped),
             rows_passed: AtomicU64::new(0),
         })
@@ -83,7 +88,7 @@ impl ScanSource {
     fn select(&self, view: &View, start: usize, rows: usize, words: &mut [u64]) -> usize {
         let block = start / BLOCK_ROWS;
         let mut begun = false;
-        for predicate in &view.predicates {
+        for (place, predicate) in view.predicates.iter().enumerate() {
             match predicate.by_zone(block) {
                 Some(false) => {
                     self.blocks_skipped.fetch_add(1, Ordering::Relaxed);
@@ -91,7 +96,10 @@ impl ScanSource {
                 }
                 Some(true) => {}
                 None => {
+                    let bytes = if profile::is_on() { predicate.bytes(rows) } else { 0 };
+                    let scan = profile::enter(1 + place, rows, bytes);
                     predicate.scan(start, rows, words, begun);
+                    profile::leave(scan, if profile::is_on() { bitmap::count(words) } else { 0 });
                     begun = true;
                     if !bitmap::any(words) {
                         return 0;
@@ -141,13 +149,14 @@ impl ScanSource {
         let sequence = (window.first + start) as u64;
         let is_dense = |count: usize| count.saturating_mul(SPARSE) >= len;
         if view.residual.is_empty() && is_dense(count) {
-            let columns = view.pick_all(&self.output, start, len, &Rows::Marked(words, count));
+            let columns = self.decode(view, start, len, &Rows::Marked(words, count), count);
             return next(Batch { rows: count, columns, sequence });
         }
         let mut places = vec![0; count];
         bitmap::positions(words, len, &mut places);
         let mut chosen = Vec::new();
-        for residual in &view.residual {
+        for (place, residual) in view.residual.iter().enumerate() {
+            let scan = profile::enter(1 + self.predicates + place, places.len(), 0);
             let rows = match places.len() == count && is_dense(count) {
                 true => Rows::Marked(words, count),
                 false => Rows::Places(&places),
@@ -158,6 +167,7 @@ impl ScanSource {
             if chosen.len() < places.len() {
                 places = chosen.iter().map(|&it| places[it as usize]).collect();
             }
+            profile::leave(scan, places.len());
             if places.is_empty() {
                 return Ok(());
             }
@@ -166,11 +176,32 @@ impl ScanSource {
         let columns = if is_dense(left) {
             let mut words = vec![0; bitmap::words_for(len)];
             places.iter().for_each(|&it| bitmap::set(&mut words, it as usize));
-            view.pick_all(&self.output, start, len, &Rows::Marked(&words, left))
+            self.decode(view, start, len, &Rows::Marked(&words, left), left)
         } else {
-            view.pick_all(&self.output, start, len, &Rows::Places(&places))
+            self.decode(view, start, len, &Rows::Places(&places), left)
         };
         next(Batch { rows: left, columns, sequence })
+    }
+
+    /// The columns that leave the scan, of `count` rows of a window.
+    fn decode(
+        &self,
+        view: &View,
+        start: usize,
+        len: usize,
+        rows: &Rows<'_>,
+        count: usize,
+    ) -> Vec<Arc<Vector>> {
+        let step = 1 + self.predicates + self.residuals;
+        // Single rows are fetched from here and there: the bytes of all would say nothing.
+        let bytes = match rows {
+            Rows::Marked(..) if profile::is_on() => view.packed_bytes(&self.output, len),
+            _ => 0,
+        };
+        let scan = profile::enter(step, count, bytes);
+        let columns = view.pick_all(&self.output, start, len, rows);
+        profile::leave(scan, count);
+        columns
     }
 }
 
@@ -274,6 +305,22 @@ impl Source for ScanSource {
         let rows = rows.start as usize - part.first..rows.end as usize - part.first;
         part.view(reader).bytes_read(rows, &mut nodes);
         nodes
+    }
+
+    /// Predicates of parts with encodings of their own may differ: those of the first part name them.
+    fn steps(&self) -> Vec<StepName> {
+        let first = self.parts.first();
+        let predicate = |place| match first.and_then(|it| it.predicate(place)) {
+            Some(predicate) => StepName { kind: predicate.kind(), detail: predicate.describe() },
+            None => StepName { kind: "predicate", detail: String::new() },
+        };
+        let step = |kind| StepName { kind, detail: String::new() };
+        let mut steps: Vec<StepName> = (0..self.predicates).map(predicate).collect();
+        steps.extend((0..self.residuals).map(|_| step("condition")));
+        let bits = first.map_or(0, |it| it.bits(&self.output));
+        let detail = format!("{} columns, {bits} bits", self.output.len());
+        steps.push(StepName { kind: "decode", detail });
+        steps
     }
 
     fn describe(&self) -> String {

@@ -86,6 +86,19 @@ impl PartScan {
         self.own.predicates.len()
     }
 
+    pub(super) fn residuals(&self) -> usize {
+        self.own.residual.len()
+    }
+
+    pub(super) fn predicate(&self, place: usize) -> Option<&CodePredicate> {
+        self.own.predicates.get(place)
+    }
+
+    /// Bits of a row in some columns.
+    pub(super) fn bits(&self, columns: &[usize]) -> u32 {
+        self.own.bits(columns)
+    }
+
     /// What workers of a node read.
     #[inline]
     pub(super) fn view(&self, node: NodeId) -> &View {
@@ -163,6 +176,15 @@ impl View {
     /// The columns as the part has them.
     pub(super) fn columns(&self) -> impl Iterator<Item = &Arc<Column>> {
         self.columns.iter().map(|it| &it.column)
+    }
+
+    fn bits(&self, columns: &[usize]) -> u32 {
+        columns.iter().map(|&it| self.columns[it].column.bits()).sum()
+    }
+
+    /// Bytes of `rows` rows of some columns, as packed.
+    pub(super) fn packed_bytes(&self, columns: &[usize], rows: usize) -> u64 {
+        rows as u64 * u64::from(self.bits(columns)) / 8
     }
 
     /// The column with the most bits a row.

@@ -244,6 +244,29 @@ impl CodePredicate {
         }
     }
 
+    /// What it is, in a word for profiles.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Range { .. } => "range",
+            Self::RawRange { .. } => "raw range",
+            Self::Set { .. } => "set",
+            Self::Compare { .. } => "compare",
+        }
+    }
+
+    /// The columns it reads and how wide their codes are, for profiles.
+    pub fn describe(&self) -> String {
+        let column = |it: &&Arc<Column>| format!("{} ({} bits)", it.name, it.bits());
+        self.columns().iter().map(column).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Bytes of `rows` rows in its columns, as packed.
+    pub fn bytes(&self, rows: usize) -> u64 {
+        let bits = |it: &&Arc<Column>| rows as u64 * u64::from(it.bits());
+        self.columns().iter().map(bits).sum::<u64>() / 8
+    }
+
     /// What a block's zone says: `Some(false)` no row passes, `Some(true)` every row does.
     pub fn by_zone(&self, block: usize) -> Option<bool> {
         let (column, low, high, dense) = match self {
