@@ -24,6 +24,23 @@ fn all_files_load_and_say_what_was_published_where() {
     }
 }
 
+/// Who changes an experiment makes docs/experiments.md anew.
+#[test]
+fn the_document_is_about_these_files() {
+    let document = include_str!("../../../docs/experiments.md");
+    for name in experiment::names() {
+        let it = Experiment::by_name(name).unwrap();
+        assert!(
+            document.contains(&format!("\n## {name}\n\n{}: {}.", it.figure, it.title)),
+            "{name}"
+        );
+        for claim in &it.claims {
+            assert!(document.contains(&claim.says) && document.contains(&claim.source), "{name}");
+            assert!(document.contains(&claim.why), "{name}: {}", claim.why);
+        }
+    }
+}
+
 /// The quick ones; `nodewise simulate all` runs them all, with all clients.
 #[test]
 fn directions_hold() {
