@@ -6,11 +6,14 @@
 //! - Invariant: no time is reported for a query whose answer is wrong without saying so beside it.
 //! - Invariant: the data are in memory before the first time is taken.
 //!
-//! Reading order: [`record`], [`workload`], [`tpch`], [`scans`], [`report`], [`memory`], [`scheduling`].
+//! Reading order: [`record`], [`workload`], [`tpch`], [`scans`], [`report`], [`memory`], [`primitives`], [`fixed`],
+//! [`scheduling`].
 #![forbid(unsafe_code)]
 
+pub mod fixed;
 pub mod memory;
 pub mod page_map;
+pub mod primitives;
 pub mod record;
 pub mod report;
 pub mod scans;

@@ -53,6 +53,10 @@ pub enum BenchCommand {
     Workload(WorkloadArguments),
     /// The bandwidth at which the machine reads memory
     Memory(MemoryArguments),
+    /// Each primitive by itself: rows a second, and the share of what memory can deliver
+    Primitives(PrimitivesArguments),
+    /// Statements whose work is next to nothing: what planning and running cost in any case
+    Fixed(FixedArguments),
     /// Many clients that scan columns of many widths
     Scans(ScansArguments),
     /// The scheduler: its cost, morsel sizes, an intruder on a core, query streams, the trace
@@ -217,6 +221,35 @@ pub struct MemoryArguments {
     /// MiB to read in a pass
     #[arg(long, value_name = "MIB", default_value = "1024", value_parser = at_least_one)]
     pub mib: usize,
+}
+
+/// `nodewise bench primitives`.
+#[derive(Args, Debug)]
+pub struct PrimitivesArguments {
+    /// MiB of packed codes for the kernels
+    #[arg(long, value_name = "MIB", default_value = "64", value_parser = at_least_one)]
+    pub mib: usize,
+    /// Rows of the table for joins and groups, up to 10 million
+    #[arg(long, value_name = "N", default_value = "4000000", value_parser = at_least_one)]
+    pub rows: usize,
+    /// Passes, of which the best counts
+    #[arg(long, value_name = "N", default_value = "3", value_parser = at_least_one)]
+    pub runs: usize,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+}
+
+/// `nodewise bench fixed`.
+#[derive(Args, Debug)]
+pub struct FixedArguments {
+    /// Rows of the table with a key, up to 10 million
+    #[arg(long, value_name = "N", default_value = "1000000", value_parser = at_least_one)]
+    pub rows: usize,
+    /// Runs of each statement
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = at_least_one)]
+    pub runs: usize,
+    #[command(flatten)]
+    pub pool: PoolArguments,
 }
 
 /// `nodewise bench scheduling`.
@@ -445,6 +478,8 @@ mod tests {
         assert!(
             parse("nodewise bench workload --data d --queries q --plan-cache --profile").is_ok()
         );
+        assert!(parse("nodewise bench primitives --mib 64 --rows 1000 --runs 1").is_ok());
+        assert!(parse("nodewise bench fixed --rows 1000 --runs 1").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 d").is_ok());
         assert!(parse("nodewise probe --quick --json --output f").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 --out d").is_ok());

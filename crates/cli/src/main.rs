@@ -43,6 +43,10 @@ fn main() -> ExitCode {
         }
         Some(Command::Trace(options)) => commands::trace::run(&options),
         Some(Command::Bench(BenchCommand::Memory(options))) => commands::bench::memory(&options),
+        Some(Command::Bench(BenchCommand::Primitives(options))) => {
+            commands::primitives::primitives(&options)
+        }
+        Some(Command::Bench(BenchCommand::Fixed(options))) => commands::primitives::fixed(&options),
         Some(Command::Bench(BenchCommand::Scans(options))) => commands::scans::scans(&options),
         Some(Command::Simulate(options)) => commands::simulate::run(&options),
         Some(Command::Bench(BenchCommand::Scheduling(options))) => {

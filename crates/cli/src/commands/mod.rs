@@ -4,6 +4,7 @@ pub mod bench;
 pub mod demo;
 pub mod generate;
 pub mod placement;
+pub mod primitives;
 pub mod probe;
 pub mod scans;
 pub mod scheduling;
