@@ -14,6 +14,7 @@ use crate::project::ProjectOperator;
 use crate::query::QueryContext;
 use crate::scan::ScanSource;
 use crate::scan::index::IndexSource;
+use crate::scan::repeated::Repeated;
 use crate::sort::{CompiledSortKey, SortSink};
 use crate::{Layout, Operator, Rows, Sink, Source, State};
 
@@ -78,6 +79,7 @@ pub fn lower(
     plan: &Plan,
     pipeline: &Pipeline,
     states: &[Option<State>],
+    repeated: &Repeated,
     context: &QueryContext,
 ) -> SqlResult<Lowered> {
     let states = States(states);
@@ -90,7 +92,7 @@ pub fn lower(
         let sink = Box::new(source.sink());
         return Ok(Lowered { source: Box::new(source), operators: Vec::new(), sink });
     }
-    let (source, ordered) = lower_source(&pipeline.source, &states, context)?;
+    let (source, ordered) = lower_source(&pipeline.source, &states, repeated, context)?;
     let mut layout = source.layout().clone();
     let mut operators = Vec::with_capacity(pipeline.operators.len());
     for operator in &pipeline.operators {
@@ -120,6 +122,7 @@ fn asked_first(plan: &Plan, id: PipelineId) -> Option<&Expr> {
 fn lower_source(
     source: &PlanSource,
     states: &States<'_>,
+    repeated: &Repeated,
     context: &QueryContext,
 ) -> SqlResult<(Box<dyn Source>, bool)> {
     Ok(match source {
@@ -130,7 +133,10 @@ fn lower_source(
             let found = IndexSource::new(scan, table, states)?;
             match found {
                 Some(source) => (Box::new(source) as Box<dyn Source>, false),
-                None => (Box::new(ScanSource::new(scan, table.clone(), states)?) as _, false),
+                None => {
+                    let source = ScanSource::sharing(scan, table.clone(), states, repeated)?;
+                    (Box::new(source) as _, false)
+                }
             }
         }
         PlanSource::Read(from) => {

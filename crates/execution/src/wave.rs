@@ -19,6 +19,7 @@ use crate::control::cancelled;
 use crate::lower::{Lowered, lower};
 use crate::profile::Meter;
 use crate::query::{PipelineReport, QueryContext, push, push_profiled};
+use crate::scan::repeated::Repeated;
 use crate::team::{JobSettings, QueryTeam, ScopedJob, check_outcome, run_scoped};
 use crate::{Source, State, WorkContext};
 
@@ -41,9 +42,10 @@ impl Ready {
         plan: &Plan,
         pipeline: &Pipeline,
         states: &[Option<State>],
+        repeated: &Repeated,
         context: &QueryContext,
     ) -> SqlResult<Self> {
-        let lowered = lower(plan, pipeline, states, context)?;
+        let lowered = lower(plan, pipeline, states, repeated, context)?;
         let ranges = lowered.source.ranges();
         let rows = ranges.iter().map(|it| it.end - it.start).sum();
         let workers = context.scheduler.workers() as u64;
@@ -73,6 +75,7 @@ pub(crate) struct Waves<'a> {
     /// For each pipeline those that read its state.
     readers: Vec<Vec<usize>>,
     begun: Vec<bool>,
+    repeated: Repeated,
     /// Lowered pipelines that turned out to be too wide to run beside another.
     prepared: Vec<Option<Ready>>,
 }
@@ -87,7 +90,8 @@ impl<'a> Waves<'a> {
             }
         }
         let prepared = (0..count).map(|_| None).collect();
-        Self { plan, context, readers, begun: vec![false; count], prepared }
+        let repeated = Repeated::of(plan, context);
+        Self { plan, context, readers, begun: vec![false; count], repeated, prepared }
     }
 
     /// The next pipelines to run; `None` when all have run. Those of the wave before must be done.
@@ -134,7 +138,10 @@ impl<'a> Waves<'a> {
     fn take(&mut self, index: usize, states: &[Option<State>]) -> SqlResult<Ready> {
         match self.prepared[index].take() {
             Some(ready) => Ok(ready),
-            None => Ready::new(self.plan, &self.plan.pipelines[index], states, self.context),
+            None => {
+                let pipeline = &self.plan.pipelines[index];
+                Ready::new(self.plan, pipeline, states, &self.repeated, self.context)
+            }
         }
     }
 }

@@ -223,6 +223,13 @@ impl Groups {
         self.accumulators.iter_mut().for_each(|it| it.resize(groups));
     }
 
+    /// Drops the groups that are not there, where numbers are keys.
+    fn pack(&mut self) {
+        if let Some(places) = self.table.pack() {
+            self.accumulators.iter_mut().for_each(|it| *it = it.take(&places));
+        }
+    }
+
     /// Takes everything out and begins anew; with `goes_on` keys are expected to go on rising.
     fn set_aside(&mut self, fresh: (Vec<Accumulator>, Vec<DistinctSet>), goes_on: bool) -> Self {
         Self {
@@ -285,7 +292,12 @@ impl Sink for AggregateSink {
                 _ => accumulator.update(rows, column.map(|it| &**it), valid),
             }
         }
-        if groups.is_large() {
+        if let Some(dense) = groups.table.dense().filter(|_| !plan.any) {
+            let fresh = plan.groups_without_table();
+            aside.push(groups.set_aside(fresh, false));
+            groups.table = dense;
+            groups.resize();
+        } else if groups.is_large() {
             let (fresh, rising) = (plan.groups_without_table(), groups.table.is_rising());
             let done = groups.set_aside(fresh, rising);
             aside.push(if rising { done } else { by_partition(plan, done) });
@@ -295,7 +307,8 @@ impl Sink for AggregateSink {
 
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {
         let mut all: Vec<Groups> = Vec::new();
-        for local in self.locals.take_all() {
+        for mut local in self.locals.take_all() {
+            local.groups.pack();
             all.extend(local.aside);
             if local.groups.table.len() > 0 {
                 all.push(local.groups);

@@ -19,7 +19,7 @@ pub struct GroupTable {
     rows: usize,
     /// Whether a key may come twice.
     repeats: bool,
-    /// Bits of the keys, when an array finds groups as soon as there are many.
+    /// Bits of the keys, when an array of all of them pays as soon as there are many groups.
     array: Option<u32>,
 }
 
@@ -33,6 +33,9 @@ enum Index {
     /// Keys have come in rising order, run after run: a row begins a group if its key is not the last one. A key may come
     /// again in another run.
     Rising { runs: Vec<u32>, block: u64 },
+    /// The number of a group is its key: no search, and no branch on whether a key is new. A bit for each key that is
+    /// there; the table must be packed before anyone asks for its keys.
+    Dense { present: Vec<u64> },
     /// Each row is a group, because keys hardly repeated; so many tables more are filled like this before looking again.
     Listed { tables: u32 },
 }
@@ -93,7 +96,7 @@ impl GroupTable {
         let pays = self.rows >= self.len() * ROWS_PER_GROUP_MIN;
         let mut left = Index::Single;
         match &mut self.index {
-            Index::Single => {}
+            Index::Single | Index::Dense { .. } => {}
             Index::Direct { entries, .. } => entries.fill(0),
             Index::Hash { entries, .. } if pays => entries.fill(0),
             Index::Listed { tables } if *tables > 0 => *tables -= 1,
@@ -193,12 +196,31 @@ impl GroupTable {
         }
     }
 
-    /// Groups so far.
+    /// Groups so far; when their numbers are their keys, all that there may be.
     pub fn len(&self) -> usize {
-        match &self.keys {
-            Keys::Packed(it) => it.len(),
-            Keys::Bytes(it) => it.len(),
+        match (&self.index, &self.keys) {
+            (Index::Dense { present }, _) => present.len() * 64,
+            (_, Keys::Packed(it)) => it.len(),
+            (_, Keys::Bytes(it)) => it.len(),
         }
+    }
+
+    /// An empty table whose groups are numbered by their keys, when there are so many groups that it pays.
+    pub fn dense(&self) -> Option<Self> {
+        let bits = self.array.filter(|_| self.is_hashed() && self.len() >= ARRAY_GROUPS_MIN)?;
+        let (keys, hashes) = (Keys::Packed(Vec::new()), Vec::new());
+        let index = Index::Dense { present: vec![0; 1 << (bits - 6)] };
+        Some(Self { index, keys, hashes, rows: 0, repeats: true, array: None })
+    }
+
+    /// The groups that are there, when numbers are keys: from now on these are the groups, in the order of their keys.
+    pub fn pack(&mut self) -> Option<Vec<u32>> {
+        let Index::Dense { present } = &self.index else { return None };
+        let mut places = vec![0; bitpack::bitmap::count(present)];
+        bitpack::bitmap::positions(present, present.len() * 64, &mut places);
+        self.keys = Keys::Packed(places.iter().map(|&it| it.into()).collect());
+        self.index = Index::Single;
+        Some(places)
     }
 
     /// Whether the table should be set aside when it outgrows the cache: groups are found by hash, or only listed.
@@ -251,27 +273,19 @@ impl GroupTable {
                     let goes_on = runs.last().is_some_and(|&it| (it as usize) < known.len());
                     numbers_of_runs(keys, goes_on, known, groups);
                 }
+                Index::Dense { present } => {
+                    for &key in keys {
+                        present[(key / 64) as usize] |= 1 << (key % 64);
+                    }
+                    groups.extend(keys.iter().map(|&key| key as u32));
+                }
                 Index::Hash { .. } | Index::Listed { .. } => {
                     self.insert_words(keys, groups);
-                    self.hash_to_array();
                 }
             },
             (Keys::Bytes(_), Keys::Bytes(keys)) => self.insert_bytes(keys, groups),
             _ => unreachable!("invariant: keys are held as their layout says"),
         }
-    }
-
-    /// Finds groups through an array from now on, if the domain allows and there are many.
-    fn hash_to_array(&mut self) {
-        let (Keys::Packed(known), Some(bits)) = (&self.keys, self.array) else { return };
-        if known.len() < ARRAY_GROUPS_MIN {
-            return;
-        }
-        let mut entries = vec![0; 1 << bits];
-        for (group, &key) in known.iter().enumerate() {
-            entries[key as usize] = group as u32 + 1;
-        }
-        (self.index, self.array) = (Index::Direct { base: 0, entries }, None);
     }
 
     /// Each key as a group of its own.

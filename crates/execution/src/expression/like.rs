@@ -7,6 +7,7 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::automaton::Automaton;
 use super::node::{Facts, Kernel, Node, TextRun, Texts, compressed, for_texts};
+use crate::leveled::{find, level};
 use crate::{Batch, ColumnShape, TextVector, Values, Vector};
 
 /// A part of a pattern between two `%`.
@@ -67,7 +68,7 @@ impl Matcher {
             Self::Exact(wanted) => text == wanted,
             Self::Prefix(prefix) => text.starts_with(prefix),
             Self::Suffix(suffix) => text.ends_with(suffix),
-            Self::Contains(finder) => finder.find(text).is_some(),
+            Self::Contains(finder) => find(level(), finder, text, 0).is_some(),
             Self::Pieces { prefix, middle, suffix } => {
                 let Some(rest) = text.strip_prefix(prefix.as_slice()) else { return false };
                 let Some(rest) = rest.strip_suffix(suffix.as_slice()) else { return false };
@@ -117,8 +118,8 @@ impl Matcher {
         let end_of = |row: usize| (ends[row] - start) as usize;
         let mut found = vec![negated; ends.len()];
         let (mut row, mut at) = (0, 0);
-        while let Some(place) = first.find(&bytes[at..]) {
-            let (begin, end) = (at + place, at + place + first.needle().len());
+        while let Some(begin) = find(level(), first, bytes, at) {
+            let end = begin + first.needle().len();
             while end_of(row) <= begin {
                 row += 1;
             }
@@ -136,7 +137,7 @@ impl Matcher {
 
 fn in_order(finders: &[Finder<'_>], mut text: &[u8]) -> bool {
     for finder in finders {
-        match finder.find(text) {
+        match find(level(), finder, text, 0) {
             Some(place) => text = &text[place + finder.needle().len()..],
             None => return false,
         }
@@ -364,7 +365,7 @@ fn matches_all<'a>(
     let rows = 0..rows;
     match matcher {
         Matcher::Contains(finder) => {
-            rows.map(|row| finder.find(get(row)).is_some() != negated).collect()
+            rows.map(|row| find(level(), finder, get(row), 0).is_some() != negated).collect()
         }
         Matcher::Pieces { prefix, middle, suffix } if prefix.is_empty() && suffix.is_empty() => {
             rows.map(|row| in_order(middle, get(row)) != negated).collect()

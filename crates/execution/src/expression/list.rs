@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use foldhash::quality::FixedState;
 use types::{DataType, SqlResult, Value};
 
 use super::compare::trim_blanks;
@@ -18,12 +19,32 @@ const DENSE: i64 = 1 << 16;
 #[derive(Debug)]
 enum Set {
     Few(Vec<i64>),
-    Dense { least: i64, map: Bitmap, length: u64 },
+    Dense {
+        least: i64,
+        map: Bitmap,
+        length: u64,
+    },
     Sorted(Vec<i64>),
     Wide(Vec<i128>),
     Floats(Vec<f64>),
-    Booleans { holds: [bool; 2] },
-    Texts { texts: HashSet<Box<[u8]>>, trimmed: bool },
+    Booleans {
+        holds: [bool; 2],
+    },
+    /// Texts of up to seven bytes, as [`short_word`].
+    Short(Vec<u64>),
+    Texts {
+        texts: HashSet<Box<[u8]>, FixedState>,
+        trimmed: bool,
+    },
+}
+
+/// A text of up to seven bytes and its length in a word; no text for those that are longer.
+#[inline]
+fn short_word(text: &[u8]) -> u64 {
+    match text.len() {
+        8.. => u64::MAX,
+        length => text.iter().rev().fold(length as u64, |word, &byte| word << 8 | u64::from(byte)),
+    }
 }
 
 #[derive(Debug)]
@@ -80,7 +101,11 @@ fn set_of(shape: &ColumnShape, list: &[Value]) -> Set {
                 Value::Text(it) => Some(it.as_bytes().into()),
                 _ => None,
             };
-            Set::Texts { texts: list.iter().filter_map(bytes).collect(), trimmed }
+            let texts: HashSet<Box<[u8]>, FixedState> = list.iter().filter_map(bytes).collect();
+            if !trimmed && texts.len() <= FEW && texts.iter().all(|it| it.len() < 8) {
+                return Set::Short(texts.iter().map(|it| short_word(it)).collect());
+            }
+            Set::Texts { texts, trimmed }
         }
     }
 }
@@ -141,6 +166,17 @@ impl InList {
             Set::Booleans { holds } => {
                 map2(rows, argument.bool(), none, |it, ()| holds[usize::from(it)])
             }
+            Set::Short(words) => {
+                let mut space = TextVector::default();
+                let source = Texts::of(&argument, &self.operand.shape, &mut space);
+                for_texts!(source, get => {
+                    let is_in = |text: &[u8]| {
+                        let word = short_word(text);
+                        words.iter().fold(false, |found, &it| found | (it == word))
+                    };
+                    (0..rows).map(|row| is_in(get(row))).collect()
+                })
+            }
             Set::Texts { texts, trimmed } => {
                 let mut space = TextVector::default();
                 let source = Texts::of(&argument, &self.operand.shape, &mut space);
@@ -178,5 +214,22 @@ impl Kernel for InList {
             found.iter_mut().for_each(|it| *it = !*it);
         }
         Ok(Vector { values: Values::Bool(found), validity })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_word;
+
+    #[test]
+    fn short_texts_are_words_of_their_own() {
+        let texts = ["", "\0", "\0\0", "a", "a\0", "ab", "ba", "seven77", "\u{ffff}x\u{ffff}"];
+        let words: Vec<u64> = texts.iter().map(|it| short_word(it.as_bytes())).collect();
+        for (place, word) in words.iter().enumerate() {
+            assert!(!words[..place].contains(word), "{:?}", texts[place]);
+            for long in ["eight888", "nine 9999", "a text that is longer"] {
+                assert_ne!(*word, short_word(long.as_bytes()), "{:?}", texts[place]);
+            }
+        }
     }
 }

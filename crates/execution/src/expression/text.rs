@@ -40,9 +40,10 @@ pub(super) fn substring(
 /// The bytes of `take` characters after `skip`.
 #[inline]
 pub(super) fn characters(text: &[u8], skip: usize, take: usize) -> &[u8] {
-    if text.is_ascii() {
-        let start = skip.min(text.len());
-        return &text[start..start.saturating_add(take).min(text.len())];
+    // Bytes after those that are taken do not matter.
+    let end = skip.saturating_add(take).min(text.len());
+    if text[..end].is_ascii() {
+        return &text[skip.min(end)..end];
     }
     let start = byte_place(text, skip);
     let rest = &text[start..];
@@ -86,6 +87,9 @@ mod tests {
             ("\u{e9}t\u{e9}", 1, usize::MAX, "t\u{e9}"),
             ("\u{1f600}a", 0, 1, "\u{1f600}"),
             ("\u{e9}", 2, 2, ""),
+            ("ab\u{e9}", 0, 2, "ab"),
+            ("ab\u{e9}c", 1, 2, "b\u{e9}"),
+            ("abc", usize::MAX, usize::MAX, ""),
         ];
         for (text, skip, take, expected) in cases {
             assert_eq!(characters(text.as_bytes(), skip, take), expected.as_bytes(), "{text}");

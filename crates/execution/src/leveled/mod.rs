@@ -11,6 +11,7 @@
 mod groups;
 mod lanes;
 mod masks;
+mod search;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ pub(crate) use bitpack::Level;
 pub(crate) use groups::{add_runs, count_runs, numbers_of_runs, rises};
 pub(crate) use lanes::{any, extent, map1, map2, put, scale, sum};
 pub(crate) use masks::{FEW_GROUPS, add_by_masks, group_masks, look_up};
+pub(crate) use search::find;
 pub(crate) use slots::{find_places, find_ranks, ranks_of};
 
 /// The level of this processor.

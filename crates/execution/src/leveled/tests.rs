@@ -194,3 +194,23 @@ fn entries_are_looked_up_as_one_by_one() {
         }
     }
 }
+
+#[test]
+fn texts_are_found_where_they_first_stand() {
+    let mut prng = Prng::new(12);
+    for round in 0..600 {
+        let letters = 1 + prng.below(3);
+        let mut text = |len: u64| -> Vec<u8> {
+            (0..len).map(|_| b'a' + prng.below(letters + 1) as u8).collect()
+        };
+        let (text, needle) = (text([9, 70, 300][round % 3]), text(1 + round as u64 % 9));
+        let finder = memchr::memmem::Finder::new(&needle);
+        for at in [0, 1, 7, 64, text.len(), text.len() + 1] {
+            let places = at..(text.len() + 1).saturating_sub(needle.len());
+            let expected = places.clone().find(|&it| text[it..].starts_with(&needle));
+            for level in Level::available() {
+                assert_eq!(find(level, &finder, &text, at), expected, "{level:?} from {at}");
+            }
+        }
+    }
+}

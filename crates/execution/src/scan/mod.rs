@@ -12,6 +12,7 @@ mod part;
 #[cfg(test)]
 mod parts_tests;
 pub mod predicate;
+pub mod repeated;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +31,7 @@ use crate::lower::States;
 use crate::scan::decode::Rows;
 use crate::scan::part::{PartScan, View, parts_of_key, table_shape};
 use crate::scan::predicate::CodePredicate;
+use crate::scan::repeated::Repeated;
 use crate::{BATCH_ROWS, Batch, Layout, Next, Source, StepName, Vector, WorkContext, profile};
 
 /// The rows of a table that pass some predicates. Rows are numbered by their positions in the table.
@@ -49,7 +51,18 @@ pub struct ScanSource {
 impl ScanSource {
     /// Sorts the conjuncts of a scan into predicates on codes and the rest, for each part by its own encodings. A part
     /// that no row can be in is left out.
+    #[cfg(test)]
     pub(crate) fn new(scan: &Scan, table: Arc<Table>, states: &States<'_>) -> SqlResult<Self> {
+        Self::sharing(scan, table, states, &Repeated::default())
+    }
+
+    /// As [`ScanSource::new`], leaving and reading what other scans of the query test too.
+    pub(crate) fn sharing(
+        scan: &Scan,
+        table: Arc<Table>,
+        states: &States<'_>,
+        repeated: &Repeated,
+    ) -> SqlResult<Self> {
         let shapes: Layout = scan.columns.iter().map(|&id| table_shape(&table, id)).collect();
         let of_key = parts_of_key(scan, &table, states)?;
         let (mut parts, mut blocks_skipped) = (Vec::new(), 0);
@@ -57,7 +70,7 @@ impl ScanSource {
         for (number, part) in table.parts().iter().enumerate() {
             let found = match &of_key {
                 Some(parts) if !parts.contains(&number) => None,
-                _ => Some(PartScan::new(scan, part, &shapes, states)?),
+                _ => Some(PartScan::new(scan, part, &shapes, states, repeated)?),
             };
             predicates = predicates.max(found.as_ref().map_or(0, PartScan::predicates));
             residuals = residuals.max(found.as_ref().map_or(0, PartScan::residuals));

@@ -11,6 +11,7 @@ use types::{ColumnId, DataType, SqlResult, Value};
 use super::decode::{Progression, Rows, pick, shape};
 use super::merge_ranges;
 use super::predicate::{CodePredicate, constant};
+use super::repeated::Repeated;
 use crate::expression::Compiled;
 use crate::lower::States;
 use crate::{ColumnShape, Layout, Representation, Values, Vector};
@@ -64,11 +65,12 @@ impl PartScan {
         part: &Part,
         shapes: &Layout,
         states: &States<'_>,
+        repeated: &Repeated,
     ) -> SqlResult<Self> {
-        let own = View::new(scan, part, &part.columns, shapes, states)?;
-        let copy = |it: &storage::Replica| {
-            Ok((it.nodes.clone(), View::new(scan, part, &it.columns, shapes, states)?))
-        };
+        let view =
+            |columns: &[Arc<Column>]| View::new(scan, part, columns, shapes, states, repeated);
+        let own = view(&part.columns)?;
+        let copy = |it: &storage::Replica| Ok((it.nodes.clone(), view(&it.columns)?));
         let copies = part.replicas().iter().map(copy).collect::<SqlResult<_>>()?;
         let node = match part.nodes() {
             [node] => Some(*node),
@@ -125,6 +127,7 @@ impl View {
         columns: &[Arc<Column>],
         shapes: &Layout,
         states: &States<'_>,
+        repeated: &Repeated,
     ) -> SqlResult<Self> {
         let mut view = Self::of_columns(scan, part, columns, shapes);
         let columns: Vec<Arc<Column>> =
@@ -132,14 +135,15 @@ impl View {
         let mut predicates = Vec::new();
         for filter in &scan.filters {
             match CodePredicate::of(filter, &columns, states)? {
-                Some(predicate) => predicates.push(predicate),
+                Some(predicate) => predicates.push(predicate.kept(repeated.filter(scan, filter))),
                 None => view.residual.push(Residual::new(filter, shapes, states)?),
             }
         }
         for transfer in &scan.transfers {
             let filter = states.table(transfer.build)?.transfer();
             if let Some(filter) = filter {
-                predicates.extend(CodePredicate::from_keys(&columns[transfer.column], &filter));
+                let found = CodePredicate::from_keys(&columns[transfer.column], &filter);
+                predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, transfer))));
             }
         }
         view.predicates = merge_ranges(predicates);

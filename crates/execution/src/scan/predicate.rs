@@ -14,6 +14,7 @@ use crate::expression::Compiled;
 use crate::join::KeyFilter;
 use crate::lower::States;
 use crate::scan::decode::{code_batch, code_shape};
+use crate::scan::repeated::Marks;
 
 /// Codes up to which a condition is decided per code, unless the table has fewer rows.
 const CODES_MAX: usize = 1 << 22;
@@ -64,6 +65,13 @@ pub enum CodePredicate {
         comparison: Comparison,
         /// Right column.
         right: Arc<Column>,
+    },
+    /// A test that another scan of the query makes too.
+    Kept {
+        /// The test.
+        test: Box<CodePredicate>,
+        /// The rows that are known to pass.
+        marks: Arc<Marks>,
     },
 }
 
@@ -206,6 +214,16 @@ impl CodePredicate {
         Ok(Some(Self::from_set(column, codes)))
     }
 
+    /// The same test, made with what other scans know, if there are some. Ranges cost less than a bitmap of rows.
+    pub(super) fn kept(self, marks: Option<Arc<Marks>>) -> Self {
+        match (self, marks) {
+            (test @ (Self::Set { .. } | Self::Compare { .. }), Some(marks)) => {
+                Self::Kept { test: Box::new(test), marks }
+            }
+            (test, _) => test,
+        }
+    }
+
     /// A guess at the share of rows that pass, to order predicates by.
     pub fn share(&self) -> f64 {
         match self {
@@ -216,6 +234,7 @@ impl CodePredicate {
             Self::RawRange { .. } => 0.3,
             Self::Set { share, .. } => *share,
             Self::Compare { .. } => 0.5,
+            Self::Kept { test, .. } => test.share(),
         }
     }
 
@@ -223,6 +242,7 @@ impl CodePredicate {
     /// those of PERFORMANCE 1.2 and 1.4, in scans of a range; a set that no register holds is fetched from the cache.
     pub fn worth(&self) -> f64 {
         let cost = match self {
+            Self::Kept { test, .. } => return test.worth(),
             Self::Never | Self::Range { .. } => 1.0,
             Self::Set { column, .. } if column.bits() <= 12 => 2.0,
             Self::RawRange { .. } | Self::Compare { .. } => 3.0,
@@ -241,6 +261,7 @@ impl CodePredicate {
                 vec![column]
             }
             Self::Compare { left, right, .. } => vec![left, right],
+            Self::Kept { test, .. } => test.columns(),
         }
     }
 
@@ -252,6 +273,7 @@ impl CodePredicate {
             Self::RawRange { .. } => "raw range",
             Self::Set { .. } => "set",
             Self::Compare { .. } => "compare",
+            Self::Kept { test, .. } => test.kind(),
         }
     }
 
@@ -274,6 +296,7 @@ impl CodePredicate {
             Self::Range { column, low, high } => (column, *low, *high, true),
             Self::Set { column, low, high, .. } => (column, *low, *high, false),
             Self::RawRange { .. } | Self::Compare { .. } => return None,
+            Self::Kept { test, .. } => return test.by_zone(block),
         };
         let zone: Zone = column.zones.get(block)?;
         if zone.is_all_null() || zone.max_code < low || zone.min_code > high {
@@ -289,6 +312,16 @@ impl CodePredicate {
     pub fn scan(&self, start: usize, rows: usize, out: &mut [u64], and: bool) {
         match self {
             Self::Never => out.fill(0),
+            Self::Kept { test, marks } => {
+                let words = bitmap::words_for(rows);
+                if !marks.load(start, rows, &mut out[..words], and) {
+                    test.scan(start, rows, out, and);
+                    // With others before it, the test was not made of all rows.
+                    if !and {
+                        marks.store(start, rows, &out[..words]);
+                    }
+                }
+            }
             Self::Range { column, low, high } => {
                 let (packed, bits) = (column.packed(), column.bits());
                 if and {

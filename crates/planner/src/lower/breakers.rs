@@ -1,8 +1,9 @@
 //! Scans, computed columns, groups, unions and constant rows.
 
-use plan::{Aggregate, Expr, IndexHint, Operator, Scan, Sink, Source, Transfer};
+use plan::{Aggregate, Expr, IndexHint, Operator, PipelineId, Scan, Sink, Source, Transfer};
 use types::{ColumnId, DataType, SqlError, SqlResult};
 
+use super::distinct::two_levels;
 use super::sharing::{Canonical, Shared};
 use super::stream::Stream;
 use super::{Lowering, Reducer};
@@ -151,9 +152,7 @@ impl Lowering<'_> {
         }
         let layout: Vec<Attr> =
             keys.iter().map(|it| it.0).chain(aggregates.iter().map(|it| it.0)).collect();
-        let sink =
-            Sink::Aggregate { keys: placed_keys, aggregates: placed, estimated_groups: groups };
-        let id = self.finish(stream, sink);
+        let id = self.group(stream, placed_keys, placed, groups);
         if let Some(canonical) =
             canonical.filter(|_| passed.iter().all(|it| it.share > WORTH_TESTING))
         {
@@ -164,6 +163,24 @@ impl Lowering<'_> {
             }
         }
         Ok(Stream { reducers: exported, ..Stream::new(Source::Read(vec![id]), layout, groups) })
+    }
+
+    /// Ends a stream in groups.
+    fn group(
+        &mut self,
+        stream: Stream,
+        keys: Vec<Expr>,
+        aggregates: Vec<Aggregate>,
+        groups: f64,
+    ) -> PipelineId {
+        let rows = stream.rows;
+        let Some((by_value, by_key)) = two_levels(&keys, &aggregates, rows, groups) else {
+            let sink = Sink::Aggregate { keys, aggregates, estimated_groups: groups };
+            return self.finish(stream, sink);
+        };
+        let values = self.finish(stream, by_value);
+        let read = Stream::new(Source::Read(vec![values]), Vec::new(), rows);
+        self.finish(read, by_key)
     }
 
     /// The state of an equal grouping computed before. A reducer is an optimisation, so what it would have dropped may

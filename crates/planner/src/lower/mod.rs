@@ -4,6 +4,7 @@
 mod access;
 mod breakers;
 mod chain;
+mod distinct;
 mod sharing;
 mod stream;
 
