@@ -8,7 +8,6 @@ use storage::{BuildContext, ColumnSchema, Table, TableBuilder, TableDesign};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::parallel::{LoadProgress, LoadTeam};
-use crate::result::to_record_batches;
 use crate::session::done;
 use crate::statement::Finished;
 use crate::{Answer, CancelToken, Session};
@@ -120,7 +119,7 @@ impl Session {
         check_names(&schema)?;
         let design = self.design_of(design, name, &schema, cancel)?;
         let arrow = crate::result::schema_of(&plan.output);
-        let batches = to_record_batches(&executed.rows, &arrow)?;
+        let batches = self.record_batches(&executed, &arrow, cancel)?;
         self.build(name, schema, batches, &design, cancel)
     }
 
@@ -131,7 +130,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Vec<RecordBatch>> {
         let Finished { plan, executed, .. } = self.run_query(query, cancel)?;
-        to_record_batches(&executed.rows, &crate::result::schema_of(&plan.output))
+        self.record_batches(&executed, &crate::result::schema_of(&plan.output), cancel)
     }
 
     pub(crate) fn drop_tables(&mut self, names: &[String], if_exists: bool) -> SqlResult<Answer> {
@@ -168,7 +167,7 @@ impl Session {
         let assign = |plan: &mut Plan| assign(plan, &targets, &old);
         let Finished { plan, executed, .. } = self.run_adjusted(query, cancel, assign)?;
         let arrow = crate::result::schema_of(&plan.output);
-        let given = to_record_batches(&executed.rows, &arrow)?;
+        let given = self.record_batches(&executed, &arrow, cancel)?;
         let batches: Vec<RecordBatch> =
             (given.iter()).map(|batch| spread(batch, &targets, &old)).collect::<SqlResult<_>>()?;
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();

@@ -16,7 +16,7 @@ use crate::parallel::LoadTeam;
 use crate::plan_cache::CachedPlan;
 use crate::prepared::tables_of;
 use crate::profile::{Scale, actuals};
-use crate::result::{schema_of, to_record_batches};
+use crate::result::schema_of;
 use crate::scheduling::{list_of_database, set_of_database};
 use crate::session::done;
 use crate::{Answer, CancelToken, QueryProfile, Session, views};
@@ -211,7 +211,7 @@ impl Session {
             let cached = CachedPlan { version, plan: Arc::new(plan), schema: schema.clone() };
             self.database.plans.put(text, cached);
         }
-        let batches = to_record_batches(&executed.rows, &schema)?;
+        let batches = self.record_batches(&executed, &schema, cancel)?;
         profile.execution = self.database.machine.now() - started - profile.planning;
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
         Ok(Answer { tag: format!("SELECT {rows}"), schema, batches, profile })
@@ -329,10 +329,15 @@ impl Session {
     }
 
     pub(crate) fn load_team(&self, cancel: &CancelToken) -> LoadTeam {
-        LoadTeam(QueryTeam {
+        LoadTeam(self.team(cancel, 0))
+    }
+
+    /// The workers on behalf of the statement that runs, for a pipeline of it.
+    pub(crate) fn team(&self, cancel: &CancelToken, pipeline: usize) -> QueryTeam {
+        QueryTeam {
             scheduler: self.database.scheduler.clone(),
-            settings: JobSettings { control: self.control(cancel), pipeline: 0 },
-        })
+            settings: JobSettings { control: self.control(cancel), pipeline: pipeline as u32 },
+        }
     }
 }
 
