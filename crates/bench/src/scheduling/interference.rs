@@ -7,7 +7,7 @@ use stdx::Nanos;
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Best, timed};
+use super::{geometric_mean, timed};
 
 /// What became of the geometric mean of the queries.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,7 @@ pub fn compare(session: &mut Session, numbers: &[usize], runs: usize) -> SqlResu
         .map(|(_, it)| it.1)
         .collect();
     let divisions = ["DEFAULT", "static"];
-    let mut best = Best::new(4, chosen.len());
+    let mut times: Vec<Vec<Vec<Nanos>>> = vec![vec![Vec::new(); chosen.len()]; 4];
     for round in 0..=runs {
         for disturbed in [false, true] {
             let refused = |it: MachineError| SqlError::new(SqlState::IO_ERROR, it.to_string());
@@ -82,14 +82,24 @@ pub fn compare(session: &mut Session, numbers: &[usize], runs: usize) -> SqlResu
                     let time = timed(session, sql)?;
                     // The first round warms up.
                     if round > 0 {
-                        best.add(division * 2 + usize::from(disturbed), at, time);
+                        times[division * 2 + usize::from(disturbed)][at].push(time);
                     }
                 }
             }
         }
     }
     session.execute("SET morsel_rows = DEFAULT")?;
-    Ok([0, 2].map(|it| Loss { quiet: best.mean(it), disturbed: best.mean(it + 1) }))
+    let mean = |variant: usize| {
+        let medians: Vec<Nanos> = times[variant].iter().cloned().filter_map(median).collect();
+        geometric_mean(&medians).unwrap_or_default()
+    };
+    Ok([0, 2].map(|it| Loss { quiet: mean(it), disturbed: mean(it + 1) }))
+}
+
+/// The time in the middle: the least one is that of a run in which the OS let the intruder wait.
+fn median(mut times: Vec<Nanos>) -> Option<Nanos> {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
 }
 
 #[cfg(test)]
@@ -100,6 +110,8 @@ mod tests {
     fn a_loss_is_in_speed_and_the_intruder_leaves() {
         let loss = Loss { quiet: Nanos(80), disturbed: Nanos(100) };
         assert!((loss.percent() - 20.0).abs() < 1e-9);
+        assert_eq!(median(vec![Nanos(9), Nanos(1), Nanos(2)]), Some(Nanos(2)));
+        assert_eq!(median(Vec::new()), None);
         let machine: Arc<dyn Machine> = hardware_linux::open();
         let cpu = machine.topology().cpus[0].id;
         drop(Intruder::start(&machine, cpu).unwrap());
