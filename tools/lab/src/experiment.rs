@@ -1,6 +1,6 @@
 //! P-MONET's table 1 by counting: the lines that TPC-H Q6 fetches from its own node and from others, placed four ways.
 //!
-//! The table has the four columns of Q6, thirty-six times the rows of scale 0.01: page boundaries then matter little.
+//! The table has the four columns of Q6, sixty-four times the rows of scale 0.01: page boundaries then matter little.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ const WAYS: [Way; 4] = [
         statements: &[
             "SET strategy = os",
             "SET default_placement = os",
-            "CREATE TABLE few AS SELECT * FROM (VALUES (1), (2), (3), (4), (5), (6)) AS few (c)",
+            "CREATE TABLE few AS SELECT * FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8)) AS few (c)",
             "CREATE TABLE copies AS SELECT a.c FROM few AS a, few AS b",
             "CREATE TABLE lines AS SELECT l_shipdate, l_discount, l_quantity, l_extendedprice \
              FROM '/lab/tpch-0.01/lineitem.parquet', copies",

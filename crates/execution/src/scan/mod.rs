@@ -219,7 +219,7 @@ impl ScanSource {
 }
 
 /// With less than one row in so many, places are found once for all columns and fetched one by one. PERFORMANCE 1.4 has
-/// 25, measured without prefetches, which make that twice as fast.
+/// 25 for a single column.
 const SPARSE: usize = 12;
 
 /// Neighbouring rows of a part, no more of which passed than fit a batch.
