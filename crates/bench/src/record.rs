@@ -153,18 +153,12 @@ pub fn run_rounds(
     progress.end();
 }
 
-/// The geometric mean of a time of each query; `None` when a query has none.
-pub fn geometric_mean(
-    records: &[QueryRecord],
-    time: impl Fn(&QueryRecord) -> Option<Nanos>,
-) -> Option<Nanos> {
-    if records.is_empty() {
-        return None;
-    }
-    let logarithms: Option<Vec<f64>> =
-        records.iter().map(|it| time(it).map(|it| (it.0.max(1) as f64).ln())).collect();
-    let mean = logarithms?.iter().sum::<f64>() / records.len() as f64;
-    Some(Nanos(mean.exp().round() as u64))
+/// The geometric mean of some times; `None` when there is none, or one of them is missing.
+pub fn geometric_mean(times: impl IntoIterator<Item = Option<Nanos>>) -> Option<Nanos> {
+    let logarithms = times.into_iter().map(|it| it.map(|it| (it.0.max(1) as f64).ln()));
+    let logarithms: Vec<f64> = logarithms.collect::<Option<_>>()?;
+    let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
+    (!logarithms.is_empty()).then(|| Nanos(mean.exp().round() as u64))
 }
 
 #[cfg(test)]
@@ -185,7 +179,7 @@ mod tests {
             (Some(Nanos(10)), Some(Nanos(20)), Some(Nanos(40)))
         );
         assert_eq!(timed(&[]).median(), None);
-        let mean = |records: &[QueryRecord]| geometric_mean(records, QueryRecord::best);
+        let mean = |records: &[QueryRecord]| geometric_mean(records.iter().map(QueryRecord::best));
         assert_eq!(mean(&[timed(&[100]), timed(&[900, 400])]), Some(Nanos(200)));
         assert_eq!(mean(&[timed(&[100]), timed(&[])]), None);
         assert_eq!(mean(&[]), None);

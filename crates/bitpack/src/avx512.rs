@@ -363,7 +363,7 @@ kernels! {
             // SAFETY: as in `scan_range`.
             scan!(packed, start, rows, out, keep, W, |from, count, before| unsafe {
                 if before.count_ones() <= SPARSE_ROWS {
-                    set_sparse::<W>(from, before, set)
+                    portable::set_sparse::<W>(from, before, set)
                 } else {
                     set_14::<W>(from, count, &table)
                 }
@@ -373,7 +373,7 @@ kernels! {
             // SAFETY: as in `scan_range`.
             scan!(packed, start, rows, out, keep, W, |from, count, before| unsafe {
                 if before.count_ones() <= SPARSE_ROWS {
-                    set_sparse::<W>(from, before, set)
+                    portable::set_sparse::<W>(from, before, set)
                 } else {
                 let near = if far.get() == 0 { set_near::<W>(from, count, set) } else { None };
                 // Where codes do not stand together, this is looked at once in a while.
@@ -385,21 +385,6 @@ kernels! {
                 }
             });
         }
-    }
-
-    /// Membership of the rows of `wanted` alone, one by one.
-    fn set_sparse<const W: usize>(from: *const u8, wanted: u64, set: &[u64]) -> u64 {
-        let (mut left, mut word) = (wanted, 0);
-        while left != 0 {
-            let row = left.trailing_zeros() as usize;
-            // SAFETY: the row exists, and padding follows the last one.
-            let raw = unsafe { from.add(row * W / 8).cast::<u64>().read_unaligned() };
-            let code = raw >> (row * W % 8) & ((1 << W) - 1);
-            let member = set.get(code as usize / 64).copied().unwrap_or(0) >> (code % 64) & 1;
-            word |= member << row;
-            left &= left - 1;
-        }
-        word
     }
 
     /// Membership of codes that stand near each other, as those of clustered columns do: all of it is in one register

@@ -44,6 +44,24 @@ pub(crate) unsafe fn window(packed: *const u8, bit: usize) -> u64 {
     u64::from_le(word) >> (bit % 8)
 }
 
+/// Membership of the rows of `wanted` alone, one by one.
+///
+/// # Safety
+/// The rows from `from` on exist, and padding follows the last one.
+#[inline(always)]
+pub(crate) unsafe fn set_sparse<const W: usize>(from: *const u8, wanted: u64, set: &[u64]) -> u64 {
+    let (mut left, mut word) = (wanted, 0);
+    while left != 0 {
+        let row = left.trailing_zeros() as usize;
+        // SAFETY: the caller's promise.
+        let code = unsafe { window(from, row * W) } & ((1 << W) - 1);
+        let member = set.get(code as usize / 64).copied().unwrap_or(0) >> (code % 64) & 1;
+        word |= member << row;
+        left &= left - 1;
+    }
+    word
+}
+
 pub(crate) unsafe fn unpack<const W: usize, T: Lane>(packed: &[u8], start: usize, out: &mut [T]) {
     let packed = packed.as_ptr();
     for (row, out) in out.iter_mut().enumerate() {

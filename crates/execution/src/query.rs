@@ -94,31 +94,8 @@ fn check_cancelled(cancel: &CancelToken) -> SqlResult<()> {
 }
 
 /// Pushes a batch through the operators into the sink. One morsel may become a billion rows in a join, so cancelling
-/// looks here too and not only between morsels.
+/// looks here too and not only between morsels. The first operator is step `step` of a profile.
 pub(crate) fn push(
-    operators: &[Box<dyn Operator>],
-    sink: &dyn Sink,
-    batch: Batch,
-    context: &WorkContext,
-    cancel: &CancelToken,
-    count: &mut u64,
-) -> SqlResult<()> {
-    check_cancelled(cancel)?;
-    if batch.rows == 0 {
-        return Ok(());
-    }
-    match operators.split_first() {
-        None => {
-            *count += batch.rows as u64;
-            sink.consume(batch, context)
-        }
-        Some((operator, rest)) => operator
-            .execute(batch, context, &mut |batch| push(rest, sink, batch, context, cancel, count)),
-    }
-}
-
-/// [`push`] with the time of each step taken; the first operator is step `step`.
-pub(crate) fn push_profiled(
     (operators, step): (&[Box<dyn Operator>], usize),
     sink: &dyn Sink,
     batch: Batch,
@@ -137,7 +114,7 @@ pub(crate) fn push_profiled(
             sink.consume(batch, context)
         }
         Some((operator, rest)) => operator.execute(batch, context, &mut |batch| {
-            push_profiled((rest, step + 1), sink, batch, context, cancel, count)
+            push((rest, step + 1), sink, batch, context, cancel, count)
         }),
     };
     profile::leave(before, 0);

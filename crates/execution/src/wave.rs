@@ -18,7 +18,7 @@ use types::{SqlError, SqlResult};
 use crate::control::cancelled;
 use crate::lower::{Lowered, lower};
 use crate::profile::Meter;
-use crate::query::{PipelineReport, QueryContext, push, push_profiled};
+use crate::query::{PipelineReport, QueryContext, push};
 use crate::scan::repeated::Repeated;
 use crate::team::{JobSettings, QueryTeam, ScopedJob, check_outcome, run_scoped};
 use crate::{Source, State, WorkContext};
@@ -186,16 +186,15 @@ impl MorselBody for Body<'_> {
         let mut count = 0;
         let cancel = &self.context.control.cancel;
         let rows = morsel.start..morsel.end;
+        let first = self.meter.map_or(0, |it| it.sources);
+        let produce = || {
+            source.produce(rows, &work, &mut |batch| {
+                push((&operators[..], first), &**sink, batch, &work, cancel, &mut count)
+            })
+        };
         let result = match self.meter {
-            None => source.produce(rows, &work, &mut |batch| {
-                push(operators, &**sink, batch, &work, cancel, &mut count)
-            }),
-            Some(meter) => meter.morsel(machine, morsel.end - morsel.start, || {
-                source.produce(rows, &work, &mut |batch| {
-                    let first = (&operators[..], meter.sources);
-                    push_profiled(first, &**sink, batch, &work, cancel, &mut count)
-                })
-            }),
+            None => produce(),
+            Some(meter) => meter.morsel(machine, morsel.end - morsel.start, produce),
         };
         self.rows_in[work.slot].fetch_add(count, Ordering::Relaxed);
         match result {

@@ -16,8 +16,9 @@
 //! - Invariant: no memory controller and no link ever carries more than its capacity.
 //! - Invariant: a model holds data sheets and published tables, nothing fitted to an outcome.
 //!
-//! Reading order: `team` (the interleaving), `pages` (the page table), `machine` (both behind the trait); then `model`,
-//! `physics` (what a byte uses), `fluid` (who gets how much), `engine` (virtual time), `timed` (workers in it), `probe`.
+//! Reading order: `stage` (who may step the workers), `team` (the interleaving), `pages` (the page table), `machine` (both
+//! behind the trait); then `model`, `physics` (what a byte uses), `fluid` (who gets how much), `engine` (virtual time),
+//! `timed` (workers in it), `probe`.
 #![forbid(unsafe_code)]
 
 mod engine;
@@ -31,6 +32,7 @@ mod pages;
 mod physics;
 mod probe;
 mod schedule;
+mod stage;
 mod team;
 mod timed;
 

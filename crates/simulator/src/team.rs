@@ -1,27 +1,20 @@
 //! The seeded interleaving: one runnable worker after another takes a step, on the thread of whoever waits.
 
-use hardware::{MachineError, Step, Worker, WorkerSpec, WorkerTeam};
+use hardware::{MachineError, Step, WorkerSpec, WorkerTeam};
 use stdx::Nanos;
+use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use stdx::sync::thread::{self, ThreadId};
-use stdx::sync::{Arc, Mutex, MutexGuard};
 
 use crate::schedule::Schedule;
+use crate::stage::{Bodies, NAPS_MAX, Stage};
 
 /// Not at rest.
 const AWAKE: u64 = u64::MAX;
-/// Naps with no work between after which a wait is given up: workers that only look after others rest for ever.
-const NAPS_MAX: u32 = 1000;
 
-/// Workers of one `start`. Clients on several OS threads take turns: one wait at a time drives the workers.
+/// Workers of one `start`.
 pub(crate) struct SimulatedTeam {
     schedule: Arc<Schedule>,
-    /// Locked for the length of a wait; holds the step functions.
-    bodies: Mutex<Vec<Box<dyn Worker>>>,
-    /// Who holds `bodies`, so that a worker that waits inside its own step is told instead of hanging.
-    driver: Mutex<Option<ThreadId>>,
-    /// Workers added since the wait began; it takes them in.
-    newcomers: Mutex<Vec<Box<dyn Worker>>>,
+    stage: Stage,
     /// Workers ever, with the newcomers.
     count: AtomicUsize,
     parked: Vec<AtomicBool>,
@@ -34,15 +27,13 @@ pub(crate) struct SimulatedTeam {
 
 impl SimulatedTeam {
     pub(crate) fn new(schedule: Arc<Schedule>, workers: Vec<WorkerSpec>) -> Self {
-        let room = 2 * workers.len() + 1;
+        let room = Stage::room(workers.len());
         let flags = || (0..room).map(|_| AtomicBool::new(false)).collect();
         let (parked, stopped) = (flags(), flags());
         Self {
-            schedule,
             count: AtomicUsize::new(workers.len()),
-            bodies: Mutex::new(workers.into_iter().map(|it| it.body).collect()),
-            driver: Mutex::new(None),
-            newcomers: Mutex::default(),
+            stage: Stage::new(schedule.seed, workers),
+            schedule,
             parked,
             stopped,
             rests: (0..room).map(|_| AtomicU64::new(AWAKE)).collect(),
@@ -51,15 +42,7 @@ impl SimulatedTeam {
     }
 
     fn drive(&self) -> Driver<'_> {
-        let me = thread::current().id();
-        assert!(
-            *self.driver.lock() != Some(me),
-            "a worker waits inside its own step: on threads it would block a worker for good (seed {})",
-            self.schedule.seed
-        );
-        let bodies = self.bodies.lock();
-        *self.driver.lock() = Some(me);
-        Driver { team: self, bodies, runnable: Vec::new() }
+        Driver { team: self, bodies: self.stage.take(), runnable: Vec::new() }
     }
 
     /// Lets time pass until the first rest ends; says whether anyone rests.
@@ -97,14 +80,10 @@ impl WorkerTeam for SimulatedTeam {
     }
 
     fn add(&self, worker: WorkerSpec) -> Result<usize, MachineError> {
-        let mut newcomers = self.newcomers.lock();
-        let index = self.count.load(Ordering::SeqCst);
-        if index == self.rests.len() {
-            let message = format!("the team of {index} workers takes no more");
-            return Err(MachineError::Os { call: "clone", message });
-        }
-        newcomers.push(worker.body);
-        self.count.store(index + 1, Ordering::SeqCst);
+        let more = |it| (it < self.rests.len()).then_some(it + 1);
+        let index = self.count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
+        let index = index.map_err(Stage::full)?;
+        self.stage.add(worker.body);
         Ok(index)
     }
 
@@ -125,10 +104,7 @@ impl WorkerTeam for SimulatedTeam {
                 Some(Step::Idle | Step::Stopped | Step::Rest(_)) => {}
                 None if !rechecked && self.wake_all() => rechecked = true,
                 None if naps < NAPS_MAX && self.sleep_on() => naps += 1,
-                None => panic!(
-                    "lost task: every worker is idle and the wait cannot end (seed {})",
-                    self.schedule.seed
-                ),
+                None => self.stage.lost_task(),
             }
         }
     }
@@ -137,7 +113,7 @@ impl WorkerTeam for SimulatedTeam {
 
     fn join(&self) {
         // The last owner of a scheduler may be a worker: it cannot wait for itself.
-        if *self.driver.lock() == Some(thread::current().id()) {
+        if self.stage.is_mine() {
             return;
         }
         let mut driver = self.drive();
@@ -149,7 +125,7 @@ impl WorkerTeam for SimulatedTeam {
 /// The right to step the workers.
 struct Driver<'a> {
     team: &'a SimulatedTeam,
-    bodies: MutexGuard<'a, Vec<Box<dyn Worker>>>,
+    bodies: Bodies<'a>,
     runnable: Vec<usize>,
 }
 
@@ -157,7 +133,7 @@ impl Driver<'_> {
     /// Lets one worker that may run take a step; `None` when there is none.
     fn step(&mut self) -> Option<Step> {
         let team = self.team;
-        self.bodies.append(&mut team.newcomers.lock());
+        let workers = self.bodies.all().len();
         let now = team.schedule.clock().0;
         let may_run = |it: &usize| {
             let rest = team.rests[*it].load(Ordering::SeqCst);
@@ -166,14 +142,14 @@ impl Driver<'_> {
                 && (rest == AWAKE || rest <= now)
         };
         self.runnable.clear();
-        self.runnable.extend((0..self.bodies.len()).filter(may_run));
+        self.runnable.extend((0..workers).filter(may_run));
         if self.runnable.is_empty() {
             return None;
         }
         let worker = self.runnable[team.schedule.choose(self.runnable.len())];
         let wakes = team.wakes.load(Ordering::SeqCst);
         team.rests[worker].store(AWAKE, Ordering::SeqCst);
-        let outcome = self.bodies[worker].step();
+        let outcome = self.bodies.all()[worker].step();
         team.schedule.record(worker, outcome);
         match outcome {
             Step::Worked => {}
@@ -193,16 +169,11 @@ impl Driver<'_> {
     }
 }
 
-impl Drop for Driver<'_> {
-    fn drop(&mut self) {
-        *self.team.driver.lock() = None;
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use hardware::CpuId;
+    use hardware::{CpuId, Worker};
+    use stdx::sync::thread;
 
     /// Works while there is work in the pot, then is idle.
     struct Digger(Arc<AtomicU64>, Arc<AtomicBool>);

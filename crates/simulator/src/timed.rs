@@ -3,22 +3,19 @@
 //!
 //! Among workers that are free at the same moment, the seed chooses who steps first.
 
-use hardware::{Demand, MachineError, Step, Worker, WorkerSpec, WorkerTeam};
+use hardware::{Demand, MachineError, Step, WorkerSpec, WorkerTeam};
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use stdx::sync::thread::{self, ThreadId};
-use stdx::sync::{Arc, Mutex, MutexGuard};
+use stdx::sync::{Arc, Mutex};
 
 use crate::engine::{Engine, Seat};
 use crate::fault::Fault;
 use crate::schedule::Schedule;
+use crate::stage::{Bodies, NAPS_MAX, Stage};
 
 /// Cache lines that a worker and its colleagues hand one another for a step: the version, a queue's lock and entry, the
 /// job's counts, the cursor, the tally (`scheduler`, counted in its code).
 const STEP_LINES: f64 = 8.0;
-
-/// Rests with nobody at work between after which a wait is given up: workers that only look after others rest for ever.
-const NAPS_MAX: u32 = 1000;
 
 /// What the teams of a machine share.
 pub(crate) struct Timing {
@@ -111,11 +108,7 @@ pub(crate) struct TimedTeam {
     schedule: Arc<Schedule>,
     team: usize,
     seats: Mutex<Vec<Seat>>,
-    bodies: Mutex<Vec<Box<dyn Worker>>>,
-    /// Workers added since the wait began; it takes them in.
-    newcomers: Mutex<Vec<Box<dyn Worker>>>,
-    /// Who drives, so that a worker that waits inside its own step is told instead of hanging.
-    driver: Mutex<Option<ThreadId>>,
+    stage: Stage,
     parked: Vec<AtomicBool>,
     resting: Vec<AtomicBool>,
     /// Whether the next rest shall not begin.
@@ -136,7 +129,7 @@ impl TimedTeam {
         let mut owners = timing.owners.lock();
         let mut ready = timing.ready.lock();
         let team = ready.len();
-        let room = 2 * workers.len() + 1;
+        let room = Stage::room(workers.len());
         let flags = || (0..room).map(|_| AtomicBool::new(false)).collect();
         let mut seats = Vec::with_capacity(workers.len());
         for (index, spec) in workers.iter().enumerate() {
@@ -148,30 +141,20 @@ impl TimedTeam {
         drop((engine, owners, ready));
         Self {
             timing,
+            stage: Stage::new(schedule.seed, workers),
             schedule,
             team,
             seats: Mutex::new(seats),
             parked: flags(),
             resting: flags(),
             nudged: flags(),
-            newcomers: Mutex::default(),
-            bodies: Mutex::new(workers.into_iter().map(|it| it.body).collect()),
-            driver: Mutex::new(None),
             parked_count: AtomicUsize::new(0),
             wakes: AtomicU64::new(0),
         }
     }
 
     fn drive(&self) -> Driver<'_> {
-        let me = thread::current().id();
-        assert!(
-            *self.driver.lock() != Some(me),
-            "a worker waits inside its own step: on threads it would block a worker for good (seed {})",
-            self.schedule.seed
-        );
-        let bodies = self.bodies.lock();
-        *self.driver.lock() = Some(me);
-        Driver { team: self, bodies }
+        Driver { team: self, bodies: self.stage.take() }
     }
 
     fn unpark(&self, worker: usize) -> bool {
@@ -218,16 +201,16 @@ impl WorkerTeam for TimedTeam {
     fn add(&self, worker: WorkerSpec) -> Result<usize, MachineError> {
         let mut seats = self.seats.lock();
         let index = seats.len();
-        let refuse = |message| MachineError::Os { call: "clone", message };
         if index == self.parked.len() {
-            return Err(refuse(format!("the team of {index} workers takes no more")));
+            return Err(Stage::full(index));
         }
         let mut engine = self.timing.engine.lock();
         let speed = self.timing.speed(&worker, &engine);
         let seat = engine.seat(worker.cpu, speed);
-        seats.push(seat.ok_or_else(|| refuse(format!("there is no cpu {}", worker.cpu)))?);
+        let message = format!("there is no cpu {}", worker.cpu);
+        seats.push(seat.ok_or(MachineError::Os { call: "clone", message })?);
         self.timing.owners.lock().push((self.team, index));
-        self.newcomers.lock().push(worker.body);
+        self.stage.add(worker.body);
         self.timing.ready.lock()[self.team].push(index);
         Ok(index)
     }
@@ -250,10 +233,7 @@ impl WorkerTeam for TimedTeam {
                 Some(Step::Rest(_)) if !driver.nobody_works() => {}
                 Some(Step::Rest(_)) | None if !rechecked && self.wake_all() => rechecked = true,
                 Some(Step::Rest(_)) if naps < NAPS_MAX => naps += 1,
-                Some(Step::Rest(_)) | None => panic!(
-                    "lost task: every worker is idle and the wait cannot end (seed {})",
-                    self.schedule.seed
-                ),
+                Some(Step::Rest(_)) | None => self.stage.lost_task(),
             }
         }
     }
@@ -262,7 +242,7 @@ impl WorkerTeam for TimedTeam {
 
     fn join(&self) {
         // The last owner of a scheduler may be a worker: it cannot wait for itself.
-        if *self.driver.lock() == Some(thread::current().id()) {
+        if self.stage.is_mine() {
             return;
         }
         let mut driver = self.drive();
@@ -274,7 +254,7 @@ impl WorkerTeam for TimedTeam {
 /// The right to step the workers.
 struct Driver<'a> {
     team: &'a TimedTeam,
-    bodies: MutexGuard<'a, Vec<Box<dyn Worker>>>,
+    bodies: Bodies<'a>,
 }
 
 impl Driver<'_> {
@@ -332,10 +312,9 @@ impl Driver<'_> {
         let team = self.team;
         let timing = &team.timing;
         let wakes = team.wakes.load(Ordering::SeqCst);
-        self.bodies.append(&mut team.newcomers.lock());
         team.resting[worker].store(false, Ordering::SeqCst);
         timing.stepping.store(true, Ordering::SeqCst);
-        let outcome = self.bodies[worker].step();
+        let outcome = self.bodies.all()[worker].step();
         timing.stepping.store(false, Ordering::SeqCst);
         team.schedule.note(worker, outcome);
         let demand = std::mem::take(&mut *timing.charged.lock());
@@ -370,6 +349,5 @@ impl Drop for Driver<'_> {
     fn drop(&mut self) {
         // A body never panics out of its step, but a panic of the waiter must not leave the flag.
         self.team.timing.stepping.store(false, Ordering::SeqCst);
-        *self.team.driver.lock() = None;
     }
 }

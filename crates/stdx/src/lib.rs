@@ -1,5 +1,5 @@
-//! What the standard library lacks and every layer needs: strong ids, units, a seeded generator, and the one door to
-//! atomics and locks.
+//! What the standard library lacks and every layer needs: strong ids, units, a seeded generator, text in XML, and the one
+//! door to atomics and locks.
 //!
 //! Key decision: ids and units are newtypes, because nodes, positions, codes and bytes are all integers and get mixed.
 //!
@@ -13,6 +13,7 @@ pub mod prng;
 pub mod sync;
 pub mod tagged;
 pub mod units;
+pub mod xml;
 
 pub use prng::Prng;
 pub use units::{Bytes, Nanos};

@@ -7,7 +7,8 @@ use stdx::Nanos;
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicBool, Ordering};
 
-use super::{geometric_mean, timed};
+use super::timed;
+use crate::record::geometric_mean;
 
 /// What became of the geometric mean of the queries.
 #[derive(Clone, Copy, Debug)]
@@ -90,8 +91,7 @@ pub fn compare(session: &mut Session, numbers: &[usize], runs: usize) -> SqlResu
     }
     session.execute("SET morsel_rows = DEFAULT")?;
     let mean = |variant: usize| {
-        let medians: Vec<Nanos> = times[variant].iter().cloned().filter_map(median).collect();
-        geometric_mean(&medians).unwrap_or_default()
+        geometric_mean(times[variant].iter().cloned().map(median)).unwrap_or_default()
     };
     Ok([0, 2].map(|it| Loss { quiet: mean(it), disturbed: mean(it + 1) }))
 }

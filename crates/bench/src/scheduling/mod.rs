@@ -11,14 +11,7 @@ pub mod trace;
 use nodewise::{Session, SqlResult};
 use stdx::Nanos;
 
-/// The geometric mean of times; `None` without any.
-pub fn geometric_mean(times: &[Nanos]) -> Option<Nanos> {
-    if times.is_empty() {
-        return None;
-    }
-    let sum: f64 = times.iter().map(|it| (it.0.max(1) as f64).ln()).sum();
-    Some(Nanos((sum / times.len() as f64).exp().round() as u64))
-}
+use crate::record::geometric_mean;
 
 /// The time of one statement.
 fn timed(session: &mut Session, sql: &str) -> SqlResult<Nanos> {
@@ -43,8 +36,7 @@ impl Best {
 
     /// The geometric mean over the queries of a variant.
     fn mean(&self, variant: usize) -> Nanos {
-        let times: Vec<Nanos> = self.0[variant].iter().flatten().copied().collect();
-        geometric_mean(&times).unwrap_or_default()
+        geometric_mean(self.0[variant].iter().flatten().map(|it| Some(*it))).unwrap_or_default()
     }
 }
 
@@ -54,8 +46,8 @@ mod tests {
 
     #[test]
     fn means_are_geometric_and_bests_are_least() {
-        assert_eq!(geometric_mean(&[]), None);
-        assert_eq!(geometric_mean(&[Nanos(100), Nanos(10_000)]), Some(Nanos(1_000)));
+        assert_eq!(geometric_mean([]), None);
+        assert_eq!(geometric_mean([Some(Nanos(100)), Some(Nanos(10_000))]), Some(Nanos(1_000)));
         let mut best = Best::new(2, 2);
         for (variant, query, time) in [(0, 0, 400), (0, 0, 100), (0, 1, 900), (1, 1, 5)] {
             best.add(variant, query, Nanos(time));

@@ -108,9 +108,10 @@ fn print_times(database: &Database, facts: &Facts, records: &[QueryRecord]) -> R
     table.write_foot(&mut out)?;
     let Facts { scale, threads, plan_cache, loaded, peak } = facts;
     let planning = |it: &QueryRecord| it.planning.iter().min().copied();
-    if let (Some(time), Some(planning)) =
-        (geometric_mean(records, QueryRecord::best), geometric_mean(records, planning))
-    {
+    if let (Some(time), Some(planning)) = (
+        geometric_mean(records.iter().map(QueryRecord::best)),
+        geometric_mean(records.iter().map(planning)),
+    ) {
         let again = if *plan_cache { "planned once" } else { "planned in each run" };
         let (time, planning) = (millis(Some(time)), millis(Some(planning)));
         writeln!(

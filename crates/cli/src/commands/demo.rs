@@ -140,7 +140,7 @@ fn print_summary(
             records.len()
         )?;
     }
-    if let Some(mean) = geometric_mean(records, QueryRecord::best) {
+    if let Some(mean) = geometric_mean(records.iter().map(QueryRecord::best)) {
         writeln!(out, "Geometric mean: {} ms (best of {RUNS} runs each)", millis(Some(mean)))?;
     }
     writeln!(out, "Loading:        {}, {}", loaded.time, loaded.bytes)?;

@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use nodewise::picture::{ColumnPicture, NodePicture, TablePicture};
 use stdx::Bytes;
 use stdx::sync::Arc;
+use stdx::xml::escaped;
 
 use super::{summary, totals};
 
@@ -281,20 +282,4 @@ fn colour(node: usize) -> Arc<str> {
         Some(it) => Arc::from(*it),
         None => Arc::from(format!("hsl({},52%,55%)", node * 137 % 360)),
     }
-}
-
-/// A text as XML has it; what XML cannot hold becomes a question mark.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for it in text.chars() {
-        match it {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            it if it.is_control() => escaped.push('?'),
-            it => escaped.push(it),
-        }
-    }
-    escaped
 }

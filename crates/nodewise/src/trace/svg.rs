@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use scheduler::{TraceEvent, WorkerId};
 use stdx::Nanos;
+use stdx::xml::escaped;
 
 use super::Trace;
 
@@ -199,10 +200,6 @@ fn legend(
             escaped(&label),
         );
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

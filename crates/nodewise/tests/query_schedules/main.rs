@@ -6,25 +6,17 @@
 #[path = "../../../scheduler/tests/schedules/machines.rs"]
 mod machines;
 mod oracle;
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
+#[path = "../../../scheduler/tests/schedules/seeds.rs"]
+mod seeds;
 
 use nodewise::{Database, DatabaseOptions, Session};
 use oracle::Tables;
 use simulator::SimulatedMachine;
 use stdx::Prng;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use stdx::sync::{Mutex, thread};
 
 /// Schedules when nobody says how many.
 const SCHEDULES: u64 = 300;
-/// Threads that run schedules beside each other.
-const THREADS: usize = 2;
-
-fn number(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text:?}")))
-}
 
 /// A change of how statements run, or of where the tables are.
 fn change(prng: &mut Prng, nodes: u64) -> String {
@@ -72,7 +64,7 @@ const REFUSED: [&str; 4] = ["53200", "22023", "42704", "57014"];
 /// Runs the schedule of a seed; how many answers it gave.
 fn run(seed: u64) -> Result<u64, String> {
     let prng = &mut Prng::new(seed);
-    let tell = number("NODEWISE_SEED").is_some();
+    let tell = seeds::one_again();
     let model = machines::machine(prng);
     let workers = 1 + prng.below(model.topology.cpus.len().min(12) as u64) as usize;
     let faults = machines::faults(prng, &model.topology, workers);
@@ -131,33 +123,11 @@ fn ask(
 
 #[test]
 fn queries_answer_right_under_seeded_schedules_with_faults() {
-    let (first, count) = match number("NODEWISE_SEED") {
-        Some(seed) => (seed, 1),
-        None => (0, number("NODEWISE_SCHEDULES").unwrap_or(SCHEDULES)),
-    };
-    let next = AtomicU64::new(first);
-    let (wrong, answers) = (Mutex::new(Vec::new()), AtomicU64::new(0));
-    thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= first + count || wrong.lock().len() >= 10 {
-                        return;
-                    }
-                    let ran = catch_unwind(AssertUnwindSafe(|| run(seed)));
-                    match ran.unwrap_or_else(|_| Err("it panicked".to_owned())) {
-                        Ok(more) => drop(answers.fetch_add(more, Ordering::Relaxed)),
-                        Err(what) => wrong.lock().push(format!(
-                            "{what}\n  again: NODEWISE_SEED={seed} cargo test -p nodewise --test query_schedules"
-                        )),
-                    }
-                }
-            });
-        }
+    let answers = AtomicU64::new(0);
+    let count = seeds::run_all(SCHEDULES, "-p nodewise --test query_schedules", |seed| {
+        answers.fetch_add(run(seed)?, Ordering::Relaxed);
+        Ok(())
     });
-    let wrong = wrong.into_inner();
-    assert!(wrong.is_empty(), "of {count} schedules:\n{}", wrong.join("\n"));
     let answers = answers.into_inner();
     assert!(count == 1 || answers > 2 * count, "most statements have the time they need");
     println!("{count} schedules, {answers} right answers");
