@@ -38,7 +38,7 @@ mod wave;
 
 pub use control::{QueryControl, cancelled};
 pub use layout::{ColumnShape, Layout, Representation};
-pub use operator::{Next, Operator, PerSlot, Sink, Source, Team, WorkContext};
+pub use operator::{Next, Operator, PerSlot, Sink, Source, Take, Team, WorkContext};
 pub use profile::{StepName, StepReport};
 pub use query::{Executed, PipelineReport, QueryContext, execute};
 pub use regions::map_batches;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use stdx::sync::{Mutex, MutexGuard};
 use types::SqlResult;
 
+use crate::scan::PackedBlock;
 use crate::{Batch, Layout, State, StepName};
 
 /// Where a batch goes next.
@@ -19,6 +20,9 @@ pub struct WorkContext {
     pub node: hardware::NodeId,
 }
 
+/// Where rows go first that are still packed: tells whether they were taken. If not, they come as batches.
+pub type Take<'a> = &'a mut dyn FnMut(&PackedBlock<'_>) -> SqlResult<bool>;
+
 /// Yields the batches of a morsel.
 pub trait Source: Send + Sync {
     /// The layout of its batches.
@@ -29,6 +33,17 @@ pub trait Source: Send + Sync {
     fn morsel_rows(&self) -> u64;
     /// Pushes the batches of the rows `rows`, with rising [`Batch::sequence`].
     fn produce(&self, rows: Range<u64>, context: &WorkContext, next: Next<'_>) -> SqlResult<()>;
+    /// As [`Source::produce`], but rows that are packed are offered to `take` before they become batches.
+    fn produce_packed(
+        &self,
+        rows: Range<u64>,
+        context: &WorkContext,
+        take: Take<'_>,
+        next: Next<'_>,
+    ) -> SqlResult<()> {
+        let _ = take;
+        self.produce(rows, context, next)
+    }
     /// Bytes read by a morsel per memory node when a worker of `reader` runs it, for the traffic account; from the
     /// page-socket map.
     fn bytes_read(
@@ -62,6 +77,15 @@ pub trait Operator: Send + Sync {
 pub trait Sink: Send + Sync {
     /// Takes in a batch. Called at once by several workers, with different slots.
     fn consume(&self, batch: Batch, context: &WorkContext) -> SqlResult<()>;
+    /// Whether it should be offered packed rows.
+    fn takes_packed(&self) -> bool {
+        false
+    }
+    /// Takes in packed rows, or tells that it wants them as batches.
+    fn consume_packed(&self, block: &PackedBlock<'_>, context: &WorkContext) -> SqlResult<bool> {
+        let _ = (block, context);
+        Ok(false)
+    }
     /// Called once after all batches; may run further tasks on the team.
     fn finish(&self, team: &dyn Team) -> SqlResult<State>;
     /// Whether the sink has enough (a limit without order): the source may stop.

@@ -19,9 +19,10 @@ use crate::control::cancelled;
 use crate::lower::{Lowered, lower};
 use crate::profile::Meter;
 use crate::query::{PipelineReport, QueryContext, push};
+use crate::scan::PackedBlock;
 use crate::scan::repeated::Repeated;
 use crate::team::{JobSettings, QueryTeam, ScopedJob, check_outcome, run_scoped};
-use crate::{Source, State, WorkContext};
+use crate::{Source, State, WorkContext, profile};
 
 /// Scans decode in steps of so many rows.
 const SMALLEST_ROWS: u64 = 1024;
@@ -187,8 +188,21 @@ impl MorselBody for Body<'_> {
         let cancel = &self.context.control.cancel;
         let rows = morsel.start..morsel.end;
         let first = self.meter.map_or(0, |it| it.sources);
+        let (packed, mut taken) = (operators.is_empty() && sink.takes_packed(), 0);
+        let take = &mut |block: &PackedBlock<'_>| {
+            if !packed {
+                return Ok(false);
+            }
+            let before = profile::enter(first, 0, 0);
+            let took = sink.consume_packed(block, &work)?;
+            let rows = if took { block.count } else { 0 };
+            profile::enter(first, rows, 0);
+            profile::leave(before, 0);
+            taken += rows as u64;
+            Ok(took)
+        };
         let produce = || {
-            source.produce(rows, &work, &mut |batch| {
+            source.produce_packed(rows, &work, take, &mut |batch| {
                 push((&operators[..], first), &**sink, batch, &work, cancel, &mut count)
             })
         };
@@ -196,6 +210,7 @@ impl MorselBody for Body<'_> {
             None => produce(),
             Some(meter) => meter.morsel(machine, morsel.end - morsel.start, produce),
         };
+        count += taken;
         self.rows_in[work.slot].fetch_add(count, Ordering::Relaxed);
         match result {
             Ok(()) if sink.is_full() => ControlFlow::Break(()),

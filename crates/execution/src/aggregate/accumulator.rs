@@ -160,6 +160,20 @@ impl Accumulator {
         }
     }
 
+    /// Adds sums (or counts) of `rows` rows to the first groups; 64 bits were enough for each.
+    pub fn add_sums(&mut self, more: &[i64], rows: usize) {
+        self.widen_before(rows as u128);
+        match self {
+            Self::Count(sums) | Self::SumNarrow { sums, .. } => {
+                sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+            }
+            Self::SumWide { sums, .. } => {
+                more.iter().enumerate().for_each(|(group, &it)| sums.add(group, it.into()));
+            }
+            _ => unreachable!("invariant: only counts and sums of integers are added up"),
+        }
+    }
+
     /// Adds the groups `from[i]` of another accumulator of the same kind to the groups `to[i]` of this one.
     pub fn merge(&mut self, to: &[u32], other: &Self, from: &[u32]) {
         let pairs = || to.iter().zip(from).map(|(&to, &from)| (to as usize, from as usize));

@@ -252,6 +252,13 @@ impl PackedPart {
         }
     }
 
+    /// As part of a key of one byte: what a code is multiplied with, after adding what is given second to it; `base` is
+    /// the value of code 0. Both overflow as they like, since the key does not.
+    pub fn byte(&self, base: i64) -> (u8, u8) {
+        let factor = if self.bits == 0 { 0 } else { 1 << self.shift };
+        (factor, base.wrapping_sub(self.base) as u8)
+    }
+
     fn mask(&self) -> u64 {
         if self.bits == 64 { u64::MAX } else { (1 << self.bits) - 1 }
     }

@@ -9,6 +9,7 @@ mod having;
 mod key;
 mod merge;
 mod order;
+mod packed;
 mod pick;
 mod result;
 mod runs;
@@ -25,6 +26,7 @@ use types::{DataType, SqlResult};
 
 use crate::expression::Compiled;
 use crate::leveled::{FEW_GROUPS, group_masks, level};
+use crate::scan::PackedBlock;
 use crate::{Batch, Bitmap, ColumnShape, PerSlot, Rows, Sink, State, Team, Vector, WorkContext};
 
 pub(crate) use having::stands_alone;
@@ -35,6 +37,7 @@ use distinct::DistinctSet;
 use having::Having;
 use key::{KeyLayout, Keys};
 use merge::{by_partition, merge_all};
+use packed::{PackedPlan, Registers};
 use result::result_batches;
 use table::GroupTable;
 
@@ -75,6 +78,8 @@ pub struct AggregateSink {
     keys: Vec<Compiled>,
     arguments: Vec<Compiled>,
     plan: GroupPlan,
+    /// How packed rows are grouped, where they can be.
+    packed: Option<PackedPlan>,
     locals: PerSlot<Local>,
 }
 
@@ -104,6 +109,22 @@ struct Local {
     masks: Vec<u64>,
     /// The first rows of the groups that a batch began.
     firsts: Vec<u32>,
+    /// Chunks of packed rows; made with the first.
+    registers: Option<Registers>,
+}
+
+impl Local {
+    fn new(plan: &GroupPlan) -> Self {
+        Self {
+            groups: plan.groups_of_worker(),
+            aside: Vec::new(),
+            keys: plan.layout.no_keys(),
+            ids: Vec::new(),
+            masks: Vec::new(),
+            firsts: Vec::new(),
+            registers: None,
+        }
+    }
 }
 
 /// Some groups with their accumulators.
@@ -135,8 +156,9 @@ impl AggregateSink {
         let parts = specs.iter().map(|spec| feeds_of(spec, &shapes, keyed, &mut feeds)).collect();
         let layout = KeyLayout::new(&key_shapes);
         let any = feeds.iter().any(|it| it.kind == FeedKind::Pick(Rule::Any));
+        let packed = PackedPlan::of(level(), &keys, &layout, &arguments, &feeds);
         let plan = GroupPlan { layout, keyed, shapes, specs, feeds, parts, any, having: None };
-        Ok(Self { keys, arguments, plan, locals: PerSlot::new(slots) })
+        Ok(Self { keys, arguments, plan, packed, locals: PerSlot::new(slots) })
     }
 
     /// Drops finished groups for which a condition over the columns of the result is not TRUE: whoever reads them asks
@@ -257,15 +279,8 @@ impl Sink for AggregateSink {
             self.arguments.iter().map(|it| it.evaluate(&batch)).collect::<SqlResult<_>>()?;
         let plan = &self.plan;
         let mut guard = self.locals.lock(context.slot);
-        let local = guard.get_or_insert_with(|| Local {
-            groups: plan.groups_of_worker(),
-            aside: Vec::new(),
-            keys: plan.layout.no_keys(),
-            ids: Vec::new(),
-            masks: Vec::new(),
-            firsts: Vec::new(),
-        });
-        let Local { groups, aside, keys: words, ids, masks, firsts } = local;
+        let local = guard.get_or_insert_with(|| Local::new(plan));
+        let Local { groups, aside, keys: words, ids, masks, firsts, .. } = local;
         plan.layout.encode(&keys, batch.rows, words);
         if !groups.table.accepts(words, batch.sequence / storage::BLOCK_ROWS as u64) {
             aside.push(groups.set_aside(plan.groups_without_table(), false));
@@ -303,6 +318,18 @@ impl Sink for AggregateSink {
             aside.push(if rising { done } else { by_partition(plan, done) });
         }
         Ok(())
+    }
+
+    fn takes_packed(&self) -> bool {
+        self.packed.is_some()
+    }
+
+    fn consume_packed(&self, block: &PackedBlock<'_>, context: &WorkContext) -> SqlResult<bool> {
+        let Some(packed) = &self.packed else { return Ok(false) };
+        let mut guard = self.locals.lock(context.slot);
+        let Local { groups, registers, .. } = guard.get_or_insert_with(|| Local::new(&self.plan));
+        let registers = registers.get_or_insert_with(|| packed.registers());
+        Ok(packed.add(block, groups, registers))
     }
 
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {

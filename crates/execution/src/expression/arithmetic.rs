@@ -110,6 +110,11 @@ impl Kernel for Exact {
         };
         Ok(Vector { values, validity })
     }
+
+    fn exact(&self) -> Option<(BinaryOperator, &Node, &Node)> {
+        let safe = self.narrow && self.in_64 && !self.finish.wide && !self.finish.fallible();
+        safe.then_some((self.operator, &self.left, &self.right))
+    }
 }
 
 impl Exact {

@@ -29,6 +29,7 @@ mod compile;
 mod date;
 mod division;
 mod format;
+mod formula;
 mod function;
 mod integers;
 mod kernels;
@@ -42,6 +43,7 @@ mod rows;
 mod tests;
 mod text;
 
+pub(crate) use formula::{Formula, FormulaKind};
 pub(crate) use node::null_vector;
 pub use rows::{constant_rows, evaluate_row};
 
@@ -64,6 +66,19 @@ impl Compiled {
     /// What it yields.
     pub fn shape(&self) -> &ColumnShape {
         &self.node.shape
+    }
+
+    /// The column that it is, if it is a bare one.
+    pub(crate) fn column(&self) -> Option<usize> {
+        match self.node.body {
+            node::Body::Column(index) => Some(index),
+            _ => None,
+        }
+    }
+
+    /// It as a formula, if it is one.
+    pub(crate) fn formula(&self) -> Option<Formula> {
+        Formula::of(&self.node)
     }
 
     /// The columns it reads, ascending.

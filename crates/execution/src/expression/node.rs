@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use plan::BinaryOperator;
 use stdx::sync::Arc;
 use storage::{Column, Encoding};
 use types::{DataType, SqlResult, Value};
@@ -18,6 +19,11 @@ pub(super) trait Kernel: Send + Sync + Debug {
     fn select(&self, batch: &Batch, rows: &mut Vec<u32>) -> SqlResult<()> {
         select_true(&self.evaluate(batch)?, rows);
         Ok(())
+    }
+
+    /// The operator and operands of a sum, difference or product in 64 bits that cannot fail.
+    fn exact(&self) -> Option<(BinaryOperator, &Node, &Node)> {
+        None
     }
 }
 

@@ -11,6 +11,7 @@
 mod groups;
 mod lanes;
 mod masks;
+mod packed;
 mod search;
 mod slots;
 #[cfg(test)]
@@ -20,6 +21,9 @@ pub(crate) use bitpack::Level;
 pub(crate) use groups::{add_runs, count_runs, numbers_of_runs, rises};
 pub(crate) use lanes::{any, extent, map1, map2, put, scale, sum};
 pub(crate) use masks::{FEW_GROUPS, add_by_masks, group_masks, look_up};
+pub(crate) use packed::{
+    Addends, PACKED_ROWS, add_packed, key_masks, put_bytes, scale_u32, write1, write2,
+};
 pub(crate) use search::find;
 pub(crate) use slots::{find_places, find_ranks, ranks_of};
 

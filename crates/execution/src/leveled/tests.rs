@@ -214,3 +214,116 @@ fn texts_are_found_where_they_first_stand() {
         }
     }
 }
+
+#[test]
+fn keys_of_a_byte_make_masks_as_row_by_row() {
+    let mut prng = Prng::new(21);
+    for rows in [0, 1, 63, 64, 65, 1000, PACKED_ROWS] {
+        for known in 0..=FEW_GROUPS {
+            let keys: Vec<u8> = (0..rows).map(|_| prng.below(9) as u8 * 31).collect();
+            let wanted: Vec<u8> = (0..known).map(|it| it as u8 * 31).collect();
+            let words = rows.div_ceil(64);
+            let selected: Vec<u64> = (0..words)
+                .map(|it| prng.next_u64() & bitpack::bitmap::tail_mask((rows - it * 64).min(64)))
+                .collect();
+            let is_in = |row: usize| selected[row / 64] >> (row % 64) & 1 == 1;
+            let other = (0..rows).find(|&row| is_in(row) && !wanted.contains(&keys[row]));
+            for level in Level::available() {
+                let mut masks = vec![u64::MAX; words * known];
+                assert_eq!(
+                    key_masks(level, &keys, &wanted, &selected, &mut masks),
+                    other,
+                    "{level:?}"
+                );
+                for (group, &key) in wanted.iter().enumerate() {
+                    for row in 0..rows {
+                        let bit = masks[group * words + row / 64] >> (row % 64) & 1 == 1;
+                        assert_eq!(bit, is_in(row) && keys[row] == key, "{level:?}: row {row}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn packed_values_are_added_under_masks_as_row_by_row() {
+    let mut prng = Prng::new(22);
+    for rows in [0, 1, 15, 16, 17, 64, 100, 1000, PACKED_ROWS] {
+        for groups in 1..=FEW_GROUPS {
+            for count in 0..7 {
+                let highs = [0, 1 << 20, u32::MAX / 64, u32::MAX / 64 + 1, u32::MAX];
+                let high: Vec<u32> = (0..count).map(|_| highs[prng.below(5) as usize]).collect();
+                // Mostly the greatest, where lanes overflow first if they do.
+                let mut value = |high: u32| match prng.below(4) {
+                    0 => prng.below(u64::from(high) + 1) as u32,
+                    _ => high,
+                };
+                let values: Vec<Vec<u32>> =
+                    high.iter().map(|&high| (0..rows).map(|_| value(high)).collect()).collect();
+                let bytes: Vec<Vec<u8>> =
+                    values.iter().map(|it| it.iter().map(|&it| it as u8).collect()).collect();
+                let as_bytes: Vec<bool> = (0..count).map(|_| prng.below(3) == 0).collect();
+                let addends: Vec<Addends<'_>> = (0..count)
+                    .map(|it| match as_bytes[it] {
+                        true => Addends::Bytes(&bytes[it]),
+                        false => Addends::Words { values: &values[it], high: high[it] },
+                    })
+                    .collect();
+                let words = rows.div_ceil(64);
+                let mut masks = vec![0u64; words * groups];
+                let mut expected: Vec<Vec<i64>> = vec![(0..groups as i64).collect(); count];
+                for row in 0..rows {
+                    let group = prng.below(groups as u64 + 1) as usize;
+                    if group < groups {
+                        masks[group * words + row / 64] |= 1 << (row % 64);
+                        for it in 0..count {
+                            let byte = i64::from(bytes[it][row]);
+                            let word = i64::from(values[it][row]);
+                            expected[it][group] += if as_bytes[it] { byte } else { word };
+                        }
+                    }
+                }
+                for level in Level::available() {
+                    let mut sums: Vec<Vec<i64>> = vec![(0..groups as i64).collect(); count];
+                    let mut places: Vec<&mut [i64]> =
+                        sums.iter_mut().map(|it| &mut it[..]).collect();
+                    add_packed(level, &mut places, &masks, rows, &addends);
+                    assert_eq!(sums, expected, "{level:?}: {rows} rows up to {high:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn narrow_values_are_written_as_one_by_one() {
+    let mut prng = Prng::new(23);
+    for rows in SIZES {
+        let left: Vec<u32> = (0..rows).map(|_| prng.next_u64() as u32).collect();
+        let right: Vec<u32> = (0..rows).map(|_| prng.next_u64() as u32).collect();
+        let (step, base) = (1 + prng.below(3) as u32, prng.next_u64() as u32);
+        let wide = |a: u32, b: u32| i64::from(a).wrapping_mul(i64::from(b));
+        let bytes: Vec<u8> = left.iter().map(|it| (it % 16) as u8).collect();
+        for level in Level::available() {
+            let mut scaled = left.clone();
+            scale_u32(level, &mut scaled, step, base);
+            let mut products = vec![0i64; rows];
+            write2(level, &left, &right, &mut products, wide);
+            let mut negated = vec![0i64; rows];
+            write1(level, &left, &mut negated, |it| -i64::from(it));
+            let mut keys = vec![1u8; rows];
+            put_bytes(level, &mut keys, &bytes, 255, 16);
+            for row in 0..rows {
+                assert_eq!(
+                    scaled[row],
+                    left[row].wrapping_mul(step).wrapping_add(base),
+                    "{level:?}"
+                );
+                assert_eq!(products[row], wide(left[row], right[row]), "{level:?}");
+                assert_eq!(negated[row], -i64::from(left[row]), "{level:?}");
+                assert_eq!(keys[row], 1 | bytes[row].wrapping_sub(1).wrapping_mul(16), "{level:?}");
+            }
+        }
+    }
+}

@@ -132,8 +132,10 @@ fn words(column: &Column, start: usize, len: usize, rows: &Rows<'_>, base: i64) 
 /// Values of a dictionary that are evenly spaced: value = `base` + code times `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progression {
-    base: i64,
-    step: i64,
+    /// The value of code 0.
+    pub base: i64,
+    /// What the next code is more.
+    pub step: i64,
 }
 
 /// Values that are looked at for a [`Progression`]; beyond it a scan would have to pay for the look.

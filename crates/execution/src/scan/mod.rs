@@ -29,10 +29,14 @@ use types::SqlResult;
 
 use crate::lower::States;
 use crate::scan::decode::Rows;
+pub use crate::scan::part::PackedBlock;
+pub(crate) use crate::scan::part::PackedColumn;
 use crate::scan::part::{PartScan, View, parts_of_key, table_shape};
 use crate::scan::predicate::CodePredicate;
 use crate::scan::repeated::Repeated;
-use crate::{BATCH_ROWS, Batch, Layout, Next, Source, StepName, Vector, WorkContext, profile};
+use crate::{
+    BATCH_ROWS, Batch, Layout, Next, Source, StepName, Take, Vector, WorkContext, profile,
+};
 
 /// The rows of a table that pass some predicates. Rows are numbered by their positions in the table.
 pub struct ScanSource {
@@ -134,6 +138,7 @@ impl ScanSource {
         view: &View,
         first: usize,
         rows: Range<usize>,
+        take: Take<'_>,
         next: Next<'_>,
     ) -> SqlResult<()> {
         let (start, len) = (rows.start, rows.len());
@@ -142,6 +147,13 @@ impl ScanSource {
         self.rows_passed.fetch_add(count as u64, Ordering::Relaxed);
         if count == 0 {
             return Ok(());
+        }
+        if view.residual.is_empty() {
+            let (output, words) = (&self.output, &words);
+            let block = PackedBlock { view, output, start, rows: len, words, count };
+            if take(&block)? {
+                return Ok(());
+            }
         }
         let mut word = 0;
         while word < words.len() {
@@ -298,6 +310,16 @@ impl Source for ScanSource {
     }
 
     fn produce(&self, rows: Range<u64>, context: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+        self.produce_packed(rows, context, &mut |_| Ok(false), next)
+    }
+
+    fn produce_packed(
+        &self,
+        rows: Range<u64>,
+        context: &WorkContext,
+        take: Take<'_>,
+        next: Next<'_>,
+    ) -> SqlResult<()> {
         let (mut position, end) = (rows.start as usize, rows.end as usize);
         while position < end {
             let part = self.part_of(position);
@@ -305,7 +327,7 @@ impl Source for ScanSource {
             let start = position - part.first;
             let block_end = (start / BLOCK_ROWS + 1) * BLOCK_ROWS;
             let until = block_end.min(end - part.first).min(part.rows);
-            self.produce_block(view, part.first, start..until, &mut *next)?;
+            self.produce_block(view, part.first, start..until, &mut *take, &mut *next)?;
             position = part.first + until;
         }
         Ok(())

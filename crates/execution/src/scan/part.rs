@@ -5,7 +5,7 @@ use std::ops::Range;
 use hardware::NodeId;
 use plan::{BinaryOperator, Expr, ExprKind, Scan};
 use stdx::sync::Arc;
-use storage::{Column, Encoding, Part, Partitioning, Table, Translation};
+use storage::{Column, Dictionary, Encoding, Part, Partitioning, Table, Translation};
 use types::{ColumnId, DataType, SqlResult, Value};
 
 use super::decode::{Progression, Rows, pick, shape};
@@ -33,6 +33,36 @@ pub(super) struct View {
     columns: Vec<Leaving>,
     pub predicates: Vec<CodePredicate>,
     pub residual: Vec<Residual>,
+}
+
+/// A column of packed codes that is no NULL: value = `base` + code times `step`. For texts, the code.
+#[derive(Clone, Copy)]
+pub(crate) struct PackedColumn<'a> {
+    pub column: &'a Column,
+    pub base: i64,
+    pub step: i64,
+}
+
+/// Rows of a part as they are stored, and which of them passed.
+pub struct PackedBlock<'a> {
+    pub(super) view: &'a View,
+    /// The columns that leave the scan.
+    pub(super) output: &'a [usize],
+    /// The first row, in the part; a multiple of 1024.
+    pub(crate) start: usize,
+    /// How many there are.
+    pub(crate) rows: usize,
+    /// A bit for each.
+    pub(crate) words: &'a [u64],
+    /// How many passed.
+    pub(crate) count: usize,
+}
+
+impl PackedBlock<'_> {
+    /// A column that leaves the scan, if its values follow from codes of up to 32 bits without a lookup.
+    pub(crate) fn column(&self, place: usize) -> Option<PackedColumn<'_>> {
+        self.view.columns[self.output[place]].packed()
+    }
 }
 
 /// A conjunct that needs values: evaluated on the columns it names.
@@ -231,6 +261,20 @@ impl Change {
 }
 
 impl Leaving {
+    fn packed(&self) -> Option<PackedColumn<'_>> {
+        let column = &*self.column;
+        if !matches!(self.change, Change::None) || column.statistics.nulls > 0 {
+            return None;
+        }
+        let (base, step) = match (&column.encoding, self.even) {
+            (_, Some(even)) => (even.base, even.step),
+            (Encoding::Offset { min }, None) if column.data_type != DataType::Boolean => (*min, 1),
+            (Encoding::Dictionary(Dictionary::Text(_)), None) => (0, 1),
+            _ => return None,
+        };
+        Some(PackedColumn { column, base, step })
+    }
+
     fn pick(&self, start: usize, len: usize, rows: &Rows<'_>) -> Vector {
         let mut vector = pick(&self.column, self.even, start, len, rows);
         match (&self.change, &mut vector.values) {

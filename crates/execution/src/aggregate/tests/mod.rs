@@ -1,6 +1,7 @@
 //! Aggregation against an oracle that goes row by row, and particular cases.
 
 mod edges;
+mod packed;
 mod random;
 
 use std::collections::HashMap;

@@ -1,0 +1,145 @@
+//! Groupings of packed rows against the same groupings by batches.
+
+use plan::{AggregateFunction, BinaryOperator, ExprKind, Scan};
+use stdx::Prng;
+use types::{ColumnId, TableId};
+
+use super::*;
+use crate::Source;
+use crate::lower::States;
+use crate::scan::ScanSource;
+
+/// Columns: few texts, few dates, numbers up to a million, whole units, numbers of either sign, few numbers.
+fn columns(rows: usize, texts: u64, prng: &mut Prng) -> Vec<(DataType, Vec<Value>)> {
+    let decimal = |it: i64| Value::Decimal { unscaled: it.into(), scale: 2 };
+    let mut column = |value: &mut dyn FnMut(&mut Prng) -> Value| -> Vec<Value> {
+        (0..rows).map(|_| value(prng)).collect()
+    };
+    vec![
+        (DataType::Text, column(&mut |it| text(format!("k{}", it.below(texts))))),
+        (DataType::Date, column(&mut |it| Value::Date(9000 + it.below(2) as i32))),
+        (DECIMAL, column(&mut |it| decimal(90_000 + it.below(1 << 20) as i64))),
+        (DECIMAL, column(&mut |it| decimal(100 + 100 * it.below(50) as i64))),
+        (DECIMAL, column(&mut |it| decimal(it.below(1 << 21) as i64 - (1 << 20)))),
+        (DECIMAL, column(&mut |it| decimal(it.below(11) as i64))),
+    ]
+}
+
+fn binary(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
+    let scale = match operator {
+        BinaryOperator::Multiply => left.data_type.scale() + right.data_type.scale(),
+        _ => left.data_type.scale().max(right.data_type.scale()),
+    };
+    let data_type = DataType::Decimal { precision: 38, scale };
+    let (left, right) = (Box::new(left), Box::new(right));
+    Expr { kind: ExprKind::Binary { operator, left, right }, data_type }
+}
+
+/// A formula of some depth over the numbers.
+fn formula(depth: u32, prng: &mut Prng) -> Expr {
+    if depth == 0 || prng.below(4) == 0 {
+        return match prng.below(5) {
+            0 => {
+                let unscaled = i128::from(prng.below(200)) - 20;
+                Expr::literal(Value::Decimal { unscaled, scale: 2 }, DECIMAL)
+            }
+            it => Expr::column(1 + it as usize, DECIMAL),
+        };
+    }
+    let operators = [BinaryOperator::Add, BinaryOperator::Subtract, BinaryOperator::Multiply];
+    let operator = operators[prng.below(3) as usize];
+    binary(operator, formula(depth - 1, prng), formula(depth - 1, prng))
+}
+
+/// Groups what a scan finds; tells how many blocks were taken as they are.
+fn grouped(
+    source: &ScanSource,
+    keys: &[Expr],
+    sums: &[Expr],
+    packed: bool,
+) -> (Vec<Vec<Value>>, usize) {
+    let layout = source.layout();
+    let compile = |it: &Expr| Compiled::new(it, layout, &no_scalar).unwrap();
+    let mut specs = vec![AggregateSpec {
+        function: AggregateFunction::Count,
+        argument: None,
+        distinct: false,
+        filter: None,
+        data_type: DataType::BigInt,
+    }];
+    for (place, sum) in sums.iter().enumerate() {
+        let scale = sum.data_type.scale();
+        for (function, scale) in
+            [(AggregateFunction::Sum, scale), (AggregateFunction::Average, scale + 4)]
+        {
+            let data_type = DataType::Decimal { precision: 38, scale };
+            let argument = Some(place);
+            specs.push(AggregateSpec {
+                function,
+                argument,
+                distinct: false,
+                filter: None,
+                data_type,
+            });
+        }
+    }
+    let (keys, sums) = (keys.iter().map(compile).collect(), sums.iter().map(compile).collect());
+    let sink = AggregateSink::new(keys, sums, specs, 2).unwrap();
+    let mut taken = 0;
+    for range in source.ranges() {
+        for (number, start) in (range.start..range.end).step_by(5 * 1024).enumerate() {
+            let (rows, context) = (start..range.end.min(start + 5 * 1024), context(number % 2));
+            let take = &mut |block: &crate::scan::PackedBlock<'_>| {
+                let took = packed && sink.consume_packed(block, &context)?;
+                taken += usize::from(took);
+                Ok(took)
+            };
+            let next = &mut |batch| sink.consume(batch, &context);
+            source.produce_packed(rows, &context, take, next).unwrap();
+        }
+    }
+    let State::Rows(rows) = sink.finish(&Serial(2)).unwrap() else { panic!("groups are rows") };
+    let mut found = rows_of(&rows.layout, &rows.batches);
+    found.sort_by_cached_key(|it| it.iter().map(token).collect::<Vec<_>>());
+    (found, taken)
+}
+
+#[test]
+fn packed_rows_make_the_groups_that_batches_make() {
+    let mut prng = Prng::new(31);
+    let mut taken = 0;
+    for round in 0..60 {
+        let rows = [1, 64, 1000, 1025, 9000, 70_000][round % 6];
+        let texts = [1, 3, 4, 5, 12, 300][prng.below(6) as usize];
+        let columns = columns(rows, texts, &mut prng);
+        let table = Arc::new(stored(&columns, 50_000));
+        let least = 90_000 + prng.below(1 << 20) as i64 * (prng.below(2) as i64);
+        let bound = Value::Decimal { unscaled: least.into(), scale: 2 };
+        let bound = Expr::literal(bound, DECIMAL);
+        let filter = Expr::predicate(BinaryOperator::GreaterEqual, Expr::column(2, DECIMAL), bound);
+        let scan = Scan {
+            table: TableId(0),
+            name: "t".into(),
+            columns: (0..6).map(ColumnId).collect(),
+            filters: vec![filter],
+            transfers: Vec::new(),
+            output: (0..6).collect(),
+            index: None,
+        };
+        let source = ScanSource::new(&scan, table, &States(&[])).unwrap();
+        let keys: Vec<Expr> = [(0, DataType::Text), (1, DataType::Date), (5, DECIMAL)]
+            .into_iter()
+            .filter(|_| prng.below(2) == 0)
+            .map(|(place, data_type)| Expr::column(place, data_type))
+            .collect();
+        let sums: Vec<Expr> =
+            (0..1 + prng.below(4)).map(|_| formula(prng.below(3) as u32, &mut prng)).collect();
+        let (expected, none) = grouped(&source, &keys, &sums, false);
+        let (found, some) = grouped(&source, &keys, &sums, true);
+        assert_eq!(none, 0);
+        taken += some;
+        assert_eq!(found, expected, "round {round}: sums of {sums:?} by {keys:?}");
+    }
+    let wide = crate::leveled::level() == crate::leveled::Level::Avx512;
+    assert_eq!(taken > 20, wide, "{taken} blocks were taken");
+}
