@@ -41,3 +41,54 @@ fn tpch_plans_are_as_stored() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+fn explain(sql: &str) -> String {
+    let planner = Planner::new();
+    let statements = planner.parse(sql).unwrap();
+    let [Statement::Query { query }] = statements.as_slice() else { panic!("one query: {sql}") };
+    plan::explain::text(&planner.plan_query(query, &Tpch::new()).unwrap(), &|_| None)
+}
+
+#[test]
+fn joins_that_do_nothing_are_left_out() {
+    let scans = |sql: &str| explain(sql).matches("scan customer").count();
+    // Every order names a customer, and nothing of it is wanted but its key.
+    assert_eq!(scans("SELECT count(*) FROM orders JOIN customer ON o_custkey = c_custkey"), 0);
+    assert_eq!(
+        scans("SELECT sum(c_custkey) FROM orders JOIN customer ON o_custkey = c_custkey"),
+        0
+    );
+    let exists = "SELECT count(*) FROM orders WHERE EXISTS (SELECT 1 FROM customer WHERE c_custkey = o_custkey)";
+    assert_eq!(scans(exists), 0);
+    // A name, a condition, rows without partner, and keys that may lie outside all need the table.
+    for needed in [
+        "SELECT max(c_name) FROM orders JOIN customer ON o_custkey = c_custkey",
+        "SELECT count(*) FROM orders JOIN customer ON o_custkey = c_custkey WHERE c_acctbal > 0",
+        "SELECT count(*) FROM orders JOIN customer ON o_custkey = c_custkey AND o_totalprice > c_acctbal",
+        "SELECT count(*) FROM orders FULL JOIN customer ON o_custkey = c_custkey",
+        "SELECT count(*) FROM orders JOIN customer ON o_orderkey = c_custkey",
+        "SELECT count(*) FROM orders WHERE NOT EXISTS (SELECT 1 FROM customer WHERE c_custkey = o_custkey)",
+    ] {
+        assert_eq!(scans(needed), 1, "{needed}");
+    }
+}
+
+#[test]
+fn what_an_order_does_not_need_is_fetched_late() {
+    // The last pipeline looks up what the sorted rows lack.
+    let late = |sql: &str| {
+        let text = explain(sql);
+        text[text.rfind("\npipeline ").unwrap()..].contains("inner join")
+    };
+    let customers = "SELECT c_name, c_acctbal FROM customer ORDER BY c_acctbal";
+    assert!(late(&format!("{customers} LIMIT 10")));
+    assert!(late(
+        "SELECT c_name, o_totalprice FROM orders JOIN customer ON o_custkey = c_custkey ORDER BY 2 LIMIT 9"
+    ));
+    // All rows, too many of them, a table whose keys are no row numbers, columns that are ordered by.
+    assert!(!late(customers));
+    assert!(!late(&format!("{customers} LIMIT 100000")));
+    assert!(!late("SELECT o_comment FROM orders ORDER BY o_totalprice LIMIT 10"));
+    assert!(!late("SELECT c_name FROM customer ORDER BY c_name LIMIT 10"));
+    assert!(!late("SELECT c_custkey, c_nationkey FROM customer ORDER BY c_acctbal LIMIT 10"));
+}

@@ -84,7 +84,9 @@ impl Lowering<'_> {
         let kept: Vec<Attr> = below.iter().collect();
         needed.iter().for_each(|it| below.add_expr(&it.1));
         let mut stream = self.stream(input, &below, reducers)?;
-        if needed.is_empty() {
+        if needed.iter().all(|it| bare(&it.1).is_some()) {
+            let names = needed.iter().filter_map(|it| Some((it.0, bare(&it.1)?)));
+            stream.aliases.extend(names);
             return Ok(stream);
         }
         let (mut layout, mut projected) = (Vec::new(), Vec::new());

@@ -1,8 +1,12 @@
-//! Rewrites of relations: predicates as far down as they go, joins flattened into regions and ordered, group keys cut.
+//! Rewrites of relations: predicates as far down as they go, joins flattened into regions and ordered, group keys cut;
+//! then columns of the first rows of an order fetched late, and joins that do nothing left out.
 
 pub mod dependencies;
+mod elimination;
 pub mod grouping;
+mod late;
 pub mod order;
+mod origin;
 pub mod predicates;
 pub mod region;
 
@@ -18,10 +22,14 @@ pub fn optimise(query: &mut Query) -> SqlResult<()> {
     for scalar in &mut scalars {
         let rel = take(&mut scalar.rel);
         scalar.rel = Optimiser { attributes: &mut query.attributes }.rel(rel, Vec::new())?;
+        elimination::drop_idle_joins(&mut scalar.rel, &[scalar.attr].into_iter().collect());
     }
     query.scalars = scalars;
     let root = take(&mut query.root);
     query.root = Optimiser { attributes: &mut query.attributes }.rel(root, Vec::new())?;
+    late::fetch_late(query);
+    let output: AttrSet = query.output.iter().map(|it| it.1).collect();
+    elimination::drop_idle_joins(&mut query.root, &output);
     Ok(())
 }
 

@@ -48,7 +48,8 @@ fn column(line: &str, rows: u64) -> ColumnInfo {
         distinct_exact: true,
         min: words.get(3).map(|it| value(it)),
         max: words.get(4).map(|it| value(it)),
-        sorted: false,
+        // Keys are numbers from the first row to the last.
+        sorted: data_type.is_integer() && distinct == rows,
     };
     let name = words[0].to_owned();
     ColumnInfo { name, data_type, nullable: true, statistics, scan_bytes: rows, index: None }
