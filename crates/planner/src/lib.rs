@@ -1,6 +1,7 @@
 //! SQL to pipelines: parse, bind, order joins, cut into pipelines.
 //!
-//! Key decision: DataFusion's logical crates parse and bind (module [`frontend`], the only one that knows them);
+//! Key decision: DataFusion's logical crates parse, and bind what is not plain (module [`frontend`], the only one that
+//! knows them);
 //! everything that decides speed works on our own relations ([`logical`]), in the order
 //! `rewrite` (filters first, joins flattened into regions, group keys cut) -> `order` (dynamic programming on exact
 //! statistics) -> `lower` (pipelines, transfers).

@@ -10,6 +10,18 @@ use stdx::sync::Arc;
 const SCALE_MIN: i8 = 16;
 const DIGITS_MAX: i8 = 38;
 
+/// Digits after the point of the mean of decimals.
+fn scale_of_mean(precision: u8, scale: i8) -> i8 {
+    let whole = i8::try_from(precision).unwrap_or(DIGITS_MAX) - scale;
+    SCALE_MIN.min(DIGITS_MAX - whole).max(scale)
+}
+
+/// The type of the mean of decimals.
+pub(super) fn mean_of(precision: u8, scale: u8) -> types::DataType {
+    let scale = scale_of_mean(precision, scale as i8) as u8;
+    types::DataType::Decimal { precision: DIGITS_MAX as u8, scale }
+}
+
 /// DataFusion's `avg` but for the type of the mean of exact numbers.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Average {
@@ -41,9 +53,7 @@ impl AggregateUDFImpl for Average {
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
         match arguments {
             [DataType::Decimal128(precision, scale)] => {
-                let whole = i8::try_from(*precision).unwrap_or(DIGITS_MAX) - scale;
-                let scale = SCALE_MIN.min(DIGITS_MAX - whole).max(*scale);
-                Ok(DataType::Decimal128(DIGITS_MAX as u8, scale))
+                Ok(DataType::Decimal128(DIGITS_MAX as u8, scale_of_mean(*precision, *scale)))
             }
             _ => self.library.return_type(arguments),
         }

@@ -22,11 +22,13 @@ pub struct Scope<'a> {
     pub attrs: &'a [Attr],
 }
 
-fn boolean(kind: ExprKind) -> Expr {
+/// A Boolean expression.
+pub(super) fn boolean(kind: ExprKind) -> Expr {
     Expr { kind, data_type: DataType::Boolean }
 }
 
-fn unary(operator: UnaryOperator, operand: Expr) -> Expr {
+/// A Boolean expression of one operand.
+pub(super) fn unary(operator: UnaryOperator, operand: Expr) -> Expr {
     boolean(ExprKind::Unary { operator, operand: Box::new(operand) })
 }
 
@@ -422,7 +424,7 @@ pub fn literal(scalar: &ScalarValue) -> SqlResult<Expr> {
 }
 
 /// NOT, folded into what has a negation of its own.
-fn negated(mut expr: Expr) -> Expr {
+pub(super) fn negated(mut expr: Expr) -> Expr {
     match &mut expr.kind {
         ExprKind::InList { negated, .. } | ExprKind::Like { negated, .. } => {
             *negated = !*negated;
@@ -508,7 +510,7 @@ pub fn strip_exact_cast(expr: Expr) -> Expr {
 }
 
 /// The same where the scale must stay, because the scale of a product is the sum of its factors'.
-fn strip_integer_cast(expr: Expr) -> Expr {
+pub(super) fn strip_integer_cast(expr: Expr) -> Expr {
     match &expr.kind {
         ExprKind::Cast(inner) if inner.data_type.scale() == expr.data_type.scale() => {
             let scale = expr.data_type.scale();
@@ -571,7 +573,7 @@ fn like_other(expr: Expr, other: &Expr) -> Expr {
 }
 
 /// OR; of equalities of one operand with constants a list, because DataFusion spells short lists out.
-fn either(left: Expr, right: Expr) -> Expr {
+pub(super) fn either(left: Expr, right: Expr) -> Expr {
     let same = match (members(&left), members(&right)) {
         (Some((a, _)), Some((b, _))) => a == b,
         _ => false,
@@ -608,7 +610,8 @@ fn members(expr: &Expr) -> Option<(&Expr, Vec<Value>)> {
     }
 }
 
-fn in_list(operand: Expr, list: Vec<Expr>, negated_list: bool) -> Expr {
+/// Membership in a list: of constants one set, else equalities.
+pub(super) fn in_list(operand: Expr, list: Vec<Expr>, negated_list: bool) -> Expr {
     let operand = strip_exact_cast(operand);
     let mut values = Vec::with_capacity(list.len());
     for item in &list {

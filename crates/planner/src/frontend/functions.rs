@@ -96,7 +96,8 @@ impl AddInterval {
         Self { name, months, days, micros }
     }
 
-    fn on_days(&self, days: i64) -> i64 {
+    /// The day that many days after 1970-01-01 becomes.
+    pub(super) fn on_days(&self, days: i64) -> i64 {
         if self.months == 0 {
             return days + i64::from(self.days);
         }
@@ -122,7 +123,7 @@ impl AddInterval {
 }
 
 /// The first day of a month, counted from 1970-01-01.
-fn days_from_civil(year: i64, month: u32) -> i64 {
+pub(super) fn days_from_civil(year: i64, month: u32) -> i64 {
     let year_from_march = if month <= 2 { year - 1 } else { year };
     let era = year_from_march.div_euclid(400);
     let year_of_era = year_from_march.rem_euclid(400);

@@ -4,6 +4,7 @@
 //! translated at once into [`crate::logical`]. Replacing this module replaces DataFusion.
 
 mod average;
+mod binder;
 pub mod catalog;
 mod constants;
 pub mod errors;
@@ -110,6 +111,21 @@ impl Frontend {
 
     /// Binds a query. `parameters` are the types of those that have one.
     pub fn bind(
+        &self,
+        query: &ast::Query,
+        parameters: &[Option<DataType>],
+        catalog: &dyn CatalogView,
+    ) -> SqlResult<Bound> {
+        if parameters.is_empty()
+            && let Some(query) = binder::bind(query, catalog)
+        {
+            return Ok(Bound { query, is_stable: true });
+        }
+        self.bind_by_library(query, parameters, catalog)
+    }
+
+    /// Binds a query as the library understands it.
+    fn bind_by_library(
         &self,
         query: &ast::Query,
         parameters: &[Option<DataType>],
