@@ -1,12 +1,14 @@
 //! The door to DataFusion: names, types, functions and subqueries are resolved here, and nothing of it leaves.
 //!
-//! Key decision (DESIGN 7): DataFusion binds, coerces, folds constants and takes subqueries apart; the result is
-//! translated at once into [`crate::logical`]. Replacing this module replaces DataFusion.
+//! Key decision (DESIGN 7): DataFusion parses. Plain statements, those of TPC-H among them, are then bound to
+//! [`crate::logical`] by `binder`. For all others DataFusion binds, coerces, folds constants and takes subqueries apart,
+//! and the result is translated at once. Replacing this module replaces DataFusion.
 
 mod average;
 mod binder;
 pub mod catalog;
 mod constants;
+mod dialect;
 pub mod errors;
 mod expressions;
 pub(crate) use expressions::{cast, null};

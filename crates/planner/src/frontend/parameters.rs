@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use super::dialect::Postgres;
 use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion_expr::{Expr, LogicalPlan};
 use datafusion_sql::sqlparser::ast::{self, visit_expressions, visit_expressions_mut};
-use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion_sql::sqlparser::parser::Parser;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -100,7 +100,7 @@ fn constant(value: &Value, data_type: Option<DataType>) -> SqlResult<ast::Expr> 
         Some(data_type) => format!("CAST({text} AS {data_type})"),
         None => text,
     };
-    let parsed = Parser::new(&PostgreSqlDialect {}).try_with_sql(&text);
+    let parsed = Parser::new(&Postgres).try_with_sql(&text);
     parsed.and_then(|mut it| it.parse_expr()).map_err(|error| {
         SqlError::internal(format!("the value {text} of a parameter is no expression: {error}"))
     })
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn constants_need_no_planning() {
         let list = |sql: &str| {
-            let parsed = Parser::new(&PostgreSqlDialect {}).try_with_sql(sql).unwrap();
+            let parsed = Parser::new(&Postgres).try_with_sql(sql).unwrap();
             let exprs = { parsed }.parse_comma_separated(Parser::parse_expr).unwrap();
             arguments(exprs).unwrap()
         };

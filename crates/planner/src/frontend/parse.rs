@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use super::dialect::Postgres;
 use datafusion_sql::sqlparser::ast::{self, ObjectName, ObjectType, Set, TableObject};
-use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion_sql::sqlparser::keywords::Keyword;
 use datafusion_sql::sqlparser::parser::{Parser, ParserError};
 use datafusion_sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use types::{DataType, SqlError, SqlResult, SqlState};
@@ -15,28 +16,54 @@ use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQue
 
 /// Parses statements separated by semicolons.
 pub fn parse(sql: &str) -> SqlResult<Vec<Statement>> {
-    let tokens = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location();
-    let tokens = tokens.map_err(|it| syntax(&it.into()))?;
+    let tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location();
+    let mut tokens = tokens.map_err(|it| syntax(&it.into()))?;
     let mut statements = Vec::new();
-    for tokens in tokens.split(|it| it.token == Token::SemiColon) {
-        if let Some(statement) = steering::alter_query(tokens)? {
-            statements.push(statement);
-            continue;
+    if let [all @ .., last] = &tokens[..]
+        && last.token == Token::SemiColon
+    {
+        tokens.truncate(all.len());
+    }
+    if tokens.iter().any(|it| it.token == Token::SemiColon) {
+        for tokens in tokens.split(|it| it.token == Token::SemiColon) {
+            one(tokens.to_vec(), &mut statements)?;
         }
-        match numa::recognise(tokens)? {
-            Recognised::Whole(statement) => statements.push(statement),
-            Recognised::Rest(tokens, design) => {
-                let parsed = parse_tokens(tokens)?;
-                statements.extend(parsed.into_iter().map(|it| it.with_design(&design)));
-            }
-            Recognised::Nothing => statements.extend(parse_tokens(tokens.to_vec())?),
-        }
+    } else {
+        one(tokens, &mut statements)?;
     }
     Ok(statements)
 }
 
+/// Parses one statement, or nothing but white space.
+fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlResult<()> {
+    if let Some(statement) = steering::alter_query(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    match numa::recognise(&tokens)? {
+        Recognised::Whole(statement) => statements.push(statement),
+        Recognised::Rest(tokens, design) => {
+            let parsed = parse_tokens(tokens)?;
+            statements.extend(parsed.into_iter().map(|it| it.with_design(&design)));
+        }
+        Recognised::Nothing => {
+            // The parser would step over each blank again and again; only in COPY it may be data.
+            let mut words = tokens.iter().map(|it| &it.token).filter(|it| !is_blank(it));
+            if matches!(words.next(), Some(Token::Word(it)) if it.keyword != Keyword::COPY) {
+                tokens.retain(|it| !is_blank(&it.token));
+            }
+            statements.extend(parse_tokens(tokens)?);
+        }
+    }
+    Ok(())
+}
+
+fn is_blank(token: &Token) -> bool {
+    matches!(token, Token::Whitespace(_))
+}
+
 fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
-    let mut parser = Parser::new(&PostgreSqlDialect {}).with_tokens_with_locations(tokens);
+    let mut parser = Parser::new(&Postgres).with_tokens_with_locations(tokens);
     let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
     statements.into_iter().map(statement).collect()
 }

@@ -4,6 +4,8 @@
 //! - Invariant: in each partial plan all attributes of an equality class that it holds are equal, so one key per class
 //!   is enough for a join.
 
+use std::collections::HashMap;
+
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::SqlResult;
 
@@ -121,6 +123,55 @@ struct Sub {
     distinct: Vec<f64>,
 }
 
+/// The best plan of each set of vertices so far. Few vertices have few sets: each has its place.
+struct PartialPlans {
+    dense: Vec<Option<Sub>>,
+    sparse: HashMap<u64, Sub>,
+}
+
+impl PartialPlans {
+    fn new(vertices: usize) -> Self {
+        let places = if vertices <= EXHAUSTIVE { 1 << vertices } else { 0 };
+        Self { dense: (0..places).map(|_| None).collect(), sparse: HashMap::new() }
+    }
+
+    fn get(&self, mask: u64) -> Option<&Sub> {
+        match self.dense.get(mask as usize) {
+            Some(place) => place.as_ref(),
+            None => self.sparse.get(&mask),
+        }
+    }
+
+    fn of(&self, mask: u64) -> &Sub {
+        self.get(mask).expect("invariant: both sides of a join were planned before")
+    }
+
+    fn get_mut(&mut self, mask: u64) -> Option<&mut Sub> {
+        match self.dense.get_mut(mask as usize) {
+            Some(place) => place.as_mut(),
+            None => self.sparse.get_mut(&mask),
+        }
+    }
+
+    fn contains(&self, mask: u64) -> bool {
+        self.get(mask).is_some()
+    }
+
+    fn insert(&mut self, mask: u64, sub: Sub) {
+        match self.dense.get_mut(mask as usize) {
+            Some(place) => *place = Some(sub),
+            None => drop(self.sparse.insert(mask, sub)),
+        }
+    }
+
+    fn keep_leaves(&mut self) {
+        let larger = |mask: usize| mask.count_ones() > 1;
+        let all = self.dense.iter_mut().enumerate();
+        all.filter(|it| larger(it.0)).for_each(|it| *it.1 = None);
+        self.sparse.retain(|mask, _| mask.count_ones() == 1);
+    }
+}
+
 struct Orderer {
     graph: Graph,
     classes: Vec<Class>,
@@ -130,7 +181,7 @@ struct Orderer {
     base: Vec<f64>,
     /// Whether a condition that is no equality connects relations; only tried when equalities do not connect all.
     loose: bool,
-    subs: std::collections::HashMap<u64, Sub>,
+    subs: PartialPlans,
 }
 
 /// Orders the joins of a region.
@@ -140,13 +191,13 @@ pub fn order(graph: Graph, attributes: &[Attribute]) -> SqlResult<Rel> {
     let full = if count == 64 { u64::MAX } else { (1u64 << count) - 1 };
     if count <= EXHAUSTIVE {
         this.exhaustive(full);
-        if !this.subs.contains_key(&full) && !this.others.is_empty() {
+        if !this.subs.contains(full) && !this.others.is_empty() {
             this.loose = true;
-            this.subs.retain(|mask, _| mask.count_ones() == 1);
+            this.subs.keep_leaves();
             this.exhaustive(full);
         }
     }
-    if !this.subs.contains_key(&full) {
+    if !this.subs.contains(full) {
         this.greedy(full)?;
     }
     let mut rels: Vec<Option<Rel>> =
@@ -231,7 +282,7 @@ impl Orderer {
         }
         let dependents = vertices.iter().map(|it| dependent(it, &distinct_of)).collect();
         let base = vertices.iter().map(|it| base_rows(&it.rel)).collect();
-        let subs = std::collections::HashMap::new();
+        let subs = PartialPlans::new(vertices.len());
         let mut this =
             Self { classes: made, equalities, others, dependents, base, loose: false, subs, graph };
         for place in 0..this.graph.vertices.len() {
@@ -291,7 +342,7 @@ impl Orderer {
 
     /// Rows and distinct counts of a join.
     fn join_size(&self, left: u64, right: u64) -> (f64, Vec<f64>) {
-        let (l, r) = (&self.subs[&left], &self.subs[&right]);
+        let (l, r) = (self.subs.of(left), self.subs.of(right));
         let mut rows;
         if let Some(place) = self.dependent_of(right) {
             let dependent = &self.dependents[place];
@@ -321,7 +372,7 @@ impl Orderer {
     /// What the equal attributes of two sides divide their product by. Several keys together cannot tell more rows
     /// apart than their table has.
     fn class_divisor(&self, left: u64, right: u64) -> f64 {
-        let (l, r) = (&self.subs[&left], &self.subs[&right]);
+        let (l, r) = (self.subs.of(left), self.subs.of(right));
         let (mut divisor, mut crossing) = (1.0, 0);
         let mut homes = [None, None];
         for (class, (a, b)) in self.classes.iter().zip(l.distinct.iter().zip(&r.distinct)) {
@@ -348,7 +399,7 @@ impl Orderer {
 
     /// The cost of joining, with the hash table on the right, or on the left where that is possible and cheaper.
     fn join_cost(&self, left: u64, right: u64, rows: f64) -> (f64, bool) {
-        let (l, r) = (&self.subs[&left], &self.subs[&right]);
+        let (l, r) = (self.subs.of(left), self.subs.of(right));
         let is_scan = |mask: u64| {
             mask.count_ones() == 1
                 && matches!(self.graph.vertices[mask.trailing_zeros() as usize].rel, Rel::Scan(_))
@@ -412,7 +463,7 @@ impl Orderer {
 
     fn consider(&mut self, left: u64, right: u64) {
         let mask = left | right;
-        let known = self.subs.get(&mask).map(|it| (it.rows, it.cost));
+        let known = self.subs.get(mask).map(|it| (it.rows, it.cost));
         let (rows, distinct) = match known {
             Some((rows, _)) => (rows, None),
             None => {
@@ -421,14 +472,14 @@ impl Orderer {
             }
         };
         let (own, build_left) = self.join_cost(left, right, rows);
-        let cost = own + self.subs[&left].cost + self.subs[&right].cost;
+        let cost = own + self.subs.of(left).cost + self.subs.of(right).cost;
         let shape = Shape::Join { left, right, build_left };
         match distinct {
             Some(distinct) => {
                 self.subs.insert(mask, Sub { rows, cost, shape, distinct });
             }
             None => {
-                if let Some(sub) = self.subs.get_mut(&mask).filter(|it| cost < it.cost) {
+                if let Some(sub) = self.subs.get_mut(mask).filter(|it| cost < it.cost) {
                     sub.cost = cost;
                     sub.shape = shape;
                 }
@@ -444,7 +495,7 @@ impl Orderer {
             let mut left = (mask - 1) & mask;
             while left != 0 {
                 let right = mask ^ left;
-                let ready = self.subs.contains_key(&left) && self.subs.contains_key(&right);
+                let ready = self.subs.contains(left) && self.subs.contains(right);
                 if ready && self.joinable(left, right) && self.connected(left, right) {
                     self.consider(left, right);
                 }
@@ -456,7 +507,7 @@ impl Orderer {
     fn greedy(&mut self, full: u64) -> SqlResult<()> {
         self.loose = true;
         let mut parts: Vec<u64> = (0..self.graph.vertices.len()).map(|it| 1 << it).collect();
-        self.subs.retain(|mask, _| mask.count_ones() == 1);
+        self.subs.keep_leaves();
         while parts.len() > 1 {
             let mut best: Option<(bool, f64, u64, u64)> = None;
             for &left in &parts {
@@ -480,13 +531,13 @@ impl Orderer {
             parts.retain(|it| *it != left && *it != right);
             parts.push(left | right);
         }
-        debug_assert!(self.subs.contains_key(&full));
+        debug_assert!(self.subs.contains(full));
         Ok(())
     }
 
     /// The relation of a partial plan.
     fn build(&self, mask: u64, rels: &mut [Option<Rel>]) -> Rel {
-        let sub = &self.subs[&mask];
+        let sub = self.subs.of(mask);
         let (left, right, build_left) = match sub.shape {
             Shape::Leaf(place) => {
                 return rels[place].take().expect("invariant: each relation is in one place");
