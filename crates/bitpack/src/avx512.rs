@@ -30,6 +30,9 @@ pub(crate) static KERNELS: Kernels = Kernels {
     count,
 };
 
+/// Rows of a word up to which their positions are counted out one by one.
+const FEW: u32 = 4;
+
 /// Where the lanes of a vector find their code, for a width.
 struct Lanes<const W: usize>;
 
@@ -621,15 +624,32 @@ kernels! {
     fn positions(words: &[u64], out: &mut [u32]) {
         let mut next = 0;
         let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        for (word, &bits) in words.iter().enumerate() {
-            if bits == 0 {
-                continue;
-            }
-            for group in 0..4 {
-                let first = _mm512_set1_epi32((word * 64 + group * 16) as i32);
-                let rows = _mm512_add_epi32(lanes, first);
-                // SAFETY: the caller knows that the rows fit `out`.
-                unsafe { store_16((bits >> (group * 16)) as u16, rows, &mut next, out) };
+        for (chunk, eight) in words.chunks(8).enumerate() {
+            // Few rows qualify in most scans: eight words are passed over at once.
+            // SAFETY: only the words of the chunk are read.
+            let loaded =
+                unsafe { _mm512_maskz_loadu_epi64((1u16 << eight.len()).wrapping_sub(1) as u8, eight.as_ptr().cast()) };
+            let mut some = _mm512_test_epi64_mask(loaded, loaded);
+            while some != 0 {
+                let at = some.trailing_zeros() as usize;
+                some &= some - 1;
+                let (word, bits) = (chunk * 8 + at, eight[at]);
+                if bits.count_ones() <= FEW && next + FEW as usize <= out.len() {
+                    // All that there might be: whether there are one or four is nothing to branch on.
+                    let mut left = bits;
+                    for out in &mut out[next..next + FEW as usize] {
+                        *out = (word * 64) as u32 + left.trailing_zeros();
+                        left &= left.wrapping_sub(1);
+                    }
+                    next += bits.count_ones() as usize;
+                    continue;
+                }
+                for group in 0..4 {
+                    let first = _mm512_set1_epi32((word * 64 + group * 16) as i32);
+                    let rows = _mm512_add_epi32(lanes, first);
+                    // SAFETY: the caller knows that the rows fit `out`.
+                    unsafe { store_16((bits >> (group * 16)) as u16, rows, &mut next, out) };
+                }
             }
         }
     }
