@@ -102,6 +102,21 @@ def clicks(connection, folder, scale):
         order by i) to '{folder}/hits.parquet' (format parquet)""")
 
 
+def scans(connection, folder, scale):
+    """The table of P-HANA's scan workload: 10 million rows per scale, 20 columns of random integers that take the widths of
+    17 to 26 bits in turn. The first two rows have the least and the greatest value, so that the width is what it says."""
+    rows = int(10_000_000 * scale)
+
+    def column(number):
+        values = 1 << (17 + number % 10)
+        return (f"cast(case i when 0 then 0 when 1 then {values - 1} else hash(i, {100 + number}) % {values} end "
+                f"as integer) as c{number}")
+
+    columns = ", ".join(column(number) for number in range(20))
+    connection.execute(f"copy (select {columns} from range(0, {rows}) as r(i) order by i) "
+                       f"to '{folder}/scans.parquet' (format parquet)")
+
+
 def shuffled(connection, folder, _scale, source):
     """TPC-H with the rows of lineitem in an order that helps nobody."""
     for path in sorted(pathlib.Path(source).glob("*.parquet")):
@@ -121,7 +136,7 @@ def provide(name, folder, scale, source=None):
     connection = duckdb.connect()
     connection.execute("set enable_progress_bar = false")
     connection.execute(MACROS)
-    maker = {"ssb": ssb, "clicks": clicks}.get(name)
+    maker = {"ssb": ssb, "clicks": clicks, "scans": scans}.get(name)
     if maker:
         maker(connection, folder, scale)
     else:

@@ -1,6 +1,7 @@
 //! The outcome of a benchmark as JSON, for `tools/bench-compare` and for people who plot.
 
 use arrow_array::RecordBatch;
+use nodewise::Database;
 use nodewise::text::Cells;
 use serde_json::{Value, json};
 use stdx::{Bytes, Nanos};
@@ -34,16 +35,25 @@ pub fn run_json(facts: &Facts, records: &[QueryRecord], answers: bool) -> Value 
         "plan_cache": facts.plan_cache,
         "queries": records.iter().map(|it| query_json(it, answers)).collect::<Vec<_>>(),
         "load_ms": facts.loaded.time.as_millis_f64(),
+        "loaded_rows": facts.loaded.rows,
         "loaded_bytes": facts.loaded.bytes.0,
         "peak_bytes": facts.peak.0,
     })
 }
 
-/// A run of the scan workload as JSON.
-pub fn scans_json(options: &ScanOptions, threads: usize, records: &[ScanRecord]) -> Value {
-    let record = |it: &ScanRecord| {
+/// Runs of the scan workload as JSON: each with what it ran, of which the first is what all share.
+pub fn scans_json(
+    database: &Database,
+    loaded: &Loaded,
+    records: &[(ScanOptions, ScanRecord)],
+) -> Value {
+    let record = |(options, it): &(ScanOptions, ScanRecord)| {
         json!({
             "clients": it.clients,
+            "selectivity": options.selectivity,
+            "asked": options.asked.word(),
+            "rows": it.rows,
+            "sum": it.sum,
             "statements": it.latencies.len(),
             "failed": it.failed.0,
             "per_second": it.throughput(),
@@ -54,16 +64,19 @@ pub fn scans_json(options: &ScanOptions, threads: usize, records: &[ScanRecord])
             "spread": it.spread(),
         })
     };
+    let shared = records.first().map(|it| &it.0);
     json!({
         "engine": "nodewise",
         "version": env!("CARGO_PKG_VERSION"),
-        "threads": threads,
-        "rows": options.rows,
-        "columns": options.columns,
-        "selectivity": options.selectivity,
-        "skewed": options.skewed,
-        "indexes": options.indexes,
-        "parallel": options.parallel,
+        "threads": database.workers(),
+        "load_ms": loaded.time.as_millis_f64(),
+        "loaded_bytes": loaded.bytes.0,
+        "peak_bytes": database.machine().resident_bytes().0.0,
+        "rows": shared.map(|it| it.rows),
+        "columns": shared.map(|it| it.columns),
+        "skewed": shared.map(|it| it.skewed),
+        "indexes": shared.map(|it| it.indexes),
+        "parallel": shared.map(|it| it.parallel),
         "runs": records.iter().map(record).collect::<Vec<_>>(),
     })
 }
@@ -132,7 +145,7 @@ mod tests {
         assert_eq!(json["queries"][2]["error"], json!("XX000: broken"));
         assert_eq!(json["queries"][0]["answer"], json!([["7"], ["NULL"]]));
         assert_eq!(json["plan_cache"], json!(false));
-        assert_eq!(json["load_ms"], json!(2.0));
+        assert_eq!((&json["load_ms"], &json["loaded_rows"]), (&json!(2.0), &json!(1)));
         assert_eq!((&json["loaded_bytes"], &json["peak_bytes"]), (&json!(7), &json!(9)));
     }
 }

@@ -121,6 +121,10 @@ fn check(packed: &[u8], bits: u32, start: usize, rows: usize) {
     assert!(packed.len() >= need, "{} bytes, {need} for {rows} rows of {bits}", packed.len());
 }
 
+/// What [`Kernels::active`] returns, settled by its first use.
+#[cfg(not(loom))]
+static ACTIVE: stdx::sync::OnceLock<&'static Kernels> = stdx::sync::OnceLock::new();
+
 impl Kernels {
     /// The kernels of a level. Panics when this processor does not have it.
     pub fn for_level(level: Level) -> &'static Self {
@@ -136,17 +140,29 @@ impl Kernels {
         }
     }
 
-    /// The kernels that the free functions of this crate use: those of the best level.
+    /// The kernels that the free functions of this crate use: those of the best level, unless another was chosen.
     #[inline]
     pub fn active() -> &'static Self {
         #[cfg(not(loom))]
         {
-            static ACTIVE: stdx::sync::OnceLock<&'static Kernels> = stdx::sync::OnceLock::new();
             ACTIVE.get_or_init(|| Self::for_level(Level::detect()))
         }
         #[cfg(loom)]
         {
             Self::for_level(Level::detect())
+        }
+    }
+
+    /// Makes the kernels of a level the active ones of this process, to measure what a better level is worth. False when
+    /// the processor has it not, or when others are in use already.
+    pub fn choose(level: Level) -> bool {
+        #[cfg(not(loom))]
+        {
+            level <= Level::detect() && ACTIVE.get_or_init(|| Self::for_level(level)).level == level
+        }
+        #[cfg(loom)]
+        {
+            level == Level::detect()
         }
     }
 

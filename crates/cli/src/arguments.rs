@@ -392,9 +392,22 @@ pub struct ScansArguments {
     /// Columns of the table; they take the widths of 17 to 26 bits in turn
     #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one)]
     pub columns: usize,
-    /// Rows that qualify, in percent
-    #[arg(long, value_name = "P", default_value = "0.001", value_parser = percent)]
-    pub selectivity: f64,
+    /// Folder with a file `scans.parquet` to load in place of generated values: integers in columns c0, c1, .. of 17 to 26
+    /// bits in turn. What it holds is not known here, so that answers are not checked
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["rows", "columns"])]
+    pub data: Option<PathBuf>,
+    /// Rows that qualify, in percent; one run for each
+    #[arg(
+        long,
+        value_name = "P,..",
+        value_delimiter = ',',
+        default_value = "0.001",
+        value_parser = percent
+    )]
+    pub selectivity: Vec<f64>,
+    /// Ask for the number and the sum of the rows that qualify, and not for the rows; with `both` once each
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "rows")]
+    pub ask: AskedArgument,
     /// Numbers of clients, one run each
     #[arg(
         long,
@@ -422,8 +435,22 @@ pub struct ScansArguments {
     /// Write the figures as JSON to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write the statements of all runs to this file, one a line, for other engines
+    #[arg(long, value_name = "FILE")]
+    pub list: Option<PathBuf>,
     #[command(flatten)]
     pub pool: PoolArguments,
+}
+
+/// What the scans ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum AskedArgument {
+    /// The rows
+    Rows,
+    /// Their number and sum
+    Sums,
+    /// First the one, then the other
+    Both,
 }
 
 fn machine_name(text: &str) -> Result<String, String> {
@@ -492,6 +519,7 @@ mod tests {
         assert!(parse("nodewise simulate hana-08 --on nehalem-ex --fault no-memory=1").is_ok());
         assert!(parse("nodewise simulate tpch --on d --probe f --queries 1,6 --threads 3").is_ok());
         assert!(parse("nodewise bench scans --clients 1,1024 --selectivity 10 --skewed").is_ok());
+        assert!(parse("nodewise bench scans --data d --selectivity 0.1,1 --ask both").is_ok());
         assert!(parse("nodewise trace -o f.json -c a -c b --stagger 10 --setup s").is_ok());
         assert!(parse("nodewise bench scheduling --scale 0.1 --only cost,streams").is_ok());
         for wrong in [
@@ -505,6 +533,8 @@ mod tests {
             "nodewise bench workload --data d",
             "nodewise bench scans --selectivity 101",
             "nodewise bench scans --clients 0",
+            "nodewise bench scans --data d --rows 5",
+            "nodewise bench scans --ask nothing",
             "nodewise simulate hana-08 --machine skylake",
             "nodewise simulate hana-08 --fault fire",
             "nodewise simulate tpch --scale 0",

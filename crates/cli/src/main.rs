@@ -22,6 +22,7 @@ mod progress;
 mod runner;
 mod shell;
 mod splitter;
+mod switches;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ use crate::arguments::{Arguments, BenchCommand, Command, GenerateCommand};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    hardware_linux::keep_freed_memory();
     let done = match arguments.command {
         None => shell::run(&arguments.shell),
         Some(Command::Topology) => commands::topology::run(),

@@ -20,6 +20,7 @@ use crate::highlight::SqlHighlighter;
 use crate::output::Format;
 use crate::runner::{Flow, Runner};
 use crate::splitter::StatementSplitter;
+use crate::switches::open_machine;
 use crate::{measured, progress};
 
 /// Statements that the history keeps.
@@ -39,7 +40,7 @@ pub fn open_database_on(
     pool: &PoolArguments,
 ) -> Result<Arc<Database>, Failure> {
     let machine: Arc<dyn Machine> = match &machine.machine {
-        None => hardware_linux::open(),
+        None => open_machine()?,
         Some(name) => match hardware::samples::by_name(name) {
             Some(topology) => SimulatedMachine::new(topology, SEED),
             None => SimulatedMachine::with_model(modelled(name, None)?, SEED, Vec::new()),

@@ -279,3 +279,68 @@ fn the_shell_draws_too_and_runs_on_modelled_machines() {
     assert!(stderr(&output).contains("there is no NUMA node 7"), "{}", stderr(&output));
     assert_eq!(output.status.code(), Some(1));
 }
+
+/// Runs the binary with a switch in its environment.
+fn switched(name: &str, value: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nodewise"));
+    command.args(arguments).env(name, value).stdin(Stdio::null()).output().unwrap()
+}
+
+#[test]
+fn instructions_and_huge_pages_are_switched_off_by_the_environment() {
+    let sql = ["--format", "csv", "-c", "SELECT sum(a) AS s FROM (VALUES (1), (2)) AS t (a)"];
+    let fine =
+        [("NODEWISE_SIMD", "portable"), ("NODEWISE_HUGE_PAGES", "off"), ("NODEWISE_SIMD", "")];
+    for (name, value) in fine {
+        let output = switched(name, value, &sql);
+        assert_eq!(stdout(&output), "s\n3\n", "{}", stderr(&output));
+    }
+    for (name, value) in [("NODEWISE_SIMD", "avx"), ("NODEWISE_HUGE_PAGES", "no")] {
+        let output = switched(name, value, &sql);
+        assert_eq!(output.status.code(), Some(2));
+        let message = stderr(&output);
+        assert!(message.contains(name) && message.contains("it can be"), "{message}");
+    }
+}
+
+#[test]
+fn scans_of_a_file_are_listed_and_summed_for_other_engines() {
+    let (json, list) = (Temporary::new("scans.json"), Temporary::new("scans.sql"));
+    let output = nodewise(&[
+        "bench",
+        "scans",
+        "--rows",
+        "20000",
+        "--columns",
+        "3",
+        "--selectivity",
+        "0.5,5",
+        "--ask",
+        "both",
+        "--clients",
+        "2",
+        "--statements",
+        "10",
+        "--json",
+        json.path(),
+        "--list",
+        list.path(),
+    ]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let statements = std::fs::read_to_string(list.path()).unwrap();
+    assert_eq!(statements.lines().count(), 4 * 10);
+    assert_eq!(statements.lines().filter(|it| it.starts_with("SELECT count(*)")).count(), 2 * 10);
+    let text = std::fs::read_to_string(json.path()).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let runs = report["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 4);
+    // Rows and sums of the same ranges are the same, however they are asked for.
+    for pair in runs.chunks(2) {
+        assert_eq!((&pair[0]["asked"], &pair[1]["asked"]), (&"rows".into(), &"sums".into()));
+        assert!(pair[0]["rows"].as_u64().unwrap() > 0);
+        assert_eq!((&pair[0]["rows"], &pair[0]["sum"]), (&pair[1]["rows"], &pair[1]["sum"]));
+    }
+    let missing = nodewise(&["bench", "scans", "--data", "/no/such/folder"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(stderr(&missing).contains("could not open file"), "{}", stderr(&missing));
+}

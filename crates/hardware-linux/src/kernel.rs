@@ -116,6 +116,20 @@ fn unmap_raw(base: *mut u8, bytes: usize) {
     debug_assert_eq!(result, 0, "munmap: {}", io::Error::last_os_error());
 }
 
+/// Lets the allocator of the process keep what is freed, up to 128 MiB, and keep buffers of up to 32 MiB among it. As it
+/// comes, it gives each of a load's buffers back to the kernel, which then clears pages for the next one: a quarter of
+/// the time of loading TPC-H from Parquet. Where the allocator is another one nothing happens.
+pub fn keep_freed_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: plain numbers; these settings may be changed at any time.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, 128 << 20);
+        }
+    }
+}
+
 /// Asks for huge pages in a range of ours.
 pub fn advise_huge(base: NonNull<u8>, bytes: usize) -> io::Result<()> {
     // SAFETY: MADV_HUGEPAGE changes how pages are backed, never their contents.

@@ -20,6 +20,6 @@ mod team;
 pub mod topology;
 
 pub use interrupt::on_interrupt;
-pub use kernel::terminal_columns;
-pub use machine::{LinuxMachine, open};
+pub use kernel::{keep_freed_memory, terminal_columns};
+pub use machine::{LinuxMachine, LinuxOptions, open, open_with};
 pub use topology::{TopologyError, read_advice, read_topology};

@@ -64,13 +64,25 @@ struct Allowed {
     huge: bool,
 }
 
+/// What of this machine is used.
+#[derive(Clone, Copy, Debug)]
+pub struct LinuxOptions {
+    /// Whether large mappings ask for huge pages. Without them is how the machine would be where they are forbidden.
+    pub huge_pages: bool,
+}
+
 /// Opens this machine. It always succeeds: what cannot be read or is forbidden shows in [`Machine::restrictions`].
 pub fn open() -> Arc<LinuxMachine> {
-    Arc::new(LinuxMachine::open())
+    open_with(LinuxOptions { huge_pages: true })
+}
+
+/// [`open`], with less than all of the machine.
+pub fn open_with(options: LinuxOptions) -> Arc<LinuxMachine> {
+    Arc::new(LinuxMachine::open(options))
 }
 
 impl LinuxMachine {
-    fn open() -> Self {
+    fn open(options: LinuxOptions) -> Self {
         let root = Root::new(Path::new("/"));
         let mut restrictions = Vec::new();
         let affinity = kernel::affinity().ok();
@@ -83,7 +95,8 @@ impl LinuxMachine {
             });
             flat(affinity.as_deref().unwrap_or(&[0]), &root)
         });
-        let allowed = probe(&topology, &root, affinity.as_deref(), &mut restrictions);
+        let mut allowed = probe(&topology, &root, affinity.as_deref(), &mut restrictions);
+        allowed.huge &= options.huge_pages;
         Self {
             topology,
             opened: Instant::now(),

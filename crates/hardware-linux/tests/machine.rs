@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hardware::{
     Machine, MachineError, Mapping, NodeId, PagePolicy, Step, Worker, WorkerSpec, WorkerTeam,
 };
-use hardware_linux::{LinuxMachine, open};
+use hardware_linux::{LinuxMachine, LinuxOptions, keep_freed_memory, open, open_with};
 use stdx::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex, thread};
 
@@ -39,6 +39,39 @@ fn this_machine_can_be_described() {
     machine.sleep(stdx::Nanos(2_000_000));
     assert!((machine.now() - before).0 >= 2_000_000);
     assert!(machine.page_bytes() >= 4096);
+}
+
+/// Whether the kernel was asked for huge pages where a mapping begins.
+fn wants_huge_pages(mapping: &Mapping) -> bool {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let address = mapping.base.addr().get();
+    let mut inside = false;
+    for line in maps.lines() {
+        let range = line.split_once(' ').and_then(|it| it.0.split_once('-'));
+        let ends = range.map(|(a, b)| (usize::from_str_radix(a, 16), usize::from_str_radix(b, 16)));
+        if let Some((Ok(start), Ok(end))) = ends {
+            inside = (start..end).contains(&address);
+        } else if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| inside) {
+            return flags.split_whitespace().any(|it| it == "hg");
+        }
+    }
+    panic!("the mapping is not in /proc/self/smaps")
+}
+
+#[test]
+fn huge_pages_are_asked_for_unless_switched_off() {
+    keep_freed_memory();
+    let asks = |machine: &LinuxMachine| {
+        let mapping = machine.map(2 * HUGE, &PagePolicy::FirstTouch).unwrap();
+        touch(&mapping, HUGE);
+        let wants = wants_huge_pages(&mapping);
+        machine.unmap(mapping);
+        wants
+    };
+    let machine = open();
+    let forbidden = machine.restrictions().iter().any(|it| it.call == "huge_pages");
+    assert_eq!(asks(&machine), !forbidden);
+    assert!(!asks(&open_with(LinuxOptions { huge_pages: false })));
 }
 
 #[test]

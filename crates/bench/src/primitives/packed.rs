@@ -2,9 +2,9 @@
 
 use std::hint::black_box;
 
-pub use bitpack::Level;
+use bitpack::PADDING;
 use bitpack::bitmap;
-use bitpack::{Kernels, PADDING};
+pub use bitpack::{Kernels, Level};
 use hardware::Machine;
 use stdx::{Nanos, Prng};
 

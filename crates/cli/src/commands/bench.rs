@@ -76,8 +76,12 @@ fn set_plan_cache(session: &mut Session, on: bool) -> Result<(), Failure> {
 }
 
 fn write_json(file: Option<&Path>, json: &serde_json::Value) -> Result<(), Failure> {
-    let Some(file) = file else { return Ok(()) };
-    std::fs::write(file, format!("{json:#}\n"))
+    file.map_or(Ok(()), |file| write_file(file, &format!("{json:#}\n")))
+}
+
+/// Writes a file for other programs.
+pub fn write_file(file: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(file, text)
         .map_err(|error| Failure::Other(format!("cannot write {}: {error}", file.display())))
 }
 
@@ -190,7 +194,7 @@ pub fn report_faults(records: &[QueryRecord]) {
 /// The read bandwidth by number of threads.
 pub fn memory(options: &MemoryArguments) -> Result<bool, Failure> {
     const PASSES: usize = 5;
-    let machine: Arc<dyn Machine> = hardware_linux::open();
+    let machine: Arc<dyn Machine> = crate::switches::open_machine()?;
     let failed = |error: MachineError| Failure::Other(error.to_string());
     let bytes = Bytes((options.mib as u64) << 20);
     let bench = ReadBench::new(machine.clone(), bytes).map_err(failed)?;

@@ -14,7 +14,7 @@ use crate::{measured, progress};
 
 /// Measures, keeps, and prints.
 pub fn run(arguments: &ProbeArguments) -> Result<bool, Failure> {
-    let machine: Arc<dyn Machine> = hardware_linux::open();
+    let machine: Arc<dyn Machine> = crate::switches::open_machine()?;
     let topology = machine.topology();
     let kept = arguments.output.clone().or_else(|| measured::kept_file(topology));
     let report = measure(&machine, arguments)?;

@@ -3,57 +3,100 @@
 use std::io::{Write, stdout};
 
 use bench::report::scans_json;
-use bench::scans::{ScanOptions, ScanRecord, check, load, run};
+use bench::scans::{
+    Asked, ScanOptions, ScanRecord, Statement, check, create_indexes, load, load_file, run,
+};
+use bench::workload::Loaded;
 
-use crate::arguments::ScansArguments;
-use crate::commands::bench::millis;
+use crate::arguments::{AskedArgument, ScansArguments};
+use crate::commands::bench::{millis, write_file};
 use crate::failure::Failure;
 use crate::output::box_table::BoxTable;
 use crate::shell::{open_database, open_session};
 
-/// Loads, checks, runs each number of clients, prints. False when a statement failed.
+/// Loads, checks, runs each selectivity and number of clients, prints. False when a statement failed.
 pub fn scans(options: &ScansArguments) -> Result<bool, Failure> {
     let database = open_database(&options.pool)?;
     let mut session = open_session(&database);
-    let scans = ScanOptions {
+    let mut runs = runs_of(options);
+    let started = database.machine().now();
+    match &options.data {
+        Some(folder) => {
+            let (rows, columns) = load_file(&mut session, folder)?;
+            runs.iter_mut().for_each(|it| (it.rows, it.columns) = (rows, columns));
+        }
+        None => load(&mut session, &runs[0])?,
+    }
+    create_indexes(&mut session, &runs[0])?;
+    let time = database.machine().now() - started;
+    let loaded = Loaded { time, rows: runs[0].rows as u64, bytes: database.table_bytes() };
+    for run in runs.iter().filter(|_| options.data.is_none()) {
+        if let Some(difference) = check(&mut session, run)? {
+            return Err(Failure::Other(format!("wrong answer: {difference}")));
+        }
+    }
+    let mut records = Vec::new();
+    for scans in runs {
+        writeln!(
+            stdout(),
+            "{} rows, {} columns in {}; selectivity {} %, {} columns, {} statements for {}; {} workers",
+            scans.rows,
+            scans.columns,
+            database.table_bytes(),
+            scans.selectivity * 100.0,
+            if scans.skewed { "skewed" } else { "uniform" },
+            if scans.parallel { "parallel" } else { "serial" },
+            scans.asked.word(),
+            database.workers(),
+        )?;
+        let these: Vec<ScanRecord> =
+            options.clients.iter().map(|&it| run(&database, &scans, it)).collect();
+        print(&these)?;
+        records.extend(these.into_iter().map(|it| (scans.clone(), it)));
+    }
+    if let Some(file) = &options.json {
+        write_file(file, &format!("{:#}\n", scans_json(&database, &loaded, &records)))?;
+    }
+    if let Some(file) = &options.list {
+        write_file(file, &list(&records))?;
+    }
+    for (_, it) in &records {
+        if let (failed, Some(error)) = &it.failed {
+            eprintln!("{} clients: {failed} statements failed, the first with {error}", it.clients);
+        }
+    }
+    Ok(records.iter().all(|it| it.1.failed.0 == 0))
+}
+
+/// What is to be run over the one table: each selectivity, with what is asked.
+fn runs_of(options: &ScansArguments) -> Vec<ScanOptions> {
+    let asked: &[Asked] = match options.ask {
+        AskedArgument::Rows => &[Asked::Rows],
+        AskedArgument::Sums => &[Asked::Sums],
+        AskedArgument::Both => &[Asked::Rows, Asked::Sums],
+    };
+    let run = |percent: f64, asked: Asked| ScanOptions {
         rows: options.rows,
         columns: options.columns,
-        selectivity: options.selectivity / 100.0,
+        selectivity: percent / 100.0,
+        asked,
         skewed: options.skewed,
         indexes: options.indexes,
         parallel: !options.serial,
         statements: options.statements,
         seed: options.seed,
     };
-    load(&mut session, &scans)?;
-    if let Some(difference) = check(&mut session, &scans)? {
-        return Err(Failure::Other(format!("wrong answer: {difference}")));
-    }
-    writeln!(
-        stdout(),
-        "{} rows, {} columns in {}; selectivity {} %, {} columns, {} statements; {} workers",
-        scans.rows,
-        scans.columns,
-        database.table_bytes(),
-        options.selectivity,
-        if scans.skewed { "skewed" } else { "uniform" },
-        if scans.parallel { "parallel" } else { "serial" },
-        database.workers(),
-    )?;
-    let records: Vec<ScanRecord> =
-        options.clients.iter().map(|&it| run(&database, &scans, it)).collect();
-    print(&records)?;
-    if let Some(file) = &options.json {
-        let text = format!("{:#}\n", scans_json(&scans, database.workers(), &records));
-        std::fs::write(file, text)
-            .map_err(|error| Failure::Other(format!("cannot write {}: {error}", file.display())))?;
-    }
-    for it in &records {
-        if let (failed, Some(error)) = &it.failed {
-            eprintln!("{} clients: {failed} statements failed, the first with {error}", it.clients);
-        }
-    }
-    Ok(records.iter().all(|it| it.failed.0 == 0))
+    let all = options.selectivity.iter();
+    all.flat_map(|&percent| asked.iter().map(move |&it| run(percent, it))).collect()
+}
+
+/// The statements of all runs, in order of run and number.
+fn list(records: &[(ScanOptions, ScanRecord)]) -> String {
+    let of_run = |(options, record): &(ScanOptions, ScanRecord)| {
+        let numbers = 0..options.statements_of(record.clients);
+        numbers.map(|it| Statement::numbered(it, options).sql + "\n").collect::<String>()
+    };
+    records.iter().map(of_run).collect()
 }
 
 fn print(records: &[ScanRecord]) -> Result<(), Failure> {

@@ -22,7 +22,7 @@ const STREAM_QUERIES: usize = 64 * 11;
 pub fn run(options: &SchedulingArguments) -> Result<bool, Failure> {
     let chosen = |it| options.only.is_empty() || options.only.contains(&it);
     if chosen(Experiment::Cost) {
-        let machine: Arc<dyn Machine> = hardware_linux::open();
+        let machine: Arc<dyn Machine> = crate::switches::open_machine()?;
         print_cost(&machine, options)?;
     }
     if options.only == [Experiment::Cost] {

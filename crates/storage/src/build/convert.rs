@@ -42,36 +42,36 @@ fn numbers(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Option<Piece>> 
     let nulls = array.nulls().cloned();
     let piece = match (data_type, array.data_type()) {
         (DataType::Boolean, ArrowType::Boolean) => {
-            let values = array.as_boolean().values().iter().map(i64::from).collect();
-            Piece::ints(values, nulls)
+            let values = array.as_boolean().values().iter().map(i64::from);
+            Piece::ints(values.collect::<Vec<_>>(), nulls)
         }
         (it, ArrowType::Int8) if it.is_integer() => ints::<Int8Type>(array),
         (it, ArrowType::Int16) if it.is_integer() => ints::<Int16Type>(array),
         (it, ArrowType::Int32) if it.is_integer() => ints::<Int32Type>(array),
-        (it, ArrowType::Int64) if it.is_integer() => ints::<Int64Type>(array),
+        (it, ArrowType::Int64) if it.is_integer() => words::<Int64Type>(array),
         (it, ArrowType::UInt8) if it.is_integer() => ints::<UInt8Type>(array),
         (it, ArrowType::UInt16) if it.is_integer() => ints::<UInt16Type>(array),
         (it, ArrowType::UInt32) if it.is_integer() => ints::<UInt32Type>(array),
         (DataType::Date, ArrowType::Date32) => ints::<Date32Type>(array),
         (DataType::Timestamp, ArrowType::Timestamp(TimeUnit::Microsecond, _)) => {
-            ints::<TimestampMicrosecondType>(array)
+            words::<TimestampMicrosecondType>(array)
         }
         (DataType::Decimal { scale, .. }, ArrowType::Decimal32(_, from)) if same(scale, *from) => {
             ints::<Decimal32Type>(array)
         }
         (DataType::Decimal { scale, .. }, ArrowType::Decimal64(_, from)) if same(scale, *from) => {
-            ints::<Decimal64Type>(array)
+            words::<Decimal64Type>(array)
         }
         (DataType::Decimal { scale, .. }, ArrowType::Decimal128(_, from)) if same(scale, *from) => {
             decimals(array.as_primitive::<Decimal128Type>().values(), nulls)
         }
         (DataType::Real | DataType::Double, ArrowType::Float32) => {
             let values = array.as_primitive::<Float32Type>().values().iter();
-            Piece::ints(values.map(|&it| key_of_float(f64::from(it))).collect(), nulls)
+            Piece::ints(values.map(|&it| key_of_float(f64::from(it))).collect::<Vec<_>>(), nulls)
         }
         (DataType::Double, ArrowType::Float64) => {
             let values = array.as_primitive::<Float64Type>().values().iter();
-            Piece::ints(values.map(|&it| key_of_float(it)).collect(), nulls)
+            Piece::ints(values.map(|&it| key_of_float(it)).collect::<Vec<_>>(), nulls)
         }
         _ => return Ok(None),
     };
@@ -88,7 +88,13 @@ where
     T::Native: Into<i64>,
 {
     let values = array.as_primitive::<T>().values();
-    Piece::ints(values.iter().map(|&it| it.into()).collect(), array.nulls().cloned())
+    let values = values.iter().map(|&it| it.into());
+    Piece::ints(values.collect::<Vec<i64>>(), array.nulls().cloned())
+}
+
+/// Integers that are 64 bits wide already: the array's memory is the piece's.
+fn words<T: ArrowPrimitiveType<Native = i64>>(array: &ArrayRef) -> Piece {
+    Piece::ints(array.as_primitive::<T>().values().clone(), array.nulls().cloned())
 }
 
 fn decimals(values: &[i128], nulls: Option<NullBuffer>) -> Piece {
@@ -97,7 +103,7 @@ fn decimals(values: &[i128], nulls: Option<NullBuffer>) -> Piece {
     let narrow =
         values.iter().enumerate().all(|(row, &it)| i64::try_from(it).is_ok() || !valid(row));
     if narrow {
-        Piece::ints(values.iter().map(|&it| it as i64).collect(), nulls)
+        Piece::ints(values.iter().map(|&it| it as i64).collect::<Vec<_>>(), nulls)
     } else {
         Piece::new(PieceValues::Wide(values.to_vec()), nulls)
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use arrow_array::{Array, StringArray};
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{NullBuffer, ScalarBuffer};
 
 /// Neighbouring rows of a column.
 pub(crate) struct Piece {
@@ -16,7 +16,7 @@ pub(crate) struct Piece {
 pub(crate) enum PieceValues {
     /// Stored integers or float keys; what stands at a NULL is arbitrary.
     Int {
-        values: Vec<i64>,
+        values: ScalarBuffer<i64>,
         /// Least and greatest that is not NULL.
         range: Option<(i64, i64)>,
     },
@@ -39,10 +39,12 @@ impl Piece {
         Self { rows, values, nulls: nulls.filter(|it| it.null_count() > 0) }
     }
 
-    /// A piece of integers; finds their range.
-    pub(crate) fn ints(values: Vec<i64>, nulls: Option<NullBuffer>) -> Self {
+    /// A piece of integers, which are not copied; finds their range.
+    pub(crate) fn ints(values: impl Into<ScalarBuffer<i64>>, nulls: Option<NullBuffer>) -> Self {
+        let values = values.into();
         let range = match nulls.as_ref().filter(|it| it.null_count() > 0) {
-            None => values.iter().fold(None, widen),
+            // Apart from each other, two passes over what the cache holds are vector code.
+            None => values.iter().min().copied().zip(values.iter().max().copied()),
             Some(nulls) => nulls.valid_indices().map(|it| &values[it]).fold(None, widen),
         };
         Self::new(PieceValues::Int { values, range }, nulls)
@@ -74,7 +76,7 @@ impl Piece {
         let places = || rows.iter().map(|&it| it as usize);
         let values = match &self.values {
             PieceValues::Int { values, .. } => {
-                return Self::ints(places().map(|it| values[it]).collect(), nulls);
+                return Self::ints(places().map(|it| values[it]).collect::<Vec<_>>(), nulls);
             }
             PieceValues::Wide(values) => PieceValues::Wide(places().map(|it| values[it]).collect()),
             PieceValues::Coded { codes, texts } => PieceValues::Coded {

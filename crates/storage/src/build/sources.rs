@@ -129,12 +129,12 @@ pub(crate) fn pieces_of(
                 let code = column.iv().get(row) as usize;
                 key_of_float(values.as_slice().get(code).copied().unwrap_or(0.0))
             };
-            Piece::ints(rows.map(key).collect(), nulls)
+            Piece::ints(rows.map(key).collect::<Vec<_>>(), nulls)
         }
         // Words of floats are their keys, as those of integers are.
         _ => {
             let keys = ints(column, rows);
-            Piece::ints(keys.into_iter().map(|it| it.unwrap_or(0)).collect(), nulls)
+            Piece::ints(keys.into_iter().map(|it| it.unwrap_or(0)).collect::<Vec<_>>(), nulls)
         }
     };
     Ok(vec![piece])

@@ -1,19 +1,27 @@
 //! The scan workload of P-HANA section 6 for real: one table of random integers in columns of many widths, clients
 //! without thinking times, range predicates on one column each.
 //!
-//! Every client is a session on a thread of its own; the statements all go to the one pool of workers. Before a time is
-//! taken, the answer of each column is compared with a count over the generated values.
+//! Every client is a session on a thread of its own; the statements all go to the one pool of workers. Statements are
+//! numbered, and whoever is free takes the next: which one a number means depends on the seed alone, so any other engine
+//! can be asked the same and must give as many rows with the same sum. Before a time is taken, the answer of each column
+//! is compared with a count over the generated values.
 
-use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+mod statement;
+
+use std::path::Path;
+
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use nodewise::{Database, Session, SqlError, SqlResult};
-use stdx::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use nodewise::{Answer, Database, Session, SqlError, SqlResult};
+use stdx::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex, thread};
 use stdx::{Nanos, Prng};
 
-/// The bitcases that columns take in turn (P-HANA 6).
-pub const BITCASES: (u32, u32) = (17, 26);
-const TABLE: &str = "scans";
+pub use statement::{Asked, BITCASES, Statement};
+use statement::{TABLE, bits};
+
+use crate::workload::load_tables;
+
 /// Rows of a batch while loading.
 const BATCH_ROWS: usize = 1 << 16;
 
@@ -26,6 +34,8 @@ pub struct ScanOptions {
     pub columns: usize,
     /// The share of rows that qualify.
     pub selectivity: f64,
+    /// What a statement asks of them.
+    pub asked: Asked,
     /// Whether the second half of the columns gets four fifths of the statements.
     pub skewed: bool,
     /// Whether each column has an index.
@@ -38,6 +48,13 @@ pub struct ScanOptions {
     pub seed: u64,
 }
 
+impl ScanOptions {
+    /// Statements of a run with so many clients.
+    pub fn statements_of(&self, clients: usize) -> usize {
+        self.statements.max(2 * clients)
+    }
+}
+
 /// What a number of clients got.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScanRecord {
@@ -47,8 +64,10 @@ pub struct ScanRecord {
     pub span: Nanos,
     /// Time of each statement, ascending.
     pub latencies: Vec<Nanos>,
-    /// Rows of all answers.
+    /// Rows that qualified, of all statements together.
     pub rows: u64,
+    /// The sum of their values.
+    pub sum: i64,
     /// Statements that failed, and the first reason.
     pub failed: (usize, Option<SqlError>),
 }
@@ -80,10 +99,6 @@ impl ScanRecord {
     }
 }
 
-fn bits(column: usize) -> u32 {
-    BITCASES.0 + column as u32 % (BITCASES.1 - BITCASES.0 + 1)
-}
-
 /// The values of a column: uniform, with the ends of the range among them so that the width is what it shall be.
 fn values(options: &ScanOptions, column: usize) -> impl Iterator<Item = i32> {
     let bound = 1_u64 << bits(column);
@@ -109,59 +124,82 @@ pub fn load(session: &mut Session, options: &ScanOptions) -> SqlResult<()> {
         batches.push(batch.map_err(|error| SqlError::internal(error.to_string()))?);
     }
     session.import(TABLE, batches)?;
-    if options.indexes {
-        for column in 0..options.columns {
-            session.execute(&format!("CREATE INDEX ON {TABLE} (c{column})"))?;
-        }
+    Ok(())
+}
+
+/// Gives each column an index, if the workload has them.
+pub fn create_indexes(session: &mut Session, options: &ScanOptions) -> SqlResult<()> {
+    for column in (0..options.columns).filter(|_| options.indexes) {
+        session.execute(&format!("CREATE INDEX ON {TABLE} (c{column})"))?;
     }
     Ok(())
 }
 
-/// A statement on a column, and the ends of its range.
-fn statement(options: &ScanOptions, column: usize, prng: &mut Prng) -> (String, i64, i64) {
-    let bound = 1_u64 << bits(column);
-    let width = ((bound as f64 * options.selectivity) as u64).clamp(1, bound);
-    let low = prng.below(bound - width + 1) as i64;
-    let high = low + width as i64 - 1;
-    let sql =
-        format!("SELECT c{column} FROM {TABLE} WHERE c{column} >= {low} AND c{column} <= {high}");
-    (sql, low, high)
-}
-
-/// A column by chance.
-fn pick(options: &ScanOptions, prng: &mut Prng) -> usize {
-    let half = options.columns / 2;
-    if options.skewed && half > 0 {
-        let hot = prng.below(5) > 0;
-        let (start, width) = if hot { (half, options.columns - half) } else { (0, half) };
-        return start + prng.below(width as u64) as usize;
-    }
-    prng.below(options.columns as u64) as usize
+/// Loads a table that others load as well: `scans.parquet` of a folder, columns `c0`, `c1`, .. as [`load`] makes them. Its
+/// rows and columns come back.
+pub fn load_file(session: &mut Session, folder: &Path) -> SqlResult<(usize, usize)> {
+    let file = folder.join(format!("{TABLE}.parquet"));
+    load_tables(session, &[(TABLE.to_owned(), file)])?;
+    let tables = session.database().tables();
+    let table = tables.iter().find(|it| it.name == TABLE);
+    Ok(table.map_or((0, 0), |it| (it.rows() as usize, it.schema().len())))
 }
 
 /// Compares the answer of each column with a count over its values; the first column that differs and how.
 pub fn check(session: &mut Session, options: &ScanOptions) -> SqlResult<Option<String>> {
     let mut prng = Prng::new(options.seed);
     for column in 0..options.columns {
-        let (sql, low, high) = statement(options, column, &mut prng);
-        let answer = session.query(&sql)?.rows();
-        let range = |it: &i32| (low..=high).contains(&i64::from(*it));
-        let expected = values(options, column).filter(range).count();
-        if answer != expected {
-            return Ok(Some(format!("column c{column}: {answer} rows, not {expected}")));
+        let statement = Statement::on(column, options, &mut prng);
+        let found = read(options.asked, &session.query(&statement.sql)?)?;
+        let range = |it: &i32| (statement.low..=statement.high).contains(&i64::from(*it));
+        let add = |(rows, sum), it| (rows + 1, sum + i64::from(it));
+        let expected = values(options, column).filter(range).fold((0, 0), add);
+        if found != expected {
+            let ((rows, sum), (right, total)) = (found, expected);
+            return Ok(Some(format!(
+                "column c{column}: {rows} rows with the sum {sum}, not {right} with {total}"
+            )));
         }
     }
     Ok(None)
 }
 
+/// What a client gets out of an answer, as any client would read it: how many rows qualified, and their sum.
+fn read(asked: Asked, answer: &Answer) -> SqlResult<(u64, i64)> {
+    let strange = || SqlError::internal("the answer of a scan is not of the type of its column");
+    let (mut rows, mut sum) = (0, 0);
+    for batch in &answer.batches {
+        match asked {
+            Asked::Rows => {
+                let values = batch.column(0).as_any().downcast_ref::<Int32Array>();
+                let values = values.ok_or_else(strange)?.values();
+                rows += values.len() as u64;
+                sum += values.iter().map(|&it| i64::from(it)).sum::<i64>();
+            }
+            Asked::Sums => {
+                let integers = |column: usize| {
+                    let array = batch.column(column).as_any().downcast_ref::<Int64Array>();
+                    // The sum of no rows is NULL.
+                    array.map(|it| it.iter().flatten().sum::<i64>()).ok_or_else(strange)
+                };
+                rows += integers(0)? as u64;
+                sum += integers(1)?;
+            }
+        }
+    }
+    Ok((rows, sum))
+}
+
 /// Runs the workload with so many clients.
 pub fn run(database: &Arc<Database>, options: &ScanOptions, clients: usize) -> ScanRecord {
-    let statements = options.statements.max(2 * clients);
+    let statements = options.statements_of(clients);
     let shared = Shared {
         database,
         options,
-        left: AtomicUsize::new(statements),
+        statements,
+        next: AtomicUsize::new(0),
         rows: AtomicU64::new(0),
+        sum: AtomicI64::new(0),
         latencies: Mutex::new(Vec::with_capacity(statements)),
         failed: Mutex::new((0, None)),
     };
@@ -171,7 +209,7 @@ pub fn run(database: &Arc<Database>, options: &ScanOptions, clients: usize) -> S
             let shared = &shared;
             let spawned = thread::Builder::new()
                 .name(format!("client-{client}"))
-                .spawn_scoped(scope, move || shared.client(client));
+                .spawn_scoped(scope, move || shared.client());
             if let Err(error) = spawned {
                 shared.fail(SqlError::internal(format!("no thread for client {client}: {error}")));
             }
@@ -180,24 +218,26 @@ pub fn run(database: &Arc<Database>, options: &ScanOptions, clients: usize) -> S
     let span = database.machine().now() - started;
     let mut latencies = shared.latencies.into_inner();
     latencies.sort_unstable();
-    let (rows, failed) = (shared.rows.into_inner(), shared.failed.into_inner());
-    ScanRecord { clients, span, latencies, rows, failed }
+    let (rows, sum) = (shared.rows.into_inner(), shared.sum.into_inner());
+    ScanRecord { clients, span, latencies, rows, sum, failed: shared.failed.into_inner() }
 }
 
 struct Shared<'a> {
     database: &'a Arc<Database>,
     options: &'a ScanOptions,
-    /// Statements that nobody has begun.
-    left: AtomicUsize,
+    /// Statements in all.
+    statements: usize,
+    /// The number of the statement that nobody has begun.
+    next: AtomicUsize,
     rows: AtomicU64,
+    sum: AtomicI64,
     latencies: Mutex<Vec<Nanos>>,
     failed: Mutex<(usize, Option<SqlError>)>,
 }
 
 impl Shared<'_> {
     /// One client: statement after statement until none is left.
-    fn client(&self, number: usize) {
-        let mut prng = Prng::new(self.options.seed.wrapping_mul(31) ^ (number as u64 + 1) << 24);
+    fn client(&self) {
         let mut session = self.database.session();
         if !self.options.parallel
             && let Err(error) = session.execute("SET workers = 1")
@@ -205,18 +245,19 @@ impl Shared<'_> {
             return self.fail(error);
         }
         let machine = self.database.machine();
-        let next = || {
-            let take = |it: usize| it.checked_sub(1);
-            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
-        };
-        while next() {
-            let column = pick(self.options, &mut prng);
-            let (sql, ..) = statement(self.options, column, &mut prng);
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.statements {
+                return;
+            }
+            let statement = Statement::numbered(number, self.options);
             let started = machine.now();
-            match session.query(&sql) {
-                Ok(answer) => {
+            let answer = session.query(&statement.sql);
+            match answer.and_then(|it| read(self.options.asked, &it)) {
+                Ok((rows, sum)) => {
                     self.latencies.lock().push(machine.now() - started);
-                    self.rows.fetch_add(answer.rows() as u64, Ordering::Relaxed);
+                    self.rows.fetch_add(rows, Ordering::Relaxed);
+                    self.sum.fetch_add(sum, Ordering::Relaxed);
                 }
                 Err(error) => self.fail(error),
             }
@@ -242,6 +283,7 @@ mod tests {
             rows: 20_000,
             columns: 11,
             selectivity: 0.01,
+            asked: Asked::Rows,
             skewed: false,
             indexes: false,
             parallel: true,
@@ -277,6 +319,7 @@ mod tests {
         let mut session = database.session();
         let options = ScanOptions { indexes: true, selectivity: 0.0001, ..options() };
         load(&mut session, &options).unwrap();
+        create_indexes(&mut session, &options).unwrap();
         assert_eq!(check(&mut session, &options).unwrap(), None);
         assert_eq!(run(&database, &options, 3).failed, (0, None));
     }
@@ -310,6 +353,7 @@ mod tests {
             span: Nanos(0),
             latencies: Vec::new(),
             rows: 0,
+            sum: 0,
             failed: (0, None),
         };
         assert_eq!(
@@ -319,10 +363,23 @@ mod tests {
     }
 
     #[test]
-    fn skew_prefers_the_second_half() {
-        let mut prng = Prng::new(1);
-        let skewed = ScanOptions { skewed: true, columns: 10, ..options() };
-        let hot = (0..1000).filter(|_| pick(&skewed, &mut prng) >= 5).count();
-        assert!((760..840).contains(&hot), "{hot}");
+    fn the_same_statements_give_the_same_rows_and_sum_whatever_is_asked_and_by_whom() {
+        let database = database();
+        let mut session = database.session();
+        load(&mut session, &options()).unwrap();
+        let sums = ScanOptions { asked: Asked::Sums, ..options() };
+        assert_eq!(check(&mut session, &sums).unwrap(), None);
+        let all = |options: &ScanOptions, clients| {
+            let record = run(&database, options, clients);
+            assert_eq!(record.failed, (0, None));
+            (record.rows, record.sum)
+        };
+        let right = all(&options(), 1);
+        assert!(right.0 > 0 && right.1 > 0);
+        assert_eq!(all(&options(), 7), right);
+        assert_eq!(all(&sums, 3), right);
+        assert_ne!(all(&ScanOptions { seed: 8, ..options() }, 3), right);
+        let none = ScanOptions { selectivity: 0.0, asked: Asked::Sums, ..options() };
+        assert!(all(&none, 2).0 < 40 * 3);
     }
 }

@@ -1,0 +1,76 @@
+//! What the environment switches off, to measure what it is worth: `NODEWISE_SIMD` and `NODEWISE_HUGE_PAGES`.
+
+use bench::primitives::packed::{Kernels, Level};
+use hardware_linux::{LinuxMachine, LinuxOptions};
+use stdx::sync::Arc;
+
+use crate::failure::Failure;
+
+const SIMD: &str = "NODEWISE_SIMD";
+const HUGE_PAGES: &str = "NODEWISE_HUGE_PAGES";
+
+/// This machine, with what is switched off: all that runs here opens it by this.
+pub fn open_machine() -> Result<Arc<LinuxMachine>, Failure> {
+    let level = level(std::env::var_os(SIMD).as_deref().map(|it| it.to_string_lossy()).as_deref())?;
+    if let Some(level) = level
+        && !Kernels::choose(level)
+    {
+        let best = word(Level::detect());
+        return Err(Failure::Arguments(format!(
+            "{SIMD} is {}, but this processor has at most {best}",
+            word(level)
+        )));
+    }
+    let huge = std::env::var_os(HUGE_PAGES);
+    let huge_pages = huge_pages(huge.as_deref().map(|it| it.to_string_lossy()).as_deref())?;
+    Ok(hardware_linux::open_with(LinuxOptions { huge_pages }))
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Portable => "portable",
+        Level::Avx2 => "avx2",
+        Level::Avx512 => "avx512",
+    }
+}
+
+/// The level of instructions that is asked for.
+fn level(text: Option<&str>) -> Result<Option<Level>, Failure> {
+    let Some(text) = text.filter(|it| !it.is_empty()) else { return Ok(None) };
+    let all = [Level::Portable, Level::Avx2, Level::Avx512];
+    match all.into_iter().find(|it| word(*it) == text) {
+        Some(level) => Ok(Some(level)),
+        None => {
+            let known = all.map(word).join(", ");
+            Err(Failure::Arguments(format!("{SIMD} is \"{text}\"; it can be {known}")))
+        }
+    }
+}
+
+fn huge_pages(text: Option<&str>) -> Result<bool, Failure> {
+    match text {
+        None | Some("" | "on") => Ok(true),
+        Some("off") => Ok(false),
+        Some(text) => {
+            Err(Failure::Arguments(format!("{HUGE_PAGES} is \"{text}\"; it can be on or off")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_understood_and_others_refused() {
+        assert_eq!(level(None).unwrap(), None);
+        assert_eq!(level(Some("")).unwrap(), None);
+        assert_eq!(level(Some("avx2")).unwrap(), Some(Level::Avx2));
+        assert_eq!(level(Some("portable")).unwrap(), Some(Level::Portable));
+        assert!(huge_pages(None).unwrap() && huge_pages(Some("on")).unwrap());
+        assert!(!huge_pages(Some("off")).unwrap());
+        for failure in [level(Some("AVX")).unwrap_err(), huge_pages(Some("0")).unwrap_err()] {
+            assert!(matches!(failure, Failure::Arguments(text) if text.contains("it can be")));
+        }
+    }
+}
