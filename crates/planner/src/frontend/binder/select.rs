@@ -5,7 +5,7 @@ use plan::{Aggregate, Expr, ExprKind, SortKey};
 
 use super::scope::{Meaning, Scope, is_named, normal};
 use super::{Answer, Binder, Calls, OutputColumn};
-use crate::logical::{Attr, Rel, bare, split_conjunction};
+use crate::logical::{Attr, AttrSet, Rel, bare, split_conjunction};
 
 type Keys = Vec<(Attr, Expr)>;
 
@@ -119,6 +119,11 @@ impl<'a> Binder<'a> {
         let mut keys = Keys::new();
         for group in groups {
             let expr = self.group_key(group, &items, scope)?;
+            let used = AttrSet::of(&expr);
+            let of_groups = calls.iter().any(|it| used.contains(it.0));
+            if of_groups || matches!(expr.kind, ExprKind::Literal(_)) {
+                return None;
+            }
             if keys.iter().all(|it| it.1 != expr) {
                 let attr = match bare(&expr) {
                     Some(attr) => attr,
@@ -190,8 +195,7 @@ impl<'a> Binder<'a> {
             let meant = items.iter().find(|it| it.is_alias && is_named(name, &it.name))?;
             return Some(meant.expr.clone());
         }
-        let bound = self.expr(expr, scope)?;
-        (!matches!(bound.kind, ExprKind::Literal(_))).then_some(bound)
+        self.expr(expr, scope)
     }
 
     /// A column of the output comes before one of the input, unless it is the same.
