@@ -1,6 +1,6 @@
 //! Each primitive by itself: rows a second, and the share of what memory can deliver.
 //!
-//! Key decision: kernels on packed codes are called as they are, on one thread; what has a state (hash tables, groups)
+//! Key decision: kernels on packed codes are called as they are, on one thread and the range on all; what has a state (hash tables, groups)
 //! runs as a query made for it, of which the one step is taken that the primitive is, so that it is measured where users
 //! meet it. Times of queries are those of all workers together, so figures of both kinds are per worker.
 
@@ -16,7 +16,7 @@ pub struct Measured {
     pub name: String,
     /// Rows of a pass.
     pub rows: u64,
-    /// Time of a pass, of one worker.
+    /// Time of a pass, of all workers together.
     pub time: Nanos,
     /// Bytes of packed columns that a pass reads; zero where its input comes from the step before.
     pub bytes: u64,

@@ -5,7 +5,10 @@ use std::hint::black_box;
 use bitpack::PADDING;
 use bitpack::bitmap;
 pub use bitpack::{Kernels, Level};
-use hardware::Machine;
+use hardware::{Machine, MachineError, PagePolicy};
+use memory::{Allocator, Segment};
+use stdx::sync::atomic::{AtomicUsize, Ordering};
+use stdx::sync::{Arc, thread};
 use stdx::{Nanos, Prng};
 
 use super::Measured;
@@ -19,32 +22,50 @@ const BATCH_ROWS: usize = 1 << 12;
 /// Codes of the widest set: its bits fit the second-level cache.
 const SET_BITS_MAX: u32 = 20;
 
-/// Packed bytes that are read as codes of any width: any bits are codes.
+/// Packed bytes that are read as codes of any width: any bits are codes. They lie in pages as those of columns do, on
+/// all nodes in turn.
 pub struct PackedBench<'a> {
     machine: &'a dyn Machine,
-    bytes: Vec<u8>,
+    codes: Segment,
     runs: usize,
 }
 
 impl<'a> PackedBench<'a> {
     /// Fills memory with codes; each measurement is the best of `runs` passes.
-    pub fn new(machine: &'a dyn Machine, bytes: usize, runs: usize) -> Self {
+    pub fn new(
+        machine: &'a Arc<dyn Machine>,
+        bytes: usize,
+        runs: usize,
+    ) -> Result<Self, MachineError> {
         let mut random = Prng::new(1);
-        let words = bytes.max(BLOCK_ROWS * 4).div_ceil(8);
-        let mut bytes: Vec<u8> = (0..words).flat_map(|_| random.next_u64().to_le_bytes()).collect();
-        bytes.extend([0; PADDING]);
-        Self { machine, bytes, runs }
+        let bytes = bytes.max(BLOCK_ROWS * 4).next_multiple_of(8);
+        let nodes = machine.topology().memory_nodes();
+        let allocator = Allocator::new(machine.clone());
+        let mut codes = allocator.allocate(bytes + PADDING, PagePolicy::Interleave(nodes))?;
+        let (filled, padding) = codes.as_bytes_mut().split_at_mut(bytes);
+        filled
+            .chunks_exact_mut(8)
+            .for_each(|it| it.copy_from_slice(&random.next_u64().to_le_bytes()));
+        padding.fill(0);
+        Ok(Self { machine: &**machine, codes, runs })
     }
 
-    /// A range of a third of the codes, into a bitmap.
-    pub fn range(&self, level: Level, bits: u32) -> Measured {
+    /// A range of a third of the codes, into a bitmap, by so many threads at once.
+    pub fn range(&self, level: Level, bits: u32, threads: usize) -> Measured {
         let kernels = Kernels::for_level(level);
-        let mut words = vec![0; bitmap::words_for(BLOCK_ROWS)];
         let last = (u64::MAX >> (64 - bits)) as u32;
         let (low, high) = (last / 3, last / 3 + last / 3);
-        self.measure(format!("range, {bits:2} bits, {level:?}"), bits, BLOCK_ROWS, |start, rows| {
-            kernels.scan_range(&self.bytes, bits, start, rows, low, high, &mut words);
-            black_box(&words);
+        let codes = self.codes.as_bytes();
+        let name = match threads {
+            1 => format!("range, {bits:2} bits, {level:?}"),
+            _ => format!("range, {bits:2} bits, {level:?}, {threads} threads"),
+        };
+        self.measure(name, bits, BLOCK_ROWS, threads, || {
+            let mut words = vec![0; bitmap::words_for(BLOCK_ROWS)];
+            move |start, rows| {
+                kernels.scan_range(codes, bits, start, rows, low, high, &mut words);
+                black_box(&words);
+            }
         })
     }
 
@@ -55,51 +76,90 @@ impl<'a> PackedBench<'a> {
         }
         let kernels = Kernels::for_level(level);
         let mut random = Prng::new(2);
-        let codes = bitmap::words_for(1 << bits);
-        let mut set: Vec<u64> = (0..codes).map(|_| random.next_u64()).collect();
+        let count = bitmap::words_for(1 << bits);
+        let mut set: Vec<u64> = (0..count).map(|_| random.next_u64()).collect();
         if let Some(last) = set.last_mut() {
             *last &= bitmap::tail_mask(1 << bits);
         }
-        let mut words = vec![0; bitmap::words_for(BLOCK_ROWS)];
+        let (set, codes) = (&set, self.codes.as_bytes());
         let name = format!("set, {bits:2} bits, {level:?}");
-        Some(self.measure(name, bits, BLOCK_ROWS, |start, rows| {
-            kernels.scan_set(&self.bytes, bits, start, rows, &set, &mut words, false);
-            black_box(&words);
+        Some(self.measure(name, bits, BLOCK_ROWS, 1, || {
+            let mut words = vec![0; bitmap::words_for(BLOCK_ROWS)];
+            move |start, rows| {
+                kernels.scan_set(codes, bits, start, rows, set, &mut words, false);
+                black_box(&words);
+            }
         }))
     }
 
     /// All rows to 64-bit values with an offset, batch by batch.
     pub fn decode(&self, level: Level, bits: u32) -> Measured {
         let kernels = Kernels::for_level(level);
-        let mut values = vec![0_i64; BATCH_ROWS];
-        self.measure(
-            format!("decode, {bits:2} bits, {level:?}"),
-            bits,
-            BATCH_ROWS,
-            |start, rows| {
-                kernels.unpack_i64_add(&self.bytes, bits, start, 1000, &mut values[..rows]);
+        let codes = self.codes.as_bytes();
+        self.measure(format!("decode, {bits:2} bits, {level:?}"), bits, BATCH_ROWS, 1, || {
+            let mut values = vec![0_i64; BATCH_ROWS];
+            move |start, rows| {
+                kernels.unpack_i64_add(codes, bits, start, 1000, &mut values[..rows]);
                 black_box(&values);
-            },
-        )
+            }
+        })
     }
 
-    fn measure(
+    /// The best pass over all rows: threads take the next `step` rows as workers take morsels.
+    fn measure<B: FnMut(usize, usize)>(
         &self,
         name: String,
         bits: u32,
         step: usize,
-        mut body: impl FnMut(usize, usize),
+        threads: usize,
+        prepare: impl Fn() -> B + Sync,
     ) -> Measured {
-        let rows = (self.bytes.len() - PADDING) * 8 / bits as usize / step * step;
+        let rows = (self.codes.as_bytes().len() - PADDING) * 8 / bits as usize / step * step;
+        let (passes, others) = (self.runs.max(1), threads.max(1) - 1);
+        let (begun, done, next) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+        let pass_over = |body: &mut B| {
+            loop {
+                let start = next.fetch_add(step, Ordering::Relaxed);
+                if start >= rows {
+                    return;
+                }
+                body(start, step);
+            }
+        };
         let mut best: Option<Nanos> = None;
-        for _ in 0..self.runs.max(1) {
-            let started = self.machine.now();
-            (0..rows).step_by(step).for_each(|start| body(start, step));
-            let time = self.machine.now() - started;
-            best = Some(best.map_or(time, |it| it.min(time)));
-        }
+        thread::scope(|scope| {
+            for _ in 0..others {
+                scope.spawn(|| {
+                    let mut body = prepare();
+                    for pass in 1..=passes {
+                        wait(|| begun.load(Ordering::Acquire) >= pass);
+                        pass_over(&mut body);
+                        done.fetch_add(1, Ordering::Release);
+                    }
+                });
+            }
+            let mut body = prepare();
+            for pass in 1..=passes {
+                next.store(0, Ordering::Relaxed);
+                done.store(0, Ordering::Relaxed);
+                let started = self.machine.now();
+                begun.store(pass, Ordering::Release);
+                pass_over(&mut body);
+                wait(|| done.load(Ordering::Acquire) == others);
+                let time = self.machine.now() - started;
+                best = Some(best.map_or(time, |it| it.min(time)));
+            }
+        });
         let bytes = rows as u64 * u64::from(bits) / 8;
-        Measured { name, rows: rows as u64, time: best.unwrap_or_default(), bytes }
+        let time = Nanos(best.unwrap_or_default().0 * (others + 1) as u64);
+        Measured { name, rows: rows as u64, time, bytes }
+    }
+}
+
+/// Waits for another thread, which has a processor of its own or gets this one's.
+fn wait(until: impl Fn() -> bool) {
+    while !until() {
+        thread::yield_now();
     }
 }
 
@@ -112,11 +172,16 @@ mod tests {
 
     #[test]
     fn every_width_and_level_is_measured_over_all_bytes() {
-        let machine = SimulatedMachine::new(samples::by_name("laptop").unwrap(), 1);
-        let bench = PackedBench::new(&*machine, 1 << 19, 1);
+        let machine: Arc<dyn Machine> =
+            SimulatedMachine::new(samples::by_name("laptop").unwrap(), 1);
+        let bench = PackedBench::new(&machine, 1 << 19, 1).unwrap();
         for level in Level::available() {
             for bits in 1..=32 {
-                for it in [bench.range(level, bits), bench.decode(level, bits)] {
+                for it in [
+                    bench.range(level, bits, 1),
+                    bench.range(level, bits, 3),
+                    bench.decode(level, bits),
+                ] {
                     assert_eq!(it.bytes, it.rows * u64::from(bits) / 8, "{}", it.name);
                     assert!(it.bytes <= 1 << 19 && it.bytes > 1 << 18, "{}", it.name);
                     assert!(it.millions_per_second() > 0.0);

@@ -17,8 +17,12 @@ pub struct Case {
 
 /// All of them. Table `f` has the rows; `d` has 100,000.
 pub const CASES: [Case; 16] = [
-    case("decode, all rows", "SELECT sum(n + 0) FROM f", "decode"),
-    case("gather, one row of 100", "SELECT sum(n + 0) FROM f WHERE h < 10000", "decode"),
+    case("decode, two columns, all rows", "SELECT max(n + h) FROM f", "decode"),
+    case(
+        "gather, two columns, one row of 100",
+        "SELECT max(n + h) FROM f WHERE h < 10000",
+        "decode",
+    ),
     case("compare two columns", "SELECT count(*) FROM f WHERE k < h", "compare"),
     case(
         "semi-join bitmap in the scan",

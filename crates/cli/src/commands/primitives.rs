@@ -5,7 +5,7 @@ use std::io::{Write, stdout};
 use bench::fixed::measure as measure_fixed;
 use bench::memory::ReadBench;
 use bench::primitives::Measured;
-use bench::primitives::packed::{Level, PackedBench};
+use bench::primitives::packed::{Kernels, Level, PackedBench};
 use bench::primitives::steps::{CASES, dictionary, measure, prepare};
 use hardware::MachineError;
 use stdx::Bytes;
@@ -17,13 +17,17 @@ use crate::shell::{open_database, open_session};
 /// Passes over memory for its bandwidth.
 const PASSES: usize = 5;
 
+/// How many times as many bytes all workers read together: what no shared cache holds a good part of.
+const SHARED_TIMES: usize = 4;
+
 /// Kernels by width and level, then the steps of queries.
 pub fn primitives(options: &PrimitivesArguments) -> Result<bool, Failure> {
     let database = open_database(&options.pool)?;
     let machine = database.machine().clone();
     let failed = |error: MachineError| Failure::Other(error.to_string());
     let bytes = options.mib << 20;
-    let roof = ReadBench::new(machine.clone(), Bytes(bytes as u64)).map_err(failed)?;
+    let large = bytes * SHARED_TIMES;
+    let roof = ReadBench::new(machine.clone(), Bytes(large as u64)).map_err(failed)?;
     let alone = roof.measure(1, PASSES).map_err(failed)?.gigabytes_per_second();
     let workers = database.workers();
     let shared = roof.measure(workers, PASSES).map_err(failed)?.gigabytes_per_second();
@@ -47,10 +51,15 @@ pub fn primitives(options: &PrimitivesArguments) -> Result<bool, Failure> {
         )?;
         Ok(())
     };
-    let packed = PackedBench::new(&*machine, bytes, options.runs);
+    let packed = PackedBench::new(&machine, large, options.runs.max(PASSES)).map_err(failed)?;
+    for bits in 1..=32 {
+        print(&packed.range(Kernels::active().level(), bits, workers), shared)?;
+    }
+    drop(packed);
+    let packed = PackedBench::new(&machine, bytes, options.runs).map_err(failed)?;
     for level in Level::available() {
         for bits in 1..=32 {
-            print(&packed.range(level, bits), alone)?;
+            print(&packed.range(level, bits, 1), alone)?;
         }
         for bits in 1..=32 {
             packed.set(level, bits).map_or(Ok(()), |it| print(&it, alone))?;

@@ -43,8 +43,11 @@ impl Piece {
     pub(crate) fn ints(values: impl Into<ScalarBuffer<i64>>, nulls: Option<NullBuffer>) -> Self {
         let values = values.into();
         let range = match nulls.as_ref().filter(|it| it.null_count() > 0) {
-            // Apart from each other, two passes over what the cache holds are vector code.
-            None => values.iter().min().copied().zip(values.iter().max().copied()),
+            None => {
+                let ends = (i64::MAX, i64::MIN);
+                let ends = values.iter().fold(ends, |(low, high), &it| (low.min(it), high.max(it)));
+                (!values.is_empty()).then_some(ends)
+            }
             Some(nulls) => nulls.valid_indices().map(|it| &values[it]).fold(None, widen),
         };
         Self::new(PieceValues::Int { values, range }, nulls)
