@@ -51,9 +51,9 @@ const fn case(name: &'static str, sql: &'static str, kind: &'static str) -> Case
     Case { name, sql, kind }
 }
 
-/// Makes the tables, `f` with about so many rows: whole thousands, from a thousand on.
+/// Makes the tables, `f` with about so many rows: whole thousands, from 20 thousand on, with which every case has its step.
 pub fn prepare(session: &mut Session, rows: usize) -> SqlResult<()> {
-    let thousands = (rows / 1000).max(1);
+    let thousands = (rows / 1000).max(20);
     session.execute(&format!(
         "CREATE TABLE ten AS SELECT column1 AS n
            FROM (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS it;

@@ -30,9 +30,11 @@ pub fn primitives(options: &PrimitivesArguments) -> Result<bool, Failure> {
     let roof = ReadBench::new(machine.clone(), Bytes(large as u64)).map_err(failed)?;
     let alone = roof.measure(1, PASSES).map_err(failed)?.gigabytes_per_second();
     let workers = database.workers();
-    let shared = roof.measure(workers, PASSES).map_err(failed)?.gigabytes_per_second();
-    let shared = shared / workers as f64;
-    drop(roof);
+    let together = || -> Result<f64, Failure> {
+        let speed = roof.measure(workers, PASSES).map_err(failed)?.gigabytes_per_second();
+        Ok(speed / workers as f64)
+    };
+    let shared = together()?;
     let mut out = stdout().lock();
     writeln!(out, "On {}; figures are per worker", machine.topology().name)?;
     writeln!(out, "One thread reads {alone:.1} GB/s, each of {workers} {shared:.1} GB/s")?;
@@ -53,9 +55,11 @@ pub fn primitives(options: &PrimitivesArguments) -> Result<bool, Failure> {
     };
     let packed = PackedBench::new(&machine, large, options.runs.max(PASSES)).map_err(failed)?;
     for bits in 1..=32 {
-        print(&packed.range(Kernels::active().level(), bits, workers), shared)?;
+        // Others may use the memory, now more and now less: the roof is measured anew beside each.
+        let roof = together()?;
+        print(&packed.range(Kernels::active().level(), bits, workers), roof)?;
     }
-    drop(packed);
+    drop((packed, roof));
     let packed = PackedBench::new(&machine, bytes, options.runs).map_err(failed)?;
     for level in Level::available() {
         for bits in 1..=32 {
