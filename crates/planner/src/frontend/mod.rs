@@ -119,11 +119,27 @@ impl Frontend {
         catalog: &dyn CatalogView,
     ) -> SqlResult<Bound> {
         if parameters.is_empty()
-            && let Some(query) = binder::bind(query, catalog)
+            && let Some(own) = binder::bind(query, catalog)
         {
-            return Ok(Bound { query, is_stable: true });
+            let own = Bound { query: own, is_stable: true };
+            if cfg!(debug_assertions) {
+                self.compare(&own, query, catalog);
+            }
+            return Ok(own);
         }
         self.bind_by_library(query, parameters, catalog)
+    }
+
+    /// Panics where the library refuses what was bound without it, or finds other columns in it.
+    fn compare(&self, own: &Bound, query: &ast::Query, catalog: &dyn CatalogView) {
+        let columns = |it: &Bound| -> Vec<DataType> {
+            let output = it.query.output.iter();
+            output.map(|column| it.query.attributes[column.1].data_type).collect()
+        };
+        let library = self.bind_by_library(query, &[], catalog);
+        let library = library.unwrap_or_else(|it| panic!("the library refuses {query}: {it}"));
+        assert_eq!(columns(own), columns(&library), "the columns of {query}");
+        assert_eq!(own.is_stable, library.is_stable, "whether the plan of {query} can be kept");
     }
 
     /// Binds a query as the library understands it.
