@@ -149,7 +149,8 @@ def parse_options():
     parser.add_argument("--simd", choices=["avx2", "portable"], help="nodewise without better instructions")
     parser.add_argument("--huge-pages", choices=["on", "off"], default="on", help="huge pages for nodewise")
     parser.add_argument("--clients", type=int, default=64, help="scans: clients at once")
-    parser.add_argument("--statements", type=int, default=256, help="scans: statements of a run; at least two a client")
+    parser.add_argument("--statements", type=int,
+                        help="scans: statements of a run; at least two a client. 256, below scale 1 1024")
     parser.add_argument("--selectivity", default="0.001,0.01,0.1,1", help="scans: rows that qualify, in percent")
     parser.add_argument("--scales", default="0.1,1,10", help="growth: scales; data are made where they are missing")
     parser.add_argument("--thread-counts", default="1,2", help="growth: threads")
@@ -162,6 +163,8 @@ def parse_options():
     rounds, engines = few.get(options.workload, (5, ",".join(PEERS)))
     options.rounds = rounds if options.rounds is None else options.rounds
     options.engines = engines if options.engines is None else options.engines
+    if options.statements is None:
+        options.statements = 256 if options.scale >= 1 else 1024
     return options
 
 
