@@ -396,8 +396,8 @@ impl Kernels {
     }
 }
 
-/// Positions ahead of the one being read whose codes are already on their way: as many as a core can wait for at once.
-const AHEAD: usize = 16;
+/// Positions ahead of the one being read whose codes are already on their way.
+const AHEAD: usize = 64;
 
 /// Random access by one unaligned load each; sparse positions wait for memory, so that SIMD gathers would not help, and
 /// a prefetch does: the loads of a loop that is short of registers and branches rarely reach so far ahead by themselves.
@@ -427,14 +427,15 @@ fn gather<T>(
     }
 }
 
-/// Asks for the cache line of a bit. Nothing is read: any address will do.
+/// Asks for the cache line of a bit, into the second level: more lines can be on their way there than to the first
+/// (9.6 ns a code where 2 % are wanted of a column in DRAM; 12.4 by way of the first). Nothing is read: any address will do.
 #[inline(always)]
 fn prefetch(packed: *const u8, bit: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         // SAFETY: a prefetch never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(packed.wrapping_add(bit / 8).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(packed.wrapping_add(bit / 8).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = (packed, bit);
