@@ -160,6 +160,16 @@ impl Accumulator {
         }
     }
 
+    /// Sums (or counts) of `rows` rows for each of some groups, instead of those that are there; 64 bits were enough.
+    pub fn set_sums(&mut self, new: Vec<i64>, rows: usize) {
+        self.widen_before(rows as u128);
+        match self {
+            Self::Count(sums) | Self::SumNarrow { sums, .. } => *sums = new,
+            Self::SumWide { sums, .. } => *sums = WideSums::of(&new),
+            _ => unreachable!("invariant: only counts and sums of integers are added up"),
+        }
+    }
+
     /// Adds sums (or counts) of `rows` rows to the first groups; 64 bits were enough for each.
     pub fn add_sums(&mut self, more: &[i64], rows: usize) {
         self.widen_before(rows as u128);

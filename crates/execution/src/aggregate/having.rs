@@ -24,6 +24,22 @@ impl Having {
         rows: usize,
         columns: Vec<Vector>,
     ) -> SqlResult<(usize, Vec<Vector>)> {
+        let (batch, kept) = self.select(plan, rows, columns)?;
+        let all = kept.len() == rows;
+        let column = |it: Arc<Vector>| match all {
+            true => Arc::unwrap_or_clone(it),
+            false => it.take(&kept),
+        };
+        Ok((kept.len(), batch.columns.into_iter().map(column).collect()))
+    }
+
+    /// The places of groups for which the condition is TRUE, and all of them as a batch.
+    pub(super) fn select(
+        &self,
+        plan: &GroupPlan,
+        rows: usize,
+        columns: Vec<Vector>,
+    ) -> SqlResult<(Batch, Vec<u32>)> {
         // What is read is held in a way that other parts of the result need not share, so it is compiled for this part.
         let mut layout: Layout = plan.layout.shapes();
         let keys = layout.len();
@@ -36,12 +52,7 @@ impl Having {
         let batch = Batch { rows, columns, sequence: 0 };
         let mut kept = Vec::new();
         condition.select(&batch, &mut kept)?;
-        let all = kept.len() == rows;
-        let column = |it: Arc<Vector>| match all {
-            true => Arc::unwrap_or_clone(it),
-            false => it.take(&kept),
-        };
-        Ok((kept.len(), batch.columns.into_iter().map(column).collect()))
+        Ok((batch, kept))
     }
 }
 

@@ -252,6 +252,11 @@ impl PackedPart {
         }
     }
 
+    /// The key of a value that is the whole key; wraps as keys do.
+    pub fn key_of(&self, value: i64) -> u64 {
+        value.wrapping_sub(self.base) as u64
+    }
+
     /// As part of a key of one byte: what a code is multiplied with, after adding what is given second to it; `base` is
     /// the value of code 0. Both overflow as they like, since the key does not.
     pub fn byte(&self, base: i64) -> (u8, u8) {

@@ -10,6 +10,7 @@ mod key;
 mod merge;
 mod order;
 mod packed;
+mod packed_runs;
 mod pick;
 mod result;
 mod runs;
@@ -321,15 +322,25 @@ impl Sink for AggregateSink {
     }
 
     fn takes_packed(&self) -> bool {
-        self.packed.is_some()
+        // Groups by runs pay where most of them are dropped before they are kept.
+        self.packed.as_ref().is_some_and(|it| !it.in_runs || self.plan.having.is_some())
     }
 
     fn consume_packed(&self, block: &PackedBlock<'_>, context: &WorkContext) -> SqlResult<bool> {
         let Some(packed) = &self.packed else { return Ok(false) };
         let mut guard = self.locals.lock(context.slot);
-        let Local { groups, registers, .. } = guard.get_or_insert_with(|| Local::new(&self.plan));
+        let plan = &self.plan;
+        let Local { groups, registers, aside, .. } = guard.get_or_insert_with(|| Local::new(plan));
         let registers = registers.get_or_insert_with(|| packed.registers());
-        Ok(packed.add(block, groups, registers))
+        if !packed.in_runs {
+            return Ok(packed.add(block, groups, registers));
+        }
+        let took = packed.add_runs(block, plan, groups, registers)?;
+        if groups.is_large() {
+            let (fresh, rising) = (plan.groups_without_table(), groups.table.is_rising());
+            aside.push(groups.set_aside(fresh, rising));
+        }
+        Ok(took)
     }
 
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {

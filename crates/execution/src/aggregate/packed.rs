@@ -7,7 +7,9 @@
 use plan::BinaryOperator;
 
 use super::key::{KeyLayout, Keys, PackedPart};
+use super::packed_runs::Runs;
 use super::{Feed, FeedKind, Groups};
+use crate::Representation;
 use crate::expression::{Compiled, Formula, FormulaKind};
 use crate::leveled::{
     Addends, FEW_GROUPS, Level, PACKED_ROWS, add_by_masks, add_packed, key_masks, put_bytes, scale,
@@ -17,12 +19,14 @@ use crate::scan::{PackedBlock, PackedColumn};
 
 /// What is computed of each chunk of packed rows.
 pub(super) struct PackedPlan {
-    level: Level,
+    pub(super) level: Level,
     /// The column of each part of the key, and where it sits in it.
-    keys: Vec<(usize, PackedPart)>,
+    pub(super) keys: Vec<(usize, PackedPart)>,
+    /// Whether rows of one key are expected to follow each other, because keys do not fit a byte.
+    pub(super) in_runs: bool,
     steps: Vec<Step>,
     /// For each feed the step whose values it sums; `None` to count.
-    sums: Vec<Option<usize>>,
+    pub(super) sums: Vec<Option<usize>>,
 }
 
 /// Fills a register, a value for each row of a chunk.
@@ -57,6 +61,8 @@ pub(super) struct Registers {
     keys: Vec<u8>,
     codes: Vec<u8>,
     masks: Vec<u64>,
+    /// What groupings by runs need.
+    pub(super) runs: Runs,
 }
 
 /// Some rows of a block: the first one in the part, how many, a bit for each.
@@ -77,7 +83,7 @@ const BYTE: u32 = 8;
 /// Greatest magnitude of a value whose sum over a block of rows is still far from leaving 64 bits.
 const MAGNITUDE_MAX: u64 = 1 << 44;
 /// A row that passed costs as much by way of a batch as so many columns and sums here.
-const ROW_BY_BATCH: usize = 256;
+const ROW_BY_BATCH: usize = 128;
 
 impl PackedPlan {
     /// The plan, if keys are few bits of bare columns and all that is fed are counts and sums of formulas.
@@ -89,14 +95,16 @@ impl PackedPlan {
         feeds: &[Feed],
     ) -> Option<Self> {
         let KeyLayout::Packed { parts, bits } = layout else { return None };
-        if *bits > KEY_BITS_MAX || level != Level::Avx512 {
+        let in_runs = *bits > KEY_BITS_MAX;
+        let is_number = |it: &Compiled| matches!(it.shape().representation, Representation::I64);
+        if level != Level::Avx512 || in_runs && !matches!(keys, [key] if is_number(key)) {
             return None;
         }
         let key = |(key, part): (&Compiled, &PackedPart)| {
             key.column().filter(|_| !key.shape().nullable).map(|it| (it, part.clone()))
         };
         let keys = keys.iter().zip(parts).map(key).collect::<Option<_>>()?;
-        let mut plan = Self { level, keys, steps: Vec::new(), sums: Vec::new() };
+        let mut plan = Self { level, keys, in_runs, steps: Vec::new(), sums: Vec::new() };
         for feed in feeds {
             let sum = match (feed.kind, feed.argument, feed.filter) {
                 (FeedKind::Count, None, None) => None,
@@ -111,6 +119,16 @@ impl PackedPlan {
                 _ => return None,
             };
             plan.sums.push(sum);
+        }
+        if in_runs {
+            // Sums of a block stay in lanes of 32 bits there.
+            let most = i64::from(u32::MAX) / storage::BLOCK_ROWS as i64;
+            for &step in plan.sums.iter().flatten() {
+                plan.steps[step].read = true;
+                if !plan.steps[step].narrow || plan.steps[step].formula.high > most {
+                    return None;
+                }
+            }
         }
         Some(plan)
     }
@@ -156,6 +174,7 @@ impl PackedPlan {
             keys: vec![0; PACKED_ROWS],
             codes: vec![0; PACKED_ROWS],
             masks: vec![0; FEW_GROUPS * PACKED_ROWS / 64],
+            runs: if self.in_runs { Runs::new(self.sums.len()) } else { Runs::default() },
         }
     }
 
@@ -177,15 +196,8 @@ impl PackedPlan {
         if known.len() > FEW_GROUPS || !self.pays(block, known.len().max(1)) {
             return false;
         }
-        let column = |it: &usize| block.column(*it);
-        let keys = self.keys.iter().map(|it| column(&it.0)).collect::<Option<Vec<_>>>();
-        let columns = self.steps.iter().map(|step| match &step.work {
-            Work::Column(place) => block.column(*place).map(Some),
-            Work::Binary(..) => Some(None),
-        });
-        let (Some(keys), Some(columns)) = (keys, columns.collect::<Option<Vec<_>>>()) else {
-            return false;
-        };
+        let keys = self.keys.iter().map(|it| block.column(it.0)).collect::<Option<Vec<_>>>();
+        let (Some(keys), Some(columns)) = (keys, self.columns(block)) else { return false };
         if keys.iter().any(|it| it.column.bits() > KEY_BITS_MAX) {
             return false;
         }
@@ -208,6 +220,23 @@ impl PackedPlan {
             accumulator.add_sums(&sums[..known.len()], block.count);
         }
         true
+    }
+
+    /// The columns that steps fetch; `None` if one of them is not packed.
+    pub(super) fn columns<'a>(
+        &self,
+        block: &'a PackedBlock<'_>,
+    ) -> Option<Vec<Option<PackedColumn<'a>>>> {
+        let column = |step: &Step| match step.work {
+            Work::Column(place) => block.column(place).map(Some),
+            Work::Binary(..) => Some(None),
+        };
+        self.steps.iter().map(column).collect()
+    }
+
+    /// The values of a step, after [`PackedPlan::compute`]; it is narrow.
+    pub(super) fn values<'a>(&self, step: usize, rows: usize, from: &'a Registers) -> &'a [u32] {
+        &from.narrow[step * PACKED_ROWS..][..rows]
     }
 
     /// Fills the masks of a chunk; keys that are new become groups. Tells whether there are still few.
@@ -250,7 +279,8 @@ impl PackedPlan {
         }
     }
 
-    fn compute(
+    /// Runs the steps over a chunk.
+    pub(super) fn compute(
         &self,
         columns: &[Option<PackedColumn<'_>>],
         start: usize,

@@ -18,8 +18,8 @@ pub(super) struct Part {
     bounds: Vec<Option<(i128, i128)>>,
 }
 
-/// Computes the columns of groups that are complete.
-pub(super) fn part_of(plan: &GroupPlan, groups: &Groups) -> SqlResult<Part> {
+/// Keys and aggregates of groups that are complete.
+pub(super) fn columns_of(plan: &GroupPlan, groups: &Groups) -> SqlResult<Vec<Vector>> {
     let mut columns = plan.layout.decode(groups.table.keys());
     for (index, spec) in plan.specs.iter().enumerate() {
         let (value, count) = plan.parts[index];
@@ -33,6 +33,12 @@ pub(super) fn part_of(plan: &GroupPlan, groups: &Groups) -> SqlResult<Part> {
         };
         columns.push(column);
     }
+    Ok(columns)
+}
+
+/// Computes the columns of groups that are complete.
+pub(super) fn part_of(plan: &GroupPlan, groups: &Groups) -> SqlResult<Part> {
+    let mut columns = columns_of(plan, groups)?;
     let mut rows = groups.table.len();
     if let Some(having) = &plan.having {
         (rows, columns) = having.keep(plan, rows, columns)?;

@@ -90,6 +90,11 @@ impl GroupTable {
         Self::empty(hash_index(groups), layout)
     }
 
+    /// Groups with these keys, and no way to find them.
+    pub fn of_keys(keys: Keys) -> Self {
+        Self { index: Index::Single, keys, hashes: Vec::new(), rows: 0, repeats: true, array: None }
+    }
+
     /// Takes the groups out, with no way to find them; the room for finding others stays. Where keys hardly repeated, the
     /// next ones are only listed.
     pub fn set_aside(&mut self) -> Self {

@@ -22,7 +22,8 @@ pub(crate) use groups::{add_runs, count_runs, numbers_of_runs, rises};
 pub(crate) use lanes::{any, extent, map1, map2, put, scale, sum};
 pub(crate) use masks::{FEW_GROUPS, add_by_masks, group_masks, look_up};
 pub(crate) use packed::{
-    Addends, PACKED_ROWS, add_packed, key_masks, put_bytes, scale_u32, write1, write2,
+    Addends, PACKED_ROWS, SLACK, add_packed, key_masks, put_bytes, run_starts, scale_u32,
+    sums_before, write1, write2,
 };
 pub(crate) use search::find;
 pub(crate) use slots::{find_places, find_ranks, ranks_of};

@@ -127,6 +127,57 @@ pub(crate) fn add_packed(
     }
 }
 
+/// The rows of narrow keys that begin a run, into a bitmap with a word for each 64: those whose key is not that of the row
+/// before, which for the first row is `before`.
+pub(crate) fn run_starts(level: Level, keys: &[u32], before: Option<u32>, starts: &mut [u64]) {
+    assert_eq!(starts.len(), keys.len().div_ceil(64), "a bit per row");
+    let Some(&first) = keys.first() else { return };
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 {
+        // SAFETY: the level says that the processor has these instructions, and the lengths were just compared.
+        unsafe { x86::run_starts(keys, starts) };
+        starts[0] |= u64::from(before != Some(first));
+        return;
+    }
+    let _ = level;
+    starts.fill(0);
+    starts[0] = u64::from(before != Some(first));
+    for (row, pair) in keys.windows(2).enumerate() {
+        starts[(row + 1) / 64] |= u64::from(pair[0] != pair[1]) << ((row + 1) % 64);
+    }
+}
+
+/// Entries behind those that [`sums_before`] writes that must be there too.
+pub(crate) const SLACK: usize = 16;
+
+/// For each row of a bitmap, in order, `carry` plus the values of the rows before it, modulo 2^32; adds all values to
+/// `carry`. Gives the number of rows; there must be room for [`SLACK`] more.
+pub(crate) fn sums_before(
+    level: Level,
+    values: &[u32],
+    rows: &[u64],
+    carry: &mut u32,
+    out: &mut [u32],
+) -> usize {
+    assert_eq!(rows.len(), values.len().div_ceil(64), "a bit per row");
+    let count = bitpack::bitmap::count(rows);
+    assert!(count + SLACK <= out.len(), "room for all sums");
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 {
+        // SAFETY: the level says that the processor has these instructions, and the lengths were just compared.
+        unsafe { x86::sums_before(values, rows, carry, out) };
+        return count;
+    }
+    let _ = level;
+    let mut next = 0;
+    for (row, &value) in values.iter().enumerate() {
+        out[next] = *carry;
+        next += (rows[row / 64] >> (row % 64) & 1) as usize;
+        *carry = carry.wrapping_add(value);
+    }
+    count
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
@@ -265,5 +316,59 @@ mod x86 {
         let low = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(lanes));
         let high = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(lanes));
         _mm512_reduce_add_epi64(_mm512_add_epi64(low, high))
+    }
+
+    /// Row 0 is taken to go on; `starts` has a bit for each of `keys`.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) fn run_starts(keys: &[u32], starts: &mut [u64]) {
+        for (word, start) in starts.iter_mut().enumerate() {
+            *start = 0;
+            for part in 0..4 {
+                let at = word * 64 + part * 16;
+                let left = keys.len().saturating_sub(at).min(16);
+                let mut lanes = (1u32 << left).wrapping_sub(1) as u16;
+                if at == 0 {
+                    lanes &= !1;
+                }
+                let key = part_of(keys, at, lanes);
+                // SAFETY: only lanes of rows from 1 on are read, so those before them are keys.
+                let last = unsafe {
+                    let from = keys.as_ptr().wrapping_add(at).wrapping_sub(1);
+                    _mm512_maskz_loadu_epi32(lanes, from.cast())
+                };
+                let differs = _mm512_mask_cmpneq_epi32_mask(lanes, key, last);
+                *start |= u64::from(differs) << (part * 16);
+            }
+        }
+    }
+
+    /// `rows` has a bit for each of `values`, and `out` room for one more vector than those that are set.
+    #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+    pub(super) fn sums_before(values: &[u32], rows: &[u64], carry: &mut u32, out: &mut [u32]) {
+        let (zero, last) = (_mm512_setzero_si512(), _mm512_set1_epi32(15));
+        let mut before = _mm512_set1_epi32(*carry as i32);
+        let mut next = 0;
+        for (word, &rows) in rows.iter().enumerate() {
+            for part in 0..4 {
+                let at = word * 64 + part * 16;
+                let left = values.len().saturating_sub(at).min(16);
+                let value = part_of(values, at, (1u32 << left).wrapping_sub(1) as u16);
+                let mut sum = value;
+                sum = _mm512_add_epi32(sum, _mm512_alignr_epi32::<15>(sum, zero));
+                sum = _mm512_add_epi32(sum, _mm512_alignr_epi32::<14>(sum, zero));
+                sum = _mm512_add_epi32(sum, _mm512_alignr_epi32::<12>(sum, zero));
+                sum = _mm512_add_epi32(sum, _mm512_alignr_epi32::<8>(sum, zero));
+                let wanted = (rows >> (part * 16)) as u16;
+                let sums = _mm512_add_epi32(before, _mm512_sub_epi32(sum, value));
+                // SAFETY: the caller left room for a whole vector behind the last sum.
+                unsafe {
+                    let out = out.as_mut_ptr().add(next).cast();
+                    _mm512_storeu_epi32(out, _mm512_maskz_compress_epi32(wanted, sums));
+                }
+                next += wanted.count_ones() as usize;
+                before = _mm512_permutexvar_epi32(last, _mm512_add_epi32(before, sum));
+            }
+        }
+        *carry = _mm_cvtsi128_si32(_mm512_castsi512_si128(before)) as u32;
     }
 }

@@ -327,3 +327,33 @@ fn narrow_values_are_written_as_one_by_one() {
         }
     }
 }
+
+#[test]
+fn runs_of_narrow_keys_begin_and_are_summed_as_row_by_row() {
+    let mut prng = Prng::new(24);
+    for round in 0..200 {
+        let rows = [0, 1, 2, 15, 16, 17, 63, 64, 65, 500, PACKED_ROWS][round % 11];
+        let repeats = 1 + prng.below(5);
+        let mut key = prng.below(3) as u32;
+        let mut next = || {
+            key += u32::from(prng.below(repeats) == 0);
+            key
+        };
+        let keys: Vec<u32> = (0..rows).map(|_| next()).collect();
+        let values: Vec<u32> = (0..rows).map(|_| prng.next_u64() as u32).collect();
+        let before = [None, Some(0), Some(1)][round % 3];
+        let known = |row: usize| if row == 0 { before } else { Some(keys[row - 1]) };
+        let starts: Vec<usize> = (0..rows).filter(|&it| known(it) != Some(keys[it])).collect();
+        let carry = prng.next_u64() as u32;
+        let sum = |rows: &[u32]| rows.iter().fold(carry, |sum, it| sum.wrapping_add(*it));
+        let sums: Vec<u32> = starts.iter().map(|&it| sum(&values[..it])).collect();
+        for level in Level::available() {
+            let mut found = vec![u64::MAX; rows.div_ceil(64)];
+            run_starts(level, &keys, before, &mut found);
+            assert_eq!(bitpack::bitmap::iter(&found).collect::<Vec<_>>(), starts, "{level:?}");
+            let (mut total, mut out) = (carry, vec![7; starts.len() + SLACK]);
+            assert_eq!(sums_before(level, &values, &found, &mut total, &mut out), starts.len());
+            assert_eq!((&out[..starts.len()], total), (&sums[..], sum(&values)), "{level:?}");
+        }
+    }
+}

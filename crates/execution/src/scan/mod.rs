@@ -150,14 +150,20 @@ impl ScanSource {
         }
         if view.residual.is_empty() {
             let (output, words) = (&self.output, &words);
-            let block = PackedBlock { view, output, start, rows: len, words, count };
+            let (whole, sequence) = (self.table.parts().len() == 1, (first + start) as u64);
+            let block =
+                PackedBlock { view, output, whole, sequence, start, rows: len, words, count };
             if take(&block)? {
                 return Ok(());
             }
         }
         let mut word = 0;
         while word < words.len() {
-            let (last, count) = window(&words, word);
+            let (last, count) = match count {
+                // All that passed fit a batch: nothing need be counted again.
+                0..=BATCH_ROWS => (words.len(), count),
+                _ => window(&words, word),
+            };
             if count > 0 {
                 let at = start + word * 64;
                 let len = (last * 64).min(len) - word * 64;

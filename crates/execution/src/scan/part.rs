@@ -48,6 +48,10 @@ pub struct PackedBlock<'a> {
     pub(super) view: &'a View,
     /// The columns that leave the scan.
     pub(super) output: &'a [usize],
+    /// Whether the part is the whole table.
+    pub(super) whole: bool,
+    /// Position of the first row in the table.
+    pub(crate) sequence: u64,
     /// The first row, in the part; a multiple of 1024.
     pub(crate) start: usize,
     /// How many there are.
@@ -62,6 +66,11 @@ impl PackedBlock<'_> {
     /// A column that leaves the scan, if its values follow from codes of up to 32 bits without a lookup.
     pub(crate) fn column(&self, place: usize) -> Option<PackedColumn<'_>> {
         self.view.columns[self.output[place]].packed()
+    }
+
+    /// Whether a column never falls from row to row of the whole table.
+    pub(crate) fn is_sorted(&self, place: usize) -> bool {
+        self.whole && self.view.columns[self.output[place]].column.statistics.sorted
     }
 }
 

@@ -56,6 +56,7 @@ fn grouped(
     source: &ScanSource,
     keys: &[Expr],
     sums: &[Expr],
+    having: Option<&Expr>,
     packed: bool,
 ) -> (Vec<Vec<Value>>, usize) {
     let layout = source.layout();
@@ -84,13 +85,16 @@ fn grouped(
         }
     }
     let (keys, sums) = (keys.iter().map(compile).collect(), sums.iter().map(compile).collect());
-    let sink = AggregateSink::new(keys, sums, specs, 2).unwrap();
+    let mut sink = AggregateSink::new(keys, sums, specs, 2).unwrap();
+    if let Some(having) = having {
+        sink = sink.having(having);
+    }
     let mut taken = 0;
     for range in source.ranges() {
         for (number, start) in (range.start..range.end).step_by(5 * 1024).enumerate() {
             let (rows, context) = (start..range.end.min(start + 5 * 1024), context(number % 2));
             let take = &mut |block: &crate::scan::PackedBlock<'_>| {
-                let took = packed && sink.consume_packed(block, &context)?;
+                let took = packed && sink.takes_packed() && sink.consume_packed(block, &context)?;
                 taken += usize::from(took);
                 Ok(took)
             };
@@ -134,11 +138,59 @@ fn packed_rows_make_the_groups_that_batches_make() {
             .collect();
         let sums: Vec<Expr> =
             (0..1 + prng.below(4)).map(|_| formula(prng.below(3) as u32, &mut prng)).collect();
-        let (expected, none) = grouped(&source, &keys, &sums, false);
-        let (found, some) = grouped(&source, &keys, &sums, true);
+        let (expected, none) = grouped(&source, &keys, &sums, None, false);
+        let (found, some) = grouped(&source, &keys, &sums, None, true);
         assert_eq!(none, 0);
         taken += some;
         assert_eq!(found, expected, "round {round}: sums of {sums:?} by {keys:?}");
+    }
+    let wide = crate::leveled::level() == crate::leveled::Level::Avx512;
+    assert_eq!(taken > 20, wide, "{taken} blocks were taken");
+}
+
+/// Keys that rise through the table, with few or many rows each; the condition drops most groups, some or none.
+#[test]
+fn packed_runs_make_the_groups_that_batches_make() {
+    let mut prng = Prng::new(32);
+    let mut taken = 0;
+    for round in 0..40 {
+        let rows = [1, 2, 1000, 1025, 9000, 140_000][round % 6];
+        let mut columns = columns(rows, 3, &mut prng);
+        let (mut key, repeats) = (-700, 1 + prng.below([2, 8, 3000][round % 3]));
+        let sorted = prng.below(5) > 0;
+        let keys = (0..rows).map(|_| {
+            key += i64::from(prng.below(repeats) == 0) * (1 + prng.below(300) as i64);
+            Value::Integer(if sorted { key } else { key ^ 1 })
+        });
+        columns.push((DataType::BigInt, keys.collect()));
+        let table = Arc::new(stored(&columns, 50_000));
+        let scan = Scan {
+            table: TableId(0),
+            name: "t".into(),
+            columns: (0..7).map(ColumnId).collect(),
+            filters: Vec::new(),
+            transfers: Vec::new(),
+            output: (0..7).collect(),
+            index: None,
+        };
+        let source = ScanSource::new(&scan, table, &States(&[])).unwrap();
+        let keys = [Expr::column(6, DataType::BigInt)];
+        let by_five = Expr::literal(Value::Decimal { unscaled: 5, scale: 2 }, DECIMAL);
+        let mut sums = vec![
+            Expr::column(3, DECIMAL),
+            binary(BinaryOperator::Multiply, Expr::column(5, DECIMAL), by_five),
+        ];
+        sums.truncate(prng.below(3) as usize);
+        // COUNT(*) is behind the key.
+        let most = Value::Integer([0, 1, 3, 4000][prng.below(4) as usize]);
+        let most = Expr::literal(most, DataType::BigInt);
+        let count = Expr::column(1, DataType::BigInt);
+        let having = Expr::predicate(BinaryOperator::Greater, count, most);
+        let (expected, none) = grouped(&source, &keys, &sums, Some(&having), false);
+        let (found, some) = grouped(&source, &keys, &sums, Some(&having), true);
+        assert_eq!(none, 0);
+        taken += some;
+        assert_eq!(found, expected, "round {round}: sums of {sums:?}");
     }
     let wide = crate::leveled::level() == crate::leveled::Level::Avx512;
     assert_eq!(taken > 20, wide, "{taken} blocks were taken");
