@@ -202,10 +202,13 @@ pub(crate) fn store_texts(
 }
 
 /// The first eight bytes as a number of the same order.
-fn head(text: &[u8]) -> u64 {
+#[inline]
+pub(super) fn head(text: &[u8]) -> u64 {
+    if let Some(head) = text.first_chunk() {
+        return u64::from_be_bytes(*head);
+    }
     let mut head = [0; 8];
-    let len = text.len().min(8);
-    head[..len].copy_from_slice(&text[..len]);
+    head[..text.len()].copy_from_slice(text);
     u64::from_be_bytes(head)
 }
 

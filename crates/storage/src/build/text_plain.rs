@@ -9,6 +9,7 @@ use super::ColumnBuild;
 use super::numbers::column;
 use super::pack::is_sorted;
 use super::piece::{Piece, PieceValues};
+use super::text::head;
 use super::text_compress::compress;
 use crate::dictionary::StringHeap;
 use crate::parallel::{for_each, map};
@@ -165,13 +166,22 @@ fn survey(build: &ColumnBuild<'_>) -> SqlResult<Survey> {
 /// A row and its text.
 type Found<'a> = Option<(usize, &'a [u8])>;
 
+/// A text behind its head.
+type Headed<'a> = (u64, &'a [u8]);
+
+/// Whether a text comes before another one: nearly always the heads decide.
+#[inline]
+fn is_before(a: Headed<'_>, b: Headed<'_>) -> bool {
+    a.0 < b.0 || a.0 == b.0 && a.1 < b.1
+}
+
 fn survey_block<'a>(
     build: &'a ColumnBuild<'_>,
     rows: Range<usize>,
 ) -> (Zone, Found<'a>, Found<'a>) {
     let mut zone = Zone::EMPTY;
-    let (mut least, mut greatest): (Found<'_>, Found<'_>) = (None, None);
-    let mut last: &[u8] = &[];
+    let mut found: Option<[(usize, Headed<'_>); 2]> = None;
+    let mut last: Headed<'_> = (0, &[]);
     build.pieces.under(rows.clone(), |index, from, to| {
         let piece = &build.pieces.list[index];
         for (row, at) in from.zip(to) {
@@ -181,18 +191,50 @@ fn survey_block<'a>(
                 continue;
             }
             let (text, row) = (piece.text(row), rows.start + at);
-            zone.sorted &= last <= text;
-            last = text;
-            if least.is_none_or(|it| text < it.1) {
-                least = Some((row, text));
+            let text = (head(text), text);
+            if zone.sorted {
+                zone.sorted = !is_before(text, last);
+                last = text;
             }
-            if greatest.is_none_or(|it| text > it.1) {
-                greatest = Some((row, text));
+            let [least, greatest] = found.get_or_insert([(row, text); 2]);
+            if is_before(text, least.1) {
+                *least = (row, text);
+            } else if is_before(greatest.1, text) {
+                *greatest = (row, text);
             }
         }
     });
-    if least.is_some() {
+    if found.is_some() {
         zone.min_code = 0;
     }
-    (zone, least, greatest)
+    let place = |it: usize| found.map(|found| (found[it].0, found[it].1.1));
+    (zone, place(0), place(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_keep_the_order_of_texts() {
+        let texts: [&[u8]; 12] = [
+            b"",
+            b"\0",
+            b"\0\0",
+            b"a",
+            b"a\0",
+            b"a\0b",
+            b"abcdefg",
+            b"abcdefgh",
+            b"abcdefgh\0",
+            b"abcdefghi",
+            b"abcdefgi",
+            b"\xff\xff\xff\xff\xff\xff\xff\xff",
+        ];
+        for a in texts {
+            for b in texts {
+                assert_eq!(is_before((head(a), a), (head(b), b)), a < b, "{a:?} {b:?}");
+            }
+        }
+    }
 }
