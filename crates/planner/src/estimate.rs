@@ -3,7 +3,7 @@
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use types::{ColumnId, ColumnInfo, Value};
 
-use crate::logical::{Attr, Rel, RelJoin, ScanRel, bare};
+use crate::logical::{Attr, AttrSet, Rel, RelJoin, ScanRel, bare};
 
 /// The share of rows that an unknown predicate keeps.
 const UNKNOWN: f64 = 0.3;
@@ -116,7 +116,7 @@ fn comparison(scan: &ScanRel, operator: BinaryOperator, left: &Expr, right: &Exp
     }
 }
 
-fn domain(scan: &ScanRel, expr: &Expr) -> Option<(f64, f64, f64)> {
+fn interval(scan: &ScanRel, expr: &Expr) -> Option<(f64, f64, f64)> {
     let info = column(scan, bare(expr)?)?.1;
     let low = number(info.statistics.min.as_ref()?)?;
     let high = number(info.statistics.max.as_ref()?)?;
@@ -124,14 +124,14 @@ fn domain(scan: &ScanRel, expr: &Expr) -> Option<(f64, f64, f64)> {
 }
 
 fn in_domain(scan: &ScanRel, expr: &Expr, value: &Value) -> bool {
-    match (domain(scan, expr), number(value)) {
+    match (interval(scan, expr), number(value)) {
         (Some((low, high, _)), Some(it)) => low <= it && it <= high,
         _ => true,
     }
 }
 
 fn range(scan: &ScanRel, operator: BinaryOperator, expr: &Expr, value: &Value) -> Option<f64> {
-    let (low, high, distinct) = domain(scan, expr)?;
+    let (low, high, distinct) = interval(scan, expr)?;
     let it = number(value)?;
     // One step more than the span, so that `<` and `<=` of a small domain differ.
     let step = (high - low) / (distinct - 1.0).max(1.0);
@@ -181,19 +181,7 @@ pub fn scan_rows(scan: &ScanRel) -> f64 {
 pub fn distinct(rel: &Rel, attr: Attr) -> f64 {
     let rows = rel.rows().max(1.0);
     let of = match rel {
-        Rel::Scan(scan) => {
-            let all = column(scan, attr).map_or(rows, |it| it.1.statistics.distinct as f64);
-            let own: f64 = scan
-                .filters
-                .iter()
-                .filter(|it| {
-                    let set = crate::logical::AttrSet::of(it);
-                    set.iter().eq([attr])
-                })
-                .map(|it| selectivity(scan, it))
-                .product();
-            all * own
-        }
+        Rel::Scan(scan) => scan_domain(scan, attr).unwrap_or(rows),
         Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } => {
             distinct(input, attr)
         }
@@ -233,6 +221,43 @@ pub fn distinct_of(rel: &Rel, expr: &Expr) -> f64 {
             .product::<f64>()
             .clamp(1.0, rel.rows().max(1.0)),
     }
+}
+
+/// The distinct values that an attribute had before other conditions than those on itself: what a join on it chooses
+/// from, whatever else has left rows out.
+pub fn domain(rel: &Rel, attr: Attr) -> f64 {
+    match rel {
+        Rel::Scan(scan) => scan_domain(scan, attr).unwrap_or_else(|| rel.rows()),
+        Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } => {
+            domain(input, attr)
+        }
+        Rel::Map { input, exprs } => match exprs.iter().find(|it| it.0 == attr) {
+            Some((_, expr)) => domain_of(input, expr),
+            None => domain(input, attr),
+        },
+        Rel::Aggregate { input, keys, .. } => match keys.iter().find(|it| it.0 == attr) {
+            Some((_, expr)) => domain_of(input, expr),
+            None => distinct(rel, attr),
+        },
+        Rel::Join(join) if join.mark != Some(attr) => match join.left.attrs().contains(attr) {
+            true => domain(&join.left, attr),
+            false => domain(&join.right, attr),
+        },
+        _ => distinct(rel, attr),
+    }
+    .max(1.0)
+}
+
+/// The values of a column that conditions on it alone keep.
+fn scan_domain(scan: &ScanRel, attr: Attr) -> Option<f64> {
+    let all = column(scan, attr)?.1.statistics.distinct as f64;
+    let own = scan.filters.iter().filter(|it| AttrSet::of(it).iter().eq([attr]));
+    Some(all * own.map(|it| selectivity(scan, it)).product::<f64>())
+}
+
+/// [`domain`] of a column, else the distinct values of an expression.
+pub fn domain_of(rel: &Rel, expr: &Expr) -> f64 {
+    bare(expr).map_or_else(|| distinct_of(rel, expr), |it| domain(rel, it))
 }
 
 /// The groups of keys over a relation.

@@ -228,7 +228,7 @@ impl Lowering<'_> {
         }
         let (left, right) = (bare(left)?, bare(right)?);
         let kept = estimate::distinct(&join.right, right);
-        let share = kept / domain(&join.left, left).max(1.0);
+        let share = kept / estimate::domain(&join.left, left);
         Some(Reducer { attrs: [left, right].into_iter().collect(), build, share })
     }
 
@@ -367,7 +367,8 @@ impl Lowering<'_> {
         let reducer = match join.keys.as_slice() {
             [(l, r)] if l.data_type == r.data_type && integer_like(l.data_type) => {
                 bare(l).zip(bare(r)).map(|(l, r)| {
-                    let share = estimate::distinct(&join.left, l) / domain(&join.right, r).max(1.0);
+                    let share =
+                        estimate::distinct(&join.left, l) / estimate::domain(&join.right, r);
                     Reducer { attrs: [l, r].into_iter().collect(), build: table.build, share }
                 })
             }
@@ -514,30 +515,6 @@ fn build_weight(join: &JoinRel) -> f64 {
         _ => 1.0,
     };
     join.right.rows() * whole + heavy(&join.right)
-}
-
-/// The distinct values that an attribute had before any filter.
-fn domain(rel: &Rel, attr: Attr) -> f64 {
-    match rel {
-        Rel::Scan(scan) => {
-            estimate::column(scan, attr).map_or(1.0, |it| it.1.statistics.distinct as f64)
-        }
-        Rel::Filter { input, .. }
-        | Rel::Map { input, .. }
-        | Rel::Sort { input, .. }
-        | Rel::Limit { input, .. } => domain(input, attr),
-        Rel::Aggregate { input, keys, .. } => {
-            match keys.iter().find(|it| it.0 == attr).and_then(|it| bare(&it.1)) {
-                Some(inner) => domain(input, inner),
-                None => rel.rows(),
-            }
-        }
-        Rel::Join(join) => match join.left.attrs().contains(attr) {
-            true => domain(&join.left, attr),
-            false => domain(&join.right, attr),
-        },
-        _ => rel.rows(),
-    }
 }
 
 /// Extends reducers by what the joins of a chain make equal to their key.

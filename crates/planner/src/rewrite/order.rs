@@ -95,6 +95,8 @@ struct Equality {
 struct Class {
     of: Vec<Option<(Expr, f64)>>,
     mask: u64,
+    /// The values that it chooses from. It does not depend on the order of joins, so neither do the rows of a result.
+    domain: f64,
 }
 
 /// A join that is not inner, prepared.
@@ -249,16 +251,17 @@ impl Orderer {
         let mut made = Vec::new();
         for class in classes(graph.predicates.iter().map(|it| &it.1), &inner) {
             let mut of: Vec<Option<(Expr, f64)>> = vec![None; vertices.len()];
-            let mut mask = 0;
+            let (mut mask, mut domain) = (0, 1.0);
             for expr in class {
                 let place = mask_of(&expr).trailing_zeros() as usize;
                 if of[place].is_none() {
                     mask |= 1 << place;
                     let distinct = estimate::distinct_of(&vertices[place].rel, &expr);
+                    domain = f64::max(domain, estimate::domain_of(&vertices[place].rel, &expr));
                     of[place] = Some((expr, distinct));
                 }
             }
-            made.push(Class { of, mask });
+            made.push(Class { of, mask, domain });
         }
         let (mut equalities, mut others) = (Vec::new(), Vec::new());
         for (mask, predicate) in &graph.predicates {
@@ -380,7 +383,7 @@ impl Orderer {
                 continue;
             }
             crossing += 1;
-            divisor *= a.max(*b);
+            divisor *= class.domain;
             for (home, side) in homes.iter_mut().zip([left, right]) {
                 let holders = class.mask & side;
                 *home = Some(home.map_or(holders, |it: u64| it & holders));
