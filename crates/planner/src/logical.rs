@@ -163,6 +163,23 @@ pub struct JoinRel {
     pub rows: f64,
 }
 
+impl JoinRel {
+    /// A join that says nothing of its rows yet, with the hash table on the right.
+    pub fn new(kind: RelJoin, left: Rel, right: Rel) -> Self {
+        Self {
+            kind,
+            null_aware: false,
+            mark: None,
+            left,
+            right,
+            keys: Vec::new(),
+            residual: Vec::new(),
+            build_left: false,
+            rows: 0.0,
+        }
+    }
+}
+
 /// A set of attributes.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct AttrSet(Vec<u64>);

@@ -146,6 +146,8 @@ fn result_columns_are_named_as_in_postgres() {
     assert_eq!(names(sql), ["n_name", "r", "upper", "?column?", "n_nationkey", "case", "max"]);
     let sql = "SELECT count(*), sum(v), max(v) AS top, count(*) + 1 FROM odd";
     assert_eq!(names(sql), ["count", "sum", "top", "?column?"]);
+    let sql = "SELECT v * 2, count(*) FROM odd GROUP BY v * 2 ORDER BY 1";
+    assert_eq!(names(sql), ["?column?", "count"]);
     assert_eq!(names("SELECT * FROM region"), ["r_regionkey", "r_name", "r_comment"]);
 }
 

@@ -299,17 +299,8 @@ impl<'a> Translator<'a> {
             _ if swap => right_attrs.iter().chain(&left_attrs).copied().collect(),
             _ => left_attrs.iter().chain(&right_attrs).copied().collect(),
         };
-        let join = JoinRel {
-            kind,
-            null_aware: it.null_aware,
-            mark,
-            left,
-            right,
-            keys: Vec::new(),
-            residual,
-            build_left: false,
-            rows: 0.0,
-        };
+        let null_aware = it.null_aware;
+        let join = JoinRel { null_aware, mark, residual, ..JoinRel::new(kind, left, right) };
         Ok((Rel::Join(Box::new(join)), output))
     }
 

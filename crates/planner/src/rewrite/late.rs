@@ -43,6 +43,7 @@ pub(super) fn fetch_late(query: &mut Query) {
     if choice < ROWS_MIN || choice < CHOICE_MIN * *limit as f64 {
         return;
     }
+    let chosen = top.rows();
     keys.iter().for_each(|it| AttrSet::of(&it.expr).iter().for_each(|it| wanted.remove(it)));
     let mut fetching = Fetching::new(input, &wanted, query.attributes.len());
     fetching.find();
@@ -58,18 +59,10 @@ pub(super) fn fetch_late(query: &mut Query) {
         let own = columns.iter().filter(|it| it.1 == scan.base);
         replaced.extend(own.map(|it| (it.0, later(it.2))));
         let keys = vec![(column(on.0), later(on.1))];
-        let (left, rows) = (take(top), scan.table.rows as f64);
-        let join = JoinRel {
-            kind: RelJoin::Inner,
-            null_aware: false,
-            mark: None,
-            rows: left.rows(),
-            left,
-            right: Rel::Scan(ScanRel { base, filters: Vec::new(), rows, ..scan }),
-            keys,
-            residual: Vec::new(),
-            build_left: false,
-        };
+        let rows = scan.table.rows as f64;
+        let right = Rel::Scan(ScanRel { base, filters: Vec::new(), rows, ..scan });
+        let join = JoinRel::new(RelJoin::Inner, take(top), right);
+        let join = JoinRel { keys, rows: chosen, ..join };
         *top = Rel::Join(Box::new(join));
     }
     let mut above = &mut query.root;
@@ -131,7 +124,7 @@ impl<'a> Fetching<'a> {
             return false;
         }
         let by = (base..base + columns.len())
-            .filter(|it| origin::is_dense(scan, *it) && columns[it - base].statistics.sorted)
+            .filter(|it| origin::is_row_number(scan, *it))
             .find_map(|key| Some((self.equal_to(key)?, key)));
         let Some(on) = by else { return false };
         let (scan, base) = (scan.clone(), self.free);

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::SqlResult;
 
+use super::origin;
 use crate::estimate;
 use crate::logical::{Attr, AttrSet, Attribute, JoinRel, Rel, RelJoin, bare};
 
@@ -454,14 +455,7 @@ impl Orderer {
         let keys = self.classes.iter().zip(&other.distinct).filter(|it| *it.1 > 0.0);
         let mut keys = keys.filter_map(|(class, _)| class.of[place].as_ref());
         let (Some(key), None) = (keys.next(), keys.next()) else { return false };
-        let column = bare(&key.0).and_then(|it| estimate::column(scan, it));
-        column.is_some_and(|(_, it)| {
-            let statistics = &it.statistics;
-            let end = |it: &Option<types::Value>| it.as_ref().and_then(types::Value::as_i128);
-            let span = end(&statistics.min).zip(end(&statistics.max)).map(|it| it.1 - it.0 + 1);
-            let rows = i128::from(scan.table.rows);
-            statistics.sorted && span == Some(rows) && i128::from(statistics.distinct) == rows
-        })
+        bare(&key.0).is_some_and(|it| origin::is_row_number(scan, it))
     }
 
     fn consider(&mut self, left: u64, right: u64) {
@@ -552,15 +546,9 @@ impl Orderer {
         let left_rel = self.build(left, rels);
         let right_rel = self.build(right, rels);
         let mut join = JoinRel {
-            kind: RelJoin::Inner,
-            null_aware: false,
-            mark: None,
-            left: left_rel,
-            right: right_rel,
-            keys: Vec::new(),
-            residual: Vec::new(),
             build_left,
             rows: sub.rows,
+            ..JoinRel::new(RelJoin::Inner, left_rel, right_rel)
         };
         if let Some(place) = dependent {
             let vertex = &self.graph.vertices[place];

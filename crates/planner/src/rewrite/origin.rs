@@ -50,3 +50,9 @@ pub(super) fn is_dense(scan: &ScanRel, key: Attr) -> bool {
     let dense = |(min, max): (i128, i128)| max - min + 1 == i128::from(scan.table.rows);
     scan.table.is_unique(id) && ends(column).is_some_and(dense)
 }
+
+/// Whether the key of each row is its number plus a constant, so that execution finds rows by it without a hash table.
+pub(super) fn is_row_number(scan: &ScanRel, key: Attr) -> bool {
+    let rises = |(_, it): (_, &ColumnInfo)| it.statistics.sorted;
+    estimate::column(scan, key).is_some_and(rises) && is_dense(scan, key)
+}

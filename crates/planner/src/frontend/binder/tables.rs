@@ -11,17 +11,7 @@ use crate::logical::{JoinRel, Rel, RelJoin, ScanRel, split_conjunction};
 
 /// A join whose conjuncts are not split yet.
 pub(super) fn join(kind: RelJoin, left: Rel, right: Rel, residual: Vec<Expr>) -> JoinRel {
-    JoinRel {
-        kind,
-        null_aware: false,
-        mark: None,
-        left,
-        right,
-        keys: Vec::new(),
-        residual,
-        build_left: false,
-        rows: 0.0,
-    }
+    JoinRel { residual, ..JoinRel::new(kind, left, right) }
 }
 
 fn extend(relations: &mut [Relation]) {
