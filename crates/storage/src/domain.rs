@@ -273,8 +273,8 @@ fn dictionary_keys(column: &Column) -> Vec<i128> {
     }
 }
 
-/// Calls `body` with the key of each row that is not NULL. Of numbers beyond 64 bits the key is the lower half, which
-/// is enough for a sketch.
+/// Calls `body` with the key of each row that is not NULL. A number beyond 64 bits has both its halves folded into one
+/// key, which is enough for a sketch: numbers that fit keep their own key, whatever the encoding of their column.
 fn for_each_key(column: &Column, rows: Range<usize>, mut body: impl FnMut(i64)) {
     if let Encoding::Raw = column.encoding {
         let values = rows.filter(|&row| !column.is_null(row));
@@ -286,9 +286,13 @@ fn for_each_key(column: &Column, rows: Range<usize>, mut body: impl FnMut(i64)) 
     match &column.encoding {
         Encoding::Offset { min } => codes.for_each(|it| body(min.wrapping_add(i64::from(it)))),
         Encoding::Dictionary(_) => {
-            let keys = dictionary_keys(column);
-            codes.for_each(|it| body(keys[it as usize] as i64));
+            let keys: Vec<i64> = dictionary_keys(column).into_iter().map(folded).collect();
+            codes.for_each(|it| body(keys[it as usize]));
         }
         Encoding::Plain(_) | Encoding::Raw | Encoding::Parts => {}
     }
+}
+
+fn folded(key: i128) -> i64 {
+    i64::try_from(key).unwrap_or_else(|_| key as i64 ^ hash_int((key >> 64) as u64) as i64)
 }

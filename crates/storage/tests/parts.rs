@@ -295,6 +295,23 @@ fn numbers(count: i64, allocator: &Allocator) -> Table {
 }
 
 #[test]
+fn numbers_that_differ_beyond_64_bits_are_told_apart_in_parts() {
+    let allocator = allocator_on(samples::four_sockets());
+    // The first part holds the rows of a batch that fits 64 bits, amid the numbers of the other: there are neither two
+    // dictionaries to merge nor ranges that lie apart.
+    let cut = Partitioning::Range { column: ColumnId(0), bounds: vec![Value::Integer(777)] };
+    let design = TableDesign { partitioning: cut, ..TableDesign::default() };
+    let context = BuildContext { design: &design, ..BuildContext::serial(&allocator) };
+    let mut all = rows(0, 2000, 0, &mut Prng::new(7));
+    for (number, row) in all.iter_mut().enumerate() {
+        let number = number as i128;
+        let unscaled = if number < 777 { number % 50 } else { (number - 1000) << 64 };
+        row[3] = Value::Decimal { unscaled, scale: 4 };
+    }
+    check(&table(&all, &context), &all);
+}
+
+#[test]
 fn equal_keys_meet_whatever_type_they_have() {
     let allocator = allocator_on(samples::four_sockets());
     let context = BuildContext::serial(&allocator);
