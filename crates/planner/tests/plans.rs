@@ -92,3 +92,16 @@ fn what_an_order_does_not_need_is_fetched_late() {
     assert!(!late("SELECT c_name FROM customer ORDER BY c_name LIMIT 10"));
     assert!(!late("SELECT c_custkey, c_nationkey FROM customer ORDER BY c_acctbal LIMIT 10"));
 }
+
+#[test]
+fn what_statistics_tell_is_not_looked_for() {
+    let scans = |sql: &str| explain(sql).matches("scan ").count();
+    assert_eq!(scans("SELECT min(o_orderdate), max(o_orderdate), count(*) FROM orders"), 0);
+    assert_eq!(scans("SELECT count(o_orderkey) + 1 FROM orders HAVING max(o_orderkey) > 3"), 0);
+    // Not of some rows, of groups, of an expression, or of what is not known exactly.
+    assert_eq!(scans("SELECT max(o_orderdate) FROM orders WHERE o_orderkey < 100"), 1);
+    assert_eq!(scans("SELECT max(o_orderdate) FROM orders GROUP BY o_orderpriority"), 1);
+    assert_eq!(scans("SELECT max(o_orderkey + 1) FROM orders"), 1);
+    assert_eq!(scans("SELECT max(o_orderkey), sum(o_orderkey) FROM orders"), 1);
+    assert_eq!(scans("SELECT max(o_orderkey) FILTER (WHERE o_orderkey < 9) FROM orders"), 1);
+}
