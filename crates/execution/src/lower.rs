@@ -1,9 +1,12 @@
 //! From a pipeline as data to a pipeline that runs: layouts are decided, expressions compiled, states looked up.
 
 use plan::Source as PlanSource;
-use plan::{Expr, Operator as PlanOperator, Pipeline, PipelineId, Plan, Sink as PlanSink, SortKey};
+use plan::{
+    AggregateFunction, Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId, Plan,
+    Sink as PlanSink, SortKey,
+};
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, SqlState, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use crate::aggregate::{AggregateSink, AggregateSpec, stands_alone};
 use crate::expression::{Compiled, constant_rows};
@@ -92,7 +95,7 @@ pub fn lower(
         let sink = Box::new(source.sink());
         return Ok(Lowered { source: Box::new(source), operators: Vec::new(), sink });
     }
-    let (source, ordered) = lower_source(&pipeline.source, &states, repeated, context)?;
+    let (mut source, ordered) = lower_source(&pipeline.source, &states, repeated, context)?;
     let mut layout = source.layout().clone();
     let mut operators = Vec::with_capacity(pipeline.operators.len());
     for operator in &pipeline.operators {
@@ -102,6 +105,11 @@ pub fn lower(
     }
     let having = asked_first(plan, pipeline.id);
     let sink = lower_sink(&pipeline.sink, layout, ordered, having, &states, slots)?;
+    if let (PlanSink::Sort { keys, .. }, Some(cutoff)) = (&pipeline.sink, sink.cutoff())
+        && let ([], ExprKind::Column(column)) = (&operators[..], &keys[0].expr.kind)
+    {
+        source.cut_off(*column, cutoff);
+    }
     Ok(Lowered { source, operators, sink })
 }
 
@@ -225,6 +233,23 @@ fn lower_sink(
     })
 }
 
+/// The argument of an aggregate as it is fed. A mean of whole numbers is bound as one of floats, but the sum of the numbers
+/// themselves is exact, whatever the order, and shared with other aggregates.
+fn argument_of(aggregate: &plan::Aggregate) -> Option<&Expr> {
+    let argument = aggregate.argument.as_ref()?;
+    let is_mean = aggregate.function == AggregateFunction::Average && !aggregate.distinct;
+    match &argument.kind {
+        ExprKind::Cast(whole)
+            if is_mean
+                && argument.data_type == DataType::Double
+                && whole.data_type.is_integer() =>
+        {
+            Some(whole)
+        }
+        _ => Some(argument),
+    }
+}
+
 fn lower_aggregate(
     keys: Vec<Compiled>,
     aggregates: &[plan::Aggregate],
@@ -234,8 +259,8 @@ fn lower_aggregate(
 ) -> SqlResult<AggregateSink> {
     // Equal arguments are computed once, and then share their accumulators.
     let mut arguments: Vec<Expr> = Vec::new();
-    let mut place = |expr: &Option<Expr>| -> Option<usize> {
-        let expr = expr.as_ref()?;
+    let mut place = |expr: Option<&Expr>| -> Option<usize> {
+        let expr = expr?;
         Some(arguments.iter().position(|it| it == expr).unwrap_or_else(|| {
             arguments.push(expr.clone());
             arguments.len() - 1
@@ -243,9 +268,9 @@ fn lower_aggregate(
     };
     let spec = |it: &plan::Aggregate| AggregateSpec {
         function: it.function,
-        argument: place(&it.argument),
+        argument: place(argument_of(it)),
         distinct: it.distinct,
-        filter: place(&it.filter),
+        filter: place(it.filter.as_ref()),
         data_type: it.data_type,
     };
     let specs = aggregates.iter().map(spec).collect();

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use stdx::sync::{Mutex, MutexGuard};
+use stdx::sync::{Arc, Mutex, MutexGuard};
 use types::SqlResult;
 
 use crate::scan::PackedBlock;
+use crate::sort::Cutoff;
 use crate::{Batch, Layout, State, StepName};
 
 /// Where a batch goes next.
@@ -43,6 +44,10 @@ pub trait Source: Send + Sync {
     ) -> SqlResult<()> {
         let _ = take;
         self.produce(rows, context, next)
+    }
+    /// Rows need not be produced whose value in the column `column` of the layout cannot be wanted by `cutoff`.
+    fn cut_off(&mut self, column: usize, cutoff: Arc<Cutoff>) {
+        let _ = (column, cutoff);
     }
     /// Bytes read by a morsel per memory node when a worker of `reader` runs it, for the traffic account; from the
     /// page-socket map.
@@ -85,6 +90,10 @@ pub trait Sink: Send + Sync {
     fn consume_packed(&self, block: &PackedBlock<'_>, context: &WorkContext) -> SqlResult<bool> {
         let _ = (block, context);
         Ok(false)
+    }
+    /// What tells of rows that they are not wanted any more, by the first key of the order.
+    fn cutoff(&self) -> Option<Arc<Cutoff>> {
+        None
     }
     /// Called once after all batches; may run further tasks on the team.
     fn finish(&self, team: &dyn Team) -> SqlResult<State>;

@@ -10,7 +10,9 @@ use types::{ColumnInfo, ColumnStatistics, DataType, SqlResult, Value};
 use crate::dictionary::Move;
 use crate::index_vector::{bytes_on_nodes, node_at};
 use crate::word::{int_of_word, value_of_int, value_of_key};
-use crate::{ColumnSchema, Dictionary, IndexVector, InvertedIndex, PlainStrings, Zones};
+use crate::{
+    BLOCK_ROWS, ColumnSchema, Dictionary, IndexVector, InvertedIndex, PlainStrings, Zones,
+};
 
 /// What a code means.
 #[derive(Clone, Debug)]
@@ -116,6 +118,14 @@ impl Column {
         if let Some(marks) = &self.null_rows {
             bitpack::scan_range_and(marks.packed(), 1, start, rows, 0, 0, words);
         }
+    }
+
+    /// The first and the last word of a block of a raw column, when words never fall there and none is NULL: the least and
+    /// the greatest.
+    pub fn sorted_words(&self, block: usize) -> Option<(u64, u64)> {
+        let sorted = matches!(self.encoding, Encoding::Raw) && self.zones.get(block)?.sorted;
+        let (first, end) = (block * BLOCK_ROWS, self.rows.min((block + 1) * BLOCK_ROWS));
+        (sorted && first < end).then(|| (self.iv.get(first), self.iv.get(end - 1)))
     }
 
     /// The value of a row; slow, for results of few rows and tests.

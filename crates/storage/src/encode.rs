@@ -103,6 +103,18 @@ impl Column {
         Some(codes(low, end))
     }
 
+    /// The codes (or words) of the numbers from `low` to `high`, both included, as a scan hands them on: unscaled decimals,
+    /// days, microseconds. For text, of the codes between them.
+    pub fn encode_numbers(&self, low: i128, high: i128) -> CodeRange {
+        match &self.encoding {
+            Encoding::Dictionary(Dictionary::Text(_)) => {
+                let end = self.code_count as i128;
+                codes(low.clamp(0, end) as usize, (high.clamp(-1, end - 1) + 1) as usize)
+            }
+            _ => self.encode_int_range(low, high),
+        }
+    }
+
     /// Bounds are both included, and integers (or float keys) as the column stores them.
     fn encode_int_range(&self, low: i128, high: i128) -> CodeRange {
         if low > high {

@@ -184,6 +184,16 @@ impl Accumulator {
         }
     }
 
+    /// Adds a sum (or count) of `rows` rows to the only group.
+    pub fn add_total(&mut self, more: i128, rows: usize) {
+        self.widen_before(rows as u128);
+        match self {
+            Self::Count(sums) | Self::SumNarrow { sums, .. } => sums[0] += more as i64,
+            Self::SumWide { sums, .. } => sums.add(0, more),
+            _ => unreachable!("invariant: only counts and sums of integers are added up"),
+        }
+    }
+
     /// Adds the groups `from[i]` of another accumulator of the same kind to the groups `to[i]` of this one.
     pub fn merge(&mut self, to: &[u32], other: &Self, from: &[u32]) {
         let pairs = || to.iter().zip(from).map(|(&to, &from)| (to as usize, from as usize));

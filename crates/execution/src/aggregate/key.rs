@@ -1,4 +1,4 @@
-//! Group keys as one integer where they fit 64 bits, else as bytes.
+//! Group keys as one integer where they fit 64 or 128 bits, else as bytes.
 //!
 //! Bounds and dictionaries say how many bits each key column needs; most groupings of analytical queries (dates, flags,
 //! dense ids, dictionary codes) fit one word, and then hashing, comparing and storing a key is one instruction.
@@ -8,6 +8,7 @@ use std::hash::{BuildHasher, Hasher};
 use stdx::sync::Arc;
 use storage::Encoding;
 
+use super::texts::{TextKeys, text_column};
 use crate::leveled::{level, put};
 use crate::value::text_of;
 use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
@@ -22,6 +23,13 @@ pub enum KeyLayout {
         /// Bits in use.
         bits: u32,
     },
+    /// All in one word of 65 to 128 bits: numbers of 64 bits beside another column.
+    Wide {
+        /// The columns.
+        parts: Vec<PackedPart>,
+    },
+    /// The texts of a plain column.
+    Texts(ColumnShape),
     /// One after the other as bytes.
     Bytes(Vec<ColumnShape>),
 }
@@ -40,6 +48,10 @@ pub struct PackedPart {
 pub enum Keys {
     /// Packed words.
     Packed(Vec<u64>),
+    /// Packed words of 128 bits.
+    Wide(Vec<u128>),
+    /// Texts by their rows.
+    Texts(TextKeys),
     /// Bytes of each key.
     Bytes(TextVector),
 }
@@ -51,6 +63,8 @@ impl Keys {
             Self::Packed(keys) => {
                 Self::Packed(places.iter().map(|&it| keys[it as usize]).collect())
             }
+            Self::Wide(keys) => Self::Wide(places.iter().map(|&it| keys[it as usize]).collect()),
+            Self::Texts(keys) => Self::Texts(keys.take(places)),
             Self::Bytes(keys) => {
                 let mut taken = TextVector::default();
                 for &place in places {
@@ -63,8 +77,42 @@ impl Keys {
     }
 }
 
+/// A packed key.
+pub trait Word: Copy + Eq {
+    /// The key spread over 64 bits.
+    fn hash(self) -> u64;
+    /// The bits under a mask after a shift.
+    fn part(self, shift: u32, mask: u128) -> u128;
+}
+
+impl Word for u64 {
+    #[inline]
+    fn hash(self) -> u64 {
+        hash_word(self)
+    }
+
+    #[inline]
+    fn part(self, shift: u32, mask: u128) -> u128 {
+        u128::from(self.checked_shr(shift).unwrap_or(0) & mask as u64)
+    }
+}
+
+impl Word for u128 {
+    #[inline]
+    fn hash(self) -> u64 {
+        // Keys that share one half never meet: each step can be undone.
+        let high = ((self >> 64) as u64).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        hash_word(self as u64 ^ high.rotate_left(32))
+    }
+
+    #[inline]
+    fn part(self, shift: u32, mask: u128) -> u128 {
+        self.checked_shr(shift).unwrap_or(0) & mask
+    }
+}
+
 /// The code of NULL in a packed part; values follow from 1 when the column can be NULL.
-const NULL: u64 = 0;
+const NULL: u128 = 0;
 
 /// Spreads a packed key over 64 bits.
 #[inline]
@@ -84,6 +132,11 @@ pub fn hash_bytes(key: &[u8]) -> u64 {
 impl KeyLayout {
     /// The layout for key columns of these shapes.
     pub fn new(shapes: &[ColumnShape]) -> Self {
+        if let [shape] = shapes
+            && text_column(shape).is_some()
+        {
+            return Self::Texts(shape.clone());
+        }
         let mut parts = Vec::new();
         let mut shift = 0;
         for shape in shapes {
@@ -92,19 +145,27 @@ impl KeyLayout {
             };
             let codes = values + u128::from(shape.nullable);
             let bits = 128 - codes.saturating_sub(1).leading_zeros();
-            if shift + bits > 64 {
+            if shift + bits > u128::BITS {
                 return Self::Bytes(shapes.to_vec());
             }
             parts.push(PackedPart { shape: shape.clone(), shift, bits, base });
             shift += bits;
         }
-        Self::Packed { parts, bits: shift }
+        match shift {
+            0..=64 => Self::Packed { parts, bits: shift },
+            _ => Self::Wide { parts },
+        }
     }
 
     /// Room for keys of this layout.
     pub fn no_keys(&self) -> Keys {
         match self {
             Self::Packed { .. } => Keys::Packed(Vec::new()),
+            Self::Wide { .. } => Keys::Wide(Vec::new()),
+            Self::Texts(shape) => {
+                let column = text_column(shape).expect("invariant: its texts are keys");
+                Keys::Texts(TextKeys::new(column))
+            }
             Self::Bytes(_) => Keys::Bytes(TextVector::default()),
         }
     }
@@ -121,6 +182,12 @@ impl KeyLayout {
                 }
                 parts.for_each(|(part, column)| part.add(column, false, keys));
             }
+            (Self::Wide { parts }, Keys::Wide(keys)) => {
+                keys.clear();
+                keys.resize(rows, 0);
+                parts.iter().zip(columns).for_each(|(part, column)| part.add_wide(column, keys));
+            }
+            (Self::Texts(_), Keys::Texts(keys)) => keys.set(&columns[0]),
             (Self::Bytes(shapes), Keys::Bytes(keys)) => {
                 keys.bytes.clear();
                 keys.ends.clear();
@@ -139,6 +206,9 @@ impl KeyLayout {
     pub fn first_number(&self, keys: &Keys, place: usize) -> i64 {
         match (self, keys) {
             (Self::Packed { parts, .. }, Keys::Packed(keys)) => {
+                parts[0].base.wrapping_add((keys[place] & parts[0].mask() as u64) as i64)
+            }
+            (Self::Wide { parts }, Keys::Wide(keys)) => {
                 parts[0].base.wrapping_add((keys[place] & parts[0].mask()) as i64)
             }
             (_, Keys::Bytes(keys)) => {
@@ -153,10 +223,17 @@ impl KeyLayout {
     pub fn map_first(&self, keys: &mut Keys, map: impl Fn(i64) -> i64) {
         match (self, keys) {
             (Self::Packed { parts, .. }, Keys::Packed(keys)) => {
-                let (base, mask) = (parts[0].base, parts[0].mask());
+                let (base, mask) = (parts[0].base, parts[0].mask() as u64);
                 for key in keys {
                     let mapped = map(base.wrapping_add((*key & mask) as i64));
                     *key = *key & !mask | mapped.wrapping_sub(base) as u64;
+                }
+            }
+            (Self::Wide { parts }, Keys::Wide(keys)) => {
+                let (base, mask) = (parts[0].base, parts[0].mask());
+                for key in keys {
+                    let mapped = map(base.wrapping_add((*key & mask) as i64));
+                    *key = *key & !mask | u128::from(mapped.wrapping_sub(base) as u64);
                 }
             }
             (_, Keys::Bytes(keys)) => {
@@ -179,6 +256,10 @@ impl KeyLayout {
             (Self::Packed { parts, .. }, Keys::Packed(keys)) => {
                 parts.iter().map(|part| part.decode(keys)).collect()
             }
+            (Self::Wide { parts }, Keys::Wide(keys)) => {
+                parts.iter().map(|part| part.decode(keys)).collect()
+            }
+            (Self::Texts(_), Keys::Texts(keys)) => vec![keys.decode()],
             (Self::Bytes(shapes), Keys::Bytes(keys)) => decode_bytes(shapes, keys),
             _ => unreachable!("invariant: keys are held as their layout says"),
         }
@@ -187,15 +268,19 @@ impl KeyLayout {
     /// How many columns a key has.
     pub fn columns(&self) -> usize {
         match self {
-            Self::Packed { parts, .. } => parts.len(),
+            Self::Packed { parts, .. } | Self::Wide { parts } => parts.len(),
+            Self::Texts(_) => 1,
             Self::Bytes(shapes) => shapes.len(),
         }
     }
 
-    /// The shapes of the decoded columns: text that was no code becomes text of its own.
+    /// The shapes of the decoded columns: beside other columns, text that was no code becomes text of its own.
     pub fn shapes(&self) -> Vec<ColumnShape> {
         match self {
-            Self::Packed { parts, .. } => parts.iter().map(|it| it.shape.clone()).collect(),
+            Self::Packed { parts, .. } | Self::Wide { parts } => {
+                parts.iter().map(|it| it.shape.clone()).collect()
+            }
+            Self::Texts(shape) => vec![shape.clone()],
             Self::Bytes(shapes) => shapes.iter().map(decoded_shape).collect(),
         }
     }
@@ -252,6 +337,29 @@ impl PackedPart {
         }
     }
 
+    /// Puts this part into wide keys.
+    fn add_wide(&self, column: &Vector, keys: &mut [u128]) {
+        let (shift, base) = (self.shift, self.base);
+        let first = u128::from(self.shape.nullable);
+        // A part of no bits may stand behind the last bit.
+        let code = |value: u64| (u128::from(value) + first).checked_shl(shift).unwrap_or(0);
+        match (&column.values, &column.validity) {
+            (Values::Codes(codes), None) => {
+                keys.iter_mut().zip(codes).for_each(|(key, &it)| *key |= code(it.into()));
+            }
+            (Values::I64(values), None) => {
+                let value = |it: i64| code(it.wrapping_sub(base) as u64);
+                keys.iter_mut().zip(values).for_each(|(key, &it)| *key |= value(it));
+            }
+            (values, validity) => {
+                let there = |row: &usize| validity.as_ref().is_none_or(|it| it.get(*row));
+                for row in (0..values.len()).filter(there) {
+                    keys[row] |= code(integer(values, row).wrapping_sub(base) as u64);
+                }
+            }
+        }
+    }
+
     /// The key of a value that is the whole key; wraps as keys do.
     pub fn key_of(&self, value: i64) -> u64 {
         value.wrapping_sub(self.base) as u64
@@ -264,16 +372,15 @@ impl PackedPart {
         (factor, base.wrapping_sub(self.base) as u8)
     }
 
-    fn mask(&self) -> u64 {
-        if self.bits == 64 { u64::MAX } else { (1 << self.bits) - 1 }
+    fn mask(&self) -> u128 {
+        (1 << self.bits) - 1
     }
 
-    fn decode(&self, keys: &[u64]) -> Vector {
-        let mask = self.mask();
-        let first = u64::from(self.shape.nullable);
-        let shift = self.shift.min(63);
-        let part = |key: &u64| if self.bits == 0 { 0 } else { key >> shift & mask };
-        let value = |key: &u64| part(key).saturating_sub(first);
+    fn decode<K: Word>(&self, keys: &[K]) -> Vector {
+        let (mask, shift) = (self.mask(), self.shift);
+        let first = u128::from(self.shape.nullable);
+        let part = |key: &K| key.part(shift, mask);
+        let value = |key: &K| part(key).saturating_sub(first) as u64;
         let values = match self.shape.representation {
             Representation::Codes(_) => {
                 Values::Codes(keys.iter().map(|it| value(it) as u32).collect())

@@ -17,6 +17,8 @@ mod runs;
 mod table;
 #[cfg(test)]
 mod tests;
+mod texts;
+mod whole;
 mod wide;
 
 use std::borrow::Cow;
@@ -41,6 +43,7 @@ use merge::{by_partition, merge_all};
 use packed::{PackedPlan, Registers};
 use result::result_batches;
 use table::GroupTable;
+use whole::{Room, WholePlan};
 
 /// An aggregate over compiled expressions.
 #[derive(Clone, Debug)]
@@ -81,6 +84,8 @@ pub struct AggregateSink {
     plan: GroupPlan,
     /// How packed rows are grouped, where they can be.
     packed: Option<PackedPlan>,
+    /// How packed rows are added up when all are one group.
+    whole: Option<WholePlan>,
     locals: PerSlot<Local>,
 }
 
@@ -112,6 +117,8 @@ struct Local {
     firsts: Vec<u32>,
     /// Chunks of packed rows; made with the first.
     registers: Option<Registers>,
+    /// As `registers`, for a single group.
+    room: Option<Room>,
 }
 
 impl Local {
@@ -124,6 +131,7 @@ impl Local {
             masks: Vec::new(),
             firsts: Vec::new(),
             registers: None,
+            room: None,
         }
     }
 }
@@ -158,8 +166,9 @@ impl AggregateSink {
         let layout = KeyLayout::new(&key_shapes);
         let any = feeds.iter().any(|it| it.kind == FeedKind::Pick(Rule::Any));
         let packed = PackedPlan::of(level(), &keys, &layout, &arguments, &feeds);
+        let whole = WholePlan::of(&keys, &arguments, &feeds);
         let plan = GroupPlan { layout, keyed, shapes, specs, feeds, parts, any, having: None };
-        Ok(Self { keys, arguments, plan, packed, locals: PerSlot::new(slots) })
+        Ok(Self { keys, arguments, plan, packed, whole, locals: PerSlot::new(slots) })
     }
 
     /// Drops finished groups for which a condition over the columns of the result is not TRUE: whoever reads them asks
@@ -323,14 +332,19 @@ impl Sink for AggregateSink {
 
     fn takes_packed(&self) -> bool {
         // Groups by runs pay where most of them are dropped before they are kept.
-        self.packed.as_ref().is_some_and(|it| !it.in_runs || self.plan.having.is_some())
+        let packed = self.packed.as_ref();
+        self.whole.is_some() || packed.is_some_and(|it| !it.in_runs || self.plan.having.is_some())
     }
 
     fn consume_packed(&self, block: &PackedBlock<'_>, context: &WorkContext) -> SqlResult<bool> {
-        let Some(packed) = &self.packed else { return Ok(false) };
         let mut guard = self.locals.lock(context.slot);
         let plan = &self.plan;
-        let Local { groups, registers, aside, .. } = guard.get_or_insert_with(|| Local::new(plan));
+        let local = guard.get_or_insert_with(|| Local::new(plan));
+        let Local { groups, registers, aside, room, .. } = local;
+        if let Some(whole) = &self.whole {
+            return Ok(whole.add(block, groups, room.get_or_insert_default()));
+        }
+        let Some(packed) = &self.packed else { return Ok(false) };
         let registers = registers.get_or_insert_with(|| packed.registers());
         if !packed.in_runs {
             return Ok(packed.add(block, groups, registers));

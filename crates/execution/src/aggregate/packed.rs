@@ -97,7 +97,8 @@ impl PackedPlan {
         let KeyLayout::Packed { parts, bits } = layout else { return None };
         let in_runs = *bits > KEY_BITS_MAX;
         let is_number = |it: &Compiled| matches!(it.shape().representation, Representation::I64);
-        if level != Level::Avx512 || in_runs && !matches!(keys, [key] if is_number(key)) {
+        let runs = level == Level::Avx512 && matches!(keys, [key] if is_number(key));
+        if level == Level::Portable || in_runs && !runs {
             return None;
         }
         let key = |(key, part): (&Compiled, &PackedPart)| {
@@ -393,7 +394,7 @@ impl PackedPlan {
 fn known_keys(groups: &Groups) -> Vec<u8> {
     match groups.table.keys() {
         Keys::Packed(keys) => keys.iter().map(|&it| it as u8).collect(),
-        Keys::Bytes(_) => unreachable!("invariant: keys of a byte are packed"),
+        _ => unreachable!("invariant: keys of a byte are packed"),
     }
 }
 

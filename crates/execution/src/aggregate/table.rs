@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use crate::TextVector;
-use crate::aggregate::key::{KeyLayout, Keys, hash_bytes, hash_word};
+use crate::aggregate::key::{KeyLayout, Keys, Word, hash_bytes};
+use crate::aggregate::texts::TextKeys;
 use crate::leveled::{level, look_up, numbers_of_runs, rises};
 
 /// Bits of a packed key up to which groups are found through an array (2^18 entries of 4 bytes stay in the L2 cache).
@@ -109,11 +110,7 @@ impl GroupTable {
             Index::Listed { .. } => self.index = hash_index(0),
             Index::Rising { .. } => left = std::mem::replace(&mut self.index, hash_index(0)),
         }
-        let none = match &self.keys {
-            Keys::Packed(keys) => Keys::Packed(Vec::with_capacity(keys.len())),
-            Keys::Bytes(_) => Keys::Bytes(TextVector::default()),
-        };
-        let keys = std::mem::replace(&mut self.keys, none);
+        let keys = self.take_keys();
         let (rows, hashes) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.hashes));
         let taken = Self { index: left, keys, hashes, rows, repeats: self.repeats, array: None };
         self.repeats = matches!(self.index, Index::Listed { .. });
@@ -125,13 +122,20 @@ impl GroupTable {
         let Index::Rising { block, .. } = &self.index else { return self.set_aside() };
         let fresh = Index::Rising { runs: Vec::new(), block: *block };
         let index = std::mem::replace(&mut self.index, fresh);
-        let none = match &self.keys {
-            Keys::Packed(keys) => Keys::Packed(Vec::with_capacity(keys.len())),
-            Keys::Bytes(_) => Keys::Bytes(TextVector::default()),
-        };
-        let keys = std::mem::replace(&mut self.keys, none);
+        let keys = self.take_keys();
         let rows = std::mem::take(&mut self.rows);
         Self { index, keys, hashes: Vec::new(), rows, repeats: true, array: None }
+    }
+
+    /// Takes the keys out, and makes room for as many.
+    fn take_keys(&mut self) -> Keys {
+        let none = match &self.keys {
+            Keys::Packed(keys) => Keys::Packed(Vec::with_capacity(keys.len())),
+            Keys::Wide(keys) => Keys::Wide(Vec::with_capacity(keys.len())),
+            Keys::Texts(keys) => Keys::Texts(keys.emptied()),
+            Keys::Bytes(_) => Keys::Bytes(TextVector::default()),
+        };
+        std::mem::replace(&mut self.keys, none)
     }
 
     /// Groups that follow each other, with packed keys and no way to find them.
@@ -196,7 +200,7 @@ impl GroupTable {
     /// Bytes that keys take when they are no words.
     pub fn key_bytes(&self) -> usize {
         match &self.keys {
-            Keys::Packed(_) => 0,
+            Keys::Packed(_) | Keys::Wide(_) | Keys::Texts(_) => 0,
             Keys::Bytes(keys) => keys.bytes.len(),
         }
     }
@@ -206,6 +210,8 @@ impl GroupTable {
         match (&self.index, &self.keys) {
             (Index::Dense { present }, _) => present.len() * 64,
             (_, Keys::Packed(it)) => it.len(),
+            (_, Keys::Wide(it)) => it.len(),
+            (_, Keys::Texts(it)) => it.len(),
             (_, Keys::Bytes(it)) => it.len(),
         }
     }
@@ -251,7 +257,9 @@ impl GroupTable {
     /// The hash of a group's key.
     pub fn hash(&self, group: usize) -> u64 {
         match &self.keys {
-            Keys::Packed(keys) => hash_word(keys[group]),
+            Keys::Packed(keys) => keys[group].hash(),
+            Keys::Wide(keys) => keys[group].hash(),
+            Keys::Texts(keys) => keys.hash(group),
             Keys::Bytes(_) => self.hashes[group],
         }
     }
@@ -284,9 +292,16 @@ impl GroupTable {
                     }
                     groups.extend(keys.iter().map(|&key| key as u32));
                 }
-                Index::Hash { .. } | Index::Listed { .. } => {
-                    self.insert_words(keys, groups);
-                }
+                Index::Hash { entries, shift } => insert_words(entries, shift, known, keys, groups),
+                Index::Listed { .. } => unreachable!("invariant: those were listed"),
+            },
+            (Keys::Wide(known), Keys::Wide(keys)) => match &mut self.index {
+                Index::Hash { entries, shift } => insert_words(entries, shift, known, keys, groups),
+                _ => unreachable!("invariant: wide keys are found by hash or listed"),
+            },
+            (Keys::Texts(known), Keys::Texts(keys)) => match &mut self.index {
+                Index::Hash { entries, shift } => insert_texts(entries, shift, known, keys, groups),
+                _ => unreachable!("invariant: texts are found by hash or listed"),
             },
             (Keys::Bytes(_), Keys::Bytes(keys)) => self.insert_bytes(keys, groups),
             _ => unreachable!("invariant: keys are held as their layout says"),
@@ -298,6 +313,8 @@ impl GroupTable {
         let first = self.len() as u32;
         match (&mut self.keys, keys) {
             (Keys::Packed(known), Keys::Packed(keys)) => known.extend_from_slice(keys),
+            (Keys::Wide(known), Keys::Wide(keys)) => known.extend_from_slice(keys),
+            (Keys::Texts(known), Keys::Texts(keys)) => known.extend(keys),
             (Keys::Bytes(known), Keys::Bytes(keys)) => {
                 for row in 0..keys.len() {
                     let key = keys.bytes_at(row);
@@ -308,40 +325,6 @@ impl GroupTable {
             _ => unreachable!("invariant: keys are held as their layout says"),
         }
         groups.extend(first..self.len() as u32);
-    }
-
-    fn insert_words(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
-        let (Index::Hash { entries, shift }, Keys::Packed(known)) =
-            (&mut self.index, &mut self.keys)
-        else {
-            return;
-        };
-        groups.reserve(keys.len());
-        let mut heads = [0u64; LOOKAHEAD];
-        for keys in keys.chunks(LOOKAHEAD) {
-            // Never more than half full, even if all of these are new.
-            while (known.len() + keys.len()) * 2 > entries.len() {
-                *shift -= 1;
-                *entries =
-                    rebuilt(entries.len() * 2, *shift, known.iter().map(|&it| hash_word(it)));
-            }
-            // First loads that do not wait for each other, so that their cache misses overlap.
-            for (head, &key) in heads.iter_mut().zip(keys) {
-                *head = entries[(hash_word(key) >> *shift) as usize];
-            }
-            let known_key = |head: u64| known.get((head as u32).wrapping_sub(1) as usize).copied();
-            let mut firsts = [None; LOOKAHEAD];
-            for (first, &head) in firsts.iter_mut().zip(&heads[..keys.len()]) {
-                *first = known_key(head);
-            }
-            for ((&key, first), &head) in keys.iter().zip(firsts).zip(&heads) {
-                let group = match first {
-                    Some(first) if first == key => head as u32 - 1,
-                    _ => insert_word(entries, *shift, known, key),
-                };
-                groups.push(group);
-            }
-        }
     }
 
     fn insert_bytes(&mut self, keys: &TextVector, groups: &mut Vec<u32>) {
@@ -381,9 +364,88 @@ impl GroupTable {
 /// Keys whose places are looked up at once.
 const LOOKAHEAD: usize = 32;
 
+/// The group number of each of some keys, in a table that grows as it must.
+fn insert_words<K: Word>(
+    entries: &mut Vec<u64>,
+    shift: &mut u32,
+    known: &mut Vec<K>,
+    keys: &[K],
+    groups: &mut Vec<u32>,
+) {
+    groups.reserve(keys.len());
+    let mut heads = [0u64; LOOKAHEAD];
+    for keys in keys.chunks(LOOKAHEAD) {
+        // Never more than half full, even if all of these are new.
+        while (known.len() + keys.len()) * 2 > entries.len() {
+            *shift -= 1;
+            *entries = rebuilt(entries.len() * 2, *shift, known.iter().map(|it| it.hash()));
+        }
+        // First loads that do not wait for each other, so that their cache misses overlap.
+        for (head, &key) in heads.iter_mut().zip(keys) {
+            *head = entries[(key.hash() >> *shift) as usize];
+        }
+        let known_key = |head: u64| known.get((head as u32).wrapping_sub(1) as usize).copied();
+        let mut firsts = [None; LOOKAHEAD];
+        for (first, &head) in firsts.iter_mut().zip(&heads[..keys.len()]) {
+            *first = known_key(head);
+        }
+        for ((&key, first), &head) in keys.iter().zip(firsts).zip(&heads) {
+            let group = match first {
+                Some(first) if first == key => head as u32 - 1,
+                _ => insert_word(entries, *shift, known, key),
+            };
+            groups.push(group);
+        }
+    }
+}
+
+/// As [`insert_words`], for texts by their rows.
+fn insert_texts(
+    entries: &mut Vec<u64>,
+    shift: &mut u32,
+    known: &mut TextKeys,
+    keys: &TextKeys,
+    groups: &mut Vec<u32>,
+) {
+    let mut heads = [0u64; LOOKAHEAD];
+    for first in (0..keys.len()).step_by(LOOKAHEAD) {
+        let places = first..keys.len().min(first + LOOKAHEAD);
+        while (known.len() + places.len()) * 2 > entries.len() {
+            *shift -= 1;
+            *entries = rebuilt(entries.len() * 2, *shift, known.hashes().iter().copied());
+        }
+        for (head, place) in heads.iter_mut().zip(places.clone()) {
+            *head = entries[(keys.hash(place) >> *shift) as usize];
+        }
+        let mask = entries.len() - 1;
+        for (&head, place) in heads.iter().zip(places) {
+            let hash = keys.hash(place);
+            let mut at = (hash >> *shift) as usize;
+            // Another one of these may have taken a free place in the meantime.
+            let mut entry = if head == 0 { entries[at] } else { head };
+            while entry != 0 && !is_entry_of(entry, hash, known, keys, place) {
+                at = (at + 1) & mask;
+                entry = entries[at];
+            }
+            if entry == 0 {
+                known.push(keys, place);
+                entry = entry_of(hash, known.len());
+                entries[at] = entry;
+            }
+            groups.push(entry as u32 - 1);
+        }
+    }
+}
+
+/// Whether an entry is that of a text.
+fn is_entry_of(entry: u64, hash: u64, known: &TextKeys, keys: &TextKeys, place: usize) -> bool {
+    let group = (entry as u32 - 1) as usize;
+    entry >> 32 == hash & 0xffff_ffff && known.equals(group, keys, place)
+}
+
 /// The group of a key in a table with room for one more.
-fn insert_word(entries: &mut [u64], shift: u32, known: &mut Vec<u64>, key: u64) -> u32 {
-    let hash = hash_word(key);
+fn insert_word<K: Word>(entries: &mut [u64], shift: u32, known: &mut Vec<K>, key: K) -> u32 {
+    let hash = key.hash();
     let mask = entries.len() - 1;
     let mut at = (hash >> shift) as usize;
     loop {

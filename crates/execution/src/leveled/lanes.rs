@@ -73,6 +73,31 @@ leveled! {
 }
 
 leveled! {
+    /// The sum of codes of a byte, fewer than 2^24.
+    pub(crate) fn sum_bytes[](codes: &[u8]) -> u32 {
+        codes.iter().fold(0u32, |sum, &it| sum.wrapping_add(it.into()))
+    }
+}
+
+leveled! {
+    /// The sum of codes, fewer than 2^32.
+    pub(crate) fn sum_codes[](codes: &[u32]) -> u64 {
+        codes.iter().fold(0u64, |sum, &it| sum.wrapping_add(it.into()))
+    }
+}
+
+leveled! {
+    /// The sums of the upper and of the lower halves of integers, fewer than 2^31, with `flip` turned in each: the sum is
+    /// 2^32 times the first plus the second.
+    pub(crate) fn sum_words[](words: &[i64], flip: i64) -> (i64, i64) {
+        words.iter().fold((0i64, 0i64), |(high, low), &it| {
+            let it = it ^ flip;
+            (high.wrapping_add(it >> 32), low.wrapping_add(it & 0xffff_ffff))
+        })
+    }
+}
+
+leveled! {
     /// Puts `f` of each value into a word: in place of what is there, or beside it.
     pub(crate) fn put[T: Copy, F: Fn(T) -> u64](
         words: &mut [u64], values: &[T], replace: bool, f: F,

@@ -32,6 +32,11 @@ pub(crate) fn add_by_masks(level: Level, sums: &mut [i64], masks: &[u64], values
         // SAFETY: the level says that the processor has these instructions, and the lengths were just compared.
         return unsafe { x86::add_by_masks(sums, masks, values) };
     }
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx2 {
+        // SAFETY: as above.
+        return unsafe { super::packed_avx2::add_by_masks(sums, masks, values) };
+    }
     let _ = level;
     for (sum, masks) in sums.iter_mut().zip(masks.chunks(words.max(1))) {
         for (&mask, values) in masks.iter().zip(values.chunks(64)) {

@@ -12,6 +12,8 @@ mod groups;
 mod lanes;
 mod masks;
 mod packed;
+#[cfg(target_arch = "x86_64")]
+mod packed_avx2;
 mod search;
 mod slots;
 #[cfg(test)]
@@ -19,7 +21,7 @@ mod tests;
 
 pub(crate) use bitpack::Level;
 pub(crate) use groups::{add_runs, count_runs, numbers_of_runs, rises};
-pub(crate) use lanes::{any, extent, map1, map2, put, scale, sum};
+pub(crate) use lanes::{any, extent, map1, map2, put, scale, sum, sum_bytes, sum_codes, sum_words};
 pub(crate) use masks::{FEW_GROUPS, add_by_masks, group_masks, look_up};
 pub(crate) use packed::{
     Addends, PACKED_ROWS, SLACK, add_packed, key_masks, put_bytes, run_starts, scale_u32,

@@ -1,8 +1,10 @@
 //! Sums by few groups over codes that are still narrow: keys of a byte, values of 32 bits (PERFORMANCE 1.3, compact types).
-//! Written for mask registers; the portable code is their oracle and runs where there are none.
+//! Written for mask registers, and for AVX2 in `packed_avx2`; the portable code is their oracle, and runs elsewhere.
 
 #[cfg(doc)]
 use super::masks::FEW_GROUPS;
+#[cfg(target_arch = "x86_64")]
+use super::packed_avx2 as avx2;
 use super::{Level, leveled};
 
 /// Values per call of the sums at most: so many 26-bit values in lanes of 32 bits, sixteen to a register.
@@ -64,6 +66,11 @@ pub(crate) fn key_masks(
         // SAFETY: the level says that the processor has these instructions, and the lengths were just compared.
         return unsafe { x86::key_masks(keys, wanted, selected, masks) };
     }
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx2 {
+        // SAFETY: as above.
+        return unsafe { avx2::key_masks(keys, wanted, selected, masks) };
+    }
     let _ = level;
     masks.fill(0);
     let mut other = None;
@@ -113,6 +120,11 @@ pub(crate) fn add_packed(
     if level == Level::Avx512 {
         // SAFETY: the level says that the processor has these instructions, and the lengths were just compared.
         return unsafe { x86::add_packed(sums, masks, rows, addends) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx2 {
+        // SAFETY: as above.
+        return unsafe { avx2::add_packed(sums, masks, rows, addends) };
     }
     let _ = level;
     for (sums, addends) in sums.iter_mut().zip(addends) {

@@ -98,6 +98,11 @@ fn values_of_codes(column: &Column, codes: Vec<u32>) -> Values {
     }
 }
 
+/// What a code of a column stands for.
+pub(crate) fn value_of_code(column: &Column, code: u32) -> Values {
+    values_of_codes(column, vec![code])
+}
+
 /// A value by code; the NULL code lies past the values and stands for anything.
 fn lookup<T: Copy + Default>(values: &[T], code: u32) -> T {
     values.get(code as usize).copied().unwrap_or_default()

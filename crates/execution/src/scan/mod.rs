@@ -6,6 +6,8 @@
 //!
 //! Each part of a table has its own encodings, hence its own predicates; what leaves a scan means the same for all parts.
 
+#[cfg(test)]
+mod cutoff_tests;
 pub mod decode;
 pub mod index;
 mod part;
@@ -34,6 +36,7 @@ pub(crate) use crate::scan::part::PackedColumn;
 use crate::scan::part::{PartScan, View, parts_of_key, table_shape};
 use crate::scan::predicate::CodePredicate;
 use crate::scan::repeated::Repeated;
+use crate::sort::Cutoff;
 use crate::{
     BATCH_ROWS, Batch, Layout, Next, Source, StepName, Take, Vector, WorkContext, profile,
 };
@@ -50,6 +53,9 @@ pub struct ScanSource {
     residuals: usize,
     blocks_skipped: AtomicU64,
     rows_passed: AtomicU64,
+    /// Whether blocks are read from the last one on: values often rise with time, and where the greatest are wanted the
+    /// last blocks tell soon that others are not.
+    from_end: bool,
 }
 
 impl ScanSource {
@@ -92,6 +98,7 @@ impl ScanSource {
             residuals,
             blocks_skipped: AtomicU64::new(blocks_skipped),
             rows_passed: AtomicU64::new(0),
+            from_end: false,
         })
     }
 
@@ -105,7 +112,10 @@ impl ScanSource {
     fn select(&self, view: &View, start: usize, rows: usize, words: &mut [u64]) -> usize {
         let block = start / BLOCK_ROWS;
         let mut begun = false;
-        for (place, predicate) in view.predicates.iter().enumerate() {
+        let demanded = view.demanded();
+        // What an order demands leaves least.
+        let demands = demanded.iter().map(|it| (2 + self.predicates + self.residuals, it));
+        for (step, predicate) in demands.chain((1..).zip(&view.predicates)) {
             match predicate.by_zone(block) {
                 Some(false) => {
                     self.blocks_skipped.fetch_add(1, Ordering::Relaxed);
@@ -114,7 +124,7 @@ impl ScanSource {
                 Some(true) => {}
                 None => {
                     let bytes = if profile::is_on() { predicate.bytes(rows) } else { 0 };
-                    let scan = profile::enter(1 + place, rows, bytes);
+                    let scan = profile::enter(step, rows, bytes);
                     predicate.scan(start, rows, words, begun);
                     profile::leave(scan, if profile::is_on() { bitmap::count(words) } else { 0 });
                     begun = true;
@@ -303,10 +313,15 @@ impl Source for ScanSource {
                 let node = part.node_of_row(start);
                 let start = (part.first + start) as u64;
                 match ranges.last_mut() {
-                    Some(last) if last.node == node && last.end == start => last.end = end,
+                    Some(last) if !self.from_end && last.node == node && last.end == start => {
+                        last.end = end;
+                    }
                     _ => ranges.push(MorselRange { node, start, end }),
                 }
             }
+        }
+        if self.from_end {
+            ranges.reverse();
         }
         ranges
     }
@@ -339,6 +354,13 @@ impl Source for ScanSource {
         Ok(())
     }
 
+    fn cut_off(&mut self, column: usize, cutoff: Arc<Cutoff>) {
+        for part in &mut self.parts {
+            let is_cut = part.cut_off(self.output[column], &cutoff);
+            self.from_end |= is_cut && cutoff.is_descending();
+        }
+    }
+
     fn bytes_read(&self, rows: Range<u64>, reader: NodeId) -> Vec<(NodeId, u64)> {
         let mut nodes = Vec::new();
         // A morsel lies in one range, and a range in one part.
@@ -361,6 +383,9 @@ impl Source for ScanSource {
         let bits = first.map_or(0, |it| it.bits(&self.output));
         let detail = format!("{} columns, {bits} bits", self.output.len());
         steps.push(StepName { kind: "decode", detail });
+        if let Some(column) = self.parts.iter().find_map(PartScan::cutoff) {
+            steps.push(StepName { kind: "cutoff", detail: column.name.clone() });
+        }
         steps
     }
 

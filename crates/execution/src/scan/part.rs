@@ -14,6 +14,7 @@ use super::predicate::{CodePredicate, constant};
 use super::repeated::Repeated;
 use crate::expression::Compiled;
 use crate::lower::States;
+use crate::sort::Cutoff;
 use crate::{ColumnShape, Layout, Representation, Values, Vector};
 
 /// What is scanned of a part.
@@ -33,6 +34,8 @@ pub(super) struct View {
     columns: Vec<Leaving>,
     pub predicates: Vec<CodePredicate>,
     pub residual: Vec<Residual>,
+    /// What an order says of rows, and the column that it looks at.
+    cutoff: Option<(usize, Arc<Cutoff>)>,
 }
 
 /// A column of packed codes that is no NULL: value = `base` + code times `step`. For texts, the code.
@@ -66,6 +69,19 @@ impl PackedBlock<'_> {
     /// A column that leaves the scan, if its values follow from codes of up to 32 bits without a lookup.
     pub(crate) fn column(&self, place: usize) -> Option<PackedColumn<'_>> {
         self.view.columns[self.output[place]].packed()
+    }
+
+    /// A column that leaves the scan, if it holds no NULL and leaves as it is stored: as codes that order as their values,
+    /// or as raw integers.
+    pub(crate) fn stored(&self, place: usize) -> Option<&Arc<Column>> {
+        let Leaving { column, change, .. } = &self.view.columns[self.output[place]];
+        let plain = match column.encoding {
+            Encoding::Offset { .. } | Encoding::Dictionary(_) => true,
+            Encoding::Raw => !column.data_type.is_float(),
+            Encoding::Plain(_) | Encoding::Parts => false,
+        };
+        let same = matches!(change, Change::None) && column.statistics.nulls == 0;
+        (plain && same).then_some(column)
     }
 
     /// Whether a column never falls from row to row of the whole table.
@@ -116,6 +132,17 @@ impl PartScan {
             _ => None,
         };
         Ok(Self { first: part.positions().start, rows: part.rows(), own, copies, node })
+    }
+
+    /// Leaves out rows that a cutoff says are not wanted, where that can be told by the codes of a column.
+    pub(super) fn cut_off(&mut self, column: usize, cutoff: &Arc<Cutoff>) -> bool {
+        self.copies.iter_mut().for_each(|it| _ = it.1.cut_off(column, cutoff));
+        self.own.cut_off(column, cutoff)
+    }
+
+    /// The column by which rows are left out that no order wants any more.
+    pub(super) fn cutoff(&self) -> Option<&Column> {
+        self.own.cutoff.as_ref().map(|it| &*self.own.columns[it.0].column)
     }
 
     /// Whether no row can pass.
@@ -213,7 +240,29 @@ impl View {
             Leaving { even: Progression::of(&column), column, change }
         };
         let columns = scan.columns.iter().enumerate().map(leaving).collect();
-        Self { columns, predicates: Vec::new(), residual: Vec::new() }
+        Self { columns, predicates: Vec::new(), residual: Vec::new(), cutoff: None }
+    }
+
+    fn cut_off(&mut self, column: usize, cutoff: &Arc<Cutoff>) -> bool {
+        let Leaving { column: of, change, .. } = &self.columns[column];
+        let is_number = matches!(shape(of).representation, Representation::I64);
+        let is_code = of.data_type.is_text() && matches!(of.encoding, Encoding::Dictionary(_));
+        let same = matches!(change, Change::None) && (is_number || is_code);
+        // A condition must raise its errors whatever is wanted.
+        let fails = self.residual.iter().any(|it| it.condition.is_fallible());
+        let nulls = of.statistics.nulls > 0 && cutoff.keeps_nulls();
+        if same && !fails && !nulls {
+            self.cutoff = Some((column, cutoff.clone()));
+        }
+        self.cutoff.is_some()
+    }
+
+    /// What an order demands of further rows by now.
+    pub(super) fn demanded(&self) -> Option<CodePredicate> {
+        let (column, cutoff) = self.cutoff.as_ref()?;
+        let (low, high) = cutoff.range()?;
+        let column = &self.columns[*column].column;
+        Some(CodePredicate::of_numbers(column, low, high))
     }
 
     /// The columns as the part has them.

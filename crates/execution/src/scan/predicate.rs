@@ -146,6 +146,11 @@ impl CodePredicate {
         }
     }
 
+    /// Numbers between two, both included, as they leave a scan; for text, its codes.
+    pub(super) fn of_numbers(column: &Arc<Column>, low: i64, high: i64) -> Self {
+        Self::from_range(column, column.encode_numbers(low.into(), high.into()))
+    }
+
     fn from_codes(column: &Arc<Column>, low: u32, high: u32) -> Self {
         Self::Range { column: column.clone(), low, high }
     }
@@ -295,7 +300,14 @@ impl CodePredicate {
             Self::Never => return Some(false),
             Self::Range { column, low, high } => (column, *low, *high, true),
             Self::Set { column, low, high, .. } => (column, *low, *high, false),
-            Self::RawRange { .. } | Self::Compare { .. } => return None,
+            Self::RawRange { column, low, high } => {
+                let (least, greatest) = column.sorted_words(block)?;
+                return match greatest < *low || least > *high {
+                    true => Some(false),
+                    false => (least >= *low && greatest <= *high).then_some(true),
+                };
+            }
+            Self::Compare { .. } => return None,
             Self::Kept { test, .. } => return test.by_zone(block),
         };
         let zone: Zone = column.zones.get(block)?;

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use stdx::sync::Arc;
 use storage::Encoding;
 
+use super::Cutoff;
 use crate::expression::Compiled;
 use crate::value::text_of;
 use crate::{Batch, ColumnShape, Representation, Values, Vector};
@@ -118,6 +119,21 @@ impl KeyEncoder {
     /// Bits of a whole key, when it fits an integer of 128 bits.
     pub fn bits(&self) -> Option<u32> {
         Some(self.packed.as_ref()?.iter().sum())
+    }
+
+    /// What tells of rows by their first key alone: when it is a number or the code of a text, and no later key can raise
+    /// an error.
+    pub fn cutoff(&self) -> Option<Cutoff> {
+        let (first, later) = self.keys.split_first()?;
+        let shape = first.key.shape();
+        let is_told = matches!(shape.representation, Representation::I64) || shape.is_dictionary();
+        let cutoff = Cutoff::new(first.descending, first.nulls_first);
+        (is_told && !later.iter().any(|it| it.key.is_fallible())).then_some(cutoff)
+    }
+
+    /// The first key of each row of a batch.
+    pub fn first_keys(&self, batch: &Batch) -> SqlResult<Arc<Vector>> {
+        self.keys[0].key.evaluate(batch)
     }
 
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vec<Arc<Vector>>> {

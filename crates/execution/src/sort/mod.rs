@@ -1,6 +1,7 @@
 //! Sort (P-HYPER 4.5): each worker collects rows with their keys, runs are sorted in parallel, and ranges of the answer,
 //! cut by separators, are merged in parallel. With a limit each worker keeps only the rows that can still be in it.
 
+mod cutoff;
 mod key;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,7 @@ use types::SqlResult;
 
 use crate::{BATCH_ROWS, Batch, Layout, PerSlot, Rows, Sink, State, Team, Vector, WorkContext};
 
+pub use cutoff::Cutoff;
 pub use key::CompiledSortKey;
 
 use key::{BytesKey, KeyEncoder, RowKey};
@@ -24,6 +26,8 @@ struct Sorter<K> {
     offset: u64,
     limit: Option<u64>,
     locals: PerSlot<Run<K>>,
+    /// What the first keys of the best rows of all workers say of others; with a limit, when that can be told.
+    cutoff: Option<Arc<Cutoff>>,
 }
 
 /// Rows of one worker: keys with the place of their row.
@@ -44,6 +48,9 @@ struct Entry<K> {
 /// Rows up to which one task sorts everything.
 const SERIAL_ROWS_MAX: usize = 1 << 14;
 
+/// Rows beside those that are wanted that a worker keeps before it looks which ones they are.
+const UNWANTED_MAX: usize = 1024;
+
 impl SortSink {
     /// Orders rows of `layout` and hands on at most `limit` of them after `offset`.
     pub fn new(
@@ -53,11 +60,11 @@ impl SortSink {
         limit: Option<u64>,
         slots: usize,
     ) -> Self {
-        let encoder = KeyEncoder::new(keys);
+        let (encoder, cut) = (KeyEncoder::new(keys), (offset, limit));
         Self(match encoder.bits() {
-            Some(..=64) => Box::new(Sorter::<u64>::new(encoder, layout, offset, limit, slots)),
-            Some(_) => Box::new(Sorter::<u128>::new(encoder, layout, offset, limit, slots)),
-            None => Box::new(Sorter::<BytesKey>::new(encoder, layout, offset, limit, slots)),
+            Some(..=64) => Box::new(Sorter::<u64>::new(encoder, layout, cut, slots)),
+            Some(_) => Box::new(Sorter::<u128>::new(encoder, layout, cut, slots)),
+            None => Box::new(Sorter::<BytesKey>::new(encoder, layout, cut, slots)),
         })
     }
 }
@@ -70,17 +77,34 @@ impl Sink for SortSink {
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {
         self.0.finish(team)
     }
+
+    fn cutoff(&self) -> Option<Arc<Cutoff>> {
+        self.0.cutoff()
+    }
 }
 
 impl<K: RowKey> Sorter<K> {
     fn new(
         encoder: KeyEncoder,
         layout: Layout,
-        offset: u64,
-        limit: Option<u64>,
+        (offset, limit): (u64, Option<u64>),
         slots: usize,
     ) -> Self {
-        Self { encoder, layout, offset, limit, locals: PerSlot::new(slots) }
+        let cutoff = limit.and(encoder.cutoff()).map(Arc::new);
+        Self { encoder, layout, offset, limit, locals: PerSlot::new(slots), cutoff }
+    }
+
+    /// The rows of a batch that may be in the answer, as far as their first key tells.
+    fn hopeful(&self, batch: Batch) -> SqlResult<Batch> {
+        let Some(cutoff) = self.cutoff.as_ref().filter(|it| it.range().is_some()) else {
+            return Ok(batch);
+        };
+        let wanted = cutoff.wanted(&*self.encoder.first_keys(&batch)?);
+        Ok(match wanted {
+            // Rows are copied where that spares more than half of the keys.
+            Some(rows) if rows.len() < batch.rows / 2 => batch.take(&rows),
+            _ => batch,
+        })
     }
 
     /// Rows that can still be in the answer.
@@ -156,16 +180,28 @@ impl<K: RowKey> Run<K> {
 
 impl<K: RowKey> Sink for Sorter<K> {
     fn consume(&self, batch: Batch, context: &WorkContext) -> SqlResult<()> {
+        let batch = self.hopeful(batch)?;
+        if batch.rows == 0 {
+            return Ok(());
+        }
         let keys = K::encode(&self.encoder, &batch)?;
         let mut guard = self.locals.lock(context.slot);
         let run = guard.get_or_insert_with(Run::new);
         run.add(keys, batch);
         if let Some(wanted) = self.wanted()
-            && run.entries.len() > wanted * 2 + 4 * BATCH_ROWS
+            && run.entries.len() > wanted * 2 + UNWANTED_MAX
         {
             run.prune(wanted, &self.layout);
+            if let (Some(cutoff), Some(last)) = (&self.cutoff, wanted.checked_sub(1)) {
+                let batch = &run.batches[last / BATCH_ROWS];
+                cutoff.tighten(&*self.encoder.first_keys(batch)?, last % BATCH_ROWS);
+            }
         }
         Ok(())
+    }
+
+    fn cutoff(&self) -> Option<Arc<Cutoff>> {
+        self.cutoff.clone()
     }
 
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {

@@ -268,3 +268,43 @@ fn rising_groups_are_set_aside_and_asked_for_before_they_are_written() {
         }
     }
 }
+
+/// Keys of 65 to 128 bits, with and without NULL, among them the least and the greatest of 64 bits; and those of more.
+#[test]
+fn keys_wider_than_a_word_are_kept_apart() {
+    let mut prng = stdx::Prng::new(91);
+    let shapes = [
+        vec![Kind::Any, Kind::Small],
+        vec![Kind::Small, Kind::Any],
+        vec![Kind::Any, Kind::Any],
+        vec![Kind::Spread, Kind::Stored, Kind::Bool],
+        vec![Kind::Any, Kind::Any, Kind::Small],
+    ];
+    for kinds in shapes {
+        for nullable in [false, true] {
+            let (rows, distinct) = (3 * LOCAL_GROUPS_MAX, 1 << 12);
+            let mut samples: Vec<Sample> =
+                kinds.iter().map(|it| it.sample(rows, distinct, nullable, &mut prng)).collect();
+            samples.push(Kind::Small.sample(rows, 50, false, &mut prng));
+            let (layout, batches) = batches(&samples, rows, 4096);
+            let keys: Vec<usize> = (0..kinds.len()).collect();
+            let sum = aggregate(Sum, kinds.len(), WIDE);
+            let query = Query { keys, aggregates: vec![count_rows(), sum] };
+            let result = query.run(&layout, &batches, 3).unwrap();
+            let found = by_key(rows_of(&result.layout, &result.batches), kinds.len());
+            let mut expected: HashMap<Vec<String>, (i64, i128)> = HashMap::new();
+            for row in 0..rows {
+                let key = samples[..kinds.len()].iter().map(|it| token(&it.values[row])).collect();
+                let (count, sum) = expected.entry(key).or_default();
+                *count += 1;
+                *sum += samples[kinds.len()].values[row].as_i128().unwrap();
+            }
+            assert_eq!(found.len(), expected.len(), "{kinds:?}");
+            for (key, (count, sum)) in expected {
+                let values =
+                    vec![Value::Integer(count), Value::Decimal { unscaled: sum, scale: 2 }];
+                assert_eq!(found[&key], values, "{kinds:?} {key:?}");
+            }
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod edges;
 mod packed;
 mod random;
+mod whole;
 
 use std::collections::HashMap;
 

@@ -141,11 +141,12 @@ fn packed_rows_make_the_groups_that_batches_make() {
         let (expected, none) = grouped(&source, &keys, &sums, None, false);
         let (found, some) = grouped(&source, &keys, &sums, None, true);
         assert_eq!(none, 0);
-        taken += some;
+        // Without keys, sums of single columns are taken at every level.
+        taken += if keys.is_empty() { 0 } else { some };
         assert_eq!(found, expected, "round {round}: sums of {sums:?} by {keys:?}");
     }
-    let wide = crate::leveled::level() == crate::leveled::Level::Avx512;
-    assert_eq!(taken > 20, wide, "{taken} blocks were taken");
+    let portable = crate::leveled::level() == crate::leveled::Level::Portable;
+    assert_eq!(taken > 20, !portable, "{taken} blocks were taken");
 }
 
 /// Keys that rise through the table, with few or many rows each; the condition drops most groups, some or none.
