@@ -15,9 +15,12 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use stdx::sync::Arc;
+use stdx::sync::Mutex;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use storage::{BuildContext, ColumnSchema, Progress, append_parquet, load_parquet, parquet_schema};
-use types::{DataType, SqlState, Value};
+use storage::{
+    BuildContext, ColumnSchema, Parallel, Progress, append_parquet, load_parquet, parquet_schema,
+};
+use types::{DataType, SqlResult, SqlState, Value};
 
 /// A file of its own for each test, gone afterwards.
 struct Scratch(PathBuf);
@@ -206,23 +209,69 @@ fn broken_files_are_named() {
         assert_eq!(error.state, SqlState::DATA_CORRUPTED, "{error}");
         assert!(error.message.contains("broken.parquet"), "{error}");
     }
-    // The footer is sound, the pages are not: the column is named, or the values are merely others.
+    // The footer is sound, the pages are not: the column is named, or the values are merely others. One of two workers
+    // finds it, or the only one.
+    let two = BuildContext { parallel: &Threads(2), ..context };
+    let load = |by: &BuildContext<'_>| load_parquet(scratch.path(), "t", None, by).map(|_| ());
     let mut prng = stdx::Prng::new(7);
     let mut named = 0;
-    for _ in 0..60 {
+    for round in 0..60 {
         let mut bytes = sound.clone();
         let at = 4 + prng.below(sound.len() as u64 / 2) as usize;
         for byte in &mut bytes[at..at + 40] {
             *byte = prng.below(256) as u8;
         }
         std::fs::write(scratch.path(), &bytes).unwrap();
-        if let Err(error) = load() {
+        if let Err(error) = load([&context, &two][round % 2]) {
             let data = [SqlState::DATA_CORRUPTED, SqlState::NUMERIC_OUT_OF_RANGE];
             assert!(data.contains(&error.state), "{error}");
             named += usize::from(error.message.contains("row group 0, column \""));
         }
     }
     assert!(named > 0);
+}
+
+/// Runs tasks one after the other as if there were many workers, and counts the tasks of each run.
+struct Counting(usize, Mutex<Vec<usize>>);
+
+impl Parallel for Counting {
+    fn run(&self, tasks: usize, body: &(dyn Fn(usize) -> SqlResult<()> + Sync)) -> SqlResult<()> {
+        self.1.lock().push(tasks);
+        (0..tasks).rev().try_for_each(body)
+    }
+
+    fn width(&self) -> usize {
+        self.0
+    }
+}
+
+#[test]
+fn workers_take_whole_columns_where_there_are_enough() {
+    let allocator = allocator();
+    let scratch = Scratch::new("columns");
+    let mut columns = all_types(5000);
+    let groups = || WriterProperties::builder().set_max_row_group_row_count(Some(1000)).build();
+    scratch.write(&batch(&columns), groups());
+    let load = |workers: usize| {
+        let counting = Counting(workers, Mutex::new(Vec::new()));
+        let context = BuildContext { parallel: &counting, ..BuildContext::serial(&allocator) };
+        let table = load_parquet(scratch.path(), "t", None, &context).unwrap();
+        (table, counting.1.into_inner())
+    };
+    let (two, runs) = load(2);
+    assert_eq!(runs, [12]);
+    let (_, runs) = load(7);
+    assert!(runs.len() > 12 && !runs.contains(&12), "{runs:?}");
+    for (column, (schema, values)) in two.columns.iter().zip(&columns) {
+        assert_eq!(&column.schema(), schema);
+        check(column, values);
+    }
+    // One column is most of the work: all workers build it, and then the others.
+    let text = |it: usize| Value::Text(format!("{it:0500}").into());
+    columns.push((ColumnSchema::new("long", DataType::Text, false), (0..5000).map(text).collect()));
+    scratch.write(&batch(&columns), groups());
+    let (_, runs) = load(2);
+    assert_eq!((runs[0], runs.last()), (5, Some(&12)), "{runs:?}");
 }
 
 #[derive(Default)]
@@ -244,12 +293,16 @@ fn a_load_tells_its_progress_and_can_be_cancelled() {
     let context = BuildContext { progress: &heard, ..BuildContext::serial(&allocator) };
     load_parquet(scratch.path(), "t", None, &context).unwrap();
     assert_eq!((heard.0.into_inner(), heard.1.into_inner()), (60_000, 60_000));
-    let calls = AtomicU64::new(0);
-    let cancelled = || calls.fetch_add(1, Ordering::Relaxed) > 10;
-    let context = BuildContext { cancelled: &cancelled, ..BuildContext::serial(&allocator) };
-    let before = allocator.usage().total().0 - allocator.usage().retained.0;
-    let error = load_parquet(scratch.path(), "t", None, &context).unwrap_err();
-    assert_eq!(error.state, SqlState::QUERY_CANCELED);
-    assert_eq!(allocator.usage().total().0 - allocator.usage().retained.0, before);
+    for threads in [1, 2] {
+        let calls = AtomicU64::new(0);
+        let cancelled = || calls.fetch_add(1, Ordering::Relaxed) > 10;
+        let workers = Threads(threads);
+        let context = BuildContext { parallel: &workers, ..BuildContext::serial(&allocator) };
+        let context = BuildContext { cancelled: &cancelled, ..context };
+        let before = allocator.usage().total().0 - allocator.usage().retained.0;
+        let error = load_parquet(scratch.path(), "t", None, &context).unwrap_err();
+        assert_eq!(error.state, SqlState::QUERY_CANCELED);
+        assert_eq!(allocator.usage().total().0 - allocator.usage().retained.0, before);
+    }
     let _ = StringArray::from(Vec::<&str>::new());
 }

@@ -213,19 +213,18 @@ fn value_bitmap(build: &ColumnBuild<'_>, min: i64, span: u64) -> SqlResult<Vec<u
     let bits: Vec<AtomicU64> = (0..span / 64 + 1).map(|_| AtomicU64::new(0)).collect();
     let list = &build.pieces.list;
     map(build.context.parallel, list.len(), |index| {
-        let piece = &list[index];
-        let mut last = None;
-        for (row, &key) in piece.as_ints().iter().enumerate() {
-            if last == Some(key) || piece.is_null(row) {
-                continue;
-            }
-            last = Some(key);
+        let (piece, keys) = (&list[index], list[index].as_ints());
+        let mark = |key: i64| {
             let at = key.wrapping_sub(min) as u64;
             let (word, bit) = (&bits[(at / 64) as usize], 1 << (at % 64));
             // Most bits are set by earlier rows; only a new one is worth the exclusive cache line.
             if word.load(Ordering::Relaxed) & bit == 0 {
                 word.fetch_or(bit, Ordering::Relaxed);
             }
+        };
+        match &piece.nulls {
+            None => keys.iter().for_each(|&key| mark(key)),
+            Some(nulls) => nulls.valid_indices().for_each(|row| mark(keys[row])),
         }
     })?;
     Ok(bits.into_iter().map(|it| it.load(Ordering::Relaxed)).collect())

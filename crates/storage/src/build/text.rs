@@ -4,7 +4,7 @@ use arrow_array::{Array, StringArray};
 use types::{ColumnStatistics, SqlResult, Value};
 
 use super::ColumnBuild;
-use super::hash::{Sketch, distinct_texts, hash_bytes};
+use super::hash::{Sketch, distinct_texts, hash_text};
 use super::merge::merge_sorted;
 use super::numbers::column;
 use super::pack::is_sorted;
@@ -49,12 +49,18 @@ fn estimate(parallel: &dyn Parallel, list: &[&Piece]) -> SqlResult<usize> {
         let (piece, mut sketch) = (list[index], Sketch::new());
         match &piece.values {
             PieceValues::Text(texts) => {
-                for_each_text(piece, texts, |text| sketch.add(hash_bytes(text)));
+                let (data, offsets) = (texts.value_data(), texts.value_offsets());
+                for (row, ends) in offsets.windows(2).enumerate() {
+                    if !piece.is_null(row) {
+                        sketch.add(hash_text(data, ends[0] as usize, ends[1] as usize));
+                    }
+                }
             }
             PieceValues::Coded { codes, texts } => {
                 for (code, used) in used_codes(piece, codes, texts.len()).iter().enumerate() {
                     if *used {
-                        sketch.add(hash_bytes(text_bytes(texts, code)));
+                        let text = text_bytes(texts, code);
+                        sketch.add(hash_text(text, 0, text.len()));
                     }
                 }
             }
@@ -210,14 +216,6 @@ pub(super) fn head(text: &[u8]) -> u64 {
     let mut head = [0; 8];
     head[..text.len()].copy_from_slice(text);
     u64::from_be_bytes(head)
-}
-
-fn for_each_text<'a>(piece: &Piece, texts: &'a StringArray, mut body: impl FnMut(&'a [u8])) {
-    for row in 0..texts.len() {
-        if !piece.is_null(row) {
-            body(text_bytes(texts, row));
-        }
-    }
 }
 
 /// Which codes stand at rows that are not NULL.
