@@ -8,7 +8,7 @@ use bitpack::{Comparison, Operand, bitmap};
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use stdx::sync::Arc;
 use storage::{CodeRange, Column, Dictionary, Encoding, Zone};
-use types::{SqlResult, Value};
+use types::{DataType, SqlResult, Value};
 
 use crate::expression::Compiled;
 use crate::join::KeyFilter;
@@ -90,7 +90,10 @@ impl CodePredicate {
                 let column = &columns[place];
                 match value_range(expr, column, states)? {
                     Some(range) => Ok(Some(Self::from_range(column, range))),
-                    None => Self::code_set(expr, place, column, states),
+                    None => match unequal(expr, column, states)? {
+                        Some(predicate) => Ok(Some(predicate)),
+                        None => Self::code_set(expr, place, column, states),
+                    },
                 }
             }
             [_, _] => Ok(comparison(expr, columns)),
@@ -421,6 +424,40 @@ fn value_range(expr: &Expr, column: &Column, states: &States<'_>) -> SqlResult<O
         return Ok(Some(CodeRange::None));
     }
     Ok(column.encode_range(low, high))
+}
+
+/// `column <> constant`, either way round: all codes but those of the constant, without a look at each of them.
+fn unequal(
+    expr: &Expr,
+    column: &Arc<Column>,
+    states: &States<'_>,
+) -> SqlResult<Option<CodePredicate>> {
+    let ExprKind::Binary { operator: BinaryOperator::NotEqual, left, right } = &expr.kind else {
+        return Ok(None);
+    };
+    let other = match (&left.kind, &right.kind) {
+        (ExprKind::Column(_), _) => right,
+        (_, ExprKind::Column(_)) => left,
+        _ => return Ok(None),
+    };
+    let per_code = matches!(column.encoding, Encoding::Offset { .. } | Encoding::Dictionary(_));
+    // CHAR compares without trailing blanks, which other texts may have.
+    let padded = |it: DataType| matches!(it, DataType::Char(_));
+    let values = column.code_count();
+    if !per_code || values > CODES_MAX || padded(other.data_type) && !padded(column.data_type) {
+        return Ok(None);
+    }
+    let Some(value) = constant(other, states)?.filter(|it| !it.is_null()) else { return Ok(None) };
+    let equal = column.encode_range(Bound::Included(&value), Bound::Included(&value));
+    let mut codes = vec![u64::MAX; bitmap::words_for(values)];
+    match equal {
+        Some(CodeRange::None) => {}
+        Some(CodeRange::Codes { low, high }) => {
+            (low..=high).for_each(|it| codes[it as usize / 64] &= !(1 << (it % 64)));
+        }
+        Some(CodeRange::Words { .. }) | None => return Ok(None),
+    }
+    Ok(Some(CodePredicate::from_set(column, codes)))
 }
 
 /// The value of an expression without columns, if it is as simple as that.
