@@ -77,6 +77,7 @@ pub fn scans_json(
         "skewed": shared.map(|it| it.skewed),
         "indexes": shared.map(|it| it.indexes),
         "parallel": shared.map(|it| it.parallel),
+        "shared": shared.map(|it| it.shared),
         "runs": records.iter().map(record).collect::<Vec<_>>(),
     })
 }

@@ -429,6 +429,9 @@ pub struct ScansArguments {
     /// One worker for each statement
     #[arg(long)]
     pub serial: bool,
+    /// Serve each statement by itself: `SET scan_sharing = off`
+    #[arg(long)]
+    pub apart: bool,
     /// The seed that all choices follow from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -56,6 +56,10 @@ pub trait Source: Send + Sync {
         rows: Range<u64>,
         reader: hardware::NodeId,
     ) -> Vec<(hardware::NodeId, u64)>;
+    /// What memory most of its rows come from, and how many bytes that are: jobs that read the same share it.
+    fn reads(&self) -> Option<(u64, u64)> {
+        None
+    }
     /// A line for EXPLAIN ANALYZE: what the source learned (blocks skipped, rows after each predicate).
     fn describe(&self) -> String {
         String::new()

@@ -138,6 +138,7 @@ pub fn map_batches<T: Send>(
         morsel_rows: 1,
         policy: control.policy(),
         label: Label { pipeline: team.settings.pipeline, finishing: true },
+        reads: None,
         inline: false,
         body: &body,
     };

@@ -60,6 +60,8 @@ pub(crate) struct ScopedJob<'a> {
     pub morsel_rows: u64,
     pub policy: Policy,
     pub label: Label,
+    /// See [`PipelineJob::reads`].
+    pub reads: Option<u64>,
     /// Whether it runs on the calling thread.
     pub inline: bool,
     pub body: &'a (dyn MorselBody + 'a),
@@ -95,6 +97,7 @@ pub(crate) fn run_scoped(
         let mut job = job.with_policy(&scoped.policy);
         job.statement = control.statement;
         job.label = scoped.label;
+        job.reads = scoped.reads;
         job.cancel = control.cancel.clone();
         if scoped.inline { Begun::Inline(job) } else { Begun::Submitted(scheduler.submit(job)) }
     };
@@ -167,6 +170,7 @@ impl Team for QueryTeam {
             ranges: vec![MorselRange { node: None, start: 0, end: tasks as u64 }],
             morsel_rows: 1,
             policy: control.policy(),
+            reads: None,
             label: Label { pipeline: *pipeline, finishing: true },
             inline: tasks == 1,
             body: &body,

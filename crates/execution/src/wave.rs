@@ -10,6 +10,7 @@ use plan::{Pipeline, Plan, Source as PlanSource};
 use scheduler::hint::{FanOut, PipelineSize, fan_out};
 use scheduler::{
     Affinity, Label, Morsel, MorselBody, MorselContext, MorselRange, MorselSize, Policy,
+    ScanSharing,
 };
 use stdx::sync::Mutex;
 use stdx::sync::atomic::{AtomicU64, Ordering};
@@ -288,6 +289,13 @@ fn scoped<'a>(
     let workers = context.scheduler.workers();
     let running = context.control.running.load(Ordering::Relaxed);
     let FanOut { inline, one_node, max_workers } = fan_out(size, workers, running);
+    // Who limits the workers of a statement means those that come for others, too.
+    let alone = policy.max_workers.is_some();
+    let reads = ready.lowered.source.reads().filter(|it| match policy.sharing {
+        ScanSharing::Off => false,
+        ScanSharing::Auto => !alone && it.1 > cache(context),
+        ScanSharing::On => !alone,
+    });
     let mut policy = policy.clone();
     if max_workers < workers.min(usize::try_from(ready.morsels).unwrap_or(usize::MAX)) {
         policy.max_workers = Some(policy.max_workers.map_or(max_workers, |it| it.min(max_workers)));
@@ -300,8 +308,18 @@ fn scoped<'a>(
         morsel_rows: ready.morsel_rows,
         policy,
         label: Label { pipeline: ready.index as u32, finishing: false },
+        reads: reads.map(|it| it.0),
         inline,
         body,
+    }
+}
+
+/// Bytes up to which what one query has read is still in a cache when the next one reads it: half of the last-level cache.
+fn cache(context: &QueryContext) -> u64 {
+    const ASSUMED: u64 = 16 << 20;
+    match context.machine.topology().llc_bytes.0 {
+        0 => ASSUMED,
+        bytes => bytes / 2,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The settings that say how statements are scheduled (P-HANA 5 and 6, P-SNC 2.6): of a session, and of the database.
 
 use hardware::NodeId;
-use scheduler::{Binding, MorselSize, Policy, StealingScope, Strategy};
+use scheduler::{Binding, MorselSize, Policy, ScanSharing, StealingScope, Strategy};
 use stdx::Nanos;
 use types::{SqlError, SqlResult, SqlState};
 
@@ -18,6 +18,7 @@ pub struct Scheduling {
     bulk: u32,
     nodes: Vec<NodeId>,
     morsels: MorselSize,
+    scan_sharing: ScanSharing,
     trace: bool,
     /// How long a statement may run; zero for any time.
     pub statement_timeout: Nanos,
@@ -34,6 +35,7 @@ impl Default for Scheduling {
             bulk: 1,
             nodes: Vec::new(),
             morsels: MorselSize::Source,
+            scan_sharing: ScanSharing::Auto,
             trace: false,
             statement_timeout: Nanos(0),
             queue_timeout: Nanos(60_000_000_000),
@@ -47,19 +49,21 @@ const BINDING: &str = "binding";
 const BULK: &str = "bulk";
 const NODES: &str = "nodes";
 const MORSEL_ROWS: &str = "morsel_rows";
+const SCAN_SHARING: &str = "scan_sharing";
 const TRACE: &str = "trace";
 const STATEMENT_TIMEOUT: &str = "statement_timeout";
 const QUEUE_TIMEOUT: &str = "queue_timeout";
 const MAX_RUNNING: &str = "max_running_queries";
 const CLASS_NODES: &str = "class_nodes";
 
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 10] = [
     STRATEGY,
     STEALING,
     BINDING,
     BULK,
     NODES,
     MORSEL_ROWS,
+    SCAN_SHARING,
     TRACE,
     STATEMENT_TIMEOUT,
     QUEUE_TIMEOUT,
@@ -106,6 +110,10 @@ impl Scheduling {
                     wrong("a number of rows from 1024 on, 'static' for a piece per worker, or DEFAULT")
                 })?;
             }
+            SCAN_SHARING => {
+                let sharing = value.parse().map_err(|()| words(name, value, ScanSharing::WORDS))?;
+                self.scan_sharing = sharing;
+            }
             TRACE => {
                 self.trace = match value.to_ascii_lowercase().as_str() {
                     "on" | "true" => true,
@@ -137,6 +145,7 @@ impl Scheduling {
                 MorselSize::Static => "static".to_owned(),
                 MorselSize::Rows(rows) => rows.to_string(),
             },
+            SCAN_SHARING => self.scan_sharing.to_string(),
             TRACE => if self.trace { "on" } else { "off" }.to_owned(),
             STATEMENT_TIMEOUT => span_text(self.statement_timeout),
             _ => span_text(self.queue_timeout),
@@ -155,6 +164,10 @@ impl Scheduling {
             (BULK, "morsels that a worker takes at a time when it steals"),
             (NODES, "the nodes whose workers may run queries of this session"),
             (MORSEL_ROWS, "rows of a morsel of a table; 'static' divides evenly among the workers"),
+            (
+                SCAN_SHARING,
+                "queries that read the same memory at a time are served together: off, on, or auto (where it is too much for a cache)",
+            ),
             (TRACE, "whether every morsel is written to nodewise.trace"),
             (STATEMENT_TIMEOUT, "how long a statement may run; 0 for any time"),
             (QUEUE_TIMEOUT, "how long a statement may wait for its turn; 0 for any time"),
@@ -174,6 +187,7 @@ impl Scheduling {
             max_workers,
             nodes: self.nodes.clone(),
             morsels: self.morsels,
+            sharing: self.scan_sharing,
             traced: self.trace,
         }
     }
@@ -192,6 +206,7 @@ impl Scheduling {
             BULK => policy.bulk = wanted.bulk,
             NODES => policy.nodes = wanted.nodes,
             MORSEL_ROWS => policy.morsels = wanted.morsels,
+            SCAN_SHARING => policy.sharing = wanted.scan_sharing,
             TRACE => policy.traced = wanted.trace,
             _ => {
                 let message = format!("setting {name} cannot be changed while a statement runs");

@@ -77,6 +77,9 @@ fn every_way_of_scheduling_gives_the_same_answer() {
             "SET morsel_rows = 1024",
             "SET morsel_rows = static",
             "SET morsel_rows = DEFAULT",
+            "SET scan_sharing = on",
+            "SET scan_sharing = off",
+            "SET scan_sharing = DEFAULT",
             "SET nodes = '0'",
             "SET nodes = 'all'",
             "SET class_nodes = '100: 0'",
@@ -102,6 +105,7 @@ fn settings_that_make_no_sense_are_refused() {
     for (sql, state) in [
         ("SET strategy = fast", "22023"),
         ("SET stealing = far", "22023"),
+        ("SET scan_sharing = perhaps", "22023"),
         ("SET nodes = 'x'", "22023"),
         ("SET max_running_queries = -1", "22023"),
         ("SET class_nodes = '1'", "22023"),

@@ -117,6 +117,20 @@ words!(
     Always = "always"
 );
 
+/// Which scans are served together with others that read the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ScanSharing {
+    /// None.
+    Off,
+    /// Those that read more than a cache keeps until the next one comes.
+    #[default]
+    Auto,
+    /// All.
+    On,
+}
+
+words!(ScanSharing, Off = "off", Auto = "auto", On = "on");
+
 /// Gives back the values of codes.
 macro_rules! codes {
     ($($name:ident),+) => {$(

@@ -41,6 +41,10 @@ pub struct PipelineJob {
     pub nodes: Vec<NodeId>,
     /// Jobs that must end first. It is cancelled when one of them is cancelled or panics.
     pub after: Vec<JobHandle>,
+    /// What its morsels read, when that is too much for a cache: jobs that read the same and have the same ranges are
+    /// served together, so that memory is read once for all of them. Any number that tells it from other things. Workers
+    /// that serve it beside another job do not count for `max_workers`.
+    pub reads: Option<u64>,
     /// What trace and views call it.
     pub label: Label,
     /// Whether its morsels leave events in the trace.
@@ -67,6 +71,7 @@ impl PipelineJob {
             bulk: policy.bulk,
             nodes: policy.nodes,
             after: Vec::new(),
+            reads: None,
             label: Label::default(),
             traced: policy.traced,
             cancel: CancelToken::new(),

@@ -9,7 +9,8 @@
 //! Who goes first: a worker looks in its own group, then the other groups of its node, then nodes in order of distance
 //! as far as the stealing scope allows. At each stop the lowest class is served first, within a class the oldest
 //! statement, within a statement the job submitted first. So nothing starves as long as older statements end: each
-//! range has a home node whose workers look there before they look anywhere else.
+//! range has a home node whose workers look there before they look anywhere else. Jobs that read the same memory are
+//! served beside the one among them whose turn it is, by a bounded number of morsels (`sharing`).
 //!
 //! - Invariant: every row of every range is in exactly one morsel, unless the job was stopped or cancelled.
 //! - Invariant: a hard job's ranges run only on workers of their home node.
@@ -19,7 +20,8 @@
 //! - Invariant: nothing here knows columns or pages; who makes a job asks the page-socket map and passes an affinity.
 //!
 //! Reading order: `affinity`, `policy`, `morsel` (cursors), `queue`, `cancel`, `job`, `terms` (what may change under a job
-//! that runs), `lifecycle`, `thread_group` (who works and who rests), `layout`, `worker`, `watchdog`, `scheduler`, `graph`,
+//! that runs), `lifecycle`, `thread_group` (who works and who rests), `layout`, `sharing`
+//! (jobs that read the same), `worker`, `watchdog`, `scheduler`, `graph`,
 //! `learn` (the adaptive strategy), `concurrency` and `hint`, `admission`, `trace`, `stats`.
 #![forbid(unsafe_code)]
 
@@ -43,6 +45,7 @@ mod policy;
 mod queue;
 mod scheduler;
 mod shared;
+mod sharing;
 mod stats;
 mod terms;
 mod thread_group;
@@ -51,7 +54,7 @@ mod watchdog;
 mod worker;
 
 pub use admission::{Admission, Admitted, Refused};
-pub use affinity::{Affinity, Binding, StealingScope, Strategy, class};
+pub use affinity::{Affinity, Binding, ScanSharing, StealingScope, Strategy, class};
 pub use cancel::{CancelReason, CancelToken};
 pub use concurrency::{concurrency_hint, scan_tasks, weighted_tasks};
 #[cfg(not(loom))]

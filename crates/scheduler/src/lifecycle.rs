@@ -18,12 +18,15 @@ use crate::cancel::CancelToken;
 use crate::job::{JobId, JobOutcome, JobReport, Label, WorkerShare};
 use crate::learn::{Lesson, Verdict};
 use crate::morsel::{Cursors, MorselBody};
+use crate::sharing::ScanGroup;
 use crate::terms::Terms;
 
-/// The workers on a job, and whether it is closed to them.
+/// The workers on a job, and whether it is closed to them. Guests come for one morsel each and take nobody's chair.
 pub(crate) struct Participants(AtomicUsize);
 
 const CLOSED: usize = 1 << (usize::BITS - 1);
+const GUEST: usize = 1 << (usize::BITS / 2);
+const REGULARS: usize = GUEST - 1;
 
 /// What came of an attempt to join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +49,7 @@ impl Participants {
             if now & CLOSED != 0 {
                 return Join::Closed;
             }
-            if now >= max {
+            if now & REGULARS >= max {
                 return Join::Full;
             }
             match self.0.compare_exchange(now, now + 1, Ordering::AcqRel, Ordering::Acquire) {
@@ -56,10 +59,29 @@ impl Participants {
         }
     }
 
+    /// Joins beside those who have a chair; false when the job is closed.
+    pub(crate) fn join_as_guest(&self) -> bool {
+        let mut now = self.0.load(Ordering::Acquire);
+        while now & CLOSED == 0 {
+            match self.0.compare_exchange(now, now + GUEST, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(other) => now = other,
+            }
+        }
+        false
+    }
+
+    /// As [`Participants::leave`], for a guest.
+    pub(crate) fn leave_as_guest(&self, over: impl FnOnce() -> bool) -> bool {
+        let before = self.0.fetch_sub(GUEST, Ordering::AcqRel);
+        debug_assert!(before & CLOSED == 0 && before >= GUEST, "left without having joined");
+        before == GUEST && over() && self.close()
+    }
+
     /// Leaves. True for the one who thereby closed the job: the last one out, when `over` holds.
     pub(crate) fn leave(&self, over: impl FnOnce() -> bool) -> bool {
         let before = self.0.fetch_sub(1, Ordering::AcqRel);
-        debug_assert!(before & CLOSED == 0 && before > 0, "left without having joined");
+        debug_assert!(before & CLOSED == 0 && before & REGULARS > 0, "left without having joined");
         before == 1 && over() && self.close()
     }
 
@@ -71,13 +93,14 @@ impl Participants {
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed) & !CLOSED
+        let now = self.0.load(Ordering::Relaxed) & !CLOSED;
+        (now & REGULARS) + now / GUEST
     }
 
     /// Leaves if there are more than `max`; for a participant. True when it has left, and then it is not the last one.
     pub(crate) fn step_out(&self, max: usize) -> bool {
         let mut now = self.0.load(Ordering::Acquire);
-        while now > max.max(1) {
+        while now & REGULARS > max.max(1) {
             match self.0.compare_exchange(now, now - 1, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return true,
                 Err(other) => now = other,
@@ -110,6 +133,8 @@ pub(crate) struct JobState {
     /// The places whose workers may take part; `None` for all.
     pub(crate) places: Option<Vec<bool>>,
     pub(crate) cancel: CancelToken,
+    /// Those that read the same.
+    pub(crate) company: Option<Arc<ScanGroup>>,
     /// Jobs that must end before it may run, and one for its submission.
     pub(crate) waits_for: AtomicUsize,
     /// Jobs that wait for it; `None` once it has ended.
@@ -146,6 +171,7 @@ pub(crate) struct JobParts {
     pub(crate) tickets: Vec<(usize, usize)>,
     pub(crate) places: Option<Vec<bool>>,
     pub(crate) cancel: CancelToken,
+    pub(crate) company: Option<Arc<ScanGroup>>,
     pub(crate) body: Arc<dyn MorselBody>,
     pub(crate) submitted: Nanos,
 }
@@ -172,6 +198,7 @@ impl JobState {
             tickets: parts.tickets,
             places: parts.places,
             cancel: parts.cancel,
+            company: parts.company,
             waits_for: AtomicUsize::new(1),
             dependents: Mutex::new(Some(Vec::new())),
             ending: AtomicU8::new(RUNNING),
@@ -186,6 +213,11 @@ impl JobState {
     /// Its place in the order of service.
     pub(crate) fn priority(&self) -> Priority {
         Priority { class: self.terms.class(), statement: self.statement, sequence: self.id.0 }
+    }
+
+    /// Whether it waits for no other job any more.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.waits_for.load(Ordering::Acquire) == 0
     }
 
     /// Whether workers of a place may take part.

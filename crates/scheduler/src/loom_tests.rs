@@ -67,6 +67,7 @@ fn model(morsels: u64, max_workers: usize, cancel: &CancelToken) -> Arc<Model> {
         cursors: Cursors::new(&[range], 1, 1, |_| 0),
         tickets: Vec::new(),
         places: None,
+        company: None,
         cancel: cancel.clone(),
         body: Arc::from_std(body),
         submitted: Nanos(0),
@@ -192,6 +193,34 @@ fn loom_a_full_job_lets_nobody_past_the_limit() {
         let worker = thread::spawn(move || {
             assert!(other.job.participants.count() <= 1);
             other.work(1, usize::MAX);
+        });
+        model.work(0, usize::MAX);
+        worker.join().unwrap();
+        assert_eq!(model.check_ended(), 2);
+    });
+}
+
+#[test]
+fn loom_a_guest_and_the_one_with_the_chair_end_a_job_once() {
+    check(|| {
+        let model = model(2, 1, &CancelToken::new());
+        model.queue.insert(PRIORITY, false, Arc::clone(&model.job));
+        let other = Arc::clone(&model);
+        let worker = thread::spawn(move || {
+            let job = &other.job;
+            if !job.participants.join_as_guest() {
+                return;
+            }
+            let mut share = WorkerShare::new(WorkerId(1));
+            if job.cut(0, 1).is_some() {
+                assert!(!job.is_finished(), "a morsel runs after the end");
+                other.count.ran.fetch_add(1, Ordering::Relaxed);
+                share.morsels += 1;
+            }
+            job.account(&share);
+            if job.participants.leave_as_guest(|| job.is_over()) {
+                other.finish(job);
+            }
         });
         model.work(0, usize::MAX);
         worker.join().unwrap();

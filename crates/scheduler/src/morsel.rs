@@ -1,7 +1,8 @@
 //! Morsels and the cursors that cut them (P-HYPER 3.2: the storage area boundaries of each core, cut on demand).
 //!
 //! A job has one cursor per home node and one for ranges that are at home everywhere. A cursor counts morsels, not
-//! rows, so one `fetch_add` cuts and a binary search finds the range.
+//! rows, so one `fetch_add` cuts and a binary search finds the range. A cursor may begin anywhere and goes on at the first
+//! morsel after the last (`sharing` says what for): what it counts is turned into a place among its morsels at the end.
 
 use std::ops::{ControlFlow, Range};
 
@@ -62,10 +63,12 @@ pub trait MorselBody: Send + Sync {
 struct Cursor {
     next: AtomicU64,
     total: u64,
+    /// The place of the morsel that is cut first.
+    first: u64,
     spans: Vec<Span>,
 }
 
-/// A range and the number of its first morsel within the cursor.
+/// A range and the place of its first morsel within the cursor.
 struct Span {
     first: u64,
     range: usize,
@@ -87,7 +90,7 @@ impl Cursors {
         count: usize,
         home: impl Fn(&MorselRange) -> usize,
     ) -> Self {
-        let empty = || Cursor { next: AtomicU64::new(0), total: 0, spans: Vec::new() };
+        let empty = || Cursor { next: AtomicU64::new(0), total: 0, first: 0, spans: Vec::new() };
         let mut cursors: Vec<Cursor> = std::iter::repeat_with(empty).take(count).collect();
         let morsel_rows = morsel_rows.max(1);
         for (range, it) in ranges.iter().enumerate().filter(|(_, it)| it.start < it.end) {
@@ -119,13 +122,47 @@ impl Cursors {
         (numbers.start < numbers.end).then_some(numbers)
     }
 
-    /// The rows of a morsel by its number.
+    /// Lets each cursor begin where that of another job with the same morsels stands.
+    pub(crate) fn begin_at(&mut self, other: &Self) {
+        debug_assert_eq!(self.morsels(), other.morsels(), "the same morsels");
+        for (number, cursor) in self.cursors.iter_mut().enumerate() {
+            cursor.first = other.place_of_next(number).unwrap_or(0);
+        }
+    }
+
+    /// What its morsels are: the rows of each, and the ranges of each cursor.
+    pub(crate) fn morsels(&self) -> (u64, Vec<Vec<(u64, u64)>>) {
+        let spans = |it: &Cursor| it.spans.iter().map(|it| (it.start, it.end)).collect();
+        (self.morsel_rows, self.cursors.iter().map(spans).collect())
+    }
+
+    /// The place of a morsel by its number, in the order in which they are cut.
+    #[inline]
+    pub(crate) fn place(&self, cursor: usize, number: u64) -> u64 {
+        let cursor = &self.cursors[cursor];
+        let place = cursor.first + number;
+        if place < cursor.total { place } else { place - cursor.total }
+    }
+
+    /// The place of the morsel that is cut next; `None` for a dry cursor.
+    pub(crate) fn place_of_next(&self, cursor: usize) -> Option<u64> {
+        let next = self.cursors[cursor].next.load(Ordering::Relaxed);
+        (next < self.cursors[cursor].total).then(|| self.place(cursor, next))
+    }
+
+    /// Morsels of a cursor, cut or not.
+    pub(crate) fn count_of(&self, cursor: usize) -> u64 {
+        self.cursors[cursor].total
+    }
+
+    /// The rows of a morsel by its number, in the order in which they are cut.
     #[inline]
     pub(crate) fn morsel(&self, cursor: usize, number: u64) -> Morsel {
+        let place = self.place(cursor, number);
         let spans = &self.cursors[cursor].spans;
-        let span = &spans[spans.partition_point(|it| it.first <= number) - 1];
+        let span = &spans[spans.partition_point(|it| it.first <= place) - 1];
         // A span's last start lies below its end, so neither product nor sum can overflow; the end could.
-        let start = span.start + (number - span.first) * self.morsel_rows;
+        let start = span.start + (place - span.first) * self.morsel_rows;
         let end = start.saturating_add(self.morsel_rows).min(span.end);
         Morsel { range: span.range, start, end }
     }
@@ -198,6 +235,34 @@ mod tests {
         assert!(!cursors.all_dry());
         assert!(cut(0) && cut(0));
         assert!(cursors.all_dry());
+    }
+
+    #[test]
+    fn who_begins_where_another_stands_cuts_the_same_morsels() {
+        let ranges = [range(0, 7), range(10, 12), range(20, 20)];
+        let morsels = |cursors: &Cursors| -> Vec<(usize, u64, u64)> {
+            let numbers = std::iter::from_fn(|| cursors.cut(0, 2)).flatten();
+            let cut = numbers.map(|it| cursors.morsel(0, it));
+            cut.map(|it| (it.range, it.start, it.end)).collect()
+        };
+        let all = cut_all(&ranges, 2);
+        for ahead in 0..all.len() as u64 {
+            let first = Cursors::new(&ranges, 2, 2, |_| 0);
+            (0..ahead).for_each(|_| assert!(first.cut(0, 1).is_some()));
+            let mut second = Cursors::new(&ranges, 2, 2, |_| 0);
+            second.begin_at(&first);
+            assert_eq!(second.place_of_next(0), Some(ahead));
+            assert_eq!(second.place_of_next(1), None, "no morsel at all");
+            let mut cut = morsels(&second);
+            assert_eq!(cut[0], all[ahead as usize]);
+            cut.rotate_right(ahead as usize);
+            assert_eq!(cut, all);
+        }
+        let dry = Cursors::new(&ranges, 2, 2, |_| 0);
+        assert_eq!(morsels(&dry), all);
+        let mut late = Cursors::new(&ranges, 2, 2, |_| 0);
+        late.begin_at(&dry);
+        assert_eq!(late.place_of_next(0), Some(0), "nobody to join any more");
     }
 
     #[test]

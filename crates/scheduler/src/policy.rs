@@ -2,7 +2,7 @@
 
 use hardware::NodeId;
 
-use crate::affinity::{Affinity, Binding, StealingScope, class};
+use crate::affinity::{Affinity, Binding, ScanSharing, StealingScope, class};
 
 /// How large the pieces are that a job is cut into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,6 +36,8 @@ pub struct Policy {
     pub nodes: Vec<NodeId>,
     /// How large its morsels are. A change reaches the next job.
     pub morsels: MorselSize,
+    /// Which of its scans are served together with others that read the same. A change reaches the next job.
+    pub sharing: ScanSharing,
     /// Whether every morsel leaves a [`crate::TraceEvent`]. A change reaches the next job.
     pub traced: bool,
 }
@@ -51,6 +53,7 @@ impl Default for Policy {
             max_workers: None,
             nodes: Vec::new(),
             morsels: MorselSize::Source,
+            sharing: ScanSharing::Auto,
             traced: false,
         }
     }

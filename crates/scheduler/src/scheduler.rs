@@ -16,6 +16,7 @@ use crate::morsel::{Cursors, MorselContext, MorselRange};
 use crate::policy::Policy;
 use crate::queue::JobQueues;
 use crate::shared::{Shared, run_morsel};
+use crate::sharing::ScanGroups;
 use crate::stats::{Counters, GroupStats, JobStats, SchedulerStats, WorkerId, WorkerStats};
 use crate::terms::{TermValues, Terms};
 use crate::thread_group::{Seats, StateCell, ThreadGroup};
@@ -111,6 +112,7 @@ impl Scheduler {
             extras: Mutex::new(Vec::new()),
             signal: Arc::new(Signal::new()),
             running: Mutex::default(),
+            scans: ScanGroups::default(),
             alarms: Alarms::new(),
             guard: RwLock::new(None),
             watch: WatchCounters::default(),
@@ -151,6 +153,9 @@ impl Scheduler {
             job.affinity != Affinity::None && job.ranges.iter().any(|it| it.node.is_some());
         let state = self.prepare(job);
         shared.running.lock().insert(state.id, Arc::clone(&state));
+        if let Some(group) = &state.company {
+            group.enter(&state);
+        }
         for child in &after {
             if has_node {
                 child.job.terms.bind_kin();
@@ -202,7 +207,7 @@ impl Scheduler {
         let worker = WorkerId::from_index(slot);
         let mut share = WorkerShare::new(worker);
         let body = Arc::clone(&job.body);
-        let state = self.prepare(job);
+        let state = self.prepare(PipelineJob { reads: None, ..job });
         let context = MorselContext { slot, worker, node: self.node_of_slot(slot), stolen: false };
         let start = shared.machine.now();
         let mut now = start;
@@ -354,7 +359,8 @@ impl Scheduler {
                 (Some(place), Some(allowed)) => layout.nearest_allowed(place, allowed),
             }
         };
-        let cursors = Cursors::new(&job.ranges, job.morsel_rows, anywhere + 1, home);
+        let mut cursors = Cursors::new(&job.ranges, job.morsel_rows, anywhere + 1, home);
+        let company = job.reads.map(|it| shared.scans.join(it, &mut cursors));
         let sequence = shared.submitted.fetch_add(1, Ordering::Relaxed);
         let tickets = self.tickets(&cursors, places.as_deref(), sequence);
         let terms = Terms::new(TermValues {
@@ -375,6 +381,7 @@ impl Scheduler {
             tickets,
             places,
             cancel: job.cancel,
+            company,
             body: job.body,
             submitted: shared.machine.now(),
         }))

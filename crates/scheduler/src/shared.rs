@@ -16,6 +16,7 @@ use crate::job::JobId;
 use crate::layout::Layout;
 use crate::lifecycle::JobState;
 use crate::morsel::{Morsel, MorselBody, MorselContext};
+use crate::sharing::ScanGroups;
 use crate::stats::Counters;
 use crate::thread_group::{ThreadGroup, Ticket};
 use crate::trace::TraceRing;
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) rings: Vec<TraceRing>,
     /// Jobs under way, for the views.
     pub(crate) running: Mutex<BTreeMap<JobId, Arc<JobState>>>,
+    /// Jobs under way that read the same.
+    pub(crate) scans: ScanGroups,
     /// Bandwidth by place, in MB/s.
     pub(crate) bandwidths: Vec<AtomicU64>,
     pub(crate) alarms: Alarms,
@@ -125,6 +128,9 @@ impl Shared {
                 self.groups[group].queues.remove(|it| Arc::ptr_eq(&it.job, &job));
             }
             self.running.lock().remove(&job.id);
+            if let Some(group) = &job.company {
+                self.scans.leave(group, &job);
+            }
             let dependents = job.take_dependents();
             let failed = job.has_failed();
             job.set_finished();

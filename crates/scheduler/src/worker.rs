@@ -18,6 +18,7 @@ use crate::lifecycle::{JobState, Join};
 use crate::morsel::{Morsel, MorselBody, MorselContext};
 use crate::queue::Verdict;
 use crate::shared::{Shared, run_morsel};
+use crate::sharing::COMPANIONS;
 use crate::stats::WorkerId;
 use crate::thread_group::Ticket;
 use crate::trace::{Ran, TraceEvent};
@@ -33,6 +34,12 @@ pub(crate) struct PoolWorker {
     /// The version of the queues at the last choice: as long as it stands, the choice does.
     seen: u64,
     current: Option<Current>,
+    /// The job that it serves for one morsel beside the current one, which reads the same ([`crate::sharing`]).
+    guest: Option<Current>,
+    /// The place of the morsel it cut last, among those that read the same.
+    read: Option<u64>,
+    /// Morsels of others since the last one of the current job.
+    trips: usize,
     last: Option<Last>,
 }
 
@@ -55,6 +62,15 @@ struct Current {
     held: Range<u64>,
     body: Arc<dyn MorselBody>,
     share: WorkerShare,
+}
+
+impl Current {
+    /// For a worker that has joined the job.
+    fn new(job: Arc<JobState>, cursor: usize, worker: usize) -> Self {
+        let share = WorkerShare::new(WorkerId::from_index(worker));
+        let body = job.body();
+        Self { job, cursor, held: 0..0, body, share }
+    }
 }
 
 /// The morsel that ran in the last step.
@@ -86,6 +102,9 @@ impl PoolWorker {
             confined: Confined::Own,
             seen: 0,
             current: None,
+            guest: None,
+            read: None,
+            trips: 0,
             last: None,
         }
     }
@@ -122,12 +141,61 @@ impl PoolWorker {
             }
         } else if self.shared.signal.version() != self.seen {
             return None;
+        } else if let Some(morsel) = self.turn_aside() {
+            return Some(morsel);
         } else {
             self.cut();
         }
+        self.take()
+    }
+
+    /// The next of the morsels that were cut.
+    #[inline]
+    fn take(&mut self) -> Option<Morsel> {
         let current = self.current.as_mut()?;
         let number = current.held.next()?;
+        if current.job.company.is_some() {
+            self.read = Some(current.job.cursors.place(current.cursor, number));
+            self.trips = 0;
+        }
         Some(current.job.cursors.morsel(current.cursor, number))
+    }
+
+    /// A morsel of another job that reads the same as the current one, if there is one that is better served now.
+    #[inline]
+    fn turn_aside(&mut self) -> Option<Morsel> {
+        let current = self.current.as_ref()?;
+        let group = current.job.company.as_ref().filter(|it| !it.is_alone())?;
+        if self.trips >= COMPANIONS || self.is_foreign(current.cursor) {
+            return None;
+        }
+        let cursor = current.cursor;
+        let workers = match self.shared.layout.places.get(cursor) {
+            Some(place) => place.workers.len(),
+            None => self.shared.workers(),
+        };
+        let job = group.next(&current.job, cursor, self.place(), self.read, workers)?;
+        if !job.participants.join_as_guest() {
+            return None;
+        }
+        let Some(number) = job.cut(cursor, 1).and_then(|mut it| it.next()) else {
+            self.end_trip(Current::new(job, cursor, self.me));
+            return None;
+        };
+        self.read = Some(job.cursors.place(cursor, number));
+        self.trips += 1;
+        let morsel = job.cursors.morsel(cursor, number);
+        self.guest = Some(Current::new(job, cursor, self.me));
+        Some(morsel)
+    }
+
+    fn end_trip(&self, guest: Current) {
+        let Current { job, body, share, .. } = guest;
+        drop(body);
+        job.account(&share);
+        if job.participants.leave_as_guest(|| job.is_over()) {
+            self.shared.finish(&job);
+        }
     }
 
     /// Cuts from the current cursor: several morsels when they are somebody else's.
@@ -151,21 +219,26 @@ impl PoolWorker {
                     current.expect("invariant: same as the current one").cursor = cursor;
                 }
                 Some(Found::Other(job, cursor)) => {
+                    let company = |it: &Current| it.job.company.clone();
+                    let before = self.current.as_ref().and_then(company);
+                    if !before.zip(job.company.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(&a, b)) {
+                        self.read = None;
+                    }
                     self.leave();
-                    let share = WorkerShare::new(WorkerId::from_index(self.me));
-                    let body = job.body();
-                    self.current = Some(Current { job, cursor, held: 0..0, body, share });
+                    self.current = Some(Current::new(job, cursor, self.me));
                 }
                 None => {
                     self.leave();
                     return None;
                 }
             }
+            if let Some(morsel) = self.turn_aside() {
+                return Some(morsel);
+            }
             // Others may have been faster; the dry entry goes at the next look, so this ends.
             self.cut();
-            let current = self.current.as_mut()?;
-            if let Some(number) = current.held.next() {
-                return Some(current.job.cursors.morsel(current.cursor, number));
+            if let Some(morsel) = self.take() {
+                return Some(morsel);
             }
         }
     }
@@ -247,7 +320,8 @@ impl PoolWorker {
     fn run(&mut self, morsel: Morsel, now: Nanos) {
         self.confine();
         let shared = &self.shared;
-        let current = self.current.as_ref().expect("invariant: a morsel is the current job's");
+        let current = self.guest.as_ref().or(self.current.as_ref());
+        let current = current.expect("invariant: a morsel is of a job that the worker is on");
         let context = MorselContext {
             slot: self.me,
             worker: current.share.worker,
@@ -272,7 +346,7 @@ impl PoolWorker {
     /// Confines the worker as the job's binding policy wants it (P-HANA 5.1, P-SNC 2.6).
     #[inline]
     fn confine(&mut self) {
-        let Some(current) = &self.current else { return };
+        let Some(current) = self.guest.as_ref().or(self.current.as_ref()) else { return };
         let terms = &current.job.terms;
         let has_node = current.cursor != self.shared.anywhere();
         let wanted = match terms.binding() {
@@ -296,7 +370,7 @@ impl PoolWorker {
     /// Accounts the morsel of the last step.
     fn settle(&mut self, now: Nanos) {
         let Some(Last { context, morsel, start, cpu }) = self.last.take() else { return };
-        let Some(current) = self.current.as_mut() else { return };
+        let Some(current) = self.guest.as_mut().or(self.current.as_mut()) else { return };
         let busy = now - start;
         let share = &mut current.share;
         (share.morsels, share.busy) = (share.morsels + 1, share.busy + busy);
@@ -318,6 +392,9 @@ impl PoolWorker {
             if learns {
                 self.learn(&job, bytes.iter().map(|it| it.1).sum(), busy);
             }
+        }
+        if let Some(guest) = self.guest.take() {
+            self.end_trip(guest);
         }
     }
 

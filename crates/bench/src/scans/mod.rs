@@ -42,6 +42,8 @@ pub struct ScanOptions {
     pub indexes: bool,
     /// Whether a statement may use several workers.
     pub parallel: bool,
+    /// Whether statements that read the same column are served together.
+    pub shared: bool,
     /// Statements of all clients together; twice as many as clients when that is more.
     pub statements: usize,
     /// What the choices of the clients follow from.
@@ -239,10 +241,14 @@ impl Shared<'_> {
     /// One client: statement after statement until none is left.
     fn client(&self) {
         let mut session = self.database.session();
-        if !self.options.parallel
-            && let Err(error) = session.execute("SET workers = 1")
-        {
-            return self.fail(error);
+        let settings = [
+            (!self.options.parallel, "SET workers = 1"),
+            (!self.options.shared, "SET scan_sharing = off"),
+        ];
+        for (_, setting) in settings.iter().filter(|it| it.0) {
+            if let Err(error) = session.execute(setting) {
+                return self.fail(error);
+            }
         }
         let machine = self.database.machine();
         loop {
@@ -287,6 +293,7 @@ mod tests {
             skewed: false,
             indexes: false,
             parallel: true,
+            shared: true,
             statements: 40,
             seed: 7,
         }

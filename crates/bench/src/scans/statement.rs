@@ -92,6 +92,7 @@ mod tests {
             skewed: false,
             indexes: false,
             parallel: true,
+            shared: true,
             statements: 1,
             seed: 7,
         }

@@ -83,6 +83,7 @@ fn runs_of(options: &ScansArguments) -> Vec<ScanOptions> {
         skewed: options.skewed,
         indexes: options.indexes,
         parallel: !options.serial,
+        shared: !options.apart,
         statements: options.statements,
         seed: options.seed,
     };

@@ -370,6 +370,13 @@ impl Source for ScanSource {
         nodes
     }
 
+    fn reads(&self) -> Option<(u64, u64)> {
+        let columns = || self.parts.iter().filter_map(|it| it.reads(&self.output));
+        let bytes = columns().map(|it| it.rows() as u64 * u64::from(it.bits()) / 8).sum();
+        let first = columns().next()?;
+        Some((Arc::as_ptr(first.iv().segment()).addr() as u64, bytes))
+    }
+
     /// Predicates of parts with encodings of their own may differ: those of the first part name them.
     fn steps(&self) -> Vec<StepName> {
         let first = self.parts.first();

@@ -167,6 +167,11 @@ impl PartScan {
         self.own.bits(columns)
     }
 
+    /// The column that costs most to read.
+    pub(super) fn reads(&self, output: &[usize]) -> Option<&Column> {
+        self.own.reads(output)
+    }
+
     /// What workers of a node read.
     #[inline]
     pub(super) fn view(&self, node: NodeId) -> &View {
@@ -277,6 +282,13 @@ impl View {
     /// Bytes of `rows` rows of some columns, as packed.
     pub(super) fn packed_bytes(&self, columns: &[usize], rows: usize) -> u64 {
         rows as u64 * u64::from(self.bits(columns)) / 8
+    }
+
+    /// The column of which every row is looked at and that has the most bits a row.
+    pub(super) fn reads(&self, output: &[usize]) -> Option<&Column> {
+        let tested = self.predicates.iter().flat_map(CodePredicate::columns).map(|it| &**it);
+        let output = || output.iter().map(|&it| &*self.columns[it].column);
+        tested.max_by_key(|it| it.bits()).or_else(|| output().max_by_key(|it| it.bits()))
     }
 
     /// The column with the most bits a row.

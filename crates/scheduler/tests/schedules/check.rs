@@ -220,8 +220,7 @@ impl<'a> Case<'a> {
         events.sort_by_key(|it| it.start);
         let (mut wait, mut at) = (Nanos(0), ready);
         for (done, event) in events.iter().enumerate() {
-            if event.start > at {
-                let gap = (at, event.start);
+            for gap in self.gaps(index, (at, event.start)) {
                 let homes = self.homes_of_last(index, events.len() - done);
                 for (worker, stats) in self.seen.stats.workers.iter().enumerate() {
                     if homes.contains(&stats.node) && self.stalls(worker) == 0 {
@@ -235,6 +234,34 @@ impl<'a> Case<'a> {
         let patience = if self.stalled() == 0 { 0 } else { WATCHDOG + self.stalled() };
         assert!(wait.0 <= patience + SLACK, "job {index} waited {wait} beside workers at rest");
         wait
+    }
+
+    /// When nobody had to do with a job between two of its morsels. Who has the only chair of a job may serve others in
+    /// between that read the same.
+    fn gaps(&self, index: usize, (from, to): (Nanos, Nanos)) -> Vec<(Nanos, Nanos)> {
+        let policy = &self.plan.jobs[index].policy;
+        let limited = policy.max_workers.is_some() || self.is_steered(index);
+        let (mut gaps, mut at) = (Vec::new(), from);
+        for event in self.company(index).into_iter().filter(|_| limited) {
+            if event.end > at && event.start < to {
+                gaps.push((at, event.start.max(at)));
+                at = event.end;
+            }
+        }
+        gaps.push((at, to));
+        gaps.retain(|it| it.0 < it.1);
+        gaps
+    }
+
+    /// What was run of jobs that read the same as a job, by start.
+    fn company(&self, index: usize) -> Vec<&TraceEvent> {
+        let reads = self.plan.jobs[index].reads;
+        let jobs = self.seen.jobs.iter().zip(&self.plan.jobs);
+        let company: BTreeSet<JobId> = jobs
+            .filter(|(_, it)| reads.is_some() && it.reads == reads)
+            .filter_map(|(record, _)| Some(record.report.as_ref()?.id))
+            .collect();
+        self.seen.events.iter().filter(|it| company.contains(&it.job)).collect()
     }
 
     /// The nodes where the last morsels of a job are at home.
@@ -252,19 +279,22 @@ impl<'a> Case<'a> {
     /// When a job could begin; `None` where that cannot be told from outside.
     fn ready(&self, record: &JobRecord) -> Option<Nanos> {
         let mut ready = record.submitted;
-        for &child in &record.after {
+        for &number in &record.after {
             // A worker that is stalled after its last morsel keeps its job from ending.
             if self.stalled() > 0 {
                 return None;
             }
-            let child = &self.seen.jobs[child];
+            let child = &self.seen.jobs[number];
             let report = child.report.as_ref()?;
             if !matches!(report.outcome, JobOutcome::Completed | JobOutcome::Stopped) {
                 return None;
             }
             let id = report.id;
-            let end = self.events(id).map(|it| it.end).max();
-            ready = ready.max(end.unwrap_or_default()).max(self.ready(child)?);
+            let end = self.events(id).map(|it| it.end).max().unwrap_or_default();
+            // Who served another in between that reads the same leaves when it is through with that.
+            let company = self.company(number).into_iter().filter(|it| it.start <= end);
+            let end = company.map(|it| it.end).max().unwrap_or(end);
+            ready = ready.max(end).max(self.ready(child)?);
         }
         Some(ready)
     }
@@ -301,9 +331,25 @@ impl<'a> Case<'a> {
             let others = &self.plan.jobs[other];
             let held = event.stolen && others.policy.bulk > 1;
             let lower = (others.policy.class, others.statement, event.job) > rank;
-            let wrong = lower && !held && !self.is_steered(other);
+            let company = || self.in_company(other, event, rank);
+            let wrong = lower && !held && !self.is_steered(other) && !company();
             assert!(!wrong, "worker {worker} began job {other} while job {index} waited");
         }
+    }
+
+    /// Whether a morsel may have been read together with the job of rank `before`, or one that goes before it.
+    fn in_company(&self, job: usize, event: &TraceEvent, before: (u8, u64, JobId)) -> bool {
+        let plan = &self.plan.jobs[job];
+        let mut jobs = self.seen.jobs.iter().zip(&self.plan.jobs).enumerate();
+        jobs.any(|(number, (record, leader))| {
+            let Some(report) = &record.report else { return false };
+            let first = (leader.policy.class, leader.statement, report.id) <= before;
+            let same = plan.reads.is_some() && leader.reads == plan.reads;
+            let last = self.events(report.id).map(|it| it.end).max().unwrap_or_default();
+            let under_way = record.submitted <= event.start && event.start.0 <= last.0 + SLACK;
+            let class = leader.policy.class == plan.policy.class;
+            same && under_way && (self.is_steered(number) || (first && class))
+        })
     }
 
     /// How long a worker is stalled in all.

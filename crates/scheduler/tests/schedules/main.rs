@@ -19,9 +19,6 @@ const SCHEDULES: u64 = 10_000;
 
 #[test]
 fn seeded_schedules_with_faults_keep_every_promise() {
-    let quiet = std::panic::take_hook();
-    // Bodies panic on purpose, and what is found is told at the end.
-    std::panic::set_hook(Box::new(|_| {}));
     let longest = AtomicU64::new(0);
     let count = seeds::run_all(SCHEDULES, "-p scheduler --test schedules", |seed| {
         let (plan, seen) = world::run(plan::plan(seed), seed);
@@ -31,7 +28,6 @@ fn seeded_schedules_with_faults_keep_every_promise() {
         longest.fetch_max(Case::new(&plan, &seen).check().0, Ordering::Relaxed);
         Ok(())
     });
-    std::panic::set_hook(quiet);
     let longest = Nanos(longest.into_inner());
     println!("{count} schedules; the longest wait beside a worker at rest: {longest}");
 }

@@ -22,6 +22,8 @@ pub struct JobPlan {
     pub ranges: Vec<MorselRange>,
     pub morsel_rows: u64,
     pub policy: Policy,
+    /// Jobs with the same number have the same ranges and morsels.
+    pub reads: Option<u64>,
     pub statement: u64,
     /// Earlier jobs that must end first, as far as they were submitted.
     pub after: Vec<usize>,
@@ -59,7 +61,17 @@ pub fn plan(seed: u64) -> Plan {
     let count = 2 + prng.below(14) as usize;
     let mut jobs: Vec<JobPlan> = Vec::with_capacity(count);
     for index in 0..count {
-        let job = job(prng, &model.topology, index, count);
+        let mut job = job(prng, &model.topology, index, count);
+        match prng.below(4) {
+            0 => job.reads = Some(index as u64),
+            1 => {
+                let earlier: Vec<&JobPlan> = jobs.iter().filter(|it| it.reads.is_some()).collect();
+                if !earlier.is_empty() {
+                    job.read_what(earlier[prng.below(earlier.len() as u64) as usize]);
+                }
+            }
+            _ => {}
+        }
         if let Some(submitter) = job.submitter {
             let at = prng.below(6);
             jobs[submitter].deeds.push((at, Deed::Submit(index)));
@@ -67,6 +79,14 @@ pub fn plan(seed: u64) -> Plan {
         jobs.push(job);
     }
     Plan { model, faults, workers, stealing, jobs }
+}
+
+impl JobPlan {
+    fn read_what(&mut self, other: &Self) {
+        self.reads = other.reads;
+        self.ranges.clone_from(&other.ranges);
+        self.morsel_rows = other.morsel_rows;
+    }
 }
 
 fn job(prng: &mut Prng, topology: &Topology, index: usize, count: usize) -> JobPlan {
@@ -83,6 +103,7 @@ fn job(prng: &mut Prng, topology: &Topology, index: usize, count: usize) -> JobP
         ranges: ranges(prng, topology),
         morsel_rows: 1 + prng.below(9),
         policy: policy(prng, topology),
+        reads: None,
         statement,
         after,
         timeout: (prng.below(8) == 0).then(|| Nanos(prng.below(4_000_000))),

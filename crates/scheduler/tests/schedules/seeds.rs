@@ -21,8 +21,23 @@ pub fn one_again() -> bool {
 }
 
 /// Runs `body` for the seeds below `NODEWISE_SCHEDULES`, else below `otherwise`, or for `NODEWISE_SEED` alone; how many.
-/// A body that panics has failed. What fails is told with the arguments of `cargo` that repeat it.
+/// A body that panics has failed, without a word of its own. What fails is told with the arguments of `cargo` that repeat
+/// it.
 pub fn run_all(otherwise: u64, test: &str, body: impl Fn(u64) -> Result<(), String> + Sync) -> u64 {
+    let loud = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let (count, wrong) = run_quietly(otherwise, test, body);
+    // Before the panic that tells them all.
+    std::panic::set_hook(loud);
+    assert!(wrong.is_empty(), "of {count} schedules:\n{}", wrong.join("\n"));
+    count
+}
+
+fn run_quietly(
+    otherwise: u64,
+    test: &str,
+    body: impl Fn(u64) -> Result<(), String> + Sync,
+) -> (u64, Vec<String>) {
     let (first, count) = match number("NODEWISE_SEED") {
         Some(seed) => (seed, 1),
         None => (0, number("NODEWISE_SCHEDULES").unwrap_or(otherwise)),
@@ -52,7 +67,5 @@ pub fn run_all(otherwise: u64, test: &str, body: impl Fn(u64) -> Result<(), Stri
             });
         }
     });
-    let wrong = wrong.into_inner();
-    assert!(wrong.is_empty(), "of {count} schedules:\n{}", wrong.join("\n"));
-    count
+    (count, wrong.into_inner())
 }

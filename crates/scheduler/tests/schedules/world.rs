@@ -112,6 +112,7 @@ impl World {
         let job = PipelineJob::new(plan.ranges.clone(), plan.morsel_rows, Arc::new(body));
         let mut job = job.with_policy(&plan.policy);
         job.statement = plan.statement;
+        job.reads = plan.reads;
         let (now, steered_before) = (self.machine.now(), self.steered.lock().len());
         {
             let jobs = &mut *self.jobs.lock();
