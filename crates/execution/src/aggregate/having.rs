@@ -1,20 +1,26 @@
 //! A condition on finished groups, asked before they are written down.
 
+use std::mem::{Discriminant, discriminant};
+
 use plan::{Expr, ExprKind};
-use stdx::sync::Arc;
+use stdx::sync::{Arc, OnceLock};
 use types::{SqlError, SqlResult};
 
 use super::GroupPlan;
 use super::result::column_shape;
 use crate::expression::Compiled;
-use crate::{Batch, Layout, Vector};
+use crate::{Batch, Layout, Values, Vector};
 
 /// The condition, over keys and then aggregates.
-pub(super) struct Having(Expr);
+pub(super) struct Having {
+    condition: Expr,
+    /// Compiled for the first part of the result, with how that holds its aggregates: most others hold them alike.
+    first: OnceLock<(Vec<Discriminant<Values>>, Compiled)>,
+}
 
 impl Having {
     pub(super) fn new(condition: &Expr) -> Self {
-        Self(condition.clone())
+        Self { condition: condition.clone(), first: OnceLock::new() }
     }
 
     /// The groups for which the condition is TRUE.
@@ -40,19 +46,34 @@ impl Having {
         rows: usize,
         columns: Vec<Vector>,
     ) -> SqlResult<(Batch, Vec<u32>)> {
-        // What is read is held in a way that other parts of the result need not share, so it is compiled for this part.
-        let mut layout: Layout = plan.layout.shapes();
-        let keys = layout.len();
-        for (index, column) in columns[keys..].iter().enumerate() {
-            layout.push(column_shape(plan, index, &column.values));
+        let aggregates = &columns[plan.layout.columns()..];
+        let kinds: Vec<_> = aggregates.iter().map(|it| discriminant(&it.values)).collect();
+        if self.first.get().is_none() {
+            // Another worker may have been sooner.
+            let _ = self.first.set((kinds.clone(), self.compile(plan, aggregates)?));
         }
-        let no_scalar = |_| Err(SqlError::internal("a scalar is asked of finished groups"));
-        let condition = Compiled::new(&self.0, &layout, &no_scalar)?;
+        let anew;
+        let condition = match self.first.get() {
+            Some((known, compiled)) if *known == kinds => compiled,
+            _ => {
+                anew = self.compile(plan, aggregates)?;
+                &anew
+            }
+        };
         let columns: Vec<Arc<Vector>> = columns.into_iter().map(Arc::new).collect();
         let batch = Batch { rows, columns, sequence: 0 };
         let mut kept = Vec::new();
         condition.select(&batch, &mut kept)?;
         Ok((batch, kept))
+    }
+
+    fn compile(&self, plan: &GroupPlan, aggregates: &[Vector]) -> SqlResult<Compiled> {
+        let mut layout: Layout = plan.layout.shapes();
+        for (index, column) in aggregates.iter().enumerate() {
+            layout.push(column_shape(plan, index, &column.values));
+        }
+        let no_scalar = |_| Err(SqlError::internal("a scalar is asked of finished groups"));
+        Compiled::new(&self.condition, &layout, &no_scalar)
     }
 }
 
