@@ -1,5 +1,7 @@
 //! DataFusion's errors as ours: a SQLSTATE, a sentence, a suggestion.
 
+use std::collections::HashSet;
+
 use datafusion_common::{DataFusionError, SchemaError};
 use types::{CatalogView, SqlError, SqlState};
 
@@ -78,6 +80,68 @@ pub fn convert(error: DataFusionError, catalog: &dyn CatalogView, library: &Libr
     }
 }
 
+/// The error of a column of a relation that the query does not read, under any of the names that it gives.
+pub fn missing_relation(error: &DataFusionError, named: &HashSet<String>) -> Option<SqlError> {
+    let field = match error {
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => {
+            return missing_relation(inner, named);
+        }
+        DataFusionError::Collection(all) => return missing_relation(all.first()?, named),
+        DataFusionError::SchemaError(inner, _) => match &**inner {
+            SchemaError::FieldNotFound { field, .. } => field,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let relation = field.relation.as_ref()?.table();
+    if named.contains(&relation.to_lowercase()) {
+        return None;
+    }
+    let message = format!("missing FROM-clause entry for table \"{relation}\"");
+    let error = SqlError::new(SqlState::UNDEFINED_TABLE, message);
+    // Of several names that are as near, always the same.
+    let mut names: Vec<&str> = named.iter().map(String::as_str).collect();
+    names.sort_unstable();
+    Some(match nearest(relation, names.into_iter()) {
+        Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
+        None => error,
+    })
+}
+
+/// Names of the library's types in a text as SQL's.
+fn sql_types(text: &str) -> String {
+    let name = |word: &str| match word {
+        "Int8" | "Int16" | "UInt8" => Some("smallint"),
+        "Int32" | "UInt16" => Some("integer"),
+        "Int64" | "UInt32" | "UInt64" => Some("bigint"),
+        "Float16" | "Float32" => Some("real"),
+        "Float64" => Some("double precision"),
+        "Decimal32" | "Decimal64" | "Decimal128" | "Decimal256" => Some("numeric"),
+        "Utf8" | "LargeUtf8" | "Utf8View" => Some("text"),
+        "Boolean" => Some("boolean"),
+        "Date32" | "Date64" => Some("date"),
+        "Time32" | "Time64" => Some("time"),
+        "Timestamp" => Some("timestamp"),
+        "Interval" | "Duration" => Some("interval"),
+        "Null" => Some("unknown"),
+        _ => None,
+    };
+    // The unit of a time means nothing to SQL, unlike the digits of a number.
+    let has_unit =
+        |word: &str| matches!(word, "Time32" | "Time64" | "Timestamp" | "Interval" | "Duration");
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let length = rest.find(|it: char| !it.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(length.max(first.len_utf8()));
+        out.push_str(name(word).unwrap_or(word));
+        rest = match after.strip_prefix('(').filter(|_| has_unit(word)) {
+            Some(unit) => unit.split_once(')').map_or("", |it| it.1),
+            None => after,
+        };
+    }
+    out
+}
+
 /// What folding constants failed with, told by its words: the library has no codes.
 fn constant_error(text: String) -> SqlError {
     let text =
@@ -105,7 +169,7 @@ fn constant_error(text: String) -> SqlError {
     if text.contains("Divide by zero") {
         return SqlError::new(SqlState::DIVISION_BY_ZERO, "division by zero");
     }
-    SqlError::new(SqlState::DATATYPE_MISMATCH, text)
+    SqlError::new(SqlState::DATATYPE_MISMATCH, sql_types(text))
 }
 
 fn schema_error(error: &SchemaError) -> SqlError {
@@ -174,7 +238,7 @@ fn plan_error(text: &str, catalog: &dyn CatalogView, library: &Library) -> SqlEr
         || text.contains("does not support zero arguments")
         || text.contains("expects")
     {
-        return SqlError::new(SqlState::UNDEFINED_FUNCTION, text)
+        return SqlError::new(SqlState::UNDEFINED_FUNCTION, sql_types(&text))
             .with_hint("cast the arguments to types that the function takes");
     }
     if text.starts_with("Aggregate functions are not allowed in the WHERE") {
@@ -186,7 +250,7 @@ fn plan_error(text: &str, catalog: &dyn CatalogView, library: &Library) -> SqlEr
         let types = types.trim_end_matches(" to valid types");
         return SqlError::new(
             SqlState::UNDEFINED_FUNCTION,
-            format!("there is no operator {types}"),
+            format!("operator does not exist: {}", sql_types(types)),
         )
         .with_hint("cast an operand");
     }
@@ -202,12 +266,27 @@ fn plan_error(text: &str, catalog: &dyn CatalogView, library: &Library) -> SqlEr
         return SqlError::unsupported(format!("this correlated subquery is not supported: {text}"))
             .with_hint("rewrite it as a join");
     }
-    SqlError::new(SqlState::DATATYPE_MISMATCH, text)
+    SqlError::new(SqlState::DATATYPE_MISMATCH, sql_types(&text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_are_called_as_sql_calls_them() {
+        for (library, sql) in [
+            ("Int64 + Utf8", "bigint + text"),
+            ("Timestamp(Microsecond, None) * Date32", "timestamp * date"),
+            ("Decimal128(15, 2) - Boolean", "numeric(15, 2) - boolean"),
+            ("Interval(MonthDayNano)", "interval"),
+            ("Timestamp(", "timestamp"),
+            ("My_Int64x \u{e4}Utf8", "My_Int64x \u{e4}text"),
+            ("", ""),
+        ] {
+            assert_eq!(sql_types(library), sql);
+        }
+    }
 
     #[test]
     fn the_nearest_name_is_found() {

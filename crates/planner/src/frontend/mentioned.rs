@@ -20,6 +20,44 @@ pub fn names_in(query: &Query) -> Option<HashSet<String>> {
     (flow.is_continue() && collector.stars == 0).then_some(collector.names)
 }
 
+/// The names under which a query reads relations, anywhere in it, in lower case.
+pub fn relations_in(query: &Query) -> HashSet<String> {
+    let mut relations = Relations::default();
+    // Nothing ends this search.
+    let _ = query.visit(&mut relations);
+    relations.0
+}
+
+#[derive(Default)]
+struct Relations(HashSet<String>);
+
+impl Visitor for Relations {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> Flow {
+        let with = query.with.iter().flat_map(|it| &it.cte_tables);
+        self.0.extend(with.map(|it| it.alias.name.value.to_lowercase()));
+        Flow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> Flow {
+        let (name, alias) = match factor {
+            TableFactor::Table { name, alias, .. } => (name.0.last(), alias),
+            TableFactor::Derived { alias, .. }
+            | TableFactor::TableFunction { alias, .. }
+            | TableFactor::Function { alias, .. }
+            | TableFactor::UNNEST { alias, .. }
+            | TableFactor::NestedJoin { alias, .. } => (None, alias),
+            _ => (None, &None),
+        };
+        // An alias hides the name.
+        let name = name.and_then(|it| it.as_ident());
+        let shown = alias.as_ref().map(|it| &it.name).or(name);
+        self.0.extend(shown.map(|it| it.value.to_lowercase()));
+        Flow::Continue(())
+    }
+}
+
 #[derive(Default)]
 struct Collector {
     names: HashSet<String>,

@@ -167,9 +167,10 @@ impl Frontend {
         wanted: Option<HashSet<String>>,
     ) -> SqlResult<Bound> {
         let context = Context::new(catalog, &self.library, wanted);
-        let (plan, names) = self
-            .logical_plan(query, parameters, &context)
-            .map_err(|it| errors::convert(it, catalog, &self.library))?;
+        let (plan, names) = self.logical_plan(query, parameters, &context).map_err(|it| {
+            let missing = errors::missing_relation(&it, &mentioned::relations_in(query));
+            missing.unwrap_or_else(|| errors::convert(it, catalog, &self.library))
+        })?;
         let mut query = translate::Translator::query(&context, &plan)?;
         if names.len() == query.output.len() {
             query.output.iter_mut().zip(names).for_each(|(it, name)| it.0 = name);
