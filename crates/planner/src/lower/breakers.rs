@@ -129,8 +129,15 @@ impl Lowering<'_> {
                 }
             }
         }
-        let canonical = self.repeats.then(|| Canonical::of(&input, &keys, &aggregates));
-        if let Some(stream) = canonical.as_ref().and_then(|it| self.shared(it, groups)) {
+        let canonical = self.repeats.then(|| Canonical::of(&input, &keys));
+        let shared = |it| self.shared(it, &keys, &aggregates, groups);
+        if let Some(stream) = canonical.as_ref().and_then(shared) {
+            return Ok(stream);
+        }
+        if self.repeats
+            && keys.is_empty()
+            && let Some(stream) = self.of_groups(&input, &aggregates)?
+        {
             return Ok(stream);
         }
         let mut below = AttrSet::default();
@@ -158,11 +165,8 @@ impl Lowering<'_> {
         if let Some(canonical) =
             canonical.filter(|_| passed.iter().all(|it| it.share > WORTH_TESTING))
         {
-            let numbers = layout.iter().map(|it| canonical.number(*it)).collect();
-            if let Some(layout) = numbers {
-                let shared = Shared { text: canonical.text, pipeline: id, layout };
-                self.shared.push(shared);
-            }
+            let texts = aggregates.iter().map(|it| canonical.text_of(&it.1)).collect();
+            self.shared.push(Shared { text: canonical.text, aggregates: texts, pipeline: id });
         }
         Ok(Stream { reducers: exported, ..Stream::new(Source::Read(vec![id]), layout, groups) })
     }
@@ -183,14 +187,6 @@ impl Lowering<'_> {
         let values = self.finish(stream, by_value);
         let read = Stream::new(Source::Read(vec![values]), Vec::new(), rows);
         self.finish(read, by_key)
-    }
-
-    /// The state of an equal grouping computed before. A reducer is an optimisation, so what it would have dropped may
-    /// be there.
-    fn shared(&self, wanted: &Canonical, rows: f64) -> Option<Stream> {
-        let found = self.shared.iter().find(|it| it.text == wanted.text)?;
-        let layout = found.layout.iter().map(|it| wanted.attrs[*it]).collect();
-        Some(Stream::new(Source::Read(vec![found.pipeline]), layout, rows))
     }
 
     pub(super) fn union(
@@ -246,7 +242,7 @@ fn reducers_of_groups(stream: &Stream, keys: &[(Attr, Expr)]) -> Vec<Reducer> {
 }
 
 /// Puts computed columns that are used once into the expression that uses them.
-fn inline_once(
+pub(super) fn inline_once(
     input: &Rel,
     keys: &mut [(Attr, Expr)],
     aggregates: &mut [(Attr, Aggregate)],

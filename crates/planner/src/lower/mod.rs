@@ -33,6 +33,8 @@ pub(crate) struct Lowering<'a> {
     scalars: Vec<PipelineId>,
     /// Groups computed so far that nothing reduced.
     shared: Vec<sharing::Shared>,
+    /// The groupings with keys, for totals that they can give.
+    groupings: Vec<sharing::Grouping<'a>>,
     /// Whether some table occurs twice, so that sharing is worth a look.
     repeats: bool,
 }
@@ -51,8 +53,13 @@ pub fn lower(query: &Query) -> SqlResult<Plan> {
         pipelines: Vec::new(),
         scalars: Vec::new(),
         shared: Vec::new(),
+        groupings: Vec::new(),
         repeats: tables.len() < count,
     };
+    if this.repeats {
+        let rels = query.scalars.iter().map(|it| &it.rel).chain([&query.root]);
+        rels.for_each(|it| sharing::groupings(it, &mut this.groupings));
+    }
     for scalar in &query.scalars {
         let required: AttrSet = [scalar.attr].into_iter().collect();
         let mut stream = this.stream(&scalar.rel, &required, &[])?;

@@ -1,11 +1,14 @@
 //! Groups that a query asks for twice (a WITH query used twice, Q15) are computed once and read twice, and so are hash
-//! tables that would be built in the same way (Q2, Q11).
+//! tables that would be built in the same way (Q2, Q11). A total over rows that the query groups anyway is made of the
+//! groups' totals (Q11).
 
 use std::fmt::Write as _;
 
-use plan::{Aggregate, Expr, Operator, PipelineId, Sink};
+use plan::{Aggregate, AggregateFunction, Expr, Operator, PipelineId, Sink, Source};
+use types::SqlResult;
 
 use super::Lowering;
+use super::breakers::inline_once;
 use super::stream::Stream;
 use crate::logical::{Attr, AttrSet, JoinRel, Rel};
 
@@ -15,20 +18,150 @@ pub(super) struct Canonical {
     /// The text.
     pub text: String,
     /// The attribute of each number.
-    pub attrs: Vec<Attr>,
+    attrs: Vec<Attr>,
 }
 
 /// A grouping that is computed already.
 pub(super) struct Shared {
-    /// Its text.
+    /// The text of its input and keys.
     pub text: String,
+    /// Its aggregates, as texts.
+    pub aggregates: Vec<String>,
     /// The pipeline that left it.
     pub pipeline: PipelineId,
-    /// Its layout as numbers of the text.
-    pub layout: Vec<usize>,
+}
+
+/// A grouping of the query.
+#[derive(Clone, Copy)]
+pub(super) struct Grouping<'a> {
+    input: &'a Rel,
+    keys: &'a [(Attr, Expr)],
+    aggregates: &'a [(Attr, Aggregate)],
+    rows: f64,
+}
+
+/// Adds the groupings with keys in a relation.
+pub(super) fn groupings<'a>(rel: &'a Rel, into: &mut Vec<Grouping<'a>>) {
+    match rel {
+        Rel::Aggregate { input, keys, aggregates, rows } => {
+            if !keys.is_empty() {
+                into.push(Grouping { input, keys, aggregates, rows: *rows });
+            }
+            groupings(input, into);
+        }
+        Rel::Filter { input, .. }
+        | Rel::Map { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Limit { input, .. } => groupings(input, into),
+        Rel::Join(join) => {
+            groupings(&join.left, into);
+            groupings(&join.right, into);
+        }
+        Rel::Union { inputs, .. } => inputs.iter().for_each(|it| groupings(&it.0, into)),
+        Rel::Scan(_) | Rel::Values { .. } => {}
+    }
+}
+
+/// The rows of all tables below a relation.
+fn table_rows(rel: &Rel) -> f64 {
+    match rel {
+        Rel::Scan(scan) => scan.table.rows as f64,
+        Rel::Aggregate { input, .. }
+        | Rel::Filter { input, .. }
+        | Rel::Map { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Limit { input, .. } => table_rows(input),
+        Rel::Join(join) => table_rows(&join.left) + table_rows(&join.right),
+        Rel::Union { inputs, .. } => inputs.iter().map(|it| table_rows(&it.0)).sum(),
+        Rel::Values { .. } => 0.0,
+    }
+}
+
+/// Whether the aggregate of all rows is the same aggregate of what it is in each group. Sums of floats depend on their
+/// order, and a count of nothing is no sum of counts.
+fn is_of_parts(it: &Aggregate) -> bool {
+    let function = match it.function {
+        AggregateFunction::Min | AggregateFunction::Max => true,
+        AggregateFunction::Sum => !it.data_type.is_float(),
+        _ => false,
+    };
+    function && !it.distinct && it.filter.is_none() && it.argument.is_some()
 }
 
 impl Lowering<'_> {
+    /// The state of a grouping computed before with the same keys and at least these aggregates. A reducer is an
+    /// optimisation, so what it would have dropped may be there.
+    pub(super) fn shared(
+        &self,
+        wanted: &Canonical,
+        keys: &[(Attr, Expr)],
+        aggregates: &[(Attr, Aggregate)],
+        rows: f64,
+    ) -> Option<Stream> {
+        let mut texts = Vec::with_capacity(aggregates.len());
+        texts.extend(aggregates.iter().map(|it| (wanted.text_of(&it.1), it.0)));
+        let found = self.shared.iter().find(|it| {
+            it.text == wanted.text && texts.iter().all(|(text, _)| it.aggregates.contains(text))
+        })?;
+        // A column that nobody here asks for has a name that nobody uses.
+        let nobody = self.attributes.len();
+        let mut layout: Vec<Attr> = keys.iter().map(|it| it.0).collect();
+        let mut aliases = Vec::new();
+        for text in &found.aggregates {
+            let mut same = texts.iter().filter(|it| it.0 == *text).map(|it| it.1);
+            let first = same.next().unwrap_or(nobody);
+            aliases.extend(same.map(|it| (it, first)));
+            layout.push(first);
+        }
+        let stream = Stream::new(Source::Read(vec![found.pipeline]), layout, rows);
+        Some(Stream { aliases, ..stream })
+    }
+
+    /// Aggregates of all rows of an input from those of a grouping of the same input that the query needs anyway. Both
+    /// are computed here, and the groups are shared later.
+    pub(super) fn of_groups(
+        &mut self,
+        input: &Rel,
+        aggregates: &[(Attr, Aggregate)],
+    ) -> SqlResult<Option<Stream>> {
+        if aggregates.is_empty() || !aggregates.iter().all(|it| is_of_parts(&it.1)) {
+            return Ok(None);
+        }
+        let own = Canonical::of(input, &[]);
+        for grouping in self.groupings.clone() {
+            if grouping.rows * 2.0 > table_rows(input) {
+                continue;
+            }
+            let (mut keys, mut finer) = (grouping.keys.to_vec(), grouping.aggregates.to_vec());
+            let finer_input = inline_once(grouping.input, &mut keys, &mut finer);
+            let other = Canonical::of(&finer_input, &[]);
+            if other.text != own.text {
+                continue;
+            }
+            let part = |it: &Aggregate| {
+                let text = own.text_of(it);
+                finer.iter().find(|finer| other.text_of(&finer.1) == text).map(|finer| finer.0)
+            };
+            let parts: Option<Vec<Attr>> = aggregates.iter().map(|it| part(&it.1)).collect();
+            let Some(parts) = parts else { continue };
+            let all: AttrSet =
+                keys.iter().map(|it| it.0).chain(finer.iter().map(|it| it.0)).collect();
+            let Grouping { input, keys, aggregates: finer, rows } = grouping;
+            let stream = self.aggregate(input, keys, finer, rows, &all, &[])?;
+            let mut placed = Vec::with_capacity(parts.len());
+            for ((_, aggregate), attr) in aggregates.iter().zip(parts) {
+                let part = self.place(&Expr::column(attr, aggregate.data_type), &stream)?;
+                placed.push(Aggregate { argument: Some(part), ..aggregate.clone() });
+            }
+            let layout = aggregates.iter().map(|it| it.0).collect();
+            let sink =
+                Sink::Aggregate { keys: Vec::new(), aggregates: placed, estimated_groups: 1.0 };
+            let id = self.finish(stream, sink);
+            return Ok(Some(Stream::new(Source::Read(vec![id]), layout, 1.0)));
+        }
+        Ok(None)
+    }
+
     /// The pipeline that builds the same hash table from the same rows.
     pub(super) fn same_build(&self, stream: &Stream, sink: &Sink) -> Option<PipelineId> {
         let same = self.pipelines.iter().find(|it| {
@@ -41,8 +174,8 @@ impl Lowering<'_> {
 }
 
 impl Canonical {
-    /// Of a grouping with these aggregates; `None` when it holds what cannot be compared.
-    pub fn of(input: &Rel, keys: &[(Attr, Expr)], aggregates: &[(Attr, Aggregate)]) -> Self {
+    /// Of a grouping by these keys.
+    pub fn of(input: &Rel, keys: &[(Attr, Expr)]) -> Self {
         let mut this = Self::default();
         this.rel(input);
         this.text.push_str(" group");
@@ -50,15 +183,18 @@ impl Canonical {
             this.expr(expr);
             this.define(*attr);
         }
-        for (attr, aggregate) in aggregates {
-            this.aggregate(aggregate);
-            this.define(*attr);
-        }
         this
     }
 
+    /// The text of an aggregate over the input.
+    pub fn text_of(&self, aggregate: &Aggregate) -> String {
+        let mut this = Self { text: String::new(), attrs: self.attrs.clone() };
+        this.aggregate(aggregate);
+        this.text
+    }
+
     /// The number of an attribute.
-    pub fn number(&self, attr: Attr) -> Option<usize> {
+    fn number(&self, attr: Attr) -> Option<usize> {
         self.attrs.iter().position(|it| *it == attr)
     }
 
