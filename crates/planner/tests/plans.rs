@@ -73,6 +73,42 @@ fn joins_that_do_nothing_are_left_out() {
     }
 }
 
+/// A semi join of two occurrences of lineitem, of which the outer has a condition.
+fn another(operator: &str, outer: &str) -> String {
+    explain(&format!(
+        "SELECT count(*) FROM lineitem l WHERE {outer} AND EXISTS (SELECT * FROM lineitem r
+         WHERE r.l_partkey = l.l_partkey AND r.l_suppkey {operator} l.l_suppkey)"
+    ))
+}
+
+#[test]
+fn an_inequality_of_many_rows_is_looked_up_in_extremes() {
+    let all = "l.l_quantity > 0";
+    for (operator, extremes) in [
+        ("<>", "groups by [#0] of [min(#1), max(#1)]"),
+        ("<", "groups by [#0] of [min(#1)]"),
+        (">=", "groups by [#0] of [max(#1)]"),
+    ] {
+        let text = another(operator, all);
+        assert!(text.contains(extremes) && text.contains("semi join"), "{text}");
+    }
+    let not = explain(
+        "SELECT count(*) FROM lineitem l WHERE NOT EXISTS (SELECT * FROM lineitem r
+         WHERE r.l_partkey = l.l_partkey AND l.l_suppkey <> r.l_suppkey)",
+    );
+    assert!(not.contains("anti join") && not.contains("of [min(#1), max(#1)]"), "{not}");
+    // Few rows mark their partners, equality is a key, and a key without repetition needs no groups.
+    let few = another("<>", "l.l_suppkey = 5");
+    assert!(few.contains("marking join") && !few.contains("min("), "{few}");
+    let two = another("IS DISTINCT FROM", all);
+    assert!(!two.contains("min("), "{two}");
+    let unique = explain(
+        "SELECT count(*) FROM lineitem WHERE EXISTS (SELECT * FROM orders
+         WHERE o_orderkey = l_orderkey AND o_orderdate <> l_shipdate)",
+    );
+    assert!(!unique.contains("min("), "{unique}");
+}
+
 #[test]
 fn what_an_order_does_not_need_is_fetched_late() {
     // The last pipeline looks up what the sorted rows lack.

@@ -58,6 +58,15 @@ impl JoinTable {
         flush_all(&mut work.pairs, flush)
     }
 
+    /// The rows whose key is there, with the slots of their keys; of a table of slots.
+    pub(super) fn slots<'a>(&self, keys: &ProbeKeys, work: &'a mut Workspace) -> &'a Pairs {
+        match &self.finder {
+            Finder::Direct(table) => find_slots(table, keys, &mut work.found),
+            _ => work.found.clear(),
+        }
+        &work.found
+    }
+
     /// Whether each row has a partner.
     pub(super) fn exists(
         &self,

@@ -4,7 +4,7 @@
 //! dense integers, with a bitmap for mere existence, else the tagged lock-free table. Keys of the probe side are
 //! brought to the form of the build side per batch, so no structure knows SQL types.
 //!
-//! Reading order: `build` (sink), `table` with `direct` and `hashed`, `probe_key`, `lookup`, `probe` (operator), `rows`.
+//! Reading order: `build` (sink), `table` with `direct` and `hashed`, `probe_key`, `lookup`, `probe` (operator), `extremes`, `rows`.
 //!
 //! - Invariant: a row with a NULL key stands behind all others and in no structure.
 //! - Invariant: probes begin after the build has finished, so lookups need no ordering of their own.
@@ -12,6 +12,7 @@
 mod build;
 mod dictionary;
 mod direct;
+mod extremes;
 mod hash;
 mod hashed;
 mod in_place;

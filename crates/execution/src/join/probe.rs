@@ -9,6 +9,7 @@ use plan::{Join, JoinKind, PipelineId};
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, Value};
 
+use super::extremes::Comparison;
 use super::lookup::{Flush, Workspace};
 use super::probe_key::{KeyReader, ProbeKeys};
 use super::{JoinTable, NO_ROW, Pairs};
@@ -25,6 +26,8 @@ pub struct ProbeOperator {
     keys: Vec<Compiled>,
     readers: Vec<KeyReader>,
     residual: Option<Residual>,
+    /// In place of the residual, where extremes decide it.
+    comparison: Option<Comparison>,
     output: Vec<Output>,
     layout: Layout,
     track_matches: bool,
@@ -85,6 +88,8 @@ impl ProbeOperator {
         if is_null_aware(join.kind) && residual.is_some() && kept_nulls < table.null_keys {
             return Err(SqlError::internal("a null-aware residual needs the rows with NULL keys"));
         }
+        let comparison = Comparison::of(join, &table, input, scalar)?
+            .filter(|it| table.extremes.set(it.extremes(&table)).is_ok());
         let (output, layout) = output_columns(join, input, &table.layout)?;
         Ok(Self {
             table,
@@ -92,6 +97,7 @@ impl ProbeOperator {
             keys,
             readers,
             residual,
+            comparison,
             output,
             layout,
             track_matches: join.track_matches || join.kind == JoinKind::MarkBuild,
@@ -237,7 +243,11 @@ impl Operator for ProbeOperator {
             JoinKind::Anti | JoinKind::AntiNullAware => "anti",
             JoinKind::Mark { .. } | JoinKind::MarkBuild => "mark",
         };
-        let residual = if self.residual.is_some() { ", with a condition" } else { "" };
+        let residual = match (&self.comparison, &self.residual) {
+            (Some(_), _) => ", by extremes",
+            (None, Some(_)) => ", with a condition",
+            (None, None) => "",
+        };
         format!("{kind}, {}{residual}", self.table.describe())
     }
 }
@@ -246,6 +256,10 @@ impl ProbeOperator {
     /// The kinds that hand on pairs, and the one that only marks them.
     fn execute_pairs(&self, batch: &Batch, scratch: &mut Scratch, next: Next<'_>) -> SqlResult<()> {
         let Scratch { keys, work, matched, .. } = scratch;
+        if let (Some(comparison), Some(extremes)) = (&self.comparison, self.table.extremes.get()) {
+            extremes.take_in(self.table.slots(keys, work), &*comparison.value.evaluate(batch)?);
+            return Ok(());
+        }
         let is_left = self.kind == JoinKind::Left;
         if is_left {
             matched.clear();

@@ -8,6 +8,7 @@ use stdx::sync::Arc;
 use types::SqlResult;
 
 use super::JoinTable;
+use super::extremes::Extremes;
 use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
 
 const MORSEL_ROWS: u64 = 64 * 1024;
@@ -25,13 +26,53 @@ impl BuildRowsSource {
     }
 }
 
+impl BuildRowsSource {
+    fn hand_on(&self, chosen: &[u32], sequence: u64, next: Next<'_>) -> SqlResult<()> {
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let columns = 0..self.table.layout().len();
+        next(Batch {
+            rows: chosen.len(),
+            columns: columns.map(|it| self.table.gather(it, chosen, false)).collect(),
+            sequence,
+        })
+    }
+
+    /// The rows key by key. A mark that is set all the same, by a join that looked at pairs, counts too.
+    fn produce_by_extremes(
+        &self,
+        extremes: &Extremes,
+        places: Range<u64>,
+        next: Next<'_>,
+    ) -> SqlResult<()> {
+        let mut chosen: Vec<u32> = Vec::with_capacity(BATCH_ROWS);
+        for place in places.clone() {
+            extremes.rows_at(&self.table, place as usize, |row, partner| {
+                if (partner || self.table.is_matched(row)) == self.matched {
+                    chosen.push(row);
+                }
+                if chosen.len() < BATCH_ROWS {
+                    return Ok(());
+                }
+                self.hand_on(&chosen, place, next)?;
+                chosen.clear();
+                Ok(())
+            })?;
+        }
+        self.hand_on(&chosen, places.end, next)
+    }
+}
+
 impl Source for BuildRowsSource {
     fn layout(&self) -> &Layout {
         self.table.layout()
     }
 
     fn ranges(&self) -> Vec<MorselRange> {
-        vec![MorselRange { node: None, start: 0, end: self.table.rows() as u64 }]
+        let table = &self.table;
+        let end = table.extremes.get().map_or(table.rows() as u64, |it| it.places(table));
+        vec![MorselRange { node: None, start: 0, end }]
     }
 
     fn morsel_rows(&self) -> u64 {
@@ -39,6 +80,9 @@ impl Source for BuildRowsSource {
     }
 
     fn produce(&self, rows: Range<u64>, _: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+        if let Some(extremes) = self.table.extremes.get() {
+            return self.produce_by_extremes(extremes, rows, next);
+        }
         let mut chosen: Vec<u32> = Vec::with_capacity(BATCH_ROWS);
         for start in rows.clone().step_by(BATCH_ROWS) {
             let end = rows.end.min(start + BATCH_ROWS as u64);
@@ -46,15 +90,7 @@ impl Source for BuildRowsSource {
             chosen.extend(
                 (start as u32..end as u32).filter(|&it| self.table.is_matched(it) == self.matched),
             );
-            if chosen.is_empty() {
-                continue;
-            }
-            let columns = 0..self.table.layout().len();
-            next(Batch {
-                rows: chosen.len(),
-                columns: columns.map(|it| self.table.gather(it, &chosen, false)).collect(),
-                sequence: start,
-            })?;
+            self.hand_on(&chosen, start, next)?;
         }
         Ok(())
     }

@@ -26,6 +26,16 @@ enum StoredValues {
     InColumn(Arc<Column>, Option<Progression>),
 }
 
+/// Values of a column whose order is that of integers.
+#[derive(Clone, Copy)]
+pub(super) enum Words<'a> {
+    Integers(&'a [i64]),
+    Floats(&'a [f64]),
+    Codes(&'a [u32]),
+    /// Of no such kind.
+    None,
+}
+
 /// Texts one after the other, more of them than a batch may hold.
 #[derive(Default)]
 pub(super) struct StoredText {
@@ -198,6 +208,21 @@ impl Stored {
                 | (StoredValues::Bool(_), Values::Bool(_))
                 | (StoredValues::Text(_), Values::Text(_))
         )
+    }
+
+    /// The values where they are in one piece.
+    pub(super) fn words(&self) -> Words<'_> {
+        match &self.values {
+            StoredValues::Codes(it) => Words::Codes(it),
+            StoredValues::I64(it) => Words::Integers(it),
+            StoredValues::F64(it) => Words::Floats(it),
+            _ => Words::None,
+        }
+    }
+
+    /// Whether a row is not NULL; of a column that is not a stored one.
+    pub(super) fn is_valid(&self, row: usize) -> bool {
+        self.validity.as_ref().is_none_or(|it| it.get(row))
     }
 
     /// Adds the pieces of work that fill this from the vectors it was sized for.

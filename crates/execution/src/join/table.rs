@@ -1,12 +1,13 @@
 //! The finished build side: its rows by column, and the structure that finds rows by key.
 
-use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
+use stdx::sync::{Arc, OnceLock};
 use stdx::tagged::Directory;
 use storage::Column;
 use types::SqlResult;
 
 use super::direct::{DirectTable, KeyRange, Rows};
+use super::extremes::Extremes;
 use super::hash::hash_word;
 use super::hashed::HashTable;
 use super::key::{KeyColumn, KeyDomain};
@@ -54,6 +55,8 @@ pub struct JoinTable {
     pub(super) layout: Layout,
     /// A bit per row that has found a partner.
     matched: Vec<AtomicU64>,
+    /// In place of these bits, where a comparison decides who is a partner.
+    pub(super) extremes: OnceLock<Extremes>,
 }
 
 /// What is known of a table's only key, to drop rows of another table early. Values are integers, days, microseconds or
@@ -133,6 +136,7 @@ impl JoinTable {
             payload,
             layout,
             matched,
+            extremes: OnceLock::new(),
         })
     }
 
@@ -157,6 +161,7 @@ impl JoinTable {
             payload,
             layout,
             matched,
+            extremes: OnceLock::new(),
         }
     }
 

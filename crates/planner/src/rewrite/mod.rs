@@ -3,6 +3,7 @@
 
 pub mod dependencies;
 mod elimination;
+mod extremes;
 pub mod grouping;
 mod late;
 pub mod order;

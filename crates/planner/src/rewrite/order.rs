@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::SqlResult;
 
+use super::extremes::Inequality;
 use super::origin;
 use crate::estimate;
 use crate::logical::{Attr, AttrSet, Attribute, JoinRel, Rel, RelJoin, bare};
@@ -17,6 +18,14 @@ use crate::logical::{Attr, AttrSet, Attribute, JoinRel, Rel, RelJoin, bare};
 const EXHAUSTIVE: usize = 10;
 /// The share of pairs that a condition of unknown selectivity keeps.
 const UNKNOWN: f64 = 0.3;
+/// The cost of a pair that a condition looks at.
+const PAIR: f64 = 4.0;
+/// The cost of a row that widens the extremes of its key.
+const EXTREMES: f64 = 16.0;
+/// The cost of a row that is grouped by a key that rises, and by any other.
+const GROUPING: (f64, f64) = (6.0, 8.0);
+/// The cost of a row of a large table that is read key by key, where keys do not rise from row to row.
+const SCATTERED: f64 = 10.0;
 
 /// A relation to join.
 pub struct Vertex {
@@ -109,12 +118,31 @@ struct Dependent {
     share: f64,
     /// Partners of a left row.
     fan_out: f64,
+    /// Its residual, when extremes can decide it.
+    inequality: Option<Inequality>,
+    /// Distinct keys of its rows.
+    groups: f64,
+    /// What grouping its rows by the keys costs each.
+    grouping: f64,
+    /// Whether the left side's only key rises from row to row.
+    rises: bool,
+}
+
+/// How two sides are joined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// With the hash table on the right.
+    Right,
+    /// With the hash table on the left.
+    Left,
+    /// With the right side grouped before ([`Inequality`]).
+    Grouped,
 }
 
 #[derive(Clone, Copy)]
 enum Shape {
     Leaf(usize),
-    Join { left: u64, right: u64, build_left: bool },
+    Join { left: u64, right: u64, way: Way },
 }
 
 #[derive(Clone)]
@@ -188,7 +216,7 @@ struct Orderer {
 }
 
 /// Orders the joins of a region.
-pub fn order(graph: Graph, attributes: &[Attribute]) -> SqlResult<Rel> {
+pub fn order(graph: Graph, attributes: &mut Vec<Attribute>) -> SqlResult<Rel> {
     let mut this = Orderer::prepare(graph, attributes);
     let count = this.graph.vertices.len();
     let full = if count == 64 { u64::MAX } else { (1u64 << count) - 1 };
@@ -231,7 +259,7 @@ pub fn split_keys(join: &mut JoinRel, left: &AttrSet, right: &AttrSet) {
 }
 
 impl Orderer {
-    fn prepare(graph: Graph, _attributes: &[Attribute]) -> Self {
+    fn prepare(graph: Graph, attributes: &mut Vec<Attribute>) -> Self {
         let vertices = &graph.vertices;
         let inner = |attr: Attr| {
             vertices.iter().any(|it| it.kind == RelJoin::Inner && it.attrs.contains(attr))
@@ -284,7 +312,13 @@ impl Orderer {
             }
             others.push((*mask, predicate.clone()));
         }
-        let dependents = vertices.iter().map(|it| dependent(it, &distinct_of)).collect();
+        let mut dependents: Vec<Dependent> =
+            vertices.iter().map(|it| dependent(it, &distinct_of, attributes)).collect();
+        for it in &mut dependents {
+            if let [(key, _)] = &it.keys[..] {
+                it.rises = vertices.iter().any(|vertex| rises(&vertex.rel, key));
+            }
+        }
         let base = vertices.iter().map(|it| base_rows(&it.rel)).collect();
         let subs = PartialPlans::new(vertices.len());
         let mut this =
@@ -401,8 +435,8 @@ impl Orderer {
         divisor
     }
 
-    /// The cost of joining, with the hash table on the right, or on the left where that is possible and cheaper.
-    fn join_cost(&self, left: u64, right: u64, rows: f64) -> (f64, bool) {
+    /// The cost of joining in the cheapest of the ways that are possible.
+    fn join_cost(&self, left: u64, right: u64, rows: f64) -> (f64, Way) {
         let (l, r) = (self.subs.of(left), self.subs.of(right));
         let is_scan = |mask: u64| {
             mask.count_ones() == 1
@@ -433,15 +467,37 @@ impl Orderer {
             side.rows * if side.rows > 1e6 { each * 1.5 } else { each }
         };
         let standard = building(right, r, l) + probing(left, l.rows, r.rows) + rows;
-        let Some(place) = self.dependent_of(right) else { return (standard, false) };
-        let vertex = &self.graph.vertices[place];
+        let Some(place) = self.dependent_of(right) else { return (standard, Way::Right) };
+        let (vertex, dependent) = (&self.graph.vertices[place], &self.dependents[place]);
+        let pairs = match dependent.residual.is_empty() {
+            true => 0.0,
+            false => PAIR * l.rows * dependent.fan_out,
+        };
+        let mut best = (standard + pairs, Way::Right);
         let possible = matches!(vertex.kind, RelJoin::Semi | RelJoin::Anti | RelJoin::Left)
             && !vertex.null_aware
-            && !self.dependents[place].keys.is_empty();
+            && !dependent.keys.is_empty();
         // The rows of the left leave the pipeline and enter a new one; a left join even materialises its pairs.
         let again = if vertex.kind == RelJoin::Left { 4.0 * rows } else { l.rows + rows };
-        let other = building(left, l, r) + probing(right, r.rows, l.rows) + again;
-        if possible && other < standard { (other, true) } else { (standard, false) }
+        // Where keys repeat, extremes mark without pairs, and are asked key by key.
+        let pairs = match &dependent.inequality {
+            Some(_) if dependent.rises || l.rows < 1e5 => pairs.min(EXTREMES * r.rows),
+            Some(_) => pairs.min(EXTREMES * r.rows + SCATTERED * l.rows),
+            None => pairs,
+        };
+        let turned = building(left, l, r) + probing(right, r.rows, l.rows) + again + pairs;
+        if possible && turned < best.0 {
+            best = (turned, Way::Left);
+        }
+        if dependent.inequality.is_some() {
+            let grouping = dependent.grouping * r.rows + 2.0 * dependent.groups;
+            let looking = probing(left, l.rows, dependent.groups) + PAIR * l.rows * dependent.share;
+            let grouped = grouping + looking + rows;
+            if grouped < best.0 {
+                best = (grouped, Way::Grouped);
+            }
+        }
+        best
     }
 
     /// Whether a side is a whole table whose rows are found by number: its key rises by one from row to row. It needs no
@@ -468,9 +524,9 @@ impl Orderer {
                 (rows, Some(distinct))
             }
         };
-        let (own, build_left) = self.join_cost(left, right, rows);
+        let (own, way) = self.join_cost(left, right, rows);
         let cost = own + self.subs.of(left).cost + self.subs.of(right).cost;
-        let shape = Shape::Join { left, right, build_left };
+        let shape = Shape::Join { left, right, way };
         match distinct {
             Some(distinct) => {
                 self.subs.insert(mask, Sub { rows, cost, shape, distinct });
@@ -535,18 +591,18 @@ impl Orderer {
     /// The relation of a partial plan.
     fn build(&self, mask: u64, rels: &mut [Option<Rel>]) -> Rel {
         let sub = self.subs.of(mask);
-        let (left, right, build_left) = match sub.shape {
+        let (left, right, way) = match sub.shape {
             Shape::Leaf(place) => {
                 return rels[place].take().expect("invariant: each relation is in one place");
             }
-            Shape::Join { left, right, build_left } => (left, right, build_left),
+            Shape::Join { left, right, way } => (left, right, way),
         };
         let mut fresh: Vec<Expr> = self.fresh(left, right).cloned().collect();
         let dependent = self.dependent_of(right);
         let left_rel = self.build(left, rels);
         let right_rel = self.build(right, rels);
         let mut join = JoinRel {
-            build_left,
+            build_left: way == Way::Left,
             rows: sub.rows,
             ..JoinRel::new(RelJoin::Inner, left_rel, right_rel)
         };
@@ -555,6 +611,10 @@ impl Orderer {
             (join.kind, join.null_aware, join.mark) = (vertex.kind, vertex.null_aware, vertex.mark);
             join.keys = self.dependents[place].keys.clone();
             join.residual = self.dependents[place].residual.clone();
+            let inequality = self.dependents[place].inequality.as_ref();
+            if let Some(inequality) = inequality.filter(|_| way == Way::Grouped) {
+                inequality.group(&mut join, self.dependents[place].groups);
+            }
             return Rel::Join(Box::new(join)).filtered(fresh);
         }
         for class in &self.classes {
@@ -597,7 +657,11 @@ fn base_rows(rel: &Rel) -> f64 {
     .max(1.0)
 }
 
-fn dependent(vertex: &Vertex, distinct_of: &dyn Fn(&Expr) -> f64) -> Dependent {
+fn dependent(
+    vertex: &Vertex,
+    distinct_of: &dyn Fn(&Expr) -> f64,
+    attributes: &mut Vec<Attribute>,
+) -> Dependent {
     if vertex.kind == RelJoin::Inner {
         return Dependent::default();
     }
@@ -634,5 +698,18 @@ fn dependent(vertex: &Vertex, distinct_of: &dyn Fn(&Expr) -> f64) -> Dependent {
     let left_distinct: f64 = left_distinct.max(1.0);
     this.share = (right_distinct / left_distinct).min(1.0);
     this.fan_out = rows / left_distinct.max(right_distinct);
+    if vertex.kind != RelJoin::Left && !vertex.null_aware {
+        let (keys, inner) = (&this.keys, &vertex.inner_attrs);
+        this.inequality = Inequality::of(keys, &this.residual, inner, attributes);
+    }
+    this.groups = right_distinct;
+    let sorted = matches!(&this.keys[..], [(_, key)] if rises(&vertex.rel, key));
+    this.grouping = if sorted { GROUPING.0 } else { GROUPING.1 };
     this
+}
+
+/// Whether an expression is a column of a relation that never falls from row to row of its table.
+fn rises(rel: &Rel, expr: &Expr) -> bool {
+    let stored = bare(expr).and_then(|it| origin::of(rel, it));
+    stored.is_some_and(|(scan, attr)| origin::rises(scan, attr))
 }

@@ -53,6 +53,10 @@ pub(super) fn is_dense(scan: &ScanRel, key: Attr) -> bool {
 
 /// Whether the key of each row is its number plus a constant, so that execution finds rows by it without a hash table.
 pub(super) fn is_row_number(scan: &ScanRel, key: Attr) -> bool {
-    let rises = |(_, it): (_, &ColumnInfo)| it.statistics.sorted;
-    estimate::column(scan, key).is_some_and(rises) && is_dense(scan, key)
+    rises(scan, key) && is_dense(scan, key)
+}
+
+/// Whether a column never falls from row to row.
+pub(super) fn rises(scan: &ScanRel, attr: Attr) -> bool {
+    estimate::column(scan, attr).is_some_and(|it| it.1.statistics.sorted)
 }

@@ -120,7 +120,7 @@ fn member_attrs(kind: RelJoin, right: &Rel, mark: Option<Attr>) -> AttrSet {
     }
 }
 
-fn is_immutable(expr: &Expr) -> bool {
+pub(super) fn is_immutable(expr: &Expr) -> bool {
     let own = match &expr.kind {
         ExprKind::Function { function, .. } => function.is_immutable(),
         _ => true,

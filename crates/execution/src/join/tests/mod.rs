@@ -1,6 +1,7 @@
 //! Joins against a naive oracle: harness, oracle, and the tests by theme.
 
 mod edges;
+mod extremes;
 mod in_place;
 mod keys;
 mod oracle;
