@@ -186,13 +186,6 @@ impl RowSource for ParquetRows {
         self.metadata().row_group(chunk).num_rows().max(0) as usize
     }
 
-    fn bytes(&self, column: usize) -> usize {
-        let groups = self.metadata().row_groups().iter();
-        // A nested file has other columns; how long those take is not known.
-        let sizes = groups.filter_map(|it| it.columns().get(self.columns[column]));
-        sizes.map(|it| it.uncompressed_size().max(0) as usize).sum()
-    }
-
     fn read(
         &self,
         chunk: usize,

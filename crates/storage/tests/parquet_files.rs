@@ -15,12 +15,9 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use stdx::sync::Arc;
-use stdx::sync::Mutex;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use storage::{
-    BuildContext, ColumnSchema, Parallel, Progress, append_parquet, load_parquet, parquet_schema,
-};
-use types::{DataType, SqlResult, SqlState, Value};
+use storage::{BuildContext, ColumnSchema, Progress, append_parquet, load_parquet, parquet_schema};
+use types::{DataType, SqlState, Value};
 
 /// A file of its own for each test, gone afterwards.
 struct Scratch(PathBuf);
@@ -229,59 +226,6 @@ fn broken_files_are_named() {
         }
     }
     assert!(named > 0);
-}
-
-/// Runs tasks one after the other as if there were many workers, and counts the tasks of each run.
-struct Counting(usize, Mutex<Vec<usize>>);
-
-impl Parallel for Counting {
-    fn run(&self, tasks: usize, body: &(dyn Fn(usize) -> SqlResult<()> + Sync)) -> SqlResult<()> {
-        self.1.lock().push(tasks);
-        (0..tasks).rev().try_for_each(body)
-    }
-
-    fn width(&self) -> usize {
-        self.0
-    }
-}
-
-#[test]
-fn workers_take_whole_columns_where_there_are_enough() {
-    let allocator = allocator();
-    let scratch = Scratch::new("columns");
-    let mut columns = all_types(5000);
-    let groups = || WriterProperties::builder().set_max_row_group_row_count(Some(1000)).build();
-    scratch.write(&batch(&columns), groups());
-    let load = |workers: usize| {
-        let counting = Counting(workers, Mutex::new(Vec::new()));
-        let context = BuildContext { parallel: &counting, ..BuildContext::serial(&allocator) };
-        let table = load_parquet(scratch.path(), "t", None, &context).unwrap();
-        (table, counting.1.into_inner())
-    };
-    let (two, runs) = load(2);
-    assert_eq!(runs, [12]);
-    let (_, runs) = load(7);
-    assert!(runs.len() > 12 && !runs.contains(&12), "{runs:?}");
-    for (column, (schema, values)) in two.columns.iter().zip(&columns) {
-        assert_eq!(&column.schema(), schema);
-        check(column, values);
-    }
-    // One column is most of the work: all workers build it, and then the others.
-    let text = |it: usize| Value::Text(format!("{it:0500}").into());
-    columns.push((ColumnSchema::new("long", DataType::Text, false), (0..5000).map(text).collect()));
-    scratch.write(&batch(&columns), groups());
-    let (_, runs) = load(2);
-    assert_eq!((runs[0], runs.last()), (5, Some(&12)), "{runs:?}");
-}
-
-#[derive(Default)]
-struct Heard(AtomicU64, AtomicU64);
-
-impl Progress for Heard {
-    fn advance(&self, done: u64, total: u64) {
-        self.0.fetch_max(done, Ordering::Relaxed);
-        self.1.store(total, Ordering::Relaxed);
-    }
 }
 
 #[test]

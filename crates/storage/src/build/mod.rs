@@ -1,7 +1,7 @@
 //! Builds tables column by column: read a column of all chunks, choose its encoding, pack it, let go of it, next.
 //!
 //! One column at a time bounds the memory beside the finished columns by the widest column. Chunks are read in
-//! parallel; so are the blocks of a column when it is packed. Where a table has few rows, each worker builds a column.
+//! parallel; so are the blocks of a column when it is packed.
 
 mod convert;
 pub(crate) mod hash;
@@ -35,11 +35,6 @@ pub(crate) use sources::{BatchRows, Chained, TableRows, pieces_of};
 
 /// Values below which waking workers costs more than they save.
 const SERIAL_VALUES: usize = 1 << 15;
-
-/// Rows up to which a column may be built by one worker alone: a fraction of a second, and some tens of megabytes.
-const LONE_ROWS: usize = 1 << 23;
-/// Bytes whose decoding takes as long as all else that is done for a row.
-const ROW_WORK: usize = 4;
 
 /// What a build needs from the layers above and below.
 #[derive(Clone, Copy)]
@@ -122,10 +117,6 @@ pub(crate) trait RowSource: Sync {
     fn chunks(&self) -> usize;
     /// How many rows a chunk has.
     fn rows(&self, chunk: usize) -> usize;
-    /// About how many bytes are to be decoded for a column of all chunks, where that is known.
-    fn bytes(&self, _column: usize) -> usize {
-        0
-    }
     /// A column of a chunk, converted to the type of the table's column.
     fn read(
         &self,
@@ -210,13 +201,6 @@ impl<'a> ChunkReader<'a> {
         self.source.read(chunk, column, &self.schema[column], &self.context)
     }
 
-    /// Reads, and notes that it has been read.
-    fn read_chunk(&self, chunk: usize, column: usize) -> SqlResult<Vec<Piece>> {
-        let pieces = self.read(chunk, column)?;
-        self.advance(chunk);
-        Ok(pieces)
-    }
-
     /// Notes that a column of a chunk has been read.
     fn advance(&self, chunk: usize) {
         let more = self.source.rows(chunk) as u64;
@@ -230,66 +214,32 @@ impl<'a> ChunkReader<'a> {
         let wanted = (4 * self.context.parallel.width()).div_ceil(self.source.chunks().max(1));
         wanted.min(self.schema.len()).max(1)
     }
-
-    /// Columns that one worker builds from end to end while others build others, the longest first. A table of few rows
-    /// and many columns is built so: workers wait for each other once, not at each step of each column.
-    fn lone_columns(&self) -> Vec<usize> {
-        let width = self.context.parallel.width();
-        if width == 1 || self.rows > LONE_ROWS {
-            return Vec::new();
-        }
-        let work = |column| (self.source.bytes(column) + ROW_WORK * self.rows) as u64;
-        let all: u64 = (0..self.schema.len()).map(work).sum();
-        // What is more than a worker's share would keep the others waiting.
-        let mut lone: Vec<usize> =
-            (0..self.schema.len()).filter(|&it| work(it) * width as u64 <= all).collect();
-        if lone.len() < 2 * width {
-            return Vec::new();
-        }
-        lone.sort_by_key(|&it| std::cmp::Reverse(work(it)));
-        lone
-    }
 }
 
 /// Builds the columns of a table in one piece.
 fn build_columns(reader: &ChunkReader<'_>, design: &TableDesign) -> SqlResult<Vec<Arc<Column>>> {
-    let (parallel, chunks) = (reader.context.parallel, reader.source.chunks());
-    let alone = BuildContext { parallel: &Serial, ..reader.context };
-    let lone = reader.lone_columns();
-    let shared: Vec<usize> = (0..reader.schema.len()).filter(|it| !lone.contains(it)).collect();
-    let mut columns: Vec<Option<Arc<Column>>> = vec![None; reader.schema.len()];
-    for wave in shared.chunks(reader.wave()) {
-        let read = try_map(parallel, wave.len() * chunks, |task| {
-            reader.read_chunk(task % chunks, wave[task / chunks])
+    let (schema, context, chunks) = (reader.schema, reader.context, reader.source.chunks());
+    let topology = context.allocator.machine().topology();
+    let mut columns = Vec::with_capacity(schema.len());
+    let wave = reader.wave();
+    for first in (0..schema.len()).step_by(wave) {
+        let wave = wave.min(schema.len() - first);
+        let tasks = try_map(context.parallel, wave * chunks, |task| {
+            let pieces = reader.read(task % chunks, first + task / chunks)?;
+            reader.advance(task % chunks);
+            Ok(pieces)
         })?;
-        let mut read = read.into_iter();
-        for &column in wave {
-            let pieces = read.by_ref().take(chunks).flatten().collect();
-            columns[column] = Some(build_column(reader, design, column, pieces, reader.context)?);
+        let mut tasks = tasks.into_iter();
+        for (column, schema) in schema.iter().enumerate().skip(first).take(wave) {
+            let pieces = Pieces::new(tasks.by_ref().take(chunks).flatten().collect());
+            let placement = design.placement_of(topology, column, 0);
+            let turn = context.turn.wrapping_add(column);
+            let place = ColumnPlace::new(context.allocator, &placement, turn);
+            let build = ColumnBuild { schema, pieces, context, place, plain: None };
+            columns.push(Arc::new(build.finish()?));
         }
     }
-    let built = try_map(parallel, lone.len(), |task| {
-        let pieces = try_map(&Serial, chunks, |chunk| reader.read_chunk(chunk, lone[task]))?;
-        let pieces = pieces.into_iter().flatten().collect();
-        build_column(reader, design, lone[task], pieces, alone)
-    })?;
-    for (column, built) in lone.into_iter().zip(built) {
-        columns[column] = Some(built);
-    }
-    Ok(columns.into_iter().flatten().collect())
-}
-
-fn build_column(
-    reader: &ChunkReader<'_>,
-    design: &TableDesign,
-    column: usize,
-    pieces: Vec<Piece>,
-    context: BuildContext<'_>,
-) -> SqlResult<Arc<Column>> {
-    let placement = design.placement_of(context.allocator.machine().topology(), column, 0);
-    let place = ColumnPlace::new(context.allocator, &placement, context.turn.wrapping_add(column));
-    let (schema, pieces) = (&reader.schema[column], Pieces::new(pieces));
-    Ok(Arc::new(ColumnBuild { schema, pieces, context, place, plain: None }.finish()?))
+    Ok(columns)
 }
 
 impl ColumnBuild<'_> {
