@@ -228,6 +228,16 @@ fn broken_files_are_named() {
     assert!(named > 0);
 }
 
+#[derive(Default)]
+struct Heard(AtomicU64, AtomicU64);
+
+impl Progress for Heard {
+    fn advance(&self, done: u64, total: u64) {
+        self.0.fetch_max(done, Ordering::Relaxed);
+        self.1.store(total, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_load_tells_its_progress_and_can_be_cancelled() {
     let allocator = allocator();
