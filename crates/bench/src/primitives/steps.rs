@@ -43,7 +43,7 @@ pub const CASES: [Case; 16] = [
     case("groups, 100,000 dense keys", "SELECT k, sum(h) FROM f GROUP BY k", "aggregate"),
     case("groups, clustered", "SELECT c, sum(h) FROM f GROUP BY c", "aggregate"),
     case("groups, 100,000 far keys", "SELECT s, sum(h) FROM f GROUP BY s", "aggregate"),
-    case("distinct values", "SELECT count(DISTINCT k) FROM f", "aggregate"),
+    case("distinct values", "SELECT count(DISTINCT k - g) FROM f", "aggregate"),
     case("sort, first 100,000", "SELECT h, n FROM f ORDER BY h, n LIMIT 100000", "sort"),
 ];
 
