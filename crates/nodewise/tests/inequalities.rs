@@ -6,6 +6,7 @@ use hardware::samples;
 use nodewise::{Database, DatabaseOptions, Session};
 use simulator::SimulatedMachine;
 use stdx::Prng;
+use types::SqlState;
 
 const OPERATORS: [&str; 5] = ["<>", "<", "<=", ">", ">="];
 
@@ -144,4 +145,33 @@ fn exists_with_an_inequality_is_what_pairs_say() {
     let mut ways = [0; 3];
     (0..18).for_each(|seed| check(seed, &mut ways));
     assert!(ways.iter().all(|it| *it > 8), "grouped, marked, by pairs: {ways:?}");
+}
+
+#[test]
+fn rows_without_a_partner_raise_no_error() {
+    let mut session = session(3);
+    // Keys up to 9 have a divisor of zero, and no row of the other side.
+    for sql in [
+        "CREATE TABLE ten AS SELECT column1 AS n
+           FROM (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS it",
+        "CREATE TABLE n AS SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n AS i
+           FROM ten a, ten b, ten c, ten d",
+        "CREATE TABLE r AS SELECT i % 50 AS k, CASE WHEN i % 50 < 10 THEN 0 ELSE 1 + i % 6 END AS b FROM n",
+        "CREATE TABLE l AS SELECT i % 50 AS k, i AS a FROM n WHERE i % 50 BETWEEN 10 AND 19",
+    ] {
+        session.execute(sql).expect("filled");
+    }
+    for sql in [
+        "SELECT a FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.k = l.k AND l.a <> 10 / r.b)",
+        "SELECT a FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.k = l.k AND 10 / r.b < l.a)",
+        "SELECT l.a FROM l WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.k = l.k AND l.a < -10 / r.b)",
+    ] {
+        assert_eq!(session.query(sql).expect("no error").rows(), 2000, "{sql}");
+    }
+    let asked =
+        "SELECT a FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.k + 10 = l.k AND l.a <> 10 / r.b)";
+    assert_eq!(
+        session.query(asked).expect_err("a partner has one").state,
+        SqlState::DIVISION_BY_ZERO
+    );
 }

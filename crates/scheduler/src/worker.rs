@@ -178,14 +178,15 @@ impl PoolWorker {
         if !job.participants.join_as_guest() {
             return None;
         }
-        let Some(number) = job.cut(cursor, 1).and_then(|mut it| it.next()) else {
-            self.end_trip(Current::new(job, cursor, self.me));
+        let guest = Current::new(job, cursor, self.me);
+        let Some(number) = guest.job.cut(cursor, 1).and_then(|mut it| it.next()) else {
+            self.end_trip(guest);
             return None;
         };
-        self.read = Some(job.cursors.place(cursor, number));
+        self.read = Some(guest.job.cursors.place(cursor, number));
         self.trips += 1;
-        let morsel = job.cursors.morsel(cursor, number);
-        self.guest = Some(Current::new(job, cursor, self.me));
+        let morsel = guest.job.cursors.morsel(cursor, number);
+        self.guest = Some(guest);
         Some(morsel)
     }
 
@@ -219,9 +220,8 @@ impl PoolWorker {
                     current.expect("invariant: same as the current one").cursor = cursor;
                 }
                 Some(Found::Other(job, cursor)) => {
-                    let company = |it: &Current| it.job.company.clone();
-                    let before = self.current.as_ref().and_then(company);
-                    if !before.zip(job.company.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(&a, b)) {
+                    let before = self.current.as_ref().and_then(|it| it.job.company.as_ref());
+                    if !before.zip(job.company.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(a, b)) {
                         self.read = None;
                     }
                     self.leave();

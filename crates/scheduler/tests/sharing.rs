@@ -81,10 +81,38 @@ fn jobs_that_read_the_same_read_memory_once() {
             let others = misses(name, seed, 8, Some);
             let together = misses(name, seed, 8, |_| Some(1));
             assert!(apart > 7.0 && others > 7.0, "{name}, seed {seed}: {apart} {others}");
-            // Latecomers read what was before them once more, together.
-            assert!(together < 0.5 * apart, "{name}, seed {seed}: {together} of {apart}");
+            // Latecomers read what was before them once more, together. On this machine rows of two nodes are at home on
+            // none, and each node that takes from them reads for itself.
+            let most = if name == "cpuless" { 4.0 } else { 1.5 };
+            assert!(together < most, "{name}, seed {seed}: {together} of {apart}");
         }
     }
+}
+
+#[test]
+fn the_first_goes_on_after_fifteen_of_the_others() {
+    let (_, scheduler) =
+        start("laptop", 5, SchedulerOptions { workers: Some(1), ..SchedulerOptions::default() });
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let submit = |number: u64| {
+        let order = order.clone();
+        let body = Recorder::with(move |_, _| {
+            order.lock().push(number);
+            ControlFlow::Continue(())
+        });
+        let mut job = job(&[range(Some(0), 0, 50)], 1, &body);
+        (job.reads, job.statement) = (Some(1), number);
+        scheduler.submit(job)
+    };
+    let jobs: Vec<JobHandle> = (0..40).map(submit).collect();
+    jobs.iter().for_each(|it| _ = scheduler.wait(it));
+    let order = order.lock();
+    let firsts: Vec<usize> =
+        order.iter().enumerate().filter(|it| *it.1 == 0).map(|it| it.0).collect();
+    assert_eq!(firsts.len(), 50);
+    let between: Vec<usize> = firsts.windows(2).map(|it| it[1] - it[0] - 1).collect();
+    assert!(between.iter().all(|&it| it <= 15), "{between:?}");
+    assert!(between.contains(&15), "they are served together: {between:?}");
 }
 
 #[test]

@@ -89,9 +89,7 @@ pub fn all(root: &Path, quick: bool) -> Summary {
     let mut summary = Summary::default();
     let mut workspace = cargo(root);
     workspace.args(["test", "--workspace", "--no-fail-fast"]);
-    if std::env::var_os(PROPERTY_SEED).is_none() {
-        workspace.env(PROPERTY_SEED, "1");
-    }
+    with_seed(&mut workspace);
     stream("cargo test", workspace, &mut summary);
     if quick {
         summary.skip("lab", "--quick was asked for");
@@ -129,6 +127,13 @@ fn guests(root: &Path, summary: &mut Summary) {
             summary.failed += 1;
             summary.failures.push("lab: it must not be skipped where CI is set".to_owned());
         }
+    }
+}
+
+/// Fixes what property tests draw from, unless the caller has said it.
+fn with_seed(command: &mut Command) {
+    if std::env::var_os(PROPERTY_SEED).is_none() {
+        command.env(PROPERTY_SEED, "1");
     }
 }
 
@@ -176,6 +181,7 @@ fn miri(root: &Path, summary: &mut Summary) {
     for name in MIRI_CRATES {
         command.args(["--package", name]);
     }
+    with_seed(&mut command);
     command.env("MIRIFLAGS", "-Zmiri-disable-isolation").env("CARGO_TERM_COLOR", "never");
     stream("miri", command, summary);
 }

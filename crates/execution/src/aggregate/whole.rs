@@ -14,8 +14,8 @@ use super::key::Keys;
 use super::{Feed, FeedKind, Groups};
 use crate::expression::{Compiled, Formula, FormulaKind};
 use crate::leveled::{extent, level, sum_bytes, sum_codes, sum_words};
-use crate::scan::PackedBlock;
 use crate::scan::decode::value_of_code;
+use crate::scan::{PackedBlock, is_sparse};
 use crate::{Values, Vector};
 
 /// What is computed of each block.
@@ -67,21 +67,13 @@ pub(super) struct Room {
 
 /// Rows that are unpacked at once: they stay in the L1 cache.
 const STEP_ROWS: usize = 4096;
-/// With less than one row in so many, rows are fetched one by one; as in scans.
-const SPARSE: usize = 12;
 /// Bits of a code that a byte holds.
 const BYTE: u32 = 8;
 
-impl Room {
-    fn new() -> Self {
-        let (bytes, codes, words) = (vec![0; STEP_ROWS], vec![0; STEP_ROWS], vec![0; STEP_ROWS]);
-        Self { bytes, codes, words, places: Vec::new() }
-    }
-}
-
 impl Default for Room {
     fn default() -> Self {
-        Self::new()
+        let (bytes, codes, words) = (vec![0; STEP_ROWS], vec![0; STEP_ROWS], vec![0; STEP_ROWS]);
+        Self { bytes, codes, words, places: Vec::new() }
     }
 }
 
@@ -142,7 +134,7 @@ impl WholePlan {
             groups.table.find_or_insert(&Keys::Packed(vec![0]), 1, &mut Vec::new());
             groups.resize();
         }
-        if !self.columns.is_empty() && is_sparse(block) {
+        if !self.columns.is_empty() && is_sparse(block.count, block.rows) {
             room.places.resize(block.count, 0);
             bitmap::positions(block.words, block.rows, &mut room.places);
         }
@@ -199,8 +191,33 @@ fn linear(formula: &Formula) -> Option<(usize, i64, i64)> {
     }
 }
 
-fn is_sparse(block: &PackedBlock<'_>) -> bool {
-    block.count.saturating_mul(SPARSE) < block.rows
+/// Rows of a block that are unpacked at once.
+struct Step<'a> {
+    /// The first row, in the part.
+    start: usize,
+    rows: usize,
+    /// A bit for each.
+    words: &'a [u64],
+    /// How many passed: some.
+    count: usize,
+}
+
+impl Step<'_> {
+    fn is_whole(&self) -> bool {
+        self.count == self.rows
+    }
+}
+
+/// The steps of a block in which rows passed.
+fn steps<'a>(block: &PackedBlock<'a>) -> impl Iterator<Item = Step<'a>> {
+    let (start, rows, all) = (block.start, block.rows, block.count == block.rows);
+    let step = move |(number, words): (usize, &'a [u64])| {
+        let first = number * STEP_ROWS;
+        let rows = (rows - first).min(STEP_ROWS);
+        let count = if all { rows } else { bitmap::count(words) };
+        Step { start: start + first, rows, words, count }
+    };
+    block.words.chunks(STEP_ROWS / 64).enumerate().map(step).filter(|it| it.count > 0)
 }
 
 /// What a code stands for, or an integer of a raw column.
@@ -241,7 +258,7 @@ impl Wanted {
         let Room { bytes, codes, places, .. } = room;
         let (packed, bits) = (column.packed(), column.bits());
         let mut found = Found::NOTHING;
-        if is_sparse(block) {
+        if is_sparse(block.count, block.rows) {
             for places in places.chunks(STEP_ROWS) {
                 let codes = &mut codes[..places.len()];
                 bitpack::gather_u32(packed, bits, block.start, places, codes);
@@ -249,21 +266,17 @@ impl Wanted {
             }
             return found;
         }
-        let all = block.count == block.rows;
-        for (step, words) in block.words.chunks(STEP_ROWS / 64).enumerate() {
-            let (first, start) = (step * STEP_ROWS, block.start + step * STEP_ROWS);
-            let rows = (block.rows - first).min(STEP_ROWS);
-            if all && bits <= BYTE && !self.extent {
+        for step in steps(block) {
+            let Step { start, rows, words, count } = step;
+            if step.is_whole() && bits <= BYTE && !self.extent {
                 let bytes = &mut bytes[..rows];
                 bitpack::unpack_u8(packed, bits, start, bytes);
                 found.sum += i128::from(sum_bytes(level(), bytes));
                 continue;
             }
-            let count = if all { rows } else { bitmap::count(words) };
             let codes = &mut codes[..count];
-            match all {
+            match step.is_whole() {
                 true => bitpack::unpack_u32(packed, bits, start, codes),
-                false if count == 0 => continue,
                 false => _ = bitpack::select_u32(packed, bits, start, rows, words, count, codes),
             }
             self.add_codes(&mut found, codes);
@@ -292,7 +305,7 @@ impl Wanted {
         let Room { words: values, places, .. } = room;
         let packed = column.packed();
         let mut found = Found::NOTHING;
-        if is_sparse(block) {
+        if is_sparse(block.count, block.rows) {
             for places in places.chunks(STEP_ROWS) {
                 let values = &mut values[..places.len()];
                 bitpack::gather_i64_add(packed, 64, block.start, 0, places, values);
@@ -300,15 +313,11 @@ impl Wanted {
             }
             return found;
         }
-        let all = block.count == block.rows;
-        for (step, words) in block.words.chunks(STEP_ROWS / 64).enumerate() {
-            let (first, start) = (step * STEP_ROWS, block.start + step * STEP_ROWS);
-            let rows = (block.rows - first).min(STEP_ROWS);
-            let count = if all { rows } else { bitmap::count(words) };
+        for step in steps(block) {
+            let Step { start, rows, words, count } = step;
             let values = &mut values[..count];
-            match all {
+            match step.is_whole() {
                 true => bitpack::unpack_i64_add(packed, 64, start, 0, values),
-                false if count == 0 => continue,
                 false => {
                     bitpack::select_i64_add(packed, 64, start, rows, words, count, 0, values);
                 }

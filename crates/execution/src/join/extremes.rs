@@ -1,6 +1,6 @@
 //! Marks by extremes: some partner fulfils `probe.a <> build.a` exactly when the least or the greatest value that came with
 //! the key does, and so for `<`, `<=`, `>`, `>=`. Each key keeps these two, no pair is looked at, and a hot key costs no
-//! more than others (PERFORMANCE 3, inequality semi and anti joins; Q21).
+//! more than others (PERFORMANCE 3, inequality semi and anti joins). Only where keys repeat: else pairs cost less (Q21).
 
 use plan::{BinaryOperator, ExprKind, Join, JoinKind, PipelineId};
 use stdx::sync::Arc;
@@ -39,6 +39,8 @@ pub(super) struct Comparison {
     pub(super) value: Compiled,
     operator: BinaryOperator,
     column: usize,
+    /// Of the table.
+    slots: usize,
 }
 
 impl Comparison {
@@ -55,11 +57,10 @@ impl Comparison {
         };
         let ExprKind::Binary { operator, left, right } = &condition.kind else { return Ok(None) };
         use BinaryOperator::{Greater, GreaterEqual, Less, LessEqual, NotEqual};
-        if !matches!(operator, NotEqual | Less | LessEqual | Greater | GreaterEqual)
-            || slots(table).is_none()
-        {
+        if !matches!(operator, NotEqual | Less | LessEqual | Greater | GreaterEqual) {
             return Ok(None);
         }
+        let Some(slots) = slots(table) else { return Ok(None) };
         let stored = |it: &plan::Expr| match it.kind {
             ExprKind::Column(place) => place.checked_sub(input.len()),
             _ => None,
@@ -75,14 +76,15 @@ impl Comparison {
             return Ok(None);
         }
         let value = Compiled::new(value, input, scalar)?;
-        let same = in_one_order(value.shape(), &table.layout[column]);
-        Ok(same.then_some(Self { value, operator, column }))
+        // It is asked of all rows, also of those whose key nobody has.
+        let able = in_one_order(value.shape(), &table.layout[column]) && !value.is_fallible();
+        Ok(able.then_some(Self { value, operator, column, slots }))
     }
 
-    /// Extremes of a table to which nothing has come yet.
-    pub(super) fn extremes(&self, table: &JoinTable) -> Extremes {
+    /// Extremes to which nothing has come yet.
+    pub(super) fn extremes(&self) -> Extremes {
         let none = || [AtomicI64::new(i64::MAX), AtomicI64::new(i64::MIN)];
-        let ends = (0..slots(table).unwrap_or(0)).map(|_| none()).collect();
+        let ends = (0..self.slots).map(|_| none()).collect();
         Extremes { operator: self.operator, column: self.column, ends }
     }
 }

@@ -89,7 +89,7 @@ impl ProbeOperator {
             return Err(SqlError::internal("a null-aware residual needs the rows with NULL keys"));
         }
         let comparison = Comparison::of(join, &table, input, scalar)?
-            .filter(|it| table.extremes.set(it.extremes(&table)).is_ok());
+            .filter(|it| table.extremes.set(it.extremes()).is_ok());
         let (output, layout) = output_columns(join, input, &table.layout)?;
         Ok(Self {
             table,

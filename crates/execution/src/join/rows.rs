@@ -24,9 +24,7 @@ impl BuildRowsSource {
     pub fn new(table: Arc<JoinTable>, matched: bool) -> Self {
         Self { table, matched }
     }
-}
 
-impl BuildRowsSource {
     fn hand_on(&self, chosen: &[u32], sequence: u64, next: Next<'_>) -> SqlResult<()> {
         if chosen.is_empty() {
             return Ok(());

@@ -12,9 +12,10 @@ use plan::{BinaryOperator, Expr, ExprKind, Scan};
 use scheduler::MorselRange;
 use stdx::sync::Arc;
 use storage::{Column, InvertedIndex, Part, Table};
-use types::{DataType, SqlResult, Value};
+use types::{SqlResult, Value};
 
 use super::part::{Residual, View, table_shape};
+use super::predicate::ignores_blanks;
 use crate::lower::States;
 use crate::scan::decode::Rows;
 use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
@@ -190,9 +191,7 @@ fn lookup(
                 (false, true) => (operator.mirrored(), left),
                 _ => return Ok(None),
             };
-            // CHAR compares without trailing blanks, whichever side it is on.
-            let padded = |it: DataType| matches!(it, DataType::Char(_));
-            if padded(constant.data_type) && !padded(column.data_type) {
+            if ignores_blanks(constant.data_type, column.data_type) {
                 return Ok(None);
             }
             let value = match &constant.kind {

@@ -188,7 +188,7 @@ impl ScanSource {
     fn produce_window(&self, view: &View, window: &Window<'_>, next: Next<'_>) -> SqlResult<()> {
         let &Window { start, len, words, count, .. } = window;
         let sequence = (window.first + start) as u64;
-        let is_dense = |count: usize| count.saturating_mul(SPARSE) >= len;
+        let is_dense = |count: usize| !is_sparse(count, len);
         if view.residual.is_empty() && is_dense(count) {
             let columns = self.decode(view, start, len, &Rows::Marked(words, count), count);
             return next(Batch { rows: count, columns, sequence });
@@ -246,9 +246,11 @@ impl ScanSource {
     }
 }
 
-/// With less than one row in so many, places are found once for all columns and fetched one by one. PERFORMANCE 1.4 has
-/// 25 for a single column.
-const SPARSE: usize = 12;
+/// Whether so few of some rows passed that places are found once for all columns and fetched one by one: less than one in
+/// twelve. PERFORMANCE 1.4 has 25 for a single column.
+pub(crate) fn is_sparse(passed: usize, rows: usize) -> bool {
+    passed.saturating_mul(12) < rows
+}
 
 /// Neighbouring rows of a part, no more of which passed than fit a batch.
 struct Window<'a> {

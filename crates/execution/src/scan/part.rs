@@ -10,7 +10,7 @@ use types::{ColumnId, DataType, SqlResult, Value};
 
 use super::decode::{Progression, Rows, pick, shape};
 use super::merge_ranges;
-use super::predicate::{CodePredicate, constant};
+use super::predicate::{CodePredicate, constant, ignores_blanks};
 use super::repeated::Repeated;
 use crate::expression::Compiled;
 use crate::lower::States;
@@ -458,10 +458,9 @@ fn values_of(filter: &Expr, place: usize, states: &States<'_>) -> SqlResult<Opti
                 (false, true) => left,
                 _ => return Ok(None),
             };
-            // CHAR compares without trailing blanks, whichever side it is on, and the hash knows only its own side.
-            let padded = |it: &Expr| matches!(it.data_type, DataType::Char(_));
+            // The hash knows only its own side.
             let column = if is_column(left) { left } else { right };
-            if padded(other) && !padded(column) {
+            if ignores_blanks(other.data_type, column.data_type) {
                 return Ok(None);
             }
             Ok(constant(other, states)?.map(|it| vec![it]))

@@ -426,6 +426,12 @@ fn value_range(expr: &Expr, column: &Column, states: &States<'_>) -> SqlResult<O
     Ok(column.encode_range(low, high))
 }
 
+/// Whether a comparison ignores trailing blanks that the texts of a column may have: CHAR compares without them, whichever
+/// side it is on, and a CHAR column has none.
+pub(super) fn ignores_blanks(constant: DataType, column: DataType) -> bool {
+    matches!(constant, DataType::Char(_)) && !matches!(column, DataType::Char(_))
+}
+
 /// `column <> constant`, either way round: all codes but those of the constant, without a look at each of them.
 fn unequal(
     expr: &Expr,
@@ -441,10 +447,8 @@ fn unequal(
         _ => return Ok(None),
     };
     let per_code = matches!(column.encoding, Encoding::Offset { .. } | Encoding::Dictionary(_));
-    // CHAR compares without trailing blanks, which other texts may have.
-    let padded = |it: DataType| matches!(it, DataType::Char(_));
     let values = column.code_count();
-    if !per_code || values > CODES_MAX || padded(other.data_type) && !padded(column.data_type) {
+    if !per_code || values > CODES_MAX || ignores_blanks(other.data_type, column.data_type) {
         return Ok(None);
     }
     let Some(value) = constant(other, states)?.filter(|it| !it.is_null()) else { return Ok(None) };

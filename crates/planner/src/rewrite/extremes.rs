@@ -46,7 +46,8 @@ impl Inequality {
         } else {
             return None;
         };
-        if right.data_type == DataType::Boolean {
+        // Of all rows of a group, also of those that no left row has the key of: nothing that could raise an error.
+        if right.data_type == DataType::Boolean || bare(right).is_none() {
             return None;
         }
         let ends = [(); 2].map(|()| {
