@@ -11,7 +11,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use crate::aggregate::{AggregateSink, AggregateSpec, stands_alone};
 use crate::expression::{Compiled, constant_rows};
 use crate::filter::FilterOperator;
-use crate::join::{BuildRowsSource, BuildSink, InPlace, JoinTable, ProbeOperator};
+use crate::join::{BuildRowsSource, BuildSink, FetchOperator, InPlace, JoinTable, ProbeOperator};
 use crate::materialize::{MaterializeSink, ReadSource, ValuesSource};
 use crate::project::ProjectOperator;
 use crate::query::QueryContext;
@@ -190,6 +190,9 @@ fn lower_operator(
             let scalar = |id| states.scalar(id);
             Box::new(ProbeOperator::new(join, table, &layout, &scalar, slots)?)
         }
+        PlanOperator::Fetch(fetch) => {
+            Box::new(FetchOperator::new(fetch, states.table(fetch.build)?.clone(), layout)?)
+        }
     })
 }
 
@@ -207,9 +210,10 @@ fn lower_sink(
             let payload = compile_all(&build.payload, &layout, states)?;
             Box::new(BuildSink::new(keys, payload, build.unique, build.keep_null_keys, slots))
         }
-        PlanSink::Aggregate { keys, aggregates, .. } => {
+        PlanSink::Aggregate { keys, aggregates, estimated_groups } => {
             let keys = compile_all(keys, &layout, states)?;
-            let sink = lower_aggregate(keys, aggregates, &layout, states, slots)?;
+            let sink = lower_aggregate(keys, aggregates, &layout, states, slots)?
+                .expecting(*estimated_groups);
             Box::new(match having {
                 Some(condition) => sink.having(condition),
                 None => sink,

@@ -133,6 +133,7 @@ impl Meter {
                 PlanOperator::Filter(_) => "filter",
                 PlanOperator::Project(_) => "compute",
                 PlanOperator::Join(_) => "probe",
+                PlanOperator::Fetch(_) => "fetch",
             };
             names.push(StepName { kind, detail: running.describe() });
         }

@@ -216,6 +216,9 @@ fn lines(pipeline: &Pipeline) -> Vec<String> {
             Operator::Filter(it) => format!("filter {}", expr(it)),
             Operator::Project(it) => format!("project [{}]", list(it)),
             Operator::Join(it) => join(it),
+            Operator::Fetch(it) => {
+                format!("fetch {:?} of pipeline {} by [#{}]", it.payload, it.build.index(), it.row)
+            }
         });
     }
     lines.push(sink(&pipeline.sink));
@@ -265,8 +268,9 @@ fn join(join: &Join) -> String {
     };
     let residual = join.residual.as_ref().map(|it| format!(" and {}", expr(it)));
     let tracking = if join.track_matches { ", tracks matches" } else { "" };
+    let numbers = if join.numbers { " and the partner's number" } else { "" };
     format!(
-        "{kind} join pipeline {} on [{}]{} output {:?}{tracking}",
+        "{kind} join pipeline {} on [{}]{} output {:?}{numbers}{tracking}",
         join.build.index(),
         list(&join.keys),
         residual.unwrap_or_default(),

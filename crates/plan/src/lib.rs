@@ -15,7 +15,7 @@ pub mod validate;
 pub use explain::{PipelineActuals, StepActuals};
 pub use expression::{ArrowFunction, BinaryOperator, DateField, Expr, ExprKind, UnaryOperator};
 pub use pipeline::{
-    Aggregate, AggregateFunction, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn,
-    Pipeline, PipelineId, Plan, Scan, Sink, SortKey, Source, Transfer,
+    Aggregate, AggregateFunction, Fetch, HashBuild, IndexHint, Join, JoinKind, Operator,
+    OutputColumn, Pipeline, PipelineId, Plan, Scan, Sink, SortKey, Source, Transfer,
 };
 pub use validate::validate;

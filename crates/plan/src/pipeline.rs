@@ -116,6 +116,8 @@ pub enum Operator {
     Project(Vec<Expr>),
     /// Looks each row up in a hash table.
     Join(Join),
+    /// Adds columns of rows of a hash table that are known by number.
+    Fetch(Fetch),
 }
 
 /// How rows of the probe side and rows of the build side are put together. The probe side is the left one.
@@ -157,6 +159,20 @@ pub struct Join {
     pub output: Vec<usize>,
     /// Whether partners in the hash table are marked for a later [`Source::BuildRows`] (right and full joins).
     pub track_matches: bool,
+    /// Whether the number of the partner's row is handed on as the last column (Inner): the rows of a group may be those
+    /// with one partner (groupjoin), and a [`Fetch`] finds what is stored of it.
+    pub numbers: bool,
+}
+
+/// Columns of a hash table, added behind those of the input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fetch {
+    /// The pipeline that built the table ([`Sink::HashBuild`]).
+    pub build: PipelineId,
+    /// The input column with the numbers of rows, as [`Join::numbers`] gave them.
+    pub row: usize,
+    /// The columns, by place in the payload.
+    pub payload: Vec<usize>,
 }
 
 /// Where the rows of a pipeline end. All but `Result` leave a state for later pipelines.
@@ -271,6 +287,7 @@ impl Pipeline {
                     inputs.push(join.build);
                     expressions.extend(join.keys.iter().chain(&join.residual));
                 }
+                Operator::Fetch(fetch) => inputs.push(fetch.build),
             }
         }
         match &self.sink {

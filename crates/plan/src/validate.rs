@@ -4,7 +4,8 @@
 use types::DataType;
 
 use crate::{
-    Expr, ExprKind, HashBuild, Join, JoinKind, Operator, Pipeline, PipelineId, Plan, Sink, Source,
+    Expr, ExprKind, Fetch, HashBuild, Join, JoinKind, Operator, Pipeline, PipelineId, Plan, Sink,
+    Source,
 };
 
 type Check<T> = Result<T, String>;
@@ -160,6 +161,7 @@ impl Validator {
                 Ok(types_of(exprs))
             }
             Operator::Join(join) => self.join(join, layout),
+            Operator::Fetch(fetch) => self.fetch(fetch, layout),
         }
     }
 
@@ -183,9 +185,25 @@ impl Validator {
         if join.kind == JoinKind::MarkBuild && !join.output.is_empty() {
             return Err("a join that only marks has columns".to_owned());
         }
+        if join.numbers && join.kind != JoinKind::Inner {
+            return Err("only an inner join has a partner to number".to_owned());
+        }
+        let columns = join.output.iter().map(|it| layout.get(*it).copied());
         let types: Option<Vec<DataType>> =
-            join.output.iter().map(|it| layout.get(*it).copied()).collect();
+            columns.chain(join.numbers.then_some(Some(DataType::BigInt))).collect();
         types.ok_or_else(|| "a join hands on a column that it does not have".to_owned())
+    }
+
+    fn fetch(&self, fetch: &Fetch, mut layout: Vec<DataType>) -> Check<Vec<DataType>> {
+        let payload = self.table(fetch.build)?.1;
+        match layout.get(fetch.row) {
+            Some(found) => same("numbers of rows", &[DataType::BigInt], &[*found])?,
+            None => return Err("a fetch by a column that is not there".to_owned()),
+        }
+        let types: Option<Vec<DataType>> =
+            fetch.payload.iter().map(|it| payload.get(*it).copied()).collect();
+        layout.extend(types.ok_or_else(|| "a fetch of what is not stored".to_owned())?);
+        Ok(layout)
     }
 
     fn exprs(&self, exprs: &[Expr], layout: &[DataType]) -> Check<()> {

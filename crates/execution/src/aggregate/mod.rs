@@ -100,6 +100,8 @@ struct GroupPlan {
     parts: Vec<(usize, Option<usize>)>,
     /// Whether some feed keeps any value of a group.
     any: bool,
+    /// Groups that are expected.
+    expected: f64,
     /// What is asked of the finished groups, if that is known here.
     having: Option<Having>,
 }
@@ -167,8 +169,15 @@ impl AggregateSink {
         let any = feeds.iter().any(|it| it.kind == FeedKind::Pick(Rule::Any));
         let packed = PackedPlan::of(level(), &keys, &layout, &arguments, &feeds);
         let whole = WholePlan::of(&keys, &arguments, &feeds);
-        let plan = GroupPlan { layout, keyed, shapes, specs, feeds, parts, any, having: None };
+        let (expected, having) = (0.0, None);
+        let plan = GroupPlan { layout, keyed, shapes, specs, feeds, parts, any, expected, having };
         Ok(Self { keys, arguments, plan, packed, whole, locals: PerSlot::new(slots) })
+    }
+
+    /// Makes ready for so many groups.
+    pub fn expecting(mut self, groups: f64) -> Self {
+        self.plan.expected = groups;
+        self
     }
 
     /// Drops finished groups for which a condition over the columns of the result is not TRUE: whoever reads them asks
@@ -221,7 +230,7 @@ impl GroupPlan {
         let (accumulators, distinct) = self.groups_without_table();
         // Distinct values name their groups by number, so that a key should have one.
         let table = if distinct.is_empty() {
-            GroupTable::for_parts(&self.layout)
+            GroupTable::for_parts(&self.layout, self.expected)
         } else {
             GroupTable::new(&self.layout)
         };

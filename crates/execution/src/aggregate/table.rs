@@ -43,6 +43,10 @@ enum Index {
 
 /// Bits of a packed key up to which groups are found through an array from the start.
 const SMALL_BITS_MAX: u32 = 10;
+/// Bits of a packed key up to which an array of all possible keys is worth its memory, if one in [`ARRAY_SHARE`] of
+/// them is expected: beyond the caches, but without a search, a branch, or a second pass over the groups.
+const ARRAY_BITS_MAX: u32 = 21;
+const ARRAY_SHARE: f64 = 4.0;
 /// Groups from which on an array of all possible keys is worth its memory.
 const ARRAY_GROUPS_MIN: usize = 4096;
 
@@ -64,12 +68,15 @@ impl GroupTable {
         Self::empty(index, layout)
     }
 
-    /// An empty table of groups that will be put together with those of other tables: here a key may come twice.
-    pub fn for_parts(layout: &KeyLayout) -> Self {
+    /// An empty table of groups that will be put together with those of other tables: here a key may come twice. `expected`
+    /// is how many groups there will be in all.
+    pub fn for_parts(layout: &KeyLayout, expected: f64) -> Self {
         match layout {
             KeyLayout::Packed { bits, .. } if *bits > SMALL_BITS_MAX => {
                 let index = Index::Rising { runs: Vec::new(), block: u64::MAX };
-                let array = Some(*bits).filter(|it| *it <= DIRECT_BITS_MAX);
+                let filled = expected * ARRAY_SHARE >= (1u64 << bits.min(&63)) as f64;
+                let array = Some(*bits)
+                    .filter(|&it| it <= DIRECT_BITS_MAX || it <= ARRAY_BITS_MAX && filled);
                 Self { array, ..Self::empty(index, layout) }
             }
             _ => Self::new(layout),

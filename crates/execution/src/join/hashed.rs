@@ -176,6 +176,29 @@ impl HashTable {
         build.truncate(left);
     }
 
+    /// Whether its only key is a text. Numbers of rows are taken with room for two marks.
+    pub(super) fn is_of_texts(&self) -> bool {
+        matches!(self.keys.as_slice(), [KeyColumn::Text(_)])
+            && self.next.len() < NO_ROW as usize - 2
+    }
+
+    /// Whether a row that has found a partner has no other one.
+    pub(super) fn is_unique(&self) -> bool {
+        self.unique
+    }
+
+    /// The rows behind one in its chain that have an equal text for their only key.
+    pub(super) fn equals_behind(&self, row: u32) -> impl Iterator<Item = u32> {
+        let link = |row: u32| self.next[row as usize].checked_sub(1);
+        let text = |row: u32| match self.keys.as_slice() {
+            [KeyColumn::Text(texts)] => texts.bytes_at(row as usize),
+            _ => &[],
+        };
+        let hash = self.hashes[row as usize];
+        let chain = std::iter::successors(link(row), move |&it| link(it));
+        chain.filter(move |&it| self.is_alike(it, hash) && text(it) == text(row))
+    }
+
     fn is_alike(&self, row: u32, hash: u64) -> bool {
         // A key of one word has no stored hashes.
         self.hashes.get(row as usize).is_none_or(|&it| it == hash)

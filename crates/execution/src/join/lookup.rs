@@ -8,7 +8,7 @@ use super::direct::{DirectTable, Rows};
 use super::hashed::{Candidates, HashTable};
 use super::probe_key::ProbeKeys;
 use super::table::Finder;
-use super::{JoinTable, Pairs};
+use super::{JoinTable, NO_ROW, Pairs};
 use crate::BATCH_ROWS;
 use crate::leveled::{find_places, find_ranks, level};
 
@@ -232,6 +232,27 @@ fn runs(
     Ok(())
 }
 
+/// From the first partner of each row to all of them. Leaves the last pairs.
+fn known(
+    table: &HashTable,
+    partners: &[u32],
+    stop: bool,
+    pairs: &mut Pairs,
+    flush: Flush<'_>,
+) -> SqlResult<()> {
+    for (row, &first) in partners.iter().enumerate().filter(|it| *it.1 != NO_ROW) {
+        pairs.push(row as u32, first);
+        flush_full(pairs, flush)?;
+        if !stop {
+            for partner in table.equals_behind(first) {
+                pairs.push(row as u32, partner);
+                flush_full(pairs, flush)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Leaves the last pairs in the workspace.
 fn hashed(
     table: &HashTable,
@@ -242,6 +263,9 @@ fn hashed(
 ) -> SqlResult<()> {
     let Workspace { hashes, candidates, pairs, .. } = work;
     pairs.clear();
+    if let Some(partners) = keys.partners() {
+        return known(table, partners, stop || table.is_unique(), pairs, flush);
+    }
     let slices = keys.slices();
     table.hash(&slices, keys.rows, hashes);
     table.heads(hashes, keys.possible(), candidates);

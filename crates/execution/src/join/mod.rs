@@ -4,7 +4,8 @@
 //! dense integers, with a bitmap for mere existence, else the tagged lock-free table. Keys of the probe side are
 //! brought to the form of the build side per batch, so no structure knows SQL types.
 //!
-//! Reading order: `build` (sink), `table` with `direct` and `hashed`, `probe_key`, `lookup`, `probe` (operator), `extremes`, `rows`.
+//! Reading order: `build` (sink), `table` with `direct` and `hashed`, `probe_key` with `known`, `lookup`, `probe` (operator), `extremes`, `rows`,
+//! `fetch`.
 //!
 //! - Invariant: a row with a NULL key stands behind all others and in no structure.
 //! - Invariant: probes begin after the build has finished, so lookups need no ordering of their own.
@@ -13,10 +14,12 @@ mod build;
 mod dictionary;
 mod direct;
 mod extremes;
+mod fetch;
 mod hash;
 mod hashed;
 mod in_place;
 mod key;
+mod known;
 mod lookup;
 mod packing;
 mod parallel;
@@ -29,6 +32,7 @@ mod table;
 mod tests;
 
 pub use build::BuildSink;
+pub use fetch::FetchOperator;
 pub use in_place::InPlace;
 pub use probe::ProbeOperator;
 pub use rows::BuildRowsSource;

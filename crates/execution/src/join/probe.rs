@@ -39,6 +39,8 @@ pub struct ProbeOperator {
 enum Output {
     Probe(usize),
     Build(usize),
+    /// The number of the partner.
+    Number,
     Mark,
 }
 
@@ -72,12 +74,8 @@ impl ProbeOperator {
         if keys.len() != table.domains.len() {
             return Err(SqlError::internal("the sides of a join have different numbers of keys"));
         }
-        let readers = table
-            .domains
-            .iter()
-            .zip(&keys)
-            .map(|(domain, key)| KeyReader::new(domain, key.shape()))
-            .collect::<SqlResult<Vec<_>>>()?;
+        let reader = |(place, key): (usize, &Compiled)| KeyReader::new(&table, place, key.shape());
+        let readers = keys.iter().enumerate().map(reader).collect::<SqlResult<Vec<_>>>()?;
         let mut pair_layout = input.clone();
         pair_layout.extend(table.layout.iter().cloned());
         let residual = match &join.residual {
@@ -90,7 +88,7 @@ impl ProbeOperator {
         }
         let comparison = Comparison::of(join, &table, input, scalar)?
             .filter(|it| table.extremes.set(it.extremes()).is_ok());
-        let (output, layout) = output_columns(join, input, &table.layout)?;
+        let (output, layout) = output_columns(join, input, &table)?;
         Ok(Self {
             table,
             kind: join.kind,
@@ -114,8 +112,9 @@ fn is_null_aware(kind: JoinKind) -> bool {
 fn output_columns(
     join: &Join,
     input: &Layout,
-    payload: &Layout,
+    table: &JoinTable,
 ) -> SqlResult<(Vec<Output>, Layout)> {
+    let (payload, rows) = (&table.layout, table.rows);
     if join.kind == JoinKind::MarkBuild {
         return Ok((Vec::new(), Layout::new()));
     }
@@ -135,7 +134,17 @@ fn output_columns(
             _ => Err(SqlError::internal(format!("a join has no column {column} to hand on"))),
         }
     };
-    join.output.iter().map(column).collect::<SqlResult<Vec<_>>>().map(|it| it.into_iter().unzip())
+    let columns = join.output.iter().map(column);
+    let number = join.numbers.then(|| number_of_partner(join.kind, rows));
+    columns.chain(number).collect::<SqlResult<Vec<_>>>().map(|it| it.into_iter().unzip())
+}
+
+fn number_of_partner(kind: JoinKind, rows: u32) -> SqlResult<(Output, ColumnShape)> {
+    if kind != JoinKind::Inner {
+        return Err(SqlError::internal("only an inner join has a partner to number"));
+    }
+    let bounds = Some((0, i128::from(rows.saturating_sub(1))));
+    Ok((Output::Number, ColumnShape { bounds, ..ColumnShape::computed(DataType::BigInt, false) }))
 }
 
 impl Residual {
@@ -198,6 +207,10 @@ fn pair_batch(
         Output::Probe(column) if same => batch.columns[column].clone(),
         Output::Probe(column) => Arc::new(batch.columns[column].take(probe)),
         Output::Build(column) => table.gather(column, build, outer),
+        Output::Number => {
+            let numbers = build.iter().map(|&it| it.into()).collect();
+            Arc::new(Vector::new(Values::I64(numbers)))
+        }
         Output::Mark => unreachable!("invariant: only mark joins have a mark, and they emit rows"),
     };
     Batch {
@@ -218,7 +231,7 @@ impl Operator for ProbeOperator {
         }
         let mut scratch = self.scratch.lock(context.slot).take().unwrap_or_default();
         let vectors = self.keys.iter().map(|it| it.evaluate(&batch));
-        scratch.keys.read(batch.rows, &self.readers, vectors)?;
+        scratch.keys.read(batch.rows, &self.table, &self.readers, vectors)?;
         if let Some(packing) = &self.table.packing {
             scratch.keys.pack(packing);
         }
@@ -351,7 +364,7 @@ impl ProbeOperator {
         let mark = Arc::new(Vector { values: Values::Bool(matched.to_vec()), validity });
         let column = |column: &Output| match column {
             Output::Probe(column) => batch.columns[*column].clone(),
-            Output::Build(_) | Output::Mark => mark.clone(),
+            Output::Build(_) | Output::Number | Output::Mark => mark.clone(),
         };
         let columns = self.output.iter().map(column).collect();
         Batch { rows: batch.rows, columns, sequence: batch.sequence }

@@ -5,8 +5,10 @@ use stdx::sync::Arc;
 use storage::Column;
 use types::{SqlError, SqlResult};
 
+use super::JoinTable;
 use super::dictionary::{NO_CODE, decode, dictionary_len, find, translate};
 use super::key::{KeyDomain, KeySlice, write_words};
+use super::known::{KnownCodes, Unknown};
 use super::packing::Packing;
 use super::stored::mismatch;
 use crate::{ColumnShape, Representation, TextVector, Values, Vector};
@@ -27,18 +29,26 @@ pub(super) enum KeyReader {
     Find { from: Option<Arc<Column>>, to: Arc<Column>, codes: u32 },
     /// Codes or positions as texts.
     Decode(Arc<Column>),
+    /// Codes of a dictionary as their first partners, for the only key of a hash table.
+    Known(KnownCodes),
 }
 
 impl KeyReader {
-    pub(super) fn new(domain: &KeyDomain, shape: &ColumnShape) -> SqlResult<Self> {
+    /// The reader of a key of a table, whose probe side is of a shape.
+    pub(super) fn new(table: &JoinTable, key: usize, shape: &ColumnShape) -> SqlResult<Self> {
         use KeyDomain as D;
         use Representation as R;
-        Ok(match (domain, &shape.representation) {
+        Ok(match (&table.domains[key], &shape.representation) {
             (D::Integer, R::I64) | (D::Wide, R::I128) | (D::Text, R::Text) => Self::Same,
             (D::Integer, R::Bool) | (D::Float, R::F64) => Self::Words,
             (D::Integer, R::I128) => Self::Narrow,
             (D::Wide, R::I64) => Self::Widen,
-            (D::Text, R::Codes(column)) => Self::Decode(column.clone()),
+            (D::Text, R::Codes(column)) => match dictionary_len(column) {
+                Some(codes) if table.texts().is_some() => {
+                    Self::Known(KnownCodes::new(column.clone(), codes))
+                }
+                _ => Self::Decode(column.clone()),
+            },
             (D::Dictionary(to), R::Codes(from)) if Arc::ptr_eq(to, from) => Self::Words,
             (D::Dictionary(to), R::Codes(from)) => {
                 let codes = dictionary_len(to).unwrap_or(0);
@@ -83,6 +93,10 @@ pub(super) struct ProbeKeys {
     buffers: Vec<KeyBuffer>,
     /// All keys in one word, when the table has them so.
     packed: Option<Vec<i64>>,
+    /// In place of keys the first partner of each row, where that is known by code.
+    partners: Vec<u32>,
+    is_known: bool,
+    unknown: Unknown,
     /// Rows that may have a partner: no key is NULL, each has a form on the build side.
     possible: Vec<bool>,
     all_possible: bool,
@@ -93,16 +107,27 @@ impl ProbeKeys {
     pub(super) fn read(
         &mut self,
         rows: usize,
+        table: &JoinTable,
         readers: &[KeyReader],
         vectors: impl Iterator<Item = SqlResult<Arc<Vector>>>,
     ) -> SqlResult<()> {
         self.rows = rows;
         self.all_possible = true;
+        self.is_known = false;
         self.possible.clear();
         self.possible.resize(rows, true);
         self.buffers.resize_with(readers.len(), KeyBuffer::default);
         for ((reader, buffer), vector) in readers.iter().zip(&mut self.buffers).zip(vectors) {
             let vector = vector?;
+            let texts = table.texts();
+            if let (KeyReader::Known(known), Values::Codes(codes), Some(texts)) =
+                (reader, &vector.values, texts)
+            {
+                known.partners(texts, &vector, codes, &mut self.unknown, &mut self.partners);
+                self.is_known = true;
+                buffer.source = Some(vector);
+                continue;
+            }
             if let Some(map) = &vector.validity {
                 for (row, possible) in self.possible.iter_mut().enumerate() {
                     *possible &= map.get(row);
@@ -133,6 +158,11 @@ impl ProbeKeys {
     /// Which rows may have a partner; `None` for all.
     pub(super) fn possible(&self) -> Option<&[bool]> {
         (!self.all_possible).then_some(&self.possible)
+    }
+
+    /// The first partner of each row, [`NO_ROW`](super::NO_ROW) for none, where that is known without a look at keys.
+    pub(super) fn partners(&self) -> Option<&[u32]> {
+        self.is_known.then_some(&self.partners)
     }
 
     /// Whether the first key of a row is NULL.

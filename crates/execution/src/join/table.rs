@@ -222,6 +222,14 @@ impl JoinTable {
         format!("{structure}, {} rows", self.rows)
     }
 
+    /// The hash table of a single key of texts.
+    pub(super) fn texts(&self) -> Option<&HashTable> {
+        match &self.finder {
+            Finder::Hashed(it) if it.is_of_texts() => Some(it),
+            _ => None,
+        }
+    }
+
     /// Marks rows that found a partner.
     pub(super) fn mark_matched(&self, rows: &[u32]) {
         for &row in rows {

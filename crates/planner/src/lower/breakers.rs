@@ -1,9 +1,10 @@
 //! Scans, computed columns, groups, unions and constant rows.
 
-use plan::{Aggregate, Expr, IndexHint, Operator, PipelineId, Scan, Sink, Source, Transfer};
+use plan::{Aggregate, Expr, IndexHint, PipelineId, Scan, Sink, Source, Transfer};
 use types::{ColumnId, DataType, SqlError, SqlResult};
 
 use super::distinct::two_levels;
+use super::groupjoin::Grouping;
 use super::sharing::{Canonical, Shared};
 use super::stream::Stream;
 use super::{Lowering, Reducer};
@@ -147,20 +148,19 @@ impl Lowering<'_> {
         }
         let stream = self.stream(&input, &below, &passed)?;
         let exported = reducers_of_groups(&stream, &keys);
-        let mut placed_keys = Vec::with_capacity(keys.len());
-        for (_, expr) in &keys {
-            placed_keys.push(self.place(expr, &stream)?);
-        }
-        let mut placed = Vec::with_capacity(aggregates.len());
-        for (_, aggregate) in &aggregates {
-            let mut aggregate = aggregate.clone();
-            for expr in aggregate.argument.iter_mut().chain(&mut aggregate.filter) {
-                *expr = self.place(expr, &stream)?;
-            }
-            placed.push(aggregate);
-        }
+        let placed_keys =
+            keys.iter().map(|it| self.place(&it.1, &stream)).collect::<SqlResult<Vec<_>>>()?;
+        let placed = self.place_all(&aggregates, &stream)?;
         let layout: Vec<Attr> =
             keys.iter().map(|it| it.0).chain(aggregates.iter().map(|it| it.0)).collect();
+        if canonical.is_none() {
+            let own = aggregates.iter().map(|it| it.0).zip(placed.iter().cloned()).collect();
+            let grouping = Grouping { attrs: &keys, keys: &placed_keys, aggregates: own, groups };
+            if let Some(how) = self.by_partner(&input, &stream, &grouping) {
+                let stream = self.group_by_partner(stream, &how, grouping);
+                return Ok(Stream { reducers: exported, ..stream });
+            }
+        }
         let id = self.group(stream, placed_keys, placed, groups);
         if let Some(canonical) =
             canonical.filter(|_| passed.iter().all(|it| it.share > WORTH_TESTING))
@@ -171,8 +171,23 @@ impl Lowering<'_> {
         Ok(Stream { reducers: exported, ..Stream::new(Source::Read(vec![id]), layout, groups) })
     }
 
+    /// Aggregates over a stream's layout.
+    fn place_all(
+        &self,
+        aggregates: &[(Attr, Aggregate)],
+        stream: &Stream,
+    ) -> SqlResult<Vec<Aggregate>> {
+        let mut placed: Vec<Aggregate> = aggregates.iter().map(|it| it.1.clone()).collect();
+        for aggregate in &mut placed {
+            for expr in aggregate.argument.iter_mut().chain(&mut aggregate.filter) {
+                *expr = self.place(expr, stream)?;
+            }
+        }
+        Ok(placed)
+    }
+
     /// Ends a stream in groups.
-    fn group(
+    pub(super) fn group(
         &mut self,
         stream: Stream,
         keys: Vec<Expr>,
@@ -223,7 +238,7 @@ impl Lowering<'_> {
     /// Adds an operator that needs no new columns.
     pub(super) fn filter(&self, stream: &mut Stream, predicate: &Expr) -> SqlResult<()> {
         let placed = self.place(predicate, stream)?;
-        stream.operators.push(Operator::Filter(placed));
+        stream.filter(placed);
         Ok(())
     }
 }

@@ -150,6 +150,7 @@ impl Lowering<'_> {
                 }
                 Step::Join { join, table } => {
                     let table = table.expect("invariant: all tables of a chain are built");
+                    stream.before_join = stream.layout.len();
                     self.probe(&mut stream, join, &table, &demand, false)?;
                 }
             }
@@ -209,11 +210,13 @@ impl Lowering<'_> {
         let unique = unique_keys(rel).iter().any(|it| it.is_subset(&on));
         let sink =
             Sink::HashBuild(HashBuild { keys: placed, payload: stored, unique, keep_null_keys });
-        // A table that keeps marks of its partners serves one join.
         let build = match self.same_build(&stream, &sink).filter(|_| shared) {
             Some(same) => same,
             None => self.finish(stream, sink),
         };
+        if !shared {
+            self.marked.push(build);
+        }
         Ok(Table { build, keys, payload, reducers })
     }
 
@@ -299,6 +302,7 @@ impl Lowering<'_> {
             residual,
             output,
             track_matches,
+            numbers: false,
         }));
         Ok(())
     }
@@ -398,6 +402,7 @@ impl Lowering<'_> {
             residual,
             output: places,
             track_matches: true,
+            numbers: false,
         }));
         stream.layout = output.to_vec();
         stream.rows = join.rows;

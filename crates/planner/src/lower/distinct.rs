@@ -40,7 +40,7 @@ pub(super) fn two_levels(
 
 /// What makes an aggregate of a group from those of its parts. Over no rows at all a sum of counts is NULL and not zero,
 /// which no group of a key can be; and a part of a sum must not leave its type where the whole would not.
-fn of_parts(aggregate: &Aggregate, keyed: bool) -> Option<AggregateFunction> {
+pub(super) fn of_parts(aggregate: &Aggregate, keyed: bool) -> Option<AggregateFunction> {
     let argument = aggregate.argument.as_ref().map(|it| it.data_type);
     match aggregate.function {
         _ if aggregate.distinct => None,

@@ -5,10 +5,11 @@ mod access;
 mod breakers;
 mod chain;
 mod distinct;
+mod groupjoin;
 mod sharing;
 mod stream;
 
-use plan::{Expr, ExprKind, Operator, OutputColumn, Pipeline, PipelineId, Plan, Sink, Source};
+use plan::{Expr, ExprKind, OutputColumn, Pipeline, PipelineId, Plan, Sink, Source};
 use types::{SqlError, SqlResult};
 
 use crate::logical::{Attr, AttrSet, Attribute, Query, Rel};
@@ -35,6 +36,8 @@ pub(crate) struct Lowering<'a> {
     shared: Vec<sharing::Shared>,
     /// The groupings with keys, for totals that they can give.
     groupings: Vec<sharing::Grouping<'a>>,
+    /// Hash tables that keep marks of partners: each serves one join, and its rows are read as they were stored.
+    marked: Vec<PipelineId>,
     /// Whether some table occurs twice, so that sharing is worth a look.
     repeats: bool,
 }
@@ -54,6 +57,7 @@ pub fn lower(query: &Query) -> SqlResult<Plan> {
         scalars: Vec::new(),
         shared: Vec::new(),
         groupings: Vec::new(),
+        marked: Vec::new(),
         repeats: tables.len() < count,
     };
     if this.repeats {
@@ -148,7 +152,7 @@ impl Lowering<'_> {
                 let mut stream = self.stream(input, &below, reducers)?;
                 for predicate in predicates {
                     let placed = self.place(predicate, &stream)?;
-                    stream.operators.push(Operator::Filter(placed));
+                    stream.filter(placed);
                 }
                 stream.rows = rel.rows();
                 Ok(stream)
@@ -162,14 +166,22 @@ impl Lowering<'_> {
                 let mut below = required.clone();
                 keys.iter().for_each(|it| below.add_expr(&it.expr));
                 let passed = if limit.is_none() && *offset == 0 { reducers } else { &[] };
-                let stream = self.stream(input, &below, passed)?;
+                let mut stream = self.stream(input, &below, passed)?;
                 let mut placed = Vec::with_capacity(keys.len());
                 for key in keys {
                     let expr = self.place(&key.expr, &stream)?;
                     placed.push(plan::SortKey { expr, ..*key });
                 }
+                // What the order does not need is fetched for the rows that are wanted alone.
+                let later =
+                    limit.and_then(|_| stream.fetch_later(placed.iter().map(|it| &it.expr)));
                 let sink = Sink::Sort { keys: placed, offset: *offset, limit: *limit };
-                Ok(self.read_back(stream, sink, rel.rows()))
+                let mut sorted = self.read_back(stream, sink, rel.rows());
+                if let Some((fetch, attrs)) = later {
+                    sorted.operators.push(fetch);
+                    sorted.layout.extend(attrs);
+                }
+                Ok(sorted)
             }
             Rel::Limit { input, offset, limit } => {
                 let stream = self.stream(input, required, &[])?;

@@ -165,7 +165,8 @@ impl Lowering<'_> {
     /// The pipeline that builds the same hash table from the same rows.
     pub(super) fn same_build(&self, stream: &Stream, sink: &Sink) -> Option<PipelineId> {
         let same = self.pipelines.iter().find(|it| {
-            it.sink == *sink && it.source == stream.source && it.operators == stream.operators
+            let same = it.source == stream.source && it.operators == stream.operators;
+            same && it.sink == *sink && !self.marked.contains(&it.id)
         })?;
         // Functions that give something else each time are equal to none, not even to themselves.
         let marks = |it: &Operator| matches!(it, Operator::Join(join) if join.track_matches);

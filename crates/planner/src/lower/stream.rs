@@ -1,6 +1,8 @@
 //! An open pipeline: a source, operators so far, and which attribute stands where.
 
-use plan::{Expr, ExprKind, Operator, Source};
+use std::collections::BTreeSet;
+
+use plan::{Expr, ExprKind, Fetch, Operator, Source};
 use types::{SqlError, SqlResult};
 
 use super::Reducer;
@@ -21,13 +23,15 @@ pub(crate) struct Stream {
     pub reducers: Vec<Reducer>,
     /// Expected rows.
     pub rows: f64,
+    /// Columns that come into its last join.
+    pub before_join: usize,
 }
 
 impl Stream {
     /// A pipeline that begins at a source.
     pub fn new(source: Source, layout: Vec<Attr>, rows: f64) -> Self {
         let (operators, aliases, reducers) = (Vec::new(), Vec::new(), Vec::new());
-        Self { source, operators, layout, aliases, reducers, rows }
+        Self { source, operators, layout, aliases, reducers, rows, before_join: 0 }
     }
 
     /// The column of an attribute, or of one that equals it.
@@ -57,6 +61,36 @@ impl Stream {
         }
         self.project(exprs, wanted.to_vec());
         Ok(())
+    }
+
+    /// Keeps rows for which a condition is TRUE, and asks that before what it does not need is fetched.
+    pub fn filter(&mut self, condition: Expr) {
+        let at = match self.operators.last() {
+            Some(Operator::Fetch(fetch)) if self.is_before(fetch, [&condition]) => 1,
+            _ => 0,
+        };
+        self.operators.insert(self.operators.len() - at, Operator::Filter(condition));
+    }
+
+    /// Takes out a fetch at the end that these expressions do not need, and the attributes that it adds.
+    pub fn fetch_later<'a>(
+        &mut self,
+        needed: impl IntoIterator<Item = &'a Expr>,
+    ) -> Option<(Operator, Vec<Attr>)> {
+        let Some(Operator::Fetch(fetch)) = self.operators.last() else { return None };
+        if !self.is_before(fetch, needed) {
+            return None;
+        }
+        let attrs = self.layout.split_off(self.layout.len() - fetch.payload.len());
+        self.operators.pop().map(|it| (it, attrs))
+    }
+
+    /// Whether expressions use nothing that the fetch at the end adds.
+    fn is_before<'a>(&self, fetch: &Fetch, exprs: impl IntoIterator<Item = &'a Expr>) -> bool {
+        let mut used = BTreeSet::new();
+        exprs.into_iter().for_each(|it| it.collect_columns(&mut used));
+        let width = self.layout.len() - fetch.payload.len();
+        used.iter().all(|it| *it < width)
     }
 
     /// Replaces the layout; drops what follows from a projection right before.

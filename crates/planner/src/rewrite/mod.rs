@@ -7,7 +7,7 @@ mod extremes;
 pub mod grouping;
 mod late;
 pub mod order;
-mod origin;
+pub mod origin;
 pub mod predicates;
 pub mod region;
 mod statistics;

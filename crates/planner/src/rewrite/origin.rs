@@ -8,7 +8,7 @@ use crate::logical::{Attr, Rel, RelJoin, ScanRel, bare};
 
 /// The scan, and its attribute, of which each value of `attr` in the rows of a relation is one. `None` where it is
 /// computed, or where an outer join may have made it NULL.
-pub(super) fn of(rel: &Rel, attr: Attr) -> Option<(&ScanRel, Attr)> {
+pub(crate) fn of(rel: &Rel, attr: Attr) -> Option<(&ScanRel, Attr)> {
     match rel {
         Rel::Scan(scan) => estimate::column(scan, attr).map(|_| (scan, attr)),
         Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } => {

@@ -161,6 +161,7 @@ fn join(kind: JoinKind, probe: &Layout, keys: &[usize], payload: usize) -> Join 
         residual: None,
         output: (0..probe.len() + beyond).collect(),
         track_matches: false,
+        numbers: false,
     }
 }
 
