@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use stdx::sync::Arc;
-use storage::{Column, Encoding};
+use storage::{Column, Encoding, head};
 use types::{DataType, SqlError, SqlResult, Value};
 
 use crate::{ColumnShape, Representation, TextVector, Values, Vector};
@@ -46,6 +46,23 @@ fn integer_value(value: i128, data_type: DataType) -> Value {
         DataType::Timestamp => Value::Timestamp(value as i64),
         DataType::Boolean => Value::Boolean(value != 0),
         _ => Value::Integer(value as i64),
+    }
+}
+
+/// The heads of texts that have no codes in their order, as integers of the same order; `None` of other values.
+pub(crate) fn heads(shape: &ColumnShape, values: &Values) -> Option<Vec<i64>> {
+    let signed = |head: u64| (head ^ 1 << 63) as i64;
+    match (values, &shape.representation) {
+        (Values::Text(texts), _) => {
+            Some((0..texts.len()).map(|row| signed(head(texts.bytes_at(row)))).collect())
+        }
+        (Values::Codes(positions), Representation::Codes(column)) => match &column.encoding {
+            Encoding::Plain(strings) => {
+                Some(positions.iter().map(|&it| signed(strings.head(it as usize))).collect())
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 

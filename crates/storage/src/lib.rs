@@ -54,7 +54,7 @@ pub use parquet::{append_parquet, load_parquet, parquet_schema};
 pub use part::{Part, Replica, Translation};
 pub use partition::Partitioning;
 pub use placement::Placement;
-pub use plain::{PlainStrings, PlainTexts};
+pub use plain::{PlainStrings, PlainTexts, head};
 pub use preference::{PlaceTarget, Preference, TableDesign, Wish};
 pub use schema::{ColumnSchema, arrow_type};
 pub use symbols::SymbolTable;

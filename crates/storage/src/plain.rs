@@ -45,6 +45,16 @@ impl PlainTexts {
         }
     }
 
+    /// The [`head`] of a row's text. Of a compressed text no more is read than that takes.
+    #[inline]
+    pub fn head(&self, row: usize) -> u64 {
+        let stored = self.stored.bytes_at(row);
+        match &self.symbols {
+            None => head(stored),
+            Some(symbols) => symbols.head(stored),
+        }
+    }
+
     /// The text of a row as bytes; past the end it is empty.
     #[inline]
     pub fn bytes_at(&self, row: usize) -> Cow<'_, [u8]> {
@@ -67,6 +77,18 @@ impl PlainTexts {
             Cow::Owned(bytes) => Cow::Owned(String::from_utf8(bytes).expect(WHOLE)),
         }
     }
+}
+
+/// The first eight bytes of a text as a number, zeros behind its end. Of two texts the one with the lesser head comes
+/// first; equal heads tell nothing.
+#[inline]
+pub fn head(text: &[u8]) -> u64 {
+    if let Some(head) = text.first_chunk() {
+        return u64::from_be_bytes(*head);
+    }
+    let mut head = [0; 8];
+    head[..text.len()].copy_from_slice(text);
+    u64::from_be_bytes(head)
 }
 
 const WHOLE: &str = "invariant: only whole texts are stored";
@@ -100,12 +122,29 @@ impl PlainStrings {
         self.find(row).map_or(Cow::Borrowed(""), |(texts, row)| texts.get(row))
     }
 
+    /// Appends the first `bytes` bytes of a row's text, and maybe some of those behind them.
+    #[inline]
+    pub fn append_first(&self, row: usize, bytes: usize, out: &mut Vec<u8>) {
+        let Some((texts, row)) = self.find(row) else { return };
+        let stored = texts.stored.bytes_at(row);
+        match &texts.symbols {
+            None => out.extend_from_slice(&stored[..stored.len().min(bytes)]),
+            Some(symbols) => symbols.append_first(stored, bytes, out),
+        }
+    }
+
     /// Appends the text of a row.
     #[inline]
     pub fn append(&self, row: usize, out: &mut Vec<u8>) {
         if let Some((texts, row)) = self.find(row) {
             texts.append(row, out);
         }
+    }
+
+    /// The [`head`] of a row's text.
+    #[inline]
+    pub fn head(&self, row: usize) -> u64 {
+        self.find(row).map_or(0, |(texts, row)| texts.head(row))
     }
 
     /// The bytes of a row as they are stored.

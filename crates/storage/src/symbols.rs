@@ -46,14 +46,45 @@ impl SymbolTable {
         &self.sample
     }
 
+    /// The [`head`](crate::head) of the text that a compressed one stands for.
+    #[inline]
+    pub fn head(&self, compressed: &[u8]) -> u64 {
+        let (mut head, mut filled) = (0, 0);
+        let mut codes = compressed.iter();
+        while filled < 8
+            && let Some(&code) = codes.next()
+        {
+            // Behind a symbol come zeros, and what does not fit is shifted out.
+            let (symbol, length) = match code {
+                Self::ESCAPE => (codes.next().copied().unwrap_or_default().into(), 1),
+                _ => {
+                    let code = code as usize;
+                    (u64::from_le_bytes(self.symbols[code]), u32::from(self.lengths[code]))
+                }
+            };
+            head |= symbol << (8 * filled);
+            filled += length;
+        }
+        head.swap_bytes()
+    }
+
     /// Appends the bytes of a compressed text.
     #[inline]
     pub fn append(&self, compressed: &[u8], out: &mut Vec<u8>) {
+        self.append_first(compressed, usize::MAX, out);
+    }
+
+    /// Appends the first `bytes` bytes of a compressed text, and maybe some of those behind them.
+    #[inline]
+    pub fn append_first(&self, compressed: &[u8], bytes: usize, out: &mut Vec<u8>) {
         let mut at = out.len();
+        let end = at.saturating_add(bytes);
         // Whole symbols are written, so there must be room for eight bytes wherever one may begin.
-        out.resize(at + compressed.len() * 8, 0);
+        out.resize(at + compressed.len().min(bytes) * 8, 0);
         let mut codes = compressed.iter();
-        while let Some(&code) = codes.next() {
+        while at < end
+            && let Some(&code) = codes.next()
+        {
             if code == Self::ESCAPE {
                 out[at] = codes.next().copied().unwrap_or_default();
                 at += 1;
@@ -69,6 +100,7 @@ impl SymbolTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::head;
 
     #[test]
     fn texts_come_back_with_symbols_and_escapes() {
@@ -90,6 +122,11 @@ mod tests {
             out.truncate(6);
             table.append(&compressor.compress(text.as_bytes()), &mut out);
             assert_eq!(&out[6..], text.as_bytes());
+            let few = text.len().min(11);
+            out.truncate(6);
+            table.append_first(&compressor.compress(text.as_bytes()), few, &mut out);
+            assert!(text.as_bytes().starts_with(&out[6..]) && out.len() >= 6 + few);
+            assert_eq!(table.head(&compressor.compress(text.as_bytes())), head(text.as_bytes()));
         }
         assert_eq!(table.sample(), sample);
     }

@@ -2,10 +2,12 @@
 
 use std::cmp::Ordering;
 
+use storage::{Encoding, PlainStrings};
+
 use super::accumulator::{GroupRows, take};
 use super::{compare_codes, compare_floats};
 use crate::aggregate::key::empty_values_as_held;
-use crate::{Bitmap, ColumnShape, TextVector, Values, Vector};
+use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 
 /// Which value of a group is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +26,8 @@ pub struct Pick {
     shape: ColumnShape,
     /// Empty for text, which changes its length when it is replaced.
     values: Values,
+    /// Of positions of a plain column, the heads of their texts: they decide most comparisons. Else empty.
+    heads: Vec<u64>,
     texts: Vec<Box<str>>,
     seen: Vec<bool>,
     /// Whether every group so far has a value.
@@ -35,7 +39,8 @@ impl Pick {
     pub fn new(rule: Rule, shape: &ColumnShape) -> Self {
         let values = empty_values_as_held(shape);
         let (texts, seen) = (Vec::new(), Vec::new());
-        Self { rule, shape: shape.clone(), values, texts, seen, complete: true }
+        let heads = Vec::new();
+        Self { rule, shape: shape.clone(), values, heads, texts, seen, complete: true }
     }
 
     /// Makes room for groups.
@@ -49,6 +54,9 @@ impl Pick {
             Values::Bool(it) => it.resize(groups, false),
             Values::Text(_) => self.texts.resize(groups, "".into()),
         }
+        if self.plain().is_some() {
+            self.heads.resize(groups, 0);
+        }
     }
 
     /// The groups at some places, in that order.
@@ -61,6 +69,7 @@ impl Pick {
                 Values::Text(_) => self.values.clone(),
                 values => Vector::new(values.clone()).take(places).values,
             },
+            heads: if self.heads.is_empty() { Vec::new() } else { take(&self.heads, places) },
             texts: take(&self.texts, of_texts),
             seen: take(&self.seen, places),
             complete: self.complete,
@@ -100,15 +109,45 @@ impl Pick {
         }
     }
 
+    /// The texts of a plain column, of which the least or the greatest is wanted.
+    fn plain(&self) -> Option<&PlainStrings> {
+        match &self.shape.representation {
+            Representation::Codes(column) if self.rule != Rule::Any => match &column.encoding {
+                Encoding::Plain(strings) => Some(strings),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Offers positions of a plain column.
+    fn offer_positions(&mut self, pairs: impl Iterator<Item = (usize, usize)>, from: &[u32]) {
+        let Representation::Codes(column) = &self.shape.representation else { return };
+        let (Encoding::Plain(strings), Values::Codes(into)) = (&column.encoding, &mut self.values)
+        else {
+            return;
+        };
+        let wanted = if self.rule == Rule::Max { Ordering::Greater } else { Ordering::Less };
+        for (group, row) in pairs {
+            let (new, old) = (from[row], into[group]);
+            let head = strings.head(new as usize);
+            let whole = || compare_codes(&self.shape, new, old);
+            let is_better = || head.cmp(&self.heads[group]).then_with(whole) == wanted;
+            if !self.seen[group] || is_better() {
+                self.seen[group] = true;
+                (into[group], self.heads[group]) = (new, head);
+            }
+        }
+    }
+
     fn offer(&mut self, pairs: impl Iterator<Item = (usize, usize)>, from: &Values) {
-        let (rule, shape, seen) = (self.rule, &self.shape, &mut self.seen);
+        if let (Some(_), Values::Codes(from)) = (self.plain(), from) {
+            return self.offer_positions(pairs, from);
+        }
+        let (rule, seen) = (self.rule, &mut self.seen);
         match (&mut self.values, from) {
             (Values::Codes(into), Values::Codes(from)) => {
-                if shape.is_dictionary() {
-                    choose(rule, pairs, into, from, seen, |a, b| a.cmp(&b));
-                } else {
-                    choose(rule, pairs, into, from, seen, |a, b| compare_codes(shape, a, b));
-                }
+                choose(rule, pairs, into, from, seen, |a, b| a.cmp(&b));
             }
             (Values::I64(into), Values::I64(from)) => {
                 choose(rule, pairs, into, from, seen, |a, b| a.cmp(&b));
@@ -161,8 +200,7 @@ impl Pick {
     }
 }
 
-/// [`replace`] by a rule. Each rule has a loop of its own: comparing may mean to fetch two texts, and any value is as
-/// good as another without looking.
+/// [`replace`] by a rule. Each rule has a loop of its own: any value is as good as another without looking.
 #[inline]
 fn choose<T: Copy>(
     rule: Rule,

@@ -3,7 +3,7 @@
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::cast::cast;
-use super::node::{Facts, Kernel, Node, Texts, for_texts, push_text};
+use super::node::{Argument, Facts, Kernel, Node, Texts, compressed, for_texts, push_text};
 use crate::{Batch, ColumnShape, TextVector, Values, Vector};
 
 #[derive(Debug)]
@@ -56,9 +56,28 @@ fn byte_place(text: &[u8], character: usize) -> usize {
     text.iter().enumerate().filter(begins).nth(character).map_or(text.len(), |(place, _)| place)
 }
 
+impl Substring {
+    /// Of compressed texts, which are read no further than the last character that is taken.
+    fn of_compressed(&self, argument: &Argument<'_>) -> Option<Values> {
+        let (strings, positions) = compressed(argument, &self.operand.shape)?;
+        // A character has at most four bytes.
+        let reach = self.skip.saturating_add(self.take).saturating_mul(4);
+        let (mut out, mut bytes) = (TextVector::default(), Vec::new());
+        for &position in positions {
+            bytes.clear();
+            strings.append_first(position as usize, reach, &mut bytes);
+            push_text(&mut out, characters(&bytes, self.skip, self.take));
+        }
+        Some(Values::Text(out))
+    }
+}
+
 impl Kernel for Substring {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
         let argument = self.operand.argument(batch)?;
+        if let Some(out) = self.of_compressed(&argument) {
+            return Ok(Vector { values: out, validity: argument.validity().cloned() });
+        }
         let mut space = TextVector::default();
         let texts = Texts::of(&argument, &self.operand.shape, &mut space);
         let mut out = TextVector::default();
@@ -73,7 +92,13 @@ impl Kernel for Substring {
 
 #[cfg(test)]
 mod tests {
+    use plan::{Expr, ExprKind};
+    use stdx::sync::Arc;
+
     use super::*;
+    use crate::expression::Compiled;
+    use crate::scan::decode::shape;
+    use crate::testing::{compressed_texts, no_scalar};
 
     #[test]
     fn characters_not_bytes_are_counted() {
@@ -93,6 +118,31 @@ mod tests {
         ];
         for (text, skip, take, expected) in cases {
             assert_eq!(characters(text.as_bytes(), skip, take), expected.as_bytes(), "{text}");
+        }
+    }
+
+    #[test]
+    fn compressed_texts_are_read_as_far_as_characters_are_taken() {
+        let begin = ["ab", "\u{1f600}\u{e9}", "", "the end of it"];
+        let texts: Vec<String> =
+            (0..5000).map(|it| format!("{}{it}\u{e9} of the same", begin[it % 4])).collect();
+        let column = Arc::new(compressed_texts(&texts));
+        let layout = vec![shape(&column)];
+        let positions = Arc::new(Vector::new(Values::Codes((0..4096).collect())));
+        let batch = Batch { rows: 4096, columns: vec![positions], sequence: 0 };
+        for (start, length) in [(1, Some(3)), (2, Some(1)), (4, None), (-1, Some(4)), (40, Some(2))]
+        {
+            let operand = Box::new(Expr::column(0, DataType::Text));
+            let kind = ExprKind::Substring { operand, start, length };
+            let expr = Expr { kind, data_type: DataType::Text };
+            let compiled = Compiled::new(&expr, &layout, &no_scalar).unwrap();
+            let found = compiled.evaluate(&batch).unwrap();
+            let Values::Text(found) = &found.values else { panic!("no texts") };
+            let (skip, end) = ((start - 1).max(0), length.map_or(i64::MAX, |it| start - 1 + it));
+            for (row, text) in texts[..4096].iter().enumerate() {
+                let taken = text.chars().skip(skip as usize).take((end - skip).max(0) as usize);
+                assert_eq!(found.get(row), taken.collect::<String>(), "{text} {start} {length:?}");
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use storage::Encoding;
 
 use super::Cutoff;
 use crate::expression::Compiled;
-use crate::value::text_of;
+use crate::value::{heads, text_of};
 use crate::{Batch, ColumnShape, Representation, Values, Vector};
 use types::SqlResult;
 
@@ -121,19 +121,28 @@ impl KeyEncoder {
         Some(self.packed.as_ref()?.iter().sum())
     }
 
-    /// What tells of rows by their first key alone: when it is a number or the code of a text, and no later key can raise
-    /// an error.
+    /// What tells of rows by their first key alone: when it is a number or a text, and no later key can raise an error.
     pub fn cutoff(&self) -> Option<Cutoff> {
         let (first, later) = self.keys.split_first()?;
         let shape = first.key.shape();
-        let is_told = matches!(shape.representation, Representation::I64) || shape.is_dictionary();
+        let is_told = matches!(
+            shape.representation,
+            Representation::I64 | Representation::Codes(_) | Representation::Text
+        );
         let cutoff = Cutoff::new(first.descending, first.nulls_first);
         (is_told && !later.iter().any(|it| it.key.is_fallible())).then_some(cutoff)
     }
 
-    /// The first key of each row of a batch.
+    /// The first key of each row of a batch; of texts without codes their heads.
     pub fn first_keys(&self, batch: &Batch) -> SqlResult<Arc<Vector>> {
-        self.keys[0].key.evaluate(batch)
+        let first = &self.keys[0].key;
+        let column = first.evaluate(batch)?;
+        Ok(match heads(first.shape(), &column.values) {
+            Some(heads) => {
+                Arc::new(Vector { values: Values::I64(heads), validity: column.validity.clone() })
+            }
+            None => column,
+        })
     }
 
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vec<Arc<Vector>>> {

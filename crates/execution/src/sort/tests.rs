@@ -171,3 +171,17 @@ fn rows_that_come_best_last_replace_all_others() {
     let orders = [Order { column: 0, descending: true, nulls_first: false }];
     check(vec![Kind::Small.held(values(60_000), false)], &orders, (2, Some(7)), 1000, 2);
 }
+
+#[test]
+fn texts_whose_heads_are_equal_are_told_apart_by_the_rest() {
+    let texts = |head: &str| {
+        (0..60_000).map(|row| text(format!("{head}{:05}", row * 7919 % 60_000))).collect()
+    };
+    for (kind, head) in [(Kind::Unique, ""), (Kind::Unique, "the same "), (Kind::Text, "the same ")]
+    {
+        for descending in [false, true] {
+            let orders = [Order { column: 0, descending, nulls_first: false }];
+            check(vec![kind.held(texts(head), false)], &orders, (2, Some(7)), 1000, 2);
+        }
+    }
+}

@@ -13,6 +13,7 @@ use super::text_plain;
 use crate::dictionary::StringHeap;
 use crate::parallel::map;
 use crate::place::ColumnPlace;
+use crate::plain::head;
 use crate::{Column, Dictionary, Encoding, Parallel};
 
 /// Rows up to which a dictionary is always taken: code ranges are worth more than the bytes.
@@ -205,17 +206,6 @@ pub(crate) fn store_texts(
         }
     }
     Ok(StringHeap::new(ends, wide, bytes, texts.len(), used as u64))
-}
-
-/// The first eight bytes as a number of the same order.
-#[inline]
-pub(super) fn head(text: &[u8]) -> u64 {
-    if let Some(head) = text.first_chunk() {
-        return u64::from_be_bytes(*head);
-    }
-    let mut head = [0; 8];
-    head[..text.len()].copy_from_slice(text);
-    u64::from_be_bytes(head)
 }
 
 /// Which codes stand at rows that are not NULL.

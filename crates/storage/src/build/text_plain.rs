@@ -9,10 +9,10 @@ use super::ColumnBuild;
 use super::numbers::column;
 use super::pack::is_sorted;
 use super::piece::{Piece, PieceValues};
-use super::text::head;
 use super::text_compress::compress;
 use crate::dictionary::StringHeap;
 use crate::parallel::{for_each, map};
+use crate::plain::head;
 use crate::{BLOCK_ROWS, Column, Encoding, IndexVector, PlainStrings, PlainTexts, Zone};
 
 /// Ends of texts as they are stored: an offset in the heap.

@@ -149,11 +149,17 @@ fn many_groups_are_merged_by_partition() {
 
 #[test]
 fn stored_text_is_grouped_and_compared_by_value_also_without_a_dictionary() {
+    // The first eight bytes may decide, and may be equal.
+    ["", "the same head "].into_iter().for_each(plain_texts_that_begin_with);
+}
+
+fn plain_texts_that_begin_with(head: &str) {
     use storage::Encoding;
     let words = |it: &dyn Fn(usize) -> String| (0..6000).map(|row| text(it(row))).collect();
     let few: Vec<Value> = words(&|row| format!("w{}", row % 10));
-    let mut unique: Vec<Value> = words(&|row| format!("{:05}", row * 7919 % 6000));
-    unique[17] = text("00000");
+    let mut unique: Vec<Value> = words(&|row| format!("{head}{:05}", row * 7919 % 6000));
+    let (least, greatest) = (text(format!("{head}00000")), text(format!("{head}05999")));
+    unique[17] = least.clone();
     let samples = [Kind::Stored.held(few, false), Kind::Unique.held(unique, false)];
     let Representation::Codes(column) = &samples[1].shape.representation else {
         panic!("no codes")
@@ -164,8 +170,8 @@ fn stored_text_is_grouped_and_compared_by_value_also_without_a_dictionary() {
     let result = Query { keys: vec![0], aggregates }.run(&layout, &batches, 3).unwrap();
     let found = by_key(rows_of(&result.layout, &result.batches), 1);
     assert_eq!(found.len(), 10);
-    assert_eq!(found[&vec![token(&text("w0"))]][0], text("00000"));
-    assert!(found.values().any(|it| it[1] == text("05999")));
+    assert_eq!(found[&vec![token(&text("w0"))]][0], least);
+    assert!(found.values().any(|it| it[1] == greatest));
     let mut count = aggregate(Count, 1, DataType::BigInt);
     count.distinct = true;
     let query = Query { keys: vec![1], aggregates: vec![count] };
