@@ -4,7 +4,7 @@
 //! interval arithmetic, so that a decimal stays in 64 bits as long as it provably fits (DESIGN 6).
 
 use stdx::sync::Arc;
-use storage::Column;
+use storage::{Column, Encoding, PlainStrings};
 use types::DataType;
 
 /// How the values of a column are held in a vector.
@@ -45,13 +45,20 @@ impl ColumnShape {
     pub fn computed(data_type: DataType, nullable: bool) -> Self {
         Self { data_type, representation: Representation::of(data_type), bounds: None, nullable }
     }
-}
 
-impl ColumnShape {
     /// Whether values are codes of a dictionary, which are in the order of what they stand for.
     pub fn is_dictionary(&self) -> bool {
         matches!(&self.representation, Representation::Codes(column)
-            if matches!(column.encoding, storage::Encoding::Dictionary(_)))
+            if matches!(column.encoding, Encoding::Dictionary(_)))
+    }
+
+    /// The texts that values are positions of, when they are those of a plain column: in no order.
+    pub fn plain(&self) -> Option<&PlainStrings> {
+        let Representation::Codes(column) = &self.representation else { return None };
+        match &column.encoding {
+            Encoding::Plain(strings) => Some(strings),
+            _ => None,
+        }
     }
 }
 

@@ -52,16 +52,13 @@ fn integer_value(value: i128, data_type: DataType) -> Value {
 /// The heads of texts that have no codes in their order, as integers of the same order; `None` of other values.
 pub(crate) fn heads(shape: &ColumnShape, values: &Values) -> Option<Vec<i64>> {
     let signed = |head: u64| (head ^ 1 << 63) as i64;
-    match (values, &shape.representation) {
+    match (values, shape.plain()) {
         (Values::Text(texts), _) => {
             Some((0..texts.len()).map(|row| signed(head(texts.bytes_at(row)))).collect())
         }
-        (Values::Codes(positions), Representation::Codes(column)) => match &column.encoding {
-            Encoding::Plain(strings) => {
-                Some(positions.iter().map(|&it| signed(strings.head(it as usize))).collect())
-            }
-            _ => None,
-        },
+        (Values::Codes(positions), Some(strings)) => {
+            Some(positions.iter().map(|&it| signed(strings.head(it as usize))).collect())
+        }
         _ => None,
     }
 }

@@ -33,7 +33,7 @@ use crate::scan::PackedBlock;
 use crate::{Batch, Bitmap, ColumnShape, PerSlot, Rows, Sink, State, Team, Vector, WorkContext};
 
 pub(crate) use having::stands_alone;
-pub use order::{compare_codes, compare_floats};
+pub use order::compare_floats;
 
 use accumulator::{Accumulator, GroupRows, Rule};
 use distinct::DistinctSet;

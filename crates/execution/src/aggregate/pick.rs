@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use storage::{Encoding, PlainStrings};
+use storage::PlainStrings;
 
 use super::accumulator::{GroupRows, take};
-use super::{compare_codes, compare_floats};
+use super::compare_floats;
 use crate::aggregate::key::empty_values_as_held;
-use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
+use crate::{Bitmap, ColumnShape, TextVector, Values, Vector};
 
 /// Which value of a group is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +54,7 @@ impl Pick {
             Values::Bool(it) => it.resize(groups, false),
             Values::Text(_) => self.texts.resize(groups, "".into()),
         }
-        if self.plain().is_some() {
+        if compared_texts(self.rule, &self.shape).is_some() {
             self.heads.resize(groups, 0);
         }
     }
@@ -109,46 +109,15 @@ impl Pick {
         }
     }
 
-    /// The texts of a plain column, of which the least or the greatest is wanted.
-    fn plain(&self) -> Option<&PlainStrings> {
-        match &self.shape.representation {
-            Representation::Codes(column) if self.rule != Rule::Any => match &column.encoding {
-                Encoding::Plain(strings) => Some(strings),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// Offers positions of a plain column.
-    fn offer_positions(&mut self, pairs: impl Iterator<Item = (usize, usize)>, from: &[u32]) {
-        let Representation::Codes(column) = &self.shape.representation else { return };
-        let (Encoding::Plain(strings), Values::Codes(into)) = (&column.encoding, &mut self.values)
-        else {
-            return;
-        };
-        let wanted = if self.rule == Rule::Max { Ordering::Greater } else { Ordering::Less };
-        for (group, row) in pairs {
-            let (new, old) = (from[row], into[group]);
-            let head = strings.head(new as usize);
-            let whole = || compare_codes(&self.shape, new, old);
-            let is_better = || head.cmp(&self.heads[group]).then_with(whole) == wanted;
-            if !self.seen[group] || is_better() {
-                self.seen[group] = true;
-                (into[group], self.heads[group]) = (new, head);
-            }
-        }
-    }
-
     fn offer(&mut self, pairs: impl Iterator<Item = (usize, usize)>, from: &Values) {
-        if let (Some(_), Values::Codes(from)) = (self.plain(), from) {
-            return self.offer_positions(pairs, from);
-        }
         let (rule, seen) = (self.rule, &mut self.seen);
         match (&mut self.values, from) {
-            (Values::Codes(into), Values::Codes(from)) => {
-                choose(rule, pairs, into, from, seen, |a, b| a.cmp(&b));
-            }
+            (Values::Codes(into), Values::Codes(from)) => match compared_texts(rule, &self.shape) {
+                Some(texts) => {
+                    choose_texts(rule, pairs, (into, &mut self.heads), from, seen, texts);
+                }
+                None => choose(rule, pairs, into, from, seen, |a, b| a.cmp(&b)),
+            },
             (Values::I64(into), Values::I64(from)) => {
                 choose(rule, pairs, into, from, seen, |a, b| a.cmp(&b));
             }
@@ -197,6 +166,33 @@ impl Pick {
         let all = !self.seen.contains(&false);
         let validity = (!all).then(|| Bitmap::from_bits(self.seen.iter().copied()));
         Vector { values, validity }
+    }
+}
+
+/// The texts of a plain column, if their order decides.
+fn compared_texts(rule: Rule, shape: &ColumnShape) -> Option<&PlainStrings> {
+    shape.plain().filter(|_| rule != Rule::Any)
+}
+
+/// [`choose`] of positions of a plain column, with the heads of those that are chosen so far.
+fn choose_texts(
+    rule: Rule,
+    pairs: impl Iterator<Item = (usize, usize)>,
+    (into, heads): (&mut [u32], &mut [u64]),
+    from: &[u32],
+    seen: &mut [bool],
+    texts: &PlainStrings,
+) {
+    let wanted = if rule == Rule::Max { Ordering::Greater } else { Ordering::Less };
+    let text = |position: u32| texts.get(position as usize);
+    for (group, row) in pairs {
+        let (new, old) = (from[row], into[group]);
+        let head = texts.head(new as usize);
+        let whole = || text(new).as_bytes().cmp(text(old).as_bytes());
+        if !seen[group] || head.cmp(&heads[group]).then_with(whole) == wanted {
+            seen[group] = true;
+            (into[group], heads[group]) = (new, head);
+        }
     }
 }
 

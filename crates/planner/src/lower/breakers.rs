@@ -153,6 +153,7 @@ impl Lowering<'_> {
         let placed = self.place_all(&aggregates, &stream)?;
         let layout: Vec<Attr> =
             keys.iter().map(|it| it.0).chain(aggregates.iter().map(|it| it.0)).collect();
+        // Groups that may be shared with another occurrence of their tables are found in the usual way.
         if canonical.is_none() {
             let own = aggregates.iter().map(|it| it.0).zip(placed.iter().cloned()).collect();
             let grouping = Grouping { attrs: &keys, keys: &placed_keys, aggregates: own, groups };

@@ -147,6 +147,35 @@ fn many_groups_are_merged_by_partition() {
     }
 }
 
+/// Expected to fill a quarter of the domain, so that they are found through an array beyond the caches.
+#[test]
+fn many_scattered_groups_of_a_domain_are_counted_and_summed() {
+    let (rows, domain) = (400_000, 1 << 20);
+    let key = |row: i128| if row == 0 { domain - 1 } else { row * 7919 * 131 % domain / 2 * 2 };
+    let keys: Vec<i128> = (0..rows).map(key).collect();
+    let values: Vec<i128> = (0..rows).map(|row| row % 1000).collect();
+    let samples = [&keys, &values].map(|it| Kind::Small.held(decimals(it), false));
+    let (layout, batches) = batches(&samples, rows as usize, 4096);
+    let sum = aggregate(Sum, 1, DataType::Decimal { precision: 38, scale: 2 });
+    let query = Query { keys: vec![0], aggregates: vec![count_rows(), sum] };
+    let result = query.run(&layout, &batches, 3).unwrap();
+    let mut expected: HashMap<i128, (i64, i128)> = HashMap::new();
+    for (key, value) in keys.iter().zip(&values) {
+        let group = expected.entry(*key).or_default();
+        *group = (group.0 + 1, group.1 + value);
+    }
+    let found = by_key(rows_of(&result.layout, &result.batches), 1);
+    assert_eq!(found.len(), expected.len());
+    for (key, (count, unscaled)) in expected {
+        let row = &found[&vec![token(&Value::Decimal { unscaled: key, scale: 2 })]];
+        assert_eq!(
+            row[..],
+            [Value::Integer(count), Value::Decimal { unscaled, scale: 2 }],
+            "{key}"
+        );
+    }
+}
+
 #[test]
 fn stored_text_is_grouped_and_compared_by_value_also_without_a_dictionary() {
     // The first eight bytes may decide, and may be equal.

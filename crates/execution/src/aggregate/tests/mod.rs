@@ -61,7 +61,9 @@ impl Query {
         let specs = self.aggregates.iter().map(spec).collect();
         // Arguments and filters are named by place among all columns.
         let arguments = (0..layout.len()).map(compile).collect();
-        let mut sink = AggregateSink::new(keys, arguments, specs, slots)?;
+        // As a planner would that knows of no key that comes twice.
+        let rows: usize = batches.iter().map(|it| it.rows).sum();
+        let mut sink = AggregateSink::new(keys, arguments, specs, slots)?.expecting(rows as f64);
         if let Some(condition) = having {
             sink = sink.having(condition);
         }
