@@ -8,12 +8,14 @@
 
 pub mod explain;
 pub mod expression;
+pub mod function;
 mod parameters;
 pub mod pipeline;
 pub mod validate;
 
 pub use explain::{PipelineActuals, StepActuals};
 pub use expression::{ArrowFunction, BinaryOperator, DateField, Expr, ExprKind, UnaryOperator};
+pub use function::Function;
 pub use pipeline::{
     Aggregate, AggregateFunction, Fetch, HashBuild, IndexHint, Join, JoinKind, Operator,
     OutputColumn, Pipeline, PipelineId, Plan, Scan, Sink, SortKey, Source, Transfer,

@@ -1,0 +1,308 @@
+//! The scalar functions by id: what a call in a plan names.
+//!
+//! - Invariant: one list makes the variants, [`Function::ALL`], [`Function::name`] and [`Function::from_name`], so that
+//!   they cannot drift. Signatures and kernels live elsewhere; here nothing runs.
+//! - Invariant: a name is that of a plan, unique and stable. What a user may write, aliases included, is decided where
+//!   names are looked up.
+
+use std::fmt;
+
+/// Makes the enum and its lists from one table of variant, name and meaning.
+macro_rules! functions {
+    ($($(#[doc = $meaning:literal])+ $variant:ident = $name:literal,)+) => {
+        /// A scalar function. A NULL argument makes the result NULL unless the variant says otherwise.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Function {
+            $($(#[doc = $meaning])+ $variant,)+
+        }
+
+        impl Function {
+            /// All functions, in the order of the list.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// Its name in a plan: what SQL calls it, or, for an operator without a name, a word of ours.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// The function of exactly this name, as [`Function::name`] gives it.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+functions! {
+    // Numbers.
+    /// The absolute value.
+    Abs = "abs",
+    /// The inverse cosine, in radians.
+    Acos = "acos",
+    /// The inverse hyperbolic cosine.
+    Acosh = "acosh",
+    /// The inverse sine, in radians.
+    Asin = "asin",
+    /// The inverse hyperbolic sine.
+    Asinh = "asinh",
+    /// The inverse tangent, in radians.
+    Atan = "atan",
+    /// The angle of the point (second argument, first argument), in radians.
+    Atan2 = "atan2",
+    /// The inverse hyperbolic tangent.
+    Atanh = "atanh",
+    /// The cube root.
+    Cbrt = "cbrt",
+    /// The nearest whole number that is not less.
+    Ceil = "ceil",
+    /// The cosine of radians.
+    Cos = "cos",
+    /// The hyperbolic cosine.
+    Cosh = "cosh",
+    /// The cotangent of radians.
+    Cot = "cot",
+    /// Radians as degrees.
+    Degrees = "degrees",
+    /// The quotient of two exact numbers, cut towards zero to a whole number.
+    Div = "div",
+    /// e to the power of the argument.
+    Exp = "exp",
+    /// n!
+    Factorial = "factorial",
+    /// The nearest whole number that is not greater.
+    Floor = "floor",
+    /// The greatest common divisor.
+    Gcd = "gcd",
+    /// Whether a float is not a number.
+    IsNan = "isnan",
+    /// Whether a number is zero.
+    IsZero = "iszero",
+    /// The least common multiple.
+    Lcm = "lcm",
+    /// The natural logarithm.
+    Ln = "ln",
+    /// The logarithm to base 10 of one argument; of two, that of the second to the base of the first.
+    Log = "log",
+    /// The logarithm to base 10.
+    Log10 = "log10",
+    /// The logarithm to base 2.
+    Log2 = "log2",
+    /// The remainder of a division, with the sign of the dividend.
+    Mod = "mod",
+    /// The first argument, or the second where the first is not a number.
+    Nanvl = "nanvl",
+    /// The number pi.
+    Pi = "pi",
+    /// The first argument to the power of the second.
+    Power = "power",
+    /// Degrees as radians.
+    Radians = "radians",
+    /// A number from 0 (included) to 1 (excluded), drawn anew for each row.
+    Random = "random",
+    /// Rounded to so many digits after the point (0 when not given, negative: before it). Exact numbers round half away
+    /// from zero, floats without digits half to even.
+    Round = "round",
+    /// -1, 0 or 1.
+    Sign = "sign",
+    /// The sine of radians.
+    Sin = "sin",
+    /// The hyperbolic sine.
+    Sinh = "sinh",
+    /// The square root.
+    Sqrt = "sqrt",
+    /// The tangent of radians.
+    Tan = "tan",
+    /// The hyperbolic tangent.
+    Tanh = "tanh",
+    /// Cut towards zero to so many digits after the point (0 when not given, negative: before it).
+    Trunc = "trunc",
+
+    // Text.
+    /// The code point of the first character, 0 for the empty text.
+    Ascii = "ascii",
+    /// The length in bits.
+    BitLength = "bit_length",
+    /// Without the given characters (blanks when not given) at both ends.
+    Btrim = "btrim",
+    /// The length in characters; of CHAR(n) without trailing blanks.
+    CharacterLength = "character_length",
+    /// The character of a code point.
+    Chr = "chr",
+    /// All arguments as one text; NULL counts as the empty text. Never NULL.
+    Concat = "concat",
+    /// `||`: two texts as one; NULL when either is.
+    ConcatOperator = "concat_operator",
+    /// The arguments after the first as one text, with the first between them. Arguments that are NULL are left out;
+    /// NULL only when the separator is.
+    ConcatWs = "concat_ws",
+    /// Whether the second text is part of the first.
+    Contains = "contains",
+    /// Whether the first text ends with the second.
+    EndsWith = "ends_with",
+    /// The place, from 1, of a text in a list with commas; 0 when it is not there.
+    FindInSet = "find_in_set",
+    /// Words in lower case with a first letter in upper case.
+    Initcap = "initcap",
+    /// The first n characters; for a negative n all but the last -n.
+    Left = "left",
+    /// How many characters must be inserted, deleted or replaced to make one text of another.
+    Levenshtein = "levenshtein",
+    /// In lower case.
+    Lower = "lower",
+    /// Filled up on the left to a length with a text (a blank when not given), or cut on the right to it.
+    Lpad = "lpad",
+    /// Without the given characters (blanks when not given) at the left.
+    Ltrim = "ltrim",
+    /// The length in bytes.
+    OctetLength = "octet_length",
+    /// A text with a part replaced: text, replacement, first character, characters (those of the replacement when not
+    /// given).
+    Overlay = "overlay",
+    /// A text n times.
+    Repeat = "repeat",
+    /// A text with every occurrence of the second argument replaced by the third.
+    Replace = "replace",
+    /// Characters in the opposite order.
+    Reverse = "reverse",
+    /// The last n characters; for a negative n all but the first -n.
+    Right = "right",
+    /// Filled up on the right to a length with a text (a blank when not given), or cut on the right to it.
+    Rpad = "rpad",
+    /// Without the given characters (blanks when not given) at the right.
+    Rtrim = "rtrim",
+    /// The n-th field of a text cut at a separator; counted from the end when n is negative.
+    SplitPart = "split_part",
+    /// Whether the first text begins with the second.
+    StartsWith = "starts_with",
+    /// The place, in characters from 1, of the second text in the first; 0 when it is not there.
+    Strpos = "strpos",
+    /// A part of a text: text, first character from 1 (may be below), characters (all that follow when not given).
+    Substring = "substring",
+    /// What stands before the n-th separator; after it, counted from the end, when n is negative.
+    SubstringIndex = "substring_index",
+    /// A whole number in hexadecimal digits, two's complement.
+    ToHex = "to_hex",
+    /// Characters of the second argument become those at the same place of the third, or vanish where it is shorter.
+    Translate = "translate",
+    /// In upper case.
+    Upper = "upper",
+    /// A random UUID of version 4 as text, drawn anew for each row.
+    Uuid = "uuid",
+
+    // Patterns.
+    /// LIKE with any pattern: text, pattern, escape (one character, or the empty text for none), whether case does not
+    /// count. BOOLEAN.
+    Like = "like",
+    /// Whether a regular expression matches somewhere, `~`: text, pattern, flags (may be left out). BOOLEAN.
+    RegexLike = "regexp_like",
+    /// How often a regular expression matches: text, pattern, start, flags (the last two may be left out).
+    RegexpCount = "regexp_count",
+    /// The place of a match: text, pattern, start, n-th match, 1 for the place behind it, flags, subexpression (all but
+    /// two may be left out).
+    RegexpInstr = "regexp_instr",
+    /// A text with matches replaced: text, pattern, replacement, flags; or text, pattern, replacement, start, n-th match,
+    /// flags.
+    RegexpReplace = "regexp_replace",
+    /// The text of a match: text, pattern, start, n-th match, flags, subexpression (all but two may be left out). NULL
+    /// when there is none.
+    RegexpSubstr = "regexp_substr",
+
+    // Dates and times.
+    /// A date or timestamp plus months (INTEGER), days (INTEGER) and microseconds (BIGINT), in this order: a month that
+    /// is too short clamps the day. TIMESTAMP.
+    AddInterval = "add_interval",
+    /// The day at the start of the statement.
+    CurrentDate = "current_date",
+    /// A field of a date or timestamp, named by the first argument, as DOUBLE PRECISION.
+    DatePart = "date_part",
+    /// A date or timestamp cut to the unit that the first argument names. TIMESTAMP.
+    DateTrunc = "date_trunc",
+    /// A field of a date or timestamp, named by the first argument, as an exact number.
+    Extract = "extract",
+    /// The point of time so many seconds after 1970-01-01.
+    FromUnixtime = "from_unixtime",
+    /// The date of a year, month and day.
+    MakeDate = "make_date",
+    /// The point of time of a year, month, day, hour, minute and seconds with a fraction.
+    MakeTimestamp = "make_timestamp",
+    /// The point of time at the start of the statement, in UTC.
+    Now = "now",
+    /// A date or timestamp as text by a template.
+    ToChar = "to_char",
+    /// A text as a date: by a template, or as a date is written.
+    ToDate = "to_date",
+    /// A timestamp without its zone: as it is, since none has one.
+    ToLocalTime = "to_local_time",
+    /// Seconds since 1970-01-01, or a text (by a template, or as a timestamp is written), as a timestamp.
+    ToTimestamp = "to_timestamp",
+    /// Microseconds since 1970-01-01, or a text, as a timestamp.
+    ToTimestampMicros = "to_timestamp_micros",
+    /// Milliseconds since 1970-01-01, or a text, as a timestamp.
+    ToTimestampMillis = "to_timestamp_millis",
+    /// Nanoseconds since 1970-01-01, or a text, as a timestamp.
+    ToTimestampNanos = "to_timestamp_nanos",
+    /// Seconds since 1970-01-01, or a text, as a timestamp of whole seconds.
+    ToTimestampSeconds = "to_timestamp_seconds",
+    /// Whole seconds from 1970-01-01 to a date, timestamp, or text that spells one.
+    ToUnixtime = "to_unixtime",
+
+    // Choices.
+    /// The first argument that is not NULL.
+    Coalesce = "coalesce",
+    /// The greatest argument that is not NULL.
+    Greatest = "greatest",
+    /// The least argument that is not NULL.
+    Least = "least",
+    /// NULL where both arguments are equal, else the first.
+    Nullif = "nullif",
+    /// The first argument, or the second where the first is NULL.
+    Nvl = "nvl",
+    /// The second argument, or the third where the first is NULL.
+    Nvl2 = "nvl2",
+
+    // Types and the system.
+    /// The first argument cast to the type that a constant names in Arrow's words.
+    ArrowCast = "arrow_cast",
+    /// The metadata of an argument under a key: always NULL, since nothing has any.
+    ArrowMetadata = "arrow_metadata",
+    /// The first argument cast to the type that a constant names in Arrow's words; NULL where that fails.
+    ArrowTryCast = "arrow_try_cast",
+    /// What Arrow calls the type of the argument, which may be NULL.
+    ArrowTypeof = "arrow_typeof",
+    /// The first argument cast to the type of the second, which may be NULL.
+    CastToType = "cast_to_type",
+    /// Raises 21000: a subquery used as an expression has more than one row. Without arguments, of any type.
+    RaiseCardinality = "raise_cardinality",
+    /// The first argument cast to the type of the second, which may be NULL; NULL where the cast fails.
+    TryCastToType = "try_cast_to_type",
+    /// The name and version of the database.
+    Version = "version",
+    /// The first argument; the keys and values after it are for other readers of Arrow.
+    WithMetadata = "with_metadata",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_back_to_its_function() {
+        for &function in Function::ALL {
+            assert_eq!(Function::from_name(function.name()), Some(function));
+            assert_eq!(format!("{function:?}"), function.name());
+        }
+        assert_eq!(Function::from_name("ABS"), None, "names in plans are exact");
+        assert_eq!(Function::from_name("no_such_function"), None);
+    }
+}
