@@ -6,11 +6,13 @@
 //! - Invariant: pipelines stand in an order in which each can run once those before it are done.
 #![forbid(unsafe_code)]
 
+pub mod build;
 pub mod explain;
 pub mod expression;
 pub mod function;
 mod parameters;
 pub mod pipeline;
+pub mod relation;
 pub mod validate;
 
 pub use explain::{PipelineActuals, StepActuals};

@@ -1,34 +1,18 @@
-//! SQL to pipelines: parse, bind, order joins, cut into pipelines.
+//! The door to DataFusion: queries to relations, and on to plans.
 //!
-//! Key decision: DataFusion's logical crates parse, and bind what is not plain (module [`frontend`], the only one that
-//! knows them);
-//! everything that decides speed works on our own relations ([`logical`]), in the order
-//! `rewrite` (filters first, joins flattened into regions, group keys cut) -> `order` (dynamic programming on exact
-//! statistics) -> `lower` (pipelines, transfers).
-//!
-//! - Invariant: only `frontend` and `statement` name a type of DataFusion or its parser.
-//! - Invariant: a query that cannot be planned rightly is an error with a SQLSTATE, never a plan with a wrong answer.
-//! - Invariant: planning depends on the query and the catalog alone, so equal inputs give equal plans.
+//! - Invariant: only `frontend` names a type of DataFusion.
 #![forbid(unsafe_code)]
 
-pub mod design;
-pub mod estimate;
 pub mod frontend;
-pub mod logical;
-pub mod lower;
-pub mod rewrite;
-pub mod statement;
 
-pub use design::{
-    DesignClause, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause, PlacedItem,
+pub use binder::{
+    Arguments, ColumnDefinition, DesignClause, ExplainFormat, KeyDefinition, NodeClause,
+    NodeDemand, NodeRange, NodeWay, ParsedQuery, PartitionClause, PlacedItem, Statement,
     TableChange,
-};
-pub use statement::{
-    Arguments, ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement,
 };
 
 use plan::Plan;
-use types::{CatalogView, DataType, SqlError, SqlResult, Value};
+use types::{CatalogView, DataType, SqlResult, Value};
 
 /// A plan, and whether it may be used again.
 pub struct Planned {
@@ -57,18 +41,18 @@ impl Planner {
 
     /// Parses statements separated by semicolons.
     pub fn parse(&self, sql: &str) -> SqlResult<Vec<Statement>> {
-        frontend::parse::parse(sql)
+        binder::parse::parse(sql)
     }
 
     /// The files that a query names as tables (`FROM 'f.parquet'`), each once. The caller loads them and offers them in
     /// the catalog under exactly these names.
     pub fn files_in(&self, query: &ParsedQuery) -> Vec<String> {
-        frontend::parse::files_in(query)
+        binder::parse::files_in(query)
     }
 
     /// The file, when a query is no more than all columns and rows of one: such a file can be loaded as it is.
     pub fn whole_file(&self, query: &ParsedQuery) -> Option<String> {
-        frontend::parse::whole_file(query)
+        binder::parse::whole_file(query)
     }
 
     /// Plans a query on a picture of the tables.
@@ -78,7 +62,7 @@ impl Planner {
 
     /// How many parameters a statement has: the greatest number that it names.
     pub fn parameters_in(&self, statement: &Statement) -> SqlResult<usize> {
-        frontend::parameters::count(statement)
+        binder::parameters::count(statement)
     }
 
     /// The types of the parameters of a query: those declared, and what the surroundings tell of the others.
@@ -97,7 +81,7 @@ impl Planner {
         query: &ParsedQuery,
         values: &[(Value, Option<DataType>)],
     ) -> SqlResult<ParsedQuery> {
-        frontend::parameters::substitute(query, values)
+        binder::parameters::substitute(query, values)
     }
 
     /// Plans a query whose parameters have these types; they stay in the plan as [`plan::ExprKind::Parameter`].
@@ -107,14 +91,9 @@ impl Planner {
         parameters: &[Option<DataType>],
         catalog: &dyn CatalogView,
     ) -> SqlResult<Planned> {
-        let frontend::Bound { query: mut bound, is_stable } =
+        let frontend::Bound { query, is_stable } =
             self.frontend.bind(&query.0, parameters, catalog)?;
-        rewrite::optimise(&mut bound)?;
-        let plan = lower::lower(&bound)?;
-        if cfg!(debug_assertions) {
-            plan::validate(&plan)
-                .map_err(|it| SqlError::internal(format!("invalid plan: {it}")))?;
-        }
+        let plan = optimizer::plan(query)?;
         Ok(Planned { plan, is_stable })
     }
 }

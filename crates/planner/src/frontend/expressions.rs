@@ -4,6 +4,10 @@ use datafusion_common::arrow::datatypes::Field;
 use datafusion_common::{Column, DFSchema, ScalarValue};
 use datafusion_expr::expr::{Case, Like, Placeholder, ScalarFunction};
 use datafusion_expr::{BinaryExpr, Expr as DfExpr, ExprSchemable, Operator};
+use plan::build::{
+    boolean, cast, compare, either, in_list, negated, null, strip_exact_cast, strip_integer_cast,
+    strip_text_cast, unary,
+};
 use plan::{BinaryOperator, DateField, Expr, ExprKind, PipelineId, UnaryOperator};
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
@@ -11,7 +15,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use super::functions::{AddInterval, LibraryFunction};
 use super::translate::Translator;
 use super::types::{from_arrow, interval_parts, is_interval, value};
-use crate::logical::{Attr, ScalarQuery};
+use plan::relation::{Attr, ScalarQuery};
 
 /// The names that an expression may use.
 #[derive(Clone, Copy)]
@@ -20,21 +24,6 @@ pub struct Scope<'a> {
     pub schema: &'a DFSchema,
     /// The attribute of each field.
     pub attrs: &'a [Attr],
-}
-
-/// A Boolean expression.
-pub(super) fn boolean(kind: ExprKind) -> Expr {
-    Expr { kind, data_type: DataType::Boolean }
-}
-
-/// A Boolean expression of one operand.
-pub(super) fn unary(operator: UnaryOperator, operand: Expr) -> Expr {
-    boolean(ExprKind::Unary { operator, operand: Box::new(operand) })
-}
-
-/// NULL of a type.
-pub fn null(data_type: DataType) -> Expr {
-    Expr::literal(Value::Null, data_type)
 }
 
 impl Translator<'_> {
@@ -407,7 +396,7 @@ fn known_function(name: &str, arguments: &[Expr], data_type: DataType) -> Option
 
 /// A parameter, of the type that it was declared with or that its surroundings gave it.
 fn parameter(it: &Placeholder) -> SqlResult<Expr> {
-    let number = super::parameters::number(&it.id)?;
+    let number = ::binder::parameters::number(&it.id)?;
     let Some(field) = &it.field else {
         let message = format!("the type of parameter {} cannot be told", it.id);
         return Err(SqlError::new(SqlState("42P18"), message).with_hint(
@@ -421,219 +410,4 @@ fn parameter(it: &Placeholder) -> SqlResult<Expr> {
 /// A constant.
 pub fn literal(scalar: &ScalarValue) -> SqlResult<Expr> {
     Ok(Expr::literal(value(scalar)?, from_arrow(&scalar.data_type())?))
-}
-
-/// NOT, folded into what has a negation of its own.
-pub(super) fn negated(mut expr: Expr) -> Expr {
-    match &mut expr.kind {
-        ExprKind::InList { negated, .. } | ExprKind::Like { negated, .. } => {
-            *negated = !*negated;
-            expr
-        }
-        _ => unary(UnaryOperator::Not, expr),
-    }
-}
-
-/// A conversion, none where the type is held the same way.
-pub fn cast(expr: Expr, data_type: DataType) -> Expr {
-    if expr.data_type == data_type || (expr.data_type.is_text() && data_type == DataType::Text) {
-        return expr;
-    }
-    if let ExprKind::Literal(literal) = &expr.kind
-        && let Some(converted) = exact_literal(literal, data_type)
-    {
-        return Expr::literal(converted, data_type);
-    }
-    Expr { kind: ExprKind::Cast(Box::new(expr)), data_type }
-}
-
-/// The same exact number (or NULL) in another type, when that type holds it.
-fn exact_literal(value: &Value, data_type: DataType) -> Option<Value> {
-    let (mut unscaled, mut scale) = match value {
-        Value::Null => return Some(Value::Null),
-        Value::Integer(it) => (i128::from(*it), 0),
-        Value::Decimal { unscaled, scale } => (*unscaled, *scale),
-        _ => return None,
-    };
-    while scale > data_type.scale() && unscaled % 10 == 0 {
-        unscaled /= 10;
-        scale -= 1;
-    }
-    while scale < data_type.scale() {
-        unscaled = unscaled.checked_mul(10)?;
-        scale += 1;
-    }
-    let bound = match data_type {
-        DataType::SmallInt => i128::from(i16::MAX),
-        DataType::Integer => i128::from(i32::MAX),
-        DataType::BigInt => i128::from(i64::MAX),
-        DataType::Decimal { precision, .. } => 10i128.pow(u32::from(precision)) - 1,
-        _ => return None,
-    };
-    if scale != data_type.scale() || unscaled.checked_abs()? > bound {
-        return None;
-    }
-    Some(match data_type {
-        DataType::Decimal { .. } => Value::Decimal { unscaled, scale },
-        _ => Value::Integer(i64::try_from(unscaled).ok()?),
-    })
-}
-
-fn is_exact(data_type: DataType) -> bool {
-    data_type.is_integer() || matches!(data_type, DataType::Decimal { .. })
-}
-
-/// Digits before the point that a type can hold.
-fn whole_digits(data_type: DataType) -> u8 {
-    match data_type {
-        DataType::SmallInt => 5,
-        DataType::Integer => 10,
-        DataType::BigInt => 19,
-        DataType::Decimal { precision, scale } => precision - scale,
-        _ => 0,
-    }
-}
-
-/// Takes off a conversion between exact numbers that loses nothing: execution brings operands to one scale itself.
-pub fn strip_exact_cast(expr: Expr) -> Expr {
-    match expr.kind {
-        ExprKind::Cast(inner)
-            if is_exact(inner.data_type)
-                && is_exact(expr.data_type)
-                && inner.data_type.scale() <= expr.data_type.scale()
-                && whole_digits(inner.data_type) <= whole_digits(expr.data_type) =>
-        {
-            strip_exact_cast(*inner)
-        }
-        kind => Expr { kind, data_type: expr.data_type },
-    }
-}
-
-/// The same where the scale must stay, because the scale of a product is the sum of its factors'.
-pub(super) fn strip_integer_cast(expr: Expr) -> Expr {
-    match &expr.kind {
-        ExprKind::Cast(inner) if inner.data_type.scale() == expr.data_type.scale() => {
-            let scale = expr.data_type.scale();
-            let stripped = strip_exact_cast(expr.clone());
-            if stripped.data_type.scale() == scale { stripped } else { expr }
-        }
-        _ => expr,
-    }
-}
-
-fn strip_text_cast(expr: Expr) -> Expr {
-    match expr.kind {
-        ExprKind::Cast(inner) if inner.data_type.is_text() && expr.data_type.is_text() => {
-            strip_text_cast(*inner)
-        }
-        kind => Expr { kind, data_type: expr.data_type },
-    }
-}
-
-/// A comparison with the column bare wherever possible and the constant in the column's type.
-pub fn compare(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
-    let (left, right) = (strip_compared(left), strip_compared(right));
-    let (left, right) = (like_other(left, &right), right);
-    let right = like_other(right, &left);
-    // The constant stands on the right, so that execution finds the column on the left.
-    let is_literal = |it: &Expr| {
-        matches!(it.kind, ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Scalar(_))
-    };
-    if is_literal(&left) && !is_literal(&right) {
-        return Expr::predicate(operator.mirrored(), right, left);
-    }
-    Expr::predicate(operator, left, right)
-}
-
-/// Takes off a conversion that only adds digits after the point: comparing needs no room for the result.
-fn strip_compared(expr: Expr) -> Expr {
-    match expr.kind {
-        ExprKind::Cast(inner)
-            if is_exact(inner.data_type)
-                && matches!(expr.data_type, DataType::Decimal { .. })
-                && inner.data_type.scale() <= expr.data_type.scale() =>
-        {
-            strip_compared(*inner)
-        }
-        kind => strip_exact_cast(Expr { kind, data_type: expr.data_type }),
-    }
-}
-
-/// A constant in the type of the other operand where that holds it exactly.
-fn like_other(expr: Expr, other: &Expr) -> Expr {
-    match &expr.kind {
-        ExprKind::Literal(literal) if is_exact(other.data_type) => {
-            match exact_literal(literal, other.data_type) {
-                Some(converted) => Expr::literal(converted, other.data_type),
-                None => expr,
-            }
-        }
-        _ => expr,
-    }
-}
-
-/// OR; of equalities of one operand with constants a list, because DataFusion spells short lists out.
-pub(super) fn either(left: Expr, right: Expr) -> Expr {
-    let same = match (members(&left), members(&right)) {
-        (Some((a, _)), Some((b, _))) => a == b,
-        _ => false,
-    };
-    if !same {
-        return Expr::predicate(BinaryOperator::Or, left, right);
-    }
-    let (Some((operand, mut list)), Some((_, more))) = (members(&left), members(&right)) else {
-        return Expr::predicate(BinaryOperator::Or, left, right);
-    };
-    let operand = Box::new(operand.clone());
-    for value in more {
-        if !list.contains(&value) {
-            list.push(value);
-        }
-    }
-    boolean(ExprKind::InList { operand, list, negated: false })
-}
-
-/// The operand and the constants of `a = 1` or `a IN (1, 2)`.
-fn members(expr: &Expr) -> Option<(&Expr, Vec<Value>)> {
-    match &expr.kind {
-        ExprKind::InList { operand, list, negated: false } => Some((operand, list.clone())),
-        ExprKind::Binary { operator: BinaryOperator::Equal, left, right } => match &right.kind {
-            ExprKind::Literal(value)
-                if left.data_type == right.data_type
-                    || (left.data_type.is_text() && right.data_type.is_text()) =>
-            {
-                Some((left, vec![value.clone()]))
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Membership in a list: of constants one set, else equalities.
-pub(super) fn in_list(operand: Expr, list: Vec<Expr>, negated_list: bool) -> Expr {
-    let operand = strip_exact_cast(operand);
-    let mut values = Vec::with_capacity(list.len());
-    for item in &list {
-        let item = like_other(item.clone(), &operand);
-        match item.kind {
-            ExprKind::Literal(Value::Null) => values.push(Value::Null),
-            ExprKind::Literal(literal)
-                if item.data_type == operand.data_type
-                    || (item.data_type.is_text() && operand.data_type.is_text()) =>
-            {
-                values.push(literal);
-            }
-            _ => {
-                let any = list
-                    .into_iter()
-                    .map(|it| compare(BinaryOperator::Equal, operand.clone(), it))
-                    .reduce(|a, b| Expr::predicate(BinaryOperator::Or, a, b))
-                    .unwrap_or_else(|| Expr::literal(Value::Boolean(false), DataType::Boolean));
-                return if negated_list { negated(any) } else { any };
-            }
-        }
-    }
-    let kind = ExprKind::InList { operand: Box::new(operand), list: values, negated: negated_list };
-    boolean(kind)
 }

@@ -153,7 +153,7 @@ mod tests {
     use crate::Statement;
 
     fn names(sql: &str) -> Option<Vec<String>> {
-        let Statement::Query { query } = super::super::parse::parse(sql).unwrap().remove(0) else {
+        let Statement::Query { query } = binder::parse::parse(sql).unwrap().remove(0) else {
             panic!("{sql}")
         };
         let mut names: Vec<String> = names_in(&query.0)?.into_iter().collect();

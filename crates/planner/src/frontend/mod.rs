@@ -1,26 +1,20 @@
 //! The door to DataFusion: names, types, functions and subqueries are resolved here, and nothing of it leaves.
 //!
 //! Key decision (DESIGN 7): DataFusion parses. Plain statements, those of TPC-H among them, are then bound to
-//! [`crate::logical`] by `binder`. For all others DataFusion binds, coerces, folds constants and takes subqueries apart,
+//! [`plan::relation`] by `binder`. For all others DataFusion binds, coerces, folds constants and takes subqueries apart,
 //! and the result is translated at once. Replacing this module replaces DataFusion.
 
 mod average;
 mod binder;
 pub mod catalog;
 mod constants;
-mod dialect;
 pub mod errors;
 mod expressions;
-pub(crate) use expressions::{cast, null};
 mod functions;
-mod keys;
 mod mentioned;
 mod names;
-mod numa;
 pub mod parameters;
-pub mod parse;
 mod simple;
-mod steering;
 mod subqueries;
 mod translate;
 mod types;
@@ -48,7 +42,7 @@ use ::types::{CatalogView, DataType, SqlResult};
 use catalog::{Context, Library};
 use subqueries::Needs;
 
-use crate::logical::Query;
+use plan::relation::Query;
 
 /// A bound query.
 pub struct Bound {

@@ -9,9 +9,10 @@ use stdx::sync::Arc;
 use types::{SqlError, SqlResult, Value};
 
 use super::catalog::{Context, Source};
-use super::expressions::{Scope, cast, compare, strip_exact_cast};
+use super::expressions::Scope;
 use super::types::from_arrow;
-use crate::logical::{
+use plan::build::{cast, compare, strip_exact_cast};
+use plan::relation::{
     Attr, Attribute, JoinRel, Query, Rel, RelJoin, ScalarQuery, ScanRel, bare, split_conjunction,
 };
 

@@ -7,7 +7,7 @@ use types::DataType;
 use super::Binder;
 use super::scope::Scope;
 use super::tables::join;
-use crate::logical::{Rel, RelJoin, split_conjunction};
+use plan::relation::{Rel, RelJoin, split_conjunction};
 
 /// The conjuncts of a condition as it is written.
 fn conjuncts(mut condition: &ast::Expr) -> Vec<&ast::Expr> {

@@ -10,10 +10,10 @@ use super::numbers::{self, is_exact};
 use super::scope::{Meaning, Scope, is_named};
 use super::{Binder, constants};
 use crate::frontend::average::mean_of;
-use crate::frontend::expressions::{
+use plan::build::{
     boolean, cast, compare, either, in_list, negated, strip_exact_cast, strip_integer_cast, unary,
 };
-use crate::logical::bare;
+use plan::relation::bare;
 
 fn is_literal(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(_))

@@ -25,7 +25,7 @@ use datafusion_sql::sqlparser::ast;
 use plan::{Aggregate, Expr};
 use types::{CatalogView, DataType};
 
-use crate::logical::{Attr, Attribute, Query, Rel, ScalarQuery};
+use plan::relation::{Attr, Attribute, Query, Rel, ScalarQuery};
 use scope::{Scope, is_named, normal};
 
 /// Binds a query, if it is plain.

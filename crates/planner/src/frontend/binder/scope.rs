@@ -4,7 +4,7 @@ use datafusion_sql::sqlparser::ast::Ident;
 use stdx::sync::Arc;
 use types::TableInfo;
 
-use crate::logical::{Attr, Attribute};
+use plan::relation::{Attr, Attribute};
 
 /// The relations that a SELECT reads, and those of the query around it.
 pub(super) struct Scope<'s> {

@@ -5,7 +5,7 @@ use plan::{Aggregate, Expr, ExprKind, SortKey};
 
 use super::scope::{Meaning, Scope, is_named, normal};
 use super::{Answer, Binder, Calls, OutputColumn};
-use crate::logical::{Attr, AttrSet, Rel, bare, split_conjunction};
+use plan::relation::{Attr, AttrSet, Rel, bare, split_conjunction};
 
 type Keys = Vec<(Attr, Expr)>;
 

@@ -7,8 +7,8 @@ use plan::{AggregateFunction, BinaryOperator, Expr, ExprKind, PipelineId};
 use super::scope::Scope;
 use super::tables::join;
 use super::{Answer, Binder, Calls};
-use crate::frontend::expressions::compare;
-use crate::logical::{Attr, AttrSet, Rel, RelJoin, ScalarQuery, bare};
+use plan::build::compare;
+use plan::relation::{Attr, AttrSet, Rel, RelJoin, ScalarQuery, bare};
 
 impl<'a> Binder<'a> {
     /// Rows with (or without) a row of the subquery.

@@ -7,7 +7,7 @@ use plan::Expr;
 
 use super::Binder;
 use super::scope::{Columns, MadeColumn, Relation, Scope, is_named, normal};
-use crate::logical::{JoinRel, Rel, RelJoin, ScanRel, split_conjunction};
+use plan::relation::{JoinRel, Rel, RelJoin, ScanRel, split_conjunction};
 
 /// A join whose conjuncts are not split yet.
 pub(super) fn join(kind: RelJoin, left: Rel, right: Rel, residual: Vec<Expr>) -> JoinRel {

@@ -6,10 +6,11 @@ mod catalog;
 use catalog::Tpch;
 use datafusion_sql::sqlparser::ast;
 
-use super::super::{Frontend, parse};
+use super::super::Frontend;
 use super::bind;
-use crate::logical::Query;
 use crate::{Statement, lower, rewrite};
+use ::binder::parse;
+use plan::relation::Query;
 
 /// Output columns and plan.
 fn planned(mut query: Query) -> String {

@@ -1,0 +1,60 @@
+//! Keys and indexes in parsed text.
+
+use sqlparser::ast::{self, IndexColumn, TableConstraint};
+use types::SqlResult;
+
+use crate::parse::{ident, name, unsupported};
+use crate::statement::{KeyDefinition, Statement};
+
+/// The key that a column option declares, if it is one.
+pub(crate) fn of_column(
+    column: &ast::ColumnDef,
+    option: &ast::ColumnOptionDef,
+) -> Option<KeyDefinition> {
+    let primary = match &option.option {
+        ast::ColumnOption::PrimaryKey(_) => true,
+        ast::ColumnOption::Unique(_) => false,
+        _ => return None,
+    };
+    let columns = vec![ident(&column.name)];
+    Some(KeyDefinition { name: option.name.as_ref().map(ident), columns, primary })
+}
+
+/// The key that a constraint of a table declares.
+pub(crate) fn of_table(constraint: &TableConstraint) -> SqlResult<KeyDefinition> {
+    let (named, columns, primary) = match constraint {
+        TableConstraint::PrimaryKey(it) => (&it.name, &it.columns, true),
+        TableConstraint::Unique(it) => (&it.name, &it.columns, false),
+        other => return Err(unsupported(format!("the table constraint {other}"))),
+    };
+    let columns = columns.iter().map(column_name).collect::<SqlResult<_>>()?;
+    Ok(KeyDefinition { name: named.as_ref().map(ident), columns, primary })
+}
+
+fn column_name(column: &IndexColumn) -> SqlResult<String> {
+    match &column.column.expr {
+        ast::Expr::Identifier(it) => Ok(ident(it)),
+        other => Err(unsupported(format!("an index on the expression {other}"))),
+    }
+}
+
+/// CREATE INDEX.
+pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<Statement> {
+    if let Some(condition) = &index.predicate {
+        return Err(unsupported(format!("an index on the rows WHERE {condition} alone")));
+    }
+    if !index.include.is_empty() {
+        return Err(unsupported("an index that includes further columns"));
+    }
+    let [column] = &index.columns[..] else {
+        return Err(unsupported("an index on several columns")
+            .with_hint("a PRIMARY KEY or UNIQUE constraint may have several"));
+    };
+    Ok(Statement::CreateIndex {
+        name: index.name.as_ref().map(name),
+        table: name(&index.table_name),
+        column: column_name(column)?,
+        unique: index.unique,
+        if_not_exists: index.if_not_exists,
+    })
+}

@@ -1,0 +1,23 @@
+//! SQL text to statements, and queries to relations.
+//!
+//! Reading order: `parse` (text to [`Statement`]), `numa` (what the parser does not know: placement), `parameters`.
+//!
+//! - Invariant: only this crate names a type of the parser.
+#![forbid(unsafe_code)]
+
+pub mod design;
+mod dialect;
+mod keys;
+mod numa;
+pub mod parameters;
+pub mod parse;
+pub mod statement;
+mod steering;
+
+pub use design::{
+    DesignClause, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause, PlacedItem,
+    TableChange,
+};
+pub use statement::{
+    Arguments, ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement,
+};

@@ -1,0 +1,402 @@
+//! SQL text to statements.
+
+use std::ops::ControlFlow;
+
+use crate::dialect::Postgres;
+use sqlparser::ast::{self, ObjectName, ObjectType, Set, TableObject};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use types::{DataType, SqlError, SqlResult, SqlState};
+
+use crate::design::DesignClause;
+use crate::numa::{self, Recognised};
+use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement};
+use crate::{keys, parameters, steering};
+
+/// Parses statements separated by semicolons.
+pub fn parse(sql: &str) -> SqlResult<Vec<Statement>> {
+    let tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location();
+    let mut tokens = tokens.map_err(|it| syntax(&it.into()))?;
+    let mut statements = Vec::new();
+    if let [all @ .., last] = &tokens[..]
+        && last.token == Token::SemiColon
+    {
+        tokens.truncate(all.len());
+    }
+    if tokens.iter().any(|it| it.token == Token::SemiColon) {
+        for tokens in tokens.split(|it| it.token == Token::SemiColon) {
+            one(tokens.to_vec(), &mut statements)?;
+        }
+    } else {
+        one(tokens, &mut statements)?;
+    }
+    Ok(statements)
+}
+
+/// Parses one statement, or nothing but white space.
+fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlResult<()> {
+    if let Some(statement) = steering::alter_query(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    match numa::recognise(&tokens)? {
+        Recognised::Whole(statement) => statements.push(statement),
+        Recognised::Rest(tokens, design) => {
+            let parsed = parse_tokens(tokens)?;
+            statements.extend(parsed.into_iter().map(|it| it.with_design(&design)));
+        }
+        Recognised::Nothing => {
+            // The parser would step over each blank again and again; only in COPY it may be data.
+            let mut words = tokens.iter().map(|it| &it.token).filter(|it| !is_blank(it));
+            if matches!(words.next(), Some(Token::Word(it)) if it.keyword != Keyword::COPY) {
+                tokens.retain(|it| !is_blank(&it.token));
+            }
+            statements.extend(parse_tokens(tokens)?);
+        }
+    }
+    Ok(())
+}
+
+fn is_blank(token: &Token) -> bool {
+    matches!(token, Token::Whitespace(_))
+}
+
+fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
+    let mut parser = Parser::new(&Postgres).with_tokens_with_locations(tokens);
+    let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
+    statements.into_iter().map(statement).collect()
+}
+
+pub(crate) fn syntax(error: &ParserError) -> SqlError {
+    let text = match error {
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text.as_str(),
+        ParserError::RecursionLimitExceeded => {
+            return SqlError::new(
+                SqlState::PROGRAM_LIMIT_EXCEEDED,
+                "the statement is nested too deeply",
+            );
+        }
+    };
+    let (what, place) = match text.rsplit_once(" at Line: ") {
+        Some((what, place)) => (what, format!(" at line {}", place.replace("Column:", "column"))),
+        None => (text, String::new()),
+    };
+    let what = what.replace("Expected: ", "expected ").replace("found: EOF", "found the end");
+    SqlError::new(
+        SqlState::SYNTAX,
+        format!("syntax error{place}: {}", what.replace("found: ", "found ")),
+    )
+}
+
+pub(crate) fn unsupported(what: impl std::fmt::Display) -> SqlError {
+    SqlError::unsupported(format!("{what} is not supported"))
+}
+
+/// The name of a table: without quotes when it was quoted, in lower case when it was not.
+pub(crate) fn name(object: &ObjectName) -> String {
+    let parts = object.0.iter().filter_map(|it| it.as_ident()).map(ident);
+    parts.collect::<Vec<_>>().join(".")
+}
+
+pub(crate) fn ident(ident: &ast::Ident) -> String {
+    match ident.quote_style {
+        Some(_) => ident.value.clone(),
+        None => ident.value.to_lowercase(),
+    }
+}
+
+fn parsed(query: Box<ast::Query>) -> SqlResult<ParsedQuery> {
+    use ast::SetExpr::{Delete, Insert, Merge, Update};
+    match query.body.as_ref() {
+        Insert(_) | Update(_) | Delete(_) | Merge(_) => {
+            Err(unsupported("a statement that changes data inside a query"))
+        }
+        _ => Ok(ParsedQuery(query)),
+    }
+}
+
+fn statement(statement: ast::Statement) -> SqlResult<Statement> {
+    use ast::Statement as Ast;
+    match statement {
+        Ast::Query(query) => Ok(Statement::Query { query: parsed(query)? }),
+        Ast::Explain { analyze, statement, format, options, .. } => {
+            explain(analyze, *statement, format, options)
+        }
+        Ast::CreateTable(table) => create_table(table),
+        Ast::Drop { object_type: ObjectType::Table, if_exists, names, .. } => {
+            Ok(Statement::DropTable { names: names.iter().map(name).collect(), if_exists })
+        }
+        Ast::CreateIndex(index) => keys::create_index(&index),
+        Ast::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
+            Ok(Statement::DropIndex { names: names.iter().map(name).collect(), if_exists })
+        }
+        Ast::Prepare { name, data_types, statement } => prepare(&name, &data_types, *statement),
+        Ast::Execute { name: Some(name), parameters, .. } => {
+            let arguments = parameters::arguments(parameters)?;
+            Ok(Statement::Execute { name: self::name(&name), arguments })
+        }
+        Ast::Deallocate { name, .. } => {
+            let all = name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all");
+            Ok(Statement::Deallocate { name: (!all).then(|| ident(&name)) })
+        }
+        Ast::Insert(insert) => self::insert(insert),
+        Ast::Copy {
+            source,
+            to: false,
+            target: ast::CopyTarget::File { filename },
+            options,
+            ..
+        } => {
+            let ast::CopySource::Table { table_name, columns } = source else {
+                return Err(unsupported("COPY (query) FROM"));
+            };
+            Ok(Statement::CopyFrom {
+                table: name(&table_name),
+                columns: columns.iter().map(ident).collect(),
+                path: filename,
+                options: options.iter().map(copy_option).collect(),
+            })
+        }
+        Ast::Copy { to, .. } => {
+            Err(unsupported(if to { "COPY .. TO" } else { "COPY FROM anything but a file" }))
+        }
+        Ast::Set(Set::SingleAssignment { variable, values, .. }) => {
+            let texts: Vec<String> = values.iter().map(setting).collect();
+            let value = Some(texts.join(",")).filter(|it| !it.eq_ignore_ascii_case("default"));
+            Ok(Statement::Set { name: name(&variable), value })
+        }
+        Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
+            Ok(Statement::Kill { statement: id })
+        }
+        Ast::ShowVariable { variable } => {
+            Ok(Statement::Show { name: variable.iter().map(ident).collect::<Vec<_>>().join(".") })
+        }
+        other => {
+            let text = other.to_string();
+            let words: Vec<&str> = text
+                .split_whitespace()
+                .take(3)
+                .take_while(|it| it.chars().all(|it| it.is_ascii_uppercase()))
+                .collect();
+            Err(unsupported(words.join(" ")))
+        }
+    }
+}
+
+fn prepare(
+    name: &ast::Ident,
+    types: &[ast::DataType],
+    statement: ast::Statement,
+) -> SqlResult<Statement> {
+    let types = types.iter().map(data_type).collect::<SqlResult<_>>()?;
+    let statement = self::statement(statement)?;
+    if parameters::query_of(&statement).is_none() {
+        return Err(SqlError::new(SqlState::SYNTAX, "PREPARE takes a query or an INSERT"));
+    }
+    Ok(Statement::Prepare { name: ident(name), types, statement: Box::new(statement) })
+}
+
+fn setting(value: &ast::Expr) -> String {
+    match value {
+        ast::Expr::Value(it) => match &it.value {
+            ast::Value::SingleQuotedString(text) => text.clone(),
+            other => other.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+fn explain(
+    mut analyze: bool,
+    inner: ast::Statement,
+    format: Option<ast::AnalyzeFormatKind>,
+    options: Option<Vec<ast::UtilityOption>>,
+) -> SqlResult<Statement> {
+    let mut wanted = format.map(|it| it.to_string().replace('=', " ").to_lowercase());
+    for option in options.into_iter().flatten() {
+        let argument = option.arg.as_ref().map(|it| setting(it).to_lowercase());
+        match option.name.value.to_lowercase().as_str() {
+            "analyze" => analyze = !matches!(argument.as_deref(), Some("false" | "off" | "0")),
+            "format" => wanted = argument,
+            _ => {}
+        }
+    }
+    let format = match wanted.as_deref().map(|it| it.trim_start_matches("format ").trim()) {
+        None | Some("text") => ExplainFormat::Text,
+        Some("json") => ExplainFormat::Json,
+        Some(other) => {
+            return Err(SqlError::new(
+                SqlState::INVALID_PARAMETER,
+                format!("EXPLAIN does not know the format {other}"),
+            )
+            .with_hint("the formats are text and json"));
+        }
+    };
+    match inner {
+        ast::Statement::Query(query) => {
+            Ok(Statement::Explain { analyze, format, query: parsed(query)? })
+        }
+        _ => Err(unsupported("EXPLAIN of anything but a query")),
+    }
+}
+
+fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
+    let (or_replace, if_not_exists) = (table.or_replace, table.if_not_exists);
+    if table.temporary {
+        return Err(unsupported("CREATE TEMPORARY TABLE"));
+    }
+    if let Some(query) = table.query {
+        return Ok(Statement::CreateTableAs {
+            name: name(&table.name),
+            columns: table.columns.iter().map(|it| ident(&it.name)).collect(),
+            query: parsed(query)?,
+            if_not_exists,
+            or_replace,
+            design: DesignClause::default(),
+        });
+    }
+    if or_replace {
+        return Err(unsupported("CREATE OR REPLACE TABLE without AS"));
+    }
+    let columns = table.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
+    let options = table.columns.iter().flat_map(|it| it.options.iter().map(move |o| (it, o)));
+    let mut keys: Vec<KeyDefinition> =
+        options.filter_map(|(column, option)| keys::of_column(column, option)).collect();
+    for constraint in &table.constraints {
+        keys.push(keys::of_table(constraint)?);
+    }
+    let (name, design) = (name(&table.name), DesignClause::default());
+    Ok(Statement::CreateTable { name, columns, keys, if_not_exists, design })
+}
+
+fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
+    let mut nullable = true;
+    for option in &column.options {
+        match &option.option {
+            ast::ColumnOption::Null => nullable = true,
+            ast::ColumnOption::NotNull | ast::ColumnOption::PrimaryKey(_) => nullable = false,
+            ast::ColumnOption::Unique(_) => {}
+            other => return Err(unsupported(format!("the column option {other}"))),
+        }
+    }
+    Ok(ColumnDefinition {
+        name: ident(&column.name),
+        data_type: data_type(&column.data_type)?,
+        nullable,
+    })
+}
+
+/// The type that SQL text names.
+pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
+    use ast::DataType as Sql;
+    let length = |length: &Option<ast::CharacterLength>| match length {
+        Some(ast::CharacterLength::IntegerLength { length, .. }) => u32::try_from(*length).ok(),
+        _ => None,
+    };
+    Ok(match sql {
+        Sql::Boolean | Sql::Bool => DataType::Boolean,
+        Sql::SmallInt(_) | Sql::Int2(_) => DataType::SmallInt,
+        Sql::Int(_) | Sql::Integer(_) | Sql::Int4(_) => DataType::Integer,
+        Sql::BigInt(_) | Sql::Int8(_) => DataType::BigInt,
+        Sql::Real | Sql::Float4 => DataType::Real,
+        Sql::Double(_) | Sql::DoublePrecision | Sql::Float8 | Sql::Float(_) => DataType::Double,
+        Sql::Decimal(it) | Sql::Numeric(it) | Sql::Dec(it) => return decimal(it),
+        Sql::Date => DataType::Date,
+        Sql::Timestamp(_, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
+            DataType::Timestamp
+        }
+        Sql::Char(it) | Sql::Character(it) => DataType::Char(length(it).unwrap_or(1)),
+        Sql::Varchar(it) | Sql::CharVarying(it) | Sql::CharacterVarying(it) => {
+            length(it).map_or(DataType::Text, DataType::Varchar)
+        }
+        Sql::Text | Sql::String(_) => DataType::Text,
+        other => {
+            return Err(unsupported(format!("the type {other}")).with_hint(
+                "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, \
+                 DECIMAL(p,s), DATE, TIMESTAMP, CHAR(n), VARCHAR(n) and TEXT",
+            ));
+        }
+    })
+}
+
+fn decimal(info: &ast::ExactNumberInfo) -> SqlResult<DataType> {
+    let (precision, scale) = match info {
+        ast::ExactNumberInfo::None => (38, 10),
+        ast::ExactNumberInfo::Precision(precision) => (*precision, 0),
+        ast::ExactNumberInfo::PrecisionAndScale(precision, scale) => (*precision, *scale),
+    };
+    match (u8::try_from(precision), u8::try_from(scale)) {
+        (Ok(precision @ 1..=38), Ok(scale)) if scale <= precision => {
+            Ok(DataType::Decimal { precision, scale })
+        }
+        _ => Err(SqlError::new(
+            SqlState::INVALID_PARAMETER,
+            format!(
+                "DECIMAL({precision},{scale}) must have 1 to 38 digits, and no more after the point than in all"
+            ),
+        )),
+    }
+}
+
+fn insert(insert: ast::Insert) -> SqlResult<Statement> {
+    let TableObject::TableName(table) = &insert.table else {
+        return Err(unsupported("INSERT into anything but a table"));
+    };
+    if insert.on.is_some() {
+        return Err(unsupported("INSERT .. ON CONFLICT"));
+    }
+    if insert.returning.is_some() {
+        return Err(unsupported("INSERT .. RETURNING"));
+    }
+    let Some(query) = insert.source else {
+        return Err(unsupported("INSERT .. DEFAULT VALUES"));
+    };
+    Ok(Statement::Insert {
+        table: name(table),
+        columns: insert.columns.iter().map(name).collect(),
+        query: parsed(query)?,
+    })
+}
+
+fn copy_option(option: &ast::CopyOption) -> (String, String) {
+    use ast::CopyOption::*;
+    match option {
+        Format(it) => ("format".to_owned(), it.value.to_lowercase()),
+        Delimiter(it) => ("delimiter".to_owned(), it.to_string()),
+        Null(it) => ("null".to_owned(), it.clone()),
+        Header(it) => ("header".to_owned(), it.to_string()),
+        Quote(it) => ("quote".to_owned(), it.to_string()),
+        Escape(it) => ("escape".to_owned(), it.to_string()),
+        Encoding(it) => ("encoding".to_owned(), it.clone()),
+        other => {
+            let text = other.to_string();
+            let (name, value) = text.split_once(' ').unwrap_or((&text, "true"));
+            (name.to_lowercase(), value.to_owned())
+        }
+    }
+}
+
+/// The files that a query names as tables.
+pub fn files_in(query: &ParsedQuery) -> Vec<String> {
+    let mut files = Vec::new();
+    let _ = ast::visit_relations(&query.0, |relation: &ObjectName| {
+        if let [part] = relation.0.as_slice()
+            && let Some(ident) = part.as_ident()
+            && ident.quote_style == Some('\'')
+            && !files.contains(&ident.value)
+        {
+            files.push(ident.value.clone());
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    files
+}
+
+/// The file, when a query is `SELECT * FROM 'file'` and no more.
+pub fn whole_file(query: &ParsedQuery) -> Option<String> {
+    let mut files = files_in(query);
+    let file = files.pop().filter(|_| files.is_empty())?;
+    // The parser prints every query in one way, so whatever else the query has would show.
+    (query.to_string() == format!("SELECT * FROM '{}'", file.replace('\'', "''"))).then_some(file)
+}

@@ -1,0 +1,229 @@
+//! Statements as data, after parsing and before binding.
+
+use std::fmt;
+
+use sqlparser::ast;
+use types::{DataType, Value};
+
+use crate::design::{DesignClause, TableChange};
+
+/// A parsed query; opaque, because its form belongs to the parser.
+#[derive(Clone, PartialEq)]
+pub struct ParsedQuery(pub Box<ast::Query>);
+
+impl fmt::Debug for ParsedQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Display for ParsedQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A statement.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Statement {
+    /// SELECT, VALUES, WITH.
+    Query {
+        /// The query.
+        query: ParsedQuery,
+    },
+    /// EXPLAIN of a query.
+    Explain {
+        /// Whether to run it and show what happened.
+        analyze: bool,
+        /// How to print.
+        format: ExplainFormat,
+        /// The query.
+        query: ParsedQuery,
+    },
+    /// CREATE TABLE with columns.
+    CreateTable {
+        /// The table.
+        name: String,
+        /// Its columns.
+        columns: Vec<ColumnDefinition>,
+        /// Its keys.
+        keys: Vec<KeyDefinition>,
+        /// Whether an existing table is no error.
+        if_not_exists: bool,
+        /// How it is cut and placed.
+        design: DesignClause,
+    },
+    /// CREATE INDEX.
+    CreateIndex {
+        /// Its name, made from the table's and the column's when not given.
+        name: Option<String>,
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// Whether no two rows may hold one value.
+        unique: bool,
+        /// Whether an existing index is no error.
+        if_not_exists: bool,
+    },
+    /// DROP INDEX.
+    DropIndex {
+        /// The indexes.
+        names: Vec<String>,
+        /// Whether a missing index is no error.
+        if_exists: bool,
+    },
+    /// PREPARE.
+    Prepare {
+        /// What it is called.
+        name: String,
+        /// The types of its first parameters.
+        types: Vec<DataType>,
+        /// What it does.
+        statement: Box<Statement>,
+    },
+    /// EXECUTE of a prepared statement.
+    Execute {
+        /// The prepared statement.
+        name: String,
+        /// The values of its parameters.
+        arguments: Arguments,
+    },
+    /// DEALLOCATE.
+    Deallocate {
+        /// The prepared statement; all when not given.
+        name: Option<String>,
+    },
+    /// CREATE TABLE AS.
+    CreateTableAs {
+        /// The table.
+        name: String,
+        /// Names of its columns when they are not the query's.
+        columns: Vec<String>,
+        /// Its rows.
+        query: ParsedQuery,
+        /// Whether an existing table is no error.
+        if_not_exists: bool,
+        /// Whether an existing table is replaced.
+        or_replace: bool,
+        /// How it is cut and placed.
+        design: DesignClause,
+    },
+    /// ALTER TABLE.
+    AlterTable {
+        /// The table.
+        table: String,
+        /// What is done.
+        change: TableChange,
+    },
+    /// CALL of a procedure.
+    Call {
+        /// The procedure, with its schema.
+        procedure: String,
+        /// What it is given, as text.
+        arguments: Vec<String>,
+    },
+    /// DROP TABLE.
+    DropTable {
+        /// The tables.
+        names: Vec<String>,
+        /// Whether a missing table is no error.
+        if_exists: bool,
+    },
+    /// INSERT of the rows of a query, VALUES included.
+    Insert {
+        /// The table.
+        table: String,
+        /// The columns that the query's columns go to; all in order when empty.
+        columns: Vec<String>,
+        /// The rows.
+        query: ParsedQuery,
+    },
+    /// COPY table FROM a file.
+    CopyFrom {
+        /// The table.
+        table: String,
+        /// The columns that the file's columns go to; all in order when empty.
+        columns: Vec<String>,
+        /// The file.
+        path: String,
+        /// Options by lower-case name.
+        options: Vec<(String, String)>,
+    },
+    /// SET of a setting.
+    Set {
+        /// The setting.
+        name: String,
+        /// Its value as text, `None` for DEFAULT.
+        value: Option<String>,
+    },
+    /// KILL of a statement that is under way.
+    Kill {
+        /// Its number.
+        statement: u64,
+    },
+    /// ALTER QUERY: another setting for a statement that is under way.
+    AlterQuery {
+        /// Its number.
+        statement: u64,
+        /// The setting.
+        name: String,
+        /// Its value as text.
+        value: String,
+    },
+    /// SHOW of a setting.
+    Show {
+        /// The setting; `all` for all.
+        name: String,
+    },
+}
+
+impl Statement {
+    /// A CREATE TABLE with what was said about parts and nodes; anything else as it is.
+    pub(crate) fn with_design(mut self, said: &DesignClause) -> Self {
+        if let Self::CreateTable { design, .. } | Self::CreateTableAs { design, .. } = &mut self {
+            design.clone_from(said);
+        }
+        self
+    }
+}
+
+/// What EXECUTE gives to the parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Arguments {
+    /// Constants.
+    Values(Vec<Value>),
+    /// A query of one row.
+    Query(ParsedQuery),
+}
+
+/// PRIMARY KEY or UNIQUE of CREATE TABLE.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeyDefinition {
+    /// The name of the constraint, made from the table's and the columns' when not given.
+    pub name: Option<String>,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// Whether it is the primary key.
+    pub primary: bool,
+}
+
+/// How EXPLAIN prints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExplainFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// A column of CREATE TABLE.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ColumnDefinition {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may hold NULL.
+    pub nullable: bool,
+}

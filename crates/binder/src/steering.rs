@@ -1,0 +1,55 @@
+//! ALTER QUERY, which the parser does not know: `ALTER QUERY 7 PRIORITY 5` and `ALTER QUERY 7 SET stealing = none`.
+
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::statement::Statement;
+
+/// The statement, if the tokens are an ALTER QUERY.
+pub(crate) fn alter_query(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
+    let mut words = tokens.iter().filter(|it| !matches!(it.token, Token::Whitespace(_))).peekable();
+    let mut is = |word: &str| words.next_if(|it| is_word(&it.token, word)).is_some();
+    if !(is("alter") && is("query")) {
+        return Ok(None);
+    }
+    let number = match words.next().map(|it| &it.token) {
+        Some(Token::Number(text, _)) => text.parse().ok(),
+        _ => None,
+    };
+    let statement = number.ok_or_else(|| expected("the number of a query"))?;
+    let name = match words.next() {
+        Some(it) if is_word(&it.token, "priority") => "priority".to_owned(),
+        Some(it) if is_word(&it.token, "set") => match words.next().map(|it| &it.token) {
+            Some(Token::Word(name)) => {
+                let sign = |it: &&TokenWithSpan| it.token == Token::Eq || is_word(&it.token, "to");
+                words.next_if(sign).ok_or_else(|| expected("= or TO"))?;
+                name.value.to_lowercase()
+            }
+            _ => return Err(expected("the name of a setting")),
+        },
+        _ => return Err(expected("PRIORITY or SET")),
+    };
+    let value = words.map(|it| text(&it.token)).collect::<Vec<_>>().join("");
+    if value.is_empty() {
+        return Err(expected("a value"));
+    }
+    Ok(Some(Statement::AlterQuery { statement, name, value }))
+}
+
+fn is_word(token: &Token, wanted: &str) -> bool {
+    matches!(token, Token::Word(it)
+        if it.quote_style.is_none() && it.value.eq_ignore_ascii_case(wanted))
+}
+
+fn text(token: &Token) -> String {
+    match token {
+        Token::SingleQuotedString(text) => text.clone(),
+        Token::Word(word) => word.value.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn expected(what: &str) -> SqlError {
+    SqlError::new(SqlState::SYNTAX, format!("syntax error in ALTER QUERY: expected {what}"))
+        .with_hint("ALTER QUERY 7 PRIORITY 5, or ALTER QUERY 7 SET stealing = none")
+}

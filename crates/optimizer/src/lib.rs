@@ -1,0 +1,27 @@
+//! Relations to pipelines: predicates as far down as they go, joins ordered, the result cut into pipelines.
+//!
+//! Key decision: everything that decides speed works on our own relations ([`plan::relation`]), in the order `rewrite`
+//! (filters first, joins flattened into regions, group keys cut) -> `rewrite::order` (dynamic programming on exact
+//! statistics) -> `lower` (pipelines, transfers).
+//!
+//! - Invariant: a query that cannot be planned rightly is an error with a SQLSTATE, never a plan with a wrong answer.
+//! - Invariant: planning depends on the query and the catalog alone, so equal inputs give equal plans.
+#![forbid(unsafe_code)]
+
+pub mod estimate;
+pub mod lower;
+pub mod rewrite;
+
+use plan::Plan;
+use plan::relation::Query;
+use types::{SqlError, SqlResult};
+
+/// Plans a bound query.
+pub fn plan(mut query: Query) -> SqlResult<Plan> {
+    rewrite::optimise(&mut query)?;
+    let plan = lower::lower(&query)?;
+    if cfg!(debug_assertions) {
+        plan::validate(&plan).map_err(|it| SqlError::internal(format!("invalid plan: {it}")))?;
+    }
+    Ok(plan)
+}

@@ -1,0 +1,101 @@
+//! Groups below a left join (groupjoin's first half): counting the partners of each row needs no pairs. The right side
+//! is grouped by its key first, then each left row looks up its one group (Q13).
+
+use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator};
+use types::{DataType, Value};
+
+use super::dependencies::unique_keys;
+use super::{Optimiser, predicates, take};
+use crate::estimate;
+use plan::relation::{Attr, AttrSet, Attribute, JoinRel, Rel, RelJoin, bare};
+
+/// Group keys.
+pub type Keys = Vec<(Attr, Expr)>;
+/// Aggregates.
+pub type Aggregates = Vec<(Attr, Aggregate)>;
+
+impl Optimiser<'_> {
+    /// The groups over a left join as a left join with groups, where each left row is a group of its own.
+    pub(super) fn group_below_left_join(
+        &mut self,
+        input: &mut Rel,
+        keys: &Keys,
+        aggregates: &Aggregates,
+    ) -> Option<Rel> {
+        let Rel::Join(join) = input else { return None };
+        if !applies(join, keys, aggregates) {
+            return None;
+        }
+        let Rel::Join(mut join) = take(input) else { return None };
+        let right_keys: Keys =
+            join.keys.iter().filter_map(|(_, r)| Some((bare(r)?, r.clone()))).collect();
+        let (mut inner, mut computed) = (Vec::new(), Vec::new());
+        for (attr, aggregate) in aggregates {
+            // Left columns that other keys determine are there anyway.
+            if aggregate.function == AggregateFunction::AnyValue {
+                continue;
+            }
+            if aggregate.function != AggregateFunction::Count {
+                inner.push((*attr, aggregate.clone()));
+                continue;
+            }
+            self.attributes.push(Attribute { data_type: aggregate.data_type, nullable: true });
+            let counted = self.attributes.len() - 1;
+            inner.push((counted, aggregate.clone()));
+            // A row without partner is one row of NULLs: count(*) sees it, count(x) does not.
+            let alone = i64::from(aggregate.argument.is_none());
+            computed.push((*attr, or_else(counted, alone, aggregate.data_type)));
+        }
+        let rows = estimate::groups(&join.right, &right_keys);
+        let right = take(&mut join.right);
+        join.right =
+            Rel::Aggregate { input: Box::new(right), keys: right_keys, aggregates: inner, rows };
+        join.rows = join.left.rows();
+        join.build_left = false;
+        let joined = Rel::Join(join);
+        Some(match computed.is_empty() {
+            true => joined,
+            false => Rel::Map { input: Box::new(joined), exprs: computed },
+        })
+    }
+}
+
+fn or_else(attr: Attr, otherwise: i64, data_type: DataType) -> Expr {
+    let column = Expr::column(attr, data_type);
+    let missing =
+        ExprKind::Unary { operator: UnaryOperator::IsNull, operand: Box::new(column.clone()) };
+    let missing = Expr { kind: missing, data_type: DataType::Boolean };
+    let branches = vec![(missing, Expr::literal(Value::Integer(otherwise), data_type))];
+    Expr { kind: ExprKind::Case { branches, otherwise: Some(Box::new(column)) }, data_type }
+}
+
+fn applies(join: &JoinRel, keys: &Keys, aggregates: &Aggregates) -> bool {
+    let (left, right) = (join.left.attrs(), join.right.attrs());
+    let bare_keys = join.keys.iter().all(|it| bare(&it.0).is_some() && bare(&it.1).is_some());
+    if join.kind != RelJoin::Left || !join.residual.is_empty() || join.keys.is_empty() || !bare_keys
+    {
+        return false;
+    }
+    let group: AttrSet = keys.iter().filter_map(|it| bare(&it.1)).collect();
+    let from_left = keys.iter().all(|it| bare(&it.1).is_some_and(|it| left.contains(it)));
+    let each_row = unique_keys(&join.left).iter().any(|it| it.is_subset(&group));
+    let right_keys: AttrSet = join.keys.iter().filter_map(|it| bare(&it.1)).collect();
+    let distinct: f64 = right_keys.iter().map(|it| estimate::distinct(&join.right, it)).product();
+    let fewer = join.right.rows() > 2.0 * distinct;
+    from_left && each_row && fewer && aggregates.iter().all(|it| movable(&it.1, &left, &right))
+}
+
+/// Whether an aggregate over a row of NULLs alone is what it is over nothing, and uses the right side only.
+fn movable(it: &Aggregate, left: &AttrSet, right: &AttrSet) -> bool {
+    if it.filter.is_some() {
+        return false;
+    }
+    let Some(argument) = &it.argument else { return it.function == AggregateFunction::Count };
+    let used = AttrSet::of(argument);
+    if it.function == AggregateFunction::AnyValue {
+        return bare(argument).is_some_and(|it| left.contains(it));
+    }
+    // `argument = argument` is NULL exactly when the argument is.
+    let probe = Expr::predicate(BinaryOperator::Equal, argument.clone(), argument.clone());
+    used.is_subset(right) && predicates::rejects_null(&probe, right)
+}

@@ -1,0 +1,370 @@
+//! The logical query: relations over attributes. An attribute is a number that means one value column of one table
+//! occurrence (or one computed column) in the whole query, so relations can be moved about without renaming anything.
+//!
+//! - Invariant: `ExprKind::Column(n)` in a relation is the attribute `n`, never a place in a batch.
+//! - Invariant: `ExprKind::Scalar(n)` is the n-th entry of [`Query::scalars`].
+
+use crate::{Aggregate, BinaryOperator, Expr, ExprKind, SortKey};
+use stdx::sync::Arc;
+use types::{DataType, TableInfo};
+
+/// An attribute of the query.
+pub type Attr = usize;
+
+/// What is known of an attribute.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may be NULL where it is made.
+    pub nullable: bool,
+}
+
+/// A bound query.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// All attributes.
+    pub attributes: Vec<Attribute>,
+    /// Uncorrelated scalar subqueries, each before those that use it.
+    pub scalars: Vec<ScalarQuery>,
+    /// The rows of the answer.
+    pub root: Rel,
+    /// Names and attributes of the answer.
+    pub output: Vec<(String, Attr)>,
+}
+
+/// A subquery that gives one value.
+#[derive(Clone, Debug)]
+pub struct ScalarQuery {
+    /// Its rows.
+    pub rel: Rel,
+    /// The value.
+    pub attr: Attr,
+}
+
+/// A relation.
+#[derive(Clone, Debug)]
+pub enum Rel {
+    /// An occurrence of a table.
+    Scan(ScanRel),
+    /// Rows for which all predicates hold.
+    Filter {
+        /// The input.
+        input: Box<Rel>,
+        /// Conjuncts.
+        predicates: Vec<Expr>,
+    },
+    /// The input with computed attributes more.
+    Map {
+        /// The input.
+        input: Box<Rel>,
+        /// The new attributes.
+        exprs: Vec<(Attr, Expr)>,
+    },
+    /// Two relations.
+    Join(Box<JoinRel>),
+    /// Groups. A key that is a bare attribute keeps it.
+    Aggregate {
+        /// The input.
+        input: Box<Rel>,
+        /// Group keys.
+        keys: Vec<(Attr, Expr)>,
+        /// Aggregates.
+        aggregates: Vec<(Attr, Aggregate)>,
+        /// Expected groups.
+        rows: f64,
+    },
+    /// Rows in order.
+    Sort {
+        /// The input.
+        input: Box<Rel>,
+        /// The order.
+        keys: Vec<SortKey>,
+        /// Rows left out.
+        offset: u64,
+        /// Rows kept.
+        limit: Option<u64>,
+    },
+    /// Some rows.
+    Limit {
+        /// The input.
+        input: Box<Rel>,
+        /// Rows left out.
+        offset: u64,
+        /// Rows kept.
+        limit: Option<u64>,
+    },
+    /// All rows of several relations.
+    Union {
+        /// The relations, each with its attributes in the order of `output`.
+        inputs: Vec<(Rel, Vec<Attr>)>,
+        /// The attributes of the result.
+        output: Vec<Attr>,
+    },
+    /// Constant rows.
+    Values {
+        /// The attributes.
+        output: Vec<Attr>,
+        /// The rows.
+        rows: Vec<Vec<Expr>>,
+    },
+}
+
+/// An occurrence of a table.
+#[derive(Clone, Debug)]
+pub struct ScanRel {
+    /// The table.
+    pub table: Arc<TableInfo>,
+    /// The attribute of its first column; the others follow.
+    pub base: Attr,
+    /// Conjuncts over its attributes.
+    pub filters: Vec<Expr>,
+    /// Expected rows after the filters.
+    pub rows: f64,
+}
+
+/// Kinds of logical joins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RelJoin {
+    /// Pairs.
+    Inner,
+    /// Pairs, and left rows without partner.
+    Left,
+    /// Pairs, and rows of both sides without partner.
+    Full,
+    /// Left rows with partner.
+    Semi,
+    /// Left rows without partner.
+    Anti,
+    /// Left rows with a Boolean more.
+    Mark,
+}
+
+/// Two relations.
+#[derive(Clone, Debug)]
+pub struct JoinRel {
+    /// How they are put together.
+    pub kind: RelJoin,
+    /// NOT IN, or IN as a value: NULL keys matter.
+    pub null_aware: bool,
+    /// The attribute of the mark.
+    pub mark: Option<Attr>,
+    /// Left, later the probe side unless `build_left`.
+    pub left: Rel,
+    /// Right.
+    pub right: Rel,
+    /// Equalities of an expression of the left with one of the right; found by join ordering.
+    pub keys: Vec<(Expr, Expr)>,
+    /// All other conjuncts.
+    pub residual: Vec<Expr>,
+    /// Whether the hash table is built from the left.
+    pub build_left: bool,
+    /// Expected rows.
+    pub rows: f64,
+}
+
+impl JoinRel {
+    /// A join that says nothing of its rows yet, with the hash table on the right.
+    pub fn new(kind: RelJoin, left: Rel, right: Rel) -> Self {
+        Self {
+            kind,
+            null_aware: false,
+            mark: None,
+            left,
+            right,
+            keys: Vec::new(),
+            residual: Vec::new(),
+            build_left: false,
+            rows: 0.0,
+        }
+    }
+}
+
+/// A set of attributes.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct AttrSet(Vec<u64>);
+
+impl AttrSet {
+    /// Adds an attribute.
+    pub fn insert(&mut self, attr: Attr) {
+        if attr / 64 >= self.0.len() {
+            self.0.resize(attr / 64 + 1, 0);
+        }
+        self.0[attr / 64] |= 1 << (attr % 64);
+    }
+
+    /// Takes an attribute out.
+    pub fn remove(&mut self, attr: Attr) {
+        if let Some(word) = self.0.get_mut(attr / 64) {
+            *word &= !(1 << (attr % 64));
+        }
+    }
+
+    /// Whether it is in.
+    pub fn contains(&self, attr: Attr) -> bool {
+        self.0.get(attr / 64).is_some_and(|word| word >> (attr % 64) & 1 == 1)
+    }
+
+    /// Adds all of another set.
+    pub fn union_with(&mut self, other: &Self) {
+        if other.0.len() > self.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
+    }
+
+    /// Whether all are in the other.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.0.iter().enumerate().all(|(i, word)| word & !other.0.get(i).unwrap_or(&0) == 0)
+    }
+
+    /// Whether one is in both.
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
+    }
+
+    /// Whether none is in.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// All of them, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = Attr> + '_ {
+        self.0.iter().enumerate().flat_map(|(i, word)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| i * 64 + bit)
+        })
+    }
+
+    /// The attributes of an expression.
+    pub fn of(expr: &Expr) -> Self {
+        let mut set = Self::default();
+        set.add_expr(expr);
+        set
+    }
+
+    /// Adds the attributes of an expression.
+    pub fn add_expr(&mut self, expr: &Expr) {
+        if let ExprKind::Column(attr) = expr.kind {
+            self.insert(attr);
+        }
+        for child in expr.children() {
+            self.add_expr(child);
+        }
+    }
+}
+
+impl FromIterator<Attr> for AttrSet {
+    fn from_iter<I: IntoIterator<Item = Attr>>(attrs: I) -> Self {
+        let mut set = Self::default();
+        attrs.into_iter().for_each(|it| set.insert(it));
+        set
+    }
+}
+
+impl Rel {
+    /// The attributes it offers.
+    pub fn attrs(&self) -> AttrSet {
+        match self {
+            Self::Scan(scan) => (scan.base..scan.base + scan.table.columns.len()).collect(),
+            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
+                input.attrs()
+            }
+            Self::Map { input, exprs } => {
+                let mut set = input.attrs();
+                exprs.iter().for_each(|it| set.insert(it.0));
+                set
+            }
+            Self::Join(join) => {
+                let mut set = join.left.attrs();
+                match join.kind {
+                    RelJoin::Semi | RelJoin::Anti => {}
+                    RelJoin::Mark => set.insert(join.mark.expect("invariant: a mark join marks")),
+                    _ => set.union_with(&join.right.attrs()),
+                }
+                set
+            }
+            Self::Aggregate { keys, aggregates, .. } => {
+                keys.iter().map(|it| it.0).chain(aggregates.iter().map(|it| it.0)).collect()
+            }
+            Self::Union { output, .. } | Self::Values { output, .. } => {
+                output.iter().copied().collect()
+            }
+        }
+    }
+
+    /// The rows it is expected to have; meaningful once it is optimised.
+    pub fn rows(&self) -> f64 {
+        match self {
+            Self::Scan(scan) => scan.rows,
+            Self::Filter { input, predicates } => {
+                // HAVING usually looks for the few groups that stand out.
+                let share: f64 = if matches!(**input, Self::Aggregate { .. }) { 0.05 } else { 0.3 };
+                (input.rows() * share.powi(predicates.len() as i32)).max(1.0)
+            }
+            Self::Map { input, .. } => input.rows(),
+            Self::Join(join) => join.rows,
+            Self::Aggregate { rows, .. } => *rows,
+            Self::Sort { input, limit, .. } | Self::Limit { input, limit, .. } => {
+                limit.map_or(f64::INFINITY, |it| it as f64).min(input.rows())
+            }
+            Self::Union { inputs, .. } => inputs.iter().map(|it| it.0.rows()).sum(),
+            Self::Values { rows, .. } => rows.len() as f64,
+        }
+    }
+
+    /// A filter over it, itself when there is no predicate.
+    pub fn filtered(self, predicates: Vec<Expr>) -> Self {
+        if predicates.is_empty() {
+            return self;
+        }
+        Self::Filter { input: Box::new(self), predicates }
+    }
+}
+
+/// The attribute when the expression is one.
+pub fn bare(expr: &Expr) -> Option<Attr> {
+    match expr.kind {
+        ExprKind::Column(attr) => Some(attr),
+        _ => None,
+    }
+}
+
+/// Splits a predicate at its ANDs.
+pub fn split_conjunction(expr: Expr, into: &mut Vec<Expr>) {
+    match expr.kind {
+        ExprKind::Binary { operator: BinaryOperator::And, left, right } => {
+            split_conjunction(*left, into);
+            split_conjunction(*right, into);
+        }
+        _ => into.push(expr),
+    }
+}
+
+/// Splits a predicate at its ORs.
+pub fn split_disjunction(expr: Expr, into: &mut Vec<Expr>) {
+    match expr.kind {
+        ExprKind::Binary { operator: BinaryOperator::Or, left, right } => {
+            split_disjunction(*left, into);
+            split_disjunction(*right, into);
+        }
+        _ => into.push(expr),
+    }
+}
+
+/// Joins predicates by an operator; `None` of nothing.
+pub fn combine(operator: BinaryOperator, predicates: Vec<Expr>) -> Option<Expr> {
+    predicates.into_iter().reduce(|left, right| Expr::predicate(operator, left, right))
+}
+
+/// Replaces attributes by what they are made of.
+pub fn substitute(expr: &mut Expr, definitions: &[(Attr, Expr)]) {
+    if let ExprKind::Column(attr) = expr.kind {
+        if let Some((_, definition)) = definitions.iter().find(|it| it.0 == attr) {
+            *expr = definition.clone();
+        }
+        return;
+    }
+    for child in expr.children_mut() {
+        substitute(child, definitions);
+    }
+}
