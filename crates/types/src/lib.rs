@@ -9,6 +9,7 @@
 pub mod catalog;
 pub mod data_type;
 pub mod error;
+pub mod numeric;
 pub mod value;
 
 pub use catalog::{CatalogView, ColumnInfo, ColumnStatistics, TableInfo};

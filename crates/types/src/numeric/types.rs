@@ -1,0 +1,363 @@
+//! The types of results: operators, aggregates, values that meet, and which casts exist.
+
+use crate::DataType;
+
+/// Digits that a decimal has at most.
+pub(crate) const MAX_DIGITS: u8 = 38;
+/// Digits after the point that a quotient or an average has at least, where they fit.
+const QUOTIENT_DIGITS: u8 = 16;
+/// Digits before the point that a product keeps, when its digits after the point would take all 38.
+const PRODUCT_INTEGER_DIGITS: u8 = 18;
+
+/// An operator on two numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Arithmetic {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Modulo,
+}
+
+impl Arithmetic {
+    /// The operator as SQL spells it.
+    pub fn sql(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Modulo => "%",
+        }
+    }
+}
+
+/// Digits in all and after the point of an exact number; an integer has as many as its greatest value.
+pub(crate) fn digits(of: DataType) -> Option<(u8, u8)> {
+    match of {
+        DataType::SmallInt => Some((5, 0)),
+        DataType::Integer => Some((10, 0)),
+        DataType::BigInt => Some((19, 0)),
+        DataType::Decimal { precision, scale } => Some((precision, scale)),
+        _ => None,
+    }
+}
+
+/// A decimal with these digits before and after the point, or as many before it as 38 leave.
+fn decimal(whole: u8, scale: u8) -> DataType {
+    let scale = scale.min(MAX_DIGITS);
+    let precision = whole.saturating_add(scale).clamp(1, MAX_DIGITS);
+    DataType::Decimal { precision, scale }
+}
+
+/// The integer type that holds both, where both are integers.
+fn wider_integer(a: DataType, b: DataType) -> Option<DataType> {
+    let both = a.is_integer() && b.is_integer();
+    both.then(|| [DataType::BigInt, DataType::Integer].into_iter().find(|&it| a == it || b == it))
+        .map(|wider| wider.unwrap_or(DataType::SmallInt))
+}
+
+/// The type of `left op right` for numbers; a bare NULL takes the other's type. `None` where there is no such operator.
+pub fn arithmetic_type(op: Arithmetic, left: DataType, right: DataType) -> Option<DataType> {
+    let (left, right) = match (left, right) {
+        (DataType::Null, it) | (it, DataType::Null) => (it, it),
+        both => both,
+    };
+    if !left.is_numeric() || !right.is_numeric() {
+        return None;
+    }
+    if left.is_float() || right.is_float() {
+        let single = left == DataType::Real && right == DataType::Real;
+        let result = if single { DataType::Real } else { DataType::Double };
+        return (op != Arithmetic::Modulo).then_some(result);
+    }
+    if let Some(integer) = wider_integer(left, right) {
+        return Some(integer);
+    }
+    let ((p1, s1), (p2, s2)) = (digits(left)?, digits(right)?);
+    Some(match op {
+        Arithmetic::Add | Arithmetic::Subtract => decimal((p1 - s1).max(p2 - s2) + 1, s1.max(s2)),
+        Arithmetic::Multiply => product(p1 - s1 + p2 - s2, s1, s2),
+        Arithmetic::Divide => quotient((p1, s1), (p2, s2)),
+        Arithmetic::Modulo => decimal((p1 - s1).min(p2 - s2), s1.max(s2)),
+    })
+}
+
+/// All digits after the point, as long as enough of the 38 are left for the digits before it.
+fn product(whole: u8, s1: u8, s2: u8) -> DataType {
+    let room = MAX_DIGITS - whole.min(PRODUCT_INTEGER_DIGITS);
+    decimal(whole, (s1 + s2).min(room.max(s1).max(s2)))
+}
+
+/// What 38 digits leave after the digits before the point, but 16 at least, and no more than tell small quotients apart.
+fn quotient((p1, s1): (u8, u8), (p2, s2): (u8, u8)) -> DataType {
+    let whole = (p1 - s1 + s2).min(MAX_DIGITS);
+    let most = (QUOTIENT_DIGITS + p2 - s2).max(s1).max(s2).min(MAX_DIGITS);
+    let scale = (MAX_DIGITS - whole).max(QUOTIENT_DIGITS).min(most);
+    decimal(whole, scale)
+}
+
+/// The type of a sum; `None` where values cannot be summed.
+pub fn sum_type(of: DataType) -> Option<DataType> {
+    match of {
+        DataType::SmallInt | DataType::Integer => Some(DataType::BigInt),
+        DataType::BigInt => Some(DataType::Decimal { precision: MAX_DIGITS, scale: 0 }),
+        DataType::Decimal { precision, scale } => {
+            Some(DataType::Decimal { precision: (precision + 10).min(MAX_DIGITS), scale })
+        }
+        DataType::Real | DataType::Double => Some(of),
+        _ => None,
+    }
+}
+
+/// The type of an average; `None` where values have none.
+pub fn average_type(of: DataType) -> Option<DataType> {
+    if of.is_float() {
+        return Some(DataType::Double);
+    }
+    let (precision, scale) = digits(of)?;
+    let room = MAX_DIGITS - (precision - scale);
+    let scale = QUOTIENT_DIGITS.min(room).max(scale);
+    Some(DataType::Decimal { precision: MAX_DIGITS, scale })
+}
+
+/// The type that values of both are converted to where they meet in CASE, COALESCE, VALUES, UNION or a list. A bare NULL takes
+/// the other's type. `None` where they do not go together.
+pub fn common_type(a: DataType, b: DataType) -> Option<DataType> {
+    match (a, b) {
+        (DataType::Null, it) | (it, DataType::Null) => Some(it),
+        _ if a == b => Some(a),
+        _ if a.is_numeric() && b.is_numeric() => common_number(a, b),
+        _ if a.is_text() && b.is_text() => Some(common_text(a, b)),
+        (DataType::Date, DataType::Timestamp) | (DataType::Timestamp, DataType::Date) => {
+            Some(DataType::Timestamp)
+        }
+        _ => None,
+    }
+}
+
+fn common_number(a: DataType, b: DataType) -> Option<DataType> {
+    if a == DataType::Double || b == DataType::Double {
+        return Some(DataType::Double);
+    }
+    if a == DataType::Real || b == DataType::Real {
+        return Some(DataType::Real);
+    }
+    if let Some(integer) = wider_integer(a, b) {
+        return Some(integer);
+    }
+    let ((p1, s1), (p2, s2)) = (digits(a)?, digits(b)?);
+    Some(decimal((p1 - s1).max(p2 - s2), s1.max(s2)))
+}
+
+/// Of CHAR and VARCHAR the first decides; a text of two limits has none, or the longer where blanks fill it.
+fn common_text(a: DataType, b: DataType) -> DataType {
+    match (a, b) {
+        (DataType::Char(n), DataType::Char(m)) => DataType::Char(n.max(m)),
+        (DataType::Char(n), DataType::Varchar(m)) => DataType::Char(n.max(m)),
+        _ => DataType::Text,
+    }
+}
+
+/// The type in which `a = b`, `a < b` and the like compare: as [`common_type`], but REAL meets other numbers as DOUBLE
+/// PRECISION, and CHAR meets VARCHAR without blanks at the end.
+pub fn comparison_type(a: DataType, b: DataType) -> Option<DataType> {
+    match (a, b) {
+        _ if a == b => Some(a),
+        (DataType::Real, it) | (it, DataType::Real) if it.is_numeric() => Some(DataType::Double),
+        (DataType::Varchar(n), DataType::Char(m)) => Some(DataType::Char(n.max(m))),
+        _ => common_type(a, b),
+    }
+}
+
+/// Whether `CAST(.. AS to)` exists.
+pub fn is_castable(from: DataType, to: DataType) -> bool {
+    is_assignable(from, to)
+        || from.is_text() && to != DataType::Null
+        || matches!(
+            (from, to),
+            (DataType::Boolean, DataType::Integer) | (DataType::Integer, DataType::Boolean)
+        )
+}
+
+/// Whether INSERT, COPY and UPDATE store values of `from` in a column of `to`.
+pub fn is_assignable(from: DataType, to: DataType) -> bool {
+    is_implicit(from, to)
+        || from.is_numeric() && to.is_numeric()
+        || to.is_text()
+        || (from, to) == (DataType::Timestamp, DataType::Date)
+}
+
+/// Whether values of `from` become values of `to` where an argument or operand needs it, unasked.
+pub fn is_implicit(from: DataType, to: DataType) -> bool {
+    let rank = |it: DataType| match it {
+        DataType::SmallInt => Some(0),
+        DataType::Integer => Some(1),
+        DataType::BigInt => Some(2),
+        DataType::Decimal { .. } => Some(3),
+        DataType::Real => Some(4),
+        DataType::Double => Some(5),
+        _ => None,
+    };
+    match (from, to) {
+        _ if from == to => true,
+        (DataType::Null, _) => true,
+        (DataType::Date, DataType::Timestamp) => true,
+        _ if from.is_text() => to.is_text(),
+        _ => rank(from).zip(rank(to)).is_some_and(|(from, to)| from <= to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dec(precision: u8, scale: u8) -> DataType {
+        DataType::Decimal { precision, scale }
+    }
+
+    const ALL: [DataType; 22] = [
+        DataType::Null,
+        DataType::Boolean,
+        DataType::SmallInt,
+        DataType::Integer,
+        DataType::BigInt,
+        DataType::Real,
+        DataType::Double,
+        DataType::Decimal { precision: 1, scale: 0 },
+        DataType::Decimal { precision: 1, scale: 1 },
+        DataType::Decimal { precision: 7, scale: 2 },
+        DataType::Decimal { precision: 15, scale: 2 },
+        DataType::Decimal { precision: 20, scale: 20 },
+        DataType::Decimal { precision: 38, scale: 0 },
+        DataType::Decimal { precision: 38, scale: 10 },
+        DataType::Decimal { precision: 38, scale: 16 },
+        DataType::Decimal { precision: 38, scale: 38 },
+        DataType::Date,
+        DataType::Timestamp,
+        DataType::Char(3),
+        DataType::Varchar(3),
+        DataType::Varchar(5),
+        DataType::Text,
+    ];
+
+    #[test]
+    fn operators_have_the_types_of_postgres_with_38_digits() {
+        use Arithmetic::{Add, Divide, Modulo, Multiply, Subtract};
+        let (int, small, big) = (DataType::Integer, DataType::SmallInt, DataType::BigInt);
+        let (real, double) = (DataType::Real, DataType::Double);
+        let cases = [
+            (Add, small, small, Some(small)),
+            (Multiply, small, int, Some(int)),
+            (Divide, int, big, Some(big)),
+            (Modulo, small, big, Some(big)),
+            (Add, dec(15, 2), int, Some(dec(16, 2))),
+            (Subtract, dec(38, 38), int, Some(dec(38, 38))),
+            (Multiply, dec(15, 2), dec(16, 2), Some(dec(31, 4))),
+            (Multiply, dec(38, 16), dec(38, 16), Some(dec(38, 20))),
+            (Multiply, dec(38, 38), dec(38, 38), Some(dec(38, 38))),
+            (Multiply, dec(38, 16), big, Some(dec(38, 16))),
+            (Divide, dec(3, 1), int, Some(dec(28, 26))),
+            (Divide, int, dec(7, 1), Some(dec(33, 22))),
+            (Divide, dec(2, 1), dec(38, 38), Some(dec(38, 16))),
+            (Divide, dec(38, 16), dec(38, 16), Some(dec(38, 16))),
+            (Modulo, dec(7, 2), int, Some(dec(7, 2))),
+            (Modulo, dec(2, 2), int, Some(dec(2, 2))),
+            (Add, real, real, Some(real)),
+            (Add, real, int, Some(double)),
+            (Multiply, dec(7, 2), real, Some(double)),
+            (Modulo, double, double, None),
+            (Add, DataType::Null, dec(7, 2), Some(dec(8, 2))),
+            (Add, DataType::Null, DataType::Null, None),
+            (Add, DataType::Text, int, None),
+            (Add, DataType::Boolean, int, None),
+        ];
+        for (op, left, right, expected) in cases {
+            assert_eq!(arithmetic_type(op, left, right), expected, "{left} {} {right}", op.sql());
+        }
+    }
+
+    #[test]
+    fn every_decimal_type_has_1_to_38_digits() {
+        let valid = |it: Option<DataType>| {
+            if let Some(DataType::Decimal { precision, scale }) = it {
+                assert!((1..=38).contains(&precision) && scale <= precision, "{it:?}");
+            }
+        };
+        let decimals = (1..=38).flat_map(|p| (0..=p).map(move |s| dec(p, s)));
+        let all: Vec<_> = decimals.chain(ALL).collect();
+        for &a in &all {
+            valid(sum_type(a));
+            valid(average_type(a));
+            for &b in &all {
+                valid(common_type(a, b));
+                valid(comparison_type(a, b));
+                use Arithmetic::{Add, Divide, Modulo, Multiply, Subtract};
+                for op in [Add, Subtract, Multiply, Divide, Modulo] {
+                    valid(arithmetic_type(op, a, b));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn aggregates_have_room_for_their_rows() {
+        assert_eq!(sum_type(DataType::SmallInt), Some(DataType::BigInt));
+        assert_eq!(sum_type(DataType::BigInt), Some(dec(38, 0)));
+        assert_eq!(sum_type(dec(15, 2)), Some(dec(25, 2)));
+        assert_eq!(sum_type(dec(30, 2)), Some(dec(38, 2)));
+        assert_eq!(sum_type(DataType::Real), Some(DataType::Real));
+        assert_eq!(sum_type(DataType::Text), None);
+        assert_eq!(average_type(DataType::Integer), Some(dec(38, 16)));
+        assert_eq!(average_type(dec(15, 2)), Some(dec(38, 16)));
+        assert_eq!(average_type(dec(38, 20)), Some(dec(38, 20)));
+        assert_eq!(average_type(dec(38, 2)), Some(dec(38, 2)));
+        assert_eq!(average_type(dec(30, 0)), Some(dec(38, 8)));
+        assert_eq!(average_type(DataType::Real), Some(DataType::Double));
+    }
+
+    #[test]
+    fn values_that_meet_have_one_type() {
+        let (char3, varchar3) = (DataType::Char(3), DataType::Varchar(3));
+        assert_eq!(common_type(DataType::Integer, dec(3, 2)), Some(dec(12, 2)));
+        assert_eq!(common_type(dec(38, 0), dec(3, 2)), Some(dec(38, 2)));
+        assert_eq!(common_type(DataType::Real, dec(3, 2)), Some(DataType::Real));
+        assert_eq!(comparison_type(DataType::Real, dec(3, 2)), Some(DataType::Double));
+        assert_eq!(comparison_type(DataType::Real, DataType::Real), Some(DataType::Real));
+        assert_eq!(common_type(DataType::Double, DataType::BigInt), Some(DataType::Double));
+        assert_eq!(common_type(DataType::Date, DataType::Timestamp), Some(DataType::Timestamp));
+        assert_eq!(common_type(varchar3, DataType::Varchar(5)), Some(DataType::Text));
+        assert_eq!(common_type(char3, varchar3), Some(char3));
+        assert_eq!(common_type(varchar3, char3), Some(DataType::Text));
+        assert_eq!(comparison_type(varchar3, char3), Some(char3));
+        assert_eq!(comparison_type(DataType::Text, char3), Some(DataType::Text));
+        assert_eq!(common_type(DataType::Text, DataType::Integer), None);
+        assert_eq!(common_type(DataType::Boolean, DataType::Integer), None);
+        assert_eq!(common_type(DataType::Null, DataType::Date), Some(DataType::Date));
+    }
+
+    #[test]
+    fn implicit_casts_are_assignments_and_those_are_casts() {
+        for a in ALL {
+            for b in ALL {
+                assert!(!is_implicit(a, b) || is_assignable(a, b), "{a} {b}");
+                assert!(!is_assignable(a, b) || is_castable(a, b), "{a} {b}");
+                let meet = common_type(a, b).or(comparison_type(a, b));
+                assert!(meet.is_none_or(|it| is_implicit(a, it) && is_implicit(b, it)), "{a} {b}");
+            }
+        }
+        assert!(!is_assignable(DataType::Text, DataType::Integer));
+        assert!(is_castable(DataType::Text, DataType::Integer));
+        assert!(is_assignable(DataType::Integer, DataType::Text));
+        assert!(!is_castable(DataType::BigInt, DataType::Boolean));
+        assert!(is_castable(DataType::Integer, DataType::Boolean));
+        assert!(!is_assignable(DataType::Integer, DataType::Boolean));
+        assert!(!is_castable(DataType::Date, DataType::Integer));
+        assert!(!is_castable(DataType::Integer, DataType::Date));
+    }
+}
