@@ -202,7 +202,8 @@ pub fn distinct(rel: &Rel, attr: Attr) -> f64 {
             Some((_, expr)) => distinct_of(input, expr),
             None => rows,
         },
-        Rel::Union { .. } | Rel::Values { .. } => rows,
+        Rel::Repeat { input, .. } => distinct(input, attr),
+        Rel::Union { .. } | Rel::Values { .. } | Rel::Shared { .. } | Rel::Apply(_) => rows,
     };
     of.clamp(1.0, rows)
 }

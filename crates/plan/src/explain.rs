@@ -385,6 +385,9 @@ pub fn expr(it: &Expr) -> String {
             let length = length.map(|it| format!(", {it}")).unwrap_or_default();
             format!("substring({}, {start}{length})", expr(operand))
         }
+        ExprKind::Call { function, arguments } => {
+            format!("{}({})", function.name(), list(arguments))
+        }
         ExprKind::Function { function, arguments } => {
             format!("{}({})", function.name(), list(arguments))
         }

@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use stdx::sync::Arc;
 use types::{DataType, SqlResult, Value};
 
-use crate::PipelineId;
+use crate::{Function, PipelineId};
 
 /// A bound expression. Its type is decided by the planner; execution must produce exactly that type (the scale of a
 /// decimal included) and may choose how to hold the values.
@@ -94,6 +94,13 @@ pub enum ExprKind {
         start: i64,
         /// Characters, all that follow when `None`.
         length: Option<i64>,
+    },
+    /// A function by id.
+    Call {
+        /// The function.
+        function: Function,
+        /// Its arguments.
+        arguments: Vec<Expr>,
     },
     /// Any function of the library, on Arrow arrays.
     Function {
@@ -256,7 +263,9 @@ impl Expr {
                 .flat_map(|(condition, result)| [condition, result])
                 .chain(otherwise.as_deref())
                 .collect(),
-            ExprKind::Function { arguments, .. } => arguments.iter().collect(),
+            ExprKind::Call { arguments, .. } | ExprKind::Function { arguments, .. } => {
+                arguments.iter().collect()
+            }
         }
     }
 
@@ -279,7 +288,9 @@ impl Expr {
                 .flat_map(|(condition, result)| [condition, result])
                 .chain(otherwise.as_deref_mut())
                 .collect(),
-            ExprKind::Function { arguments, .. } => arguments.iter_mut().collect(),
+            ExprKind::Call { arguments, .. } | ExprKind::Function { arguments, .. } => {
+                arguments.iter_mut().collect()
+            }
         }
     }
 

@@ -98,6 +98,12 @@ impl Compiler<'_> {
             ExprKind::Substring { operand, start, length } => {
                 text::substring(self.compile(operand)?, *start, *length, data_type)?
             }
+            ExprKind::Call { function, .. } => {
+                return Err(SqlError::internal(format!(
+                    "{} cannot be called yet",
+                    function.name()
+                )));
+            }
             ExprKind::Function { function, arguments } => {
                 let arguments =
                     arguments.iter().map(|it| self.compile(it)).collect::<SqlResult<_>>()?;

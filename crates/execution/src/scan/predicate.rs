@@ -393,7 +393,7 @@ fn holds_for_null(expr: &Expr) -> bool {
         ExprKind::Binary { operator, .. } => {
             matches!(operator, BinaryOperator::IsDistinctFrom | BinaryOperator::IsNotDistinctFrom)
         }
-        ExprKind::Case { .. } | ExprKind::Function { .. } => true,
+        ExprKind::Case { .. } | ExprKind::Call { .. } | ExprKind::Function { .. } => true,
         _ => false,
     };
     here || expr.children().into_iter().any(holds_for_null)

@@ -491,13 +491,14 @@ fn null_extends(rel: &Rel, attr: Attr) -> bool {
         | Rel::Map { input, .. }
         | Rel::Sort { input, .. }
         | Rel::Limit { input, .. }
+        | Rel::Repeat { input, .. }
         | Rel::Aggregate { input, .. } => null_extends(input, attr),
         Rel::Join(join) => match join.kind {
             RelJoin::Full => true,
             RelJoin::Left if join.right.attrs().contains(attr) => true,
             _ => null_extends(&join.left, attr) || null_extends(&join.right, attr),
         },
-        Rel::Union { .. } | Rel::Values { .. } => true,
+        Rel::Union { .. } | Rel::Values { .. } | Rel::Shared { .. } | Rel::Apply(_) => true,
     }
 }
 

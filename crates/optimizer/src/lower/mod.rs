@@ -88,20 +88,11 @@ pub fn lower(query: &Query) -> SqlResult<Plan> {
 }
 
 fn tables_in(rel: &Rel, tables: &mut Vec<u32>) {
-    match rel {
-        Rel::Scan(scan) => tables.push(scan.table.id.0),
-        Rel::Filter { input, .. }
-        | Rel::Map { input, .. }
-        | Rel::Aggregate { input, .. }
-        | Rel::Sort { input, .. }
-        | Rel::Limit { input, .. } => tables_in(input, tables),
-        Rel::Join(join) => {
-            tables_in(&join.left, tables);
-            tables_in(&join.right, tables);
+    rel.visit(&mut |it| {
+        if let Rel::Scan(scan) = it {
+            tables.push(scan.table.id.0);
         }
-        Rel::Union { inputs, .. } => inputs.iter().for_each(|it| tables_in(&it.0, tables)),
-        Rel::Values { .. } => {}
-    }
+    });
 }
 
 impl Lowering<'_> {
@@ -162,7 +153,10 @@ impl Lowering<'_> {
             Rel::Aggregate { input, keys, aggregates, rows } => {
                 self.aggregate(input, keys, aggregates, *rows, required, reducers)
             }
-            Rel::Sort { input, keys, offset, limit } => {
+            Rel::Sort { partition, .. } if !partition.is_empty() => {
+                Err(SqlError::unsupported("a limit for each group cannot run yet"))
+            }
+            Rel::Sort { input, keys, offset, limit, .. } => {
                 let mut below = required.clone();
                 keys.iter().for_each(|it| below.add_expr(&it.expr));
                 let passed = if limit.is_none() && *offset == 0 { reducers } else { &[] };
@@ -190,6 +184,10 @@ impl Lowering<'_> {
             }
             Rel::Union { inputs, output } => self.union(inputs, output, required),
             Rel::Values { output, rows } => self.values(output, rows),
+            Rel::Repeat { .. } | Rel::Shared { .. } => {
+                Err(SqlError::unsupported("rows that are read several times cannot run yet"))
+            }
+            Rel::Apply(_) => Err(SqlError::internal("a dependent join was left in the query")),
         }
     }
 

@@ -42,38 +42,19 @@ pub(super) struct Grouping<'a> {
 
 /// Adds the groupings with keys in a relation.
 pub(super) fn groupings<'a>(rel: &'a Rel, into: &mut Vec<Grouping<'a>>) {
-    match rel {
-        Rel::Aggregate { input, keys, aggregates, rows } => {
-            if !keys.is_empty() {
-                into.push(Grouping { input, keys, aggregates, rows: *rows });
-            }
-            groupings(input, into);
+    rel.visit(&mut |it| match it {
+        Rel::Aggregate { input, keys, aggregates, rows } if !keys.is_empty() => {
+            into.push(Grouping { input, keys, aggregates, rows: *rows });
         }
-        Rel::Filter { input, .. }
-        | Rel::Map { input, .. }
-        | Rel::Sort { input, .. }
-        | Rel::Limit { input, .. } => groupings(input, into),
-        Rel::Join(join) => {
-            groupings(&join.left, into);
-            groupings(&join.right, into);
-        }
-        Rel::Union { inputs, .. } => inputs.iter().for_each(|it| groupings(&it.0, into)),
-        Rel::Scan(_) | Rel::Values { .. } => {}
-    }
+        _ => {}
+    });
 }
 
 /// The rows of all tables below a relation.
 fn table_rows(rel: &Rel) -> f64 {
     match rel {
         Rel::Scan(scan) => scan.table.rows as f64,
-        Rel::Aggregate { input, .. }
-        | Rel::Filter { input, .. }
-        | Rel::Map { input, .. }
-        | Rel::Sort { input, .. }
-        | Rel::Limit { input, .. } => table_rows(input),
-        Rel::Join(join) => table_rows(&join.left) + table_rows(&join.right),
-        Rel::Union { inputs, .. } => inputs.iter().map(|it| table_rows(&it.0)).sum(),
-        Rel::Values { .. } => 0.0,
+        other => other.inputs().into_iter().map(table_rows).sum(),
     }
 }
 

@@ -47,9 +47,10 @@ impl Dependencies {
                     }
                 }
             }
-            Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } => {
-                self.collect(input);
-            }
+            Rel::Filter { input, .. }
+            | Rel::Sort { input, .. }
+            | Rel::Limit { input, .. }
+            | Rel::Repeat { input, .. } => self.collect(input),
             Rel::Map { input, exprs } => {
                 self.collect(input);
                 for (attr, expr) in exprs {
@@ -77,7 +78,7 @@ impl Dependencies {
                 let keys: AttrSet = keys.iter().map(|it| it.0).collect();
                 self.facts.push((keys, all.collect()));
             }
-            Rel::Union { .. } | Rel::Values { .. } => {}
+            Rel::Union { .. } | Rel::Values { .. } | Rel::Shared { .. } | Rel::Apply(_) => {}
         }
     }
 }
@@ -95,7 +96,7 @@ pub fn unique_keys(rel: &Rel) -> Vec<AttrSet> {
         | Rel::Limit { input, .. } => unique_keys(input),
         Rel::Aggregate { keys, .. } => vec![keys.iter().map(|it| it.0).collect()],
         Rel::Join(join) => join_keys(join),
-        Rel::Union { .. } => Vec::new(),
+        Rel::Union { .. } | Rel::Repeat { .. } | Rel::Shared { .. } | Rel::Apply(_) => Vec::new(),
         Rel::Values { rows, .. } if rows.len() <= 1 => vec![AttrSet::default()],
         Rel::Values { .. } => Vec::new(),
     }

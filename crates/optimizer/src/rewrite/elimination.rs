@@ -11,7 +11,11 @@ use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin, ScanRel, bare};
 pub(super) fn drop_idle_joins(rel: &mut Rel, required: &AttrSet) {
     let mut below = required.clone();
     match rel {
-        Rel::Scan(_) | Rel::Values { .. } => {}
+        Rel::Scan(_) | Rel::Values { .. } | Rel::Shared { .. } | Rel::Apply(_) => {}
+        Rel::Repeat { input, count } => {
+            below.insert(*count);
+            drop_idle_joins(input, &below);
+        }
         Rel::Limit { input, .. } => drop_idle_joins(input, required),
         Rel::Filter { input, predicates } => {
             predicates.iter().for_each(|it| below.add_expr(it));
@@ -31,7 +35,8 @@ pub(super) fn drop_idle_joins(rel: &mut Rel, required: &AttrSet) {
             }
             drop_idle_joins(input, &below);
         }
-        Rel::Sort { input, keys, .. } => {
+        Rel::Sort { input, partition, keys, .. } => {
+            partition.iter().for_each(|it| below.insert(*it));
             keys.iter().for_each(|it| below.add_expr(&it.expr));
             drop_idle_joins(input, &below);
         }

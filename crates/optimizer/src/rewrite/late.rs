@@ -38,7 +38,10 @@ pub(super) fn fetch_late(query: &mut Query) {
         exprs.iter().for_each(|it| wanted.add_expr(&it.1));
         top = input;
     }
-    let Rel::Sort { input, keys, limit: Some(limit), .. } = &*top else { return };
+    let Rel::Sort { input, partition, keys, limit: Some(limit), .. } = &*top else { return };
+    if !partition.is_empty() {
+        return;
+    }
     let choice = input.rows();
     if choice < ROWS_MIN || choice < CHOICE_MIN * *limit as f64 {
         return;
@@ -168,20 +171,13 @@ fn carried(rel: &Rel) -> Vec<Attr> {
 /// What inner joins make equal, values of one type.
 fn equalities(rel: &Rel, into: &mut Vec<(Attr, Attr)>) {
     match rel {
-        Rel::Scan(_) | Rel::Union { .. } | Rel::Values { .. } => {}
-        Rel::Filter { input, .. }
-        | Rel::Map { input, .. }
-        | Rel::Aggregate { input, .. }
-        | Rel::Sort { input, .. }
-        | Rel::Limit { input, .. } => equalities(input, into),
-        Rel::Join(join) => {
+        Rel::Union { .. } => return,
+        Rel::Join(join) if join.kind == RelJoin::Inner => {
             let same = |it: &&(Expr, Expr)| it.0.data_type == it.1.data_type;
-            if join.kind == RelJoin::Inner {
-                let bare = |it: &(Expr, Expr)| bare(&it.0).zip(bare(&it.1));
-                into.extend(join.keys.iter().filter(same).filter_map(bare));
-            }
-            equalities(&join.left, into);
-            equalities(&join.right, into);
+            let bare = |it: &(Expr, Expr)| bare(&it.0).zip(bare(&it.1));
+            into.extend(join.keys.iter().filter(same).filter_map(bare));
         }
+        _ => {}
     }
+    rel.inputs().into_iter().for_each(|it| equalities(it, into));
 }

@@ -13,7 +13,7 @@ pub mod region;
 mod statistics;
 
 use plan::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey};
-use types::SqlResult;
+use types::{SqlError, SqlResult};
 
 use crate::estimate;
 use plan::relation::{Attr, AttrSet, Attribute, Query, Rel, ScanRel, bare, substitute};
@@ -37,7 +37,7 @@ pub fn optimise(query: &mut Query) -> SqlResult<()> {
 
 /// Takes a relation out of its place.
 pub(crate) fn take(rel: &mut Rel) -> Rel {
-    std::mem::replace(rel, Rel::Values { output: Vec::new(), rows: Vec::new() })
+    rel.take()
 }
 
 /// The state of the rewrites.
@@ -63,14 +63,14 @@ impl Optimiser<'_> {
             Rel::Aggregate { input, keys, aggregates, .. } => {
                 self.aggregate(*input, keys, aggregates, demanded)
             }
-            Rel::Sort { input, keys, offset, limit } => {
+            Rel::Sort { input, partition, keys, offset, limit } => {
                 let (inner, outer) = match (offset, limit) {
                     (0, None) => (demanded, Vec::new()),
                     _ => (Vec::new(), demanded),
                 };
                 let input = Box::new(self.rel(*input, inner)?);
                 let keys = self.sort_keys(&input, keys);
-                Ok(Rel::Sort { input, keys, offset, limit }.filtered(outer))
+                Ok(Rel::Sort { input, partition, keys, offset, limit }.filtered(outer))
             }
             Rel::Limit { input, offset, limit } => {
                 let input = Box::new(self.rel(*input, Vec::new())?);
@@ -92,7 +92,12 @@ impl Optimiser<'_> {
                 }
                 Ok(Rel::Union { inputs: done, output })
             }
-            values @ Rel::Values { .. } => Ok(values.filtered(demanded)),
+            Rel::Repeat { input, count } => {
+                let input = Box::new(self.rel(*input, demanded)?);
+                Ok(Rel::Repeat { input, count })
+            }
+            leaf @ (Rel::Values { .. } | Rel::Shared { .. }) => Ok(leaf.filtered(demanded)),
+            Rel::Apply(_) => Err(SqlError::internal("a dependent join was left in the query")),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A region: joins, filters and computed columns between operators that cannot be moved through. It is flattened into
 //! members and predicates, each predicate goes where it belongs, and [`super::order`] puts it together again.
 
-use plan::{BinaryOperator, Expr, ExprKind};
+use plan::{BinaryOperator, Expr, ExprKind, Function};
 use types::SqlResult;
 
 use super::order::{self, Graph, Vertex};
@@ -122,6 +122,7 @@ fn member_attrs(kind: RelJoin, right: &Rel, mark: Option<Attr>) -> AttrSet {
 
 pub(super) fn is_immutable(expr: &Expr) -> bool {
     let own = match &expr.kind {
+        ExprKind::Call { function, .. } => !matches!(function, Function::Random | Function::Uuid),
         ExprKind::Function { function, .. } => function.is_immutable(),
         _ => true,
     };

@@ -36,7 +36,13 @@ impl<'a> Translator<'a> {
         let (root, attrs) = this.rel(plan)?;
         let names = plan.schema().fields().iter().map(|it| it.name().clone());
         let output = names.zip(attrs).collect();
-        Ok(Query { attributes: this.attributes, scalars: this.scalars, root, output })
+        Ok(Query {
+            attributes: this.attributes,
+            scalars: this.scalars,
+            shared: Vec::new(),
+            root,
+            output,
+        })
     }
 
     /// An error of DataFusion as one of ours.
@@ -71,7 +77,8 @@ impl<'a> Translator<'a> {
                 let scope = Scope { schema: it.input.schema(), attrs: &attrs };
                 let keys = self.sort_keys(&it.expr, scope)?;
                 let limit = it.fetch.map(|it| it as u64);
-                Ok((Rel::Sort { input: Box::new(input), keys, offset: 0, limit }, attrs))
+                let (input, partition) = (Box::new(input), Vec::new());
+                Ok((Rel::Sort { input, partition, keys, offset: 0, limit }, attrs))
             }
             LogicalPlan::Join(it) => self.join(it),
             LogicalPlan::Union(it) => self.union(it),
@@ -382,8 +389,8 @@ impl<'a> Translator<'a> {
         };
         let (input, attrs) = self.rel(&it.input)?;
         Ok(match input {
-            Rel::Sort { input, keys, offset: 0, limit: None } => {
-                (Rel::Sort { input, keys, offset, limit }, attrs)
+            Rel::Sort { input, partition, keys, offset: 0, limit: None } => {
+                (Rel::Sort { input, partition, keys, offset, limit }, attrs)
             }
             input => (Rel::Limit { input: Box::new(input), offset, limit }, attrs),
         })

@@ -34,7 +34,7 @@ pub(super) fn bind(query: &ast::Query, catalog: &dyn CatalogView) -> Option<Quer
     let answer = binder.query(query, None, None)?;
     let output = answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
     let Binder { attributes, scalars, .. } = binder;
-    Some(Query { attributes, scalars, root: answer.rel, output })
+    Some(Query { attributes, scalars, shared: Vec::new(), root: answer.rel, output })
 }
 
 /// Aggregates and their attributes.
@@ -196,8 +196,8 @@ fn limited(rel: Rel, limits: &ast::LimitClause) -> Option<Rel> {
         None => 0,
     };
     Some(match rel {
-        Rel::Sort { input, keys, offset: 0, limit: None } => {
-            Rel::Sort { input, keys, offset, limit }
+        Rel::Sort { input, partition, keys, offset: 0, limit: None } => {
+            Rel::Sort { input, partition, keys, offset, limit }
         }
         input => Rel::Limit { input: Box::new(input), offset, limit },
     })

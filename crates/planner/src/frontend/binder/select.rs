@@ -266,7 +266,13 @@ impl<'a> Binder<'a> {
                 let nulls_first = options.nulls_first.unwrap_or(descending);
                 keys.push(SortKey { expr, descending, nulls_first });
             }
-            rel = Rel::Sort { input: Box::new(rel), keys, offset: 0, limit: None };
+            rel = Rel::Sort {
+                input: Box::new(rel),
+                partition: Vec::new(),
+                keys,
+                offset: 0,
+                limit: None,
+            };
         }
         Some(Answer { rel, columns, is_grouped })
     }

@@ -122,6 +122,7 @@ impl<'a> Binder<'a> {
             | ExprKind::Scalar(_)
             | ExprKind::Parameter(_)
             | ExprKind::Substring { .. }
+            | ExprKind::Call { .. }
             | ExprKind::Function { .. } => true,
             _ => expr.children().into_iter().any(|it| self.nullable(it, scope)),
         }

@@ -3,13 +3,21 @@
 //!
 //! - Invariant: `ExprKind::Column(n)` in a relation is the attribute `n`, never a place in a batch.
 //! - Invariant: `ExprKind::Scalar(n)` is the n-th entry of [`Query::scalars`].
+//! - Invariant: an expression uses attributes that the inputs of its operator offer. Within the right side of a
+//!   [`Rel::Apply`] those of its left side are there too; the optimizer takes all of these out before anything else.
+
+mod attrs;
+mod traverse;
+
+pub use attrs::{Attr, AttrSet};
+pub use traverse::fresh_copy;
 
 use crate::{Aggregate, BinaryOperator, Expr, ExprKind, SortKey};
 use stdx::sync::Arc;
 use types::{DataType, TableInfo};
 
-/// An attribute of the query.
-pub type Attr = usize;
+/// The rows that a shared relation is taken for where it is read: what it has is known where it is computed.
+const SHARED_ROWS: f64 = 1000.0;
 
 /// What is known of an attribute.
 #[derive(Clone, Debug)]
@@ -27,6 +35,8 @@ pub struct Query {
     pub attributes: Vec<Attribute>,
     /// Uncorrelated scalar subqueries, each before those that use it.
     pub scalars: Vec<ScalarQuery>,
+    /// Relations whose rows several [`Rel::Shared`] read: computed once. Each may use those before it.
+    pub shared: Vec<Rel>,
     /// The rows of the answer.
     pub root: Rel,
     /// Names and attributes of the answer.
@@ -63,7 +73,7 @@ pub enum Rel {
     },
     /// Two relations.
     Join(Box<JoinRel>),
-    /// Groups. A key that is a bare attribute keeps it.
+    /// Groups. A key that is a bare attribute of the input keeps it; any other key has a new one.
     Aggregate {
         /// The input.
         input: Box<Rel>,
@@ -78,6 +88,9 @@ pub enum Rel {
     Sort {
         /// The input.
         input: Box<Rel>,
+        /// Offset and limit count for each group of rows that share these, NULL being like NULL. With any, what comes
+        /// out has no order.
+        partition: Vec<Attr>,
         /// The order.
         keys: Vec<SortKey>,
         /// Rows left out.
@@ -107,6 +120,62 @@ pub enum Rel {
         output: Vec<Attr>,
         /// The rows.
         rows: Vec<Vec<Expr>>,
+    },
+    /// Each row as often as it says itself: what is left of EXCEPT ALL and INTERSECT ALL after counting.
+    Repeat {
+        /// The input.
+        input: Box<Rel>,
+        /// How often: a BIGINT that is never NULL and never negative.
+        count: Attr,
+    },
+    /// The rows of an entry of [`Query::shared`].
+    Shared {
+        /// Which.
+        id: usize,
+        /// The attributes, each with the one that it is there.
+        output: Vec<(Attr, Attr)>,
+    },
+    /// A dependent join: the right side is evaluated for each row of the left.
+    Apply(Box<ApplyRel>),
+}
+
+/// A dependent join.
+#[derive(Clone, Debug)]
+pub struct ApplyRel {
+    /// The outer rows.
+    pub left: Rel,
+    /// What is evaluated for each of them; its expressions may use attributes of the left.
+    pub right: Rel,
+    /// What becomes of the rows of the right.
+    pub kind: Apply,
+}
+
+/// What a dependent join makes of the rows that its right side has for a row of the left.
+#[derive(Clone, Debug)]
+pub enum Apply {
+    /// Left rows with a Boolean more: the three-valued OR, over all rows of the right, of a condition. EXISTS has the
+    /// condition TRUE, `x IN (..)` has `x = y`; `x op ALL (..)` is NOT of the Boolean with the negated operator.
+    Any {
+        /// The Boolean.
+        mark: Attr,
+        /// Over attributes of both sides.
+        condition: Expr,
+        /// Whether nobody can tell NULL from FALSE where the mark is used: under AND and OR of a WHERE.
+        null_as_false: bool,
+    },
+    /// Left rows with the only value of the right more: NULL where it has no row, an error (21000) where it has several.
+    Scalar {
+        /// The value.
+        value: Attr,
+        /// The attribute of the right that it is.
+        source: Attr,
+    },
+    /// LATERAL: the pairs for which all conditions hold.
+    Join {
+        /// Whether left rows without partner come too, extended by NULL.
+        outer: bool,
+        /// Over attributes of both sides.
+        on: Vec<Expr>,
     },
 }
 
@@ -180,95 +249,15 @@ impl JoinRel {
     }
 }
 
-/// A set of attributes.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct AttrSet(Vec<u64>);
-
-impl AttrSet {
-    /// Adds an attribute.
-    pub fn insert(&mut self, attr: Attr) {
-        if attr / 64 >= self.0.len() {
-            self.0.resize(attr / 64 + 1, 0);
-        }
-        self.0[attr / 64] |= 1 << (attr % 64);
-    }
-
-    /// Takes an attribute out.
-    pub fn remove(&mut self, attr: Attr) {
-        if let Some(word) = self.0.get_mut(attr / 64) {
-            *word &= !(1 << (attr % 64));
-        }
-    }
-
-    /// Whether it is in.
-    pub fn contains(&self, attr: Attr) -> bool {
-        self.0.get(attr / 64).is_some_and(|word| word >> (attr % 64) & 1 == 1)
-    }
-
-    /// Adds all of another set.
-    pub fn union_with(&mut self, other: &Self) {
-        if other.0.len() > self.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
-    }
-
-    /// Whether all are in the other.
-    pub fn is_subset(&self, other: &Self) -> bool {
-        self.0.iter().enumerate().all(|(i, word)| word & !other.0.get(i).unwrap_or(&0) == 0)
-    }
-
-    /// Whether one is in both.
-    pub fn intersects(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
-    }
-
-    /// Whether none is in.
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
-    }
-
-    /// All of them, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = Attr> + '_ {
-        self.0.iter().enumerate().flat_map(|(i, word)| {
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| i * 64 + bit)
-        })
-    }
-
-    /// The attributes of an expression.
-    pub fn of(expr: &Expr) -> Self {
-        let mut set = Self::default();
-        set.add_expr(expr);
-        set
-    }
-
-    /// Adds the attributes of an expression.
-    pub fn add_expr(&mut self, expr: &Expr) {
-        if let ExprKind::Column(attr) = expr.kind {
-            self.insert(attr);
-        }
-        for child in expr.children() {
-            self.add_expr(child);
-        }
-    }
-}
-
-impl FromIterator<Attr> for AttrSet {
-    fn from_iter<I: IntoIterator<Item = Attr>>(attrs: I) -> Self {
-        let mut set = Self::default();
-        attrs.into_iter().for_each(|it| set.insert(it));
-        set
-    }
-}
-
 impl Rel {
     /// The attributes it offers.
     pub fn attrs(&self) -> AttrSet {
         match self {
             Self::Scan(scan) => (scan.base..scan.base + scan.table.columns.len()).collect(),
-            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
-                input.attrs()
-            }
+            Self::Filter { input, .. }
+            | Self::Sort { input, .. }
+            | Self::Limit { input, .. }
+            | Self::Repeat { input, .. } => input.attrs(),
             Self::Map { input, exprs } => {
                 let mut set = input.attrs();
                 exprs.iter().for_each(|it| set.insert(it.0));
@@ -288,6 +277,16 @@ impl Rel {
             }
             Self::Union { output, .. } | Self::Values { output, .. } => {
                 output.iter().copied().collect()
+            }
+            Self::Shared { output, .. } => output.iter().map(|it| it.0).collect(),
+            Self::Apply(apply) => {
+                let mut set = apply.left.attrs();
+                match &apply.kind {
+                    Apply::Any { mark, .. } => set.insert(*mark),
+                    Apply::Scalar { value, .. } => set.insert(*value),
+                    Apply::Join { .. } => set.union_with(&apply.right.attrs()),
+                }
+                set
             }
         }
     }
@@ -309,6 +308,9 @@ impl Rel {
             }
             Self::Union { inputs, .. } => inputs.iter().map(|it| it.0.rows()).sum(),
             Self::Values { rows, .. } => rows.len() as f64,
+            Self::Repeat { input, .. } => input.rows(),
+            Self::Shared { .. } => SHARED_ROWS,
+            Self::Apply(apply) => apply.left.rows(),
         }
     }
 

@@ -1,0 +1,87 @@
+//! Attributes and sets of them.
+
+use crate::{Expr, ExprKind};
+
+/// An attribute of the query.
+pub type Attr = usize;
+
+/// A set of attributes.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct AttrSet(Vec<u64>);
+
+impl AttrSet {
+    /// Adds an attribute.
+    pub fn insert(&mut self, attr: Attr) {
+        if attr / 64 >= self.0.len() {
+            self.0.resize(attr / 64 + 1, 0);
+        }
+        self.0[attr / 64] |= 1 << (attr % 64);
+    }
+
+    /// Takes an attribute out.
+    pub fn remove(&mut self, attr: Attr) {
+        if let Some(word) = self.0.get_mut(attr / 64) {
+            *word &= !(1 << (attr % 64));
+        }
+    }
+
+    /// Whether it is in.
+    pub fn contains(&self, attr: Attr) -> bool {
+        self.0.get(attr / 64).is_some_and(|word| word >> (attr % 64) & 1 == 1)
+    }
+
+    /// Adds all of another set.
+    pub fn union_with(&mut self, other: &Self) {
+        if other.0.len() > self.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
+    }
+
+    /// Whether all are in the other.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.0.iter().enumerate().all(|(i, word)| word & !other.0.get(i).unwrap_or(&0) == 0)
+    }
+
+    /// Whether one is in both.
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
+    }
+
+    /// Whether none is in.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// All of them, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = Attr> + '_ {
+        self.0.iter().enumerate().flat_map(|(i, word)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| i * 64 + bit)
+        })
+    }
+
+    /// The attributes of an expression.
+    pub fn of(expr: &Expr) -> Self {
+        let mut set = Self::default();
+        set.add_expr(expr);
+        set
+    }
+
+    /// Adds the attributes of an expression.
+    pub fn add_expr(&mut self, expr: &Expr) {
+        if let ExprKind::Column(attr) = expr.kind {
+            self.insert(attr);
+        }
+        for child in expr.children() {
+            self.add_expr(child);
+        }
+    }
+}
+
+impl FromIterator<Attr> for AttrSet {
+    fn from_iter<I: IntoIterator<Item = Attr>>(attrs: I) -> Self {
+        let mut set = Self::default();
+        attrs.into_iter().for_each(|it| set.insert(it));
+        set
+    }
+}
