@@ -33,6 +33,10 @@ impl SqlState {
     pub const DIVISION_BY_ZERO: Self = Self("22012");
     /// Text that does not spell a value of the type.
     pub const INVALID_TEXT: Self = Self("22P02");
+    /// Text that does not spell a date or time.
+    pub const INVALID_DATETIME: Self = Self("22007");
+    /// A conversion that there is not.
+    pub const CANNOT_COERCE: Self = Self("42846");
     /// A date or time out of range.
     pub const DATETIME_OVERFLOW: Self = Self("22008");
     /// A string longer than its type.

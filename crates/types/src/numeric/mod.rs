@@ -3,15 +3,30 @@
 //! Key decision: the rules stand here once and are PostgreSQL's. The binder, constant folding, vectorised expressions and the
 //! loaders call them; kernels that compute on columns are tested against these functions, value by value.
 //!
-//! Where PostgreSQL's `numeric` is unlimited, [`DataType::Decimal`](crate::DataType::Decimal) has 38 digits; a result that needs more is an
-//! error (22003), and only digits behind the point that no type of 38 digits holds are rounded away.
+//! Where PostgreSQL's `numeric` is unlimited, [`DataType::Decimal`](crate::DataType::Decimal) has 38 digits; a result that
+//! needs more is an error (22003), and only digits behind the point that no type of 38 digits holds are rounded away.
 //!
-//! Reading order: `types` (which type a result has).
+//! Reading order: `types` (which type a result has), `operate` and `cast` (values), `decimal`, `float`, `datetime` (what they
+//! are made of), `spelling` and `format` (text), `errors`.
 //!
 //! - Invariant: nothing here panics on any value of any type.
 
+mod cast;
+pub mod datetime;
+pub mod decimal;
+mod digits;
+pub mod errors;
+pub mod float;
+pub mod format;
+mod operate;
+pub mod spelling;
 mod types;
+mod wide;
 
+pub use cast::{assign, cast, fitting, shortened};
+pub use decimal::Exact;
+pub use operate::{arithmetic, compare, negate};
+pub use spelling::parse_literal;
 pub use types::{
     Arithmetic, arithmetic_type, average_type, common_type, comparison_type, is_assignable,
     is_castable, is_implicit, sum_type,

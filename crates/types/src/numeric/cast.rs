@@ -1,0 +1,223 @@
+//! Casts and assignment of single values.
+
+use std::borrow::Cow;
+
+use super::errors::{cannot_assign, cannot_cast, out_of_range, too_long};
+use super::types::{is_assignable, is_castable};
+use super::{datetime, decimal, float, format, spelling};
+use crate::{DataType, SqlError, SqlResult, Value};
+
+/// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept.
+///
+/// # Errors
+/// 42846 where there is no such cast; 22P02, 22007, 22003, 22008 where the value is not one of the type.
+pub fn cast(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
+    if value.is_null() || from == to {
+        return Ok(value.clone());
+    }
+    if !is_castable(source(value, from), to) {
+        return Err(cannot_cast(from, to));
+    }
+    if to.is_text() {
+        let text = text_of(value, from)?;
+        return Ok(Value::Text(shortened(&text, to).into()));
+    }
+    converted(value, from, to)
+}
+
+/// What a column of type `to` stores for a value in INSERT, COPY and UPDATE. Like a cast, but text is not cut: only blanks at its
+/// end may go. A text of type NULL is a literal of no type yet, and is read as one of the column's.
+///
+/// # Errors
+/// 42804 where the column does not take values of the type, 22001 for a text that is too long, and those of [`cast`].
+pub fn assign(value: &Value, from: DataType, to: DataType, column: &str) -> SqlResult<Value> {
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let literal = from == DataType::Null;
+    if !literal && !is_assignable(from, to) {
+        return Err(cannot_assign(column, from, to));
+    }
+    if to.is_text() {
+        let text = text_of(value, from)?;
+        return Ok(Value::Text(fitting(&text, to)?.into()));
+    }
+    cast(value, source(value, from), to)
+}
+
+/// The part of a text that a column of a type of text stores.
+///
+/// # Errors
+/// 22001 where more than blanks would be lost.
+pub fn fitting(text: &str, to: DataType) -> SqlResult<&str> {
+    let kept = shortened(text, to);
+    let lost = text.get(kept.len()..).unwrap_or("");
+    if lost.bytes().all(|it| it == b' ') { Ok(kept) } else { Err(too_long(to)) }
+}
+
+/// A text cut to the length of its type, and for CHAR without the blanks at its end.
+pub fn shortened(text: &str, to: DataType) -> &str {
+    let first = |most: u32| match text.char_indices().nth(most as usize) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    };
+    match to {
+        DataType::Char(most) => first(most).trim_end_matches(' '),
+        DataType::Varchar(most) => first(most),
+        _ => text,
+    }
+}
+
+/// The type of a value whose type is not known yet: texts are read.
+fn source(value: &Value, from: DataType) -> DataType {
+    match (from, value) {
+        (DataType::Null, Value::Text(_)) => DataType::Text,
+        _ => from,
+    }
+}
+
+fn text_of(value: &Value, from: DataType) -> SqlResult<Cow<'_, str>> {
+    let mut out = String::new();
+    match value {
+        Value::Text(it) => return Ok(Cow::Borrowed(it)),
+        Value::Boolean(it) => return Ok(Cow::Borrowed(format::boolean(*it))),
+        Value::Float(it) => format::float(*it, from == DataType::Real, &mut out),
+        Value::Integer(it) => format::decimal(i128::from(*it), 0, &mut out),
+        Value::Decimal { unscaled, scale } => {
+            format::decimal(*unscaled, usize::from(*scale), &mut out);
+        }
+        Value::Date(it) => datetime::format_date(i64::from(*it), &mut out),
+        Value::Timestamp(it) => datetime::format_timestamp(*it, &mut out),
+        Value::Null => return Err(mismatch(value, from)),
+    }
+    Ok(Cow::Owned(out))
+}
+
+/// A value that is none of the type it comes with.
+fn mismatch(value: &Value, of: DataType) -> SqlError {
+    SqlError::internal(format!("{value} is no value of type {of}"))
+}
+
+fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
+    let single = to == DataType::Real;
+    match (value, to) {
+        (Value::Text(it), _) => parse(it, to),
+        (Value::Boolean(it), DataType::Boolean) => Ok(Value::Boolean(*it)),
+        (Value::Boolean(it), DataType::Integer) => Ok(Value::Integer(i64::from(*it))),
+        (Value::Integer(it), DataType::Boolean) => Ok(Value::Boolean(*it != 0)),
+        (Value::Integer(it), _) if to.is_float() => {
+            Ok(Value::Float(float::of_exact(i128::from(*it), 0, single)))
+        }
+        (Value::Decimal { unscaled, scale }, _) if to.is_float() => {
+            Ok(Value::Float(float::of_exact(*unscaled, *scale, single)))
+        }
+        (Value::Float(it), DataType::Real) => Ok(Value::Float(float::to_single(*it)?)),
+        (Value::Float(it), DataType::Double) => Ok(Value::Float(*it)),
+        (Value::Float(it), _) if to.is_numeric() => {
+            exact_value(float::to_exact(*it, from == DataType::Real, to)?, to)
+        }
+        (Value::Integer(it), _) if to.is_numeric() => rescaled(i128::from(*it), 0, to),
+        (Value::Decimal { unscaled, scale }, _) if to.is_numeric() => {
+            rescaled(*unscaled, *scale, to)
+        }
+        (Value::Date(it), DataType::Date) => Ok(Value::Date(*it)),
+        (Value::Date(it), DataType::Timestamp) => datetime::timestamp_of_date(i64::from(*it))
+            .map(Value::Timestamp)
+            .ok_or_else(|| out_of_range(to)),
+        (Value::Timestamp(it), DataType::Timestamp) => Ok(Value::Timestamp(*it)),
+        (Value::Timestamp(it), DataType::Date) => {
+            exact_value(i128::from(datetime::date_of_timestamp(*it)), to)
+        }
+        _ => Err(mismatch(value, from)),
+    }
+}
+
+fn rescaled(unscaled: i128, scale: u8, to: DataType) -> SqlResult<Value> {
+    let rescaled = decimal::rescale(unscaled, scale, to.scale());
+    exact_value(rescaled.ok_or_else(|| out_of_range(to))?, to)
+}
+
+/// An unscaled integer as a value of an exact type.
+pub(super) fn exact_value(unscaled: i128, to: DataType) -> SqlResult<Value> {
+    if !decimal::fits(unscaled, to) {
+        return Err(out_of_range(to));
+    }
+    let value = match to {
+        DataType::Decimal { scale, .. } => Some(Value::Decimal { unscaled, scale }),
+        DataType::Date => i32::try_from(unscaled).ok().map(Value::Date),
+        DataType::Timestamp => i64::try_from(unscaled).ok().map(Value::Timestamp),
+        _ => i64::try_from(unscaled).ok().map(Value::Integer),
+    };
+    value.ok_or_else(|| out_of_range(to))
+}
+
+fn parse(text: &str, to: DataType) -> SqlResult<Value> {
+    match to {
+        DataType::Boolean => Ok(Value::Boolean(spelling::boolean(text)?)),
+        DataType::Date => exact_value(i128::from(datetime::parse_date(text)?), to),
+        DataType::Timestamp => Ok(Value::Timestamp(datetime::parse_timestamp(text)?)),
+        _ if to.is_float() => Ok(Value::Float(spelling::float(text, to)?)),
+        _ => exact_value(spelling::exact(text, to)?, to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(it: &str) -> Value {
+        Value::Text(it.into())
+    }
+
+    #[test]
+    fn casts_cut_texts_and_assignment_does_not() {
+        let (char3, varchar3, t) = (DataType::Char(3), DataType::Varchar(3), DataType::Text);
+        assert_eq!(cast(&text("abcdef"), t, varchar3), Ok(text("abc")));
+        assert_eq!(cast(&text("äöüß"), t, varchar3), Ok(text("äöü")));
+        assert_eq!(cast(&text("a "), t, char3), Ok(text("a")));
+        assert_eq!(cast(&text("a  b"), t, char3), Ok(text("a")));
+        assert_eq!(cast(&Value::Integer(12345), DataType::Integer, varchar3), Ok(text("123")));
+        let assigned = |it: &str, to| assign(&text(it), t, to, "c").map_err(|it| it.state.0);
+        assert_eq!(assigned("abcd", varchar3), Err("22001"));
+        assert_eq!(assigned("abc  ", varchar3), Ok(text("abc")));
+        assert_eq!(assigned("ab  ", varchar3), Ok(text("ab ")));
+        assert_eq!(assigned("ab  ", char3), Ok(text("ab")));
+        assert_eq!(assigned("ab  c", char3), Err("22001"));
+        assert_eq!(assigned("ab    ", char3), Ok(text("ab")));
+        assert_eq!(assigned("7", DataType::Integer), Err("42804"));
+        let long = assign(&Value::Integer(12345), DataType::Integer, varchar3, "c");
+        assert_eq!(long.map_err(|it| it.state.0), Err("22001"));
+        let literal = assign(&text("7"), DataType::Null, DataType::Integer, "c");
+        assert_eq!(literal, Ok(Value::Integer(7)));
+    }
+
+    #[test]
+    fn assignment_rounds_and_checks_ranges() {
+        let decimal = |unscaled, scale| Value::Decimal { unscaled, scale };
+        let type_of = |precision, scale| DataType::Decimal { precision, scale };
+        let stored = |it, from, to| assign(&it, from, to, "c").map_err(|it| it.state.0);
+        assert_eq!(stored(decimal(27, 1), type_of(2, 1), DataType::Integer), Ok(Value::Integer(3)));
+        assert_eq!(stored(decimal(25, 1), type_of(2, 1), DataType::Integer), Ok(Value::Integer(3)));
+        let half = stored(Value::Float(2.5), DataType::Double, DataType::Integer);
+        assert_eq!(half, Ok(Value::Integer(2)));
+        let big = stored(Value::Integer(40000), DataType::Integer, DataType::SmallInt);
+        assert_eq!(big, Err("22003"));
+        let seven = stored(Value::Integer(7), DataType::Integer, type_of(4, 2));
+        assert_eq!(seven, Ok(decimal(700, 2)));
+        assert_eq!(stored(Value::Integer(700), DataType::Integer, type_of(4, 2)), Err("22003"));
+        let date = stored(Value::Integer(700), DataType::Integer, DataType::Date);
+        assert_eq!(date, Err("42804"));
+        assert_eq!(stored(Value::Null, DataType::Text, DataType::Date), Ok(Value::Null));
+    }
+
+    #[test]
+    fn casts_that_there_are_not() {
+        let state = |it, from, to| cast(&it, from, to).map_err(|it| it.state.0);
+        let (int, big) = (DataType::Integer, DataType::BigInt);
+        assert_eq!(state(Value::Integer(1), big, DataType::Boolean), Err("42846"));
+        assert_eq!(state(Value::Integer(2), int, DataType::Boolean), Ok(Value::Boolean(true)));
+        assert_eq!(state(Value::Boolean(true), DataType::Boolean, big), Err("42846"));
+        assert_eq!(state(Value::Boolean(true), DataType::Boolean, int), Ok(Value::Integer(1)));
+        assert_eq!(state(Value::Date(1), DataType::Date, int), Err("42846"));
+    }
+}

@@ -1,0 +1,406 @@
+//! Dates and timestamps from text and as text, and the days they count.
+//!
+//! Read are PostgreSQL's forms with the date style ISO, MDY: `2024-01-31`, `20240131`, `2024/1/31`, `1/31/2024`, `Jan 31, 2024`,
+//! `31-Jan-2024`, each with a time (`13:05`, `1:05:06.7 PM`) and a zone, which a timestamp without zone does not count, and
+//! `BC`. The words that mean another moment each time (`now`) and those for no moment (`infinity`) are refused.
+
+use std::fmt::Write;
+
+use super::errors::{field_out_of_range, invalid_text, text_out_of_range};
+use super::spelling::trimmed;
+use crate::value::civil_from_days;
+use crate::{DataType, SqlError, SqlResult};
+
+/// Microseconds of a day.
+pub const DAY: i64 = 86_400_000_000;
+/// 24 November 4714 BC, the first day that is read.
+const FIRST_DAY: i64 = -2_440_588;
+/// The day behind 31 December 5874897, the last one.
+const END_OF_DAYS: i64 = 2_145_042_906;
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// A date, as days from 1970-01-01. A time behind it must be one and does not count.
+///
+/// # Errors
+/// 22007 for what is no date, 22008 for one that there is not or that is out of range, 0A000 for `infinity`, `now` and the like.
+pub fn parse_date(text: &str) -> SqlResult<i64> {
+    let Some(fields) = Fields::read(text, DataType::Date)? else { return Ok(0) };
+    let days = fields.days(text, DataType::Date)?;
+    let within = (FIRST_DAY..END_OF_DAYS).contains(&days);
+    if within { Ok(days) } else { Err(text_out_of_range(text, DataType::Date)) }
+}
+
+/// A timestamp, as microseconds from 1970-01-01. Errors as of [`parse_date`].
+pub fn parse_timestamp(text: &str) -> SqlResult<i64> {
+    let Some(fields) = Fields::read(text, DataType::Timestamp)? else { return Ok(0) };
+    let days = fields.days(text, DataType::Timestamp)?;
+    timestamp_of_date(days)
+        .and_then(|it| it.checked_add(fields.time.unwrap_or(0)))
+        .ok_or_else(|| text_out_of_range(text, DataType::Timestamp))
+}
+
+/// Midnight of a day, where a timestamp reaches it.
+pub fn timestamp_of_date(days: i64) -> Option<i64> {
+    if days < FIRST_DAY { None } else { days.checked_mul(DAY) }
+}
+
+/// The day of a timestamp.
+pub fn date_of_timestamp(micros: i64) -> i64 {
+    micros.div_euclid(DAY)
+}
+
+/// Days from 1970-01-01 of a day of the proleptic Gregorian calendar; the inverse of `civil_from_days`.
+pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let month_from_march = (month + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// Days of a month of a year.
+pub fn days_of_month(year: i64, month: i64) -> i64 {
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => 28 + i64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+pub(super) fn format_date(days: i64, out: &mut String) {
+    let (year, month, day) = civil_from_days(days);
+    if year > 0 {
+        let _ = write!(out, "{year:04}-{month:02}-{day:02}");
+    } else {
+        let _ = write!(out, "{:04}-{month:02}-{day:02} BC", 1 - year);
+    }
+}
+
+pub(super) fn format_timestamp(micros: i64, out: &mut String) {
+    format_date(date_of_timestamp(micros), out);
+    let bc = out.ends_with(" BC");
+    if bc {
+        out.truncate(out.len() - 3);
+    }
+    let seconds = micros.rem_euclid(DAY) / 1_000_000;
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let _ = write!(out, " {hour:02}:{minute:02}:{second:02}");
+    let fraction = micros.rem_euclid(1_000_000);
+    if fraction != 0 {
+        let _ = write!(out, ".{fraction:06}");
+        out.truncate(out.trim_end_matches('0').len());
+    }
+    if bc {
+        out.push_str(" BC");
+    }
+}
+
+/// Why a text is no date.
+enum Flaw {
+    Syntax,
+    Field,
+}
+
+/// What a text says, as far as it has been read.
+#[derive(Default)]
+struct Fields {
+    /// Year, month, day.
+    date: Option<(i64, i64, i64)>,
+    /// Numbers and a month by name that stand alone, until they make a date.
+    numbers: Vec<(i64, usize)>,
+    month: Option<i64>,
+    /// Microseconds of the day.
+    time: Option<i64>,
+    afternoon: Option<bool>,
+    before_christ: bool,
+}
+
+impl Fields {
+    /// Reads a text; `None` for the first moment of 1970 by its name.
+    fn read(text: &str, to: DataType) -> SqlResult<Option<Self>> {
+        let lower = trimmed(text).to_ascii_lowercase();
+        match lower.trim_start_matches(['+', '-']) {
+            "epoch" => return Ok(None),
+            "infinity" => {
+                return Err(SqlError::unsupported(format!("{to} does not hold infinity")));
+            }
+            word @ ("now" | "today" | "tomorrow" | "yesterday") => {
+                let error = SqlError::unsupported(format!("'{word}' is not read as a {to}"));
+                return Err(error.with_hint("use current_date or localtimestamp"));
+            }
+            _ => {}
+        }
+        let mut fields = Self::default();
+        for token in tokens(&lower) {
+            fields.take(token).map_err(|flaw| match flaw {
+                Flaw::Syntax => invalid_text(text, to),
+                Flaw::Field => field_out_of_range(text),
+            })?;
+        }
+        fields.finish().map_err(|flaw| match flaw {
+            Flaw::Syntax => invalid_text(text, to),
+            Flaw::Field => field_out_of_range(text),
+        })?;
+        Ok(Some(fields))
+    }
+
+    fn take(&mut self, token: &str) -> Result<(), Flaw> {
+        let first = token.as_bytes().first().copied().unwrap_or(b' ');
+        if token.contains(':') && first.is_ascii_digit() {
+            return self.take_time(token);
+        }
+        if let Some(rest) = token.strip_prefix(['+', '-']) {
+            return if self.time.is_some() && is_offset(rest) { Ok(()) } else { Err(Flaw::Syntax) };
+        }
+        if token.bytes().all(|it| it.is_ascii_digit()) {
+            return self.take_digits(token);
+        }
+        if first.is_ascii_digit() || token.contains(['-', '/', '.']) {
+            return self.take_date(token);
+        }
+        match token {
+            "bc" | "b.c." => self.before_christ = true,
+            "ad" | "a.d." => {}
+            "am" | "pm" if self.afternoon.is_none() => self.afternoon = Some(token == "pm"),
+            "z" | "zulu" | "utc" | "gmt" | "ut" => {}
+            "t" if self.date.is_some() => {}
+            _ if name_of(&WEEKDAYS, token).is_some() => {}
+            _ => {
+                let month = name_of(&MONTHS, token).ok_or(Flaw::Syntax)?;
+                if self.month.replace(month).is_some() {
+                    return Err(Flaw::Syntax);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_digits(&mut self, token: &str) -> Result<(), Flaw> {
+        let number = |range: std::ops::Range<usize>| number(&token[range]);
+        match token.len() {
+            8 if self.date.is_none() => self.set_date(number(0..4)?, number(4..6)?, number(6..8)?),
+            6 if self.date.is_none() && self.month.is_none() => {
+                self.set_date(full_year(number(0..2)?), number(2..4)?, number(4..6)?)
+            }
+            6 if self.time.is_none() && self.date.is_some() => {
+                self.set_time(number(0..2)?, number(2..4)?, number(4..6)?, 0)
+            }
+            4 if self.time.is_none() && self.date.is_some() => {
+                self.set_time(number(0..2)?, number(2..4)?, 0, 0)
+            }
+            1..=7 if self.date.is_none() => {
+                self.numbers.push((number(0..token.len())?, token.len()));
+                Ok(())
+            }
+            _ => Err(Flaw::Syntax),
+        }
+    }
+
+    /// Three fields with separators between: the year first if it has three digits or more, else month, day, year.
+    fn take_date(&mut self, token: &str) -> Result<(), Flaw> {
+        let separator = token.find(['-', '/', '.']).ok_or(Flaw::Syntax)?;
+        let separator = char::from(token.as_bytes()[separator]);
+        let parts: Vec<&str> = token.split(separator).collect();
+        let [a, b, c] = parts[..] else { return Err(Flaw::Syntax) };
+        let month = |it| name_of(&MONTHS, it);
+        if let Some(month) = month(a) {
+            self.set_date(year_of(c)?, month, number(b)?)
+        } else if let Some(month) = month(b) {
+            if a.len() > 2 {
+                self.set_date(number(a)?, month, number(c)?)
+            } else {
+                self.set_date(year_of(c)?, month, number(a)?)
+            }
+        } else if a.len() > 2 {
+            self.set_date(number(a)?, number(b)?, number(c)?)
+        } else {
+            self.set_date(year_of(c)?, number(a)?, number(b)?)
+        }
+    }
+
+    fn take_time(&mut self, token: &str) -> Result<(), Flaw> {
+        let end = token
+            .find(|it: char| !(it.is_ascii_digit() || matches!(it, ':' | '.')))
+            .unwrap_or(token.len());
+        let (time, rest) = token.split_at(end);
+        match rest {
+            "" | "z" => {}
+            "am" | "pm" => self.afternoon = Some(rest == "pm"),
+            _ if rest.strip_prefix(['+', '-']).is_some_and(is_offset) => {}
+            _ => return Err(Flaw::Syntax),
+        }
+        let parts: Vec<&str> = time.split(':').collect();
+        let (hour, minute, seconds) = match parts[..] {
+            [hour, minute] => (hour, minute, "0"),
+            [hour, minute, seconds] => (hour, minute, seconds),
+            _ => return Err(Flaw::Syntax),
+        };
+        let (second, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
+        if !fraction.bytes().all(|it| it.is_ascii_digit()) {
+            return Err(Flaw::Syntax);
+        }
+        // As PostgreSQL: the digits as a float, which is rounded to microseconds.
+        let fraction: f64 = format!("0.{fraction}0").parse().map_err(|_| Flaw::Syntax)?;
+        let micros = (fraction * 1e6).round_ties_even() as i64;
+        self.set_time(number(hour)?, number(minute)?, number(second)?, micros)
+    }
+
+    fn set_date(&mut self, year: i64, month: i64, day: i64) -> Result<(), Flaw> {
+        if self.date.replace((year, month, day)).is_some() {
+            return Err(Flaw::Syntax);
+        }
+        Ok(())
+    }
+
+    fn set_time(&mut self, hour: i64, minute: i64, second: i64, micros: i64) -> Result<(), Flaw> {
+        let total = ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros;
+        if self.time.replace(total).is_some() {
+            return Err(Flaw::Syntax);
+        }
+        let valid = hour <= 24 && minute <= 59 && second <= 60 && total <= DAY;
+        if valid { Ok(()) } else { Err(Flaw::Field) }
+    }
+
+    /// Makes a date of a month by name and two numbers, and checks what has been read.
+    fn finish(&mut self) -> Result<(), Flaw> {
+        if let Some(month) = self.month {
+            let (year, day) = match self.numbers[..] {
+                [(year, digits), (day, _)] if digits > 2 => (year, day),
+                [(day, _), (year, digits)] => {
+                    (if digits > 2 { year } else { full_year(year) }, day)
+                }
+                _ => return Err(Flaw::Syntax),
+            };
+            self.set_date(year, month, day)?;
+        } else if !self.numbers.is_empty() {
+            return Err(Flaw::Syntax);
+        }
+        if let Some(afternoon) = self.afternoon {
+            let time = self.time.ok_or(Flaw::Syntax)?;
+            let half = DAY / 2;
+            // Twelve is the first hour of each half; there is no hour 0 or 13.
+            self.time = Some(match (time / (half / 12), afternoon) {
+                (12, false) => time - half,
+                (12, true) | (0..=12, false) => time,
+                (0..=12, true) => time + half,
+                _ => return Err(Flaw::Field),
+            });
+        }
+        self.date.map(|_| ()).ok_or(Flaw::Syntax)
+    }
+
+    /// The day, if there is such a day.
+    fn days(&self, text: &str, to: DataType) -> SqlResult<i64> {
+        let (year, month, day) = self.date.ok_or_else(|| invalid_text(text, to))?;
+        let there = year > 0 && (1..=12).contains(&month);
+        let year = if self.before_christ { 1 - year } else { year };
+        if !there || day < 1 || day > days_of_month(year, month) {
+            return Err(field_out_of_range(text));
+        }
+        Ok(days_from_civil(year, month, day))
+    }
+}
+
+/// The words of a text; between a date and a time a `t` does as well as a blank, and letters behind digits are words too.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|it: char| it.is_ascii_whitespace() || it == ',')
+        .filter(|it| !it.is_empty())
+        .flat_map(|word| {
+            let bytes = word.as_bytes();
+            let place = (1..bytes.len().saturating_sub(1)).find(|&at| {
+                bytes[at] == b't'
+                    && bytes[at - 1].is_ascii_digit()
+                    && bytes[at + 1].is_ascii_digit()
+            });
+            match place {
+                Some(place) => [&word[..place], &word[place + 1..]],
+                None => [word, ""],
+            }
+            .into_iter()
+            .filter(|it| !it.is_empty())
+        })
+}
+
+/// A name of a list or its first three letters, counted from 1.
+fn name_of(names: &[&str], word: &str) -> Option<i64> {
+    let place = names.iter().position(|it| word == *it || word == &it[..3]);
+    place.and_then(|it| i64::try_from(it + 1).ok()).or((word == "sept").then_some(9))
+}
+
+/// A number of at most nine digits: more is out of range of any field.
+fn number(digits: &str) -> Result<i64, Flaw> {
+    if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
+        return Err(Flaw::Syntax);
+    }
+    if digits.len() > 9 { Err(Flaw::Field) } else { digits.parse().map_err(|_| Flaw::Syntax) }
+}
+
+/// A year of any length; one of two digits lies between 1970 and 2069.
+fn year_of(digits: &str) -> Result<i64, Flaw> {
+    let year = number(digits)?;
+    Ok(if digits.len() <= 2 { full_year(year) } else { year })
+}
+
+fn full_year(year: i64) -> i64 {
+    if year < 70 { year + 2000 } else { year + 1900 }
+}
+
+/// Whether it spells the offset of a zone: hours, minutes and seconds.
+fn is_offset(text: &str) -> bool {
+    let digits = |it: &str| (1..=4).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_digit());
+    let mut parts = text.split(':');
+    parts.clone().count() <= 3 && parts.all(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_dates_are_inverse() {
+        for days in (FIRST_DAY..END_OF_DAYS).step_by(9_973) {
+            let (year, month, day) = civil_from_days(days);
+            assert_eq!(days_from_civil(year, month.into(), day.into()), days);
+            assert!(i64::from(day) <= days_of_month(year, month.into()));
+        }
+        assert_eq!(civil_from_days(FIRST_DAY), (-4713, 11, 24));
+        assert_eq!(civil_from_days(END_OF_DAYS), (5_874_898, 1, 1));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for micros in (-210_866_803_200_000_000..i64::MAX).step_by(7_777_777_777_777_777) {
+            let mut text = String::new();
+            format_timestamp(micros, &mut text);
+            assert_eq!(parse_timestamp(&text), Ok(micros), "{text}");
+            assert_eq!(parse_date(&text), Ok(date_of_timestamp(micros)), "{text}");
+        }
+    }
+
+    #[test]
+    fn moving_words_are_refused_by_name() {
+        for word in ["infinity", "-infinity", "now", " Today ", "tomorrow", "yesterday"] {
+            assert_eq!(parse_date(word).map_err(|it| it.state.0), Err("0A000"), "{word}");
+            assert_eq!(parse_timestamp(word).map_err(|it| it.state.0), Err("0A000"), "{word}");
+        }
+        assert_eq!(parse_date("epoch"), Ok(0));
+    }
+}

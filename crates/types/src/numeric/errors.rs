@@ -1,0 +1,142 @@
+//! The errors of numbers and dates, in PostgreSQL's classes and words.
+
+use crate::{DataType, SqlError, SqlState};
+
+/// A type as PostgreSQL names it in messages.
+pub fn type_name(of: DataType) -> String {
+    match of {
+        DataType::Null => "unknown".into(),
+        DataType::Decimal { precision, scale } => format!("numeric({precision},{scale})"),
+        DataType::Timestamp => "timestamp without time zone".into(),
+        DataType::Char(n) => format!("character({n})"),
+        DataType::Varchar(n) => format!("character varying({n})"),
+        _ => of.to_string().to_lowercase(),
+    }
+}
+
+/// The type's name without its length, as messages on input spell it.
+fn input_name(of: DataType) -> String {
+    match of {
+        DataType::Decimal { .. } => "numeric".into(),
+        DataType::Timestamp => "timestamp".into(),
+        _ => type_name(of),
+    }
+}
+
+/// 22003 or 22008: a value that its type does not hold.
+pub fn out_of_range(of: DataType) -> SqlError {
+    let state = SqlState::NUMERIC_OUT_OF_RANGE;
+    match of {
+        DataType::Date => SqlError::new(SqlState::DATETIME_OVERFLOW, "date out of range"),
+        DataType::Timestamp => SqlError::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"),
+        DataType::Real | DataType::Double => overflow(),
+        DataType::Decimal { precision, scale } => {
+            SqlError::new(state, "numeric field overflow").with_hint(format!(
+                "DECIMAL({precision},{scale}) holds numbers below 10^{}; cast an operand to a wider type, or to \
+                 DOUBLE PRECISION",
+                precision - scale
+            ))
+        }
+        _ => SqlError::new(state, format!("{} out of range", type_name(of)))
+            .with_hint("cast an operand to a wider type, or to DOUBLE PRECISION"),
+    }
+}
+
+/// 22003: a float beyond the greatest.
+pub fn overflow() -> SqlError {
+    SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "value out of range: overflow")
+}
+
+/// 22003: a float that is not zero and nearer to it than the least.
+pub fn underflow() -> SqlError {
+    SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "value out of range: underflow")
+}
+
+/// 22012: a divisor of zero.
+pub fn division_by_zero() -> SqlError {
+    SqlError::new(SqlState::DIVISION_BY_ZERO, "division by zero")
+        .with_hint("guard the divisor with NULLIF(divisor, 0)")
+}
+
+/// 0A000: a float that is no number, for an exact type.
+pub(super) fn not_finite(spelt: &str) -> SqlError {
+    SqlError::unsupported(format!("DECIMAL does not hold {spelt}"))
+        .with_hint("DOUBLE PRECISION does")
+}
+
+/// 22P02 or 22007: a text that does not spell a value of the type.
+pub(super) fn invalid_text(text: &str, of: DataType) -> SqlError {
+    let state = match of {
+        DataType::Date | DataType::Timestamp => SqlState::INVALID_DATETIME,
+        _ => SqlState::INVALID_TEXT,
+    };
+    let error = SqlError::new(
+        state,
+        format!("invalid input syntax for type {}: \"{text}\"", input_name(of)),
+    );
+    match of {
+        DataType::Date | DataType::Timestamp => {
+            error.with_hint("write dates as YYYY-MM-DD and times as HH:MM:SS")
+        }
+        _ => error,
+    }
+}
+
+/// 22003 or 22008: a text that spells a value which the type does not hold.
+pub(super) fn text_out_of_range(text: &str, of: DataType) -> SqlError {
+    let number = |message| SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, message);
+    let date = |message| SqlError::new(SqlState::DATETIME_OVERFLOW, message);
+    match of {
+        DataType::Date => date(format!("date out of range: \"{text}\"")),
+        DataType::Timestamp => date(format!("timestamp out of range: \"{text}\"")),
+        DataType::Decimal { .. } => out_of_range(of),
+        DataType::Real | DataType::Double => {
+            number(format!("\"{text}\" is out of range for type {}", type_name(of)))
+        }
+        _ => number(format!("value \"{text}\" is out of range for type {}", type_name(of))),
+    }
+}
+
+/// 22008: a month, day or hour that there is not.
+pub(super) fn field_out_of_range(text: &str) -> SqlError {
+    SqlError::new(
+        SqlState::DATETIME_OVERFLOW,
+        format!("date/time field value out of range: \"{text}\""),
+    )
+    .with_hint("write dates as YYYY-MM-DD and times as HH:MM:SS")
+}
+
+/// 22001: a text longer than its type.
+pub fn too_long(of: DataType) -> SqlError {
+    SqlError::new(SqlState::STRING_TRUNCATION, format!("value too long for type {}", type_name(of)))
+}
+
+/// 42846: there is no such cast.
+pub fn cannot_cast(from: DataType, to: DataType) -> SqlError {
+    SqlError::new(
+        SqlState::CANNOT_COERCE,
+        format!("cannot cast type {} to {}", type_name(from), type_name(to)),
+    )
+}
+
+/// 42804: a value that a column does not take.
+pub fn cannot_assign(column: &str, from: DataType, to: DataType) -> SqlError {
+    SqlError::new(
+        SqlState::DATATYPE_MISMATCH,
+        format!(
+            "column \"{column}\" is of type {} but expression is of type {}",
+            type_name(to),
+            type_name(from)
+        ),
+    )
+    .with_hint("rewrite or cast the expression")
+}
+
+/// 42883: an operator that these types do not have.
+pub fn no_operator(operator: &str, left: DataType, right: DataType) -> SqlError {
+    SqlError::new(
+        SqlState::UNDEFINED_FUNCTION,
+        format!("operator does not exist: {} {operator} {}", type_name(left), type_name(right)),
+    )
+    .with_hint("cast an operand so that both have types that the operator takes")
+}

@@ -1,0 +1,118 @@
+//! Values as text, as PostgreSQL writes them.
+
+use std::fmt::Write;
+
+use super::datetime;
+use crate::DataType;
+
+/// Appends what a column of an exact type stores: an integer, the unscaled digits of a decimal, days, microseconds.
+/// Nothing fails to be written to a string.
+pub fn number(value: i128, data_type: DataType, out: &mut String) {
+    match data_type {
+        DataType::Date => datetime::format_date(value as i64, out),
+        DataType::Timestamp => datetime::format_timestamp(value as i64, out),
+        _ => decimal(value, usize::from(data_type.scale()), out),
+    }
+}
+
+/// Appends a decimal with all digits of its scale.
+pub(super) fn decimal(value: i128, scale: usize, out: &mut String) {
+    if value < 0 {
+        out.push('-');
+    }
+    let digits = value.unsigned_abs();
+    if scale == 0 {
+        let _ = write!(out, "{digits}");
+        return;
+    }
+    let _ = write!(out, "{digits:0>width$}", width = scale + 1);
+    out.insert(out.len() - scale, '.');
+}
+
+/// Appends a float: the shortest digits that mean it, with an exponent where PostgreSQL writes one.
+pub fn float(value: f64, single: bool, out: &mut String) {
+    if value.is_nan() {
+        out.push_str("NaN");
+        return;
+    }
+    if value.is_infinite() {
+        out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
+        return;
+    }
+    let start = out.len();
+    let _ = if single { write!(out, "{:e}", value as f32) } else { write!(out, "{value:e}") };
+    let exponent_at = out[start..].find('e').map_or(out.len(), |place| start + place);
+    let exponent: i32 = out.get(exponent_at + 1..).and_then(|it| it.parse().ok()).unwrap_or(0);
+    if (-4..if single { 6 } else { 15 }).contains(&exponent) {
+        out.truncate(start);
+        let _ = if single { write!(out, "{}", value as f32) } else { write!(out, "{value}") };
+    } else {
+        out.truncate(exponent_at);
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let _ = write!(out, "e{sign}{:02}", exponent.abs());
+    }
+}
+
+/// A Boolean as a cast to text writes it. (On the wire it is `t` or `f`.)
+pub fn boolean(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_written_as_postgres_does() {
+        let decimal = |scale| DataType::Decimal { precision: 38, scale };
+        let cases = [
+            (-5, decimal(2), "-0.05"),
+            (0, decimal(2), "0.00"),
+            (12345, decimal(2), "123.45"),
+            (-1, decimal(38), "-0.00000000000000000000000000000000000001"),
+            (-7, DataType::Integer, "-7"),
+            (i128::MIN, decimal(0), "-170141183460469231731687303715884105728"),
+            (-1, DataType::Date, "1969-12-31"),
+            (-719_529, DataType::Date, "0002-12-31 BC"),
+            (-719_528, DataType::Date, "0001-01-01 BC"),
+            (1, DataType::Timestamp, "1970-01-01 00:00:00.000001"),
+            (-500_000, DataType::Timestamp, "1969-12-31 23:59:59.5"),
+        ];
+        for (value, data_type, expected) in cases {
+            let mut out = "x".to_owned();
+            number(value, data_type, &mut out);
+            assert_eq!(out[1..], *expected);
+        }
+    }
+
+    #[test]
+    fn floats_are_written_as_postgres_does() {
+        let cases = [
+            (0.1, "0.1"),
+            (1.0, "1"),
+            (-0.0, "-0"),
+            (1e15, "1e+15"),
+            (1e20, "1e+20"),
+            (1e-5, "1e-05"),
+            (1e300, "1e+300"),
+            (5e-324, "5e-324"),
+            (123456789012345.0, "123456789012345"),
+            (1.5e-5, "1.5e-05"),
+            (-0.0001, "-0.0001"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-Infinity"),
+        ];
+        for (value, expected) in cases {
+            let mut out = "x".to_owned();
+            float(value, false, &mut out);
+            assert_eq!(out[1..], *expected);
+        }
+        for (value, expected) in
+            [(0.1_f32, "0.1"), (1e6, "1e+06"), (999999.0, "999999"), (16777216.0, "1.6777216e+07")]
+        {
+            let mut out = String::new();
+            float(f64::from(value), true, &mut out);
+            assert_eq!(out, expected);
+        }
+    }
+}
