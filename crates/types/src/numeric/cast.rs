@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::errors::{cannot_assign, cannot_cast, out_of_range, too_long};
+use super::errors::{cannot_assign, cannot_cast, date_beyond_timestamp, out_of_range, too_long};
 use super::types::{is_assignable, is_castable};
 use super::{datetime, decimal, float, format, spelling};
 use crate::{DataType, SqlError, SqlResult, Value};
@@ -123,7 +123,7 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         (Value::Date(it), DataType::Date) => Ok(Value::Date(*it)),
         (Value::Date(it), DataType::Timestamp) => datetime::timestamp_of_date(i64::from(*it))
             .map(Value::Timestamp)
-            .ok_or_else(|| out_of_range(to)),
+            .ok_or_else(date_beyond_timestamp),
         (Value::Timestamp(it), DataType::Timestamp) => Ok(Value::Timestamp(*it)),
         (Value::Timestamp(it), DataType::Date) => {
             exact_value(i128::from(datetime::date_of_timestamp(*it)), to)

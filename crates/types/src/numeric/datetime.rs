@@ -184,7 +184,7 @@ impl Fields {
             "t" if self.date.is_some() => {}
             _ if name_of(&WEEKDAYS, token).is_some() => {}
             _ => {
-                let month = name_of(&MONTHS, token).ok_or(Flaw::Syntax)?;
+                let month = month_of(token).ok_or(Flaw::Syntax)?;
                 if self.month.replace(month).is_some() {
                     return Err(Flaw::Syntax);
                 }
@@ -220,10 +220,12 @@ impl Fields {
         let separator = char::from(token.as_bytes()[separator]);
         let parts: Vec<&str> = token.split(separator).collect();
         let [a, b, c] = parts[..] else { return Err(Flaw::Syntax) };
-        let month = |it| name_of(&MONTHS, it);
-        if let Some(month) = month(a) {
+        if self.time.is_some() {
+            return Err(Flaw::Syntax);
+        }
+        if let Some(month) = month_of(a) {
             self.set_date(year_of(c)?, month, number(b)?)
-        } else if let Some(month) = month(b) {
+        } else if let Some(month) = month_of(b) {
             if a.len() > 2 {
                 self.set_date(number(a)?, month, number(c)?)
             } else {
@@ -249,7 +251,7 @@ impl Fields {
         }
         let parts: Vec<&str> = time.split(':').collect();
         let (hour, minute, seconds) = match parts[..] {
-            [hour, minute] => (hour, minute, "0"),
+            [hour, minute] | [hour, minute, ""] => (hour, minute, "0"),
             [hour, minute, seconds] => (hour, minute, seconds),
             _ => return Err(Flaw::Syntax),
         };
@@ -342,7 +344,11 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
 /// A name of a list or its first three letters, counted from 1.
 fn name_of(names: &[&str], word: &str) -> Option<i64> {
     let place = names.iter().position(|it| word == *it || word == &it[..3]);
-    place.and_then(|it| i64::try_from(it + 1).ok()).or((word == "sept").then_some(9))
+    place.and_then(|it| i64::try_from(it + 1).ok())
+}
+
+fn month_of(word: &str) -> Option<i64> {
+    name_of(&MONTHS, if word == "sept" { "sep" } else { word })
 }
 
 /// A number of at most nine digits: more is out of range of any field.

@@ -58,10 +58,14 @@ pub fn division_by_zero() -> SqlError {
         .with_hint("guard the divisor with NULLIF(divisor, 0)")
 }
 
-/// 0A000: a float that is no number, for an exact type.
-pub(super) fn not_finite(spelt: &str) -> SqlError {
-    SqlError::unsupported(format!("DECIMAL does not hold {spelt}"))
-        .with_hint("DOUBLE PRECISION does")
+/// 0A000: NaN for an exact type.
+pub(super) fn not_a_number() -> SqlError {
+    SqlError::unsupported("DECIMAL does not hold NaN").with_hint("DOUBLE PRECISION does")
+}
+
+/// 22008: a day that no timestamp reaches.
+pub(super) fn date_beyond_timestamp() -> SqlError {
+    SqlError::new(SqlState::DATETIME_OVERFLOW, "date out of range for timestamp")
 }
 
 /// 22P02 or 22007: a text that does not spell a value of the type.

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use super::digits::Digits;
-use super::errors::{division_by_zero, not_finite, out_of_range, overflow, underflow};
+use super::errors::{division_by_zero, not_a_number, out_of_range, overflow, underflow};
 use super::types::Arithmetic;
 use super::{decimal, errors};
 use crate::{DataType, SqlResult};
@@ -97,10 +97,10 @@ pub fn to_exact(value: f64, single: bool, to: DataType) -> SqlResult<i128> {
             .ok_or_else(|| out_of_range(to));
     }
     if value.is_nan() {
-        return Err(not_finite("NaN"));
+        return Err(not_a_number());
     }
     if value.is_infinite() {
-        return Err(not_finite("Infinity"));
+        return Err(out_of_range(to));
     }
     let spelt = if single { format!("{value:.5e}") } else { format!("{value:.14e}") };
     let digits = Digits::parse(&spelt).ok_or_else(|| errors::invalid_text(&spelt, to))?;

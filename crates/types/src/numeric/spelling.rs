@@ -2,7 +2,7 @@
 
 use super::decimal;
 use super::digits::Digits;
-use super::errors::{invalid_text, not_finite, text_out_of_range};
+use super::errors::{invalid_text, not_a_number, text_out_of_range};
 use super::types::MAX_DIGITS;
 use crate::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -27,8 +27,12 @@ pub fn boolean(text: &str) -> SqlResult<bool> {
 /// An integer or decimal, as the unscaled integer of the type.
 pub fn exact(text: &str, to: DataType) -> SqlResult<i128> {
     let spelt = trimmed(text);
-    if !to.is_integer() && is_not_finite(spelt) {
-        return Err(not_finite(spelt));
+    if !to.is_integer() {
+        match spelt.trim_start_matches(['+', '-']).to_ascii_lowercase().as_str() {
+            "nan" => return Err(not_a_number()),
+            "inf" | "infinity" => return Err(text_out_of_range(text, to)),
+            _ => {}
+        }
     }
     let digits = Digits::parse(spelt).ok_or_else(|| invalid_text(text, to))?;
     if to.is_integer() && !digits.is_whole() {
@@ -36,11 +40,6 @@ pub fn exact(text: &str, to: DataType) -> SqlResult<i128> {
     }
     let unscaled = digits.at_scale(to.scale()).filter(|&it| decimal::fits(it, to));
     unscaled.ok_or_else(|| text_out_of_range(text, to))
-}
-
-fn is_not_finite(spelt: &str) -> bool {
-    let word = spelt.trim_start_matches(['+', '-']).to_ascii_lowercase();
-    matches!(word.as_str(), "nan" | "inf" | "infinity")
 }
 
 /// A float; `to` is REAL or DOUBLE PRECISION.

@@ -91,7 +91,7 @@ pub fn arithmetic_type(op: Arithmetic, left: DataType, right: DataType) -> Optio
 /// All digits after the point, as long as enough of the 38 are left for the digits before it.
 fn product(whole: u8, s1: u8, s2: u8) -> DataType {
     let room = MAX_DIGITS - whole.min(PRODUCT_INTEGER_DIGITS);
-    decimal(whole, (s1 + s2).min(room.max(s1).max(s2)))
+    decimal(whole, (s1 + s2).min(room))
 }
 
 /// What 38 digits leave after the digits before the point, but 16 at least, and no more than tell small quotients apart.
@@ -261,6 +261,7 @@ mod tests {
             (Multiply, dec(15, 2), dec(16, 2), Some(dec(31, 4))),
             (Multiply, dec(38, 16), dec(38, 16), Some(dec(38, 20))),
             (Multiply, dec(38, 38), dec(38, 38), Some(dec(38, 38))),
+            (Multiply, dec(3, 1), dec(38, 38), Some(dec(38, 36))),
             (Multiply, dec(38, 16), big, Some(dec(38, 16))),
             (Divide, dec(3, 1), int, Some(dec(28, 26))),
             (Divide, int, dec(7, 1), Some(dec(33, 22))),
