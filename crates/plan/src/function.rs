@@ -224,6 +224,8 @@ functions! {
     AddInterval = "add_interval",
     /// The day at the start of the statement.
     CurrentDate = "current_date",
+    /// A date or timestamp as text by a format of `%` and a letter.
+    DateFormat = "date_format",
     /// A field of a date or timestamp, named by the first argument, as DOUBLE PRECISION.
     DatePart = "date_part",
     /// A date or timestamp cut to the unit that the first argument names. TIMESTAMP.

@@ -1,0 +1,72 @@
+//! The errors of functions, with PostgreSQL's states and sentences.
+
+use types::{DataType, SqlError, SqlState};
+
+/// A text that would be longer than [`crate::VALUE_BYTES_MAX`] or make its array longer than
+/// [`crate::ARRAY_BYTES_MAX`].
+pub(crate) fn too_long() -> SqlError {
+    SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "requested length too large")
+}
+
+/// A parameter with a value it cannot take.
+pub(crate) fn invalid(message: impl Into<String>) -> SqlError {
+    SqlError::new(SqlState::INVALID_PARAMETER, message)
+}
+
+/// A number outside the domain of a float function.
+pub(crate) fn input_range() -> SqlError {
+    SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "input is out of range")
+}
+
+/// A float function whose result is too large for its type.
+pub(crate) fn overflow() -> SqlError {
+    SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "value out of range: overflow")
+}
+
+/// A float function whose result is too small to differ from zero.
+pub(crate) fn underflow() -> SqlError {
+    SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "value out of range: underflow")
+}
+
+/// A number that its type cannot hold.
+pub(crate) fn out_of_range(data_type: DataType) -> SqlError {
+    let message = match data_type {
+        DataType::Decimal { .. } => "numeric field overflow".to_owned(),
+        other => format!("{} out of range", type_name(other)),
+    };
+    SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, message)
+}
+
+/// Division by zero.
+pub(crate) fn division_by_zero() -> SqlError {
+    SqlError::new(SqlState::DIVISION_BY_ZERO, "division by zero")
+}
+
+/// A point of time that TIMESTAMP cannot hold.
+pub(crate) fn timestamp_range() -> SqlError {
+    SqlError::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range")
+}
+
+/// A text that does not spell a date or time.
+pub(crate) fn invalid_datetime(message: impl Into<String>) -> SqlError {
+    SqlError::new(SqlState("22007"), message)
+}
+
+/// What PostgreSQL calls a type in its messages.
+pub(crate) fn type_name(data_type: DataType) -> &'static str {
+    match data_type {
+        DataType::Null => "unknown",
+        DataType::Boolean => "boolean",
+        DataType::SmallInt => "smallint",
+        DataType::Integer => "integer",
+        DataType::BigInt => "bigint",
+        DataType::Real => "real",
+        DataType::Double => "double precision",
+        DataType::Decimal { .. } => "numeric",
+        DataType::Date => "date",
+        DataType::Timestamp => "timestamp without time zone",
+        DataType::Char(_) => "character",
+        DataType::Varchar(_) => "character varying",
+        DataType::Text => "text",
+    }
+}

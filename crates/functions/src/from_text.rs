@@ -1,0 +1,73 @@
+//! Texts as dates and timestamps: by a template, or as dates are written.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType as ArrowType;
+use types::SqlResult;
+
+use crate::calendar::{self, MICROS_PER_SECOND};
+use crate::call::Call;
+use crate::moment::whole;
+use crate::template::Templates;
+use crate::{parsed, written};
+
+/// Texts, timestamps, dates and days since 1970-01-01 as dates.
+pub(crate) fn to_date(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let array = call.argument(0)?;
+    match array.data_type() {
+        ArrowType::Date32 => Ok(array.clone()),
+        ArrowType::Int64 => {
+            let days = array.as_primitive::<Int64Type>();
+            call.map::<Date32Type>(|row| calendar::date(days.value(row)))
+        }
+        ArrowType::Utf8 => {
+            let mut read = Reader::new(call)?;
+            call.map::<Date32Type>(|row| calendar::date(read.at(row)?.0))
+        }
+        _ => {
+            let moments = call.moments(0)?;
+            call.map::<Date32Type>(|row| calendar::date(moments.at(row).0))
+        }
+    }
+}
+
+/// Texts as timestamps.
+pub(crate) fn to_timestamp(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let mut read = Reader::new(call)?;
+    call.map::<TimestampMicrosecondType>(|row| {
+        let (days, micros) = read.at(row)?;
+        Ok(whole(call.function, calendar::timestamp(days, micros)?))
+    })
+}
+
+/// Texts as seconds since 1970-01-01.
+pub(crate) fn to_unixtime(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let mut read = Reader::new(call)?;
+    call.map::<Int64Type>(|row| {
+        let (days, micros) = read.at(row)?;
+        Ok(calendar::timestamp(days, micros)?.div_euclid(MICROS_PER_SECOND))
+    })
+}
+
+/// Reads the texts of a call: a day, and microseconds after its midnight.
+struct Reader<'a> {
+    texts: &'a arrow_array::StringArray,
+    templates: Option<&'a arrow_array::StringArray>,
+    tokens: Templates<'a>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(call: &Call<'a>) -> SqlResult<Self> {
+        let (texts, templates) = (call.texts(0)?, call.optional_texts(1)?);
+        Ok(Self { texts, templates, tokens: Templates::default() })
+    }
+
+    fn at(&mut self, row: usize) -> SqlResult<(i64, i64)> {
+        let text = self.texts.value(row);
+        match self.templates {
+            Some(templates) => parsed::parse(text, self.tokens.get(templates.value(row))),
+            None => written::parse(text),
+        }
+    }
+}

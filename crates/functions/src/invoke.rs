@@ -1,0 +1,152 @@
+//! From a function to its kernel.
+
+use arrow_array::{Array, ArrayRef, new_null_array};
+use arrow_schema::DataType as ArrowType;
+use plan::Function;
+use stdx::sync::Arc;
+use types::{DataType, SqlError, SqlResult, SqlState};
+
+use crate::call::{Call, arrow_type};
+use crate::{
+    cast, choice, exact, field, float, from_text, like, moment, random, regexp, strftime, text,
+    to_char,
+};
+
+/// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
+/// the Arrow form of `result`. Errors are those of SQL: 22003, 22012, 2201E, 22023, 54000 and so on.
+pub fn invoke(
+    function: Function,
+    arguments: &[ArrayRef],
+    rows: usize,
+    result: DataType,
+) -> SqlResult<ArrayRef> {
+    let bare_null = arguments.iter().any(|it| it.data_type() == &ArrowType::Null);
+    if bare_null && is_strict(function) {
+        return Ok(new_null_array(&arrow_type(result), rows));
+    }
+    kernel(&Call::new(function, arguments, rows, result))
+}
+
+/// Whether a NULL argument makes the result NULL, whatever the others are.
+fn is_strict(function: Function) -> bool {
+    use Function as F;
+    !matches!(
+        function,
+        F::Concat
+            | F::ConcatWs
+            | F::Coalesce
+            | F::Greatest
+            | F::Least
+            | F::Nullif
+            | F::Nvl
+            | F::Nvl2
+            | F::ArrowTypeof
+            | F::CastToType
+            | F::TryCastToType
+            | F::WithMetadata
+    )
+}
+
+fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    use Function as F;
+    match call.function {
+        F::Acos
+        | F::Acosh
+        | F::Asin
+        | F::Asinh
+        | F::Atan
+        | F::Atanh
+        | F::Cbrt
+        | F::Cos
+        | F::Cosh
+        | F::Cot
+        | F::Degrees
+        | F::Exp
+        | F::Ln
+        | F::Log10
+        | F::Log2
+        | F::Radians
+        | F::Sin
+        | F::Sinh
+        | F::Sqrt
+        | F::Tan
+        | F::Tanh => float::unary(call),
+        F::Log if call.count() == 1 => float::unary(call),
+        F::Atan2 | F::Log | F::Nanvl | F::Power => float::binary(call),
+        F::IsNan => float::is_nan(call),
+        F::Pi => float::pi(call),
+        F::Abs | F::Ceil | F::Floor | F::Round | F::Sign | F::Trunc => exact::rounding(call),
+        F::Div | F::Gcd | F::Lcm | F::Mod => exact::division(call),
+        F::Factorial => exact::factorial(call),
+        F::IsZero => exact::is_zero(call),
+        F::Random => random::random(call),
+        F::Uuid => random::uuid(call),
+        F::Coalesce | F::Greatest | F::Least | F::Nullif | F::Nvl | F::Nvl2 => choice::choose(call),
+        F::ArrowCast | F::ArrowTryCast | F::CastToType | F::TryCastToType => cast::cast(call),
+        F::ArrowMetadata => Ok(new_null_array(&ArrowType::Utf8, call.rows)),
+        F::ArrowTypeof => cast::type_of(call),
+        F::WithMetadata => call.argument(0).map(Arc::clone),
+        F::Version => call.map_texts(|_, out| out.push(VERSION)),
+        F::RaiseCardinality => Err(SqlError::new(
+            SqlState::CARDINALITY_VIOLATION,
+            "more than one row returned by a subquery used as an expression",
+        )),
+        F::Like => like::like(call),
+        F::RegexLike => regexp::like(call),
+        F::RegexpCount => regexp::count(call),
+        F::RegexpInstr => regexp::instr(call),
+        F::RegexpReplace => regexp::replace(call),
+        F::RegexpSubstr => regexp::substr(call),
+        F::CurrentDate | F::Now => Err(call.broken("no constant in its place")),
+        _ => text_or_moment(call),
+    }
+}
+
+/// What `version()` answers.
+const VERSION: &str = concat!("Nodewise ", env!("CARGO_PKG_VERSION"));
+
+fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    use Function as F;
+    match call.function {
+        F::Ascii | F::BitLength | F::CharacterLength | F::OctetLength => text::measure(call),
+        F::Btrim | F::Ltrim | F::Rtrim => text::trim(call),
+        F::Chr => text::chr(call),
+        F::Concat | F::ConcatOperator => text::concat(call),
+        F::ConcatWs => text::concat_ws(call),
+        F::Contains | F::EndsWith | F::StartsWith => text::search(call),
+        F::FindInSet => text::find_in_set(call),
+        F::Initcap => text::initcap(call),
+        F::Left | F::Right => text::left_or_right(call),
+        F::Levenshtein => text::levenshtein(call),
+        F::Lower | F::Upper => text::change_case(call),
+        F::Lpad | F::Rpad => text::pad(call),
+        F::Overlay => text::overlay(call),
+        F::Repeat => text::repeat(call),
+        F::Replace => text::replace(call),
+        F::Reverse => text::reverse(call),
+        F::SplitPart => text::split_part(call),
+        F::Strpos => text::strpos(call),
+        F::Substring => text::substring(call),
+        F::SubstringIndex => text::substring_index(call),
+        F::ToHex => text::to_hex(call),
+        F::Translate => text::translate(call),
+        F::AddInterval => moment::add_interval(call),
+        F::DateFormat => strftime::date_format(call),
+        F::DatePart => field::date_part(call),
+        F::DateTrunc => moment::date_trunc(call),
+        F::Extract => field::extract(call),
+        F::FromUnixtime => moment::from_unixtime(call),
+        F::MakeDate => moment::make_date(call),
+        F::MakeTimestamp => moment::make_timestamp(call),
+        F::ToChar => to_char::to_char(call),
+        F::ToDate => from_text::to_date(call),
+        F::ToLocalTime => call.argument(0).map(Arc::clone),
+        F::ToTimestamp
+        | F::ToTimestampMicros
+        | F::ToTimestampMillis
+        | F::ToTimestampNanos
+        | F::ToTimestampSeconds => moment::to_timestamp(call),
+        F::ToUnixtime => moment::to_unixtime(call),
+        _ => Err(call.broken("no kernel")),
+    }
+}

@@ -1,0 +1,71 @@
+//! The scalar functions: names, signatures, volatility, and kernels on Arrow arrays.
+//!
+//! Key decision: PostgreSQL says what a function does; DuckDB where only it has the function; DataFusion, whose library
+//! this one follows, where neither has. A function is one id of [`plan::Function`]; a call of it is resolved once, when the
+//! statement is bound, and invoked per batch on arrays of exactly the types that were resolved.
+//!
+//! What differs from PostgreSQL, knowingly:
+//!
+//! - sqrt, exp, ln, log, log10 and power of exact numbers are DOUBLE PRECISION, where its numeric keeps more digits.
+//! - `extract` gives DECIMAL(10,0), with six digits after the point for epoch, second and julian, three for milliseconds.
+//! - Numbers and places in texts may be BIGINT; `round` and `trunc` take a float and digits, as DuckDB's do.
+//! - upper, lower and initcap follow Unicode's full mappings, as PostgreSQL's collation pg_unicode_fast does.
+//! - `now()` is a TIMESTAMP in UTC, and so are texts with a zone.
+//! - Regular expressions run in linear time and have no back references, lookahead or lookbehind (0A000). The longest of
+//!   the leftmost matches is found as there; a pattern with a lazy quantifier takes what the crate `regex` takes, which
+//!   differs when greedy and lazy quantifiers are mixed. Classes are those of Unicode, whatever the collation.
+//!   Subexpressions are those of the first alternatives that lead to that match, not the longest ones each.
+//! - `to_char` of numbers is missing.
+//!
+//! Refused, though DataFusion's library has them ([`REFUSED`]):
+//!
+//! | Names | Why |
+//! |---|---|
+//! | arrow_field, named_struct, row, struct | the result is a struct |
+//! | get_field, union_extract, union_tag | the argument is a struct or union |
+//! | regexp_match | the result is a list |
+//! | current_time, make_time, to_time | the result is a TIME |
+//! | date_bin | an argument is an INTERVAL |
+//! | file_row_index, input_file_name | no file lies behind a row; they always failed |
+//!
+//! Reading order: `name`, `overload` and `resolve` (which call it is), `invoke` (which kernel runs), `call` and `texts` (what
+//! kernels work on), then a file per family.
+//!
+//! - Invariant: a text is at most [`VALUE_BYTES_MAX`] and an array of them [`ARRAY_BYTES_MAX`] bytes, checked before memory
+//!   is taken; more is 54000.
+//! - Invariant: no argument makes a kernel panic; arguments of other types than resolved are XX000.
+#![forbid(unsafe_code)]
+
+mod calendar;
+mod call;
+mod cast;
+mod choice;
+mod common;
+mod error;
+mod exact;
+mod field;
+mod float;
+mod from_text;
+mod invoke;
+mod like;
+mod moment;
+mod name;
+mod overload;
+mod parsed;
+mod random;
+mod regexp;
+mod resolve;
+mod scale;
+mod strftime;
+mod template;
+mod text;
+mod texts;
+mod to_char;
+mod volatility;
+mod written;
+
+pub use invoke::invoke;
+pub use name::{REFUSED, lookup, names, refusal};
+pub use resolve::{Signature, resolve, resolve_call};
+pub use texts::{ARRAY_BYTES_MAX, VALUE_BYTES_MAX};
+pub use volatility::{Volatility, statement_constant, volatility};

@@ -1,0 +1,206 @@
+//! Dates and timestamps made of numbers, cut to units, and moved by intervals.
+
+use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Float64Type, Int64Type, TimestampMicrosecondType};
+use arrow_schema::DataType as ArrowType;
+use plan::Function;
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::calendar::{
+    self, MICROS_PER_DAY, MICROS_PER_SECOND, checked_day, civil_from_days, days_from_civil,
+    iso_weekday, month_length,
+};
+use crate::call::Call;
+use crate::error::timestamp_range;
+use crate::field::{self, Field, Names};
+
+/// A date or timestamp plus months, days and microseconds.
+pub(crate) fn add_interval(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let moments = call.moments(0)?;
+    let (months, days, micros) = (call.integers(1)?, call.integers(2)?, call.integers(3)?);
+    call.map::<TimestampMicrosecondType>(|row| {
+        let (day, of_day) = moments.at(row);
+        let moved = add_months(day, months.at(row)).and_then(|it| it.checked_add(days.at(row)));
+        let moved = moved.ok_or_else(timestamp_range)?;
+        // PostgreSQL checks after each part; only the sum of days and time can leave 64 bits here.
+        let start = calendar::timestamp(moved, of_day)?;
+        let sum = start.checked_add(micros.at(row)).ok_or_else(timestamp_range)?;
+        calendar::timestamp(0, sum)
+    })
+}
+
+/// The same day of a month that is so many months later, or the last day of that month.
+fn add_months(days: i64, months: i64) -> Option<i64> {
+    if months == 0 {
+        return Some(days);
+    }
+    let (year, month, day) = civil_from_days(days);
+    let months = (year * 12 + i64::from(month) - 1).checked_add(months)?;
+    let (year, month) = (months.div_euclid(12), months.rem_euclid(12) as u32 + 1);
+    if year.abs() > 6_000_000 {
+        return None;
+    }
+    Some(days_from_civil(year, month, day.min(month_length(year, month))))
+}
+
+/// A timestamp cut to a unit.
+pub(crate) fn date_trunc(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (units, moments) = (call.texts(0)?, call.moments(1)?);
+    let mut units = Names::new(units, false);
+    call.map::<TimestampMicrosecondType>(|row| {
+        let unit = units.field(row)?;
+        let (days, micros) = moments.at(row);
+        let step = match unit {
+            Field::Microseconds => 1,
+            Field::Milliseconds => 1_000,
+            Field::Second => MICROS_PER_SECOND,
+            Field::Minute => 60 * MICROS_PER_SECOND,
+            Field::Hour => 3_600 * MICROS_PER_SECOND,
+            _ => return calendar::timestamp(first_day(unit, days, units.name(row))?, 0),
+        };
+        calendar::timestamp(days, micros - micros % step)
+    })
+}
+
+/// The first day of the unit of days or more in which a day lies.
+fn first_day(unit: Field, days: i64, name: &str) -> SqlResult<i64> {
+    let (year, month, _) = civil_from_days(days);
+    let since = |years: i64| days_from_civil((year - 1).div_euclid(years) * years + 1, 1, 1);
+    Ok(match unit {
+        Field::Day => days,
+        Field::Week => days + 1 - iso_weekday(days),
+        Field::Month => days_from_civil(year, month, 1),
+        Field::Quarter => days_from_civil(year, (month - 1) / 3 * 3 + 1, 1),
+        Field::Year => days_from_civil(year, 1, 1),
+        Field::Decade => days_from_civil(year.div_euclid(10) * 10, 1, 1),
+        Field::Century => since(100),
+        Field::Millennium => since(1_000),
+        // Fields that are no units.
+        _ => return Err(field::unrecognized(name, false)),
+    })
+}
+
+/// The date of a year (negative: BC), month and day.
+pub(crate) fn make_date(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (years, months, days) = (call.integers(0)?, call.integers(1)?, call.integers(2)?);
+    call.map::<Date32Type>(|row| {
+        let (year, month, day) = (years.at(row), months.at(row), days.at(row));
+        calendar::date(written_day(year, month, day)?)
+    })
+}
+
+/// The day of a date as people write it: there is no year 0.
+fn written_day(year: i64, month: i64, day: i64) -> SqlResult<i64> {
+    let astronomical = match year {
+        0 => None,
+        year if year < 0 => year.checked_add(1),
+        year => Some(year),
+    };
+    astronomical.and_then(|year| checked_day(year, month, day)).ok_or_else(|| {
+        let message = format!("date field value out of range: {year}-{month:02}-{day:02}");
+        SqlError::new(SqlState::DATETIME_OVERFLOW, message)
+    })
+}
+
+/// The timestamp of a date and a time.
+pub(crate) fn make_timestamp(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (years, months, days) = (call.integers(0)?, call.integers(1)?, call.integers(2)?);
+    let (hours, minutes, seconds) = (call.integers(3)?, call.integers(4)?, call.floats(5)?);
+    call.map::<TimestampMicrosecondType>(|row| {
+        let day = written_day(years.at(row), months.at(row), days.at(row))?;
+        let (hour, minute, second) = (hours.at(row), minutes.at(row), seconds.value(row));
+        let micros = (second * 1e6).round_ties_even();
+        let valid = (0..24).contains(&hour) && (0..60).contains(&minute)
+            || (hour, minute, micros) == (24, 0, 0.0);
+        if !valid || !(0.0..=60e6).contains(&micros) {
+            let message = format!("time field value out of range: {hour}:{minute:02}:{second:02}");
+            return Err(SqlError::new(SqlState::DATETIME_OVERFLOW, message));
+        }
+        let of_day = (hour * 60 + minute) * 60 * MICROS_PER_SECOND + micros as i64;
+        calendar::timestamp(day, of_day)
+    })
+}
+
+/// Numbers since 1970-01-01, texts, dates and timestamps as timestamps.
+pub(crate) fn to_timestamp(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let array = call.argument(0)?;
+    let (multiply, divide) = match call.function {
+        Function::ToTimestampMillis => (1_000, 1),
+        Function::ToTimestampMicros => (1, 1),
+        Function::ToTimestampNanos => (1, 1_000),
+        _ => (MICROS_PER_SECOND, 1),
+    };
+    match array.data_type() {
+        ArrowType::Int64 => {
+            let values = array.as_primitive::<Int64Type>();
+            call.map::<TimestampMicrosecondType>(|row| {
+                let micros = values.value(row).checked_mul(multiply).ok_or_else(timestamp_range)?;
+                calendar::timestamp(0, micros.div_euclid(divide))
+            })
+        }
+        ArrowType::Float64 => {
+            let values = array.as_primitive::<Float64Type>();
+            let factor = multiply as f64 / divide as f64;
+            call.map::<TimestampMicrosecondType>(|row| {
+                // From the second on, as PostgreSQL rounds.
+                let micros = (values.value(row) * factor).round_ties_even();
+                if !(-9.2e18..=9.2e18).contains(&micros) {
+                    return Err(timestamp_range());
+                }
+                calendar::timestamp(0, whole(call.function, micros as i64))
+            })
+        }
+        ArrowType::Utf8 => crate::from_text::to_timestamp(call),
+        _ => {
+            let moments = call.moments(0)?;
+            call.map::<TimestampMicrosecondType>(|row| {
+                let (days, micros) = moments.at(row);
+                Ok(whole(call.function, calendar::timestamp(days, micros)?))
+            })
+        }
+    }
+}
+
+/// Microseconds cut to what the function keeps.
+pub(crate) fn whole(function: Function, micros: i64) -> i64 {
+    match function {
+        Function::ToTimestampSeconds => micros.div_euclid(MICROS_PER_SECOND) * MICROS_PER_SECOND,
+        Function::ToTimestampMillis => micros.div_euclid(1_000) * 1_000,
+        _ => micros,
+    }
+}
+
+/// Seconds since 1970-01-01 as a timestamp.
+pub(crate) fn from_unixtime(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let seconds = call.integers(0)?;
+    call.map::<TimestampMicrosecondType>(|row| {
+        let micros = seconds.at(row).checked_mul(MICROS_PER_SECOND).ok_or_else(timestamp_range)?;
+        calendar::timestamp(0, micros)
+    })
+}
+
+/// Whole seconds from 1970-01-01; numbers are seconds already.
+pub(crate) fn to_unixtime(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let array = call.argument(0)?;
+    match array.data_type() {
+        ArrowType::Int64 => Ok(array.clone()),
+        ArrowType::Float64 => {
+            let values = array.as_primitive::<Float64Type>();
+            call.map::<Int64Type>(|row| {
+                let seconds = values.value(row).trunc();
+                let fits = (-9.2e18..=9.2e18).contains(&seconds);
+                if fits { Ok(seconds as i64) } else { Err(timestamp_range()) }
+            })
+        }
+        ArrowType::Utf8 => crate::from_text::to_unixtime(call),
+        _ => {
+            let moments = call.moments(0)?;
+            call.map::<Int64Type>(|row| {
+                let (days, micros) = moments.at(row);
+                Ok(days * (MICROS_PER_DAY / MICROS_PER_SECOND)
+                    + micros.div_euclid(MICROS_PER_SECOND))
+            })
+        }
+    }
+}

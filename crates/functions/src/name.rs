@@ -1,0 +1,69 @@
+//! The names that a user may write, and those that DataFusion's library had and this one refuses.
+
+use plan::Function;
+
+/// Names beside those of [`Function::name`].
+const ALIASES: &[(&str, Function)] = &[
+    ("ceiling", Function::Ceil),
+    ("char_length", Function::CharacterLength),
+    ("current_timestamp", Function::Now),
+    ("datepart", Function::DatePart),
+    ("datetrunc", Function::DateTrunc),
+    ("gen_random_uuid", Function::Uuid),
+    ("ifnull", Function::Nvl),
+    ("instr", Function::Strpos),
+    ("length", Function::CharacterLength),
+    ("localtimestamp", Function::Now),
+    ("position", Function::Strpos),
+    ("pow", Function::Power),
+    ("rand", Function::Random),
+    ("signum", Function::Sign),
+    ("statement_timestamp", Function::Now),
+    ("substr", Function::Substring),
+    ("substr_index", Function::SubstringIndex),
+    ("today", Function::CurrentDate),
+    ("transaction_timestamp", Function::Now),
+    ("trim", Function::Btrim),
+    ("uuidv4", Function::Uuid),
+];
+
+/// Functions that only operators and the binder call.
+const UNNAMED: &[Function] =
+    &[Function::AddInterval, Function::ConcatOperator, Function::Like, Function::RaiseCardinality];
+
+/// Names that DataFusion's library has and that are refused, with the reason (the table in the head of the crate).
+pub const REFUSED: &[(&str, &str)] = &[
+    ("arrow_field", "its result is a struct"),
+    ("current_time", "its result is a TIME"),
+    ("date_bin", "its first argument is an INTERVAL"),
+    ("file_row_index", "no file lies behind a row"),
+    ("get_field", "its argument is a struct"),
+    ("input_file_name", "no file lies behind a row"),
+    ("make_time", "its result is a TIME"),
+    ("named_struct", "its result is a struct"),
+    ("regexp_match", "its result is a list"),
+    ("row", "its result is a struct"),
+    ("struct", "its result is a struct"),
+    ("to_time", "its result is a TIME"),
+    ("union_extract", "its argument is a union"),
+    ("union_tag", "its argument is a union"),
+];
+
+/// The function of a name in lower case, aliases included.
+pub fn lookup(name: &str) -> Option<Function> {
+    if let Some(function) = Function::from_name(name) {
+        return (!UNNAMED.contains(&function)).then_some(function);
+    }
+    ALIASES.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// All names that [`lookup`] knows, for suggestions.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let named = Function::ALL.iter().filter(|it| !UNNAMED.contains(it));
+    named.map(|it| it.name()).chain(ALIASES.iter().map(|it| it.0))
+}
+
+/// Why a name of DataFusion's library is refused.
+pub fn refusal(name: &str) -> Option<&'static str> {
+    REFUSED.iter().find(|it| it.0 == name).map(|it| it.1)
+}

@@ -1,0 +1,322 @@
+//! The parameter lists of the functions, as data.
+
+use plan::Function;
+use types::{DataType, Value};
+
+/// What a parameter takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Boolean,
+    /// BIGINT, which every integer becomes.
+    Integer,
+    Double,
+    /// DECIMAL as it is; integers become one.
+    Decimal,
+    /// Any integer as it is.
+    AnyInteger,
+    /// Any number as it is.
+    Number,
+    Text,
+    Date,
+    Timestamp,
+    /// Any type, cast to text.
+    Printed,
+    /// Any type as text, except that BOOLEAN stays what it is: it prints as `t`, its cast is `true`.
+    Output,
+    /// Any type as it is.
+    Any,
+}
+
+/// What comes out.
+#[derive(Clone, Copy)]
+pub(crate) enum Outcome {
+    Is(DataType),
+    /// By the types that the arguments are cast to, and constants among them.
+    Rule(fn(&[DataType], &[Option<Value>]) -> DataType),
+}
+
+/// One parameter list of a function.
+pub(crate) struct Overload {
+    pub parameters: &'static [Kind],
+    /// Parameters that may not be left out.
+    pub required: usize,
+    /// Whether the last parameter may be repeated.
+    pub variadic: bool,
+    pub outcome: Outcome,
+}
+
+const fn fixed(parameters: &'static [Kind], result: DataType) -> Overload {
+    optional(parameters, parameters.len(), result)
+}
+
+const fn optional(parameters: &'static [Kind], required: usize, result: DataType) -> Overload {
+    Overload { parameters, required, variadic: false, outcome: Outcome::Is(result) }
+}
+
+const fn variadic(parameters: &'static [Kind], result: DataType) -> Overload {
+    let required = parameters.len();
+    Overload { parameters, required, variadic: true, outcome: Outcome::Is(result) }
+}
+
+const fn ruled(
+    parameters: &'static [Kind],
+    rule: fn(&[DataType], &[Option<Value>]) -> DataType,
+) -> Overload {
+    let required = parameters.len();
+    Overload { parameters, required, variadic: false, outcome: Outcome::Rule(rule) }
+}
+
+use crate::scale;
+use Kind::{
+    Any, AnyInteger, Boolean, Date, Decimal, Double, Integer, Number, Output, Printed, Text,
+    Timestamp,
+};
+
+const BOOLEAN: DataType = DataType::Boolean;
+const INTEGER: DataType = DataType::Integer;
+const DOUBLE: DataType = DataType::Double;
+const TEXT: DataType = DataType::Text;
+const DATE: DataType = DataType::Date;
+const TIMESTAMP: DataType = DataType::Timestamp;
+const BIGINT: DataType = DataType::BigInt;
+
+/// The parameter lists of a function in order of preference; none for functions whose arguments share one type.
+pub(crate) fn overloads(function: Function) -> &'static [Overload] {
+    let families = [floats, exact, texts, patterns, moments, others];
+    let mut lists = families.iter().map(|it| it(function));
+    lists.find(|it| !it.is_empty()).unwrap_or(&[])
+}
+
+fn floats(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::Acos
+        | F::Acosh
+        | F::Asin
+        | F::Asinh
+        | F::Atan
+        | F::Atanh
+        | F::Cbrt
+        | F::Cos
+        | F::Cosh
+        | F::Cot
+        | F::Degrees
+        | F::Exp
+        | F::Ln
+        | F::Log10
+        | F::Log2
+        | F::Radians
+        | F::Sin
+        | F::Sinh
+        | F::Sqrt
+        | F::Tan
+        | F::Tanh => const { &[fixed(&[Double], DOUBLE)] },
+        F::Atan2 | F::Nanvl | F::Power => const { &[fixed(&[Double, Double], DOUBLE)] },
+        F::Log => const { &[fixed(&[Double], DOUBLE), fixed(&[Double, Double], DOUBLE)] },
+        F::Pi | F::Random => const { &[fixed(&[], DOUBLE)] },
+        F::IsNan => const { &[fixed(&[Double], BOOLEAN)] },
+        _ => &[],
+    }
+}
+
+fn others(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::ArrowMetadata => const { &[fixed(&[Any, Text], TEXT)] },
+        F::ArrowTypeof => const { &[fixed(&[Any], TEXT)] },
+        F::CastToType | F::TryCastToType => const { &[ruled(&[Any, Any], scale::second)] },
+        F::WithMetadata => {
+            const {
+                &[Overload {
+                    parameters: &[Any, Text, Text],
+                    required: 3,
+                    variadic: true,
+                    outcome: Outcome::Rule(scale::first),
+                }]
+            }
+        }
+        F::RaiseCardinality => const { &[fixed(&[], DataType::Null)] },
+        F::Version | F::Uuid => const { &[fixed(&[], TEXT)] },
+        _ => &[],
+    }
+}
+
+fn exact(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::Abs => const { &[ruled(&[Number], scale::first)] },
+        F::IsZero => const { &[fixed(&[Number], BOOLEAN)] },
+        F::Sign => {
+            const {
+                &[
+                    fixed(&[Double], DOUBLE),
+                    fixed(&[Decimal], DataType::Decimal { precision: 1, scale: 0 }),
+                ]
+            }
+        }
+        F::Ceil | F::Floor => {
+            const { &[fixed(&[Double], DOUBLE), ruled(&[Decimal], scale::rounded)] }
+        }
+        F::Round => {
+            const {
+                &[
+                    fixed(&[Double], DOUBLE),
+                    ruled(&[Decimal], scale::rounded),
+                    ruled(&[Decimal, Integer], scale::rounded),
+                    fixed(&[Double, Integer], DOUBLE),
+                ]
+            }
+        }
+        F::Trunc => {
+            const {
+                &[
+                    fixed(&[Double], DOUBLE),
+                    ruled(&[Decimal], scale::truncated),
+                    ruled(&[Decimal, Integer], scale::truncated),
+                    fixed(&[Double, Integer], DOUBLE),
+                ]
+            }
+        }
+        F::Lcm => {
+            const {
+                &[
+                    ruled(&[AnyInteger, AnyInteger], scale::wider_integer),
+                    ruled(&[Decimal, Decimal], scale::multiple),
+                ]
+            }
+        }
+        F::Mod | F::Gcd => {
+            const {
+                &[
+                    ruled(&[AnyInteger, AnyInteger], scale::wider_integer),
+                    ruled(&[Decimal, Decimal], scale::common),
+                ]
+            }
+        }
+        F::Div => const { &[ruled(&[Decimal, Decimal], scale::quotient)] },
+        F::Factorial => {
+            const { &[fixed(&[Integer], DataType::Decimal { precision: 38, scale: 0 })] }
+        }
+        _ => &[],
+    }
+}
+
+fn texts(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::Ascii | F::BitLength | F::CharacterLength | F::OctetLength => {
+            const { &[fixed(&[Text], INTEGER)] }
+        }
+        F::Initcap | F::Lower | F::Reverse | F::Upper => const { &[fixed(&[Text], TEXT)] },
+        F::Btrim | F::Ltrim | F::Rtrim => const { &[optional(&[Text, Text], 1, TEXT)] },
+        F::Chr => const { &[fixed(&[Integer], TEXT)] },
+        F::Concat => const { &[variadic(&[Output], TEXT)] },
+        F::ConcatWs => const { &[variadic(&[Text, Output], TEXT)] },
+        F::ConcatOperator => {
+            const { &[fixed(&[Text, Printed], TEXT), fixed(&[Printed, Text], TEXT)] }
+        }
+        F::Contains | F::EndsWith | F::StartsWith => const { &[fixed(&[Text, Text], BOOLEAN)] },
+        F::FindInSet | F::Levenshtein | F::Strpos => const { &[fixed(&[Text, Text], INTEGER)] },
+        F::Left | F::Right | F::Repeat => const { &[fixed(&[Text, Integer], TEXT)] },
+        F::Lpad | F::Rpad => const { &[optional(&[Text, Integer, Text], 2, TEXT)] },
+        F::Overlay => const { &[optional(&[Text, Text, Integer, Integer], 3, TEXT)] },
+        F::Replace | F::Translate => const { &[fixed(&[Text, Text, Text], TEXT)] },
+        F::SplitPart | F::SubstringIndex => const { &[fixed(&[Text, Text, Integer], TEXT)] },
+        F::Substring => const { &[optional(&[Text, Integer, Integer], 2, TEXT)] },
+        F::ToHex => const { &[fixed(&[AnyInteger], TEXT)] },
+        _ => &[],
+    }
+}
+
+fn patterns(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::Like => const { &[fixed(&[Text, Text, Text, Boolean], BOOLEAN)] },
+        F::RegexLike => const { &[optional(&[Text, Text, Text], 2, BOOLEAN)] },
+        F::RegexpCount => const { &[optional(&[Text, Text, Integer, Text], 2, INTEGER)] },
+        F::RegexpInstr => {
+            const {
+                &[
+                    optional(&[Text, Text, Integer, Integer, Integer, Text, Integer], 2, INTEGER),
+                    // As DataFusion orders them.
+                    optional(&[Text, Text, Integer, Integer, Text, Integer], 5, INTEGER),
+                ]
+            }
+        }
+        F::RegexpReplace => {
+            const {
+                &[
+                    optional(&[Text, Text, Text, Text], 3, TEXT),
+                    optional(&[Text, Text, Text, Integer, Integer, Text], 4, TEXT),
+                ]
+            }
+        }
+        F::RegexpSubstr => {
+            const { &[optional(&[Text, Text, Integer, Integer, Text, Integer], 2, TEXT)] }
+        }
+        _ => &[],
+    }
+}
+
+fn moments(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::AddInterval => {
+            const {
+                &[
+                    fixed(&[Date, Integer, Integer, Integer], TIMESTAMP),
+                    fixed(&[Timestamp, Integer, Integer, Integer], TIMESTAMP),
+                ]
+            }
+        }
+        F::CurrentDate => const { &[fixed(&[], DATE)] },
+        F::Now => const { &[fixed(&[], TIMESTAMP)] },
+        F::DatePart => const { &[fixed(&[Text, Timestamp], DOUBLE)] },
+        F::Extract => {
+            const { &[ruled(&[Text, Timestamp], scale::field), ruled(&[Text, Date], scale::field)] }
+        }
+        F::DateTrunc => const { &[fixed(&[Text, Timestamp], TIMESTAMP)] },
+        F::FromUnixtime => const { &[fixed(&[Integer], TIMESTAMP)] },
+        F::MakeDate => const { &[fixed(&[Integer, Integer, Integer], DATE)] },
+        F::MakeTimestamp => {
+            const { &[fixed(&[Integer, Integer, Integer, Integer, Integer, Double], TIMESTAMP)] }
+        }
+        F::ToChar | F::DateFormat => const { &[fixed(&[Timestamp, Text], TEXT)] },
+        F::ToDate => {
+            const {
+                &[
+                    optional(&[Text, Text], 1, DATE),
+                    fixed(&[Date], DATE),
+                    fixed(&[Timestamp], DATE),
+                    fixed(&[Integer], DATE),
+                ]
+            }
+        }
+        F::ToLocalTime => const { &[fixed(&[Timestamp], TIMESTAMP)] },
+        F::ToTimestamp
+        | F::ToTimestampMicros
+        | F::ToTimestampMillis
+        | F::ToTimestampNanos
+        | F::ToTimestampSeconds => {
+            const {
+                &[
+                    fixed(&[Integer], TIMESTAMP),
+                    fixed(&[Double], TIMESTAMP),
+                    optional(&[Text, Text], 1, TIMESTAMP),
+                    fixed(&[Timestamp], TIMESTAMP),
+                ]
+            }
+        }
+        F::ToUnixtime => {
+            const {
+                &[
+                    fixed(&[Timestamp], BIGINT),
+                    optional(&[Text, Text], 1, BIGINT),
+                    fixed(&[Integer], BIGINT),
+                    fixed(&[Double], BIGINT),
+                ]
+            }
+        }
+        _ => &[],
+    }
+}

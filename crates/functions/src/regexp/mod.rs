@@ -1,0 +1,202 @@
+//! Functions of regular expressions.
+
+mod bracket;
+mod pattern;
+mod replace;
+mod syntax;
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, StringArray};
+use types::SqlResult;
+
+use crate::call::{Call, Integers};
+use crate::error::invalid;
+use pattern::{Pattern, Patterns};
+use syntax::Flags;
+
+pub(crate) use replace::replace;
+
+/// Whether texts match patterns somewhere.
+pub(crate) fn like(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let flags = call.optional_texts(2)?;
+    let mut compiled = Patterns::default();
+    call.map_booleans(|row| {
+        let flags = not_global("regexp_like", flags, row)?;
+        Ok(compiled.get(patterns.value(row), flags)?.is_match(texts.value(row)))
+    })
+}
+
+/// How often patterns match.
+pub(crate) fn count(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let (starts, flags) = (call.optional_integers(2)?, call.optional_texts(3)?);
+    let mut compiled = Patterns::default();
+    call.map_integers(|row| {
+        let start = at_least("start", starts, row, 1, 1)?;
+        let flags = not_global("regexp_count", flags, row)?;
+        let pattern = compiled.get(patterns.value(row), flags)?;
+        let mut matches = Matches::new(texts.value(row), start);
+        let mut count = 0;
+        while matches.next(|text, from| pattern.find(text, from)).is_some() {
+            count += 1;
+        }
+        Ok(count)
+    })
+}
+
+/// The arguments that regexp_instr and regexp_substr share.
+struct Search<'a> {
+    name: &'static str,
+    texts: &'a StringArray,
+    patterns: &'a StringArray,
+    starts: Option<Integers<'a>>,
+    numbers: Option<Integers<'a>>,
+    flags: Option<&'a StringArray>,
+    groups: Option<Integers<'a>>,
+    compiled: Patterns<'a>,
+}
+
+impl Search<'_> {
+    /// The part of the text of a row that is asked for.
+    fn find(&mut self, row: usize) -> SqlResult<Option<Range<usize>>> {
+        let start = at_least("start", self.starts, row, 1, 1)?;
+        let number = at_least("n", self.numbers, row, 1, 1)?;
+        let group = at_least("subexpr", self.groups, row, 0, 0)?;
+        let flags = not_global(self.name, self.flags, row)?;
+        let pattern = self.compiled.get(self.patterns.value(row), flags)?;
+        let mut matches = Matches::new(self.texts.value(row), start);
+        for _ in 1..number {
+            if matches.next(|text, from| pattern.find(text, from)).is_none() {
+                return Ok(None);
+            }
+        }
+        let Ok(group) = usize::try_from(group) else {
+            return Ok(None);
+        };
+        if group > pattern.groups() {
+            return Ok(None);
+        }
+        if group == 0 {
+            return Ok(matches.next(|text, from| pattern.find(text, from)));
+        }
+        let Some(from) = matches.from else {
+            return Ok(None);
+        };
+        let captures = pattern.captures(matches.text, from);
+        Ok(captures.and_then(|mut it| it.get_mut(group)?.take()))
+    }
+}
+
+/// The place of a match.
+pub(crate) fn instr(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    // DataFusion's list has no option for the place behind the match.
+    let has_option =
+        call.arguments.get(4).is_some_and(|it| it.data_type() != &arrow_schema::DataType::Utf8);
+    let after = usize::from(has_option);
+    let options = if has_option { call.optional_integers(4)? } else { None };
+    let mut search = Search {
+        name: "regexp_instr",
+        texts: call.texts(0)?,
+        patterns: call.texts(1)?,
+        starts: call.optional_integers(2)?,
+        numbers: call.optional_integers(3)?,
+        flags: call.optional_texts(4 + after)?,
+        groups: call.optional_integers(5 + after)?,
+        compiled: Patterns::default(),
+    };
+    call.map_integers(|row| {
+        let behind = match options.map_or(0, |it| it.at(row)) {
+            0 => false,
+            1 => true,
+            other => {
+                return Err(invalid(format!("invalid value for parameter \"endoption\": {other}")));
+            }
+        };
+        let Some(found) = search.find(row)? else {
+            return Ok(0);
+        };
+        let place = if behind { found.end } else { found.start };
+        Ok(search.texts.value(row)[..place].chars().count() + 1)
+    })
+}
+
+/// The text of a match.
+pub(crate) fn substr(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let mut search = Search {
+        name: "regexp_substr",
+        texts: call.texts(0)?,
+        patterns: call.texts(1)?,
+        starts: call.optional_integers(2)?,
+        numbers: call.optional_integers(3)?,
+        flags: call.optional_texts(4)?,
+        groups: call.optional_integers(5)?,
+        compiled: Patterns::default(),
+    };
+    call.map_optional_texts(|row, out| match search.find(row)? {
+        Some(found) => out.push(&search.texts.value(row)[found]).map(|()| true),
+        None => Ok(false),
+    })
+}
+
+/// One match after the other: each search begins where the last match ended, or, when that was empty, one character on.
+struct Matches<'a> {
+    text: &'a str,
+    /// Where the next search begins; `None` behind the end.
+    from: Option<usize>,
+}
+
+impl<'a> Matches<'a> {
+    /// From a character on, counted from 1.
+    fn new(text: &'a str, start: i64) -> Self {
+        let start = usize::try_from(start - 1).unwrap_or(usize::MAX);
+        let bytes = text.char_indices().map(|it| it.0).chain([text.len()]);
+        Self { text, from: bytes.into_iter().nth(start) }
+    }
+
+    fn next(
+        &mut self,
+        mut find: impl FnMut(&str, usize) -> Option<Range<usize>>,
+    ) -> Option<Range<usize>> {
+        let found = find(self.text, self.from?);
+        self.from = found.as_ref().and_then(|it| self.after(it));
+        found
+    }
+
+    fn after(&self, found: &Range<usize>) -> Option<usize> {
+        if !found.is_empty() {
+            return Some(found.end);
+        }
+        let next = self.text[found.end..].chars().next()?;
+        Some(found.end + next.len_utf8())
+    }
+}
+
+/// A number that may not be less than a bound. Error: 22023.
+fn at_least(
+    name: &str,
+    values: Option<Integers<'_>>,
+    row: usize,
+    least: i64,
+    otherwise: i64,
+) -> SqlResult<i64> {
+    let value = values.map_or(otherwise, |it| it.at(row));
+    if value < least {
+        return Err(invalid(format!("invalid value for parameter \"{name}\": {value}")));
+    }
+    Ok(value)
+}
+
+fn flags_of(flags: Option<&StringArray>, row: usize) -> SqlResult<Flags> {
+    Flags::parse(flags.map_or("", |it| it.value(row)))
+}
+
+/// The flags of a function that does not take `g`. Error: 22023.
+fn not_global(name: &str, flags: Option<&StringArray>, row: usize) -> SqlResult<Flags> {
+    let flags = flags_of(flags, row)?;
+    if flags.global {
+        return Err(invalid(format!("{name}() does not support the \"global\" option")));
+    }
+    Ok(flags)
+}

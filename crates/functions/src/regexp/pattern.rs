@@ -1,0 +1,145 @@
+//! Compiled patterns: the leftmost match, and of those the longest.
+//!
+//! The crate `regex` takes the first alternative that matches, PostgreSQL the longest match. So a match has two steps:
+//! `regex` finds where it begins (both agree on that), an automaton of all matches where the longest one ends. Only a
+//! pattern with a lazy quantifier keeps the end that `regex` gives.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+
+use regex::{Regex, RegexBuilder};
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input, MatchKind};
+use types::SqlResult;
+
+use super::syntax::{Flags, malformed, translate};
+
+/// Bytes of a compiled pattern.
+const PATTERN_BYTES_MAX: usize = 4 << 20;
+/// Brackets inside brackets.
+const NESTING_MAX: u32 = 100;
+
+/// A compiled pattern.
+pub(super) struct Pattern {
+    regex: Regex,
+    source: String,
+    flags: Flags,
+    longest: Option<(DFA, Cache)>,
+    /// The pattern up to the end of the text.
+    whole: Option<Regex>,
+}
+
+impl Pattern {
+    /// Compiles a pattern. Errors: 2201B, 0A000.
+    pub fn new(pattern: &str, mut flags: Flags) -> SqlResult<Self> {
+        let source = translate(pattern, &mut flags)?;
+        let regex = compile(&source, flags)?;
+        let lazy = ["*?", "+?", "??", "}?"].iter().any(|it| source.contains(it));
+        let longest = if lazy { None } else { automaton(&source, flags) };
+        Ok(Self { regex, source, flags, longest, whole: None })
+    }
+
+    /// Whether it matches somewhere.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+
+    /// How many subexpressions it has.
+    pub fn groups(&self) -> usize {
+        self.regex.captures_len() - 1
+    }
+
+    /// The first match at or behind a byte.
+    pub fn find(&mut self, text: &str, from: usize) -> Option<Range<usize>> {
+        let found = self.regex.find_at(text, from)?;
+        Some(found.start()..self.end(text, found.range()))
+    }
+
+    fn end(&mut self, text: &str, found: Range<usize>) -> usize {
+        let Some((dfa, cache)) = &mut self.longest else {
+            return found.end;
+        };
+        let input = Input::new(text).range(found.start..).anchored(Anchored::Yes);
+        match dfa.try_search_fwd(cache, &input) {
+            Ok(Some(longest)) => longest.offset().max(found.end),
+            // The automaton gives up on word boundaries beside letters outside ASCII.
+            _ => found.end,
+        }
+    }
+
+    /// The first match at or behind a byte with its subexpressions, the whole match first.
+    pub fn captures(&mut self, text: &str, from: usize) -> Option<Vec<Option<Range<usize>>>> {
+        let ranges = |it: regex::Captures<'_>| {
+            it.iter().map(|it| it.map(|it| it.range())).collect::<Vec<_>>()
+        };
+        let captures = self.regex.captures_at(text, from)?;
+        let found = captures.get_match().range();
+        let end = self.end(text, found.clone());
+        if end == found.end {
+            return Some(ranges(captures));
+        }
+        let plain = ranges(captures);
+        if self.whole.is_none() {
+            self.whole = compile(&format!("(?:{})\\z", self.source), self.flags).ok();
+        }
+        let whole = self.whole.as_ref()?.captures_at(&text[..end], found.start).map(ranges);
+        Some(whole.unwrap_or(plain))
+    }
+}
+
+fn compile(source: &str, flags: Flags) -> SqlResult<Regex> {
+    RegexBuilder::new(source)
+        .case_insensitive(flags.fold)
+        .multi_line(flags.line_anchors)
+        .dot_matches_new_line(!flags.stops_at_newline)
+        .ignore_whitespace(flags.expanded)
+        .size_limit(PATTERN_BYTES_MAX)
+        .dfa_size_limit(PATTERN_BYTES_MAX)
+        .nest_limit(NESTING_MAX)
+        .build()
+        .map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => malformed("regular expression is too complex"),
+            other => malformed(other.to_string().lines().last().unwrap_or_default().trim()),
+        })
+}
+
+/// The automaton of all matches, if the pattern can have one.
+fn automaton(source: &str, flags: Flags) -> Option<(DFA, Cache)> {
+    let syntax = syntax::Config::new()
+        .case_insensitive(flags.fold)
+        .multi_line(flags.line_anchors)
+        .dot_matches_new_line(!flags.stops_at_newline)
+        .ignore_whitespace(flags.expanded)
+        .nest_limit(NESTING_MAX);
+    let config = DFA::config()
+        .match_kind(MatchKind::All)
+        .unicode_word_boundary(true)
+        .skip_cache_capacity_check(true)
+        .cache_capacity(PATTERN_BYTES_MAX);
+    let dfa = DFA::builder().configure(config).syntax(syntax).build(source).ok()?;
+    let cache = dfa.create_cache();
+    Some((dfa, cache))
+}
+
+/// The patterns of a call, each compiled once.
+#[derive(Default)]
+pub(super) struct Patterns<'a> {
+    compiled: HashMap<(&'a str, Flags), Pattern>,
+}
+
+impl<'a> Patterns<'a> {
+    /// The compiled form of a pattern. Errors: 2201B, 0A000.
+    pub fn get(&mut self, pattern: &'a str, flags: Flags) -> SqlResult<&mut Pattern> {
+        // A call of many patterns keeps few of them.
+        const KEPT_MAX: usize = 64;
+        if self.compiled.len() >= KEPT_MAX && !self.compiled.contains_key(&(pattern, flags)) {
+            self.compiled.clear();
+        }
+        match self.compiled.entry((pattern, flags)) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(Pattern::new(pattern, flags)?)),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Functions of texts. Places and lengths count characters, as code points.
+
+mod build;
+mod case;
+mod list;
+mod measure;
+mod part;
+mod place;
+
+pub(crate) use build::{
+    chr, concat, concat_ws, overlay, pad, repeat, replace, reverse, to_hex, translate,
+};
+pub(crate) use case::{change_case, initcap};
+pub(crate) use list::{find_in_set, split_part, substring_index};
+pub(crate) use measure::{levenshtein, measure};
+pub(crate) use part::{left_or_right, substring, trim};
+pub(crate) use place::{search, strpos};
+
+/// The byte at which the character of a place (from 0) begins; the end when there are not so many.
+fn byte_of(text: &str, characters: usize) -> usize {
+    if text.is_ascii() {
+        return characters.min(text.len());
+    }
+    text.char_indices().nth(characters).map_or(text.len(), |it| it.0)
+}
+
+/// How many characters a text has.
+fn length(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}

@@ -1,0 +1,54 @@
+//! Which functions always give the same, and the values that hold for a statement.
+
+use plan::Function;
+use types::{DataType, Value};
+
+use crate::calendar::MICROS_PER_DAY;
+
+/// Whether equal arguments give equal results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Volatility {
+    /// Always.
+    Immutable,
+    /// Within a statement: the planner puts [`statement_constant`] in the place of the call.
+    Stable,
+    /// Not even from row to row, or the call is made for its effect: it must run exactly where and when it stands.
+    Volatile,
+}
+
+/// Whether equal arguments give equal results.
+pub fn volatility(function: Function) -> Volatility {
+    match function {
+        Function::CurrentDate | Function::Now => Volatility::Stable,
+        // An error that is folded or moved would come when no row asks for it.
+        Function::Random | Function::Uuid | Function::RaiseCardinality => Volatility::Volatile,
+        _ => Volatility::Immutable,
+    }
+}
+
+/// What a stable function is for a statement that began so many microseconds after 1970-01-01 (UTC).
+pub fn statement_constant(function: Function, now_micros: i64) -> Option<(Value, DataType)> {
+    match function {
+        Function::Now => Some((Value::Timestamp(now_micros), DataType::Timestamp)),
+        Function::CurrentDate => {
+            let days = i32::try_from(now_micros.div_euclid(MICROS_PER_DAY)).ok()?;
+            Some((Value::Date(days), DataType::Date))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stable_functions_and_they_alone_have_a_value_for_the_statement() {
+        for &function in Function::ALL {
+            let stable = volatility(function) == Volatility::Stable;
+            assert_eq!(statement_constant(function, 0).is_some(), stable, "{function:?}");
+        }
+        let before = statement_constant(Function::CurrentDate, -1);
+        assert_eq!(before, Some((Value::Date(-1), DataType::Date)));
+    }
+}

@@ -1,0 +1,223 @@
+//! Whatever the arguments are, a call that resolves answers with its type or an error of SQL; and limits hold.
+
+use arrow_array::{Array, ArrayRef, StringArray, new_null_array};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType as ArrowType, TimeUnit};
+use functions::{invoke, resolve_call};
+use plan::Function;
+use stdx::Prng;
+use stdx::sync::Arc;
+use types::{DataType, SqlState, Value};
+
+const ROWS: usize = 8;
+/// Calls of each function.
+const CALLS: usize = 400;
+
+const TYPES: &[DataType] = &[
+    DataType::Null,
+    DataType::Boolean,
+    DataType::SmallInt,
+    DataType::Integer,
+    DataType::BigInt,
+    DataType::Real,
+    DataType::Double,
+    DataType::Decimal { precision: 38, scale: 10 },
+    DataType::Decimal { precision: 5, scale: 2 },
+    DataType::Decimal { precision: 38, scale: 38 },
+    DataType::Date,
+    DataType::Timestamp,
+    DataType::Text,
+    DataType::Text,
+    DataType::Char(3),
+];
+
+/// Texts that a cast makes values of, and those that functions read.
+const TEXTS: &[&str] = &[
+    "",
+    "a",
+    "\u{e9}\u{1f600}",
+    "month",
+    "quarter",
+    "second",
+    "epoch",
+    "julian",
+    "Int32",
+    "Decimal128(5, 2)",
+    "Utf8",
+    "%Y-%m-%d %.3f",
+    "YYYY-MM-DD HH24:MI:SS.US",
+    "Month DDth FMDay RM \u{e9}\"x",
+    "[\u{e9}-z]+(a|b)?",
+    "(",
+    "a%_\u{e9}\\",
+    "\\1\\&\\",
+    "ig",
+    "i",
+    "-",
+    "12345678901234567890123",
+    "2024-02-29",
+    "294247-01-01",
+    "0001-01-01 25:00:00",
+    "1999-12-31T23:59:59.9999999Z",
+    "\u{e9}",
+];
+const NUMBERS: &[&str] = &[
+    "0",
+    "1",
+    "-1",
+    "2",
+    "3",
+    "7",
+    "99",
+    "-100",
+    "40000",
+    "32767",
+    "-32768",
+    "2147483647",
+    "-2147483648",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "0.5",
+    "-0.5",
+    "1e300",
+    "-1e300",
+    "1e-300",
+    "NaN",
+    "inf",
+    "-inf",
+];
+const MOMENTS: &[&str] =
+    &["1970-01-01", "1969-12-31", "2024-02-29", "0001-01-01", "9999-12-31", "1900-03-01"];
+
+fn arrow(data_type: DataType) -> ArrowType {
+    match data_type {
+        DataType::Null => ArrowType::Null,
+        DataType::Boolean => ArrowType::Boolean,
+        DataType::SmallInt => ArrowType::Int16,
+        DataType::Integer => ArrowType::Int32,
+        DataType::BigInt => ArrowType::Int64,
+        DataType::Real => ArrowType::Float32,
+        DataType::Double => ArrowType::Float64,
+        DataType::Decimal { precision, scale } => ArrowType::Decimal128(precision, scale as i8),
+        DataType::Date => ArrowType::Date32,
+        DataType::Timestamp => ArrowType::Timestamp(TimeUnit::Microsecond, None),
+        DataType::Char(_) | DataType::Varchar(_) | DataType::Text => ArrowType::Utf8,
+    }
+}
+
+/// Values of a type: what of the samples the type takes, else NULL.
+fn array(prng: &mut Prng, data_type: DataType) -> ArrayRef {
+    if data_type == DataType::Null {
+        return new_null_array(&ArrowType::Null, ROWS);
+    }
+    let samples = match data_type {
+        DataType::Date | DataType::Timestamp => MOMENTS,
+        it if it.is_text() => TEXTS,
+        DataType::Boolean => &["true", "false"],
+        _ => NUMBERS,
+    };
+    let texts: StringArray = (0..ROWS)
+        .map(|_| (prng.below(8) > 0).then(|| samples[prng.below(samples.len() as u64) as usize]))
+        .collect();
+    let safe = CastOptions { safe: true, ..CastOptions::default() };
+    cast_with_options(&texts, &arrow(data_type), &safe).expect("samples cast to their types")
+}
+
+/// A text or number that the planner would see as a constant.
+fn constant(prng: &mut Prng, data_type: DataType) -> Option<Value> {
+    match data_type {
+        it if it.is_text() => {
+            Some(Value::Text(TEXTS[prng.below(TEXTS.len() as u64) as usize].into()))
+        }
+        it if it.is_integer() => Some(Value::Integer(prng.below(80) as i64 - 40)),
+        _ => None,
+    }
+}
+
+fn one_call(prng: &mut Prng, function: Function) -> bool {
+    let count = prng.below(8) as usize;
+    let types: Vec<DataType> =
+        (0..count).map(|_| TYPES[prng.below(TYPES.len() as u64) as usize]).collect();
+    let constants: Vec<Option<Value>> = types.iter().map(|&it| constant(prng, it)).collect();
+    let Ok(signature) = resolve_call(function, &types, &constants) else {
+        return false;
+    };
+    let arrays: Vec<ArrayRef> = signature.arguments.iter().map(|&it| array(prng, it)).collect();
+    match invoke(function, &arrays, ROWS, signature.result) {
+        Ok(result) => {
+            assert_eq!(result.len(), ROWS, "{function:?}");
+            assert_eq!(result.data_type(), &arrow(signature.result), "{function:?} of {types:?}");
+        }
+        Err(error) => {
+            let replaced = matches!(function, Function::Now | Function::CurrentDate);
+            let internal = error.state == SqlState::INTERNAL;
+            assert_eq!(internal, replaced, "{function:?} of {types:?}: {error}");
+        }
+    }
+    true
+}
+
+#[test]
+fn no_argument_panics_or_breaks_a_type() {
+    let mut prng = Prng::new(7);
+    for &function in Function::ALL {
+        let mut resolved = 0;
+        let mut tries = 0;
+        while resolved < CALLS && tries < 200 * CALLS {
+            resolved += usize::from(one_call(&mut prng, function));
+            tries += 1;
+        }
+        assert!(resolved > 0, "{function:?} takes none of the types");
+    }
+}
+
+#[test]
+fn texts_that_would_be_too_long_fail_before_memory_is_taken() {
+    let text = |it: &str| -> ArrayRef { Arc::new(StringArray::from(vec![it; ROWS])) };
+    let number = |it: i64| -> ArrayRef { Arc::new(arrow_array::Int64Array::from(vec![it; ROWS])) };
+    let (large, many) = (text(&"a".repeat(1 << 20)), text(&"a".repeat(3_000)));
+    let calls: Vec<(Function, Vec<ArrayRef>)> = vec![
+        (Function::Repeat, vec![text("a"), number(2_000_000_000)]),
+        (Function::Repeat, vec![text("ab"), number(i64::MAX)]),
+        // One fits, eight do not.
+        (Function::Repeat, vec![text("a"), number(200 << 20)]),
+        (Function::Lpad, vec![text("a"), number(i64::MAX)]),
+        (Function::Rpad, vec![text("a"), number(2_000_000_000), text("\u{e9}")]),
+        (Function::Replace, vec![many.clone(), text("a"), text(&"b".repeat(100_000))]),
+        (Function::RegexpReplace, vec![many, text("a"), text(&"b".repeat(100_000)), text("g")]),
+        (Function::Concat, vec![large.clone(); 300]),
+        (Function::Levenshtein, vec![large.clone(), large]),
+    ];
+    for (function, arguments) in calls {
+        let data_type = match function {
+            Function::Levenshtein => DataType::Integer,
+            _ => DataType::Text,
+        };
+        let error = invoke(function, &arguments, ROWS, data_type).unwrap_err();
+        assert_eq!(error.state, SqlState::PROGRAM_LIMIT_EXCEEDED, "{function:?}");
+        assert_eq!(error.message, "requested length too large");
+    }
+}
+
+#[test]
+fn the_cardinality_error_has_its_state() {
+    let error = invoke(Function::RaiseCardinality, &[], 1, DataType::Date).unwrap_err();
+    assert_eq!(error.state, SqlState::CARDINALITY_VIOLATION);
+}
+
+#[test]
+fn random_draws_differ_from_row_to_row_and_call_to_call() {
+    let draw = |function, data_type| invoke(function, &[], 1_000, data_type).unwrap();
+    let (first, second) =
+        (draw(Function::Random, DataType::Double), draw(Function::Random, DataType::Double));
+    assert_ne!(first.to_data(), second.to_data());
+    let uuids = draw(Function::Uuid, DataType::Text);
+    let uuids: &StringArray = uuids.as_any().downcast_ref().unwrap();
+    let mut distinct: Vec<&str> = uuids.iter().flatten().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 1_000);
+    let is_version_4 =
+        |it: &&str| it.len() == 36 && &it[14..15] == "4" && "89ab".contains(&it[19..20]);
+    assert!(distinct.iter().all(is_version_4));
+}
