@@ -3,14 +3,13 @@
 //! - Invariant: what leaves this crate as DATE or TIMESTAMP is not before 4714-11-24 BC, PostgreSQL's first day; its last
 //!   is the last that 64 bits of microseconds hold, early in 294247, or for dates 5874897-12-31.
 
-use types::{SqlError, SqlResult, SqlState};
+use types::{DataType, SqlResult};
 
-use crate::error::timestamp_range;
+use crate::error::{out_of_range, timestamp_range};
 
+pub(crate) use types::numeric::datetime::{DAY as MICROS_PER_DAY, days_from_civil, days_of_month};
 pub(crate) use types::value::civil_from_days;
 
-/// Microseconds of a day.
-pub(crate) const MICROS_PER_DAY: i64 = 86_400_000_000;
 /// Microseconds of a second.
 pub(crate) const MICROS_PER_SECOND: i64 = 1_000_000;
 /// Days from the first Julian day, 4714-11-24 BC, to 1970-01-01.
@@ -18,33 +17,14 @@ pub(crate) const JULIAN_EPOCH: i64 = 2_440_588;
 /// 5874897-12-31.
 const LAST_DAY: i64 = 2_145_042_905;
 
-/// The day of a date whose month is 1 to 12; days beyond the month's end count on.
-pub(crate) fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
-    let year_from_march = if month <= 2 { year - 1 } else { year };
-    let era = year_from_march.div_euclid(400);
-    let year_of_era = year_from_march.rem_euclid(400);
-    let month_from_march = i64::from((month + 9) % 12);
-    let day_of_year = (153 * month_from_march + 2) / 5 + i64::from(day) - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
-/// How many days a month has.
-pub(crate) fn month_length(year: i64, month: u32) -> u32 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    }
-}
-
 /// The day of a date, if there is such a date.
 pub(crate) fn checked_day(year: i64, month: i64, day: i64) -> Option<i64> {
-    let month = u32::try_from(month).ok().filter(|it| (1..=12).contains(it))?;
-    if !(-5_000..=5_900_000).contains(&year) {
+    if !(-5_000..=5_900_000).contains(&year) || !(1..=12).contains(&month) {
         return None;
     }
-    let day = u32::try_from(day).ok().filter(|it| (1..=month_length(year, month)).contains(it))?;
+    if !(1..=days_of_month(year, month)).contains(&day) {
+        return None;
+    }
     let days = days_from_civil(year, month, day);
     (-JULIAN_EPOCH..=LAST_DAY).contains(&days).then_some(days)
 }
@@ -53,7 +33,7 @@ pub(crate) fn checked_day(year: i64, month: i64, day: i64) -> Option<i64> {
 pub(crate) fn date(days: i64) -> SqlResult<i32> {
     let valid = (-JULIAN_EPOCH..=LAST_DAY).contains(&days);
     let days = i32::try_from(days).ok().filter(|_| valid);
-    days.ok_or_else(|| SqlError::new(SqlState::DATETIME_OVERFLOW, "date out of range"))
+    days.ok_or_else(|| out_of_range(DataType::Date))
 }
 
 /// A day and microseconds (of any size) after its midnight as TIMESTAMP holds them. Error: 22008.

@@ -11,6 +11,7 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType as ArrowType, TimeUnit};
 use plan::Function;
 use stdx::sync::Arc;
+use types::numeric::decimal;
 use types::{DataType, SqlError, SqlResult};
 
 use crate::error::out_of_range;
@@ -204,13 +205,12 @@ impl<'a> Call<'a> {
                 self.map::<Int64Type>(|row| i64::try_from(each(row)?).map_err(|_| range()))
             }
             DataType::Decimal { precision, scale } => {
-                let bound = 10u128.pow(u32::from(precision));
                 let values = (0..self.rows).map(|row| {
                     if self.is_null(row) {
                         return Ok(None);
                     }
                     let value = each(row)?;
-                    if value.unsigned_abs() >= bound { Err(range()) } else { Ok(Some(value)) }
+                    if decimal::fits(value, result) { Ok(Some(value)) } else { Err(range()) }
                 });
                 let values: SqlResult<Vec<Option<i128>>> = values.collect();
                 let array = Decimal128Array::from_iter(values?);

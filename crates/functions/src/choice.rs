@@ -9,6 +9,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray};
 use plan::Function;
 use stdx::sync::Arc;
+use types::numeric::float;
 use types::{DataType, SqlResult};
 
 use crate::call::Call;
@@ -23,18 +24,13 @@ pub(crate) fn choose(call: &Call<'_>) -> SqlResult<ArrayRef> {
         DataType::Integer => primitives::<Int32Type>(call, Ord::cmp),
         DataType::BigInt => primitives::<Int64Type>(call, Ord::cmp),
         DataType::Real => {
-            primitives::<Float32Type>(call, |&a, &b| float_order(f64::from(a), f64::from(b)))
+            primitives::<Float32Type>(call, |&a, &b| float::compare(f64::from(a), f64::from(b)))
         }
-        DataType::Double => primitives::<Float64Type>(call, |&a, &b| float_order(a, b)),
+        DataType::Double => primitives::<Float64Type>(call, |&a, &b| float::compare(a, b)),
         DataType::Decimal { .. } => primitives::<Decimal128Type>(call, Ord::cmp),
         DataType::Date => primitives::<Date32Type>(call, Ord::cmp),
         DataType::Timestamp => primitives::<TimestampMicrosecondType>(call, Ord::cmp),
     }
-}
-
-/// The order of SQL: NaN equals itself and is the greatest, zeros are equal.
-fn float_order(left: f64, right: f64) -> Ordering {
-    left.partial_cmp(&right).unwrap_or_else(|| left.is_nan().cmp(&right.is_nan()))
 }
 
 /// The argument that is chosen in a row; `None` for NULL. `order` compares two arguments that are not NULL.

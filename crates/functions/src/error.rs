@@ -1,5 +1,7 @@
 //! The errors of functions, with PostgreSQL's states and sentences.
 
+use types::numeric::errors;
+pub(crate) use types::numeric::errors::{division_by_zero, out_of_range, overflow, underflow};
 use types::{DataType, SqlError, SqlState};
 
 /// A text that would be longer than [`crate::VALUE_BYTES_MAX`] or make its array longer than
@@ -18,33 +20,9 @@ pub(crate) fn input_range() -> SqlError {
     SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "input is out of range")
 }
 
-/// A float function whose result is too large for its type.
-pub(crate) fn overflow() -> SqlError {
-    SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "value out of range: overflow")
-}
-
-/// A float function whose result is too small to differ from zero.
-pub(crate) fn underflow() -> SqlError {
-    SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "value out of range: underflow")
-}
-
-/// A number that its type cannot hold.
-pub(crate) fn out_of_range(data_type: DataType) -> SqlError {
-    let message = match data_type {
-        DataType::Decimal { .. } => "numeric field overflow".to_owned(),
-        other => format!("{} out of range", type_name(other)),
-    };
-    SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, message)
-}
-
-/// Division by zero.
-pub(crate) fn division_by_zero() -> SqlError {
-    SqlError::new(SqlState::DIVISION_BY_ZERO, "division by zero")
-}
-
 /// A point of time that TIMESTAMP cannot hold.
 pub(crate) fn timestamp_range() -> SqlError {
-    SqlError::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range")
+    errors::out_of_range(DataType::Timestamp)
 }
 
 /// A text that does not spell a date or time.
@@ -52,7 +30,7 @@ pub(crate) fn invalid_datetime(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState("22007"), message)
 }
 
-/// What PostgreSQL calls a type in its messages.
+/// What PostgreSQL calls a type where its length does not count: in signatures.
 pub(crate) fn type_name(data_type: DataType) -> &'static str {
     match data_type {
         DataType::Null => "unknown",

@@ -5,6 +5,7 @@ use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType as ArrowType;
 use plan::Function;
+use types::numeric::decimal;
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, Exact};
@@ -55,7 +56,7 @@ fn cut(function: Function, value: i128, scale: i64, digits: i64, to: i64) -> Opt
     let step = match function {
         Function::Ceil => i128::from(rest > 0),
         Function::Floor => -i128::from(rest < 0),
-        Function::Round if rest.unsigned_abs() >= unit.unsigned_abs().div_ceil(2) => value.signum(),
+        Function::Round => decimal::divide_rounded(value, unit) - quotient,
         _ => 0,
     };
     rescale(quotient + step, digits, to)
@@ -71,7 +72,7 @@ fn rescale(value: i128, scale: i64, to: i64) -> Option<i128> {
 }
 
 fn power_of_ten(exponent: i64) -> Option<i128> {
-    10i128.checked_pow(u32::try_from(exponent).ok()?)
+    decimal::power_of_ten(u32::try_from(exponent).ok()?)
 }
 
 /// Whether numbers are zero.

@@ -2,6 +2,7 @@
 
 use arrow_array::types::Float64Type;
 use arrow_array::{ArrayRef, StringArray};
+use types::numeric::decimal::rescale;
 use types::{SqlError, SqlResult};
 
 use crate::calendar::{
@@ -131,15 +132,14 @@ pub(crate) fn date_part(call: &Call<'_>) -> SqlResult<ArrayRef> {
 pub(crate) fn extract(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (names, moments) = (call.texts(0)?, call.moments(1)?);
     let is_date = matches!(moments, Moments::Dates(_));
-    let wanted = u32::from(call.result.scale());
+    let wanted = call.result.scale();
     let mut names = Names::new(names, is_date);
     call.map_exact(|row| {
         let field = names.field(row)?;
         let (days, micros) = moments.at(row);
         let (value, scale) = value(field, days, micros);
-        let missing = wanted.checked_sub(u32::from(scale));
-        let missing = missing.ok_or_else(|| out_of_range(call.result))?;
-        Ok(value * 10i128.pow(missing))
+        // A date has no fractions.
+        rescale(value, scale, wanted).ok_or_else(|| out_of_range(call.result))
     })
 }
 

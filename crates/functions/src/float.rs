@@ -101,6 +101,10 @@ fn two(function: Function, x: f64, y: f64) -> SqlResult<f64> {
         Function::Nanvl => Ok(if x.is_nan() { y } else { x }),
         Function::Power => power(x, y),
         Function::Log => {
+            // The own functions of these bases are exact where a quotient is not.
+            if x == 2.0 || x == 10.0 {
+                return logarithm(if x == 2.0 { Function::Log2 } else { Function::Log10 }, y);
+            }
             let (base, x) = (logarithm(Function::Ln, x)?, logarithm(Function::Ln, y)?);
             if base == 0.0 { Err(crate::error::division_by_zero()) } else { Ok(x / base) }
         }

@@ -9,7 +9,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::calendar::{
     self, MICROS_PER_DAY, MICROS_PER_SECOND, checked_day, civil_from_days, days_from_civil,
-    iso_weekday, month_length,
+    days_of_month, iso_weekday,
 };
 use crate::call::Call;
 use crate::error::timestamp_range;
@@ -37,11 +37,11 @@ fn add_months(days: i64, months: i64) -> Option<i64> {
     }
     let (year, month, day) = civil_from_days(days);
     let months = (year * 12 + i64::from(month) - 1).checked_add(months)?;
-    let (year, month) = (months.div_euclid(12), months.rem_euclid(12) as u32 + 1);
+    let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
     if year.abs() > 6_000_000 {
         return None;
     }
-    Some(days_from_civil(year, month, day.min(month_length(year, month))))
+    Some(days_from_civil(year, month, i64::from(day).min(days_of_month(year, month))))
 }
 
 /// A timestamp cut to a unit.
@@ -66,6 +66,7 @@ pub(crate) fn date_trunc(call: &Call<'_>) -> SqlResult<ArrayRef> {
 /// The first day of the unit of days or more in which a day lies.
 fn first_day(unit: Field, days: i64, name: &str) -> SqlResult<i64> {
     let (year, month, _) = civil_from_days(days);
+    let month = i64::from(month);
     let since = |years: i64| days_from_civil((year - 1).div_euclid(years) * years + 1, 1, 1);
     Ok(match unit {
         Field::Day => days,

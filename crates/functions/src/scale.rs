@@ -101,12 +101,13 @@ fn cut(types: &[DataType], constants: &[Option<Value>], carry: u8) -> DataType {
 }
 
 /// A field of a date or timestamp as an exact number.
-pub(crate) fn field(_types: &[DataType], constants: &[Option<Value>]) -> DataType {
+pub(crate) fn field(types: &[DataType], constants: &[Option<Value>]) -> DataType {
     let name = match constants.first() {
         Some(Some(Value::Text(name))) => Field::from_name(&name.to_lowercase()),
         _ => None,
     };
     match name.map_or(6, Field::scale) {
+        _ if second(types, &[]) == DataType::Date => decimal(20, 0),
         0 => DataType::Decimal { precision: 10, scale: 0 },
         scale => DataType::Decimal { precision: 20, scale },
     }

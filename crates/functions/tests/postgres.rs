@@ -25,6 +25,14 @@ fn results_are_those_of_postgresql() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
+#[test]
+fn functions_that_postgresql_lacks_do_what_duckdb_or_datafusion_does() {
+    let cases = include_str!("others.txt").lines();
+    let cases = cases.filter(|it| !it.is_empty() && !it.starts_with('#'));
+    let failures: Vec<String> = cases.filter_map(check).collect();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
 /// What is wrong with a case.
 fn check(line: &str) -> Option<String> {
     let (call, expected) = line.split_once(" => ").expect("a case has a result");

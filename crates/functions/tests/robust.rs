@@ -11,7 +11,7 @@ use types::{DataType, SqlState, Value};
 
 const ROWS: usize = 8;
 /// Calls of each function.
-const CALLS: usize = 400;
+const CALLS: usize = 200;
 
 const TYPES: &[DataType] = &[
     DataType::Null,

@@ -4,6 +4,7 @@
 //! `regex` finds where it begins (both agree on that), an automaton of all matches where the longest one ends. Only a
 //! pattern with a lazy quantifier keeps the end that `regex` gives.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -26,7 +27,9 @@ pub(super) struct Pattern {
     regex: Regex,
     source: String,
     flags: Flags,
-    longest: Option<(DFA, Cache)>,
+    /// What tells where the longest match ends, made when it is first asked for; `None` inside where there is none.
+    longest: OnceCell<Option<DFA>>,
+    cache: Option<Cache>,
     /// The pattern up to the end of the text.
     whole: Option<Regex>,
 }
@@ -36,9 +39,7 @@ impl Pattern {
     pub fn new(pattern: &str, mut flags: Flags) -> SqlResult<Self> {
         let source = translate(pattern, &mut flags)?;
         let regex = compile(&source, flags)?;
-        let lazy = ["*?", "+?", "??", "}?"].iter().any(|it| source.contains(it));
-        let longest = if lazy { None } else { automaton(&source, flags) };
-        Ok(Self { regex, source, flags, longest, whole: None })
+        Ok(Self { regex, source, flags, longest: OnceCell::new(), cache: None, whole: None })
     }
 
     /// Whether it matches somewhere.
@@ -58,9 +59,10 @@ impl Pattern {
     }
 
     fn end(&mut self, text: &str, found: Range<usize>) -> usize {
-        let Some((dfa, cache)) = &mut self.longest else {
+        let Some(dfa) = self.longest.get_or_init(|| automaton(&self.source, self.flags)) else {
             return found.end;
         };
+        let cache = self.cache.get_or_insert_with(|| dfa.create_cache());
         let input = Input::new(text).range(found.start..).anchored(Anchored::Yes);
         match dfa.try_search_fwd(cache, &input) {
             Ok(Some(longest)) => longest.offset().max(found.end),
@@ -105,8 +107,11 @@ fn compile(source: &str, flags: Flags) -> SqlResult<Regex> {
         })
 }
 
-/// The automaton of all matches, if the pattern can have one.
-fn automaton(source: &str, flags: Flags) -> Option<(DFA, Cache)> {
+/// The automaton of all matches, if the pattern can have one and asks for the longest.
+fn automaton(source: &str, flags: Flags) -> Option<DFA> {
+    if ["*?", "+?", "??", "}?"].iter().any(|it| source.contains(it)) {
+        return None;
+    }
     let syntax = syntax::Config::new()
         .case_insensitive(flags.fold)
         .multi_line(flags.line_anchors)
@@ -118,9 +123,7 @@ fn automaton(source: &str, flags: Flags) -> Option<(DFA, Cache)> {
         .unicode_word_boundary(true)
         .skip_cache_capacity_check(true)
         .cache_capacity(PATTERN_BYTES_MAX);
-    let dfa = DFA::builder().configure(config).syntax(syntax).build(source).ok()?;
-    let cache = dfa.create_cache();
-    Some((dfa, cache))
+    DFA::builder().configure(config).syntax(syntax).build(source).ok()
 }
 
 /// The patterns of a call, each compiled once.
