@@ -3,12 +3,15 @@
 //! Key decision: expectations come from PostgreSQL (`fill.py`), so a test says what the world expects, not what we do.
 //! The same files run on every machine; a schedule must not change an answer.
 //!
+//! Files of other projects go through [`corpus`] and the program `slt`.
+//!
 //! After every statement that changes something, well or in vain, the machine is asked where all pages are.
 //!
 //! - Invariant: all records of a file run, so that one failure does not hide the next.
 //! - Invariant: integers, text and decimals of up to six places compare exactly; only longer fractions are rounded.
 #![forbid(unsafe_code)]
 
+pub mod corpus;
 mod render;
 mod same;
 

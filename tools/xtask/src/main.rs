@@ -8,6 +8,7 @@
 
 mod ci;
 mod lab;
+mod slt;
 mod suites;
 mod tidy;
 
@@ -25,6 +26,10 @@ const COMMANDS: &[(&str, &str)] = &[
         "lab",
         "runs a command on an emulated machine of several nodes: lab --topology 4-ring -- nodewise topology",
     ),
+    (
+        "slt",
+        "runs sqllogictest files of any project, and tells right, wrong and refused by cause: slt DIR.. [--help]",
+    ),
     ("tidy", "the rules of the house: layers, unsafe code, locks, sizes, documents"),
     ("help", "this list"),
 ];
@@ -39,6 +44,7 @@ fn main() -> ExitCode {
         ["test", "--quick"] => suites::run(&root, true),
         ["tidy"] => tidy::run(&root),
         ["lab", words @ ..] => return lab::run(&root, words),
+        ["slt", words @ ..] => return slt::run(&root, words),
         ["help" | "--help" | "-h"] | [] => {
             print_help();
             true

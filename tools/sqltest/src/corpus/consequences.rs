@@ -1,0 +1,120 @@
+//! What a refused statement leads to: later records that name what it should have changed.
+//!
+//! Key decision: by the words of the SQL, without parsing it, because it is SQL that was refused.
+
+use std::collections::HashSet;
+
+/// Names of tables and the like that are not as the script believes.
+#[derive(Default)]
+pub struct Consequences {
+    everything: bool,
+    names: HashSet<String>,
+}
+
+impl Consequences {
+    /// A statement did not do what the script believes.
+    pub fn failed(&mut self, sql: &str) {
+        let words: Vec<String> = words(sql).collect();
+        match words.first().map(String::as_str) {
+            Some("rollback" | "use") => self.everything = true,
+            _ => self.names.extend(target(&words)),
+        }
+    }
+
+    /// A statement ran: what it changed from a name of ours is one too.
+    pub fn ran(&mut self, sql: &str) {
+        if self.touch(sql) {
+            let words: Vec<String> = words(sql).collect();
+            self.names.extend(target(&words));
+        }
+    }
+
+    /// Whether a statement names one.
+    pub fn touch(&self, sql: &str) -> bool {
+        self.everything
+            || !self.names.is_empty() && words(sql).any(|word| self.names.contains(&word))
+    }
+
+    /// Forgets all: the database is another.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Names and keywords in lower case.
+fn words(sql: &str) -> impl Iterator<Item = String> {
+    sql.split(|it: char| !(it.is_alphanumeric() || it == '_'))
+        .filter(|it| !it.is_empty())
+        .map(str::to_lowercase)
+}
+
+/// What a statement changes, by name.
+fn target(words: &[String]) -> Option<String> {
+    let first = words.first()?.as_str();
+    let after = |keyword: &str| words.iter().position(|it| it == keyword).map(|at| at + 1);
+    let has = |keyword: &str| words.iter().take(4).any(|it| it == keyword);
+    let at = match first {
+        "create" if has("index") => return has("unique").then(|| name_at(words, after("on")?))?,
+        "create" if has("trigger") => after("on")?,
+        "create" | "drop" | "alter" => {
+            const NOUNS: [&str; 8] =
+                ["table", "view", "sequence", "type", "macro", "function", "schema", "secret"];
+            words.iter().position(|it| NOUNS.contains(&it.as_str()))? + 1
+        }
+        "insert" | "merge" | "replace" => after("into")?,
+        "delete" => after("from")?,
+        "update" | "truncate" | "copy" | "prepare" => 1,
+        _ => return None,
+    };
+    name_at(words, at)
+}
+
+fn name_at(words: &[String], at: usize) -> Option<String> {
+    let noise = ["if", "not", "exists", "only", "table", "main", "public", "temp", "or"];
+    words[at..].iter().find(|it| !noise.contains(&it.as_str())).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_records_are_told_by_name() {
+        let mut state = Consequences::default();
+        state.failed("CREATE VIEW v1 AS SELECT a FROM t1");
+        assert!(state.touch("SELECT * FROM V1") && !state.touch("SELECT a FROM t1, v10"));
+        state.ran("CREATE TABLE t2 AS SELECT * FROM v1");
+        state.ran("INSERT INTO t3 SELECT * FROM t1");
+        assert!(state.touch("SELECT * FROM t2") && !state.touch("SELECT * FROM t3"));
+        state.clear();
+        assert!(!state.touch("SELECT * FROM v1"));
+    }
+
+    #[test]
+    fn targets_of_statements() {
+        for (sql, name) in [
+            ("UPDATE t SET a = 1", Some("t")),
+            ("DELETE FROM main.t WHERE a", Some("t")),
+            ("INSERT OR REPLACE INTO t VALUES (1)", Some("t")),
+            ("CREATE TABLE IF NOT EXISTS \"t\"(a INT)", Some("t")),
+            ("CREATE UNIQUE INDEX i ON t(a)", Some("t")),
+            ("CREATE INDEX i ON t(a)", None),
+            ("CREATE TRIGGER g AFTER INSERT ON t BEGIN END", Some("t")),
+            ("DROP VIEW IF EXISTS v", Some("v")),
+            ("SELECT 1", None),
+            ("PRAGMA x", None),
+        ] {
+            let words: Vec<String> = words(sql).collect();
+            assert_eq!(target(&words).as_deref(), name, "{sql}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_touches_everything() {
+        let mut state = Consequences::default();
+        state.failed("SET x = 1");
+        assert!(!state.touch("SELECT 1"));
+        state.failed("ROLLBACK");
+        assert!(state.touch("SELECT 1"));
+    }
+}
