@@ -2,7 +2,7 @@
 //!
 //! Key decision: everything that decides speed works on our own relations ([`plan::relation`]), in the order `rewrite`
 //! (filters first, joins flattened into regions, group keys cut) -> `rewrite::order` (dynamic programming on exact
-//! statistics) -> `lower` (pipelines, transfers).
+//! statistics) -> `lower` (pipelines, transfers). Before all of them, `unnest` takes dependent joins out.
 //!
 //! - Invariant: a query that cannot be planned rightly is an error with a SQLSTATE, never a plan with a wrong answer.
 //! - Invariant: planning depends on the query and the catalog alone, so equal inputs give equal plans.
@@ -11,6 +11,7 @@
 pub mod estimate;
 pub mod lower;
 pub mod rewrite;
+pub mod unnest;
 
 use plan::Plan;
 use plan::relation::Query;
@@ -18,6 +19,7 @@ use types::{SqlError, SqlResult};
 
 /// Plans a bound query.
 pub fn plan(mut query: Query) -> SqlResult<Plan> {
+    unnest::unnest(&mut query)?;
     rewrite::optimise(&mut query)?;
     let plan = lower::lower(&query)?;
     if cfg!(debug_assertions) {

@@ -120,7 +120,7 @@ fn member_attrs(kind: RelJoin, right: &Rel, mark: Option<Attr>) -> AttrSet {
     }
 }
 
-pub(super) fn is_immutable(expr: &Expr) -> bool {
+pub(crate) fn is_immutable(expr: &Expr) -> bool {
     let own = match &expr.kind {
         ExprKind::Call { function, .. } => !matches!(function, Function::Random | Function::Uuid),
         ExprKind::Function { function, .. } => function.is_immutable(),

@@ -10,14 +10,11 @@ mod attrs;
 mod traverse;
 
 pub use attrs::{Attr, AttrSet};
-pub use traverse::fresh_copy;
+pub use traverse::{Part, fresh_copy};
 
 use crate::{Aggregate, BinaryOperator, Expr, ExprKind, SortKey};
 use stdx::sync::Arc;
 use types::{DataType, TableInfo};
-
-/// The rows that a shared relation is taken for where it is read: what it has is known where it is computed.
-const SHARED_ROWS: f64 = 1000.0;
 
 /// What is known of an attribute.
 #[derive(Clone, Debug)]
@@ -33,9 +30,10 @@ pub struct Attribute {
 pub struct Query {
     /// All attributes.
     pub attributes: Vec<Attribute>,
-    /// Uncorrelated scalar subqueries, each before those that use it.
+    /// Uncorrelated scalar subqueries. They and the shared relations use one another in no circle.
     pub scalars: Vec<ScalarQuery>,
-    /// Relations whose rows several [`Rel::Shared`] read: computed once. Each may use those before it.
+    /// Relations whose rows several [`Rel::Shared`] read: computed once. In a bound query each uses those before it alone,
+    /// and may use attributes of the left sides around all of its readers.
     pub shared: Vec<Rel>,
     /// The rows of the answer.
     pub root: Rel,
@@ -134,12 +132,15 @@ pub enum Rel {
         id: usize,
         /// The attributes, each with the one that it is there.
         output: Vec<(Attr, Attr)>,
+        /// Expected rows.
+        rows: f64,
     },
     /// A dependent join: the right side is evaluated for each row of the left.
     Apply(Box<ApplyRel>),
 }
 
-/// A dependent join.
+/// A dependent join. What the right side offers has attributes of its own: a column that is an attribute of the left is
+/// made by a [`Rel::Map`] in the right side, since an outer join may extend it by NULL.
 #[derive(Clone, Debug)]
 pub struct ApplyRel {
     /// The outer rows.
@@ -309,7 +310,7 @@ impl Rel {
             Self::Union { inputs, .. } => inputs.iter().map(|it| it.0.rows()).sum(),
             Self::Values { rows, .. } => rows.len() as f64,
             Self::Repeat { input, .. } => input.rows(),
-            Self::Shared { .. } => SHARED_ROWS,
+            Self::Shared { rows, .. } => *rows,
             Self::Apply(apply) => apply.left.rows(),
         }
     }

@@ -1,11 +1,11 @@
 //! Walks over relations: the one place that knows the inputs and expressions of every operator. A walk that has nothing
 //! to say about an operator leaves it to these, so that a new operator is added here and not in each walk.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use types::SqlResult;
 
-use super::{Apply, Attr, AttrSet, Attribute, Rel};
+use super::{Apply, Attr, AttrSet, Attribute, Query, Rel};
 use crate::Expr;
 
 impl Rel {
@@ -226,6 +226,50 @@ impl Rel {
                 Apply::Join { .. } => {}
             },
             Self::Filter { .. } | Self::Limit { .. } => {}
+        }
+    }
+}
+
+/// A part of a query that is computed once and read elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Part {
+    /// An entry of [`Query::scalars`].
+    Scalar(usize),
+    /// An entry of [`Query::shared`].
+    Shared(usize),
+}
+
+impl Query {
+    /// The relation of a part.
+    pub fn part(&self, part: Part) -> &Rel {
+        match part {
+            Part::Scalar(it) => &self.scalars[it].rel,
+            Part::Shared(it) => &self.shared[it],
+        }
+    }
+
+    /// All parts that the answer needs, each after those that it uses.
+    pub fn parts(&self) -> Vec<Part> {
+        let (mut done, mut order) = (HashSet::new(), Vec::new());
+        self.add_parts(&self.root, &mut done, &mut order);
+        order
+    }
+
+    fn add_parts(&self, rel: &Rel, done: &mut HashSet<Part>, order: &mut Vec<Part>) {
+        let mut used = Vec::new();
+        rel.visit(&mut |it| {
+            let mut scalars = Vec::new();
+            it.expressions().into_iter().for_each(|it| it.collect_scalars(&mut scalars));
+            used.extend(scalars.into_iter().map(|it| Part::Scalar(it.index())));
+            if let Rel::Shared { id, .. } = it {
+                used.push(Part::Shared(*id));
+            }
+        });
+        for part in used {
+            if done.insert(part) {
+                self.add_parts(self.part(part), done, order);
+                order.push(part);
+            }
         }
     }
 }

@@ -1,0 +1,265 @@
+//! Dependent joins taken out, so that no operator is evaluated row by row (Neumann and Kemper, BTW 2015).
+//!
+//! Key decision: from the outside in. A dependent join is looked at when no other is around it, so its left side uses
+//! nothing from outside and can be computed once. In this order of preference:
+//!
+//! 1. nothing of the right side depends on the left: an ordinary join, or a scalar subquery of the query ([`plain`]);
+//! 2. the right side has at most one row for each left row because it is an aggregate without keys or has no FROM: it is
+//!    joined by its equalities, and everything above the aggregate is computed above the join ([`single`]);
+//! 3. the conditions that depend on the left can be pulled up to the join ([`pull`]);
+//! 4. else the left side is shared, the distinct values that the right side uses of it are joined to the relations deep
+//!    in the right side, and the results to the left rows ([`push`]).
+//!
+//! - Invariant: what comes out has no [`Rel::Apply`], and no expression uses an attribute that its inputs lack.
+//! - Invariant: an error of a subquery with several rows is raised where its value is used, not where it is computed.
+
+mod join;
+mod null_safe;
+mod nullable;
+mod plain;
+mod prepare;
+mod pull;
+mod push;
+mod single;
+#[cfg(test)]
+mod tests;
+mod unique;
+
+use plan::relation::{
+    Apply, ApplyRel, Attr, AttrSet, Attribute, Query, Rel, ScalarQuery, bare, split_conjunction,
+};
+use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use types::{DataType, SqlResult, Value};
+
+use crate::rewrite::region::is_immutable;
+use pull::Context;
+
+/// Takes all dependent joins out of a query.
+pub fn unnest(query: &mut Query) -> SqlResult<()> {
+    prepare::prepare(query);
+    let mut this = Unnesting {
+        attributes: std::mem::take(&mut query.attributes),
+        scalars: std::mem::take(&mut query.scalars),
+        shared: std::mem::take(&mut query.shared),
+    };
+    for place in 0..this.shared.len() {
+        // Each is closed: what depends on a row of another relation was put in where it is read.
+        let rel = this.shared[place].take();
+        let required = rel.attrs();
+        this.shared[place] = this.rel(rel, &required)?;
+    }
+    for place in 0..this.scalars.len() {
+        let rel = this.scalars[place].rel.take();
+        let required = [this.scalars[place].attr].into_iter().collect();
+        this.scalars[place].rel = this.rel(rel, &required)?;
+    }
+    let output: AttrSet = query.output.iter().map(|it| it.1).collect();
+    query.root = this.rel(query.root.take(), &output)?;
+    this.expand_null_safe(&mut query.root);
+    let Unnesting { attributes, scalars, shared } = this;
+    (query.attributes, query.scalars, query.shared) = (attributes, scalars, shared);
+    Ok(())
+}
+
+/// What becomes of the rows of the right side of a dependent join.
+enum Use {
+    /// As the dependent join says.
+    Apply(Apply),
+    /// Left rows for which [`Apply::Any`]'s condition is TRUE for a row.
+    Semi(Expr),
+    /// Left rows for which it is FALSE for all rows.
+    Anti(Expr),
+}
+
+/// The state of unnesting.
+struct Unnesting {
+    attributes: Vec<Attribute>,
+    scalars: Vec<ScalarQuery>,
+    shared: Vec<Rel>,
+}
+
+impl Unnesting {
+    /// A relation without dependent joins. It uses nothing from outside; `required` is what its consumer uses of it.
+    fn rel(&mut self, rel: Rel, required: &AttrSet) -> SqlResult<Rel> {
+        match rel {
+            Rel::Filter { input, predicates } => self.filter(*input, predicates, required),
+            Rel::Apply(apply) => {
+                let ApplyRel { left, right, kind } = *apply;
+                self.apply(left, right, Use::Apply(kind), required)
+            }
+            mut other => {
+                let mut below = other.used();
+                below.union_with(required);
+                for input in other.inputs_mut() {
+                    *input = self.rel(input.take(), &below)?;
+                }
+                Ok(other)
+            }
+        }
+    }
+
+    /// A filter: what it asks of the left side of a dependent join below goes there, and whether it asks for the mark
+    /// alone decides how that is joined.
+    fn filter(&mut self, input: Rel, predicates: Vec<Expr>, required: &AttrSet) -> SqlResult<Rel> {
+        let mut conjuncts = conjuncts(predicates);
+        let apply = match input {
+            Rel::Filter { input, predicates } => {
+                conjuncts.splice(0..0, predicates);
+                return self.filter(*input, conjuncts, required);
+            }
+            Rel::Apply(apply) => *apply,
+            other => {
+                let mut below = required.clone();
+                conjuncts.iter().for_each(|it| below.add_expr(it));
+                return Ok(self.rel(other, &below)?.filtered(conjuncts));
+            }
+        };
+        let ApplyRel { left, right, kind } = apply;
+        let left_attrs = left.attrs();
+        let (below, mut above): (Vec<Expr>, Vec<Expr>) = conjuncts
+            .into_iter()
+            .partition(|it| AttrSet::of(it).is_subset(&left_attrs) && is_immutable(it));
+        let left = left.filtered(below);
+        let mut demanded = required.clone();
+        let how = match asks_for(&kind, &above) {
+            Some((place, negated, mark)) if !required.contains(mark) => {
+                let asking = above.remove(place);
+                match above.iter().any(|it| AttrSet::of(it).contains(mark)) {
+                    true => {
+                        above.push(asking);
+                        Use::Apply(kind)
+                    }
+                    false => how_to_keep(kind, negated),
+                }
+            }
+            _ => Use::Apply(kind),
+        };
+        above.iter().for_each(|it| demanded.add_expr(it));
+        Ok(self.apply(left, right, how, &demanded)?.filtered(above))
+    }
+
+    fn apply(
+        &mut self,
+        left: Rel,
+        mut right: Rel,
+        mut how: Use,
+        required: &AttrSet,
+    ) -> SqlResult<Rel> {
+        // A value of the left side as that of the subquery: its rows still count.
+        if let Use::Apply(Apply::Scalar { source, .. }) = &mut how
+            && !right.attrs().contains(*source)
+        {
+            let own = self.attribute(self.attributes[*source].data_type, true);
+            let exprs = vec![(own, self.column(*source))];
+            right = Rel::Map { input: Box::new(right), exprs };
+            *source = own;
+        }
+        let free = right.free_attrs();
+        let mut below = required.clone();
+        below.union_with(&free);
+        match &how {
+            Use::Apply(Apply::Any { condition, .. })
+            | Use::Semi(condition)
+            | Use::Anti(condition) => {
+                below.add_expr(condition);
+            }
+            Use::Apply(Apply::Scalar { source, .. }) => below.insert(*source),
+            Use::Apply(Apply::Join { on, .. }) => on.iter().for_each(|it| below.add_expr(it)),
+        }
+        let left = self.rel(left, &below)?;
+        if free.is_empty() {
+            let right = self.rel(right, &below)?;
+            return self.independent(left, right, how);
+        }
+        if single::is_single(&right, &free, &how) {
+            return self.single(left, right, how, &free, &below);
+        }
+        if let Some(pulled) = pull::pull(right.clone(), &Context::of(&free, &how))
+            && self.can_join(&pulled, &how, &free)
+        {
+            return self.join(left, pulled, how, &below);
+        }
+        self.general(left, right, how, &free, &below)
+    }
+
+    /// A new attribute.
+    fn attribute(&mut self, data_type: DataType, nullable: bool) -> Attr {
+        self.attributes.push(Attribute { data_type, nullable });
+        self.attributes.len() - 1
+    }
+
+    /// An attribute as an expression.
+    fn column(&self, attr: Attr) -> Expr {
+        Expr::column(attr, self.attributes[attr].data_type)
+    }
+
+    /// Makes a relation one that can be read several times.
+    fn share(&mut self, rel: Rel) -> usize {
+        match rel {
+            Rel::Shared { id, ref output, .. } if output.iter().all(|it| it.0 == it.1) => id,
+            other => {
+                self.shared.push(other);
+                self.shared.len() - 1
+            }
+        }
+    }
+}
+
+/// The place of the conjunct that asks for the mark of a dependent join alone, whether it asks for its contrary, and the
+/// mark.
+fn asks_for(kind: &Apply, conjuncts: &[Expr]) -> Option<(usize, bool, Attr)> {
+    let Apply::Any { mark, .. } = kind else { return None };
+    conjuncts.iter().enumerate().find_map(|(place, it)| {
+        let negated = match &it.kind {
+            ExprKind::Column(attr) if attr == mark => false,
+            ExprKind::Unary { operator, operand } if bare(operand) == Some(*mark) => match operator
+            {
+                UnaryOperator::IsTrue => false,
+                UnaryOperator::Not | UnaryOperator::IsFalse => true,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some((place, negated, *mark))
+    })
+}
+
+fn how_to_keep(kind: Apply, negated: bool) -> Use {
+    match kind {
+        Apply::Any { condition, .. } if negated => Use::Anti(condition),
+        Apply::Any { condition, .. } => Use::Semi(condition),
+        other => Use::Apply(other),
+    }
+}
+
+/// All conjuncts of predicates, without TRUE.
+fn conjuncts(predicates: Vec<Expr>) -> Vec<Expr> {
+    let mut all = Vec::with_capacity(predicates.len());
+    predicates.into_iter().for_each(|it| split_conjunction(it, &mut all));
+    all.retain(|it| it.kind != ExprKind::Literal(Value::Boolean(true)));
+    all
+}
+
+fn constant(value: bool) -> Expr {
+    Expr::literal(Value::Boolean(value), DataType::Boolean)
+}
+
+fn case(branches: Vec<(Expr, Expr)>, otherwise: Option<Expr>, data_type: DataType) -> Expr {
+    Expr { kind: ExprKind::Case { branches, otherwise: otherwise.map(Box::new) }, data_type }
+}
+
+/// The two sides of an equality of which one belongs to each side of a join.
+fn sides<'a>(expr: &'a Expr, left: &AttrSet, right: &AttrSet) -> Option<(&'a Expr, &'a Expr)> {
+    let ExprKind::Binary { operator, left: a, right: b } = &expr.kind else { return None };
+    if !matches!(operator, BinaryOperator::Equal | BinaryOperator::IsNotDistinctFrom) {
+        return None;
+    }
+    let of = |it: &Expr, side: &AttrSet| {
+        let attrs = AttrSet::of(it);
+        !attrs.is_empty() && attrs.is_subset(side)
+    };
+    if of(a, left) && of(b, right) {
+        return Some((a, b));
+    }
+    (of(b, left) && of(a, right)).then_some((b, a))
+}
