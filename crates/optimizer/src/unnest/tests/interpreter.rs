@@ -155,16 +155,7 @@ impl Interpreter<'_> {
             Rel::Limit { input, offset, limit } => {
                 Ok(some(self.rel(input, outer)?, *offset, *limit))
             }
-            Rel::Union { inputs, output } => {
-                let mut all = Vec::new();
-                for (input, attrs) in inputs {
-                    for row in self.rel(input, outer)? {
-                        let cell = |it: &Attr| row.get(it).unwrap_or_else(|| &outer[it]).clone();
-                        all.push(output.iter().copied().zip(attrs.iter().map(cell)).collect());
-                    }
-                }
-                Ok(all)
-            }
+            Rel::Union { inputs, output } => self.union(inputs, output, outer),
             Rel::Repeat { input, count } => {
                 let mut all = Vec::new();
                 for row in self.rel(input, outer)? {
@@ -174,21 +165,7 @@ impl Interpreter<'_> {
                 }
                 Ok(all)
             }
-            Rel::Shared { id, output, .. } => {
-                let shared = &self.query.shared[*id];
-                let known = self.shared.borrow().get(id).cloned();
-                let rows = match known {
-                    Some(rows) => rows,
-                    None => self.rel(shared, outer)?,
-                };
-                if shared.free_attrs().is_empty() {
-                    self.shared.borrow_mut().insert(*id, rows.clone());
-                }
-                let cell =
-                    |row: &Row, it: Attr| row.get(&it).unwrap_or_else(|| &outer[&it]).clone();
-                let read = |row: Row| output.iter().map(|it| (it.0, cell(&row, it.1))).collect();
-                Ok(rows.into_iter().map(read).collect())
-            }
+            Rel::Shared { id, output, .. } => self.shared(*id, output, outer),
             Rel::Apply(apply) => {
                 let mut all = Vec::new();
                 for left in self.rel(&apply.left, outer)? {
@@ -199,6 +176,32 @@ impl Interpreter<'_> {
                 Ok(all)
             }
         }
+    }
+
+    fn union(&self, inputs: &[(Rel, Vec<Attr>)], output: &[Attr], outer: &Row) -> Rows {
+        let mut all = Vec::new();
+        for (input, attrs) in inputs {
+            for row in self.rel(input, outer)? {
+                let cell = |it: &Attr| row.get(it).unwrap_or_else(|| &outer[it]).clone();
+                all.push(output.iter().copied().zip(attrs.iter().map(cell)).collect());
+            }
+        }
+        Ok(all)
+    }
+
+    fn shared(&self, id: usize, output: &[(Attr, Attr)], outer: &Row) -> Rows {
+        let shared = &self.query.shared[id];
+        let known = self.shared.borrow().get(&id).cloned();
+        let rows = match known {
+            Some(rows) => rows,
+            None => self.rel(shared, outer)?,
+        };
+        if shared.free_attrs().is_empty() {
+            self.shared.borrow_mut().insert(id, rows.clone());
+        }
+        let cell = |row: &Row, it: Attr| row.get(&it).unwrap_or_else(|| &outer[&it]).clone();
+        let read = |row: Row| output.iter().map(|it| (it.0, cell(&row, it.1))).collect();
+        Ok(rows.into_iter().map(read).collect())
     }
 
     fn apply(
