@@ -55,6 +55,11 @@ impl<'a> Call<'a> {
         self.arguments.get(index).ok_or_else(|| self.broken("too few arguments"))
     }
 
+    /// Whether there is such an argument and it is text.
+    pub fn is_text(&self, index: usize) -> bool {
+        self.arguments.get(index).is_some_and(|it| it.data_type() == &ArrowType::Utf8)
+    }
+
     /// An argument of primitive values.
     pub fn primitive<T: ArrowPrimitiveType>(
         &self,

@@ -126,6 +126,7 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Reverse => text::reverse(call),
         F::SplitPart => text::split_part(call),
         F::Strpos => text::strpos(call),
+        F::Substring if call.is_text(1) => regexp::substring(call),
         F::Substring => text::substring(call),
         F::SubstringIndex => text::substring_index(call),
         F::ToHex => text::to_hex(call),

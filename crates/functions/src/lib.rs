@@ -11,10 +11,10 @@
 //! - Numbers and places in texts may be BIGINT; `round` and `trunc` take a float and digits, as DuckDB's do.
 //! - upper, lower and initcap follow Unicode's full mappings, as PostgreSQL's collation pg_unicode_fast does.
 //! - `now()` is a TIMESTAMP in UTC, and so are texts with a zone.
-//! - Regular expressions run in linear time and have no back references, lookahead or lookbehind (0A000). The longest of
-//!   the leftmost matches is found as there; a pattern with a lazy quantifier takes what the crate `regex` takes, which
-//!   differs when greedy and lazy quantifiers are mixed. Classes are those of Unicode, whatever the collation.
-//!   Subexpressions are those of the first alternatives that lead to that match, not the longest ones each.
+//! - Regular expressions run in linear time and have no back references, lookahead or lookbehind (0A000). Of the
+//!   leftmost matches the longest or shortest is found as there, except by a pattern with a word boundary in a text with
+//!   letters outside ASCII, where the first alternative that matches wins. Subexpressions are those of the first
+//!   alternatives that lead to the match, not the longest ones each. Classes are Unicode's, whatever the collation.
 //! - `to_char` of numbers is missing.
 //!
 //! Refused, though DataFusion's library has them ([`REFUSED`]):

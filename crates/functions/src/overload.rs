@@ -222,7 +222,9 @@ fn texts(function: Function) -> &'static [Overload] {
         F::Overlay => const { &[optional(&[Text, Text, Integer, Integer], 3, TEXT)] },
         F::Replace | F::Translate => const { &[fixed(&[Text, Text, Text], TEXT)] },
         F::SplitPart | F::SubstringIndex => const { &[fixed(&[Text, Text, Integer], TEXT)] },
-        F::Substring => const { &[optional(&[Text, Integer, Integer], 2, TEXT)] },
+        F::Substring => {
+            const { &[optional(&[Text, Integer, Integer], 2, TEXT), fixed(&[Text, Text], TEXT)] }
+        }
         F::ToHex => const { &[fixed(&[AnyInteger], TEXT)] },
         _ => &[],
     }

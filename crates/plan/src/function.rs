@@ -187,7 +187,8 @@ functions! {
     StartsWith = "starts_with",
     /// The place, in characters from 1, of the second text in the first; 0 when it is not there.
     Strpos = "strpos",
-    /// A part of a text: text, first character from 1 (may be below), characters (all that follow when not given).
+    /// A part of a text: text, first character from 1 (may be below), characters (all that follow when not given). Or by a
+    /// regular expression: text, pattern; NULL when it does not match.
     Substring = "substring",
     /// What stands before the n-th separator; after it, counted from the end, when n is negative.
     SubstringIndex = "substring_index",

@@ -2,6 +2,7 @@
 
 mod bracket;
 mod pattern;
+mod preference;
 mod replace;
 mod syntax;
 
@@ -92,8 +93,7 @@ impl Search<'_> {
 /// The place of a match.
 pub(crate) fn instr(call: &Call<'_>) -> SqlResult<ArrayRef> {
     // DataFusion's list has no option for the place behind the match.
-    let has_option =
-        call.arguments.get(4).is_some_and(|it| it.data_type() != &arrow_schema::DataType::Utf8);
+    let has_option = call.count() > 4 && !call.is_text(4);
     let after = usize::from(has_option);
     let options = if has_option { call.optional_integers(4)? } else { None };
     let mut search = Search {
@@ -137,6 +137,22 @@ pub(crate) fn substr(call: &Call<'_>) -> SqlResult<ArrayRef> {
     call.map_optional_texts(|row, out| match search.find(row)? {
         Some(found) => out.push(&search.texts.value(row)[found]).map(|()| true),
         None => Ok(false),
+    })
+}
+
+/// The first subexpression of the first match, or the match when the pattern has none.
+pub(crate) fn substring(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let mut compiled = Patterns::default();
+    call.map_optional_texts(|row, out| {
+        let (text, pattern) =
+            (texts.value(row), compiled.get(patterns.value(row), Flags::default())?);
+        let found = if pattern.groups() == 0 {
+            pattern.find(text, 0)
+        } else {
+            pattern.captures(text, 0).and_then(|mut it| it.get_mut(1)?.take())
+        };
+        found.map_or(Ok(false), |it| out.push(&text[it]).map(|()| true))
     })
 }
 

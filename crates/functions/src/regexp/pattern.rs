@@ -1,8 +1,7 @@
-//! Compiled patterns: the leftmost match, and of those the longest.
+//! Compiled patterns: the leftmost match, and of those the longest, or the shortest where the pattern prefers it.
 //!
-//! The crate `regex` takes the first alternative that matches, PostgreSQL the longest match. So a match has two steps:
-//! `regex` finds where it begins (both agree on that), an automaton of all matches where the longest one ends. Only a
-//! pattern with a lazy quantifier keeps the end that `regex` gives.
+//! The crate `regex` takes the first alternative that matches. PostgreSQL does not, so a match has two steps: `regex` finds
+//! where it begins (both agree on that), an automaton of all matches where the longest or shortest one ends.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -27,8 +26,8 @@ pub(super) struct Pattern {
     regex: Regex,
     source: String,
     flags: Flags,
-    /// What tells where the longest match ends, made when it is first asked for; `None` inside where there is none.
-    longest: OnceCell<Option<DFA>>,
+    /// What tells where the match ends, made when it is first asked for; `None` inside where there is no automaton.
+    ends: OnceCell<Option<DFA>>,
     cache: Option<Cache>,
     /// The pattern up to the end of the text.
     whole: Option<Regex>,
@@ -39,7 +38,7 @@ impl Pattern {
     pub fn new(pattern: &str, mut flags: Flags) -> SqlResult<Self> {
         let source = translate(pattern, &mut flags)?;
         let regex = compile(&source, flags)?;
-        Ok(Self { regex, source, flags, longest: OnceCell::new(), cache: None, whole: None })
+        Ok(Self { regex, source, flags, ends: OnceCell::new(), cache: None, whole: None })
     }
 
     /// Whether it matches somewhere.
@@ -59,13 +58,13 @@ impl Pattern {
     }
 
     fn end(&mut self, text: &str, found: Range<usize>) -> usize {
-        let Some(dfa) = self.longest.get_or_init(|| automaton(&self.source, self.flags)) else {
+        let Some(dfa) = self.ends.get_or_init(|| automaton(&self.source, self.flags)) else {
             return found.end;
         };
         let cache = self.cache.get_or_insert_with(|| dfa.create_cache());
         let input = Input::new(text).range(found.start..).anchored(Anchored::Yes);
-        match dfa.try_search_fwd(cache, &input) {
-            Ok(Some(longest)) => longest.offset().max(found.end),
+        match dfa.try_search_fwd(cache, &input.earliest(self.flags.shortest)) {
+            Ok(Some(end)) => end.offset(),
             // The automaton gives up on word boundaries beside letters outside ASCII.
             _ => found.end,
         }
@@ -107,11 +106,8 @@ fn compile(source: &str, flags: Flags) -> SqlResult<Regex> {
         })
 }
 
-/// The automaton of all matches, if the pattern can have one and asks for the longest.
+/// The automaton of all matches, if the pattern can have one.
 fn automaton(source: &str, flags: Flags) -> Option<DFA> {
-    if ["*?", "+?", "??", "}?"].iter().any(|it| source.contains(it)) {
-        return None;
-    }
     let syntax = syntax::Config::new()
         .case_insensitive(flags.fold)
         .multi_line(flags.line_anchors)

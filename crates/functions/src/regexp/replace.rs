@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use arrow_array::ArrayRef;
-use arrow_schema::DataType as ArrowType;
 use types::SqlResult;
 
 use super::{Matches, Pattern, Patterns, at_least, flags_of};
@@ -13,7 +12,7 @@ use crate::texts::Texts;
 /// Texts with matches replaced.
 pub(crate) fn replace(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (texts, patterns, news) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
-    let has_start = call.arguments.get(3).is_some_and(|it| it.data_type() != &ArrowType::Utf8);
+    let has_start = call.count() > 3 && !call.is_text(3);
     let starts = if has_start { call.optional_integers(3)? } else { None };
     let numbers = call.optional_integers(4)?;
     let flags = call.optional_texts(if has_start { 5 } else { 3 })?;

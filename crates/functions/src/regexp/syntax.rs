@@ -2,6 +2,7 @@
 
 use types::{SqlError, SqlResult, SqlState};
 
+use super::preference::Preferences;
 use crate::error::invalid;
 
 /// What the flags of a call say.
@@ -19,6 +20,8 @@ pub(crate) struct Flags {
     pub expanded: bool,
     /// The pattern is a plain text.
     pub literal: bool,
+    /// The pattern prefers the shortest match: what its quantifiers say.
+    pub shortest: bool,
 }
 
 impl Flags {
@@ -84,10 +87,12 @@ pub(crate) fn translate(pattern: &str, flags: &mut Flags) -> SqlResult<String> {
         out: String::with_capacity(rest.len() + 8),
         flags: *flags,
         quantified: false,
+        preferences: Preferences::default(),
     };
     while translation.at < translation.rest.len() {
         translation.step()?;
     }
+    flags.shortest = !translation.preferences.is_greedy();
     Ok(translation.out)
 }
 
@@ -119,6 +124,7 @@ struct Translation {
     flags: Flags,
     /// Whether a quantifier was just written: another one may not follow.
     quantified: bool,
+    preferences: Preferences,
 }
 
 impl Translation {
@@ -142,6 +148,12 @@ impl Translation {
         }
         self.quantified = false;
         match it {
+            '(' => self.preferences.open(),
+            ')' => self.preferences.close(),
+            '|' => self.preferences.branch(),
+            _ => self.preferences.piece(),
+        }
+        match it {
             '\\' => self.escape(),
             '[' => super::bracket::translate(&self.rest, &mut self.at, &mut self.out, self.flags),
             '(' => self.group(),
@@ -160,6 +172,7 @@ impl Translation {
         if self.quantified {
             return Err(malformed("quantifier operand invalid"));
         }
+        let start = self.out.len();
         self.out.push(first);
         if first == '{' {
             while let Some(it) = self.next() {
@@ -172,7 +185,12 @@ impl Translation {
                 }
             }
         }
-        if self.peek() == Some('?') {
+        let fixed = first == '{' && !self.out[start..].contains(',');
+        let lazy = self.peek() == Some('?');
+        if !fixed {
+            self.preferences.repeat(!lazy);
+        }
+        if lazy {
             self.at += 1;
             self.out.push('?');
         }
@@ -196,6 +214,7 @@ impl Translation {
             Some('#') => {
                 // A comment.
                 self.out.push_str("?:)");
+                self.preferences.close();
                 while self.next().is_some_and(|it| it != ')') {}
                 Ok(())
             }
