@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod estimate;
+pub mod facts;
 pub mod lower;
 pub mod rewrite;
 pub mod unnest;

@@ -2,6 +2,7 @@
 
 use types::{DataType, Value};
 
+use crate::properties::is_widening;
 use crate::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 
 /// A Boolean expression.
@@ -30,9 +31,10 @@ pub fn negated(mut expr: Expr) -> Expr {
     }
 }
 
-/// A conversion, none where the type is held the same way.
+/// A conversion, none where the type is held and compared in the same way. CHAR is not: its blanks do not count.
 pub fn cast(expr: Expr, data_type: DataType) -> Expr {
-    if expr.data_type == data_type || (expr.data_type.is_text() && data_type == DataType::Text) {
+    let is_text = matches!(expr.data_type, DataType::Varchar(_) | DataType::Text);
+    if expr.data_type == data_type || (is_text && data_type == DataType::Text) {
         return expr;
     }
     if let ExprKind::Literal(literal) = &expr.kind
@@ -79,25 +81,15 @@ fn is_exact(data_type: DataType) -> bool {
     data_type.is_integer() || matches!(data_type, DataType::Decimal { .. })
 }
 
-/// Digits before the point that a type can hold.
-fn whole_digits(data_type: DataType) -> u8 {
-    match data_type {
-        DataType::SmallInt => 5,
-        DataType::Integer => 10,
-        DataType::BigInt => 19,
-        DataType::Decimal { precision, scale } => precision - scale,
-        _ => 0,
-    }
-}
-
-/// Takes off a conversion between exact numbers that loses nothing: execution brings operands to one scale itself.
+/// Takes off a conversion between exact numbers that loses nothing and cannot fail: execution brings the operands of a
+/// comparison, a sum or a difference to one scale itself. Not where the scale counts: see [`strip_integer_cast`].
 pub fn strip_exact_cast(expr: Expr) -> Expr {
     match expr.kind {
         ExprKind::Cast(inner)
             if is_exact(inner.data_type)
                 && is_exact(expr.data_type)
                 && inner.data_type.scale() <= expr.data_type.scale()
-                && whole_digits(inner.data_type) <= whole_digits(expr.data_type) =>
+                && is_widening(inner.data_type, expr.data_type) =>
         {
             strip_exact_cast(*inner)
         }
@@ -105,7 +97,7 @@ pub fn strip_exact_cast(expr: Expr) -> Expr {
     }
 }
 
-/// The same where the scale must stay, because the scale of a product is the sum of its factors'.
+/// The same where the scale must stay: the scale of a product is the sum of its factors', that of SUM its argument's.
 pub fn strip_integer_cast(expr: Expr) -> Expr {
     match &expr.kind {
         ExprKind::Cast(inner) if inner.data_type.scale() == expr.data_type.scale() => {
@@ -117,19 +109,22 @@ pub fn strip_integer_cast(expr: Expr) -> Expr {
     }
 }
 
-/// Takes off a conversion from one type of text to another.
+/// Takes off a conversion from one type of text to another that cuts nothing and pads nothing.
 pub fn strip_text_cast(expr: Expr) -> Expr {
+    let keeps = |from: DataType, to: DataType| match (from, to) {
+        (_, DataType::Text) => from.is_text(),
+        (DataType::Char(own) | DataType::Varchar(own), DataType::Varchar(room)) => own <= room,
+        _ => from == to,
+    };
     match expr.kind {
-        ExprKind::Cast(inner) if inner.data_type.is_text() && expr.data_type.is_text() => {
-            strip_text_cast(*inner)
-        }
+        ExprKind::Cast(inner) if keeps(inner.data_type, expr.data_type) => strip_text_cast(*inner),
         kind => Expr { kind, data_type: expr.data_type },
     }
 }
 
 /// A comparison with the column bare wherever possible and the constant in the column's type.
 pub fn compare(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
-    let (left, right) = (strip_compared(left), strip_compared(right));
+    let (left, right) = (strip_exact_cast(left), strip_exact_cast(right));
     let (left, right) = (like_other(left, &right), right);
     let right = like_other(right, &left);
     // The constant stands on the right, so that execution finds the column on the left.
@@ -140,20 +135,6 @@ pub fn compare(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
         return Expr::predicate(operator.mirrored(), right, left);
     }
     Expr::predicate(operator, left, right)
-}
-
-/// Takes off a conversion that only adds digits after the point: comparing needs no room for the result.
-fn strip_compared(expr: Expr) -> Expr {
-    match expr.kind {
-        ExprKind::Cast(inner)
-            if is_exact(inner.data_type)
-                && matches!(expr.data_type, DataType::Decimal { .. })
-                && inner.data_type.scale() <= expr.data_type.scale() =>
-        {
-            strip_compared(*inner)
-        }
-        kind => strip_exact_cast(Expr { kind, data_type: expr.data_type }),
-    }
 }
 
 /// A constant in the type of the other operand where that holds it exactly.
@@ -233,4 +214,77 @@ pub fn in_list(operand: Expr, list: Vec<Expr>, negated_list: bool) -> Expr {
     }
     let kind = ExprKind::InList { operand: Box::new(operand), list: values, negated: negated_list };
     boolean(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CENTS: DataType = DataType::Decimal { precision: 10, scale: 2 };
+
+    fn column(data_type: DataType) -> Expr {
+        Expr::column(0, data_type)
+    }
+
+    fn to(data_type: DataType, expr: Expr) -> Expr {
+        Expr { kind: ExprKind::Cast(Box::new(expr)), data_type }
+    }
+
+    fn decimal(precision: u8, scale: u8) -> DataType {
+        DataType::Decimal { precision, scale }
+    }
+
+    fn is_bare(expr: &Expr) -> bool {
+        matches!(expr.kind, ExprKind::Column(_))
+    }
+
+    #[test]
+    fn only_conversions_that_lose_nothing_are_taken_off() {
+        let strips = |from, data_type| is_bare(&strip_exact_cast(to(data_type, column(from))));
+        assert!(strips(DataType::Integer, DataType::BigInt));
+        assert!(strips(DataType::Integer, decimal(20, 5)));
+        assert!(strips(CENTS, decimal(15, 4)));
+        assert!(!strips(CENTS, DataType::Integer), "digits are lost");
+        assert!(!strips(CENTS, decimal(10, 1)), "digits are lost");
+        assert!(!strips(CENTS, decimal(10, 4)), "may be out of range");
+        assert!(!strips(decimal(5, 0), DataType::SmallInt), "may be out of range");
+        assert!(!strips(DataType::BigInt, DataType::Integer), "may be out of range");
+        assert!(!strips(DataType::Integer, DataType::Double), "another arithmetic");
+    }
+
+    #[test]
+    fn a_comparison_keeps_a_conversion_that_rounds() {
+        let one = Expr::literal(Value::Integer(1), DataType::Integer);
+        let compared = |expr| compare(BinaryOperator::Equal, expr, one.clone());
+        let operand = |expr: Expr| match expr.kind {
+            ExprKind::Binary { left, .. } => *left,
+            _ => unreachable!("a comparison"),
+        };
+        assert!(!is_bare(&operand(compared(to(DataType::Integer, column(CENTS))))));
+        assert!(is_bare(&operand(compared(to(decimal(12, 3), column(CENTS))))));
+        let list = in_list(to(DataType::Integer, column(CENTS)), vec![one.clone()], false);
+        let ExprKind::InList { operand, .. } = list.kind else { panic!("a list of constants") };
+        assert!(!is_bare(&operand));
+    }
+
+    #[test]
+    fn a_sum_keeps_the_scale_of_its_argument() {
+        let wide = decimal(20, 5);
+        assert_eq!(strip_integer_cast(to(wide, column(DataType::Integer))).data_type, wide);
+        assert!(is_bare(&strip_integer_cast(to(DataType::BigInt, column(DataType::Integer)))));
+    }
+
+    #[test]
+    fn texts_are_not_stripped_of_what_cuts_or_pads() {
+        use DataType::{Char, Text, Varchar};
+        let strips = |from, data_type| is_bare(&strip_text_cast(to(data_type, column(from))));
+        assert!(strips(Varchar(5), Text));
+        assert!(strips(Varchar(5), Varchar(7)));
+        assert!(!strips(Varchar(5), Varchar(3)));
+        assert!(!strips(Text, Varchar(3)));
+        assert!(!strips(Varchar(5), Char(7)));
+        assert!(!strips(DataType::Integer, Text));
+        assert!(is_bare(&cast(column(Varchar(5)), Text)));
+        assert!(!is_bare(&cast(column(Char(5)), Text)), "its blanks count from now on");
+    }
 }

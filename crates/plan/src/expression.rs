@@ -10,7 +10,9 @@ use crate::{Function, PipelineId};
 
 /// A bound expression. Its type is decided by the planner; execution must produce exactly that type (the scale of a
 /// decimal included) and may choose how to hold the values.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Equal are expressions that give the same for the same row. A volatile one is equal to none, not even to itself.
+#[derive(Clone, Debug)]
 pub struct Expr {
     /// What it computes.
     pub kind: ExprKind,
@@ -224,6 +226,14 @@ impl fmt::Debug for dyn ArrowFunction {
 impl PartialEq for dyn ArrowFunction {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name() && self.is_immutable() && other.is_immutable()
+    }
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Self) -> bool {
+        self.data_type == other.data_type
+            && self.kind == other.kind
+            && !crate::properties::is_volatile_itself(&self.kind)
     }
 }
 

@@ -10,8 +10,10 @@ pub mod build;
 pub mod explain;
 pub mod expression;
 pub mod function;
+pub mod outcomes;
 mod parameters;
 pub mod pipeline;
+pub mod properties;
 pub mod relation;
 pub mod validate;
 

@@ -57,10 +57,14 @@ impl TableInfo {
         &self.columns[id.index()]
     }
 
-    /// Whether no two rows share a value of this column.
+    /// Whether no two rows share a value of this column. Never of floats: statistics tell zeros of two signs apart, which
+    /// are equal.
     pub fn is_unique(&self, id: ColumnId) -> bool {
-        let statistics = &self.column(id).statistics;
-        statistics.distinct_exact && statistics.nulls == 0 && statistics.distinct == self.rows
+        let ColumnInfo { statistics, data_type, .. } = self.column(id);
+        !data_type.is_float()
+            && statistics.distinct_exact
+            && statistics.nulls == 0
+            && statistics.distinct == self.rows
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use bitpack::{Comparison, Operand, bitmap};
-use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use plan::properties::is_volatile;
+use plan::{BinaryOperator, Expr, ExprKind, outcomes};
 use stdx::sync::Arc;
 use storage::{CodeRange, Column, Dictionary, Encoding, Zone};
 use types::{DataType, SqlResult, Value};
@@ -194,11 +195,13 @@ impl CodePredicate {
     ) -> SqlResult<Option<Self>> {
         let per_code = matches!(column.encoding, Encoding::Offset { .. } | Encoding::Dictionary(_));
         let values = column.code_count();
-        // NULL has no code to decide for, and deciding must not cost more than reading the rows would.
+        // NULL has no code to decide for, what is volatile is decided per row, and deciding must not cost more than
+        // reading the rows would.
         if !per_code
+            || is_volatile(expr)
             || values > CODES_MAX
             || values * 2 > column.rows().max(64)
-            || holds_for_null(expr)
+            || outcomes::may_be_true(expr, &|it| it == place)
         {
             return Ok(None);
         }
@@ -381,22 +384,6 @@ fn bits_at(words: &[u64], bit: i128) -> u64 {
         0 => word(index),
         _ => word(index) >> shift | word(index + 1) << (64 - shift),
     }
-}
-
-/// Whether the condition could hold for NULL, which has no value to decide with.
-fn holds_for_null(expr: &Expr) -> bool {
-    let here = match &expr.kind {
-        ExprKind::Unary { operator, .. } => !matches!(
-            operator,
-            UnaryOperator::Not | UnaryOperator::Negate | UnaryOperator::IsNotNull
-        ),
-        ExprKind::Binary { operator, .. } => {
-            matches!(operator, BinaryOperator::IsDistinctFrom | BinaryOperator::IsNotDistinctFrom)
-        }
-        ExprKind::Case { .. } | ExprKind::Call { .. } | ExprKind::Function { .. } => true,
-        _ => false,
-    };
-    here || expr.children().into_iter().any(holds_for_null)
 }
 
 /// `column op constant`, either way round, as a range of codes.

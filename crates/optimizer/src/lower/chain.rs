@@ -6,7 +6,7 @@ use types::{DataType, SqlError, SqlResult};
 use super::stream::Stream;
 use super::{Lowering, Reducer};
 use crate::estimate;
-use crate::rewrite::dependencies::unique_keys;
+use crate::facts::{Facts, equal_is_same, equality_chains, unique_keys};
 use plan::build::{cast, null};
 use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin, bare};
 
@@ -178,16 +178,17 @@ impl Lowering<'_> {
         let payload: Vec<Attr> =
             payload_set.iter().filter(|it| right.contains(*it) && !equal(*it)).collect();
         let keys = unified_keys(join).1;
+        let on = bare_keys(join, &keys);
         // A NULL key that is dropped would change what a NULL-aware join answers.
         let passed = if join.null_aware || join.kind == RelJoin::Full { &[] } else { reducers };
         let keep_null_keys = join.kind == RelJoin::Full;
-        self.build(&join.right, keys, payload, passed, keep_null_keys, true)
+        self.build(&join.right, (keys, &on), payload, passed, keep_null_keys, true)
     }
 
     fn build(
         &mut self,
         rel: &Rel,
-        keys: Vec<Expr>,
+        (keys, unique_on): (Vec<Expr>, &AttrSet),
         payload: Vec<Attr>,
         reducers: &[Reducer],
         keep_null_keys: bool,
@@ -206,8 +207,7 @@ impl Lowering<'_> {
             stored.push(self.place(&column, &stream)?);
         }
         let reducers = stream.reducers.clone();
-        let on: AttrSet = keys.iter().filter_map(bare).collect();
-        let unique = unique_keys(rel).iter().any(|it| it.is_subset(&on));
+        let unique = unique_keys(rel).iter().any(|it| it.is_subset(unique_on));
         let sink =
             Sink::HashBuild(HashBuild { keys: placed, payload: stored, unique, keep_null_keys });
         let build = match self.same_build(&stream, &sink).filter(|_| shared) {
@@ -332,21 +332,18 @@ impl Lowering<'_> {
         let left_attrs = join.left.attrs();
         let payload: Vec<Attr> = demand.iter().filter(|it| left_attrs.contains(*it)).collect();
         let (left_keys, right_keys) = unified_keys(join);
+        let facts = Facts::new(self.attributes);
         // A row with a NULL key has no partner, so an anti join keeps it.
         let keep_null_keys = join.kind == RelJoin::Anti
-            && left_keys.iter().any(|it| self.may_be_null(&join.left, it));
-        let table = self.build(&join.left, left_keys, payload, reducers, keep_null_keys, false)?;
+            && left_keys.iter().any(|it| facts.nullable_expr(&join.left, it));
+        let on = bare_keys(join, &left_keys);
+        let keys = (left_keys, &on);
+        let table = self.build(&join.left, keys, payload, reducers, keep_null_keys, false)?;
         self.mark_pass(join, &table, &right_keys, JoinKind::MarkBuild, &[])?;
         let matched = join.kind == RelJoin::Semi;
         let source = Source::BuildRows { build: table.build, matched };
         let reducers = table.reducers;
         Ok(Stream { reducers, ..Stream::new(source, table.payload, join.rows) })
-    }
-
-    /// Whether an expression over a relation may be NULL.
-    fn may_be_null(&self, rel: &Rel, expr: &Expr) -> bool {
-        let Some(attr) = bare(expr) else { return true };
-        self.attributes[attr].nullable || null_extends(rel, attr)
     }
 
     /// Sends the right side of a join past a table of its left side; the rows that come out are materialised.
@@ -440,7 +437,8 @@ impl Lowering<'_> {
             required.iter().filter(|it| all.iter().any(|side| side.contains(*it))).collect();
         let payload: Vec<Attr> = demand.iter().filter(|it| table_attrs.contains(*it)).collect();
         let (table_keys, other_keys) = unified_keys(join);
-        let table = self.build(&join.left, table_keys, payload, reducers, true, false)?;
+        let on = bare_keys(join, &table_keys);
+        let table = self.build(&join.left, (table_keys, &on), payload, reducers, true, false)?;
         let pairs = match full {
             true => self.full_pass(join, &table, &other_keys, &output)?,
             false => self.mark_pass(join, &table, &other_keys, kind, &output)?,
@@ -476,30 +474,21 @@ impl Lowering<'_> {
     }
 }
 
-/// The right key when both are bare and of one type, so that the left one can stand for it. Only an inner join makes
-/// them equal.
-fn same_key(join: &JoinRel, left: &Expr, right: &Expr) -> Option<Attr> {
-    let same = join.kind == RelJoin::Inner && left.data_type == right.data_type;
-    bare(left).filter(|_| same).and_then(|_| bare(right))
+/// Keys of one side that are attributes and compare with the other side's as they do with each other, so that what is
+/// unique there has one partner at most.
+fn bare_keys(join: &JoinRel, keys: &[Expr]) -> AttrSet {
+    let chains = |it: &(Expr, Expr)| equality_chains(it.0.data_type, it.1.data_type);
+    let own = keys.iter().zip(&join.keys).filter(|it| chains(it.1));
+    own.filter_map(|it| bare(it.0)).collect()
 }
 
-/// Whether an outer join in the relation may fill the attribute with NULL.
-fn null_extends(rel: &Rel, attr: Attr) -> bool {
-    match rel {
-        Rel::Scan(_) => false,
-        Rel::Filter { input, .. }
-        | Rel::Map { input, .. }
-        | Rel::Sort { input, .. }
-        | Rel::Limit { input, .. }
-        | Rel::Repeat { input, .. }
-        | Rel::Aggregate { input, .. } => null_extends(input, attr),
-        Rel::Join(join) => match join.kind {
-            RelJoin::Full => true,
-            RelJoin::Left if join.right.attrs().contains(attr) => true,
-            _ => null_extends(&join.left, attr) || null_extends(&join.right, attr),
-        },
-        Rel::Union { .. } | Rel::Values { .. } | Rel::Shared { .. } | Rel::Apply(_) => true,
-    }
+/// The right key when both are bare and of one type, so that the left one can stand for it. Only an inner join makes
+/// them equal, and equal floats need not be the same.
+fn same_key(join: &JoinRel, left: &Expr, right: &Expr) -> Option<Attr> {
+    let same = join.kind == RelJoin::Inner
+        && left.data_type == right.data_type
+        && equal_is_same(left.data_type);
+    bare(left).filter(|_| same).and_then(|_| bare(right))
 }
 
 /// Roughly the rows that building reads: scans and small results first, groups over whole tables last.

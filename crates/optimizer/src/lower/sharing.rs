@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use plan::properties::is_volatile;
 use plan::{Aggregate, AggregateFunction, Expr, Operator, PipelineId, Sink, Source};
 use types::SqlResult;
 
@@ -19,6 +20,8 @@ pub(super) struct Canonical {
     pub text: String,
     /// The attribute of each number.
     attrs: Vec<Attr>,
+    /// Whether something in it is volatile: then it is equal to nothing, not even to itself.
+    volatile: bool,
 }
 
 /// A grouping that is computed already.
@@ -66,7 +69,15 @@ fn is_of_parts(it: &Aggregate) -> bool {
         AggregateFunction::Sum => !it.data_type.is_float(),
         _ => false,
     };
-    function && !it.distinct && it.filter.is_none() && it.argument.is_some()
+    function
+        && !it.distinct
+        && it.filter.is_none()
+        && it.argument.is_some()
+        && !is_volatile_aggregate(it)
+}
+
+fn is_volatile_aggregate(it: &Aggregate) -> bool {
+    it.argument.iter().chain(&it.filter).any(is_volatile)
 }
 
 impl Lowering<'_> {
@@ -79,6 +90,9 @@ impl Lowering<'_> {
         aggregates: &[(Attr, Aggregate)],
         rows: f64,
     ) -> Option<Stream> {
+        if wanted.volatile || aggregates.iter().any(|it| is_volatile_aggregate(&it.1)) {
+            return None;
+        }
         let mut texts = Vec::with_capacity(aggregates.len());
         texts.extend(aggregates.iter().map(|it| (wanted.text_of(&it.1), it.0)));
         let found = self.shared.iter().find(|it| {
@@ -109,6 +123,9 @@ impl Lowering<'_> {
             return Ok(None);
         }
         let own = Canonical::of(input, &[]);
+        if own.volatile {
+            return Ok(None);
+        }
         for grouping in self.groupings.clone() {
             if grouping.rows * 2.0 > table_rows(input) {
                 continue;
@@ -170,7 +187,7 @@ impl Canonical {
 
     /// The text of an aggregate over the input.
     pub fn text_of(&self, aggregate: &Aggregate) -> String {
-        let mut this = Self { text: String::new(), attrs: self.attrs.clone() };
+        let mut this = Self { attrs: self.attrs.clone(), ..Self::default() };
         this.aggregate(aggregate);
         this.text
     }
@@ -189,6 +206,7 @@ impl Canonical {
     }
 
     fn expr(&mut self, expr: &Expr) {
+        self.volatile |= is_volatile(expr);
         let mut copy = expr.clone();
         let used: AttrSet = AttrSet::of(expr);
         // Attributes are defined by the relations below, in an order that depends on their shape alone.

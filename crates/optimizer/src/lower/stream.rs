@@ -96,8 +96,23 @@ impl Stream {
     /// Replaces the layout; drops what follows from a projection right before.
     pub fn project(&mut self, exprs: Vec<Expr>, layout: Vec<Attr>) {
         let columns_only = exprs.iter().all(|it| matches!(it.kind, ExprKind::Column(_)));
+        // What is computed before is computed once, also where it is wanted twice: it may be volatile, and it costs.
+        let copies = |before: &[Expr]| {
+            let computed = |it: &Expr| match it.kind {
+                ExprKind::Column(place) => {
+                    let own = &before[place].kind;
+                    (!matches!(own, ExprKind::Column(_) | ExprKind::Literal(_))).then_some(place)
+                }
+                _ => None,
+            };
+            let mut places: Vec<usize> = exprs.iter().filter_map(computed).collect();
+            let all = places.len();
+            places.sort_unstable();
+            places.dedup();
+            places.len() < all
+        };
         match self.operators.last_mut() {
-            Some(Operator::Project(before)) if columns_only => {
+            Some(Operator::Project(before)) if columns_only && !copies(before) => {
                 let place = |it: &Expr| match it.kind {
                     ExprKind::Column(place) => before[place].clone(),
                     _ => it.clone(),

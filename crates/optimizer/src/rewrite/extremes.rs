@@ -3,10 +3,12 @@
 //! its key, which leaves one partner at most, however often keys repeat. NULL stays as it is: a group without values has
 //! NULL for extremes, and no comparison with it is TRUE.
 
+use plan::properties::is_volatile;
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind};
 use types::DataType;
 
-use super::region::is_immutable;
+use crate::facts::equality_chains;
+
 use plan::relation::{Attr, AttrSet, Attribute, JoinRel, Rel, bare};
 
 /// The only condition of a join beside its keys: an inequality between both sides.
@@ -33,7 +35,7 @@ impl Inequality {
         let ExprKind::Binary { operator, left, right } = &condition.kind else { return None };
         let ordered = matches!(operator, NotEqual | Less | LessEqual | Greater | GreaterEqual);
         let bare_keys = !keys.is_empty() && keys.iter().all(|it| bare(&it.1).is_some());
-        if !ordered || !bare_keys || !is_immutable(condition) {
+        if !ordered || !bare_keys || is_volatile(condition) {
             return None;
         }
         let inside = |it: &AttrSet| !it.is_empty() && it.is_subset(inner);
@@ -48,6 +50,11 @@ impl Inequality {
         };
         // Of all rows of a group, also of those that no left row has the key of: nothing that could raise an error.
         if right.data_type == DataType::Boolean || bare(right).is_none() {
+            return None;
+        }
+        // Texts whose blanks do not count are in another order than those that the right side is searched in.
+        let is_text = left.data_type.is_text() || right.data_type.is_text();
+        if is_text && !equality_chains(left.data_type, right.data_type) {
             return None;
         }
         let ends = [(); 2].map(|()| {

@@ -1,12 +1,19 @@
 //! Groups below a left join (groupjoin's first half): counting the partners of each row needs no pairs. The right side
 //! is grouped by its key first, then each left row looks up its one group (Q13).
+//!
+//! - Needs: group keys that hold a key of the left side ([`unique_keys`]), and join keys of one type on both sides, so that
+//!   each left row has one group of the right at most.
+//! - NULL: an aggregate is moved only where it is, over the one row of NULLs that a left row without partner has, what it
+//!   is over nothing; counts are put right afterwards.
+//! - Volatile arguments stay where they are.
 
+use plan::properties::is_volatile;
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator};
 use types::{DataType, Value};
 
-use super::dependencies::unique_keys;
 use super::{Optimiser, predicates, take};
 use crate::estimate;
+use crate::facts::unique_keys;
 use plan::relation::{Attr, AttrSet, Attribute, JoinRel, Rel, RelJoin, bare};
 
 /// Group keys.
@@ -27,12 +34,20 @@ impl Optimiser<'_> {
             return None;
         }
         let Rel::Join(mut join) = take(input) else { return None };
-        let right_keys: Keys =
-            join.keys.iter().filter_map(|(_, r)| Some((bare(r)?, r.clone()))).collect();
+        let mut right_keys: Keys = Vec::with_capacity(join.keys.len());
+        for (_, key) in &join.keys {
+            let attr = bare(key).filter(|it| right_keys.iter().all(|known| known.0 != *it));
+            right_keys.extend(attr.map(|it| (it, key.clone())));
+        }
         let (mut inner, mut computed) = (Vec::new(), Vec::new());
         for (attr, aggregate) in aggregates {
             // Left columns that other keys determine are there anyway.
-            if aggregate.function == AggregateFunction::AnyValue {
+            if let (AggregateFunction::AnyValue, Some(argument)) =
+                (aggregate.function, &aggregate.argument)
+            {
+                if bare(argument) != Some(*attr) {
+                    computed.push((*attr, argument.clone()));
+                }
                 continue;
             }
             if aggregate.function != AggregateFunction::Count {
@@ -71,7 +86,10 @@ fn or_else(attr: Attr, otherwise: i64, data_type: DataType) -> Expr {
 
 fn applies(join: &JoinRel, keys: &Keys, aggregates: &Aggregates) -> bool {
     let (left, right) = (join.left.attrs(), join.right.attrs());
-    let bare_keys = join.keys.iter().all(|it| bare(&it.0).is_some() && bare(&it.1).is_some());
+    let bare_keys = join
+        .keys
+        .iter()
+        .all(|(l, r)| bare(l).is_some() && bare(r).is_some() && l.data_type == r.data_type);
     if join.kind != RelJoin::Left || !join.residual.is_empty() || join.keys.is_empty() || !bare_keys
     {
         return false;
@@ -87,7 +105,7 @@ fn applies(join: &JoinRel, keys: &Keys, aggregates: &Aggregates) -> bool {
 
 /// Whether an aggregate over a row of NULLs alone is what it is over nothing, and uses the right side only.
 fn movable(it: &Aggregate, left: &AttrSet, right: &AttrSet) -> bool {
-    if it.filter.is_some() {
+    if it.filter.is_some() || it.argument.as_ref().is_some_and(is_volatile) {
         return false;
     }
     let Some(argument) = &it.argument else { return it.function == AggregateFunction::Count };

@@ -1,7 +1,13 @@
 //! Rewrites of relations: predicates as far down as they go, joins flattened into regions and ordered, group keys cut;
 //! then columns of the first rows of an order fetched late, and joins that do nothing left out.
+//!
+//! What all rewrites keep to:
+//! - Volatile expressions ([`plan::properties::is_volatile`]) stay where they are: a predicate is tested once for each
+//!   row of the filter or join it stands in, and what is computed is neither copied nor dropped from keys.
+//! - Fallible predicates ([`is_fallible`]) are tested after all that is below them: an inner filter's conjuncts come
+//!   first, and a derived table's joins are made before what may fail looks at its rows.
+//! - Attributes may be repeated in keys and outputs; repeated keys are made one before anything else looks at them.
 
-pub mod dependencies;
 mod elimination;
 mod extremes;
 pub mod grouping;
@@ -11,24 +17,46 @@ pub mod origin;
 pub mod predicates;
 pub mod region;
 mod statistics;
+#[cfg(test)]
+mod tests;
 
+use plan::properties::{is_fallible, is_volatile};
 use plan::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey};
 use types::{SqlError, SqlResult};
 
 use crate::estimate;
-use plan::relation::{Attr, AttrSet, Attribute, Query, Rel, ScanRel, bare, substitute};
+use crate::facts::{Dependencies, Facts};
+use plan::relation::{Attr, AttrSet, Attribute, Part, Query, Rel, ScanRel, bare, substitute};
 
-/// Optimises the query and its scalar subqueries.
+/// Optimises the answer of a query and all parts that it needs.
 pub fn optimise(query: &mut Query) -> SqlResult<()> {
-    let mut scalars = std::mem::take(&mut query.scalars);
-    for scalar in &mut scalars {
-        let rel = take(&mut scalar.rel);
-        scalar.rel = Optimiser { attributes: &mut query.attributes }.rel(rel, Vec::new())?;
-        elimination::drop_idle_joins(&mut scalar.rel, &[scalar.attr].into_iter().collect());
+    let mut read = vec![AttrSet::default(); query.shared.len()];
+    let scalars = query.scalars.iter().map(|it| &it.rel);
+    for rel in query.shared.iter().chain(scalars).chain([&query.root]) {
+        rel.visit(&mut |it| {
+            if let Rel::Shared { id, output, .. } = it {
+                output.iter().for_each(|it| read[*id].insert(it.1));
+            }
+        });
     }
-    query.scalars = scalars;
+    let mut shared_rows = vec![0.0; query.shared.len()];
+    for part in query.parts() {
+        let rel = take(query.part_mut(part));
+        let required = match part {
+            Part::Scalar(it) => [query.scalars[it].attr].into_iter().collect(),
+            Part::Shared(it) => read[it].clone(),
+        };
+        let mut this = Optimiser { attributes: &mut query.attributes, shared_rows: &shared_rows };
+        let mut rel = this.rel(rel, Vec::new())?;
+        elimination::drop_idle_joins(&mut rel, &required);
+        if let Part::Shared(it) = part {
+            shared_rows[it] = rel.rows();
+        }
+        *query.part_mut(part) = rel;
+    }
     let root = take(&mut query.root);
-    query.root = Optimiser { attributes: &mut query.attributes }.rel(root, Vec::new())?;
+    let mut this = Optimiser { attributes: &mut query.attributes, shared_rows: &shared_rows };
+    query.root = this.rel(root, Vec::new())?;
     late::fetch_late(query);
     let output: AttrSet = query.output.iter().map(|it| it.1).collect();
     elimination::drop_idle_joins(&mut query.root, &output);
@@ -40,24 +68,55 @@ pub(crate) fn take(rel: &mut Rel) -> Rel {
     rel.take()
 }
 
+/// Takes out the predicates that can fail.
+fn take_fallible(predicates: &mut Vec<Expr>) -> Vec<Expr> {
+    let (fallible, rest) = std::mem::take(predicates).into_iter().partition(is_fallible);
+    *predicates = rest;
+    fallible
+}
+
+/// Group keys without repetitions, and what the attributes of repeated ones are. An attribute that is repeated under
+/// its own name needs no second column; expressions that are volatile are equal to none.
+fn distinct_keys(keys: grouping::Keys) -> (grouping::Keys, Vec<(Attr, Expr)>) {
+    let mut kept: grouping::Keys = Vec::with_capacity(keys.len());
+    let mut repeated = Vec::new();
+    for (attr, expr) in keys {
+        match kept.iter().find(|it| it.0 == attr || it.1 == expr) {
+            None => kept.push((attr, expr)),
+            Some((same, _)) if *same == attr => {}
+            Some((same, _)) => repeated.push((attr, Expr::column(*same, expr.data_type))),
+        }
+    }
+    (kept, repeated)
+}
+
 /// The state of the rewrites.
 pub(crate) struct Optimiser<'a> {
     pub(crate) attributes: &'a mut Vec<Attribute>,
+    /// Expected rows of the shared relations, each once it is optimised.
+    pub(crate) shared_rows: &'a [f64],
 }
 
 impl Optimiser<'_> {
-    /// Optimises a relation under conjuncts that its consumer demands.
+    /// Optimises a relation under conjuncts that its consumer demands, none of them volatile.
     pub(crate) fn rel(&mut self, rel: Rel, mut demanded: Vec<Expr>) -> SqlResult<Rel> {
         match rel {
             Rel::Scan(mut scan) => {
                 scan.filters.extend(predicates::simplify(demanded));
+                // Conditions are tested in this order but for those that cannot fail.
+                scan.filters.sort_by_key(is_fallible);
                 self.drop_certain(&mut scan);
                 scan.rows = estimate::scan_rows(&scan);
                 Ok(Rel::Scan(scan))
             }
             Rel::Filter { input, predicates } => {
-                demanded.extend(predicates::simplify(predicates));
-                self.rel(*input, demanded)
+                let own = predicates::simplify(predicates);
+                let (volatile, mut below): (Vec<_>, Vec<_>) =
+                    own.into_iter().partition(is_volatile);
+                let fallible =
+                    if volatile.is_empty() { Vec::new() } else { take_fallible(&mut demanded) };
+                below.append(&mut demanded);
+                Ok(self.rel(*input, below)?.filtered(volatile).filtered(fallible))
             }
             Rel::Map { .. } | Rel::Join(_) => self.region(rel, demanded),
             Rel::Aggregate { input, keys, aggregates, .. } => {
@@ -96,7 +155,11 @@ impl Optimiser<'_> {
                 let input = Box::new(self.rel(*input, demanded)?);
                 Ok(Rel::Repeat { input, count })
             }
-            leaf @ (Rel::Values { .. } | Rel::Shared { .. }) => Ok(leaf.filtered(demanded)),
+            Rel::Shared { id, output, .. } => {
+                let rows = self.shared_rows[id];
+                Ok(Rel::Shared { id, output, rows }.filtered(demanded))
+            }
+            values @ Rel::Values { .. } => Ok(values.filtered(demanded)),
             Rel::Apply(_) => Err(SqlError::internal("a dependent join was left in the query")),
         }
     }
@@ -114,12 +177,14 @@ impl Optimiser<'_> {
 
     /// Sort keys without those that earlier ones determine.
     fn sort_keys(&self, input: &Rel, keys: Vec<SortKey>) -> Vec<SortKey> {
-        let facts = dependencies::Dependencies::of(input);
+        let facts = Facts::new(self.attributes);
+        let dependencies = Dependencies::of(input, facts);
         let mut known = AttrSet::default();
         let mut kept = Vec::with_capacity(keys.len());
         for key in keys {
             let own = AttrSet::of(&key.expr);
-            if !own.is_empty() && own.is_subset(&facts.closure(&known)) {
+            let follows = !own.is_empty() && facts.follows_from_columns(&key.expr);
+            if follows && own.is_subset(&dependencies.closure(&known)) {
                 continue;
             }
             if let Some(attr) = bare(&key.expr) {
@@ -137,11 +202,19 @@ impl Optimiser<'_> {
         aggregates: Vec<(Attr, Aggregate)>,
         demanded: Vec<Expr>,
     ) -> SqlResult<Rel> {
+        let (keys, repeated) = distinct_keys(keys);
+        if !repeated.is_empty() {
+            let mut demanded = demanded;
+            demanded.iter_mut().for_each(|it| substitute(it, &repeated));
+            let rel = self.aggregate(input, keys, aggregates, demanded)?;
+            return Ok(Rel::Map { input: Box::new(rel), exprs: repeated });
+        }
         // A predicate on group keys alone keeps or drops whole groups.
-        let key_set: AttrSet = keys.iter().map(|it| it.0).collect();
+        let plain = keys.iter().filter(|it| !is_volatile(&it.1));
+        let key_set: AttrSet = plain.map(|it| it.0).collect();
         let (below, above): (Vec<_>, Vec<_>) = demanded.into_iter().partition(|it| {
             let attrs = AttrSet::of(it);
-            !attrs.is_empty() && attrs.is_subset(&key_set)
+            !attrs.is_empty() && attrs.is_subset(&key_set) && !is_fallible(it)
         });
         let mut below = below;
         below.iter_mut().for_each(|it| substitute(it, &keys));
@@ -174,7 +247,8 @@ impl Optimiser<'_> {
         if keys.len() < 2 {
             return (keys, Vec::new());
         }
-        let facts = dependencies::Dependencies::of(input);
+        let facts = Facts::new(self.attributes);
+        let dependencies = Dependencies::of(input, facts);
         // Wide keys go first; of two that determine each other the integer stays.
         let width = |expr: &Expr| match expr.data_type {
             it if it.is_text() => 3,
@@ -193,7 +267,8 @@ impl Optimiser<'_> {
             let own = AttrSet::of(&keys[place].1);
             // A constant key groups nothing, but the last key stays: no key at all would mean one group of no rows.
             let last = kept.iter().filter(|it| **it).count() == 1;
-            kept[place] = last || !own.is_subset(&facts.closure(&others));
+            let follows = facts.follows_from_columns(&keys[place].1);
+            kept[place] = last || !follows || !own.is_subset(&dependencies.closure(&others));
         }
         let (mut left, mut cut) = (Vec::new(), Vec::new());
         for (keep, (attr, expr)) in kept.into_iter().zip(keys) {

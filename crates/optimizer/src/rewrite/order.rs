@@ -6,12 +6,14 @@
 
 use std::collections::HashMap;
 
+use plan::properties::{is_fallible, is_volatile};
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::SqlResult;
 
 use super::extremes::Inequality;
 use super::origin;
 use crate::estimate;
+use crate::facts::equality_chains;
 use plan::relation::{Attr, AttrSet, Attribute, JoinRel, Rel, RelJoin, bare};
 
 /// The most relations that are ordered exhaustively.
@@ -52,11 +54,22 @@ pub struct Vertex {
 pub struct Graph {
     /// The relations.
     pub vertices: Vec<Vertex>,
-    /// Conjuncts with the vertices that they use.
-    pub predicates: Vec<(u64, Expr)>,
+    /// Conjuncts.
+    pub predicates: Vec<Conjunct>,
 }
 
-/// Classes of attributes that equalities make equal, as column expressions.
+/// A conjunct of inner joins, with the vertices that must be joined before it is evaluated: those it uses, and where it
+/// can fail those that keep rows away from it.
+pub struct Conjunct {
+    /// The condition.
+    pub expr: Expr,
+    /// The vertices.
+    pub mask: u64,
+    /// Of an equality: the vertices of its sides.
+    pub sides: Option<(u64, u64)>,
+}
+
+/// Classes of attributes that equalities make equal, as column expressions. Only equalities that may be chained.
 pub fn classes<'a>(
     predicates: impl Iterator<Item = &'a Expr>,
     usable: &dyn Fn(Attr) -> bool,
@@ -86,7 +99,8 @@ fn column_equality<'a>(
     match &expr.kind {
         ExprKind::Binary { operator: BinaryOperator::Equal, left, right } => {
             let both = usable(bare(left)?) && usable(bare(right)?) && left != right;
-            both.then_some((left, right))
+            let chains = equality_chains(left.data_type, right.data_type);
+            (both && chains).then_some((left, right))
         }
         _ => None,
     }
@@ -98,6 +112,8 @@ struct Equality {
     left_mask: u64,
     right: Expr,
     right_mask: u64,
+    /// Whether it can fail, so that a side waits for vertices that it does not use.
+    waits: bool,
     selectivity: f64,
 }
 
@@ -243,7 +259,7 @@ pub fn split_keys(join: &mut JoinRel, left: &AttrSet, right: &AttrSet) {
             &predicate.kind
         {
             let (a, b) = (AttrSet::of(l), AttrSet::of(r));
-            if !a.is_empty() && !b.is_empty() {
+            if !a.is_empty() && !b.is_empty() && !is_volatile(&predicate) {
                 if a.is_subset(left) && b.is_subset(right) {
                     join.keys.push(((**l).clone(), (**r).clone()));
                     continue;
@@ -278,7 +294,7 @@ impl Orderer {
                 .fold(1.0, f64::max)
         };
         let mut made = Vec::new();
-        for class in classes(graph.predicates.iter().map(|it| &it.1), &inner) {
+        for class in classes(graph.predicates.iter().map(|it| &it.expr), &inner) {
             let mut of: Vec<Option<(Expr, f64)>> = vec![None; vertices.len()];
             let (mut mask, mut domain) = (0, 1.0);
             for expr in class {
@@ -293,20 +309,27 @@ impl Orderer {
             made.push(Class { of, mask, domain });
         }
         let (mut equalities, mut others) = (Vec::new(), Vec::new());
-        for (mask, predicate) in &graph.predicates {
+        for Conjunct { expr: predicate, mask, sides } in &graph.predicates {
             if column_equality(predicate, &inner).is_some() {
                 continue;
             }
-            if let ExprKind::Binary { operator: BinaryOperator::Equal, left, right } =
-                &predicate.kind
+            if let (ExprKind::Binary { left, right, .. }, Some((left_mask, right_mask))) =
+                (&predicate.kind, *sides)
             {
-                let (left_mask, right_mask) = (mask_of(left), mask_of(right));
                 let dependent = (0..vertices.len())
                     .any(|it| mask >> it & 1 == 1 && vertices[it].kind != RelJoin::Inner);
                 if left_mask & right_mask == 0 && left_mask != 0 && right_mask != 0 && !dependent {
                     let selectivity = 1.0 / distinct_of(left).max(distinct_of(right));
                     let (left, right) = ((**left).clone(), (**right).clone());
-                    equalities.push(Equality { left, left_mask, right, right_mask, selectivity });
+                    let waits = is_fallible(predicate);
+                    equalities.push(Equality {
+                        left,
+                        left_mask,
+                        right,
+                        right_mask,
+                        waits,
+                        selectivity,
+                    });
                     continue;
                 }
             }
@@ -360,7 +383,10 @@ impl Orderer {
         let crosses = |mask: u64| mask & left != 0 && mask & right != 0;
         self.dependent_of(right).is_some_and(|it| self.graph.vertices[it].needs != 0)
             || self.classes.iter().any(|it| crosses(it.mask))
-            || self.equalities.iter().any(|it| crosses(it.left_mask | it.right_mask))
+            || self.equalities.iter().any(|it| match it.waits {
+                true => crossing(it, left, right).is_some(),
+                false => crosses(it.left_mask | it.right_mask),
+            })
             || (self.loose
                 && self.others.iter().any(|it| crosses(it.0) && it.0 & !(left | right) == 0))
     }
@@ -677,7 +703,9 @@ fn dependent(
                 let attrs = AttrSet::of(it);
                 !attrs.is_empty() && !attrs.intersects(&vertex.inner_attrs)
             };
-            let pair = if outside(left) && inside(right) {
+            let pair = if is_volatile(predicate) {
+                None
+            } else if outside(left) && inside(right) {
                 Some((left, right))
             } else if outside(right) && inside(left) {
                 Some((right, left))

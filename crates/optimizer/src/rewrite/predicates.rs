@@ -1,6 +1,12 @@
 //! Predicates: common factors out of ORs, predicates that an OR implies for one relation, strictness.
+//!
+//! - NULL: `a AND (b OR c)` is TRUE exactly when `(a AND b) OR (a AND c)` is, and a filter keeps no other rows; FALSE
+//!   and NULL may be exchanged. So these rewrites are for filters and join conditions, not for values.
+//! - Volatile expressions are equal to none, not even to themselves, so they are never a common factor.
+//! - Fallible conjuncts are neither a common factor nor implied: they stay behind the conjuncts of their branch.
 
-use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use plan::properties::{is_fallible, is_volatile};
+use plan::{BinaryOperator, Expr, ExprKind, outcomes};
 
 use plan::relation::{AttrSet, combine, split_conjunction, split_disjunction};
 
@@ -32,7 +38,7 @@ fn factored(expr: Expr) -> Vec<Expr> {
     let mut branches = branches_of(expr);
     let common: Vec<Expr> = branches[0]
         .iter()
-        .filter(|it| branches[1..].iter().all(|branch| branch.contains(it)))
+        .filter(|it| branches[1..].iter().all(|branch| branch.contains(it)) && !is_fallible(it))
         .cloned()
         .collect();
     for branch in &mut branches {
@@ -73,7 +79,7 @@ pub fn implied(expr: &Expr, attrs: &AttrSet) -> Option<Expr> {
             .into_iter()
             .filter(|it| {
                 let used = AttrSet::of(it);
-                !used.is_empty() && used.is_subset(attrs)
+                !used.is_empty() && used.is_subset(attrs) && !is_fallible(it) && !is_volatile(it)
             })
             .collect();
         parts.push(combine(BinaryOperator::And, own)?);
@@ -83,51 +89,5 @@ pub fn implied(expr: &Expr, attrs: &AttrSet) -> Option<Expr> {
 
 /// Whether the predicate cannot be TRUE when all these attributes are NULL.
 pub fn rejects_null(expr: &Expr, attrs: &AttrSet) -> bool {
-    match &expr.kind {
-        ExprKind::Binary { operator: BinaryOperator::And, left, right } => {
-            rejects_null(left, attrs) || rejects_null(right, attrs)
-        }
-        ExprKind::Binary { operator: BinaryOperator::Or, left, right } => {
-            rejects_null(left, attrs) && rejects_null(right, attrs)
-        }
-        ExprKind::Binary { operator, left, right } if operator.is_comparison() => {
-            is_null_with(left, attrs) || is_null_with(right, attrs)
-        }
-        ExprKind::Unary { operator, operand } => match operator {
-            UnaryOperator::IsNotNull | UnaryOperator::Not => is_null_with(operand, attrs),
-            UnaryOperator::IsTrue => rejects_null(operand, attrs),
-            UnaryOperator::IsFalse => is_null_with(operand, attrs),
-            _ => false,
-        },
-        ExprKind::InList { operand, .. } | ExprKind::Like { operand, .. } => {
-            is_null_with(operand, attrs)
-        }
-        ExprKind::Column(attr) => attrs.contains(*attr),
-        _ => false,
-    }
-}
-
-/// Whether the expression surely is NULL when all these attributes are.
-fn is_null_with(expr: &Expr, attrs: &AttrSet) -> bool {
-    match &expr.kind {
-        ExprKind::Column(attr) => attrs.contains(*attr),
-        ExprKind::Binary { operator, left, right }
-            if !matches!(
-                operator,
-                BinaryOperator::And
-                    | BinaryOperator::Or
-                    | BinaryOperator::IsDistinctFrom
-                    | BinaryOperator::IsNotDistinctFrom
-            ) =>
-        {
-            is_null_with(left, attrs) || is_null_with(right, attrs)
-        }
-        ExprKind::Unary { operator: UnaryOperator::Negate | UnaryOperator::Not, operand }
-        | ExprKind::Cast(operand)
-        | ExprKind::Extract { operand, .. }
-        | ExprKind::Like { operand, .. }
-        | ExprKind::InList { operand, .. }
-        | ExprKind::Substring { operand, .. } => is_null_with(operand, attrs),
-        _ => false,
-    }
+    !outcomes::may_be_true(expr, &|it| attrs.contains(it))
 }

@@ -1,15 +1,31 @@
 //! A region: joins, filters and computed columns between operators that cannot be moved through. It is flattened into
 //! members and predicates, each predicate goes where it belongs, and [`super::order`] puts it together again.
+//!
+//! - Outer joins: a member that is not inner keeps its own condition; predicates of the region are never pushed into it.
+//!   A left join is an inner one where a predicate above it rejects rows of NULLs ([`predicates::rejects_null`]).
+//! - Volatile: computed columns with volatile expressions end a region, and so do filters and inner joins with volatile
+//!   conditions. In the condition of another join such a conjunct stays where it is, neither a key nor pushed.
+//! - Fallible: what can fail waits until all members are joined that its own query had joined and filtered below it
+//!   ([`Block`]).
 
-use plan::{BinaryOperator, Expr, ExprKind, Function};
+use plan::properties::{is_fallible, is_volatile};
+use plan::{BinaryOperator, Expr, ExprKind};
 use types::SqlResult;
 
-use super::order::{self, Graph, Vertex};
+use super::order::{self, Conjunct, Graph, Vertex};
 use super::{Optimiser, predicates};
 use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin, bare, substitute};
 
+/// A member for as long as its region is flattened.
+type MemberId = usize;
+
+/// Members whose rows are only there once all of them are joined, because a filter or a join condition below looks at
+/// them together. An expression that can fail and looks at one of them waits for the whole block.
+type Block = Vec<MemberId>;
+
 /// A relation of the region.
 struct Member {
+    id: MemberId,
     rel: Rel,
     attrs: AttrSet,
     kind: RelJoin,
@@ -17,63 +33,104 @@ struct Member {
     mark: Option<Attr>,
     /// The join's conjuncts when it is not an inner join.
     on: Vec<Expr>,
+    /// The members that its conjuncts wait for beside those whose attributes they use.
+    after: Vec<MemberId>,
+}
+
+/// A conjunct of the region.
+#[derive(Clone)]
+struct Demand {
+    expr: Expr,
+    /// When it can fail: the blocks below it.
+    blocks: Vec<Block>,
 }
 
 #[derive(Default)]
 struct Region {
     members: Vec<Member>,
-    predicates: Vec<Expr>,
+    predicates: Vec<Demand>,
     maps: Vec<(Attr, Expr)>,
+    /// The number of the next member.
+    next: MemberId,
 }
 
 impl Region {
-    fn flatten(&mut self, rel: Rel) {
+    /// Adds a relation, and gives the blocks that its members are.
+    fn flatten(&mut self, rel: Rel) -> Vec<Block> {
         match rel {
-            Rel::Filter { input, predicates } => {
-                self.flatten(*input);
-                self.demand(predicates);
+            Rel::Filter { input, predicates } if !predicates.iter().any(is_volatile) => {
+                let blocks = self.flatten(*input);
+                self.demand(predicates, &blocks);
+                vec![blocks.concat()]
             }
-            Rel::Map { input, exprs } if exprs.iter().all(|it| is_immutable(&it.1)) => {
-                self.flatten(*input);
+            Rel::Map { input, exprs } if !exprs.iter().any(|it| is_volatile(&it.1)) => {
+                let blocks = self.flatten(*input);
                 for (attr, mut expr) in exprs {
                     substitute(&mut expr, &self.maps);
                     self.maps.push((attr, expr));
                 }
+                blocks
             }
-            Rel::Join(join) if join.kind != RelJoin::Full => {
-                let JoinRel { kind, null_aware, mark, left, right, residual, .. } = *join;
-                self.flatten(left);
-                if kind == RelJoin::Inner {
-                    self.flatten(right);
-                    self.demand(residual);
-                } else {
-                    let mut on = residual;
-                    on.iter_mut().for_each(|it| substitute(it, &self.maps));
-                    let on = predicates::simplify(on);
-                    let attrs = member_attrs(kind, &right, mark);
-                    self.members.push(Member { attrs, rel: right, kind, null_aware, mark, on });
-                }
-            }
+            Rel::Join(join) if join.kind != RelJoin::Full => self.flatten_join(*join),
             other => {
                 let attrs = other.attrs();
-                self.members.push(Member {
-                    rel: other,
-                    attrs,
-                    kind: RelJoin::Inner,
-                    null_aware: false,
-                    mark: None,
-                    on: Vec::new(),
-                });
+                vec![vec![self.add(other, attrs, RelJoin::Inner)]]
             }
         }
     }
 
-    fn demand(&mut self, mut predicates: Vec<Expr>) {
-        predicates.iter_mut().for_each(|it| substitute(it, &self.maps));
-        for predicate in predicates::simplify(predicates) {
-            if !self.predicates.contains(&predicate) {
-                self.predicates.push(predicate);
+    fn flatten_join(&mut self, mut join: JoinRel) -> Vec<Block> {
+        if join.kind == RelJoin::Inner {
+            let (volatile, residual): (Vec<_>, Vec<_>) =
+                join.residual.into_iter().partition(is_volatile);
+            join.residual = residual;
+            if !volatile.is_empty() {
+                return self.flatten(Rel::Join(Box::new(join)).filtered(volatile));
             }
+            let mut blocks = self.flatten(join.left);
+            blocks.extend(self.flatten(join.right));
+            if join.residual.is_empty() {
+                return blocks;
+            }
+            self.demand(join.residual, &blocks);
+            return vec![blocks.concat()];
+        }
+        let JoinRel { kind, null_aware, mark, left, right, residual, .. } = join;
+        let mut blocks = self.flatten(left);
+        let mut on = residual;
+        on.iter_mut().for_each(|it| substitute(it, &self.maps));
+        let attrs = member_attrs(kind, &right, mark);
+        let id = self.add(right, attrs, kind);
+        if let Some(member) = self.members.last_mut() {
+            member.on = predicates::simplify(on);
+            (member.null_aware, member.mark) = (null_aware, mark);
+            if member.on.iter().any(is_fallible) {
+                member.after = blocks.concat();
+            }
+        }
+        blocks.push(vec![id]);
+        match kind {
+            RelJoin::Semi | RelJoin::Anti => vec![blocks.concat()],
+            _ => blocks,
+        }
+    }
+
+    fn add(&mut self, rel: Rel, attrs: AttrSet, kind: RelJoin) -> MemberId {
+        let id = self.next;
+        self.next += 1;
+        let (null_aware, mark, on, after) = (false, None, Vec::new(), Vec::new());
+        self.members.push(Member { id, rel, attrs, kind, null_aware, mark, on, after });
+        id
+    }
+
+    fn demand(&mut self, mut predicates: Vec<Expr>, blocks: &[Block]) {
+        predicates.iter_mut().for_each(|it| substitute(it, &self.maps));
+        for expr in predicates::simplify(predicates) {
+            if self.predicates.iter().any(|it| it.expr == expr) {
+                continue;
+            }
+            let blocks = if is_fallible(&expr) { blocks.to_vec() } else { Vec::new() };
+            self.predicates.push(Demand { expr, blocks });
         }
     }
 
@@ -81,13 +138,29 @@ impl Region {
     fn strengthen(&mut self) {
         while let Some(place) = self.members.iter().position(|it| {
             it.kind == RelJoin::Left
-                && self.predicates.iter().any(|p| predicates::rejects_null(p, &it.attrs))
+                && self.predicates.iter().any(|p| predicates::rejects_null(&p.expr, &it.attrs))
         }) {
             let member = self.members.remove(place);
-            self.flatten(member.rel);
-            self.demand(member.on);
+            let blocks = self.flatten(member.rel);
+            let inside = blocks.concat();
+            self.replace(member.id, &inside);
+            let outside = member.after.into_iter().map(|it| vec![it]);
+            let all: Vec<Block> = outside.chain(blocks).collect();
+            self.demand(member.on, &all);
             self.expand_maps();
         }
+    }
+
+    /// Puts members in the place of one wherever something waits for it.
+    fn replace(&mut self, old: MemberId, new: &[MemberId]) {
+        let put = |ids: &mut Vec<MemberId>| {
+            if ids.contains(&old) {
+                ids.retain(|it| *it != old);
+                ids.extend(new);
+            }
+        };
+        self.members.iter_mut().for_each(|it| put(&mut it.after));
+        self.predicates.iter_mut().flat_map(|it| &mut it.blocks).for_each(put);
     }
 
     /// Puts computed attributes that became part of the region where conditions use them.
@@ -99,8 +172,9 @@ impl Region {
         for member in &mut self.members {
             member.on.iter_mut().for_each(|it| substitute(it, &maps));
         }
-        let predicates = std::mem::take(&mut self.predicates);
-        self.demand(predicates);
+        for Demand { expr, blocks } in std::mem::take(&mut self.predicates) {
+            self.demand(vec![expr], &blocks);
+        }
     }
 
     /// The members that an expression uses.
@@ -108,6 +182,31 @@ impl Region {
         let attrs = AttrSet::of(expr);
         let used = self.members.iter().enumerate().filter(|it| it.1.attrs.intersects(&attrs));
         used.fold(0, |mask, it| mask | 1 << it.0)
+    }
+
+    /// The members of some numbers.
+    fn mask_of(&self, ids: &[MemberId]) -> u64 {
+        let members = self.members.iter().enumerate().filter(|it| ids.contains(&it.1.id));
+        members.fold(0, |mask, it| mask | 1 << it.0)
+    }
+
+    /// The members that an expression uses, and those that it waits for.
+    fn wide_mask(&self, expr: &Expr, blocks: &[Block]) -> u64 {
+        let own = self.mask(expr);
+        let touched = blocks.iter().map(|it| self.mask_of(it)).filter(|it| it & own != 0);
+        touched.fold(own, |mask, it| mask | it)
+    }
+
+    /// A conjunct with the members that it and its sides need.
+    fn conjunct(&self, demand: Demand) -> Conjunct {
+        let Demand { expr, blocks } = demand;
+        let sides = match &expr.kind {
+            ExprKind::Binary { operator: BinaryOperator::Equal, left, right } => {
+                Some((self.wide_mask(left, &blocks), self.wide_mask(right, &blocks)))
+            }
+            _ => None,
+        };
+        Conjunct { mask: self.wide_mask(&expr, &blocks), sides, expr }
     }
 }
 
@@ -120,15 +219,6 @@ fn member_attrs(kind: RelJoin, right: &Rel, mark: Option<Attr>) -> AttrSet {
     }
 }
 
-pub(crate) fn is_immutable(expr: &Expr) -> bool {
-    let own = match &expr.kind {
-        ExprKind::Call { function, .. } => !matches!(function, Function::Random | Function::Uuid),
-        ExprKind::Function { function, .. } => function.is_immutable(),
-        _ => true,
-    };
-    own && expr.children().into_iter().all(is_immutable)
-}
-
 impl Optimiser<'_> {
     /// Optimises a region under conjuncts that its consumer demands.
     pub(super) fn region(&mut self, rel: Rel, demanded: Vec<Expr>) -> SqlResult<Rel> {
@@ -139,7 +229,7 @@ impl Optimiser<'_> {
             return self.flat_region(Rel::Join(join), demanded);
         }
         match rel {
-            Rel::Map { input, exprs } if !exprs.iter().all(|it| is_immutable(&it.1)) => {
+            Rel::Map { input, exprs } if exprs.iter().any(|it| is_volatile(&it.1)) => {
                 let made: AttrSet = exprs.iter().map(|it| it.0).collect();
                 let (above, below) =
                     demanded.into_iter().partition(|it| AttrSet::of(it).intersects(&made));
@@ -152,8 +242,8 @@ impl Optimiser<'_> {
 
     fn flat_region(&mut self, rel: Rel, demanded: Vec<Expr>) -> SqlResult<Rel> {
         let mut region = Region::default();
-        region.flatten(rel);
-        region.demand(demanded);
+        let blocks = region.flatten(rel);
+        region.demand(demanded, &blocks);
         region.strengthen();
         let maps = std::mem::take(&mut region.maps);
         let rel = if region.members.len() > 60 {
@@ -173,31 +263,35 @@ impl Optimiser<'_> {
     fn assemble(&mut self, mut region: Region) -> SqlResult<Rel> {
         let count = region.members.len();
         let mut pushed: Vec<Vec<Expr>> = vec![Vec::new(); count];
-        let mut shared: Vec<(u64, Expr)> = Vec::new();
+        let mut shared: Vec<Conjunct> = Vec::new();
         let mut constant = Vec::new();
         self.split_semi_conditions(&mut region);
         add_implied_equalities(&mut region);
-        for predicate in std::mem::take(&mut region.predicates) {
-            let mask = region.mask(&predicate);
+        for demand in std::mem::take(&mut region.predicates) {
+            let conjunct = region.conjunct(demand);
+            let mask = conjunct.mask;
             let alone = mask.trailing_zeros() as usize;
             if mask == 0 {
-                constant.push(predicate);
+                constant.push(conjunct.expr);
             } else if mask.count_ones() == 1 && region.members[alone].kind == RelJoin::Inner {
-                pushed[alone].push(predicate);
+                pushed[alone].push(conjunct.expr);
             } else {
                 for (place, member) in region.members.iter().enumerate() {
                     if member.kind == RelJoin::Inner {
-                        pushed[place].extend(predicates::implied(&predicate, &member.attrs));
+                        pushed[place].extend(predicates::implied(&conjunct.expr, &member.attrs));
                     }
                 }
-                shared.push((mask, predicate));
+                shared.push(conjunct);
             }
         }
         let mut graph = Graph::default();
         let masks: Vec<u64> = region
             .members
             .iter()
-            .map(|member| member.on.iter().fold(0, |mask, it| mask | region.mask(it)))
+            .map(|member| {
+                let after = region.mask_of(&member.after);
+                member.on.iter().fold(after, |mask, it| mask | region.mask(it))
+            })
             .collect();
         for (place, (member, mut own)) in region.members.into_iter().zip(pushed).enumerate() {
             let mut on = member.on;
@@ -205,7 +299,7 @@ impl Optimiser<'_> {
             if member.kind != RelJoin::Inner && !member.null_aware {
                 let (right, both) = on.into_iter().partition(|it| {
                     let attrs = AttrSet::of(it);
-                    !attrs.is_empty() && attrs.is_subset(&inner_attrs)
+                    !attrs.is_empty() && attrs.is_subset(&inner_attrs) && !is_volatile(it)
                 });
                 own = right;
                 on = both;
@@ -232,13 +326,14 @@ impl Optimiser<'_> {
         let mut demanded = Vec::new();
         for member in region.members.iter_mut().filter(|it| it.kind == RelJoin::Semi) {
             let inner = member.rel.attrs();
-            let (left, both) = std::mem::take(&mut member.on).into_iter().partition(|it| {
-                let attrs = AttrSet::of(it);
-                !attrs.is_empty() && !attrs.intersects(&inner)
-            });
+            let (left, both): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut member.on).into_iter().partition(|it| {
+                    let attrs = AttrSet::of(it);
+                    !attrs.is_empty() && !attrs.intersects(&inner) && !is_volatile(it)
+                });
             member.on = both;
-            let left: Vec<Expr> = left;
-            demanded.extend(left);
+            let blocks: Vec<Block> = vec![member.after.clone()];
+            demanded.extend(left.into_iter().map(|expr| Demand { expr, blocks: blocks.clone() }));
         }
         region.predicates.extend(demanded);
     }
@@ -260,7 +355,7 @@ fn add_implied_equalities(region: &mut Region) {
         region.members.iter().filter(|it| it.kind == RelJoin::Inner).map(|it| &it.attrs).collect();
     let is_inner = |attr: Attr| inner.iter().any(|it| it.contains(attr));
     let mut more = Vec::new();
-    for class in order::classes(region.predicates.iter(), &is_inner) {
+    for class in order::classes(region.predicates.iter().map(|it| &it.expr), &is_inner) {
         for (place, a) in class.iter().enumerate() {
             for b in &class[place + 1..] {
                 let same =
@@ -270,7 +365,7 @@ fn add_implied_equalities(region: &mut Region) {
                 }
             }
         }
-        for predicate in &region.predicates {
+        for Demand { expr: predicate, .. } in &region.predicates {
             let operand = match &predicate.kind {
                 ExprKind::Binary { operator, left, right }
                     if operator.is_comparison()
@@ -290,9 +385,9 @@ fn add_implied_equalities(region: &mut Region) {
             }
         }
     }
-    for predicate in more {
-        if !region.predicates.contains(&predicate) {
-            region.predicates.push(predicate);
+    for expr in more {
+        if !region.predicates.iter().any(|it| it.expr == expr) {
+            region.predicates.push(Demand { expr, blocks: Vec::new() });
         }
     }
 }

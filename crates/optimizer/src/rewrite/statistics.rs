@@ -2,11 +2,16 @@
 //!
 //! Key decision: only over all rows of a table and only from what is exact; a plan goes with the version of the catalog it
 //! was made on, so what was exact then is exact when it runs. Counting rows alone stays a scan, which reads no column.
+//!
+//! - Outer joins, filters, FILTER and expressions: no answer; the relation is a scan without conditions and the argument a
+//!   column of it.
+//! - Floats: no least, greatest or distinct values, since an index tells zeros of two signs apart that are equal.
 
 use plan::{Aggregate, AggregateFunction, Expr};
 use types::{ColumnStatistics, Value};
 
 use crate::estimate;
+use crate::facts::equal_is_same;
 use plan::relation::{Attr, Rel, ScanRel, bare};
 
 /// The one row that aggregates without keys are, if the statistics of the table tell all of them.
@@ -40,7 +45,9 @@ fn known(scan: &ScanRel, aggregate: &Aggregate) -> Option<Value> {
     };
     match aggregate.function {
         AggregateFunction::Count if !aggregate.distinct => count(rows.checked_sub(*nulls)?),
-        AggregateFunction::Count => distinct_exact.then(|| count(*distinct))?,
+        AggregateFunction::Count if equal_is_same(column.data_type) => {
+            distinct_exact.then(|| count(*distinct))?
+        }
         AggregateFunction::Min if is_told => chosen(min),
         AggregateFunction::Max if is_told => chosen(max),
         _ => None,

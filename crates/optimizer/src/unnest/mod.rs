@@ -22,16 +22,16 @@ mod pull;
 mod push;
 mod single;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unique;
 
+use plan::properties::is_volatile;
 use plan::relation::{
     Apply, ApplyRel, Attr, AttrSet, Attribute, Query, Rel, ScalarQuery, bare, split_conjunction,
 };
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use types::{DataType, SqlResult, Value};
 
-use crate::rewrite::region::is_immutable;
 use pull::Context;
 
 /// Takes all dependent joins out of a query.
@@ -118,7 +118,7 @@ impl Unnesting {
         let left_attrs = left.attrs();
         let (below, mut above): (Vec<Expr>, Vec<Expr>) = conjuncts
             .into_iter()
-            .partition(|it| AttrSet::of(it).is_subset(&left_attrs) && is_immutable(it));
+            .partition(|it| AttrSet::of(it).is_subset(&left_attrs) && !is_volatile(it));
         let left = left.filtered(below);
         let mut demanded = required.clone();
         let how = match asks_for(&kind, &above) {

@@ -1,10 +1,10 @@
 //! Conditions that depend on the left side of a dependent join, pulled up through the right side to the join.
 
+use plan::properties::is_volatile;
 use plan::relation::{Apply, Attr, AttrSet, Rel, RelJoin, substitute};
 use plan::{Expr, ExprKind};
 
 use super::{Use, conjuncts};
-use crate::rewrite::region::is_immutable;
 
 /// A right side that depends on nothing any more.
 pub(super) struct Pulled {
@@ -68,7 +68,7 @@ pub(super) fn pull(rel: Rel, to: &Context<'_>) -> Option<Pulled> {
             for (attr, mut expr) in exprs {
                 substitute(&mut expr, &pulled.definitions);
                 match to.depends(&expr) {
-                    true if !is_immutable(&expr) => return None,
+                    true if is_volatile(&expr) => return None,
                     true => up.push((attr, expr)),
                     false => stay.push((attr, expr)),
                 }

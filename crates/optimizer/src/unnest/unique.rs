@@ -1,5 +1,6 @@
 //! Whether a relation has at most one row for each combination of some of its attributes.
 
+use plan::properties::is_volatile;
 use plan::relation::{Apply, Attr, AttrSet, Rel, RelJoin, bare};
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::ColumnId;
@@ -105,5 +106,5 @@ fn close(by: &mut AttrSet, on: &[Expr]) {
 
 /// Whether an expression has one value where the attributes of a set have.
 fn is_fixed(expr: &Expr, by: &AttrSet) -> bool {
-    AttrSet::of(expr).is_subset(by) && crate::rewrite::region::is_immutable(expr)
+    AttrSet::of(expr).is_subset(by) && !is_volatile(expr)
 }

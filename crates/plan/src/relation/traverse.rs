@@ -248,6 +248,14 @@ impl Query {
         }
     }
 
+    /// The relation of a part, to change it.
+    pub fn part_mut(&mut self, part: Part) -> &mut Rel {
+        match part {
+            Part::Scalar(it) => &mut self.scalars[it].rel,
+            Part::Shared(it) => &mut self.shared[it],
+        }
+    }
+
     /// All parts that the answer needs, each after those that it uses.
     pub fn parts(&self) -> Vec<Part> {
         let (mut done, mut order) = (HashSet::new(), Vec::new());

@@ -11,7 +11,7 @@ use types::{SqlError, SqlResult, Value};
 use super::catalog::{Context, Source};
 use super::expressions::Scope;
 use super::types::from_arrow;
-use plan::build::{cast, compare, strip_exact_cast};
+use plan::build::{cast, compare, strip_integer_cast};
 use plan::relation::{
     Attr, Attribute, JoinRel, Query, Rel, RelJoin, ScalarQuery, ScanRel, bare, split_conjunction,
 };
@@ -253,7 +253,7 @@ impl<'a> Translator<'a> {
                     it
                 }
             }
-            AggregateFunction::Sum => strip_exact_cast(it),
+            AggregateFunction::Sum => strip_integer_cast(it),
             _ => it,
         });
         let distinct =

@@ -7,7 +7,7 @@ use stdx::prng::Prng;
 use types::{DataType, Value};
 
 /// Makes queries.
-pub(super) struct Generator {
+pub(crate) struct Generator {
     random: Prng,
     attributes: Vec<Attribute>,
     shared: Vec<Rel>,

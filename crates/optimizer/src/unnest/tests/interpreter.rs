@@ -11,14 +11,14 @@ use types::Value;
 
 /// An error at run time.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
-pub(super) struct Raised;
+pub(crate) struct Raised;
 
 type Cell = Result<Value, Raised>;
 type Row = BTreeMap<Attr, Cell>;
 type Rows = Result<Vec<Row>, Raised>;
 
 /// The rows of the answer, sorted.
-pub(super) fn answer(query: &Query) -> Result<Vec<String>, Raised> {
+pub(crate) fn answer(query: &Query) -> Result<Vec<String>, Raised> {
     let this = Interpreter { query, shared: RefCell::default() };
     let mut rows = Vec::new();
     for row in this.rel(&query.root, &Row::new())? {

@@ -1,8 +1,8 @@
 //! Unnesting against the meaning of dependent joins: an interpreter that evaluates the right side for each left row.
 
 mod cases;
-mod generator;
-mod interpreter;
+pub(crate) mod generator;
+pub(crate) mod interpreter;
 
 use plan::relation::{Query, Rel};
 use stdx::prng::Prng;

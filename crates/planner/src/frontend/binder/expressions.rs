@@ -310,7 +310,7 @@ fn call_of(
                 it if it.is_integer() => DataType::BigInt,
                 _ => return None,
             };
-            (data_type, Some(strip_exact_cast(argument)))
+            (data_type, Some(strip_integer_cast(argument)))
         }
         AggregateFunction::Average => match own {
             DataType::Decimal { precision, scale } => (mean_of(precision, scale), Some(argument)),
