@@ -63,7 +63,7 @@ impl Preferences {
     }
 
     /// Whether the longest match is preferred, which also holds where it makes no difference.
-    pub fn is_greedy(self) -> bool {
+    pub fn prefers_longest(self) -> bool {
         self.level.finish().unwrap_or(true)
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn translate(pattern: &str, flags: &mut Flags) -> SqlResult<String> {
     while translation.at < translation.rest.len() {
         translation.step()?;
     }
-    flags.shortest = !translation.preferences.is_greedy();
+    flags.shortest = !translation.preferences.prefers_longest();
     Ok(translation.out)
 }
 

@@ -1,0 +1,91 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Random queries against Nodewise.
+#[derive(Parser, Debug)]
+#[command(name = "fuzz")]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the answers are compared with.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// The same statements on PostgreSQL or DuckDB.
+    Differ {
+        #[command(flatten)]
+        run: Run,
+        /// How to reach PostgreSQL, as psql takes it; what it does not say comes from PGHOST and its like.
+        #[arg(long, default_value = "")]
+        postgres: String,
+        /// A Python that can import duckdb: the peer is DuckDB in place of PostgreSQL.
+        #[arg(long)]
+        duckdb: Option<String>,
+    },
+    /// One question in several ways.
+    Logic {
+        #[command(flatten)]
+        run: Run,
+    },
+    /// Prints the tables and queries of a seed, and runs nothing.
+    Show {
+        #[command(flatten)]
+        run: Run,
+    },
+}
+
+/// Which cases run, and for how long.
+#[derive(Args, Debug, Clone)]
+pub struct Run {
+    /// A seed, or the first and the last one: `1..20`.
+    #[arg(long, default_value = "1", value_parser = seeds)]
+    pub seeds: (u64, u64),
+    /// Queries of each seed.
+    #[arg(long, default_value_t = 1000)]
+    pub queries: u64,
+    /// Only the query of this number.
+    #[arg(long)]
+    pub only: Option<u64>,
+    /// How deep expressions and subqueries nest.
+    #[arg(long, default_value_t = 3)]
+    pub depth: usize,
+    /// Ends after so many seconds.
+    #[arg(long)]
+    pub seconds: Option<u64>,
+    /// Failures that are reduced.
+    #[arg(long, default_value_t = 30)]
+    pub reductions: usize,
+    /// Seconds that the reduction of one failure may take.
+    #[arg(long, default_value_t = 20)]
+    pub reduction_seconds: u64,
+    /// Shows one reduced case of each refusal and each order of errors, too.
+    #[arg(long)]
+    pub refusals: bool,
+    /// A folder for the scripts of failures.
+    #[arg(long)]
+    pub folder: Option<PathBuf>,
+}
+
+/// `7`, or `1..20` with both ends.
+fn seeds(text: &str) -> Result<(u64, u64), String> {
+    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("{text} is no number"));
+    match text.split_once("..") {
+        None => number(text).map(|seed| (seed, seed)),
+        Some((first, last)) => Ok((number(first)?, number(last)?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_one_or_a_range() {
+        assert_eq!(seeds("7"), Ok((7, 7)));
+        assert_eq!(seeds("1..20"), Ok((1, 20)));
+        assert!(seeds("a..b").is_err());
+    }
+}

@@ -1,0 +1,91 @@
+//! Aggregates, with DISTINCT and FILTER.
+
+use crate::ast::{Expr, Form};
+use crate::generate::state::{Generator, Scope};
+use crate::kind::{Class, Kind};
+use crate::walk;
+
+impl Generator<'_> {
+    /// An aggregate of a class over the rows of a grouped query.
+    pub fn aggregate(&mut self, class: Class, scope: &Scope, depth: usize) -> Expr {
+        let rows = scope.of_rows();
+        let below = depth.saturating_sub(1);
+        let any = self.class_in(&rows);
+        let (name, of) = match class {
+            Class::Integer => self.draw.weighted(&[
+                (4, ("count", None)),
+                (3, ("count", Some(any))),
+                (4, ("sum", Some(Class::Integer))),
+                (2, ("min", Some(Class::Integer))),
+                (2, ("max", Some(Class::Integer))),
+            ]),
+            Class::Decimal => self.draw.weighted(&[
+                (4, ("sum", Some(Class::Decimal))),
+                (3, ("avg", Some(Class::Decimal))),
+                (3, ("avg", Some(Class::Integer))),
+                (2, ("min", Some(class))),
+                (2, ("max", Some(class))),
+            ]),
+            Class::Float => self.draw.weighted(&[
+                (3, ("sum", Some(class))),
+                (3, ("avg", Some(class))),
+                (2, ("min", Some(class))),
+                (2, ("max", Some(class))),
+            ]),
+            Class::Boolean => {
+                self.draw.weighted(&[(1, ("bool_and", Some(class))), (1, ("bool_or", Some(class)))])
+            }
+            _ => self.draw.weighted(&[(1, ("min", Some(class))), (1, ("max", Some(class)))]),
+        };
+        let mut parts: Vec<Expr> =
+            of.map(|of| self.argument(of, &rows, below)).into_iter().collect();
+        let kind = result_kind(name, class, parts.first());
+        let distinct = of.is_some() && self.draw.chance(22);
+        let filter = self.draw.chance(18);
+        if filter {
+            let condition = self.predicate(&rows, below);
+            // A name of the queries around alone would make the aggregate theirs.
+            let condition = if mine(&condition, &rows) {
+                condition
+            } else {
+                Expr::literal("TRUE", Kind::Boolean)
+            };
+            parts.push(condition);
+        }
+        let form = Form::Aggregate { name, distinct, filter };
+        let made = Expr::new(form, kind, parts);
+        // The sum of large integers is a decimal; the place wants an integer.
+        let large = name == "sum" && class == Class::Integer;
+        if large && made.parts[0].kind == Kind::BigInt { made.cast(Kind::BigInt) } else { made }
+    }
+
+    fn argument(&mut self, class: Class, rows: &Scope, depth: usize) -> Expr {
+        let argument = self.expr(class, rows, depth);
+        if mine(&argument, rows) {
+            return argument;
+        }
+        let own = rows.of_class(class);
+        if own.is_empty() { self.constant(class) } else { self.draw.pick(&own).clone() }
+    }
+}
+
+/// Whether an argument belongs to the query of these rows: it names one of their columns, or none at all.
+fn mine(argument: &Expr, rows: &Scope) -> bool {
+    let named = walk::aliases(argument);
+    let own = |alias: &String| {
+        rows.leaves
+            .iter()
+            .any(|it| matches!(&it.form, Form::Column { from: Some(from), .. } if from == alias))
+    };
+    named.is_empty() || named.iter().any(own)
+}
+
+fn result_kind(name: &str, class: Class, argument: Option<&Expr>) -> Kind {
+    match (name, argument) {
+        ("count", _) => Kind::BigInt,
+        ("sum", _) if class == Class::Integer => Kind::BigInt,
+        ("avg", _) if class == Class::Decimal => Kind::Decimal(38, 10),
+        (_, Some(argument)) if argument.kind.class() == class => argument.kind,
+        _ => class.kind(),
+    }
+}

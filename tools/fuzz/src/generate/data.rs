@@ -1,0 +1,128 @@
+//! Values of columns and constants of expressions. They repeat often, so that joins and groups hit; edges are rare.
+
+use std::collections::BTreeSet;
+
+use crate::draw::Draw;
+use crate::kind::{Class, Kind};
+use crate::world::{Column, Constraint};
+
+/// Rows for columns; so many percent of the values are NULL.
+pub fn rows(draw: &mut Draw, columns: &[Column], count: usize, nulls: usize) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    let mut taken: Vec<BTreeSet<String>> = vec![BTreeSet::new(); columns.len()];
+    for _ in 0..count {
+        let row: Vec<String> = columns.iter().map(|it| value(draw, it, nulls)).collect();
+        let keyed = |at: usize| {
+            let constraint = columns[at].constraint;
+            constraint == Constraint::PrimaryKey
+                || constraint == Constraint::Unique && row[at] != "NULL"
+        };
+        if (0..columns.len()).any(|at| keyed(at) && taken[at].contains(&row[at])) {
+            continue;
+        }
+        for (at, value) in row.iter().enumerate() {
+            taken[at].insert(value.clone());
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+fn value(draw: &mut Draw, column: &Column, nulls: usize) -> String {
+    let nullable = matches!(column.constraint, Constraint::Nothing | Constraint::Unique);
+    if nullable && draw.chance(nulls) {
+        return "NULL".to_owned();
+    }
+    if !nullable && column.constraint == Constraint::PrimaryKey {
+        return draw.between(0, 40).to_string();
+    }
+    constant(draw, column.kind, draw_edges(column.kind))
+}
+
+/// How many percent of a column's values are edges.
+fn draw_edges(kind: Kind) -> usize {
+    if kind.class() == Class::Float { 2 } else { 5 }
+}
+
+/// A constant of a type as SQL writes it; so many percent are edges of the type.
+pub fn constant(draw: &mut Draw, kind: Kind, edges: usize) -> String {
+    let edge = draw.chance(edges);
+    match kind {
+        Kind::SmallInt | Kind::Integer | Kind::BigInt => integer(draw, kind, edge),
+        Kind::Decimal(precision, scale) => decimal(draw, precision, scale, edge),
+        Kind::Real | Kind::Double => {
+            let edges = ["1e10", "-1e10", "0.1", "0.3", "1e-5", "123456.789"];
+            let usual = ["0.0", "0.5", "1.0", "1.5", "-0.25", "2.0", "-1.0", "3.0", "100.25"];
+            let text = if edge { *draw.pick(&edges) } else { *draw.pick(&usual) };
+            format!("CAST('{text}' AS {kind})")
+        }
+        Kind::Boolean => (*draw.pick(&["TRUE", "FALSE"])).to_owned(),
+        Kind::Date => {
+            let edges = ["0001-01-01", "9999-12-31", "1900-02-28", "2000-02-29", "1582-10-10"];
+            let usual = [
+                "2024-01-01",
+                "2024-02-29",
+                "2023-12-31",
+                "2024-03-01",
+                "1970-01-01",
+                "1969-12-31",
+            ];
+            format!("DATE '{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
+        }
+        Kind::Timestamp => {
+            let edges = ["0001-01-01 00:00:00", "9999-12-31 23:59:59.999999"];
+            let usual = [
+                "2024-01-01 00:00:00",
+                "2024-02-29 12:30:00",
+                "2023-12-31 23:59:59.5",
+                "1970-01-01 00:00:00",
+                "1969-12-31 23:59:59.999999",
+            ];
+            format!("TIMESTAMP '{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
+        }
+        Kind::Varchar(_) | Kind::Char(_) | Kind::Text => {
+            let edges = ["", " ", "%", "_b", "A", "it''s", "a\\", "NULL"];
+            let usual = ["a", "b", "ab", "abc", "b", "zz", "1", "12", "-3"];
+            let text = if edge { *draw.pick(&edges) } else { *draw.pick(&usual) };
+            format!("'{text}'")
+        }
+    }
+}
+
+fn integer(draw: &mut Draw, kind: Kind, edge: bool) -> String {
+    let (low, high) = match kind {
+        Kind::SmallInt => ("-32768", "32767"),
+        Kind::Integer => ("-2147483648", "2147483647"),
+        _ => ("-9223372036854775808", "9223372036854775807"),
+    };
+    let text = match draw.below(if edge { 3 } else { 10 }) {
+        0 if edge => low.to_owned(),
+        1 if edge => high.to_owned(),
+        2 if edge => "1000".to_owned(),
+        9 => (*draw.pick(&["-1", "-2", "20", "100"])).to_owned(),
+        _ => draw.between(0, 5).to_string(),
+    };
+    in_parentheses(text)
+}
+
+fn decimal(draw: &mut Draw, precision: u8, scale: u8, edge: bool) -> String {
+    let whole = usize::from(precision - scale);
+    if edge {
+        let point = if scale > 0 { "." } else { "" };
+        let most = format!("{}{point}{}", "9".repeat(whole), "9".repeat(usize::from(scale)));
+        let least = format!("0{point}{}", "0".repeat(usize::from(scale).saturating_sub(1)));
+        let least = if scale > 0 { format!("{least}1") } else { "1".to_owned() };
+        let sign = if draw.chance(50) { "-" } else { "" };
+        return in_parentheses(format!("{sign}{}", draw.pick(&[most, least])));
+    }
+    let usual: &[&str] = match scale {
+        0 => &["0", "1", "2", "3", "5", "-1", "12"],
+        _ => &["0.0", "1.0", "1.5", "2.5", "0.1", "-1.0", "-0.5", "10.25", "3.0", "2.0"],
+    };
+    in_parentheses((*draw.pick(usual)).to_owned())
+}
+
+/// A sign could join with an operator in front, and binds weaker than a cast.
+fn in_parentheses(text: String) -> String {
+    if text.starts_with('-') { format!("({text})") } else { text }
+}

@@ -1,0 +1,147 @@
+//! Nodewise in this process, on real threads or on a modelled machine.
+//!
+//! A session runs on a thread of its own, so that a statement that ignores its cancelling can be left behind.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::DataType;
+use hardware::samples;
+use nodewise::{CancelHandle, Database, DatabaseOptions, SqlError, SqlResult};
+use simulator::SimulatedMachine;
+
+use crate::peers::reply::{Cell, Peer, Reply, Rows, Shown};
+
+/// How long a statement may run before it is cancelled, and how long it may take to notice.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What Nodewise runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// Real threads, so many.
+    Threads(usize),
+    /// A modelled machine of this name, with a schedule of this seed.
+    Modelled(&'static str, u64),
+}
+
+/// A database with one session.
+pub struct Nodewise {
+    host: Host,
+    statements: Sender<String>,
+    replies: Receiver<Reply>,
+    cancel: CancelHandle,
+}
+
+impl Nodewise {
+    /// Opens a database without tables.
+    pub fn open(host: Host) -> Result<Self, String> {
+        let database = match host {
+            Host::Threads(workers) => {
+                let options = DatabaseOptions { workers: Some(workers), ..Default::default() };
+                Database::open(hardware_linux::open(), options)
+            }
+            Host::Modelled(name, seed) => {
+                let topology = samples::by_name(name).ok_or(format!("no machine {name}"))?;
+                Database::open(SimulatedMachine::new(topology, seed), DatabaseOptions::default())
+            }
+        };
+        let database = database.map_err(|error| error.to_string())?;
+        let mut session = database.session();
+        let cancel = session.cancel_handle();
+        let (statements, to_run) = channel::<String>();
+        let (answer, replies) = channel();
+        std::thread::spawn(move || {
+            for sql in to_run {
+                let run = std::panic::AssertUnwindSafe(|| reply(session.query(&sql)));
+                let reply = std::panic::catch_unwind(run).unwrap_or_else(|_| Reply::Error {
+                    state: "XX000".to_owned(),
+                    message: "a panic left the session".to_owned(),
+                });
+                if answer.send(reply).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { host, statements, replies, cancel })
+    }
+}
+
+impl Peer for Nodewise {
+    fn name(&self) -> &'static str {
+        "nodewise"
+    }
+
+    fn reset(&mut self) -> Result<(), String> {
+        *self = Self::open(self.host)?;
+        Ok(())
+    }
+
+    fn run(&mut self, sql: &str) -> Reply {
+        if self.statements.send(sql.to_owned()).is_err() {
+            return Reply::Stuck;
+        }
+        match self.replies.recv_timeout(PATIENCE) {
+            Ok(reply) => return reply,
+            Err(RecvTimeoutError::Disconnected) => return Reply::Stuck,
+            Err(RecvTimeoutError::Timeout) => self.cancel.cancel(),
+        }
+        self.replies.recv_timeout(PATIENCE).unwrap_or(Reply::Stuck)
+    }
+}
+
+fn reply(answer: SqlResult<nodewise::Answer>) -> Reply {
+    let rows = answer.and_then(|answer| answer.has_rows().then(|| rows(&answer)).transpose());
+    match rows {
+        Ok(Some(rows)) => Reply::Rows(rows),
+        Ok(None) => Reply::Done,
+        Err(error) => Reply::Error { state: error.state.0.to_string(), message: error.message },
+    }
+}
+
+fn rows(answer: &nodewise::Answer) -> SqlResult<Rows> {
+    let shown = answer.schema.fields().iter().map(|it| shown(it.data_type())).collect();
+    let mut rows = Vec::new();
+    for batch in &answer.batches {
+        push_rows(batch, &mut rows)?;
+    }
+    Ok(Rows { shown, rows })
+}
+
+fn push_rows(batch: &RecordBatch, rows: &mut Vec<Vec<Cell>>) -> SqlResult<()> {
+    let columns: Vec<Vec<Cell>> =
+        batch.columns().iter().map(|column| cells(column)).collect::<SqlResult<_>>()?;
+    rows.extend((0..batch.num_rows()).map(|at| columns.iter().map(|it| it[at].clone()).collect()));
+    Ok(())
+}
+
+fn shown(of: &DataType) -> Shown {
+    match of {
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => Shown::Float,
+        DataType::Boolean => Shown::Truth,
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Shown::Temporal,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Shown::Text,
+        _ => Shown::Exact,
+    }
+}
+
+fn cells(column: &dyn Array) -> SqlResult<Vec<Cell>> {
+    let options = FormatOptions::new()
+        .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
+        .with_datetime_format(Some("%Y-%m-%d %H:%M:%S%.f"));
+    let unprintable = |error| SqlError::internal(format!("a value cannot be printed: {error}"));
+    let formatter = ArrayFormatter::try_new(column, &options).map_err(unprintable)?;
+    let cell = |row: usize| {
+        if column.is_null(row) {
+            return Ok(None);
+        }
+        if *column.data_type() == DataType::Boolean {
+            let text = if column.as_boolean().value(row) { "t" } else { "f" };
+            return Ok(Some(text.to_owned()));
+        }
+        formatter.value(row).try_to_string().map_err(unprintable).map(Some)
+    };
+    (0..column.len()).map(cell).collect()
+}

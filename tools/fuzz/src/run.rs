@@ -1,0 +1,194 @@
+//! Runs what the command line asks for.
+
+use std::time::{Duration, Instant};
+
+use crate::arguments::{Arguments, Command, Run};
+use crate::campaign::{Campaign, Plan};
+use crate::case::{self, Case};
+use crate::differ::Differ;
+use crate::kind::{Class, Kind};
+use crate::logic::rule::{self, RuleCheck};
+use crate::logic::settings::{Optimizer, Shapes, has_optimizer};
+use crate::peers::duckdb::DuckDb;
+use crate::peers::nodewise::{Host, Nodewise};
+use crate::peers::postgres::Postgres;
+use crate::peers::reply::{Peer, Reply};
+use crate::reduce::{Budget, Check};
+use crate::stage::{Layout, Stage};
+
+/// Runs a command; true if no case failed.
+pub fn run(arguments: &Arguments) -> Result<bool, String> {
+    match &arguments.command {
+        Command::Show { run } => show(run),
+        Command::Differ { run, duckdb: Some(python), .. } => {
+            differ(run, DuckDb::start(python)?, false)
+        }
+        Command::Differ { run, postgres, .. } => differ(run, Postgres::connect(postgres)?, true),
+        Command::Logic { run } => logic(run),
+    }
+}
+
+/// Types that Nodewise has; a type that it lacks is told, and left out of all tables.
+fn kinds(ours: &mut Nodewise) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Class::ALL.iter().flat_map(|class| class.kinds()).copied().collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds.retain(|kind| {
+        let reply = ours.run(&format!("CREATE TABLE probe (c {kind})"));
+        if reply == Reply::Done {
+            ours.run("DROP TABLE probe");
+        } else {
+            println!("no columns of {kind}: {}", reply.describe());
+        }
+        reply == Reply::Done
+    });
+    kinds
+}
+
+fn plan(name: &'static str, run: &Run) -> Plan {
+    Plan {
+        name,
+        depth: run.depth,
+        until: run.seconds.map(|it| Instant::now() + Duration::from_secs(it)),
+        reductions: run.reductions,
+        budget: Budget { checks: 2000, time: Duration::from_secs(run.reduction_seconds) },
+        refusals: run.refusals,
+        folder: run.folder.clone(),
+    }
+}
+
+/// All cases of a run, in order, until its time is over.
+fn each(run: &Run, plan: &Plan, mut body: impl FnMut(u64, u64)) {
+    for seed in run.seeds.0..=run.seeds.1 {
+        let numbers = match run.only {
+            Some(number) => number..number + 1,
+            None => 0..run.queries,
+        };
+        for number in numbers {
+            if plan.until.is_some_and(|until| Instant::now() > until) {
+                return;
+            }
+            body(seed, number);
+        }
+    }
+}
+
+fn show(run: &Run) -> Result<bool, String> {
+    let kinds: Vec<Kind> = Class::ALL.iter().flat_map(|class| class.kinds()).copied().collect();
+    let mut last = None;
+    each(run, &plan("show", run), |seed, number| {
+        let world = case::world(seed, number, &kinds);
+        if last != Some((seed, number / case::PER_WORLD)) {
+            print!("{}", world.script());
+            last = Some((seed, number / case::PER_WORLD));
+        }
+        println!("{};", case::query(seed, number, &world, &kinds, run.depth));
+    });
+    Ok(true)
+}
+
+fn differ(run: &Run, peer: impl Peer, states: bool) -> Result<bool, String> {
+    let started = Instant::now();
+    let mut ours = Nodewise::open(Host::Threads(2))?;
+    let kinds = kinds(&mut ours);
+    let plan = plan("differ", run);
+    let mut differ = Differ {
+        ours: Stage::new(ours, Layout::Plain),
+        theirs: Stage::new(peer, Layout::Plain),
+        states,
+    };
+    let mut campaign = Campaign::default();
+    let mut world = None;
+    each(run, &plan, |seed, number| {
+        let place = (seed, number / case::PER_WORLD);
+        let fresh = world.as_ref().is_none_or(|(known, _)| *known != place);
+        if fresh {
+            let mut made = case::world(seed, number, &kinds);
+            if let Err(verdict) = differ.load(&made) {
+                let case = Case { world: made.clone(), query: case::contents("t0") };
+                campaign.take(&plan, &mut differ, (seed, number), (&case, verdict), both);
+                made = made.without_far_timestamps();
+            }
+            world = Some((place, made));
+        }
+        let Some((_, world)) = &world else { return };
+        let mut queries = Vec::new();
+        if fresh {
+            queries.extend(world.tables.iter().map(|table| case::contents(&table.name)));
+        }
+        queries.push(case::query(seed, number, world, &kinds, plan.depth));
+        for query in queries {
+            let case = Case { world: world.clone(), query };
+            let verdict = differ.verdict(&case);
+            campaign.take(&plan, &mut differ, (seed, number), (&case, verdict), both);
+        }
+    });
+    campaign.print("differ", started);
+    Ok(campaign.failures == 0)
+}
+
+/// Queries of each number that are asked on all machines and layouts: one of so many.
+const SHAPED: u64 = 4;
+
+fn logic(run: &Run) -> Result<bool, String> {
+    let started = Instant::now();
+    let mut ours = Nodewise::open(Host::Threads(2))?;
+    let kinds = kinds(&mut ours);
+    let plan = plan("logic", run);
+    let mut stage = Stage::new(ours, Layout::Plain);
+    let optimizer = has_optimizer(&mut stage);
+    if !optimizer {
+        println!("skipped: the optimiser on and off: there is no setting optimizer");
+    }
+    let mut shapes = Shapes::open(run.seeds.0)?;
+    let mut campaign = Campaign::default();
+    let mut world = None;
+    each(run, &plan, |seed, number| {
+        let place = (seed, number / case::PER_WORLD);
+        if world.as_ref().is_none_or(|(known, _)| *known != place) {
+            let mut made = case::world(seed, number, &kinds);
+            if stage.load(&made).is_err() {
+                made = made.without_far_timestamps();
+            }
+            world = Some((place, made));
+        }
+        let Some((_, world)) = &world else { return };
+        let at = (seed, number);
+        for (part, query) in [
+            case::query(seed, number, world, &kinds, plan.depth),
+            case::filtered(seed, number, world, &kinds, plan.depth),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let case = Case { world: world.clone(), query };
+            for rule in rule::all().filter(|rule| (rule.make)(&case.query).is_some()) {
+                let mut check = RuleCheck { stage: &mut stage, rule };
+                let verdict = check.verdict(&case);
+                campaign.take(&plan, &mut check, at, (&case, verdict), RuleCheck::describe);
+            }
+            if optimizer {
+                let mut check = Optimizer(&mut stage);
+                let verdict = check.verdict(&case);
+                campaign.take(&plan, &mut check, at, (&case, verdict), Optimizer::describe);
+            }
+            if part == 0 && number % SHAPED == 0 {
+                let verdict = shapes.verdict(&case);
+                campaign.take(&plan, &mut shapes, at, (&case, verdict), Shapes::describe);
+            }
+        }
+    });
+    campaign.print("logic", started);
+    Ok(campaign.failures == 0)
+}
+
+/// Both answers of a case, for its script.
+fn both<P: Peer>(differ: &mut Differ<P>, case: &Case) -> Vec<String> {
+    match differ.answers(case) {
+        Ok(answers) => vec![
+            format!("{}: {}", differ.ours.peer.name(), answers.ours.describe()),
+            format!("{}: {}", differ.theirs.peer.name(), answers.theirs.describe()),
+        ],
+        Err(verdict) => vec![verdict.label()],
+    }
+}
