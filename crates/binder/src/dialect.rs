@@ -2,7 +2,7 @@
 //! (`DATE '..'`) and words that begin special expressions, and takes each try back: a quarter of its time. A plain name
 //! or number before an operator or a comma can be none of these.
 //!
-//! Everything else is PostgreSQL's, method by method; the parser takes this dialect for PostgreSQL's where it asks.
+//! Everything else is PostgreSQL's but for one, method by method; the parser takes this dialect for PostgreSQL's where it asks.
 
 use std::any::{Any, TypeId};
 
@@ -47,6 +47,12 @@ impl Dialect for Postgres {
         }
     }
 
+    /// No expression is the name of an argument: to see whether one is, the parser would parse every argument twice, and a
+    /// nest of calls twice at each level.
+    fn supports_named_fn_args_with_expr_name(&self) -> bool {
+        false
+    }
+
     of_postgres! {
         identifier_quote_style(identifier: &str) -> Option<char>;
         is_delimited_identifier_start(start: char) -> bool;
@@ -69,7 +75,6 @@ impl Dialect for Postgres {
         supports_comment_on() -> bool;
         supports_load_extension() -> bool;
         supports_named_fn_args_with_colon_operator() -> bool;
-        supports_named_fn_args_with_expr_name() -> bool;
         supports_empty_projections() -> bool;
         supports_nested_comments() -> bool;
         supports_string_escape_constant() -> bool;

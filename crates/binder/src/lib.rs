@@ -5,6 +5,7 @@
 //! - Invariant: only this crate names a type of the parser.
 #![forbid(unsafe_code)]
 
+pub mod bind;
 pub mod design;
 mod dialect;
 mod keys;

@@ -151,7 +151,7 @@ fn exact(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     fn query(sql: &str) -> ParsedQuery {
         match crate::parse::parse(sql).unwrap().remove(0) {

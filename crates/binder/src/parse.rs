@@ -320,6 +320,26 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
     })
 }
 
+/// What PostgreSQL calls a type of ours; it names columns without a name of their own.
+pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
+    let name = match data_type(sql).ok()? {
+        DataType::Null => return None,
+        DataType::Boolean => "bool",
+        DataType::SmallInt => "int2",
+        DataType::Integer => "int4",
+        DataType::BigInt => "int8",
+        DataType::Real => "float4",
+        DataType::Double => "float8",
+        DataType::Decimal { .. } => "numeric",
+        DataType::Date => "date",
+        DataType::Timestamp => "timestamp",
+        DataType::Char(_) => "bpchar",
+        DataType::Varchar(_) => "varchar",
+        DataType::Text => "text",
+    };
+    Some(name.to_owned())
+}
+
 fn decimal(info: &ast::ExactNumberInfo) -> SqlResult<DataType> {
     let (precision, scale) = match info {
         ast::ExactNumberInfo::None => (38, 10),

@@ -25,6 +25,7 @@ pub mod profile;
 pub mod project;
 pub mod query;
 mod regions;
+pub mod repeat;
 pub mod scan;
 pub mod sort;
 pub mod state;

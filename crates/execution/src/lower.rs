@@ -15,10 +15,11 @@ use crate::join::{BuildRowsSource, BuildSink, FetchOperator, InPlace, JoinTable,
 use crate::materialize::{MaterializeSink, ReadSource, ValuesSource};
 use crate::project::ProjectOperator;
 use crate::query::QueryContext;
+use crate::repeat::RepeatOperator;
 use crate::scan::ScanSource;
 use crate::scan::index::IndexSource;
 use crate::scan::repeated::Repeated;
-use crate::sort::{CompiledSortKey, SortSink};
+use crate::sort::{CompiledSortKey, GroupLimitSink, SortSink};
 use crate::{Layout, Operator, Rows, Sink, Source, State};
 
 /// A pipeline ready to run.
@@ -193,6 +194,7 @@ fn lower_operator(
         PlanOperator::Fetch(fetch) => {
             Box::new(FetchOperator::new(fetch, states.table(fetch.build)?.clone(), layout)?)
         }
+        PlanOperator::Repeat(count) => Box::new(RepeatOperator::new(*count, layout)),
     })
 }
 
@@ -219,7 +221,7 @@ fn lower_sink(
                 None => sink,
             })
         }
-        PlanSink::Sort { keys, offset, limit } => {
+        PlanSink::Sort { keys, partition, offset, limit } => {
             let compile_key = |key: &SortKey| -> SqlResult<CompiledSortKey> {
                 Ok(CompiledSortKey {
                     key: compile(&key.expr, &layout, states)?,
@@ -227,8 +229,15 @@ fn lower_sink(
                     nulls_first: key.nulls_first,
                 })
             };
-            let keys = keys.iter().map(compile_key).collect::<Result<_, _>>()?;
-            Box::new(SortSink::new(keys, layout, *offset, *limit, slots))
+            let all = |keys: &[SortKey]| keys.iter().map(compile_key).collect::<SqlResult<_>>();
+            match partition {
+                0 => Box::new(SortSink::new(all(keys)?, layout, *offset, *limit, slots)),
+                count => {
+                    let groups = all(&keys[..*count])?;
+                    let sorted = SortSink::new(all(keys)?, layout, 0, None, slots);
+                    Box::new(GroupLimitSink::new(sorted, groups, *offset, *limit))
+                }
+            }
         }
         PlanSink::Materialize { offset, limit } => {
             Box::new(MaterializeSink::new(layout, *offset, *limit, ordered, slots))

@@ -134,6 +134,7 @@ impl Meter {
                 PlanOperator::Project(_) => "compute",
                 PlanOperator::Join(_) => "probe",
                 PlanOperator::Fetch(_) => "fetch",
+                PlanOperator::Repeat(_) => "repeat",
             };
             names.push(StepName { kind, detail: running.describe() });
         }

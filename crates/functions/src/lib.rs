@@ -42,6 +42,7 @@ mod cast;
 mod choice;
 mod common;
 mod error;
+mod evaluate;
 mod exact;
 mod field;
 mod float;
@@ -64,6 +65,7 @@ mod to_char;
 mod volatility;
 mod written;
 
+pub use evaluate::evaluate;
 pub use invoke::invoke;
 pub use name::{REFUSED, lookup, names, refusal};
 pub use resolve::{Signature, resolve, resolve_call};

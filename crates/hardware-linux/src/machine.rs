@@ -232,6 +232,14 @@ impl Machine for LinuxMachine {
         Nanos(self.opened.elapsed().as_nanos() as u64)
     }
 
+    fn wall_clock(&self) -> i64 {
+        let now = std::time::SystemTime::now();
+        match now.duration_since(std::time::UNIX_EPOCH) {
+            Ok(since) => since.as_micros() as i64,
+            Err(before) => -(before.duration().as_micros() as i64),
+        }
+    }
+
     fn counters(&self) -> Option<Counters> {
         crate::counters::read()
     }

@@ -170,6 +170,10 @@ pub trait Machine: Send + Sync {
     fn topology(&self) -> &Topology;
     /// Time since the machine was opened; virtual on the simulator.
     fn now(&self) -> Nanos;
+    /// The time of day: microseconds from 1970-01-01, UTC. On a machine without a calendar time began in 2000.
+    fn wall_clock(&self) -> i64 {
+        946_684_800_000_000 + (self.now().0 / 1_000) as i64
+    }
     /// Sleeps or, on the simulator, lets virtual time pass.
     fn sleep(&self, span: Nanos);
     /// Bytes of the base page, 4096 on every machine so far.

@@ -3,7 +3,6 @@
 use execution::Traffic;
 use hardware::{Machine, MachineError, Performance};
 use memory::Allocator;
-use planner::Planner;
 use scheduler::{Scheduler, SchedulerOptions, StealingScope};
 use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +33,6 @@ pub struct Database {
     pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) allocator: Allocator,
     pub(crate) catalog: Catalog,
-    pub(crate) planner: Planner,
     pub(crate) traffic: Arc<Traffic>,
     /// Held while a statement changes tables, so that two appends cannot lose one another.
     pub(crate) writer: Mutex<()>,
@@ -64,7 +62,6 @@ impl Database {
             scheduler,
             allocator,
             catalog: Catalog::new(),
-            planner: Planner::new(),
             traffic,
             writer: Mutex::new(()),
             plans: PlanCache::default(),

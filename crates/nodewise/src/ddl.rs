@@ -1,8 +1,8 @@
 //! Statements that make, fill and drop tables.
 
 use arrow_array::RecordBatch;
+use binder::{ColumnDefinition, DesignClause, KeyDefinition, ParsedQuery};
 use plan::{Expr, ExprKind, Operator, Plan};
-use planner::{ColumnDefinition, DesignClause, KeyDefinition, ParsedQuery};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder, TableDesign};
 use types::{SqlError, SqlResult, SqlState};
@@ -73,7 +73,7 @@ impl Session {
             _ => {}
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
-        let table = match database.planner.whole_file(query) {
+        let table = match binder::parse::whole_file(query) {
             Some(path) if columns.is_empty() => {
                 let (schema, _) = storage::parquet_schema(path.as_ref())?;
                 let design = self.design_of(design, name, &schema, cancel)?;

@@ -1,6 +1,6 @@
 //! CREATE INDEX, DROP INDEX, and the keys of CREATE TABLE.
 
-use planner::KeyDefinition;
+use binder::KeyDefinition;
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
 use types::{ColumnId, SqlError, SqlResult, SqlState};

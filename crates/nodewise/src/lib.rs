@@ -18,6 +18,7 @@ mod parameter;
 pub mod picture;
 mod placement;
 mod plan_cache;
+mod planning;
 mod prepared;
 pub mod profile;
 mod progress;

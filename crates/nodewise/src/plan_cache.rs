@@ -1,7 +1,7 @@
 //! Plans of statements that were planned before, by text.
 //!
 //! Key decision: the key is the exact text and the version of the catalog. Planning depends on the query and the catalog
-//! alone (an invariant of `planner`), so no setting is part of the key; whatever setting comes to change plans has to be.
+//! alone (an invariant of `optimizer`), so no setting is part of the key; whatever setting comes to change plans has to be.
 //! Plans hold no tables, so a cached plan keeps nothing alive.
 
 use std::collections::HashMap;

@@ -7,13 +7,15 @@
 use std::collections::HashSet;
 
 use arrow_schema::SchemaRef;
+use binder::parameters::substitute;
+use binder::{Arguments, Statement};
 use plan::{Plan, Source};
-use planner::{Arguments, Statement};
 use stdx::sync::{Arc, Mutex};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use crate::parameter::convert;
 use crate::plan_cache::CachedPlan;
+use crate::planning::plan_query;
 use crate::result::schema_of;
 use crate::session::done;
 use crate::statement::{Finished, StatementCatalog};
@@ -51,7 +53,7 @@ impl Session {
     /// Prepares one statement, a query or an INSERT. Its parameters are called `$1`, `$2` and so on; they take their
     /// types from where they stand.
     pub fn prepare(&mut self, sql: &str) -> SqlResult<Prepared> {
-        let mut statements = self.database.planner.parse(sql)?;
+        let mut statements = binder::parse::parse(sql)?;
         match (statements.pop(), statements.is_empty()) {
             (Some(statement), true) => self.prepare_statement(statement, &[]),
             _ => Err(SqlError::new(SqlState::SYNTAX, "one statement is prepared at a time")),
@@ -70,7 +72,7 @@ impl Session {
         statement: Statement,
         declared: &[DataType],
     ) -> SqlResult<Prepared> {
-        let count = self.database.planner.parameters_in(&statement)?.max(declared.len());
+        let count = binder::parameters::count(&statement)?.max(declared.len());
         let mut types: Vec<Option<DataType>> = declared.iter().map(|it| Some(*it)).collect();
         types.resize(count, None);
         let mut inner =
@@ -90,29 +92,23 @@ impl Session {
         let Statement::Query { query } = &inner.statement else {
             return Err(SqlError::internal("only queries have plans"));
         };
-        let planner = &self.database.planner;
         let catalog = StatementCatalog::new(self);
         let version = catalog.version();
-        let planned = planner.parameter_types(query, &inner.declared, &catalog).and_then(|types| {
-            let planned = planner.plan_with_parameters(query, &types, &catalog)?;
-            Ok((types, planned))
-        });
-        match planned {
-            Ok((types, planned)) if planned.is_stable && !catalog.has_transient() => {
+        match plan_query(query, &inner.declared, &catalog) {
+            Ok(planned) if planned.is_stable && !catalog.has_transient() => {
                 let schema = schema_of(&planned.plan.output);
+                let types = planned.parameters;
                 let plan = Some(CachedPlan { version, plan: Arc::new(planned.plan), schema });
                 Ok(Generic { version, plan, types })
             }
-            Ok((types, _)) => Ok(Generic { version, plan: None, types }),
+            Ok(planned) => Ok(Generic { version, plan: None, types: planned.parameters }),
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
                 let types = inner.declared.clone();
                 let nulls: Vec<_> = types.iter().map(|it| (Value::Null, *it)).collect();
-                let trial = planner
-                    .substitute(query, &nulls)
-                    .and_then(|it| planner.plan_query(&it, &catalog));
+                let trial = substitute(query, &nulls).and_then(|it| plan_query(&it, &[], &catalog));
                 match trial {
-                    Err(_) if !planner.files_in(query).is_empty() => {}
+                    Err(_) if !binder::parse::files_in(query).is_empty() => {}
                     Err(_) if error.state != SqlState::FEATURE_NOT_SUPPORTED => return Err(error),
                     _ => {}
                 }
@@ -173,11 +169,10 @@ impl Session {
         statement: &Statement,
         values: &[(Value, Option<DataType>)],
     ) -> SqlResult<Statement> {
-        let planner = &self.database.planner;
         let mut statement = statement.clone();
         match &mut statement {
             Statement::Query { query } | Statement::Insert { query, .. } => {
-                *query = planner.substitute(query, values)?;
+                *query = substitute(query, values)?;
             }
             _ => {}
         }

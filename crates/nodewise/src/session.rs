@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_schema::Schema;
-use planner::Statement;
+use binder::Statement;
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -81,7 +81,7 @@ impl Session {
             answer.profile.planning = planned - started;
             return Ok(vec![answer]);
         }
-        let statements = self.database.planner.parse(sql)?;
+        let statements = binder::parse::parse(sql)?;
         let mut parsing = self.database.machine.now() - started;
         let mut answers = Vec::with_capacity(statements.len());
         let kept = (statements.len() == 1 && self.settings.plan_cache).then_some(sql);

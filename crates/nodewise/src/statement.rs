@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
+use binder::{ExplainFormat, ParsedQuery, Statement};
 use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
-use planner::{ExplainFormat, ParsedQuery, Statement};
+
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table, TableDesign};
 use types::{CatalogView, SqlError, SqlResult, TableId, TableInfo};
@@ -14,6 +15,7 @@ use crate::ddl::Target;
 use crate::index_ddl::NewIndex;
 use crate::parallel::LoadTeam;
 use crate::plan_cache::CachedPlan;
+use crate::planning::plan_query;
 use crate::prepared::tables_of;
 use crate::profile::{Scale, actuals};
 use crate::result::schema_of;
@@ -39,6 +41,11 @@ impl<'a> StatementCatalog<'a> {
     pub(crate) fn new(session: &'a Session) -> Self {
         let snapshot = session.database.catalog.snapshot();
         Self { session, snapshot, transient: Mutex::new(HashMap::new()) }
+    }
+
+    /// The time of day on the machine.
+    pub(crate) fn wall_clock(&self) -> i64 {
+        self.session.database.machine.wall_clock()
     }
 
     fn view(&self, name: &str) -> Option<Arc<Table>> {
@@ -237,7 +244,7 @@ impl Session {
         } else {
             let catalog = StatementCatalog::new(self);
             self.load_files(query, &catalog, cancel)?;
-            (self.database.planner.plan_query(query, &catalog)?, None, QueryProfile::default())
+            (plan_query(query, &[], &catalog)?.plan, None, QueryProfile::default())
         };
         let (text, json);
         let actuals = |id: plan::PipelineId| reports.as_ref().map(|it| it[id.index()].clone());
@@ -277,7 +284,7 @@ impl Session {
         let started = machine.now();
         let catalog = StatementCatalog::new(self);
         self.load_files(query, &catalog, cancel)?;
-        let made = self.database.planner.plan_with_parameters(query, &[], &catalog)?;
+        let made = plan_query(query, &[], &catalog)?;
         let mut plan = made.plan;
         adjust(&mut plan)?;
         let planned = machine.now();
@@ -321,7 +328,7 @@ impl Session {
         catalog: &StatementCatalog<'_>,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        for path in self.database.planner.files_in(query) {
+        for path in binder::parse::files_in(query) {
             let table = self.load(&path, &path, &TableDesign::default(), cancel)?;
             catalog.add(path, table);
         }

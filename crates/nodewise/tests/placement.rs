@@ -95,7 +95,7 @@ fn tables_and_columns_go_where_they_are_told() {
     let words = "SELECT DISTINCT placement FROM nodewise.column_placement \
                  WHERE table_name = 't' AND column_name = 'k' AND component = 'iv'";
     assert_eq!(one(&mut session, words), "split over nodes 1, 3");
-    change(&mut session, "ALTER TABLE t ALTER (k BIGINT NUMA NODE INTERLEAVE ('0' TO '1'))");
+    change(&mut session, "ALTER TABLE t ALTER (k INTEGER NUMA NODE INTERLEAVE ('0' TO '1'))");
     assert_eq!(one(&mut session, words), "interleaved over nodes 0, 1");
     change(&mut session, "ALTER TABLE t ROWS 0 TO 65535 NUMA NODE (3)");
     assert!(nodes_of(&mut session, "small", "iv").contains('3'));

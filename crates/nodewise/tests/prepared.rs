@@ -80,7 +80,7 @@ fn an_equal_text_is_not_planned_twice_unless_something_changed() {
     session.execute("INSERT INTO t VALUES (-1, 0)").expect("filled");
     assert_eq!(count(&mut other, sql), 6);
     session
-        .execute("DROP TABLE t; CREATE TABLE t (id TEXT); INSERT INTO t VALUES ('4')")
+        .execute("DROP TABLE t; CREATE TABLE t (id DECIMAL(5, 2)); INSERT INTO t VALUES (4.5)")
         .expect("ok");
     assert_eq!(count(&mut other, sql), 1);
     // What a view shows is made anew each time.

@@ -150,7 +150,7 @@ fn like_other(expr: Expr, other: &Expr) -> Expr {
     }
 }
 
-/// OR; of equalities of one operand with constants a list, because DataFusion spells short lists out.
+/// OR; of equalities of one operand with constants a list, as which it is tested at once.
 pub fn either(left: Expr, right: Expr) -> Expr {
     let same = match (members(&left), members(&right)) {
         (Some((a, _)), Some((b, _))) => a == b,

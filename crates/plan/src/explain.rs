@@ -216,6 +216,7 @@ fn lines(pipeline: &Pipeline) -> Vec<String> {
             Operator::Filter(it) => format!("filter {}", expr(it)),
             Operator::Project(it) => format!("project [{}]", list(it)),
             Operator::Join(it) => join(it),
+            Operator::Repeat(count) => format!("repeat each row #{count} times"),
             Operator::Fetch(it) => {
                 format!("fetch {:?} of pipeline {} by [#{}]", it.payload, it.build.index(), it.row)
             }
@@ -267,10 +268,12 @@ fn join(join: &Join) -> String {
         JoinKind::MarkBuild => "marking",
     };
     let residual = join.residual.as_ref().map(|it| format!(" and {}", expr(it)));
+    // Without a key each row meets all rows of the table.
+    let way = if join.keys.is_empty() { "nested loop " } else { "" };
     let tracking = if join.track_matches { ", tracks matches" } else { "" };
     let numbers = if join.numbers { " and the partner's number" } else { "" };
     format!(
-        "{kind} join pipeline {} on [{}]{} output {:?}{numbers}{tracking}",
+        "{way}{kind} join pipeline {} on [{}]{} output {:?}{numbers}{tracking}",
         join.build.index(),
         list(&join.keys),
         residual.unwrap_or_default(),
@@ -301,9 +304,13 @@ fn sink(sink: &Sink) -> String {
                 rounded(*estimated_groups)
             )
         }
-        Sink::Sort { keys, offset, limit } => {
+        Sink::Sort { keys, partition, offset, limit } => {
             let keys: Vec<String> = keys.iter().map(sort_key).collect();
-            format!("-> sort by [{}]{}", keys.join(", "), range(*offset, *limit))
+            let each = match partition {
+                0 => String::new(),
+                count => format!(" for each [{}]", keys[..*count].join(", ")),
+            };
+            format!("-> sort by [{}]{}{each}", keys.join(", "), range(*offset, *limit))
         }
         Sink::Materialize { offset, limit } => format!("-> rows{}", range(*offset, *limit)),
         Sink::Result => "-> result".to_owned(),
@@ -386,9 +393,6 @@ pub fn expr(it: &Expr) -> String {
             format!("substring({}, {start}{length})", expr(operand))
         }
         ExprKind::Call { function, arguments } => {
-            format!("{}({})", function.name(), list(arguments))
-        }
-        ExprKind::Function { function, arguments } => {
             format!("{}({})", function.name(), list(arguments))
         }
     }

@@ -1,10 +1,6 @@
 //! Bound, typed expressions over the columns of a batch.
 
-use std::fmt;
-
-use arrow_array::ArrayRef;
-use stdx::sync::Arc;
-use types::{DataType, SqlResult, Value};
+use types::{DataType, Value};
 
 use crate::{Function, PipelineId};
 
@@ -104,13 +100,6 @@ pub enum ExprKind {
         /// Its arguments.
         arguments: Vec<Expr>,
     },
-    /// Any function of the library, on Arrow arrays.
-    Function {
-        /// The function.
-        function: Arc<dyn ArrowFunction>,
-        /// Its arguments.
-        arguments: Vec<Expr>,
-    },
 }
 
 /// Operators with two operands.
@@ -204,31 +193,6 @@ pub enum DateField {
     Day,
 }
 
-/// A function of a library, called on whole Arrow arrays. `PartialEq` compares names and is only used by tests and by
-/// the search for common expressions, so an implementation with captured state must name it.
-pub trait ArrowFunction: Send + Sync {
-    /// Its name with whatever state it captured, as EXPLAIN prints it.
-    fn name(&self) -> &str;
-    /// Whether equal arguments always give equal results.
-    fn is_immutable(&self) -> bool;
-    /// Calls it on arguments of `rows` rows each; the result has `rows` rows and the Arrow form of the expression's type.
-    /// The Arrow form of text is `Utf8` (never a view or a dictionary), of DECIMAL `Decimal128`, of TIMESTAMP microseconds
-    /// without zone; a result in another form is cast to it.
-    fn invoke(&self, arguments: &[ArrayRef], rows: usize) -> SqlResult<ArrayRef>;
-}
-
-impl fmt::Debug for dyn ArrowFunction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl PartialEq for dyn ArrowFunction {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name() && self.is_immutable() && other.is_immutable()
-    }
-}
-
 impl PartialEq for Expr {
     fn eq(&self, other: &Self) -> bool {
         self.data_type == other.data_type
@@ -273,9 +237,7 @@ impl Expr {
                 .flat_map(|(condition, result)| [condition, result])
                 .chain(otherwise.as_deref())
                 .collect(),
-            ExprKind::Call { arguments, .. } | ExprKind::Function { arguments, .. } => {
-                arguments.iter().collect()
-            }
+            ExprKind::Call { arguments, .. } => arguments.iter().collect(),
         }
     }
 
@@ -298,9 +260,7 @@ impl Expr {
                 .flat_map(|(condition, result)| [condition, result])
                 .chain(otherwise.as_deref_mut())
                 .collect(),
-            ExprKind::Call { arguments, .. } | ExprKind::Function { arguments, .. } => {
-                arguments.iter_mut().collect()
-            }
+            ExprKind::Call { arguments, .. } => arguments.iter_mut().collect(),
         }
     }
 

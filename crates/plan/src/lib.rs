@@ -1,8 +1,7 @@
-//! A query as plain data: pipelines of a source, operators and a sink (P-HYPER section 2). The planner writes it,
-//! execution reads it, EXPLAIN prints it.
+//! A query as plain data: relations, which the binder writes, and pipelines of a source, operators and a sink (P-HYPER
+//! section 2), which the optimizer makes of them. Execution reads the pipelines, EXPLAIN prints them.
 //!
-//! - Invariant: nothing here runs. The only behaviour is [`ArrowFunction`], the door through which rare functions of a
-//!   library reach execution without execution knowing that library.
+//! - Invariant: nothing here runs, and nothing here is a closure or a trait object: functions are named by id.
 //! - Invariant: pipelines stand in an order in which each can run once those before it are done.
 #![forbid(unsafe_code)]
 
@@ -18,7 +17,7 @@ pub mod relation;
 pub mod validate;
 
 pub use explain::{PipelineActuals, StepActuals};
-pub use expression::{ArrowFunction, BinaryOperator, DateField, Expr, ExprKind, UnaryOperator};
+pub use expression::{BinaryOperator, DateField, Expr, ExprKind, UnaryOperator};
 pub use function::Function;
 pub use pipeline::{
     Aggregate, AggregateFunction, Fetch, HashBuild, IndexHint, Join, JoinKind, Operator,

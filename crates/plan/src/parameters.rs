@@ -27,7 +27,7 @@ impl Plan {
                     Operator::Join(join) => {
                         join.keys.iter_mut().chain(&mut join.residual).for_each(&mut *body);
                     }
-                    Operator::Fetch(_) => {}
+                    Operator::Fetch(_) | Operator::Repeat(_) => {}
                 }
             }
             match &mut pipeline.sink {

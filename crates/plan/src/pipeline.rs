@@ -118,6 +118,8 @@ pub enum Operator {
     Join(Join),
     /// Adds columns of rows of a hash table that are known by number.
     Fetch(Fetch),
+    /// Each row as often as this column says: a BIGINT that is never NULL; below one is not at all.
+    Repeat(usize),
 }
 
 /// How rows of the probe side and rows of the build side are put together. The probe side is the left one.
@@ -193,6 +195,9 @@ pub enum Sink {
     Sort {
         /// The order.
         keys: Vec<SortKey>,
+        /// Leading keys whose equal values make a group: offset and limit count for each group of rows. 0 means that all
+        /// rows are one.
+        partition: usize,
         /// Rows left out at the beginning.
         offset: u64,
         /// At most so many rows after the offset.
@@ -288,6 +293,7 @@ impl Pipeline {
                     expressions.extend(join.keys.iter().chain(&join.residual));
                 }
                 Operator::Fetch(fetch) => inputs.push(fetch.build),
+                Operator::Repeat(_) => {}
             }
         }
         match &self.sink {

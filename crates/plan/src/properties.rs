@@ -18,9 +18,8 @@ pub fn is_volatile(expr: &Expr) -> bool {
 pub(crate) fn is_volatile_itself(kind: &ExprKind) -> bool {
     match kind {
         ExprKind::Call { function, .. } => {
-            matches!(function, Function::Random | Function::Uuid | Function::RaiseCardinality)
+            matches!(function, Function::Random | Function::Uuid)
         }
-        ExprKind::Function { function, .. } => !function.is_immutable(),
         _ => false,
     }
 }

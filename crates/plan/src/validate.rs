@@ -97,7 +97,10 @@ impl Validator {
                 let aggregates = aggregates.iter().map(|it| it.data_type);
                 State::Rows(types_of(keys).into_iter().chain(aggregates).collect())
             }
-            Sink::Sort { keys, .. } => {
+            Sink::Sort { keys, partition, .. } => {
+                if *partition > keys.len() {
+                    return Err(format!("{partition} of {} sort keys make groups", keys.len()));
+                }
                 keys.iter().try_for_each(|it| self.expr(&it.expr, &layout))?;
                 State::Rows(layout.clone())
             }
@@ -162,6 +165,10 @@ impl Validator {
             }
             Operator::Join(join) => self.join(join, layout),
             Operator::Fetch(fetch) => self.fetch(fetch, layout),
+            Operator::Repeat(count) => match layout.get(*count) {
+                Some(DataType::BigInt) => Ok(layout),
+                other => Err(format!("rows are repeated by {other:?}")),
+            },
         }
     }
 

@@ -51,6 +51,13 @@ pub struct TableInfo {
     pub rows: u64,
 }
 
+impl ColumnInfo {
+    /// Whether some row of the table, which has so many, holds NULL, or may come to: an empty table tells nothing.
+    pub fn may_be_null(&self, rows: u64) -> bool {
+        self.nullable && (self.statistics.nulls > 0 || rows == 0)
+    }
+}
+
 impl TableInfo {
     /// A column by id.
     pub fn column(&self, id: ColumnId) -> &ColumnInfo {

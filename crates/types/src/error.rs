@@ -21,6 +21,14 @@ impl SqlState {
     pub const DUPLICATE_TABLE: Self = Self("42P07");
     /// A column named twice.
     pub const DUPLICATE_COLUMN: Self = Self("42701");
+    /// Two relations under one name.
+    pub const DUPLICATE_ALIAS: Self = Self("42712");
+    /// A name or a place that means no column where it stands.
+    pub const INVALID_COLUMN_REFERENCE: Self = Self("42P10");
+    /// A function of another kind than its use needs.
+    pub const WRONG_OBJECT_TYPE: Self = Self("42809");
+    /// A statement nested too deeply, or of too many operations.
+    pub const STATEMENT_TOO_COMPLEX: Self = Self("54001");
     /// Types that do not go together.
     pub const DATATYPE_MISMATCH: Self = Self("42804");
     /// A column that must be grouped or aggregated.
@@ -82,6 +90,8 @@ pub struct SqlError {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// Where in the text of the statement: line and column, counted from 1.
+    pub position: Option<(u32, u32)>,
 }
 
 /// The result of anything a statement does.
@@ -90,12 +100,18 @@ pub type SqlResult<T> = Result<T, SqlError>;
 impl SqlError {
     /// An error of a class.
     pub fn new(state: SqlState, message: impl Into<String>) -> Self {
-        Self { state, message: message.into(), hint: None }
+        Self { state, message: message.into(), hint: None, position: None }
     }
 
     /// The same error with advice.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error with its place in the text of the statement, counted from 1.
+    pub fn at(mut self, line: u32, column: u32) -> Self {
+        self.position = Some((line, column));
         self
     }
 

@@ -98,16 +98,10 @@ impl Compiler<'_> {
             ExprKind::Substring { operand, start, length } => {
                 text::substring(self.compile(operand)?, *start, *length, data_type)?
             }
-            ExprKind::Call { function, .. } => {
-                return Err(SqlError::internal(format!(
-                    "{} cannot be called yet",
-                    function.name()
-                )));
-            }
-            ExprKind::Function { function, arguments } => {
+            ExprKind::Call { function, arguments } => {
                 let arguments =
                     arguments.iter().map(|it| self.compile(it)).collect::<SqlResult<_>>()?;
-                function::function(function.clone(), arguments, data_type)
+                function::function(*function, arguments, data_type)
             }
         };
         // The plan's word on a type holds, down to the scale of a decimal.
@@ -138,6 +132,9 @@ impl Compiler<'_> {
         }
         let (left, right) = (self.compile(left)?, self.compile(right)?);
         match operator {
+            Add | Subtract if has_dates(&left, &right) => {
+                date::days(operator, left, right, data_type)
+            }
             Add | Subtract | Multiply | Divide | Modulo => {
                 arithmetic::arithmetic(operator, left, right, data_type)
             }
@@ -186,6 +183,10 @@ impl Compiler<'_> {
             UnaryOperator::IsNotFalse => logic::is_truth(self.condition(operand)?, false, true),
         })
     }
+}
+
+fn has_dates(left: &Node, right: &Node) -> bool {
+    left.shape.data_type == DataType::Date || right.shape.data_type == DataType::Date
 }
 
 /// A constant of a type; a value of another kind or scale is converted.

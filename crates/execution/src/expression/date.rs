@@ -1,9 +1,10 @@
-//! EXTRACT of a field of a date or timestamp.
+//! Dates: EXTRACT of a field, and sums and differences with numbers of days.
 
-use plan::DateField;
+use plan::{BinaryOperator, DateField};
 use types::value::civil_from_days;
-use types::{DataType, SqlError, SqlResult};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
+use super::arithmetic::arithmetic;
 use super::cast::cast;
 use super::integers::bounds_of;
 use super::kernels::{Lanes, map2};
@@ -58,6 +59,43 @@ pub(super) fn extract(field: DateField, operand: Node, data_type: DataType) -> S
         nullable: facts.nullable,
     };
     cast(Node::new(shape, facts, Extract { field, operand, timestamp, table }), data_type)
+}
+
+/// A date plus or minus a number of days (`data_type` is DATE), or the days between two dates.
+pub(super) fn days(
+    operator: BinaryOperator,
+    left: Node,
+    right: Node,
+    data_type: DataType,
+) -> SqlResult<Node> {
+    let count = |it: Node| match it.shape.data_type {
+        DataType::Date => it.relabelled(DataType::Integer),
+        _ => it,
+    };
+    let days = arithmetic(operator, count(left), count(right), DataType::BigInt)?;
+    let days = cast(days, DataType::Integer)?.relabelled(data_type);
+    if !days.facts.fallible {
+        return Ok(days);
+    }
+    let (shape, facts) = (days.shape.clone(), days.facts.clone());
+    Ok(Node::new(shape, facts, Days(days)))
+}
+
+/// Days whose overflow is that of a date.
+#[derive(Debug)]
+struct Days(Node);
+
+impl Kernel for Days {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let days = self.0.evaluate(batch);
+        let days = days.map_err(|it| match it.state {
+            SqlState::NUMERIC_OUT_OF_RANGE => {
+                SqlError::new(SqlState::DATETIME_OVERFLOW, "date out of range")
+            }
+            _ => it,
+        })?;
+        Ok((*days).clone())
+    }
 }
 
 /// A field of a day counted from 1970-01-01.

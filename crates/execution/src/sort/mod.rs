@@ -2,6 +2,7 @@
 //! cut by separators, are merged in parallel. With a limit each worker keeps only the rows that can still be in it.
 
 mod cutoff;
+mod group_limit;
 mod key;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use types::SqlResult;
 use crate::{BATCH_ROWS, Batch, Layout, PerSlot, Rows, Sink, State, Team, Vector, WorkContext};
 
 pub use cutoff::Cutoff;
+pub use group_limit::GroupLimitSink;
 pub use key::CompiledSortKey;
 
 use key::{BytesKey, KeyEncoder, RowKey};

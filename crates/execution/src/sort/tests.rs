@@ -185,3 +185,52 @@ fn texts_whose_heads_are_equal_are_told_apart_by_the_rest() {
         }
     }
 }
+
+/// Rows sorted by a first column that makes groups and a second one: a range of each group stays.
+#[test]
+fn some_rows_of_each_group_stay() {
+    for seed in 0..60 {
+        let mut prng = Prng::new(seed);
+        let pick = |from: &[u64], prng: &mut Prng| from[prng.below(from.len() as u64) as usize];
+        let rows = pick(&[0, 1, 30, 5000, 40_000], &mut prng) as usize;
+        let groups = pick(&[1, 3, 900, 1 << 30], &mut prng);
+        let nullable = prng.below(2) == 0;
+        let kind = KINDS[prng.below(10) as usize];
+        let samples = vec![kind.sample(rows, groups, nullable, &mut prng), numbers(rows)];
+        let (offset, limit) = (pick(&[0, 0, 1, 700], &mut prng), pick(&[0, 1, 2, 6000], &mut prng));
+        let limit = (prng.below(4) > 0).then_some(limit);
+        let (layout, batches) = batches(&samples, rows, 1 + rows / 13);
+        let key = |column: usize| CompiledSortKey {
+            key: Compiled::new(
+                &Expr::column(column, layout[column].data_type),
+                &layout,
+                &no_scalar,
+            )
+            .unwrap(),
+            descending: false,
+            nulls_first: false,
+        };
+        let sorted = SortSink::new(vec![key(0), key(1)], layout.clone(), 0, None, 3);
+        let sink = GroupLimitSink::new(sorted, vec![key(0)], offset, limit);
+        for (number, batch) in batches.iter().enumerate() {
+            sink.consume(batch.clone(), &context(number % 3)).unwrap();
+        }
+        let State::Rows(found) = sink.finish(&Serial(3)).unwrap() else { panic!("no rows") };
+        let mut found: Vec<i64> = rows_of(&found.layout, &found.batches)
+            .into_iter()
+            .map(|it| if let Value::Integer(row) = it[1] { row } else { panic!("no number") })
+            .collect();
+        let mut seen = std::collections::HashMap::new();
+        let mut expected = Vec::new();
+        for (row, value) in samples[0].values.iter().enumerate() {
+            let before = seen.entry(token(value)).or_insert(0u64);
+            let end = limit.map_or(u64::MAX, |it| offset + it);
+            if (offset..end).contains(before) {
+                expected.push(row as i64);
+            }
+            *before += 1;
+        }
+        found.sort_unstable();
+        assert_eq!(found, expected, "seed {seed}: {kind:?}, {offset} and {limit:?} of {rows}");
+    }
+}

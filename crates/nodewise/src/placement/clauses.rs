@@ -1,9 +1,9 @@
 //! From clauses as they are written to nodes, parts and values of this machine and table.
 
-use hardware::{NodeId, Topology};
-use planner::{
+use binder::{
     DesignClause, NodeDemand, NodeRange, NodeWay, ParsedQuery, PartitionClause, Statement,
 };
+use hardware::{NodeId, Topology};
 use storage::{ColumnSchema, Partitioning, PlaceTarget, Placement, TableDesign};
 use types::{ColumnId, SqlError, SqlResult, SqlState, Value};
 
@@ -108,7 +108,7 @@ impl Session {
     }
 
     fn parsed_query(&self, sql: &str) -> SqlResult<ParsedQuery> {
-        match self.database.planner.parse(sql)?.pop() {
+        match binder::parse::parse(sql)?.pop() {
             Some(Statement::Query { query }) => Ok(query),
             _ => Err(SqlError::internal("values are no query")),
         }

@@ -7,7 +7,7 @@
 mod clauses;
 mod procedures;
 
-use planner::{NodeClause, NodeDemand, NodeWay, PlacedItem, TableChange};
+use binder::{NodeClause, NodeDemand, NodeWay, PlacedItem, TableChange};
 use stdx::sync::Arc;
 use storage::{BuildContext, Partitioning, PlaceTarget, Placement, Table, TableDesign};
 use types::{ColumnId, SqlError, SqlResult, SqlState};

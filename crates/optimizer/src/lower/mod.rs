@@ -9,10 +9,12 @@ mod groupjoin;
 mod sharing;
 mod stream;
 
-use plan::{Expr, ExprKind, OutputColumn, Pipeline, PipelineId, Plan, Sink, Source};
+use std::collections::HashMap;
+
+use plan::{Expr, ExprKind, Operator, OutputColumn, Pipeline, PipelineId, Plan, Sink, Source};
 use types::{SqlError, SqlResult};
 
-use plan::relation::{Attr, AttrSet, Attribute, Query, Rel};
+use plan::relation::{Attr, AttrSet, Attribute, Part, Query, Rel};
 use stream::Stream;
 
 /// A hash table of which every row of the result has a partner: scans may drop rows without one.
@@ -31,7 +33,9 @@ pub(crate) struct Lowering<'a> {
     attributes: &'a [Attribute],
     pipelines: Vec<Pipeline>,
     /// The pipelines of the scalar subqueries.
-    scalars: Vec<PipelineId>,
+    scalars: HashMap<usize, PipelineId>,
+    /// The pipelines of the shared relations, and the attribute of each column.
+    shared_rows: HashMap<usize, (PipelineId, Vec<Attr>)>,
     /// Groups computed so far that nothing reduced.
     shared: Vec<sharing::Shared>,
     /// The groupings with keys, for totals that they can give.
@@ -45,32 +49,26 @@ pub(crate) struct Lowering<'a> {
 /// Cuts a query into pipelines.
 pub fn lower(query: &Query) -> SqlResult<Plan> {
     let mut tables = Vec::new();
-    query.scalars.iter().map(|it| &it.rel).chain([&query.root]).for_each(|it| {
-        tables_in(it, &mut tables);
-    });
+    let rels: Vec<&Rel> =
+        query.parts().into_iter().map(|it| query.part(it)).chain([&query.root]).collect();
+    rels.iter().for_each(|it| tables_in(it, &mut tables));
     let count = tables.len();
     tables.sort_unstable();
     tables.dedup();
     let mut this = Lowering {
         attributes: &query.attributes,
         pipelines: Vec::new(),
-        scalars: Vec::new(),
+        scalars: HashMap::new(),
+        shared_rows: HashMap::new(),
         shared: Vec::new(),
         groupings: Vec::new(),
         marked: Vec::new(),
         repeats: tables.len() < count,
     };
     if this.repeats {
-        let rels = query.scalars.iter().map(|it| &it.rel).chain([&query.root]);
-        rels.for_each(|it| sharing::groupings(it, &mut this.groupings));
+        rels.into_iter().for_each(|it| sharing::groupings(it, &mut this.groupings));
     }
-    for scalar in &query.scalars {
-        let required: AttrSet = [scalar.attr].into_iter().collect();
-        let mut stream = this.stream(&scalar.rel, &required, &[])?;
-        stream.shape(&[scalar.attr], this.attributes)?;
-        let id = this.finish(stream, Sink::Materialize { offset: 0, limit: None });
-        this.scalars.push(id);
-    }
+    this.parts(query)?;
     let attrs: Vec<Attr> = query.output.iter().map(|it| it.1).collect();
     let required: AttrSet = attrs.iter().copied().collect();
     let mut stream = this.stream(&query.root, &required, &[])?;
@@ -93,6 +91,20 @@ fn tables_in(rel: &Rel, tables: &mut Vec<u32>) {
             tables.push(scan.table.id.0);
         }
     });
+}
+
+/// The attributes of a shared relation that its readers use.
+fn readers_of(query: &Query, shared: usize) -> AttrSet {
+    let mut read = AttrSet::default();
+    for rel in query.parts().into_iter().map(|it| query.part(it)).chain([&query.root]) {
+        rel.visit(&mut |it| match it {
+            Rel::Shared { id, output, .. } if *id == shared => {
+                output.iter().for_each(|it| read.insert(it.1));
+            }
+            _ => {}
+        });
+    }
+    read
 }
 
 impl Lowering<'_> {
@@ -127,7 +139,12 @@ impl Lowering<'_> {
                     .with_hint("rewrite the subquery as a join")
                 })?;
             }
-            ExprKind::Scalar(scalar) => *scalar = self.scalars[scalar.index()],
+            ExprKind::Scalar(scalar) => {
+                let id = self.scalars.get(&scalar.index());
+                *scalar = *id.ok_or_else(|| {
+                    SqlError::internal("a scalar subquery is used before it is computed")
+                })?;
+            }
             _ => {}
         }
         expr.children_mut().into_iter().try_for_each(|it| self.place_in(it, place))
@@ -153,15 +170,18 @@ impl Lowering<'_> {
             Rel::Aggregate { input, keys, aggregates, rows } => {
                 self.aggregate(input, keys, aggregates, *rows, required, reducers)
             }
-            Rel::Sort { partition, .. } if !partition.is_empty() => {
-                Err(SqlError::unsupported("a limit for each group cannot run yet"))
-            }
-            Rel::Sort { input, keys, offset, limit, .. } => {
+            Rel::Sort { input, partition, keys, offset, limit } => {
                 let mut below = required.clone();
+                partition.iter().for_each(|it| below.insert(*it));
                 keys.iter().for_each(|it| below.add_expr(&it.expr));
                 let passed = if limit.is_none() && *offset == 0 { reducers } else { &[] };
                 let mut stream = self.stream(input, &below, passed)?;
-                let mut placed = Vec::with_capacity(keys.len());
+                let mut placed = Vec::with_capacity(partition.len() + keys.len());
+                for attr in partition {
+                    let column = Expr::column(*attr, self.attributes[*attr].data_type);
+                    let expr = self.place(&column, &stream)?;
+                    placed.push(plan::SortKey { expr, descending: false, nulls_first: false });
+                }
                 for key in keys {
                     let expr = self.place(&key.expr, &stream)?;
                     placed.push(plan::SortKey { expr, ..*key });
@@ -169,7 +189,8 @@ impl Lowering<'_> {
                 // What the order does not need is fetched for the rows that are wanted alone.
                 let later =
                     limit.and_then(|_| stream.fetch_later(placed.iter().map(|it| &it.expr)));
-                let sink = Sink::Sort { keys: placed, offset: *offset, limit: *limit };
+                let partition = partition.len();
+                let sink = Sink::Sort { keys: placed, partition, offset: *offset, limit: *limit };
                 let mut sorted = self.read_back(stream, sink, rel.rows());
                 if let Some((fetch, attrs)) = later {
                     sorted.operators.push(fetch);
@@ -184,11 +205,74 @@ impl Lowering<'_> {
             }
             Rel::Union { inputs, output } => self.union(inputs, output, required),
             Rel::Values { output, rows } => self.values(output, rows),
-            Rel::Repeat { .. } | Rel::Shared { .. } => {
-                Err(SqlError::unsupported("rows that are read several times cannot run yet"))
+            Rel::Repeat { input, count } => {
+                let mut below = required.clone();
+                below.insert(*count);
+                let mut stream = self.stream(input, &below, reducers)?;
+                let place = stream
+                    .position(*count)
+                    .ok_or_else(|| SqlError::internal("the count of a row is lost on the way"))?;
+                stream.operators.push(Operator::Repeat(place));
+                Ok(stream)
             }
+            Rel::Shared { id, output, rows } => self.read_shared(*id, output, *rows, required),
             Rel::Apply(_) => Err(SqlError::internal("a dependent join was left in the query")),
         }
+    }
+
+    /// The rows of a shared relation, computed before.
+    fn read_shared(
+        &self,
+        id: usize,
+        output: &[(Attr, Attr)],
+        rows: f64,
+        required: &AttrSet,
+    ) -> SqlResult<Stream> {
+        let state = self
+            .shared_rows
+            .get(&id)
+            .ok_or_else(|| SqlError::internal("a shared relation is read before it is computed"))?;
+        let mut stream = Stream::new(Source::Read(vec![state.0]), state.1.clone(), rows);
+        let wanted: Vec<(Attr, Attr)> =
+            output.iter().copied().filter(|it| required.contains(it.0)).collect();
+        let there: Vec<Attr> = wanted.iter().map(|it| it.1).collect();
+        stream.shape(&there, self.attributes)?;
+        stream.layout = wanted.into_iter().map(|it| it.0).collect();
+        Ok(stream)
+    }
+
+    /// Computes the shared relations and the scalar subqueries that the query uses, each after what it uses.
+    fn parts(&mut self, query: &Query) -> SqlResult<()> {
+        for part in query.parts() {
+            let attrs: Vec<Attr> = match part {
+                Part::Scalar(it) => vec![query.scalars[it].attr],
+                Part::Shared(it) => query.shared[it].attrs().iter().collect(),
+            };
+            let rel = query.part(part);
+            let wanted = match part {
+                Part::Scalar(_) => attrs,
+                Part::Shared(it) => {
+                    let read = readers_of(query, it);
+                    attrs.into_iter().filter(|it| read.contains(*it)).collect()
+                }
+            };
+            let mut stream = self.stream(rel, &wanted.iter().copied().collect(), &[])?;
+            if let (Part::Shared(it), Some(state)) = (part, stream.state(&wanted)) {
+                self.shared_rows.insert(it, (state, stream.layout));
+                continue;
+            }
+            stream.shape(&wanted, self.attributes)?;
+            let id = self.finish(stream, Sink::Materialize { offset: 0, limit: None });
+            match part {
+                Part::Scalar(it) => {
+                    self.scalars.insert(it, id);
+                }
+                Part::Shared(it) => {
+                    self.shared_rows.insert(it, (id, wanted));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Ends a stream in a state with the same layout and reads it again.

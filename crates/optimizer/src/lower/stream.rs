@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plan::{Expr, ExprKind, Fetch, Operator, Source};
+use plan::{Expr, ExprKind, Fetch, Operator, PipelineId, Source};
 use types::{SqlError, SqlResult};
 
 use super::Reducer;
@@ -45,6 +45,17 @@ impl Stream {
             wanted = self.aliases.iter().find(|it| it.0 == wanted)?.1;
         }
         None
+    }
+
+    /// The state that it reads as it is, when that holds these attributes: nothing is left to compute.
+    pub fn state(&self, wanted: &[Attr]) -> Option<PipelineId> {
+        match &self.source {
+            Source::Read(states) if self.operators.is_empty() => match states[..] {
+                [state] if wanted.iter().all(|it| self.layout.contains(it)) => Some(state),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Brings the layout to exactly these attributes.

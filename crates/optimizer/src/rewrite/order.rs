@@ -274,6 +274,22 @@ pub fn split_keys(join: &mut JoinRel, left: &AttrSet, right: &AttrSet) {
     }
 }
 
+/// What is known of a class of equal expressions, by vertex.
+fn class_of(class: Vec<Expr>, vertices: &[Vertex], mask_of: &dyn Fn(&Expr) -> u64) -> Class {
+    let mut of: Vec<Option<(Expr, f64)>> = vec![None; vertices.len()];
+    let (mut mask, mut domain) = (0, 1.0);
+    for expr in class {
+        let place = mask_of(&expr).trailing_zeros() as usize;
+        if of[place].is_none() {
+            mask |= 1 << place;
+            let distinct = estimate::distinct_of(&vertices[place].rel, &expr);
+            domain = f64::max(domain, estimate::domain_of(&vertices[place].rel, &expr));
+            of[place] = Some((expr, distinct));
+        }
+    }
+    Class { of, mask, domain }
+}
+
 impl Orderer {
     fn prepare(graph: Graph, attributes: &mut Vec<Attribute>) -> Self {
         let vertices = &graph.vertices;
@@ -293,21 +309,8 @@ impl Orderer {
                 .map(|it| estimate::distinct_of(&it.rel, expr))
                 .fold(1.0, f64::max)
         };
-        let mut made = Vec::new();
-        for class in classes(graph.predicates.iter().map(|it| &it.expr), &inner) {
-            let mut of: Vec<Option<(Expr, f64)>> = vec![None; vertices.len()];
-            let (mut mask, mut domain) = (0, 1.0);
-            for expr in class {
-                let place = mask_of(&expr).trailing_zeros() as usize;
-                if of[place].is_none() {
-                    mask |= 1 << place;
-                    let distinct = estimate::distinct_of(&vertices[place].rel, &expr);
-                    domain = f64::max(domain, estimate::domain_of(&vertices[place].rel, &expr));
-                    of[place] = Some((expr, distinct));
-                }
-            }
-            made.push(Class { of, mask, domain });
-        }
+        let made = classes(graph.predicates.iter().map(|it| &it.expr), &inner);
+        let made = made.into_iter().map(|it| class_of(it, vertices, &mask_of)).collect();
         let (mut equalities, mut others) = (Vec::new(), Vec::new());
         for Conjunct { expr: predicate, mask, sides } in &graph.predicates {
             if column_equality(predicate, &inner).is_some() {

@@ -18,6 +18,7 @@ mod null_safe;
 mod nullable;
 mod plain;
 mod prepare;
+mod prune;
 mod pull;
 mod push;
 mod single;
@@ -58,6 +59,7 @@ pub fn unnest(query: &mut Query) -> SqlResult<()> {
     this.expand_null_safe(&mut query.root);
     let Unnesting { attributes, scalars, shared } = this;
     (query.attributes, query.scalars, query.shared) = (attributes, scalars, shared);
+    prune::prune(query);
     Ok(())
 }
 

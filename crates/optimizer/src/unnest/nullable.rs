@@ -28,8 +28,7 @@ pub(super) fn may_be_null(expr: &Expr, of: &dyn Fn(Attr) -> bool) -> bool {
         | ExprKind::Scalar(_)
         | ExprKind::Cast(_)
         | ExprKind::Substring { .. }
-        | ExprKind::Call { .. }
-        | ExprKind::Function { .. } => true,
+        | ExprKind::Call { .. } => true,
     }
 }
 

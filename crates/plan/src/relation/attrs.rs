@@ -67,6 +67,13 @@ impl AttrSet {
         set
     }
 
+    /// The attributes of several expressions.
+    pub fn of_all(exprs: &[&Expr]) -> Self {
+        let mut set = Self::default();
+        exprs.iter().for_each(|it| set.add_expr(it));
+        set
+    }
+
     /// Adds the attributes of an expression.
     pub fn add_expr(&mut self, expr: &Expr) {
         if let ExprKind::Column(attr) = expr.kind {

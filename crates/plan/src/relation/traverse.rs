@@ -8,6 +8,17 @@ use types::SqlResult;
 use super::{Apply, Attr, AttrSet, Attribute, Query, Rel};
 use crate::Expr;
 
+impl Apply {
+    /// The attribute that it makes.
+    pub fn made(&self) -> Option<Attr> {
+        match self {
+            Self::Any { mark, .. } => Some(*mark),
+            Self::Scalar { value, .. } => Some(*value),
+            Self::Join { .. } => None,
+        }
+    }
+}
+
 impl Rel {
     /// The relations directly below, from left to right.
     pub fn inputs(&self) -> Vec<&Rel> {
@@ -106,6 +117,12 @@ impl Rel {
     /// Calls `body` for every expression in it and below, subexpressions not included.
     pub fn visit_expressions<'a>(&'a self, body: &mut dyn FnMut(&'a Expr)) {
         self.visit(&mut |it| it.expressions().into_iter().for_each(&mut *body));
+    }
+
+    /// Whether something holds for every expression in it and below, subexpressions not included.
+    pub fn all_expressions(&self, holds: &mut dyn FnMut(&Expr) -> bool) -> bool {
+        self.expressions().into_iter().all(&mut *holds)
+            && self.inputs().into_iter().all(|it| it.all_expressions(holds))
     }
 
     /// Calls `body` for it and every relation below, to change them, from the top down.

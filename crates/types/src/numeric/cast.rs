@@ -173,7 +173,10 @@ mod tests {
     fn casts_cut_texts_and_assignment_does_not() {
         let (char3, varchar3, t) = (DataType::Char(3), DataType::Varchar(3), DataType::Text);
         assert_eq!(cast(&text("abcdef"), t, varchar3), Ok(text("abc")));
-        assert_eq!(cast(&text("äöüß"), t, varchar3), Ok(text("äöü")));
+        assert_eq!(
+            cast(&text("\u{e4}\u{f6}\u{fc}\u{df}"), t, varchar3),
+            Ok(text("\u{e4}\u{f6}\u{fc}"))
+        );
         assert_eq!(cast(&text("a "), t, char3), Ok(text("a")));
         assert_eq!(cast(&text("a  b"), t, char3), Ok(text("a")));
         assert_eq!(cast(&Value::Integer(12345), DataType::Integer, varchar3), Ok(text("123")));

@@ -73,10 +73,7 @@ pub(super) fn value_of(expr: &Expr, row: &[Value]) -> Outcome {
             }
             _ => Ok(Value::Null),
         },
-        ExprKind::Parameter(_)
-        | ExprKind::Scalar(_)
-        | ExprKind::Call { .. }
-        | ExprKind::Function { .. } => Err(UNKNOWN),
+        ExprKind::Parameter(_) | ExprKind::Scalar(_) | ExprKind::Call { .. } => Err(UNKNOWN),
     }
 }
 

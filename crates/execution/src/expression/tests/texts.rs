@@ -1,8 +1,8 @@
 //! Text in all its representations, and functions over Arrow.
 
-use arrow_array::{Array, ArrayRef, StringArray, cast::AsArray};
-use plan::{ArrowFunction, BinaryOperator, Expr, ExprKind};
-use types::{DataType, SqlResult, Value};
+use arrow_array::{Array, cast::AsArray};
+use plan::{BinaryOperator, Expr, ExprKind, Function};
+use types::{DataType, Value};
 
 use super::columns::{coded, column, repeated};
 use super::*;
@@ -206,27 +206,10 @@ fn blanks_at_the_end_of_char_do_not_count() {
     assert_eq!(constant(&Expr { kind: list, data_type: BOOLEAN }), Ok(Value::Boolean(true)));
 }
 
-struct Upper;
-
-impl ArrowFunction for Upper {
-    fn name(&self) -> &str {
-        "upper"
-    }
-    fn is_immutable(&self) -> bool {
-        true
-    }
-    fn invoke(&self, arguments: &[ArrayRef], rows: usize) -> SqlResult<ArrayRef> {
-        let texts = arguments[0].as_string::<i32>();
-        assert_eq!(texts.len(), rows);
-        let upper = |it: Option<&str>| it.map(str::to_uppercase);
-        Ok(Arc::new(StringArray::from_iter(texts.iter().map(upper))))
-    }
-}
-
 #[test]
 fn functions_see_text_whatever_holds_it() {
     let upper = |x: Expr| Expr {
-        kind: ExprKind::Function { function: Arc::new(Upper), arguments: vec![x] },
+        kind: ExprKind::Call { function: Function::Upper, arguments: vec![x] },
         data_type: TEXT,
     };
     let expected: Vec<Value> = (WORDS.iter())

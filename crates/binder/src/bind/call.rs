@@ -1,0 +1,198 @@
+//! Calls of functions.
+
+use plan::build::unary;
+use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::Binder;
+use super::coercion::fold_cast;
+use super::errors::{at, suggested, unsupported};
+use super::{aggregate, constant};
+use crate::parse::ident;
+
+impl<'a> Binder<'a> {
+    /// A call of a function, aggregates included.
+    pub(super) fn call(
+        &mut self,
+        call: &'a ast::Function,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let name = function_name(&call.name, whole)?;
+        if call.over.is_some() {
+            return Err(unsupported("a window function (OVER)", whole));
+        }
+        if let Some(function) = aggregate::by_name(&name) {
+            return self.aggregate(function, &name, call, whole);
+        }
+        let arguments = plain_arguments(call, whole)?;
+        let bound = arguments.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
+        match functions::lookup(&name) {
+            Some(Function::Coalesce | Function::Nvl) => self.coalesce(bound, whole),
+            Some(Function::Nullif) => self.nullif(bound, whole),
+            Some(function) => self.invoke(function, bound, whole),
+            None => Err(self.no_function(&name, &bound, whole)),
+        }
+    }
+
+    fn no_function(&self, name: &str, arguments: &[Expr], whole: &'a ast::Expr) -> SqlError {
+        if let Some(why) = functions::refusal(name) {
+            return at(SqlError::unsupported(format!("{name} is not supported: {why}")), whole);
+        }
+        let types: Vec<String> =
+            arguments.iter().map(|it| super::coercion::name_of(it.data_type)).collect();
+        let message = format!("function {name}({}) does not exist", types.join(", "));
+        let error = at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole);
+        suggested(error, name, functions::names().chain(aggregate::NAMES.iter().map(|it| it.0)))
+    }
+
+    /// A function of bound arguments, which are converted to the types that it takes.
+    pub(super) fn invoke(
+        &mut self,
+        function: Function,
+        arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let types: Vec<DataType> = arguments.iter().map(|it| it.data_type).collect();
+        let constants: Vec<Option<Value>> =
+            arguments.iter().map(|it| constant(it).cloned()).collect();
+        let signature = functions::resolve_call(function, &types, &constants);
+        let signature = signature.map_err(|it| at(it, whole))?;
+        if let Some((value, data_type)) =
+            functions::statement_constant(function, self.environment.now)
+        {
+            self.is_stable = false;
+            return Ok(Expr::literal(value, data_type));
+        }
+        let mut converted = Vec::with_capacity(arguments.len());
+        for (argument, wanted) in arguments.into_iter().zip(signature.arguments) {
+            converted.push(match argument.data_type {
+                DataType::Null => {
+                    self.coerce_unknown(argument, wanted).map_err(|it| at(it, whole))?
+                }
+                _ => fold_cast(argument, wanted),
+            });
+        }
+        if let Some(kind) = known_kind(function, &converted) {
+            return Ok(Expr { kind, data_type: signature.result });
+        }
+        self.fold_call(function, converted, signature.result)
+    }
+
+    /// A call of converted arguments, made at once where they are constants. A call that fails is left for who needs it.
+    pub(super) fn fold_call(
+        &mut self,
+        function: Function,
+        arguments: Vec<Expr>,
+        data_type: DataType,
+    ) -> SqlResult<Expr> {
+        let values: Option<Vec<(Value, DataType)>> =
+            arguments.iter().map(|it| Some((constant(it)?.clone(), it.data_type))).collect();
+        if let Some(values) = values
+            && functions::volatility(function) == functions::Volatility::Immutable
+            && let Ok(value) = functions::evaluate(function, &values, data_type)
+        {
+            return Ok(Expr::literal(value, data_type));
+        }
+        Ok(Expr { kind: ExprKind::Call { function, arguments }, data_type })
+    }
+
+    /// The first argument that is not NULL.
+    fn coalesce(&mut self, mut arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let data_type = self.unify(&mut arguments, "COALESCE").map_err(|it| at(it, whole))?;
+        let Some(last) = arguments.pop() else {
+            let message = "syntax error: coalesce needs at least one argument";
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
+        };
+        if arguments.is_empty() {
+            return Ok(last);
+        }
+        let mut branches = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let again = self.copy(&argument)?;
+            branches.push((unary(UnaryOperator::IsNotNull, again), argument));
+        }
+        Ok(Expr { kind: ExprKind::Case { branches, otherwise: Some(Box::new(last)) }, data_type })
+    }
+
+    /// NULL where both arguments are equal, else the first.
+    fn nullif(&mut self, arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let [mut left, right] = <[Expr; 2]>::try_from(arguments).map_err(|_| {
+            at(SqlError::new(SqlState::SYNTAX, "syntax error: nullif takes two arguments"), whole)
+        })?;
+        if left.data_type == DataType::Null {
+            let to =
+                if right.data_type == DataType::Null { DataType::Text } else { right.data_type };
+            left = self.coerce_unknown(left, to).map_err(|it| at(it, whole))?;
+        }
+        let data_type = left.data_type;
+        let again = self.copy(&left)?;
+        let same = self.compare(BinaryOperator::Equal, again, right, whole)?;
+        let branches = vec![(same, plan::build::null(data_type))];
+        Ok(Expr { kind: ExprKind::Case { branches, otherwise: Some(Box::new(left)) }, data_type })
+    }
+}
+
+/// The name of a function in lower case, unless quoted; that of the catalog's schema may stand before it.
+fn function_name(name: &ast::ObjectName, whole: &ast::Expr) -> SqlResult<String> {
+    let parts = name.0.iter().map(|it| it.as_ident().map(ident)).collect::<Option<Vec<_>>>();
+    match parts.as_deref() {
+        Some([name]) => Ok(name.clone()),
+        Some([schema, name]) if schema == "pg_catalog" => Ok(name.clone()),
+        _ => {
+            let message = format!("function {name} does not exist");
+            Err(at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole))
+        }
+    }
+}
+
+/// The arguments of a call without anything that aggregates and windows alone have.
+fn plain_arguments<'e>(
+    call: &'e ast::Function,
+    whole: &ast::Expr,
+) -> SqlResult<Vec<&'e ast::Expr>> {
+    if call.filter.is_some() || !call.within_group.is_empty() || call.null_treatment.is_some() {
+        let message = format!("{} is not an aggregate function", call.name);
+        return Err(at(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message), whole));
+    }
+    let list = match &call.args {
+        FunctionArguments::None => return Ok(Vec::new()),
+        FunctionArguments::List(list) => list,
+        FunctionArguments::Subquery(_) => {
+            return Err(unsupported("a subquery as the argument list of a function", whole));
+        }
+    };
+    if list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct) {
+        let message = format!("DISTINCT specified, but {} is not an aggregate function", call.name);
+        return Err(at(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message), whole));
+    }
+    if !list.clauses.is_empty() {
+        return Err(unsupported("a clause after the arguments of a function", whole));
+    }
+    let argument = |it: &'e FunctionArg| match it {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr),
+        _ => Err(unsupported("a named argument, or * as one,", whole)),
+    };
+    list.args.iter().map(argument).collect()
+}
+
+/// Functions that execution has an operation for.
+fn known_kind(function: Function, arguments: &[Expr]) -> Option<ExprKind> {
+    let integer = |expr: &Expr| match constant(expr) {
+        Some(Value::Integer(it)) => Some(*it),
+        _ => None,
+    };
+    match (function, arguments) {
+        (Function::Substring, [operand, start]) => Some(ExprKind::Substring {
+            operand: Box::new(operand.clone()),
+            start: integer(start)?,
+            length: None,
+        }),
+        (Function::Substring, [operand, start, length]) => {
+            let length = integer(length).filter(|it| *it >= 0)?;
+            let operand = Box::new(operand.clone());
+            Some(ExprKind::Substring { operand, start: integer(start)?, length: Some(length) })
+        }
+        _ => None,
+    }
+}

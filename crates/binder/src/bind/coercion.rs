@@ -1,0 +1,134 @@
+//! Types that meet: unknown constants take the type that their surroundings ask for, other values are converted where
+//! PostgreSQL converts them unasked.
+
+use plan::build::cast;
+use plan::{Expr, ExprKind};
+use sqlparser::ast::Spanned;
+use types::numeric::{self, common_type};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::Binder;
+use super::errors::at;
+
+/// A type as PostgreSQL's errors name it.
+pub(super) fn name_of(data_type: DataType) -> String {
+    match data_type {
+        DataType::Null => "unknown".to_owned(),
+        DataType::Decimal { .. } => "numeric".to_owned(),
+        DataType::Timestamp => "timestamp without time zone".to_owned(),
+        DataType::Char(_) => "character".to_owned(),
+        DataType::Varchar(_) => "character varying".to_owned(),
+        other => other.to_string().to_lowercase(),
+    }
+}
+
+/// The type in which values meet, `Null` of unknown constants alone.
+pub(super) fn common(types: impl Iterator<Item = DataType>, what: &str) -> SqlResult<DataType> {
+    let mut known = DataType::Null;
+    for data_type in types {
+        known = common_type(known, data_type).ok_or_else(|| {
+            let message = format!(
+                "{what} types {} and {} cannot be matched",
+                name_of(known),
+                name_of(data_type)
+            );
+            SqlError::new(SqlState::DATATYPE_MISMATCH, message)
+        })?;
+    }
+    Ok(known)
+}
+
+impl Binder<'_> {
+    /// Brings expressions to the type in which they meet, text if nothing is known of any.
+    pub(super) fn unify(&mut self, exprs: &mut [Expr], what: &str) -> SqlResult<DataType> {
+        let data_type = match common(exprs.iter().map(|it| it.data_type), what)? {
+            DataType::Null => DataType::Text,
+            // A constant of unknown type has no limit of length.
+            known if known.is_text() => exprs.iter().fold(known, roomy),
+            known => known,
+        };
+        for expr in exprs {
+            let taken = std::mem::replace(expr, plan::build::null(DataType::Null));
+            *expr = self.converted(taken, data_type)?;
+        }
+        Ok(data_type)
+    }
+
+    /// An expression in a type that it is known to convert to.
+    pub(super) fn converted(&mut self, expr: Expr, to: DataType) -> SqlResult<Expr> {
+        match expr.data_type {
+            DataType::Null => self.coerce_unknown(expr, to),
+            _ => Ok(fold_cast(expr, to)),
+        }
+    }
+
+    /// An expression where a type is needed: converted as PostgreSQL does unasked, else an error.
+    pub(super) fn coerce(
+        &mut self,
+        expr: Expr,
+        to: DataType,
+        node: &impl Spanned,
+    ) -> SqlResult<Expr> {
+        let from = expr.data_type;
+        if from == DataType::Null {
+            return self.coerce_unknown(expr, to).map_err(|it| at(it, node));
+        }
+        if from != to && !numeric::is_implicit(from, to) {
+            let message = format!("{} is expected here, not {}", name_of(to), name_of(from));
+            let error = SqlError::new(SqlState::DATATYPE_MISMATCH, message);
+            return Err(at(error.with_hint("write a CAST"), node));
+        }
+        Ok(fold_cast(expr, to))
+    }
+
+    /// A constant or a parameter of unknown type as a value of a type.
+    pub(super) fn coerce_unknown(&mut self, expr: Expr, to: DataType) -> SqlResult<Expr> {
+        match expr.kind {
+            ExprKind::Literal(Value::Null) => Ok(Expr::literal(Value::Null, to)),
+            ExprKind::Literal(value) => {
+                let value = match to {
+                    // A limit of length is for values that are stored or cast.
+                    DataType::Varchar(_) | DataType::Text => value,
+                    _ => numeric::cast(&value, DataType::Text, to)?,
+                };
+                let to = if to.is_text() && !matches!(to, DataType::Char(_)) {
+                    DataType::Text
+                } else {
+                    to
+                };
+                Ok(Expr::literal(value, to))
+            }
+            ExprKind::Parameter(number) => {
+                if number >= self.parameters.len() {
+                    self.parameters.resize(number + 1, None);
+                }
+                let known = *self.parameters[number].get_or_insert(to);
+                Ok(cast(Expr { kind: ExprKind::Parameter(number), data_type: known }, to))
+            }
+            kind => Ok(cast(Expr { kind, data_type: DataType::Text }, to)),
+        }
+    }
+}
+
+/// A type of text that also holds a constant of unknown type.
+fn roomy(known: DataType, expr: &Expr) -> DataType {
+    match (known, &expr.kind, expr.data_type) {
+        (DataType::Varchar(_), _, DataType::Null) => DataType::Text,
+        (DataType::Char(n), ExprKind::Literal(Value::Text(text)), DataType::Null) => {
+            DataType::Char(n.max(u32::try_from(text.chars().count()).unwrap_or(u32::MAX)))
+        }
+        _ => known,
+    }
+}
+
+/// A conversion, done at once where the operand is a constant. One that fails is left for who needs its value.
+pub(super) fn fold_cast(expr: Expr, to: DataType) -> Expr {
+    if let ExprKind::Literal(value) = &expr.kind
+        && expr.data_type != to
+        && expr.data_type != DataType::Null
+        && let Ok(converted) = numeric::cast(value, expr.data_type, to)
+    {
+        return Expr::literal(converted, to);
+    }
+    cast(expr, to)
+}

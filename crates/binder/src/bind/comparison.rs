@@ -1,0 +1,325 @@
+//! Comparisons: of two values, of rows of values, with lists and with ranges.
+
+use plan::build::{boolean, negated};
+use plan::{BinaryOperator, Expr, ExprKind};
+use sqlparser::ast::{self, Spanned};
+use types::numeric;
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::Binder;
+use super::coercion::{fold_cast, name_of};
+use super::errors::{at, unsupported};
+
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+
+/// The values of `(a, b)` or `ROW(a, b)`.
+pub(super) fn row_of(expr: &ast::Expr) -> Option<&[ast::Expr]> {
+    match expr {
+        ast::Expr::Tuple(parts) => Some(parts),
+        ast::Expr::Nested(inner) => row_of(inner),
+        _ => None,
+    }
+}
+
+/// The error of an operator that there is not for these types.
+pub(super) fn no_operator(
+    sign: &str,
+    left: DataType,
+    right: DataType,
+    node: &impl Spanned,
+) -> SqlError {
+    let message = format!("operator does not exist: {} {sign} {}", name_of(left), name_of(right));
+    let error = SqlError::new(SqlState::UNDEFINED_FUNCTION, message);
+    at(error.with_hint("you might need to write a CAST"), node)
+}
+
+impl<'a> Binder<'a> {
+    pub(super) fn comparison(
+        &mut self,
+        operator: BinaryOperator,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        match (row_of(left), row_of(right)) {
+            (None, None) => {
+                let (left, right) = (self.expr(left)?, self.expr(right)?);
+                self.compare(operator, left, right, whole)
+            }
+            (Some(left), Some(right)) => {
+                let pairs = self.pairs_of(left, right, whole)?;
+                self.compare_rows(operator, &pairs, whole)
+            }
+            _ => Err(unsupported("the comparison of a row with a single value", whole)),
+        }
+    }
+
+    fn pairs_of(
+        &mut self,
+        left: &'a [ast::Expr],
+        right: &'a [ast::Expr],
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Vec<(Expr, Expr)>> {
+        if left.len() != right.len() || left.is_empty() {
+            let message = "unequal number of entries in row expressions";
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
+        }
+        left.iter().zip(right).map(|(a, b)| Ok((self.expr(a)?, self.expr(b)?))).collect()
+    }
+
+    /// Rows of values: equal when all are, and in the order of the first that differ.
+    fn compare_rows(
+        &mut self,
+        operator: BinaryOperator,
+        pairs: &[(Expr, Expr)],
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        use BinaryOperator::*;
+        let Some(((left, right), rest)) = pairs.split_first() else {
+            return Err(SqlError::internal("a row without values"));
+        };
+        let (left, right) = (self.copy(left)?, self.copy(right)?);
+        if rest.is_empty() {
+            return self.compare(operator, left, right, whole);
+        }
+        let others = self.compare_rows(operator, rest, whole)?;
+        match operator {
+            Equal => {
+                let first = self.compare(Equal, left, right, whole)?;
+                Ok(Expr::predicate(And, first, others))
+            }
+            NotEqual => {
+                let first = self.compare(NotEqual, left, right, whole)?;
+                Ok(Expr::predicate(Or, first, others))
+            }
+            _ => {
+                // a < b, or a = b and the rest decides.
+                let strict = match operator {
+                    LessEqual => Less,
+                    GreaterEqual => Greater,
+                    other => other,
+                };
+                let (a, b) = (self.copy(&left)?, self.copy(&right)?);
+                let before = self.compare(strict, a, b, whole)?;
+                let same = self.compare(Equal, left, right, whole)?;
+                let decided = Expr::predicate(And, same, others);
+                Ok(Expr::predicate(Or, before, decided))
+            }
+        }
+    }
+
+    /// A comparison of two bound values.
+    pub(super) fn compare(
+        &mut self,
+        operator: BinaryOperator,
+        left: Expr,
+        right: Expr,
+        node: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let (left, right) = self.comparable(operator.sql(), left, right, node)?;
+        Ok(match dates_apart(operator, &left, &right) {
+            Some(simpler) => simpler,
+            None => plan::build::compare(operator, left, right),
+        })
+    }
+
+    /// Two values brought to types that compare.
+    fn comparable(
+        &mut self,
+        sign: &str,
+        left: Expr,
+        right: Expr,
+        node: &'a ast::Expr,
+    ) -> SqlResult<(Expr, Expr)> {
+        let (a, b) = (left.data_type, right.data_type);
+        let Some(meet) = numeric::comparison_type(a, b) else {
+            return Err(no_operator(sign, a, b, node));
+        };
+        let meet = if meet == DataType::Null { DataType::Text } else { meet };
+        let mut side = |it: Expr, other: DataType| match it.data_type {
+            DataType::Null => {
+                // A number beside an integer may have a fraction, and be longer than it.
+                let value = self.coerce_unknown(it, other);
+                value.map_err(|it| at(it, node))
+            }
+            // Exact numbers compare as they are.
+            own if is_exact(own) && is_exact(other) => Ok(it),
+            own if own.is_text() && other.is_text() => Ok(it),
+            DataType::Date if other == DataType::Timestamp => Ok(it),
+            _ => Ok(fold_cast(it, meet)),
+        };
+        let left = side(left, if b == DataType::Null { meet } else { b })?;
+        let right = side(right, if a == DataType::Null { meet } else { a })?;
+        match (left.data_type, right.data_type) {
+            (DataType::Date, DataType::Timestamp) if constant_time(&right).is_none() => {
+                Ok((fold_cast(left, DataType::Timestamp), right))
+            }
+            (DataType::Timestamp, DataType::Date) if constant_time(&left).is_none() => {
+                Ok((left, fold_cast(right, DataType::Timestamp)))
+            }
+            _ => Ok((left, right)),
+        }
+    }
+
+    pub(super) fn distinct_from(
+        &mut self,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+        whole: &'a ast::Expr,
+        same: bool,
+    ) -> SqlResult<Expr> {
+        let operator = match same {
+            true => BinaryOperator::IsNotDistinctFrom,
+            false => BinaryOperator::IsDistinctFrom,
+        };
+        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let (left, right) = self.comparable(operator.sql(), left, right, whole)?;
+        let meet = |it: Expr, other: DataType| match (it.data_type, other) {
+            (DataType::Date, DataType::Timestamp) => fold_cast(it, other),
+            _ => it,
+        };
+        let (a, b) = (left.data_type, right.data_type);
+        Ok(Expr::predicate(operator, meet(left, b), meet(right, a)))
+    }
+
+    pub(super) fn between(
+        &mut self,
+        operand: &'a ast::Expr,
+        negate: bool,
+        low: &'a ast::Expr,
+        high: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let operand = self.expr(operand)?;
+        let (low, high) = (self.expr(low)?, self.expr(high)?);
+        let again = self.copy(&operand)?;
+        let above = self.compare(BinaryOperator::GreaterEqual, operand, low, whole)?;
+        let below = self.compare(BinaryOperator::LessEqual, again, high, whole)?;
+        let both = Expr::predicate(BinaryOperator::And, above, below);
+        Ok(if negate { negated(both) } else { both })
+    }
+
+    /// Membership in a list.
+    pub(super) fn in_list(
+        &mut self,
+        operand: &'a ast::Expr,
+        list: &'a [ast::Expr],
+        negate: bool,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        if list.is_empty() {
+            let message = "syntax error: IN needs at least one value";
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
+        }
+        if let Some(left) = row_of(operand) {
+            let mut any: Option<Expr> = None;
+            for item in list {
+                let Some(right) = row_of(item) else {
+                    return Err(unsupported("the comparison of a row with a single value", item));
+                };
+                let pairs = self.pairs_of(left, right, whole)?;
+                let one = self.compare_rows(BinaryOperator::Equal, &pairs, whole)?;
+                any = Some(match any {
+                    None => one,
+                    Some(any) => Expr::predicate(BinaryOperator::Or, any, one),
+                });
+            }
+            let any = any.ok_or_else(|| SqlError::internal("an empty list"))?;
+            return Ok(if negate { negated(any) } else { any });
+        }
+        let operand = self.expr(operand)?;
+        let items = list.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
+        let any = self.member(operand, items, whole)?;
+        Ok(if negate { negated(any) } else { any })
+    }
+
+    /// Whether a value is one of several: a set where they are constants of its type, else equalities.
+    fn member(&mut self, operand: Expr, items: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let mut operand = operand;
+        if operand.data_type == DataType::Null {
+            let known = items.iter().map(|it| it.data_type).find(|it| *it != DataType::Null);
+            operand = self
+                .coerce_unknown(operand, known.unwrap_or(DataType::Text))
+                .map_err(|it| at(it, whole))?;
+        }
+        let mut equalities = Vec::with_capacity(items.len());
+        let mut values = Vec::new();
+        for item in items {
+            let copy = self.copy(&operand)?;
+            let (left, right) = self.comparable("=", copy, item, whole)?;
+            match in_type(&right, left.data_type) {
+                Some(value) if left == operand => values.push(value),
+                _ => equalities.push(match dates_apart(BinaryOperator::Equal, &left, &right) {
+                    Some(simpler) => simpler,
+                    None => plan::build::compare(BinaryOperator::Equal, left, right),
+                }),
+            }
+        }
+        if !values.is_empty() {
+            let operand = Box::new(operand);
+            let kind = ExprKind::InList { operand, list: values, negated: false };
+            equalities.insert(0, boolean(kind));
+        }
+        let any = plan::relation::combine(BinaryOperator::Or, equalities);
+        any.ok_or_else(|| SqlError::internal("an empty list"))
+    }
+}
+
+fn is_exact(data_type: DataType) -> bool {
+    data_type.is_integer() || matches!(data_type, DataType::Decimal { .. })
+}
+
+/// The value of a constant in the type of what it is compared with, where that type holds it exactly.
+fn in_type(expr: &Expr, data_type: DataType) -> Option<Value> {
+    let ExprKind::Literal(value) = &expr.kind else { return None };
+    let own = expr.data_type;
+    if own == data_type || own.is_text() && data_type.is_text() || value.is_null() {
+        return Some(value.clone());
+    }
+    if !(is_exact(own) && is_exact(data_type)) {
+        return None;
+    }
+    let there = numeric::cast(value, own, data_type).ok()?;
+    let same = numeric::compare((&there, data_type), (value, own)).ok()?;
+    (same == Some(std::cmp::Ordering::Equal)).then_some(there)
+}
+
+fn constant_time(expr: &Expr) -> Option<i64> {
+    match expr.kind {
+        ExprKind::Literal(Value::Timestamp(it)) => Some(it),
+        _ => None,
+    }
+}
+
+/// A date compared with a constant point of time, as a comparison of dates.
+fn dates_apart(operator: BinaryOperator, left: &Expr, right: &Expr) -> Option<Expr> {
+    use BinaryOperator::*;
+    let (date, time, operator) = match (left.data_type, right.data_type) {
+        (DataType::Date, DataType::Timestamp) => (left, constant_time(right)?, operator),
+        (DataType::Timestamp, DataType::Date) => (right, constant_time(left)?, operator.mirrored()),
+        _ => return None,
+    };
+    let day = i32::try_from(time.div_euclid(DAY)).ok();
+    let within = time.rem_euclid(DAY) != 0;
+    let Some(day) = day else {
+        return Some(plan::build::compare(
+            operator,
+            fold_cast(date.clone(), DataType::Timestamp),
+            Expr::literal(Value::Timestamp(time), DataType::Timestamp),
+        ));
+    };
+    // No date is within a day: those before its middle are those up to it.
+    let operator = match operator {
+        Less if within => LessEqual,
+        GreaterEqual if within => Greater,
+        Equal | NotEqual if within => {
+            let whole = fold_cast(date.clone(), DataType::Timestamp);
+            let time = Expr::literal(Value::Timestamp(time), DataType::Timestamp);
+            return Some(plan::build::compare(operator, whole, time));
+        }
+        other => other,
+    };
+    let day = Expr::literal(Value::Date(day), DataType::Date);
+    Some(plan::build::compare(operator, date.clone(), day))
+}

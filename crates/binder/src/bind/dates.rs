@@ -1,0 +1,205 @@
+//! Arithmetic with dates and points of time.
+
+use plan::build::cast;
+use plan::{BinaryOperator, Expr, ExprKind, Function};
+use sqlparser::ast::{self, DateTimeField};
+use types::{DataType, SqlResult, Value};
+
+use super::Binder;
+use super::coercion::fold_cast;
+use super::errors::{at, unsupported};
+use super::interval::{self, Interval};
+
+impl<'a> Binder<'a> {
+    /// A date or point of time plus or minus a constant interval.
+    pub(super) fn with_interval(
+        &mut self,
+        operator: BinaryOperator,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Option<Expr>> {
+        use BinaryOperator::{Add, Subtract};
+        if !matches!(operator, Add | Subtract) {
+            return Ok(None);
+        }
+        let (operand, span) = match (interval::is_interval(left), interval::is_interval(right)) {
+            (false, false) => return Ok(None),
+            (false, true) => (left, right),
+            (true, false) if operator == Add => (right, left),
+            _ => return Err(unsupported("an INTERVAL as a value", whole)),
+        };
+        let Some(span) = interval::of_expression(span)? else {
+            return Err(unsupported("an INTERVAL as a value", whole));
+        };
+        let span = match operator {
+            Subtract => span.times(-1.0),
+            _ => Some(span),
+        };
+        let Some(span) = span else { return Err(unsupported("so long an INTERVAL", whole)) };
+        let operand = self.expr(operand)?;
+        let operand = match operand.data_type {
+            DataType::Date | DataType::Timestamp => operand,
+            DataType::Null => {
+                self.coerce_unknown(operand, DataType::Timestamp).map_err(|it| at(it, whole))?
+            }
+            other => {
+                let sign = operator.sql();
+                let what = super::coercion::name_of(other);
+                return Err(unsupported(&format!("{what} {sign} interval"), whole));
+            }
+        };
+        self.later(operand, span).map(Some)
+    }
+
+    /// A point of time some span after a date or another.
+    fn later(&mut self, operand: Expr, span: Interval) -> SqlResult<Expr> {
+        let whole = |it: i64, of: DataType| Expr::literal(Value::Integer(it), of);
+        let arguments = vec![
+            operand,
+            whole(span.months, DataType::Integer),
+            whole(span.days, DataType::Integer),
+            whole(span.micros, DataType::BigInt),
+        ];
+        self.fold_call(Function::AddInterval, arguments, DataType::Timestamp)
+    }
+
+    /// Dates with numbers of days and with each other.
+    pub(super) fn with_dates(
+        &mut self,
+        operator: BinaryOperator,
+        left: &Expr,
+        right: &Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Option<Expr>> {
+        use BinaryOperator::{Add, Subtract};
+        use DataType::{BigInt, Date, Integer, Null, SmallInt, Timestamp};
+        let result = match (operator, left.data_type, right.data_type) {
+            (Add | Subtract, Date, SmallInt | Integer | BigInt) => Date,
+            (Add, SmallInt | Integer | BigInt, Date) => Date,
+            (Subtract, Date, Date) | (Subtract, Date | Timestamp, Null) => match left.data_type {
+                Date => Integer,
+                _ => return Err(unsupported("the difference of two points of time", whole)),
+            },
+            (Subtract, Timestamp | Date, Timestamp) | (Subtract, Timestamp, Date) => {
+                let hint = "subtract dates, or use extract(epoch FROM ..)";
+                let error = unsupported("the difference of two points of time", whole);
+                return Err(error.with_hint(hint));
+            }
+            (Add | Subtract, Date | Timestamp, _) | (Add, _, Date | Timestamp) => {
+                let (a, b) = (left.data_type, right.data_type);
+                return Err(super::comparison::no_operator(operator.sql(), a, b, whole));
+            }
+            _ => return Ok(None),
+        };
+        let (mut left, mut right) = (left.clone(), right.clone());
+        if right.data_type == Null {
+            right = self.coerce_unknown(right, Date).map_err(|it| at(it, whole))?;
+        }
+        if left.data_type != Date {
+            std::mem::swap(&mut left, &mut right);
+        }
+        if right.data_type.is_integer() {
+            right = fold_cast(right, Integer);
+        }
+        if let (Some(Value::Date(days)), Some(other)) =
+            (super::constant(&left), super::constant(&right))
+        {
+            let folded = match (other, operator) {
+                (Value::Integer(more), Add) => i64::from(*days).checked_add(*more),
+                (Value::Integer(less), _) => i64::from(*days).checked_sub(*less),
+                (Value::Date(other), _) => Some(i64::from(*days) - i64::from(*other)),
+                _ => None,
+            };
+            let value = match result {
+                Date => folded.and_then(|it| i32::try_from(it).ok()).map(Value::Date),
+                _ => folded.map(Value::Integer),
+            };
+            if let Some(value) = value {
+                return Ok(Some(Expr::literal(value, result)));
+            }
+        }
+        let (left, right) = (Box::new(left), Box::new(right));
+        let kind = ExprKind::Binary { operator, left, right };
+        Ok(Some(Expr { kind, data_type: result }))
+    }
+
+    /// EXTRACT: a number, as PostgreSQL has it since version 14.
+    pub(super) fn extract(
+        &mut self,
+        field: &'a DateTimeField,
+        operand: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let bound = self.expr(operand)?;
+        let bound = match bound.data_type {
+            DataType::Null => self.coerce(bound, DataType::Timestamp, operand)?,
+            _ => bound,
+        };
+        let field = field.to_string().to_lowercase().trim_matches('\'').to_owned();
+        let known = match field.as_str() {
+            "year" | "years" => Some(plan::DateField::Year),
+            "quarter" => Some(plan::DateField::Quarter),
+            "month" | "months" => Some(plan::DateField::Month),
+            "day" | "days" => Some(plan::DateField::Day),
+            _ => None,
+        };
+        if let Some(field) = known
+            && matches!(bound.data_type, DataType::Date | DataType::Timestamp)
+        {
+            let kind = ExprKind::Extract { field, operand: Box::new(bound) };
+            return Ok(Expr { kind, data_type: DataType::Decimal { precision: 10, scale: 0 } });
+        }
+        let field = Expr::literal(Value::Text(field.as_str().into()), DataType::Text);
+        self.invoke(Function::Extract, vec![field, bound], whole)
+    }
+
+    /// A conversion that SQL spells as CAST or `::`.
+    pub(super) fn cast(
+        &mut self,
+        try_cast: bool,
+        operand: &'a ast::Expr,
+        data_type: &'a ast::DataType,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        if try_cast {
+            let error = unsupported("TRY_CAST", whole);
+            return Err(
+                error.with_hint("use CAST, which ends the statement when a value does not convert")
+            );
+        }
+        if matches!(data_type, ast::DataType::Interval { .. }) {
+            return Err(unsupported("an INTERVAL as a value", whole));
+        }
+        let to = crate::parse::data_type(data_type).map_err(|it| at(it, whole))?;
+        let bound = self.expr(operand)?;
+        let from = bound.data_type;
+        if from == DataType::Null {
+            return self.cast_unknown(bound, to, whole);
+        }
+        if from != to && !types::numeric::is_castable(from, to) {
+            let message = format!(
+                "cannot cast type {} to {}",
+                super::coercion::name_of(from),
+                super::coercion::name_of(to)
+            );
+            let state = types::SqlState("42846");
+            return Err(at(types::SqlError::new(state, message), whole));
+        }
+        if matches!(bound.kind, ExprKind::Literal(_)) {
+            return Ok(fold_cast(bound, to));
+        }
+        Ok(cast(bound, to))
+    }
+
+    /// A cast of a constant of unknown type, which is read as the type, and then cut to its length.
+    fn cast_unknown(&mut self, bound: Expr, to: DataType, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        match (&bound.kind, to) {
+            (ExprKind::Literal(value), _) if !value.is_null() => {
+                let value = types::numeric::cast(value, DataType::Text, to);
+                Ok(Expr::literal(value.map_err(|it| at(it, whole))?, to))
+            }
+            _ => self.coerce_unknown(bound, to).map_err(|it| at(it, whole)),
+        }
+    }
+}

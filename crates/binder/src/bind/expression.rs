@@ -1,0 +1,366 @@
+//! Expressions: names, and each form of expression to the file that binds it.
+
+use plan::build::{boolean, negated, unary};
+use plan::relation::split_conjunction;
+use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use sqlparser::ast::{self, Ident};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::Binder;
+use super::errors::{Name, ambiguous, at, no_column, suggested, unsupported};
+use super::scope::Meaning;
+use crate::parse::ident;
+
+/// The operators that a plan has as such.
+pub(super) fn operator(it: &ast::BinaryOperator) -> Option<BinaryOperator> {
+    use BinaryOperator::*;
+    use ast::BinaryOperator as Ast;
+    Some(match it {
+        Ast::Plus => Add,
+        Ast::Minus => Subtract,
+        Ast::Multiply => Multiply,
+        Ast::Divide => Divide,
+        Ast::Modulo => Modulo,
+        Ast::Eq => Equal,
+        Ast::NotEq => NotEqual,
+        Ast::Lt => Less,
+        Ast::LtEq => LessEqual,
+        Ast::Gt => Greater,
+        Ast::GtEq => GreaterEqual,
+        Ast::And => And,
+        Ast::Or => Or,
+        _ => return None,
+    })
+}
+
+impl<'a> Binder<'a> {
+    /// Binds an expression.
+    pub(super) fn expr(&mut self, expr: &'a ast::Expr) -> SqlResult<Expr> {
+        self.bound(expr, false)
+    }
+
+    /// Binds a condition of which only TRUE matters.
+    pub(super) fn condition(&mut self, expr: &'a ast::Expr) -> SqlResult<Expr> {
+        let bound = self.bound(expr, true)?;
+        self.boolean(bound, expr)
+    }
+
+    /// An operand that must be a truth value.
+    pub(super) fn boolean(&mut self, bound: Expr, expr: &'a ast::Expr) -> SqlResult<Expr> {
+        if bound.data_type == DataType::Boolean {
+            return Ok(bound);
+        }
+        if bound.data_type == DataType::Null {
+            return self.coerce(bound, DataType::Boolean, expr);
+        }
+        let message = format!(
+            "argument of {} must be type boolean, not type {}",
+            self.level().clause.name(),
+            super::coercion::name_of(bound.data_type)
+        );
+        Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), expr))
+    }
+
+    /// Keeps the rows of the level for which a condition is TRUE. What needs no subquery comes first.
+    pub(super) fn filter(&mut self, condition: &'a ast::Expr) -> SqlResult<()> {
+        let mut conjuncts = Vec::new();
+        split(condition, &mut conjuncts);
+        let (with, without): (Vec<_>, Vec<_>) =
+            conjuncts.into_iter().partition(|it| super::special::has_subquery(it));
+        for conjuncts in [without, with] {
+            let mut predicates = Vec::new();
+            for conjunct in conjuncts {
+                split_conjunction(self.condition(conjunct)?, &mut predicates);
+            }
+            let level = self.level();
+            level.input = level.input.take().filtered(predicates);
+        }
+        Ok(())
+    }
+
+    /// Binds an expression. `null_as_false`: whether NULL and FALSE come to the same for who uses it.
+    fn bound(&mut self, expr: &'a ast::Expr, null_as_false: bool) -> SqlResult<Expr> {
+        use ast::Expr as Ast;
+        self.count(1)?;
+        match expr {
+            Ast::Nested(it) => self.bound(it, null_as_false),
+            Ast::Identifier(name) => self.column(name),
+            Ast::CompoundIdentifier(parts) => self.qualified(parts),
+            Ast::Value(it) => self.literal(&it.value, expr),
+            Ast::TypedString(it) => self.typed_string(it, expr),
+            Ast::UnaryOp { op, expr: operand } => self.unary_operator(*op, operand, expr),
+            Ast::BinaryOp { left, op, right } => {
+                self.binary_operator(left, op, right, expr, null_as_false)
+            }
+            Ast::IsNull(it) => self.null_test(UnaryOperator::IsNull, it),
+            Ast::IsNotNull(it) => self.null_test(UnaryOperator::IsNotNull, it),
+            Ast::IsTrue(it) => self.truth_test(UnaryOperator::IsTrue, it),
+            Ast::IsFalse(it) => self.truth_test(UnaryOperator::IsFalse, it),
+            Ast::IsNotTrue(it) => self.truth_test(UnaryOperator::IsNotTrue, it),
+            Ast::IsNotFalse(it) => self.truth_test(UnaryOperator::IsNotFalse, it),
+            Ast::IsUnknown(it) => self.truth_test(UnaryOperator::IsNull, it),
+            Ast::IsNotUnknown(it) => self.truth_test(UnaryOperator::IsNotNull, it),
+            Ast::IsDistinctFrom(left, right) => self.distinct_from(left, right, expr, false),
+            Ast::IsNotDistinctFrom(left, right) => self.distinct_from(left, right, expr, true),
+            Ast::Between { expr: operand, negated, low, high } => {
+                self.between(operand, *negated, low, high, expr)
+            }
+            Ast::InList { expr: operand, list, negated } => {
+                self.in_list(operand, list, *negated, expr)
+            }
+            Ast::InSubquery { expr, subquery, negated } => {
+                self.in_subquery(expr, subquery, *negated, null_as_false)
+            }
+            Ast::AnyOp { left, compare_op, right, .. } => {
+                self.quantified(left, compare_op, right, false, null_as_false)
+            }
+            Ast::AllOp { left, compare_op, right } => {
+                self.quantified(left, compare_op, right, true, null_as_false)
+            }
+            Ast::Exists { subquery, negated } => self.exists(subquery, *negated),
+            Ast::Subquery(query) => self.scalar_subquery(query),
+            Ast::Like { .. } | Ast::ILike { .. } => self.like(expr),
+            Ast::Case { operand, conditions, else_result, .. } => {
+                self.case(operand.as_deref(), conditions, else_result.as_deref(), expr)
+            }
+            Ast::Cast { kind, expr: operand, data_type, array: false, format: None } => {
+                self.cast(*kind == ast::CastKind::TryCast, operand, data_type, expr)
+            }
+            Ast::Extract { field, expr: operand, .. } => self.extract(field, operand, expr),
+            Ast::Function(call) => self.call(call, expr),
+            Ast::Tuple(_) => Err(unsupported("a row of values here", expr)),
+            Ast::Interval(_) => {
+                let what = "an INTERVAL other than beside + or - and a date or timestamp";
+                Err(unsupported(what, expr))
+            }
+            other => self.special(other),
+        }
+    }
+
+    /// A bare name.
+    fn column(&mut self, name: &'a Ident) -> SqlResult<Expr> {
+        for level in self.levels.iter().rev() {
+            match level.frame.find(name) {
+                Meaning::Column(attr) => return Ok(self.column_expr(attr)),
+                Meaning::Several => return Err(ambiguous(name)),
+                Meaning::Nothing => {}
+            }
+        }
+        let error = no_column(&ident(name), name);
+        let mut names: Vec<&str> = Vec::new();
+        self.levels.iter().for_each(|it| names.extend(it.frame.names().1));
+        Err(suggested(error, &name.value, names.into_iter()))
+    }
+
+    /// `relation.name` or `schema.relation.name`.
+    fn qualified(&mut self, parts: &'a [Ident]) -> SqlResult<Expr> {
+        let (schema, relation, name) = match parts {
+            [relation, name] => (None, relation, name),
+            [schema, relation, name] => (Some(schema), relation, name),
+            _ => {
+                let message = "a name of more than three parts means nothing";
+                return Err(SqlError::new(SqlState::SYNTAX, message));
+            }
+        };
+        for level in self.levels.iter().rev() {
+            match level.frame.find_in(schema, relation, name) {
+                Ok(Meaning::Column(attr)) => return Ok(self.column_expr(attr)),
+                Ok(Meaning::Several) => return Err(ambiguous(name)),
+                Ok(Meaning::Nothing) => {
+                    let error = no_column(&format!("{}.{}", ident(relation), ident(name)), name);
+                    let found = level.frame.relation(schema, relation);
+                    let names = found.into_iter().flat_map(|it| it.columns.iter().map(|it| it.0));
+                    return Err(suggested(error, &name.value, names));
+                }
+                Err(()) => {}
+            }
+        }
+        let message = format!("missing FROM-clause entry for table \"{}\"", ident(relation));
+        let error = at(SqlError::new(SqlState::UNDEFINED_TABLE, message), &Name(relation));
+        let mut names: Vec<&str> = Vec::new();
+        self.levels.iter().for_each(|it| names.extend(it.frame.names().0));
+        Err(suggested(error, &relation.value, names.into_iter()))
+    }
+
+    fn unary_operator(
+        &mut self,
+        operator: ast::UnaryOperator,
+        operand: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        match operator {
+            ast::UnaryOperator::Not => {
+                let bound = self.expr(operand)?;
+                Ok(negated(self.boolean(bound, operand)?))
+            }
+            ast::UnaryOperator::Minus => self.minus(operand, whole),
+            ast::UnaryOperator::Plus => self.plus(operand),
+            other => Err(unsupported(&format!("the operator {other}"), whole)),
+        }
+    }
+
+    fn binary_operator(
+        &mut self,
+        left: &'a ast::Expr,
+        sign: &'a ast::BinaryOperator,
+        right: &'a ast::Expr,
+        whole: &'a ast::Expr,
+        null_as_false: bool,
+    ) -> SqlResult<Expr> {
+        use BinaryOperator::{And, Or};
+        let Some(operator) = operator(sign) else {
+            return self.special_operator(left, sign, right, whole);
+        };
+        if matches!(operator, And | Or) {
+            return self.connective(operator, whole, null_as_false);
+        }
+        if !operator.is_comparison() {
+            return self.arithmetic(operator, left, right, whole);
+        }
+        for side in [left, right] {
+            if matches!(side, ast::Expr::BinaryOp { op, .. } if super::expression::operator(op).is_some_and(BinaryOperator::is_comparison))
+            {
+                let message = format!("syntax error: {sign} follows another comparison");
+                let error = SqlError::new(SqlState::SYNTAX, message);
+                return Err(at(error.with_hint("put one of them into parentheses"), whole));
+            }
+        }
+        self.comparison(operator, left, right, whole)
+    }
+
+    /// A chain of ANDs, or of ORs, from its first operand to its last.
+    fn connective(
+        &mut self,
+        wanted: BinaryOperator,
+        whole: &'a ast::Expr,
+        null_as_false: bool,
+    ) -> SqlResult<Expr> {
+        let mut operands = Vec::new();
+        let mut first = whole;
+        while let ast::Expr::BinaryOp { left, op, right } = first
+            && operator(op) == Some(wanted)
+        {
+            operands.push(&**right);
+            first = left;
+        }
+        operands.push(first);
+        let mut bound = Vec::with_capacity(operands.len());
+        for operand in operands.into_iter().rev() {
+            let it = self.bound(operand, null_as_false)?;
+            bound.push(self.boolean_operand(it, wanted, operand)?);
+        }
+        let combined = bound.into_iter().reduce(|left, right| match wanted {
+            BinaryOperator::Or => plan::build::either(left, right),
+            _ => Expr::predicate(wanted, left, right),
+        });
+        combined.ok_or_else(|| SqlError::internal("a connective without operands"))
+    }
+
+    fn boolean_operand(
+        &mut self,
+        bound: Expr,
+        operator: BinaryOperator,
+        expr: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        match bound.data_type {
+            DataType::Boolean => Ok(bound),
+            DataType::Null => self.coerce(bound, DataType::Boolean, expr),
+            other => {
+                let message = format!(
+                    "argument of {} must be type boolean, not type {}",
+                    operator.sql(),
+                    super::coercion::name_of(other)
+                );
+                Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), expr))
+            }
+        }
+    }
+
+    fn null_test(&mut self, test: UnaryOperator, operand: &'a ast::Expr) -> SqlResult<Expr> {
+        if let Some(parts) = super::comparison::row_of(operand) {
+            // A row is NULL when all of it is, and NOT NULL when none is.
+            let tests = parts.iter().map(|it| self.null_test(test, it));
+            let tests = tests.collect::<SqlResult<Vec<_>>>()?;
+            let all = plan::relation::combine(BinaryOperator::And, tests);
+            return all.ok_or_else(|| SqlError::new(SqlState::SYNTAX, "an empty row"));
+        }
+        let bound = self.expr(operand)?;
+        let bound = match bound.data_type {
+            DataType::Null => self.coerce(bound, DataType::Text, operand)?,
+            _ => bound,
+        };
+        Ok(unary(test, bound))
+    }
+
+    fn truth_test(&mut self, test: UnaryOperator, operand: &'a ast::Expr) -> SqlResult<Expr> {
+        let bound = self.expr(operand)?;
+        match bound.data_type {
+            DataType::Boolean => Ok(unary(test, bound)),
+            DataType::Null => {
+                let bound = self.coerce(bound, DataType::Boolean, operand)?;
+                Ok(unary(test, bound))
+            }
+            other => {
+                let message = format!(
+                    "argument of IS TRUE and the like must be type boolean, not type {}",
+                    super::coercion::name_of(other)
+                );
+                Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), operand))
+            }
+        }
+    }
+
+    /// CASE.
+    fn case(
+        &mut self,
+        operand: Option<&'a ast::Expr>,
+        conditions: &'a [ast::CaseWhen],
+        otherwise: Option<&'a ast::Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let tested = operand.map(|it| self.expr(it)).transpose()?;
+        let mut tests = Vec::with_capacity(conditions.len());
+        let mut results = Vec::with_capacity(conditions.len() + 1);
+        for ast::CaseWhen { condition, result } in conditions {
+            tests.push(match &tested {
+                None => self.condition(condition)?,
+                Some(tested) => {
+                    let tested = self.copy(tested)?;
+                    let value = self.expr(condition)?;
+                    self.compare(BinaryOperator::Equal, tested, value, whole)?
+                }
+            });
+            results.push(self.expr(result)?);
+        }
+        results.push(match otherwise {
+            Some(it) => self.expr(it)?,
+            None => Expr::literal(Value::Null, DataType::Null),
+        });
+        let data_type = self.unify(&mut results, "CASE").map_err(|it| at(it, whole))?;
+        let otherwise = results.pop().map(Box::new);
+        let branches = tests.into_iter().zip(results).collect();
+        Ok(Expr { kind: ExprKind::Case { branches, otherwise }, data_type })
+    }
+}
+
+/// The conjuncts of a condition, from left to right.
+fn split<'e>(condition: &'e ast::Expr, into: &mut Vec<&'e ast::Expr>) {
+    let mut reversed = Vec::new();
+    let mut rest = vec![condition];
+    while let Some(expr) = rest.pop() {
+        match expr {
+            ast::Expr::BinaryOp { left, op: ast::BinaryOperator::And, right } => {
+                rest.push(left);
+                rest.push(right);
+            }
+            ast::Expr::Nested(inner) => rest.push(inner),
+            other => reversed.push(other),
+        }
+    }
+    into.extend(reversed.into_iter().rev());
+}
+
+/// A truth value as a constant.
+pub(super) fn truth(value: Value) -> Expr {
+    boolean(ExprKind::Literal(value))
+}

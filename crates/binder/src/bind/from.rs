@@ -1,0 +1,407 @@
+//! FROM: tables, subqueries, WITH queries and joins.
+//!
+//! What stands left of a lateral subquery is in view for it: while the right side of a join is bound, the level of the
+//! SELECT shows the left side.
+
+use plan::build::compare;
+use plan::relation::{Apply, Attr, JoinRel, Rel, RelJoin, ScanRel};
+use plan::{BinaryOperator, Expr, ExprKind};
+use sqlparser::ast::{
+    self, Ident, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins,
+};
+use types::{SqlError, SqlResult, SqlState};
+
+use super::errors::{Name, at, suggested, unsupported};
+use super::level::{Clause, Level, apply, one_row};
+use super::scope::{Columns, Frame, Meaning, Named, Relation};
+use super::{Answer, Binder, mapped};
+use crate::parse::ident;
+
+/// Rows and the columns in view over them.
+pub(super) type Source = (Rel, Frame);
+
+/// How two sides of a join meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Inner,
+    Left,
+    Right,
+    Full,
+}
+
+impl<'a> Binder<'a> {
+    /// Binds a FROM clause; without one there is one row without columns.
+    pub(super) fn from(&mut self, tables: &'a [TableWithJoins]) -> SqlResult<Source> {
+        let Some((first, others)) = tables.split_first() else {
+            return Ok((one_row(), Frame::default()));
+        };
+        let level = Level::new(Frame::default(), one_row(), Clause::From);
+        let (source, _) = self.in_level(level, |this| {
+            let mut source = this.joined(first)?;
+            for table in others {
+                let (right, left) = this.beside_of(source, |this| this.joined(table))?;
+                source = this.pairs(left, right, Kind::Inner, Vec::new())?;
+            }
+            Ok(source)
+        })?;
+        Ok(source)
+    }
+
+    /// Binds the right side of a join, with the left side in view for what is lateral.
+    fn beside_of(
+        &mut self,
+        (left, frame): Source,
+        bind: impl FnOnce(&mut Self) -> SqlResult<Source>,
+    ) -> SqlResult<(Source, Source)> {
+        let outside = std::mem::take(&mut self.level().frame);
+        self.level().frame = frame;
+        let right = bind(self);
+        let frame = std::mem::replace(&mut self.level().frame, outside);
+        Ok((right?, (left, frame)))
+    }
+
+    /// Binds something that is not lateral: the relations left of it are out of view.
+    fn apart<T>(&mut self, bind: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
+        let frame = std::mem::take(&mut self.level().frame);
+        let bound = bind(self);
+        self.level().frame = frame;
+        bound
+    }
+
+    /// Pairs of two relations, by a dependent join where the right one uses columns of the left one.
+    fn pairs(
+        &self,
+        (left, left_frame): Source,
+        (right, right_frame): Source,
+        kind: Kind,
+        on: Vec<Expr>,
+    ) -> SqlResult<Source> {
+        let frame = left_frame.beside(right_frame);
+        if let Some(name) = frame.repeated_name() {
+            let message = format!("table name \"{name}\" specified more than once");
+            return Err(SqlError::new(SqlState::DUPLICATE_ALIAS, message));
+        }
+        let depends = matches!(right, Rel::Scan(_)).then_some(false);
+        let depends = depends.unwrap_or_else(|| right.free_attrs().intersects(&left.attrs()));
+        let join = match kind {
+            Kind::Inner | Kind::Left if depends => {
+                let outer = kind == Kind::Left;
+                return Ok((apply(left, right, Apply::Join { outer, on }), frame));
+            }
+            _ if depends => {
+                let message = "a lateral subquery cannot stand on the right of RIGHT or FULL JOIN";
+                return Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message));
+            }
+            Kind::Inner => RelJoin::Inner,
+            Kind::Left | Kind::Right => RelJoin::Left,
+            Kind::Full => RelJoin::Full,
+        };
+        let (left, right) = if kind == Kind::Right { (right, left) } else { (left, right) };
+        let join = JoinRel { residual: on, ..JoinRel::new(join, left, right) };
+        Ok((Rel::Join(Box::new(join)), frame))
+    }
+
+    fn joined(&mut self, table: &'a TableWithJoins) -> SqlResult<Source> {
+        let mut source = self.factor(&table.relation)?;
+        for join in &table.joins {
+            source = self.join(source, join)?;
+        }
+        Ok(source)
+    }
+
+    fn join(&mut self, left: Source, join: &'a ast::Join) -> SqlResult<Source> {
+        use JoinOperator as On;
+        let (kind, constraint) = match &join.join_operator {
+            On::Join(it) | On::Inner(it) => (Kind::Inner, it),
+            On::CrossJoin(JoinConstraint::None) => (Kind::Inner, &JoinConstraint::None),
+            On::Left(it) | On::LeftOuter(it) => (Kind::Left, it),
+            On::Right(it) | On::RightOuter(it) => (Kind::Right, it),
+            On::FullOuter(it) => (Kind::Full, it),
+            _ => return Err(unsupported("this kind of join", &join.relation)),
+        };
+        if join.global {
+            return Err(unsupported("GLOBAL JOIN", &join.relation));
+        }
+        let is_cross = matches!(join.join_operator, On::CrossJoin(_));
+        let (right, left) = self.beside_of(left, |this| this.factor(&join.relation))?;
+        match constraint {
+            JoinConstraint::None if is_cross => self.pairs(left, right, kind, Vec::new()),
+            JoinConstraint::None => {
+                let message = "syntax error: a JOIN needs ON, USING or NATURAL";
+                let error = SqlError::new(SqlState::SYNTAX, message);
+                Err(at(error.with_hint("write CROSS JOIN for all pairs"), &join.relation))
+            }
+            JoinConstraint::On(condition) => self.join_on(left, right, kind, condition),
+            JoinConstraint::Using(names) => {
+                let mut columns = Vec::with_capacity(names.len());
+                for name in names {
+                    match &name.0[..] {
+                        [part] if part.as_ident().is_some() => columns.extend(part.as_ident()),
+                        _ => return Err(unsupported("a qualified name in USING", name)),
+                    }
+                }
+                let columns = columns.into_iter().cloned().collect();
+                self.join_using(left, right, kind, columns)
+            }
+            JoinConstraint::Natural => {
+                let (ours, theirs) = (left.1.all(), right.1.all());
+                let mut columns: Vec<Ident> = Vec::new();
+                for column in ours {
+                    let quoted = Ident::with_quote('"', column.name);
+                    if theirs.iter().any(|it| it.name == quoted.value) && !columns.contains(&quoted)
+                    {
+                        columns.push(quoted);
+                    }
+                }
+                self.join_using(left, right, kind, columns)
+            }
+        }
+    }
+
+    fn join_on(
+        &mut self,
+        (left, left_frame): Source,
+        (right, right_frame): Source,
+        kind: Kind,
+        condition: &'a ast::Expr,
+    ) -> SqlResult<Source> {
+        let (left_attrs, right_attrs) = (left.attrs(), right.attrs());
+        let (_, frame) =
+            self.pairs((one_row(), left_frame), (one_row(), right_frame), Kind::Inner, Vec::new())?;
+        // Subqueries of the condition are collected, and then joined where their rows come from.
+        let level = Level::new(frame, one_row(), Clause::On);
+        let (bound, level) = self.in_level(level, |this| this.condition(condition))?;
+        let mut on = Vec::new();
+        plan::relation::split_conjunction(bound, &mut on);
+        let Level { frame, input, .. } = level;
+        let nothing = (one_row(), Frame::default());
+        let has_subqueries = !matches!(input, Rel::Values { .. });
+        let rel = match (has_subqueries, kind) {
+            (false, _) => {
+                let sides = ((left, Frame::default()), (right, Frame::default()));
+                self.pairs(sides.0, sides.1, kind, on)?.0
+            }
+            (true, Kind::Inner) => {
+                let both =
+                    self.pairs((left, nothing.1), (right, Frame::default()), kind, vec![])?;
+                over(both.0, input).filtered(on)
+            }
+            (true, Kind::Left) => {
+                let right = over(right, input).filtered(on);
+                let _ = (left_attrs, right_attrs);
+                apply(left, right, Apply::Join { outer: true, on: Vec::new() })
+            }
+            (true, Kind::Right) => {
+                let left = over(left, input).filtered(on);
+                apply(right, left, Apply::Join { outer: true, on: Vec::new() })
+            }
+            (true, Kind::Full) => {
+                return Err(unsupported("FULL JOIN with a subquery in its condition", condition));
+            }
+        };
+        Ok((rel, frame))
+    }
+
+    fn join_using(
+        &mut self,
+        (mut left, left_frame): Source,
+        (mut right, right_frame): Source,
+        kind: Kind,
+        names: Vec<Ident>,
+    ) -> SqlResult<Source> {
+        let mut on = Vec::with_capacity(names.len());
+        let mut merged: Vec<(Named, [Attr; 2])> = Vec::with_capacity(names.len());
+        let mut made = Vec::new();
+        for name in &names {
+            let ours = using_column(&left_frame, name, "left")?;
+            let theirs = using_column(&right_frame, name, "right")?;
+            let (a, b) = (self.column_expr(ours), self.column_expr(theirs));
+            let mut both = [a, b];
+            self.unify(&mut both, "JOIN/USING")?;
+            let [a, b] = both;
+            on.push(compare(BinaryOperator::Equal, a.clone(), b.clone()));
+            let value = match kind {
+                Kind::Inner | Kind::Left => a,
+                Kind::Right => b,
+                Kind::Full => first_of(a, b),
+            };
+            let data_type = value.data_type;
+            let attr = match plan::relation::bare(&value) {
+                Some(attr) if attr == ours || attr == theirs => attr,
+                _ => {
+                    let attr = self.attribute(data_type, true);
+                    made.push((attr, value));
+                    attr
+                }
+            };
+            merged.push((Named { name: ident(name), attr }, [ours, theirs]));
+        }
+        let take = |it: &mut Rel| std::mem::replace(it, one_row());
+        let sides = ((take(&mut left), left_frame), (take(&mut right), right_frame));
+        let (rel, mut frame) = self.pairs(sides.0, sides.1, kind, on)?;
+        frame.merge(merged);
+        Ok((mapped(rel, made), frame))
+    }
+
+    fn factor(&mut self, factor: &'a TableFactor) -> SqlResult<Source> {
+        match factor {
+            TableFactor::Table {
+                name,
+                alias,
+                args: None,
+                with_hints,
+                version: None,
+                with_ordinality: false,
+                partitions,
+                json_path: None,
+                sample: None,
+                index_hints,
+            } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
+                self.named(name, alias.as_ref())
+            }
+            TableFactor::Table { name, args: Some(_), .. } => {
+                Err(unsupported("a function in FROM", name))
+            }
+            TableFactor::Table { sample: Some(_), name, .. } => {
+                Err(unsupported("TABLESAMPLE", name))
+            }
+            TableFactor::Derived { lateral, subquery, alias, sample: None } => {
+                let answer = match lateral {
+                    true => self.query(subquery)?,
+                    false => self.apart(|this| this.query(subquery))?,
+                };
+                self.derived(answer, alias.as_ref())
+            }
+            TableFactor::NestedJoin { table_with_joins, alias } => {
+                let (rel, frame) = self.joined(table_with_joins)?;
+                match alias {
+                    None => Ok((rel, frame)),
+                    Some(alias) => self.renamed(rel, frame.all(), alias),
+                }
+            }
+            other => Err(unsupported("this in FROM", other)),
+        }
+    }
+
+    /// A table or a WITH query.
+    fn named(&mut self, name: &'a ObjectName, alias: Option<&'a TableAlias>) -> SqlResult<Source> {
+        let parts = name.0.iter().map(|it| it.as_ident()).collect::<Option<Vec<_>>>();
+        let (schema, table) = match parts.as_deref() {
+            Some([table]) => (None, *table),
+            Some([schema, table]) => (Some(ident(schema)), *table),
+            _ => return Err(unsupported("a table name of more than two parts", name)),
+        };
+        // Files are named in single quotes.
+        let is_file = table.quote_style.is_some_and(|it| it == '\'');
+        let key = ident(table);
+        if schema.is_none()
+            && !is_file
+            && let Some(place) = self.find_with(&key)
+        {
+            let answer = self.apart(|this| this.use_with(place))?;
+            let named =
+                TableAlias { explicit: false, name: table.clone(), columns: Vec::new(), at: None };
+            return match alias {
+                Some(alias) => self.derived(answer, Some(alias)),
+                None => self.derived(answer, Some(&named)),
+            };
+        }
+        let (rel, frame) = self.table(schema.as_deref(), &key).map_err(|it| at(it, name))?;
+        match alias {
+            None => Ok((rel, frame)),
+            Some(alias) => self.renamed(rel, frame.all(), alias),
+        }
+    }
+
+    /// A table of the catalog.
+    pub(super) fn table(&mut self, schema: Option<&str>, name: &str) -> SqlResult<Source> {
+        let catalog = self.environment.catalog;
+        let Some(table) = catalog.table(schema, name) else {
+            let shown = match schema {
+                Some(schema) => format!("{schema}.{name}"),
+                None => name.to_owned(),
+            };
+            let message = format!("relation \"{shown}\" does not exist");
+            let error = SqlError::new(SqlState::UNDEFINED_TABLE, message);
+            let names = catalog.table_names();
+            return Err(suggested(error, name, names.iter().map(String::as_str)));
+        };
+        let base = self.attributes.len();
+        for column in &table.columns {
+            self.attribute(column.data_type, column.may_be_null(table.rows));
+        }
+        let rows = table.rows as f64;
+        let relation = Relation {
+            name: Some(name.to_owned()),
+            schema: schema.map(str::to_owned),
+            columns: Columns::Table(table.clone(), base),
+        };
+        let scan = Rel::Scan(ScanRel { table, base, filters: Vec::new(), rows });
+        Ok((scan, Frame::of(relation)))
+    }
+
+    fn derived(&mut self, mut answer: Answer, alias: Option<&TableAlias>) -> SqlResult<Source> {
+        self.decide_types(&mut answer)?;
+        let columns = answer.columns.into_iter();
+        let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();
+        match alias {
+            Some(alias) => self.renamed(answer.rel, columns, alias),
+            None => {
+                let columns = Columns::Made(columns);
+                let relation = Relation { name: None, schema: None, columns };
+                Ok((answer.rel, Frame::of(relation)))
+            }
+        }
+    }
+
+    /// A relation under an alias, perhaps with other names for its first columns.
+    fn renamed(&self, rel: Rel, columns: Vec<Named>, alias: &TableAlias) -> SqlResult<Source> {
+        let columns = columns.into_iter();
+        let mut columns: Vec<_> =
+            columns.map(|it| super::OutputColumn { name: it.name, attr: it.attr }).collect();
+        super::names::rename(&mut columns, alias)?;
+        let columns = columns.into_iter().map(|it| Named { name: it.name, attr: it.attr });
+        let columns = Columns::Made(columns.collect());
+        let relation = Relation { name: Some(ident(&alias.name)), schema: None, columns };
+        Ok((rel, Frame::of(relation)))
+    }
+}
+
+/// The subqueries that were joined to a placeholder of one row, joined to a relation instead.
+fn over(rel: Rel, subqueries: Rel) -> Rel {
+    match subqueries {
+        Rel::Apply(mut it) => {
+            it.left = over(rel, it.left);
+            Rel::Apply(it)
+        }
+        _ => rel,
+    }
+}
+
+fn using_column(frame: &Frame, name: &Ident, side: &str) -> SqlResult<Attr> {
+    match frame.find(name) {
+        Meaning::Column(attr) => Ok(attr),
+        Meaning::Nothing => {
+            let message = format!(
+                "column \"{}\" specified in USING clause does not exist in {side} table",
+                ident(name)
+            );
+            Err(at(SqlError::new(SqlState::UNDEFINED_COLUMN, message), &Name(name)))
+        }
+        Meaning::Several => {
+            let message = format!(
+                "common column name \"{}\" appears more than once in {side} table",
+                name.value
+            );
+            Err(at(SqlError::new(SqlState::AMBIGUOUS_COLUMN, message), &Name(name)))
+        }
+    }
+}
+
+/// The first of two values that is not NULL.
+fn first_of(a: Expr, b: Expr) -> Expr {
+    let data_type = a.data_type;
+    let present = plan::build::unary(plan::UnaryOperator::IsNotNull, a.clone());
+    let kind = ExprKind::Case { branches: vec![(present, a)], otherwise: Some(Box::new(b)) };
+    Expr { kind, data_type }
+}

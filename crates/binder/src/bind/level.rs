@@ -1,0 +1,153 @@
+//! What belongs to one SELECT while it is bound.
+
+use plan::relation::{Apply, ApplyRel, Attr, Rel};
+use plan::{Aggregate, Expr};
+use sqlparser::ast::Spanned;
+use types::{SqlError, SqlResult, SqlState};
+
+use super::Binder;
+use super::errors::at;
+use super::scope::Frame;
+
+/// What belongs to one SELECT while it is bound.
+#[derive(Debug)]
+pub(super) struct Level {
+    /// The columns in view.
+    pub frame: Frame,
+    /// The clause that is being bound.
+    pub clause: Clause,
+    /// The rows of the clause that is being bound: what subqueries in it depend on.
+    pub input: Rel,
+    /// Subqueries of the clauses that stand over groups; they are joined when groups are made.
+    pub pending: Vec<(Rel, Apply)>,
+    /// Aggregates met so far.
+    pub calls: Vec<(Attr, Aggregate)>,
+}
+
+/// The clauses of a query, as far as they differ in what may stand in them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Clause {
+    /// FROM: functions and VALUES in it.
+    From,
+    /// The condition of a join.
+    On,
+    Where,
+    GroupBy,
+    /// The select list.
+    Select,
+    Having,
+    OrderBy,
+    /// The argument or the filter of an aggregate.
+    Aggregate,
+    Limit,
+    Values,
+}
+
+impl Clause {
+    /// Whether it stands over groups, so that aggregates may be in it.
+    pub fn is_over_groups(self) -> bool {
+        matches!(self, Self::Select | Self::Having | Self::OrderBy)
+    }
+
+    /// As an error names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::From => "functions in FROM",
+            Self::On => "JOIN conditions",
+            Self::Where => "WHERE",
+            Self::GroupBy => "GROUP BY",
+            Self::Select => "SELECT",
+            Self::Having => "HAVING",
+            Self::OrderBy => "ORDER BY",
+            Self::Aggregate => "aggregate functions",
+            Self::Limit => "LIMIT",
+            Self::Values => "VALUES",
+        }
+    }
+}
+
+/// The relation of no columns and one row.
+pub(super) fn one_row() -> Rel {
+    Rel::Values { output: Vec::new(), rows: vec![Vec::new()] }
+}
+
+impl Level {
+    /// A level with these columns in view over these rows.
+    pub fn new(frame: Frame, input: Rel, clause: Clause) -> Self {
+        Self { frame, clause, input, pending: Vec::new(), calls: Vec::new() }
+    }
+
+    /// Joins a subquery to the rows of the clause.
+    fn attach(&mut self, right: Rel, kind: Apply) {
+        if self.clause.is_over_groups() {
+            self.pending.push((right, kind));
+        } else {
+            self.input = apply(std::mem::replace(&mut self.input, one_row()), right, kind);
+        }
+    }
+}
+
+/// A dependent join.
+pub(super) fn apply(left: Rel, right: Rel, kind: Apply) -> Rel {
+    Rel::Apply(Box::new(ApplyRel { left, right, kind }))
+}
+
+impl Binder<'_> {
+    /// The innermost level. Expressions are bound inside of one only.
+    pub(super) fn level(&mut self) -> &mut Level {
+        self.levels.last_mut().expect("invariant: an expression is bound inside a level")
+    }
+
+    /// Binds something in a level of its own; gives the level back.
+    pub(super) fn in_level<T>(
+        &mut self,
+        level: Level,
+        bind: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<(T, Level)> {
+        self.levels.push(level);
+        let bound = bind(self);
+        let level = self.levels.pop().expect("invariant: levels are closed in order");
+        Ok((bound?, level))
+    }
+
+    /// Binds something as part of a clause.
+    pub(super) fn in_clause<T>(
+        &mut self,
+        clause: Clause,
+        bind: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let before = std::mem::replace(&mut self.level().clause, clause);
+        let bound = bind(self);
+        self.level().clause = before;
+        bound
+    }
+
+    /// Joins a subquery to the rows of the clause that is being bound.
+    pub(super) fn attach(&mut self, right: Rel, kind: Apply) {
+        self.level().attach(right, kind);
+    }
+
+    /// The level that an aggregate of these arguments belongs to: the innermost whose columns they use.
+    pub(super) fn owner(&self, arguments: &[&Expr]) -> usize {
+        let used = plan::relation::AttrSet::of_all(arguments);
+        let innermost = self.levels.len() - 1;
+        if used.is_empty() {
+            return innermost;
+        }
+        let uses = |level: &Level| used.iter().any(|it| level.frame.contains(it));
+        self.levels.iter().rposition(uses).unwrap_or(innermost)
+    }
+
+    /// An error when aggregates may not stand in the clause of a level.
+    pub(super) fn check_aggregate(&self, level: usize, node: &impl Spanned) -> SqlResult<()> {
+        let clause = self.levels[level].clause;
+        if clause.is_over_groups() {
+            return Ok(());
+        }
+        let message = match clause {
+            Clause::Aggregate => "aggregate function calls cannot be nested".to_owned(),
+            other => format!("aggregate functions are not allowed in {}", other.name()),
+        };
+        Err(at(SqlError::new(SqlState::GROUPING_ERROR, message), node))
+    }
+}

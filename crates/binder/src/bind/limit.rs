@@ -1,0 +1,74 @@
+//! LIMIT, OFFSET and FETCH.
+
+use plan::relation::Rel;
+use sqlparser::ast;
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::errors::{at, unsupported};
+use super::level::{Clause, Level, one_row};
+use super::scope::Frame;
+use super::{Answer, Binder, constant};
+
+impl<'a> Binder<'a> {
+    /// Cuts an answer as LIMIT, OFFSET and FETCH say; right after a sort they are the sort's.
+    pub(super) fn limit(&mut self, answer: &mut Answer, query: &'a ast::Query) -> SqlResult<()> {
+        let (mut limit, mut offset) = (None, 0);
+        match &query.limit_clause {
+            None => {}
+            Some(ast::LimitClause::LimitOffset { limit: most, offset: skipped, limit_by }) => {
+                if !limit_by.is_empty() {
+                    return Err(unsupported("LIMIT .. BY", query));
+                }
+                limit = self.rows_of(most.as_ref(), "LIMIT")?;
+                offset = self.rows_of(skipped.as_ref().map(|it| &it.value), "OFFSET")?.unwrap_or(0);
+            }
+            Some(ast::LimitClause::OffsetCommaLimit { .. }) => {
+                let error = SqlError::new(SqlState::SYNTAX, "LIMIT #,# is not valid");
+                return Err(at(error.with_hint("use LIMIT and OFFSET apart"), query));
+            }
+        }
+        if let Some(fetch) = &query.fetch {
+            if fetch.percent || fetch.with_ties {
+                return Err(unsupported("FETCH with PERCENT or WITH TIES", query));
+            }
+            limit = match &fetch.quantity {
+                None => Some(1),
+                quantity => self.rows_of(quantity.as_ref(), "LIMIT")?,
+            };
+        }
+        if limit.is_none() && offset == 0 {
+            return Ok(());
+        }
+        let rel = std::mem::replace(&mut answer.rel, one_row());
+        answer.rel = match rel {
+            Rel::Sort { input, keys, offset: 0, limit: None, partition } => {
+                Rel::Sort { input, keys, offset, limit, partition }
+            }
+            input => Rel::Limit { input: Box::new(input), offset, limit },
+        };
+        Ok(())
+    }
+
+    /// A constant number of rows; `None` for ALL and NULL.
+    fn rows_of(&mut self, expr: Option<&'a ast::Expr>, what: &str) -> SqlResult<Option<u64>> {
+        let Some(expr) = expr else { return Ok(None) };
+        let level = Level::new(Frame::default(), one_row(), Clause::Limit);
+        let (bound, level) = self.in_level(level, |this| {
+            let bound = this.expr(expr)?;
+            this.coerce(bound, DataType::BigInt, expr)
+        })?;
+        let is_plain = matches!(level.input, Rel::Values { .. });
+        match constant(&bound).filter(|_| is_plain) {
+            Some(Value::Null) => Ok(None),
+            Some(Value::Integer(rows)) => match u64::try_from(*rows) {
+                Ok(rows) => Ok(Some(rows)),
+                Err(_) => {
+                    let state = if what == "LIMIT" { "2201W" } else { "2201X" };
+                    let message = format!("{what} must not be negative");
+                    Err(at(SqlError::new(SqlState(state), message), expr))
+                }
+            },
+            _ => Err(unsupported(&format!("{what} of anything but a constant"), expr)),
+        }
+    }
+}

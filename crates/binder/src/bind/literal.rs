@@ -1,0 +1,72 @@
+//! Constants as they are spelt.
+
+use plan::build::null;
+use plan::{Expr, ExprKind};
+use sqlparser::ast;
+use types::numeric;
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::Binder;
+use super::errors::{at, unsupported};
+
+impl<'a> Binder<'a> {
+    pub(super) fn literal(
+        &mut self,
+        value: &'a ast::Value,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        match value {
+            ast::Value::Number(text, _) => {
+                let (value, data_type) =
+                    numeric::parse_literal(text).map_err(|it| at(it, whole))?;
+                Ok(Expr::literal(value, data_type))
+            }
+            ast::Value::Boolean(it) => Ok(super::expression::truth(Value::Boolean(*it))),
+            ast::Value::Null => Ok(null(DataType::Null)),
+            ast::Value::Placeholder(id) => {
+                let number = crate::parameters::number(id).map_err(|it| at(it, whole))?;
+                let known = self.parameters.get(number).copied().flatten();
+                let data_type = known.unwrap_or(DataType::Null);
+                if number >= self.parameters.len() {
+                    self.parameters.resize(number + 1, None);
+                }
+                Ok(Expr { kind: ExprKind::Parameter(number), data_type })
+            }
+            other => match text_of(other) {
+                Some(text) if text.contains('\0') => {
+                    let message = "invalid byte sequence for encoding \"UTF8\": 0x00";
+                    Err(at(SqlError::new(SqlState("22021"), message), whole))
+                }
+                Some(text) => Ok(Expr::literal(Value::Text(text.into()), DataType::Null)),
+                None => Err(unsupported("this kind of constant", whole)),
+            },
+        }
+    }
+
+    /// `DATE '..'` and the like.
+    pub(super) fn typed_string(
+        &mut self,
+        it: &'a ast::TypedString,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let data_type = crate::parse::data_type(&it.data_type).map_err(|it| at(it, whole))?;
+        let Some(text) = text_of(&it.value.value) else {
+            return Err(unsupported("this kind of constant", whole));
+        };
+        let text = Value::Text(text.into());
+        let value = numeric::cast(&text, DataType::Text, data_type).map_err(|it| at(it, whole))?;
+        Ok(Expr::literal(value, data_type))
+    }
+}
+
+/// The text of a constant in quotes.
+pub(super) fn text_of(value: &ast::Value) -> Option<&str> {
+    match value {
+        ast::Value::SingleQuotedString(text)
+        | ast::Value::EscapedStringLiteral(text)
+        | ast::Value::UnicodeStringLiteral(text)
+        | ast::Value::NationalStringLiteral(text) => Some(text),
+        ast::Value::DollarQuotedString(it) => Some(&it.value),
+        _ => None,
+    }
+}

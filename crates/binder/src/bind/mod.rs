@@ -1,0 +1,219 @@
+//! Queries to relations: names, types, functions, coercions and subqueries, as PostgreSQL has them.
+//!
+//! Key decision: binding never takes a subquery apart. It becomes a dependent join ([`plan::relation::ApplyRel`]) over the
+//! rows of the clause that it stands in, and the optimizer removes those. So a subquery may stand wherever an expression may.
+//!
+//! A query is bound by a stack of [`level::Level`]s, one for each SELECT that is open; a name is looked up from the
+//! innermost outwards, and an attribute of an outer level in an inner relation is what makes it correlated.
+//!
+//! Reading order: `scope` (names in view), `level`, `query` (WITH, set operations, ORDER BY, LIMIT), `from`, `select`,
+//! `grouping`, `expression` and the files for kinds of expressions, `coercion` (types that meet).
+//!
+//! - Invariant: an expression of type [`DataType::Null`] is a constant or a parameter whose type is not known yet; none
+//!   leaves this module.
+//! - Invariant: binding depends on the text, the catalog, the types of parameters and the time of the statement alone.
+
+mod aggregate;
+mod arithmetic;
+mod call;
+mod coercion;
+mod comparison;
+mod dates;
+mod errors;
+mod expression;
+mod from;
+mod grouping;
+mod interval;
+mod level;
+mod limit;
+mod literal;
+mod names;
+mod order;
+mod query;
+mod scope;
+mod select;
+mod set_operation;
+mod special;
+mod subquery;
+mod text;
+mod with;
+
+use plan::Expr;
+use plan::relation::{Attr, Attribute, Query, Rel};
+use sqlparser::ast;
+use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
+
+use level::Level;
+use with::WithQuery;
+
+/// Nodes of bound expressions that a statement may come to. Some forms repeat their operands (BETWEEN, CASE x WHEN), and
+/// so a nest of them doubles at each level.
+const NODES_MAX: usize = 2_000_000;
+
+/// What binding knows beside the text.
+pub struct Environment<'a> {
+    /// The tables.
+    pub catalog: &'a dyn CatalogView,
+    /// The time at which the statement began: microseconds from 1970-01-01, UTC.
+    pub now: i64,
+    /// Asked now and then: an error ends binding.
+    pub check: &'a dyn Fn() -> SqlResult<()>,
+}
+
+/// A bound query.
+#[derive(Debug)]
+pub struct Bound {
+    /// The query.
+    pub query: Query,
+    /// Whether it would be bound to the same thing at any other time: it asks for no now() and the like, which binding
+    /// replaces by their values.
+    pub is_stable: bool,
+    /// The types of its parameters: those given, and what the surroundings tell of the others.
+    pub parameters: Vec<Option<DataType>>,
+}
+
+/// Binds a query. `parameters` are the types of those that are declared.
+pub fn bind(
+    query: &ast::Query,
+    parameters: &[Option<DataType>],
+    environment: &Environment<'_>,
+) -> SqlResult<Bound> {
+    let mut binder = Binder::new(environment, parameters);
+    let mut answer = binder.query(query)?;
+    binder.decide_types(&mut answer)?;
+    let output = answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
+    let Binder { attributes, shared, is_stable, parameters, .. } = binder;
+    let query = Query { attributes, scalars: Vec::new(), shared, root: answer.rel, output };
+    Ok(Bound { query, is_stable, parameters })
+}
+
+/// The state of binding one statement.
+struct Binder<'a> {
+    environment: &'a Environment<'a>,
+    attributes: Vec<Attribute>,
+    /// Relations that are computed once and read several times.
+    shared: Vec<Rel>,
+    parameters: Vec<Option<DataType>>,
+    is_stable: bool,
+    /// The SELECTs that are open, the innermost last.
+    levels: Vec<Level>,
+    /// The WITH queries in view, the innermost last.
+    with: Vec<WithQuery<'a>>,
+    /// Nodes of expressions so far.
+    nodes: usize,
+}
+
+/// A bound query or part of one.
+#[derive(Debug)]
+struct Answer {
+    rel: Rel,
+    columns: Vec<OutputColumn>,
+}
+
+/// A column of a bound query.
+#[derive(Clone, Debug)]
+struct OutputColumn {
+    name: String,
+    attr: Attr,
+}
+
+impl<'a> Binder<'a> {
+    fn new(environment: &'a Environment<'a>, parameters: &[Option<DataType>]) -> Self {
+        Self {
+            environment,
+            attributes: Vec::new(),
+            shared: Vec::new(),
+            parameters: parameters.to_vec(),
+            is_stable: true,
+            levels: Vec::new(),
+            with: Vec::new(),
+            nodes: 0,
+        }
+    }
+
+    fn attribute(&mut self, data_type: DataType, nullable: bool) -> Attr {
+        self.attributes.push(Attribute { data_type, nullable });
+        self.attributes.len() - 1
+    }
+
+    fn column_expr(&self, attr: Attr) -> Expr {
+        Expr::column(attr, self.attributes[attr].data_type)
+    }
+
+    /// Counts nodes that are made; an error when they are too many.
+    fn count(&mut self, nodes: usize) -> SqlResult<()> {
+        let before = self.nodes;
+        self.nodes += nodes;
+        if before >> 10 != self.nodes >> 10 {
+            (self.environment.check)()?;
+        }
+        if self.nodes > NODES_MAX {
+            let message = format!("the statement comes to more than {NODES_MAX} operations");
+            return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message));
+        }
+        Ok(())
+    }
+
+    /// A copy of an operand that is used twice.
+    fn copy(&mut self, expr: &Expr) -> SqlResult<Expr> {
+        self.count(size(expr))?;
+        Ok(expr.clone())
+    }
+
+    /// An attribute for a value: its own where the expression is a column.
+    fn name_expr(&mut self, expr: Expr, made: &mut Vec<(Attr, Expr)>) -> Attr {
+        if let Some(attr) = plan::relation::bare(&expr) {
+            return attr;
+        }
+        let known = made.iter().find(|it| it.1 == expr && is_repeatable(&expr));
+        if let Some((attr, _)) = known {
+            return *attr;
+        }
+        let attr = self.attribute(expr.data_type, true);
+        made.push((attr, expr));
+        attr
+    }
+
+    /// Gives the columns of the result a type: what is known of nothing else is text.
+    fn decide_types(&mut self, answer: &mut Answer) -> SqlResult<()> {
+        let unknown = |this: &Self, it: Attr| this.attributes[it].data_type == DataType::Null;
+        if !answer.columns.iter().any(|it| unknown(self, it.attr)) {
+            return Ok(());
+        }
+        let types: Vec<DataType> = answer
+            .columns
+            .iter()
+            .map(|it| match self.attributes[it.attr].data_type {
+                DataType::Null => DataType::Text,
+                known => known,
+            })
+            .collect();
+        self.convert_columns(answer, &types)
+    }
+}
+
+/// A projection, none when nothing is computed.
+fn mapped(input: Rel, exprs: Vec<(Attr, Expr)>) -> Rel {
+    if exprs.is_empty() {
+        return input;
+    }
+    Rel::Map { input: Box::new(input), exprs }
+}
+
+/// The nodes of an expression.
+fn size(expr: &Expr) -> usize {
+    1 + expr.children().into_iter().map(size).sum::<usize>()
+}
+
+/// Whether two equal expressions have one value.
+fn is_repeatable(expr: &Expr) -> bool {
+    !plan::properties::is_volatile(expr)
+}
+
+/// Whether an expression is a constant.
+fn constant(expr: &Expr) -> Option<&Value> {
+    match &expr.kind {
+        plan::ExprKind::Literal(value) => Some(value),
+        _ => None,
+    }
+}

@@ -1,0 +1,98 @@
+//! ORDER BY: what it names and in which direction.
+
+use plan::{Expr, SortKey};
+use sqlparser::ast;
+use types::{SqlError, SqlResult, SqlState};
+
+use super::errors::{at, unsupported};
+
+/// An ORDER BY clause.
+#[derive(Clone, Debug)]
+pub(super) enum Ordering<'a> {
+    /// By expressions.
+    By(&'a [ast::OrderByExpr]),
+    /// By all columns of the result, from left to right.
+    All(ast::OrderByOptions),
+}
+
+/// One entry of ORDER BY.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    /// The expression; `None` of ORDER BY ALL.
+    pub expr: Option<&'a ast::Expr>,
+    /// Its place in the clause, and of ORDER BY ALL in the result.
+    pub place: usize,
+    options: ast::OrderByOptions,
+}
+
+impl<'a> Ordering<'a> {
+    pub fn none() -> Self {
+        Self::By(&[])
+    }
+
+    pub fn of(clause: Option<&'a ast::OrderBy>) -> SqlResult<Self> {
+        let Some(clause) = clause else { return Ok(Self::none()) };
+        if clause.interpolate.is_some() {
+            return Err(SqlError::unsupported("INTERPOLATE is not supported"));
+        }
+        match &clause.kind {
+            ast::OrderByKind::All(options) => Ok(Self::All(*options)),
+            ast::OrderByKind::Expressions(exprs) => {
+                match exprs.iter().find(|it| it.with_fill.is_some()) {
+                    Some(it) => Err(unsupported("WITH FILL", &it.expr)),
+                    None => Ok(Self::By(exprs)),
+                }
+            }
+        }
+    }
+
+    /// Entries of expressions without directions, as DISTINCT ON lists them.
+    pub fn plain(exprs: &'a [ast::Expr]) -> impl Iterator<Item = Entry<'a>> {
+        let options = ast::OrderByOptions { asc: None, nulls_first: None };
+        exprs.iter().enumerate().map(move |(place, it)| Entry { expr: Some(it), place, options })
+    }
+
+    pub fn is_none(&self) -> bool {
+        matches!(self, Self::By([]))
+    }
+
+    /// The entries, for a result of so many columns.
+    pub fn expressions(&self, columns: usize) -> Vec<Entry<'a>> {
+        match self {
+            Self::By(exprs) => {
+                let entry = |(place, it): (usize, &'a ast::OrderByExpr)| Entry {
+                    expr: Some(&it.expr),
+                    place,
+                    options: it.options,
+                };
+                exprs.iter().enumerate().map(entry).collect()
+            }
+            Self::All(options) => {
+                let entry = |place| Entry { expr: None, place, options: *options };
+                (0..columns).map(entry).collect()
+            }
+        }
+    }
+}
+
+impl Entry<'_> {
+    /// The key of a bound expression. NULL is greater than any value, unless said otherwise.
+    pub fn key(&self, expr: Expr) -> SortKey {
+        let descending = !self.options.asc.unwrap_or(true);
+        let nulls_first = self.options.nulls_first.unwrap_or(descending);
+        SortKey { expr, descending, nulls_first }
+    }
+}
+
+/// The column of a result that a number in ORDER BY or GROUP BY means, counted from 0.
+pub(super) fn place(expr: &ast::Expr, columns: usize) -> SqlResult<Option<usize>> {
+    let ast::Expr::Value(value) = expr else { return Ok(None) };
+    let ast::Value::Number(text, _) = &value.value else { return Ok(None) };
+    match text.parse::<usize>() {
+        Ok(place) if (1..=columns).contains(&place) => Ok(Some(place - 1)),
+        _ => {
+            let message = format!("position {text} is not in select list");
+            Err(at(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message), expr))
+        }
+    }
+}

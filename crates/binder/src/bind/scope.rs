@@ -1,0 +1,242 @@
+//! Names in view: what a FROM clause offers, under which names.
+//!
+//! Key decision: a column is an attribute; names exist only here, so equal names are legal and are told apart, or found
+//! ambiguous, where they are used.
+
+use sqlparser::ast::Ident;
+use stdx::sync::Arc;
+use types::TableInfo;
+
+use plan::relation::{Attr, AttrSet};
+
+/// What a FROM clause, or a part of it, offers.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    relations: Vec<Relation>,
+    /// Columns that USING or NATURAL made of two.
+    merged: Vec<Named>,
+    /// What `*` stands for, in order.
+    order: Vec<Segment>,
+    /// Attributes that a merged column has taken the place of.
+    hidden: AttrSet,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Segment {
+    Merged(usize),
+    Relation(usize),
+}
+
+/// A column under the name that it has here.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub name: String,
+    pub attr: Attr,
+}
+
+/// A relation under the name that the query gives it.
+#[derive(Debug)]
+pub(super) struct Relation {
+    /// `None` for a subquery without alias: its columns are known by their own names alone.
+    pub name: Option<String>,
+    pub schema: Option<String>,
+    pub columns: Columns,
+}
+
+#[derive(Debug)]
+pub(super) enum Columns {
+    /// Those of a table, the first being this attribute.
+    Table(Arc<TableInfo>, Attr),
+    /// Those of a subquery, or under other names.
+    Made(Vec<Named>),
+}
+
+/// What a name means in one frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Meaning {
+    Column(Attr),
+    Nothing,
+    Several,
+}
+
+/// Whether a name in a query is this name: as it stands when quoted, else in lower case.
+pub(super) fn is_named(ident: &Ident, name: &str) -> bool {
+    match ident.quote_style {
+        Some(_) => ident.value == name,
+        None if ident.value.is_ascii() => {
+            ident.value.len() == name.len()
+                && ident.value.bytes().zip(name.bytes()).all(|(a, b)| a.to_ascii_lowercase() == b)
+        }
+        None => ident.value.to_lowercase() == name,
+    }
+}
+
+impl Columns {
+    /// The columns with their names, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Attr)> {
+        let (table, made) = match self {
+            Self::Table(table, base) => (Some((table, *base)), None),
+            Self::Made(columns) => (None, Some(columns)),
+        };
+        let stored = table.into_iter().flat_map(|(table, base)| {
+            table.columns.iter().enumerate().map(move |it| (it.1.name.as_str(), base + it.0))
+        });
+        stored.chain(made.into_iter().flatten().map(|it| (it.name.as_str(), it.attr)))
+    }
+}
+
+impl Relation {
+    /// Whether `schema.name` or `name` means it.
+    fn is_called(&self, schema: Option<&Ident>, name: &Ident) -> bool {
+        let own = self.name.as_deref().is_some_and(|it| is_named(name, it));
+        let same = |wanted: &Ident| self.schema.as_deref().is_some_and(|it| is_named(wanted, it));
+        own && schema.is_none_or(same)
+    }
+}
+
+impl Meaning {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (it, Self::Nothing) | (Self::Nothing, it) => it,
+            _ => Self::Several,
+        }
+    }
+}
+
+/// The column of a name among several; of one attribute under one name twice it is that attribute.
+fn find<'c>(columns: impl Iterator<Item = (&'c str, Attr)>, name: &Ident) -> Meaning {
+    let mut found = Meaning::Nothing;
+    for (known, attr) in columns {
+        if is_named(name, known) {
+            found = found.and(Meaning::Column(attr));
+        }
+    }
+    found
+}
+
+impl Frame {
+    /// The frame of one relation.
+    pub fn of(relation: Relation) -> Self {
+        Self { relations: vec![relation], order: vec![Segment::Relation(0)], ..Self::default() }
+    }
+
+    /// Two frames side by side.
+    pub fn beside(mut self, other: Self) -> Self {
+        let (relations, merged) = (self.relations.len(), self.merged.len());
+        self.relations.extend(other.relations);
+        self.merged.extend(other.merged);
+        self.order.extend(other.order.into_iter().map(|it| match it {
+            Segment::Merged(place) => Segment::Merged(place + merged),
+            Segment::Relation(place) => Segment::Relation(place + relations),
+        }));
+        self.hidden.union_with(&other.hidden);
+        self
+    }
+
+    /// Puts a column that USING made in front; the attributes it was made of are hidden from `*` and bare names.
+    pub fn merge(&mut self, columns: Vec<(Named, [Attr; 2])>) {
+        let mut order = Vec::with_capacity(self.order.len() + columns.len());
+        for (column, parts) in columns {
+            let gone = |it: &Segment, merged: &[Named]| match it {
+                Segment::Merged(place) => parts.contains(&merged[*place].attr),
+                Segment::Relation(_) => false,
+            };
+            self.order.retain(|it| !gone(it, &self.merged));
+            parts.into_iter().for_each(|it| self.hidden.insert(it));
+            order.push(Segment::Merged(self.merged.len()));
+            self.merged.push(column);
+        }
+        order.append(&mut self.order);
+        self.order = order;
+    }
+
+    /// The merged columns still in view.
+    fn merged(&self) -> impl Iterator<Item = &Named> {
+        self.order.iter().filter_map(|it| match it {
+            Segment::Merged(place) => Some(&self.merged[*place]),
+            Segment::Relation(_) => None,
+        })
+    }
+
+    /// What a bare name means.
+    pub fn find(&self, name: &Ident) -> Meaning {
+        let own = self.relations.iter().flat_map(|it| it.columns.iter());
+        let shown = own.filter(|it| !self.hidden.contains(it.1));
+        let merged = self.merged().map(|it| (it.name.as_str(), it.attr));
+        find(merged.chain(shown), name)
+    }
+
+    /// What `relation.name` means; `Err` where there is no such relation.
+    pub fn find_in(
+        &self,
+        schema: Option<&Ident>,
+        relation: &Ident,
+        name: &Ident,
+    ) -> Result<Meaning, ()> {
+        let found = self.relation(schema, relation).ok_or(())?;
+        Ok(find(found.columns.iter(), name))
+    }
+
+    /// The relation of a name.
+    pub fn relation(&self, schema: Option<&Ident>, name: &Ident) -> Option<&Relation> {
+        self.relations.iter().find(|it| it.is_called(schema, name))
+    }
+
+    /// The first name that two relations share.
+    pub fn repeated_name(&self) -> Option<&str> {
+        let named = |it: &Relation| it.name.clone().map(|name| (it.schema.clone(), name));
+        for (place, relation) in self.relations.iter().enumerate() {
+            let Some(own) = named(relation) else { continue };
+            if self.relations[..place].iter().filter_map(named).any(|it| it.1 == own.1) {
+                return relation.name.as_deref();
+            }
+        }
+        None
+    }
+
+    /// The columns that `*` stands for.
+    pub fn all(&self) -> Vec<Named> {
+        let mut all = Vec::new();
+        for segment in &self.order {
+            match segment {
+                Segment::Merged(place) => all.push(self.merged[*place].clone()),
+                Segment::Relation(place) => {
+                    let columns = self.relations[*place].columns.iter();
+                    let shown = columns.filter(|it| !self.hidden.contains(it.1));
+                    all.extend(shown.map(|it| Named { name: it.0.to_owned(), attr: it.1 }));
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether an attribute is a column of this frame.
+    pub fn contains(&self, attr: Attr) -> bool {
+        self.merged.iter().any(|it| it.attr == attr)
+            || self.relations.iter().any(|it| match &it.columns {
+                Columns::Table(table, base) => (*base..base + table.columns.len()).contains(&attr),
+                Columns::Made(columns) => columns.iter().any(|it| it.attr == attr),
+            })
+    }
+
+    /// An attribute as an error names it.
+    pub fn describe(&self, attr: Attr) -> Option<String> {
+        if let Some(merged) = self.merged.iter().find(|it| it.attr == attr) {
+            return Some(merged.name.clone());
+        }
+        self.relations.iter().find_map(|relation| {
+            let (name, _) = relation.columns.iter().find(|it| it.1 == attr)?;
+            Some(match &relation.name {
+                Some(of) => format!("{of}.{name}"),
+                None => name.to_owned(),
+            })
+        })
+    }
+
+    /// The names of all relations and columns, for suggestions.
+    pub fn names(&self) -> (Vec<&str>, Vec<&str>) {
+        let relations = self.relations.iter().filter_map(|it| it.name.as_deref()).collect();
+        let columns = self.relations.iter().flat_map(|it| it.columns.iter().map(|it| it.0));
+        (relations, columns.chain(self.merged.iter().map(|it| it.name.as_str())).collect())
+    }
+}

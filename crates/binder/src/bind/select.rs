@@ -1,0 +1,355 @@
+//! SELECT: the select list, DISTINCT, and the ORDER BY that follows.
+
+use plan::relation::{Apply, Attr, AttrSet, Rel};
+use plan::{Expr, SortKey};
+use sqlparser::ast::{self, SelectItem, SelectItemQualifiedWildcardKind};
+use types::{DataType, SqlError, SqlResult, SqlState};
+
+use super::errors::{Name, at, no_column, unsupported};
+use super::level::{Clause, Level, apply};
+use super::order::{Entry, Ordering, place};
+use super::query::sorted;
+use super::scope::{Frame, Meaning, is_named};
+use super::{Answer, Binder, OutputColumn, mapped};
+use crate::parse::ident;
+
+/// An entry of the select list.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub name: String,
+    pub expr: Expr,
+}
+
+/// Everything of a SELECT that stands over its rows or groups.
+#[derive(Debug, Default)]
+pub(super) struct Upper {
+    pub items: Vec<Item>,
+    pub keys: Vec<Expr>,
+    pub having: Option<Expr>,
+    pub order: Vec<OrderKey>,
+    /// DISTINCT ON, by entries of the select list or other expressions.
+    pub distinct_on: Vec<OrderKey>,
+}
+
+/// What ORDER BY names.
+#[derive(Debug)]
+pub(super) enum OrderKey {
+    /// An output column by place.
+    Place(usize, SortKey),
+    /// Anything else.
+    By(SortKey),
+}
+
+impl<'a> Binder<'a> {
+    /// Binds a SELECT with the ORDER BY that follows it.
+    pub(super) fn select(
+        &mut self,
+        select: &'a ast::Select,
+        ordering: &Ordering<'a>,
+    ) -> SqlResult<Answer> {
+        refuse_rare(select)?;
+        let (rel, frame) = self.from(&select.from)?;
+        let level = Level::new(frame, rel, Clause::Where);
+        let (answer, _) = self.in_level(level, |this| {
+            if let Some(condition) = &select.selection {
+                this.filter(condition)?;
+            }
+            this.upper(select, ordering)
+        })?;
+        Ok(answer)
+    }
+
+    /// What stands over the rows of the level.
+    fn upper(&mut self, select: &'a ast::Select, ordering: &Ordering<'a>) -> SqlResult<Answer> {
+        let mut upper = Upper::default();
+        self.in_clause(Clause::Select, |this| this.items(select, &mut upper.items))?;
+        if let Some(having) = &select.having {
+            upper.having = Some(self.in_clause(Clause::Having, |this| this.condition(having))?);
+        }
+        for entry in ordering.expressions(upper.items.len()) {
+            let key =
+                self.in_clause(Clause::OrderBy, |this| this.order_key(&entry, &upper.items))?;
+            upper.order.push(key);
+        }
+        if let Some(ast::Distinct::On(exprs)) = &select.distinct {
+            for entry in Ordering::plain(exprs) {
+                let key =
+                    self.in_clause(Clause::OrderBy, |this| this.order_key(&entry, &upper.items))?;
+                upper.distinct_on.push(key);
+            }
+        }
+        upper.keys = self.group_keys(&select.group_by, &upper.items)?;
+        let is_grouped = !upper.keys.is_empty()
+            || upper.having.is_some()
+            || !self.level().calls.is_empty()
+            || matches!(&select.group_by, ast::GroupByExpr::Expressions(it, _) if !it.is_empty());
+        let level = self.level();
+        let input = std::mem::replace(&mut level.input, super::level::one_row());
+        let pending = std::mem::take(&mut level.pending);
+        // What the keys are made of must be there before the groups.
+        let used = AttrSet::of_all(&upper.keys.iter().collect::<Vec<_>>());
+        let is_used = |it: &(Rel, Apply)| it.1.made().is_some_and(|it| used.contains(it));
+        let (below, pending): (Vec<_>, Vec<_>) = pending.into_iter().partition(is_used);
+        let input = below.into_iter().fold(input, |left, it| apply(left, it.0, it.1));
+        let rel = match is_grouped {
+            true => self.grouped(input, pending, &mut upper)?,
+            false => pending.into_iter().fold(input, |left, it| apply(left, it.0, it.1)),
+        };
+        let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
+        self.projected(rel, upper, distinct, select)
+    }
+
+    fn items(&mut self, select: &'a ast::Select, items: &mut Vec<Item>) -> SqlResult<()> {
+        for item in &select.projection {
+            match item {
+                SelectItem::UnnamedExpr(expr) => {
+                    let name = super::names::of_expression(expr);
+                    items.push(Item { name, expr: self.expr(expr)? });
+                }
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    items.push(Item { name: ident(alias), expr: self.expr(expr)? });
+                }
+                SelectItem::Wildcard(options) => {
+                    plain_wildcard(options)?;
+                    if select.from.is_empty() {
+                        let message = "SELECT * with no tables specified is not valid";
+                        return Err(at(SqlError::new(SqlState::SYNTAX, message), item));
+                    }
+                    let all = self.level().frame.all();
+                    let column = |it: super::scope::Named| Item {
+                        name: it.name,
+                        expr: self.column_expr(it.attr),
+                    };
+                    items.extend(all.into_iter().map(column));
+                }
+                SelectItem::QualifiedWildcard(of, options) => {
+                    plain_wildcard(options)?;
+                    self.all_of(of, items)?;
+                }
+                SelectItem::ExprWithAliases { expr, .. } => {
+                    return Err(unsupported("several aliases", expr));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `t.*`
+    fn all_of(
+        &mut self,
+        of: &'a SelectItemQualifiedWildcardKind,
+        items: &mut Vec<Item>,
+    ) -> SqlResult<()> {
+        let SelectItemQualifiedWildcardKind::ObjectName(name) = of else {
+            return Err(SqlError::unsupported(format!("{of} in a select list is not supported")));
+        };
+        let columns: Vec<(String, Attr)> = {
+            let relation = self.whole_row(name)?;
+            relation.columns.iter().map(|it| (it.0.to_owned(), it.1)).collect()
+        };
+        for (name, attr) in columns {
+            items.push(Item { name, expr: self.column_expr(attr) });
+        }
+        Ok(())
+    }
+
+    /// What an entry of ORDER BY names: an output column by place or name, else any expression.
+    fn order_key(&mut self, entry: &Entry<'a>, items: &[Item]) -> SqlResult<OrderKey> {
+        let Some(expr) = entry.expr else {
+            return Ok(OrderKey::Place(entry.place, entry.key(items[entry.place].expr.clone())));
+        };
+        let found = match place(expr, items.len())? {
+            Some(place) => Some(place),
+            None => output_named(expr, items)?,
+        };
+        if let Some(place) = found {
+            return Ok(OrderKey::Place(place, entry.key(items[place].expr.clone())));
+        }
+        let bound = self.expr(expr)?;
+        if bound.data_type == DataType::Null {
+            let message = "non-integer constant in ORDER BY";
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), expr));
+        }
+        let same = items.iter().position(|it| it.expr == bound && super::is_repeatable(&bound));
+        let key = entry.key(bound);
+        Ok(match same {
+            Some(place) => OrderKey::Place(place, key),
+            None => OrderKey::By(key),
+        })
+    }
+
+    /// The select list over the rows, each value made once; then DISTINCT, then ORDER BY.
+    fn projected(
+        &mut self,
+        rel: Rel,
+        upper: Upper,
+        distinct: bool,
+        select: &ast::Select,
+    ) -> SqlResult<Answer> {
+        let mut made: Vec<(Attr, Expr)> = Vec::new();
+        let mut columns = Vec::with_capacity(upper.items.len());
+        for Item { name, expr } in upper.items {
+            let attr = self.name_expr(expr, &mut made);
+            columns.push(OutputColumn { name, attr });
+        }
+        let mut rel = mapped(rel, made);
+        let mut answer_columns = columns;
+        if distinct {
+            let mut answer = Answer { rel, columns: answer_columns };
+            self.decide_types(&mut answer)?;
+            Answer { rel, columns: answer_columns } = answer;
+            let unique: AttrSet = answer_columns.iter().map(|it| it.attr).collect();
+            let keys = unique.iter().map(|it| (it, self.column_expr(it))).collect();
+            rel = Rel::Aggregate { input: Box::new(rel), keys, aggregates: Vec::new(), rows: 0.0 };
+        }
+        let mut keys = Vec::with_capacity(upper.order.len());
+        for order in upper.order {
+            keys.push(match order {
+                OrderKey::Place(place, key) => {
+                    SortKey { expr: self.column_expr(answer_columns[place].attr), ..key }
+                }
+                OrderKey::By(_) if distinct => {
+                    let message =
+                        "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
+                    return Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message));
+                }
+                OrderKey::By(key) => key,
+            });
+        }
+        if !upper.distinct_on.is_empty() {
+            return self.distinct_on(rel, upper.distinct_on, keys, answer_columns, select);
+        }
+        Ok(Answer { rel: sorted(rel, keys), columns: answer_columns })
+    }
+
+    /// DISTINCT ON: the first row of each group of equal values, in the order of ORDER BY.
+    fn distinct_on(
+        &mut self,
+        rel: Rel,
+        on: Vec<OrderKey>,
+        keys: Vec<SortKey>,
+        columns: Vec<OutputColumn>,
+        select: &ast::Select,
+    ) -> SqlResult<Answer> {
+        let mut made = Vec::new();
+        let mut partition = Vec::new();
+        for key in on {
+            let expr = match key {
+                OrderKey::Place(place, _) => self.column_expr(columns[place].attr),
+                OrderKey::By(key) => key.expr,
+            };
+            let attr = match keys.iter().position(|it| it.expr == expr) {
+                Some(_) | None => self.name_expr(expr, &mut made),
+            };
+            if !partition.contains(&attr) {
+                partition.push(attr);
+            }
+        }
+        let first = |it: &SortKey| plan::relation::bare(&it.expr);
+        let leading = keys.iter().take(partition.len());
+        let made_of = |it: &SortKey| made.iter().find(|made| made.1 == it.expr).map(|it| it.0);
+        let matches = leading
+            .map(|it| first(it).or_else(|| made_of(it)))
+            .all(|it| it.is_some_and(|it| partition.contains(&it)));
+        if !matches {
+            let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
+            let error = SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message);
+            return Err(select.projection.first().map_or(error.clone(), |it| at(error, it)));
+        }
+        let input = Box::new(mapped(rel, made));
+        let first = Rel::Sort { input, keys: keys.clone(), offset: 0, limit: Some(1), partition };
+        Ok(Answer { rel: sorted(first, keys), columns })
+    }
+
+    /// The relation that `t` in `t.*` or count(t.*) names.
+    pub(super) fn whole_row(&self, name: &ast::ObjectName) -> SqlResult<&super::scope::Relation> {
+        let parts = name.0.iter().map(|it| it.as_ident()).collect::<Option<Vec<_>>>();
+        let (schema, table) = match parts.as_deref() {
+            Some([table]) => (None, *table),
+            Some([schema, table]) => (Some(*schema), *table),
+            _ => return Err(unsupported("a name of more than two parts", name)),
+        };
+        let frames = self.levels.iter().rev().map(|it| &it.frame);
+        let mut found = frames.filter_map(|it| it.relation(schema, table));
+        found.next().ok_or_else(|| {
+            let message = format!("missing FROM-clause entry for table \"{}\"", ident(table));
+            at(SqlError::new(SqlState::UNDEFINED_TABLE, message), name)
+        })
+    }
+
+    /// The attribute of a name that GROUP BY gives: a column of the input, else of the output.
+    pub(super) fn group_name(
+        &mut self,
+        name: &'a ast::Ident,
+        items: &[Item],
+    ) -> SqlResult<Option<Expr>> {
+        let frame: &Frame = &self.level().frame;
+        if frame.find(name) != Meaning::Nothing {
+            return Ok(None);
+        }
+        let mut named = items.iter().filter(|it| is_named(name, &it.name));
+        match (named.next(), named.next()) {
+            (Some(item), None) => Ok(Some(item.expr.clone())),
+            (Some(first), Some(second)) if first.expr == second.expr => {
+                Ok(Some(first.expr.clone()))
+            }
+            (Some(_), Some(_)) => Err(super::errors::ambiguous(name)),
+            // It may be a column of a query around.
+            (None, _) => match self.levels.len() {
+                1 => Err(no_column(&ident(name), name)),
+                _ => Ok(None),
+            },
+        }
+    }
+}
+
+/// The output column of a bare name, if there is one.
+fn output_named(expr: &ast::Expr, items: &[Item]) -> SqlResult<Option<usize>> {
+    let ast::Expr::Identifier(name) = expr else { return Ok(None) };
+    let mut found = None;
+    for (place, item) in items.iter().enumerate() {
+        if !is_named(name, &item.name) {
+            continue;
+        }
+        match found {
+            None => found = Some(place),
+            Some(known) if items[known].expr == item.expr => {}
+            Some(_) => {
+                let message = format!("ORDER BY \"{}\" is ambiguous", name.value);
+                return Err(at(SqlError::new(SqlState::AMBIGUOUS_COLUMN, message), &Name(name)));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn plain_wildcard(options: &ast::WildcardAdditionalOptions) -> SqlResult<()> {
+    if *options == ast::WildcardAdditionalOptions::default() {
+        return Ok(());
+    }
+    Err(SqlError::unsupported("EXCLUDE, REPLACE or RENAME after * is not supported"))
+}
+
+/// What the parser accepts and nobody here does.
+fn refuse_rare(select: &ast::Select) -> SqlResult<()> {
+    let rare = [
+        (select.into.is_some(), "SELECT INTO"),
+        (select.top.is_some(), "TOP"),
+        (select.qualify.is_some(), "QUALIFY"),
+        (!select.named_window.is_empty(), "WINDOW"),
+        (!select.lateral_views.is_empty(), "LATERAL VIEW"),
+        (!select.connect_by.is_empty(), "CONNECT BY"),
+        (select.prewhere.is_some(), "PREWHERE"),
+        (!select.cluster_by.is_empty(), "CLUSTER BY"),
+        (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
+        (!select.sort_by.is_empty(), "SORT BY"),
+        (select.exclude.is_some(), "EXCLUDE"),
+        (select.value_table_mode.is_some(), "SELECT AS"),
+        (select.select_modifiers.is_some(), "this modifier of SELECT"),
+        (select.flavor != ast::SelectFlavor::Standard, "FROM before SELECT"),
+    ];
+    match rare.into_iter().find(|it| it.0) {
+        Some((_, what)) => Err(unsupported(what, select)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,254 @@
+//! UNION, INTERSECT and EXCEPT, with and without ALL.
+//!
+//! Key decision: INTERSECT and EXCEPT count, for each distinct row of both sides, how often it is in either: grouping knows
+//! that NULLs are alike here. How often it is in the result follows from the two counts. There is no second mechanism.
+
+use plan::build::cast;
+use plan::relation::{Attr, Rel};
+use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind};
+use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::errors::{at, unsupported};
+use super::{Answer, Binder, OutputColumn, mapped};
+
+/// An operation between the operands of a chain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Operation {
+    operator: SetOperator,
+    all: bool,
+}
+
+impl<'a> Binder<'a> {
+    /// Binds a set operation. A chain `a UNION b UNION c ..` leans to the left, and may be as long as it likes.
+    pub(super) fn set_operation(&mut self, whole: &'a SetExpr) -> SqlResult<Answer> {
+        let mut chain = Vec::new();
+        let mut first = whole;
+        while let SetExpr::SetOperation { left, op, set_quantifier, right } = first {
+            let all = match set_quantifier {
+                SetQuantifier::All => true,
+                SetQuantifier::None | SetQuantifier::Distinct => false,
+                _ => return Err(unsupported("BY NAME", &**right)),
+            };
+            let operator = if *op == SetOperator::Minus { SetOperator::Except } else { *op };
+            chain.push((Operation { operator, all }, &**right));
+            first = left;
+        }
+        let mut answer = self.body(first)?;
+        let mut rest = chain.into_iter().rev().peekable();
+        while let Some((operation, right)) = rest.next() {
+            let mut operands = vec![self.body(right)?];
+            // Equal unions that follow each other are one: whether it makes rows distinct is seen at its end.
+            while let Some((_, right)) =
+                rest.next_if(|it| operation.operator == SetOperator::Union && it.0 == operation)
+            {
+                operands.push(self.body(right)?);
+            }
+            operands.insert(0, answer);
+            answer = self.combine(operation, operands, whole)?;
+        }
+        Ok(answer)
+    }
+
+    fn combine(
+        &mut self,
+        operation: Operation,
+        mut operands: Vec<Answer>,
+        whole: &SetExpr,
+    ) -> SqlResult<Answer> {
+        let name = match operation.operator {
+            SetOperator::Union => "UNION",
+            SetOperator::Intersect => "INTERSECT",
+            _ => "EXCEPT",
+        };
+        let names: Vec<String> = operands[0].columns.iter().map(|it| it.name.clone()).collect();
+        let types = self.common_columns(&operands, name, whole)?;
+        for operand in &mut operands {
+            self.convert_columns(operand, &types)?;
+        }
+        let answer = match operation.operator {
+            SetOperator::Union => self.union(operands, &types),
+            operator => {
+                let [left, right]: [Answer; 2] = operands
+                    .try_into()
+                    .map_err(|_| SqlError::internal("a set operation has two operands"))?;
+                self.counted(operator, operation.all, left, right, &types)
+            }
+        };
+        let columns = names.into_iter().zip(answer.columns);
+        let columns = columns.map(|(name, it)| OutputColumn { name, attr: it.attr }).collect();
+        let answer = Answer { rel: answer.rel, columns };
+        if operation.operator == SetOperator::Union && !operation.all {
+            return Ok(self.distinct_rows(answer));
+        }
+        Ok(answer)
+    }
+
+    /// The types in which the columns of all operands meet.
+    fn common_columns(
+        &mut self,
+        operands: &[Answer],
+        name: &str,
+        whole: &SetExpr,
+    ) -> SqlResult<Vec<DataType>> {
+        let width = operands[0].columns.len();
+        if operands.iter().any(|it| it.columns.len() != width) {
+            let message = format!("each {name} query must have the same number of columns");
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
+        }
+        let mut types = Vec::with_capacity(width);
+        for place in 0..width {
+            let of = operands.iter().map(|it| self.attributes[it.columns[place].attr].data_type);
+            let data_type = super::coercion::common(of, name).map_err(|it| at(it, whole))?;
+            types.push(if data_type == DataType::Null { DataType::Text } else { data_type });
+        }
+        Ok(types)
+    }
+
+    /// Brings the columns of an answer to types; unknown constants are read as values of them.
+    pub(super) fn convert_columns(
+        &mut self,
+        answer: &mut Answer,
+        types: &[DataType],
+    ) -> SqlResult<()> {
+        let mut made: Vec<(Attr, Expr)> = Vec::new();
+        for (column, data_type) in answer.columns.iter_mut().zip(types) {
+            let from = self.attributes[column.attr].data_type;
+            if from == *data_type || from.is_text() && *data_type == DataType::Text {
+                continue;
+            }
+            let source =
+                if from == DataType::Null { unknown_in(&answer.rel, column.attr) } else { None };
+            let value = match source {
+                Some(source) => self.coerce_unknown(source, *data_type)?,
+                None => cast(self.column_expr(column.attr), *data_type),
+            };
+            let known = made.iter().find(|it| it.1 == value && super::is_repeatable(&value));
+            column.attr = match known {
+                Some((attr, _)) => *attr,
+                None => {
+                    let attr = self.attribute(*data_type, true);
+                    made.push((attr, value));
+                    attr
+                }
+            };
+        }
+        let rel = answer.rel.take();
+        answer.rel = mapped(rel, made);
+        Ok(())
+    }
+
+    fn union(&mut self, operands: Vec<Answer>, types: &[DataType]) -> Answer {
+        let output: Vec<Attr> = types.iter().map(|it| self.attribute(*it, true)).collect();
+        let inputs = operands.into_iter().map(|it| {
+            let attrs = it.columns.iter().map(|it| it.attr).collect();
+            (it.rel, attrs)
+        });
+        let inputs = inputs.collect();
+        let column = |it: &Attr| OutputColumn { name: String::new(), attr: *it };
+        let columns = output.iter().map(column).collect();
+        Answer { rel: Rel::Union { inputs, output }, columns }
+    }
+
+    /// The rows of an answer, each once.
+    fn distinct_rows(&mut self, answer: Answer) -> Answer {
+        let mut keys: Vec<(Attr, Expr)> = Vec::with_capacity(answer.columns.len());
+        for column in &answer.columns {
+            if keys.iter().all(|it| it.0 != column.attr) {
+                keys.push((column.attr, self.column_expr(column.attr)));
+            }
+        }
+        let input = Box::new(answer.rel);
+        let rel = Rel::Aggregate { input, keys, aggregates: Vec::new(), rows: 0.0 };
+        Answer { rel, ..answer }
+    }
+
+    /// INTERSECT and EXCEPT by counting.
+    fn counted(
+        &mut self,
+        operator: SetOperator,
+        all: bool,
+        left: Answer,
+        right: Answer,
+        types: &[DataType],
+    ) -> Answer {
+        let sides = [(left, 1), (right, 0)].map(|(mut side, is_left)| {
+            let mark = self.attribute(DataType::BigInt, false);
+            let one = |it: i64| Expr::literal(Value::Integer(it), DataType::BigInt);
+            let other = self.attribute(DataType::BigInt, false);
+            side.rel = mapped(side.rel, vec![(mark, one(is_left)), (other, one(1 - is_left))]);
+            for attr in [mark, other] {
+                side.columns.push(OutputColumn { name: String::new(), attr });
+            }
+            side
+        });
+        let mut types = types.to_vec();
+        types.extend([DataType::BigInt; 2]);
+        let mut both = self.union(sides.into(), &types);
+        let marks = both.columns.split_off(both.columns.len() - 2);
+        let keys = both.columns.iter().map(|it| (it.attr, self.column_expr(it.attr))).collect();
+        let mut counts = Vec::with_capacity(2);
+        let mut aggregates = Vec::with_capacity(2);
+        for mark in marks {
+            let attr = self.attribute(DataType::BigInt, false);
+            counts.push(Expr::column(attr, DataType::BigInt));
+            let call = Aggregate {
+                function: AggregateFunction::Sum,
+                argument: Some(self.column_expr(mark.attr)),
+                distinct: false,
+                filter: None,
+                data_type: DataType::BigInt,
+            };
+            aggregates.push((attr, call));
+        }
+        let rel = Rel::Aggregate { input: Box::new(both.rel), keys, aggregates, rows: 0.0 };
+        let [ours, theirs]: [Expr; 2] = counts.try_into().unwrap_or_else(|_| unreachable!());
+        let zero = || Expr::literal(Value::Integer(0), DataType::BigInt);
+        let some = |it: &Expr| Expr::predicate(BinaryOperator::Greater, it.clone(), zero());
+        let none = |it: &Expr| Expr::predicate(BinaryOperator::Equal, it.clone(), zero());
+        let except = operator == SetOperator::Except;
+        let rel = match (all, except) {
+            (false, true) => rel.filtered(vec![some(&ours), none(&theirs)]),
+            (false, false) => rel.filtered(vec![some(&ours), some(&theirs)]),
+            (true, _) => {
+                let fewer = Expr::predicate(BinaryOperator::Less, ours.clone(), theirs.clone());
+                let kind = match except {
+                    true => ExprKind::Case {
+                        branches: vec![(fewer, zero())],
+                        otherwise: Some(Box::new(difference(ours, theirs))),
+                    },
+                    false => ExprKind::Case {
+                        branches: vec![(fewer, ours)],
+                        otherwise: Some(Box::new(theirs)),
+                    },
+                };
+                let count = self.attribute(DataType::BigInt, false);
+                let times = Expr { kind, data_type: DataType::BigInt };
+                Rel::Repeat { input: Box::new(mapped(rel, vec![(count, times)])), count }
+            }
+        };
+        Answer { rel, columns: both.columns }
+    }
+}
+
+fn difference(left: Expr, right: Expr) -> Expr {
+    let (left, right) = (Box::new(left), Box::new(right));
+    let kind = ExprKind::Binary { operator: BinaryOperator::Subtract, left, right };
+    Expr { kind, data_type: DataType::BigInt }
+}
+
+/// The constant of unknown type that an attribute of a relation is, if it is one for all rows.
+fn unknown_in(rel: &Rel, attr: Attr) -> Option<Expr> {
+    match rel {
+        Rel::Map { input, exprs } => match exprs.iter().find(|it| it.0 == attr) {
+            Some((_, expr)) => Some(expr.clone()),
+            None => unknown_in(input, attr),
+        },
+        Rel::Filter { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Limit { input, .. }
+        | Rel::Aggregate { input, .. } => unknown_in(input, attr),
+        Rel::Apply(it) => unknown_in(&it.left, attr),
+        _ => None,
+    }
+}

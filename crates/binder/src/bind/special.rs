@@ -1,0 +1,95 @@
+//! Forms of functions that SQL spells with words between their arguments.
+
+use std::ops::ControlFlow;
+
+use plan::{Expr, Function};
+use sqlparser::ast::{self, CeilFloorKind, DateTimeField, TrimWhereField};
+use types::SqlResult;
+
+use super::Binder;
+use super::errors::unsupported;
+
+impl<'a> Binder<'a> {
+    /// Binds a form that is a function, or says that there is none.
+    pub(super) fn special(&mut self, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        use ast::Expr as Ast;
+        match whole {
+            Ast::Substring { expr, substring_from, substring_for, .. } => {
+                let start = match substring_from {
+                    Some(it) => self.expr(it)?,
+                    None => super::arithmetic::integer(1),
+                };
+                let mut arguments = vec![self.expr(expr)?, start];
+                if let Some(length) = substring_for {
+                    arguments.push(self.expr(length)?);
+                }
+                self.invoke(Function::Substring, arguments, whole)
+            }
+            Ast::Trim { trim_where, trim_what, expr, trim_characters } => {
+                let function = match trim_where {
+                    None | Some(TrimWhereField::Both) => Function::Btrim,
+                    Some(TrimWhereField::Leading) => Function::Ltrim,
+                    Some(TrimWhereField::Trailing) => Function::Rtrim,
+                };
+                let mut arguments = vec![self.expr(expr)?];
+                match (trim_what, trim_characters.as_deref()) {
+                    (Some(what), None) => arguments.push(self.expr(what)?),
+                    (None, Some([what])) => arguments.push(self.expr(what)?),
+                    (None, None | Some([])) => {}
+                    _ => return Err(unsupported("trim of several texts", whole)),
+                }
+                self.invoke(function, arguments, whole)
+            }
+            Ast::Position { expr, r#in } => {
+                let arguments = vec![self.expr(r#in)?, self.expr(expr)?];
+                self.invoke(Function::Strpos, arguments, whole)
+            }
+            Ast::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
+                let mut arguments =
+                    vec![self.expr(expr)?, self.expr(overlay_what)?, self.expr(overlay_from)?];
+                if let Some(it) = overlay_for {
+                    arguments.push(self.expr(it)?);
+                }
+                self.invoke(Function::Overlay, arguments, whole)
+            }
+            Ast::Ceil { expr, field } => self.whole_number(Function::Ceil, expr, field, whole),
+            Ast::Floor { expr, field } => self.whole_number(Function::Floor, expr, field, whole),
+            Ast::Collate { expr, collation } => match collation.to_string().as_str() {
+                "\"C\"" | "\"POSIX\"" | "\"default\"" => self.expr(expr),
+                _ => Err(unsupported("a collation other than \"C\"", whole)),
+            },
+            Ast::SimilarTo { .. } => {
+                let error = unsupported("SIMILAR TO", whole);
+                Err(error.with_hint("use LIKE or a regular expression (~)"))
+            }
+            Ast::AtTimeZone { .. } => Err(unsupported("AT TIME ZONE", whole)),
+            Ast::Array(_) => Err(unsupported("ARRAY", whole)),
+            other => Err(unsupported("this expression", other)),
+        }
+    }
+
+    fn whole_number(
+        &mut self,
+        function: Function,
+        operand: &'a ast::Expr,
+        field: &CeilFloorKind,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        if !matches!(field, CeilFloorKind::DateTimeField(DateTimeField::NoDateTime)) {
+            return Err(unsupported("CEIL or FLOOR with TO, or with a scale,", whole));
+        }
+        let arguments = vec![self.expr(operand)?];
+        self.invoke(function, arguments, whole)
+    }
+}
+
+/// Whether a subquery stands in an expression.
+pub(super) fn has_subquery(expr: &ast::Expr) -> bool {
+    let flow = ast::visit_expressions(expr, |it| match it {
+        ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => {
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    flow.is_break()
+}

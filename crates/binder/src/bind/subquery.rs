@@ -1,0 +1,156 @@
+//! Subqueries in expressions: dependent joins over the rows of the clause that they stand in.
+
+use plan::build::{boolean, negated};
+use plan::relation::{Apply, Attr};
+use plan::{BinaryOperator, Expr, ExprKind};
+use sqlparser::ast;
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::errors::{at, unsupported};
+use super::{Answer, Binder};
+
+impl<'a> Binder<'a> {
+    /// A subquery that stands for its only value.
+    pub(super) fn scalar_subquery(&mut self, query: &'a ast::Query) -> SqlResult<Expr> {
+        let mut answer = self.inner(query)?;
+        self.decide_types(&mut answer)?;
+        let [column] = &answer.columns[..] else {
+            let message = "subquery must return only one column";
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), query));
+        };
+        let source = column.attr;
+        let data_type = self.attributes[source].data_type;
+        let value = self.attribute(data_type, true);
+        self.attach(answer.rel, Apply::Scalar { value, source });
+        Ok(Expr::column(value, data_type))
+    }
+
+    /// EXISTS.
+    pub(super) fn exists(&mut self, query: &'a ast::Query, negate: bool) -> SqlResult<Expr> {
+        let mut answer = self.inner(query)?;
+        self.decide_types(&mut answer)?;
+        let always = Expr::literal(Value::Boolean(true), DataType::Boolean);
+        let mark = self.mark(answer, always, false);
+        Ok(if negate { negated(mark) } else { mark })
+    }
+
+    /// `x IN (subquery)`, of one value or a row of them.
+    pub(super) fn in_subquery(
+        &mut self,
+        operand: &'a ast::Expr,
+        query: &'a ast::Query,
+        negate: bool,
+        null_as_false: bool,
+    ) -> SqlResult<Expr> {
+        let mark = self.any(operand, BinaryOperator::Equal, query, null_as_false && !negate)?;
+        Ok(if negate { negated(mark) } else { mark })
+    }
+
+    /// `x operator ANY (subquery)`; ALL is the negation of ANY with the opposite operator.
+    pub(super) fn quantified(
+        &mut self,
+        operand: &'a ast::Expr,
+        operator: &'a ast::BinaryOperator,
+        right: &'a ast::Expr,
+        all: bool,
+        null_as_false: bool,
+    ) -> SqlResult<Expr> {
+        let Some(operator) = super::expression::operator(operator).filter(|it| it.is_comparison())
+        else {
+            return Err(unsupported("ANY or ALL with this operator", operand));
+        };
+        let query = match right {
+            ast::Expr::Subquery(query) => query,
+            ast::Expr::Nested(inner) => match &**inner {
+                ast::Expr::Subquery(query) => query,
+                other => return Err(unsupported("ANY or ALL of an array", other)),
+            },
+            other => return Err(unsupported("ANY or ALL of an array", other)),
+        };
+        match all {
+            false => self.any(operand, operator, query, null_as_false),
+            true => Ok(negated(self.any(operand, opposite(operator), query, false)?)),
+        }
+    }
+
+    fn any(
+        &mut self,
+        operand: &'a ast::Expr,
+        operator: BinaryOperator,
+        query: &'a ast::Query,
+        null_as_false: bool,
+    ) -> SqlResult<Expr> {
+        let operands = match super::comparison::row_of(operand) {
+            Some(parts) => parts.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?,
+            None => vec![self.expr(operand)?],
+        };
+        let answer = self.inner(query)?;
+        if answer.columns.len() != operands.len() {
+            let what = if answer.columns.len() > operands.len() { "many" } else { "few" };
+            let message = format!("subquery has too {what} columns");
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), query));
+        }
+        if operands.len() > 1
+            && !matches!(operator, BinaryOperator::Equal | BinaryOperator::NotEqual)
+        {
+            return Err(unsupported("the order of rows of values in ANY or ALL", operand));
+        }
+        let mut answer = answer;
+        self.decide_unknown(&mut answer, &operands)?;
+        let mut condition: Option<Expr> = None;
+        let columns: Vec<Attr> = answer.columns.iter().map(|it| it.attr).collect();
+        for (left, attr) in operands.into_iter().zip(columns) {
+            let right = self.column_expr(attr);
+            let one = self.compare(operator, left, right, operand)?;
+            condition = Some(match condition {
+                None => one,
+                Some(all) if operator == BinaryOperator::Equal => {
+                    Expr::predicate(BinaryOperator::And, all, one)
+                }
+                Some(any) => Expr::predicate(BinaryOperator::Or, any, one),
+            });
+        }
+        let condition = condition.ok_or_else(|| SqlError::internal("a row without values"))?;
+        Ok(self.mark(answer, condition, null_as_false))
+    }
+
+    /// Columns of unknown type take the type of what they are compared with.
+    fn decide_unknown(&mut self, answer: &mut Answer, operands: &[Expr]) -> SqlResult<()> {
+        let types: Vec<DataType> = answer
+            .columns
+            .iter()
+            .zip(operands)
+            .map(|(column, operand)| match self.attributes[column.attr].data_type {
+                DataType::Null if operand.data_type == DataType::Null => DataType::Text,
+                DataType::Null => operand.data_type,
+                known => known,
+            })
+            .collect();
+        self.convert_columns(answer, &types)
+    }
+
+    fn mark(&mut self, answer: Answer, condition: Expr, null_as_false: bool) -> Expr {
+        let mark = self.attribute(DataType::Boolean, true);
+        self.attach(answer.rel, Apply::Any { mark, condition, null_as_false });
+        boolean(ExprKind::Column(mark))
+    }
+
+    /// A query inside an expression.
+    fn inner(&mut self, query: &'a ast::Query) -> SqlResult<Answer> {
+        self.count(1)?;
+        self.query(query)
+    }
+}
+
+fn opposite(operator: BinaryOperator) -> BinaryOperator {
+    use BinaryOperator::*;
+    match operator {
+        Equal => NotEqual,
+        NotEqual => Equal,
+        Less => GreaterEqual,
+        GreaterEqual => Less,
+        Greater => LessEqual,
+        LessEqual => Greater,
+        other => other,
+    }
+}

@@ -1,0 +1,173 @@
+//! Texts: LIKE, regular expressions, concatenation.
+
+use plan::build::{boolean, negated, null};
+use plan::{Expr, ExprKind, Function};
+use sqlparser::ast;
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::Binder;
+use super::coercion::fold_cast;
+use super::comparison::no_operator;
+use super::constant;
+use super::errors::{at, unsupported};
+
+impl<'a> Binder<'a> {
+    /// LIKE and ILIKE.
+    pub(super) fn like(&mut self, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let (negate, any, operand, pattern, escape, case_insensitive) = match whole {
+            ast::Expr::Like { negated, any, expr, pattern, escape_char } => {
+                (*negated, *any, expr, pattern, escape_char, false)
+            }
+            ast::Expr::ILike { negated, any, expr, pattern, escape_char } => {
+                (*negated, *any, expr, pattern, escape_char, true)
+            }
+            other => return Err(unsupported("this pattern", other)),
+        };
+        if any {
+            return Err(unsupported("LIKE ANY", whole));
+        }
+        let escape = match escape {
+            // A backslash escapes unless ESCAPE says otherwise.
+            None => Some('\\'),
+            Some(it) => escape_of(&it.value, whole)?,
+        };
+        self.matched(operand, pattern, escape, case_insensitive, negate, whole)
+    }
+
+    fn matched(
+        &mut self,
+        operand: &'a ast::Expr,
+        pattern: &'a ast::Expr,
+        escape: Option<char>,
+        case_insensitive: bool,
+        negate: bool,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let sign = if case_insensitive { "~~*" } else { "~~" };
+        let (operand, pattern) = self.texts(operand, pattern, sign, whole)?;
+        match constant(&pattern) {
+            Some(Value::Null) => Ok(null(DataType::Boolean)),
+            Some(Value::Text(text)) => {
+                let (operand, pattern) = (Box::new(operand), text.to_string());
+                let negated = negate;
+                Ok(boolean(ExprKind::Like { operand, pattern, escape, case_insensitive, negated }))
+            }
+            _ => {
+                let escape: String = escape.into_iter().collect();
+                let escape = Expr::literal(Value::Text(escape.as_str().into()), DataType::Text);
+                let folded = boolean(ExprKind::Literal(Value::Boolean(case_insensitive)));
+                let arguments = vec![operand, pattern, escape, folded];
+                let found = self.invoke(Function::Like, arguments, whole)?;
+                Ok(if negate { negated(found) } else { found })
+            }
+        }
+    }
+
+    /// Two operands that must be texts.
+    fn texts(
+        &mut self,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+        sign: &str,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<(Expr, Expr)> {
+        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let (a, b) = (left.data_type, right.data_type);
+        let is_text = |it: DataType| it.is_text() || it == DataType::Null;
+        if !is_text(a) || !is_text(b) {
+            return Err(no_operator(sign, a, b, whole));
+        }
+        let mut text = |it: Expr| match it.data_type {
+            DataType::Null => self.coerce_unknown(it, DataType::Text),
+            _ => Ok(it),
+        };
+        Ok((text(left)?, text(right)?))
+    }
+
+    /// Operators that are functions.
+    pub(super) fn special_operator(
+        &mut self,
+        left: &'a ast::Expr,
+        operator: &'a ast::BinaryOperator,
+        right: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        use ast::BinaryOperator as Sign;
+        match operator {
+            Sign::StringConcat => self.concatenation(left, right, whole),
+            Sign::PGRegexMatch => self.regex(left, right, "", false, whole),
+            Sign::PGRegexIMatch => self.regex(left, right, "i", false, whole),
+            Sign::PGRegexNotMatch => self.regex(left, right, "", true, whole),
+            Sign::PGRegexNotIMatch => self.regex(left, right, "i", true, whole),
+            Sign::PGLikeMatch => self.matched(left, right, Some('\\'), false, false, whole),
+            Sign::PGILikeMatch => self.matched(left, right, Some('\\'), true, false, whole),
+            Sign::PGNotLikeMatch => self.matched(left, right, Some('\\'), false, true, whole),
+            Sign::PGNotILikeMatch => self.matched(left, right, Some('\\'), true, true, whole),
+            Sign::PGExp => {
+                let arguments = vec![self.expr(left)?, self.expr(right)?];
+                self.invoke(Function::Power, arguments, whole)
+            }
+            Sign::PGStartsWith => {
+                let arguments = vec![self.expr(left)?, self.expr(right)?];
+                self.invoke(Function::StartsWith, arguments, whole)
+            }
+            other => Err(unsupported(&format!("the operator {other}"), whole)),
+        }
+    }
+
+    /// `a || b || c ..`, which leans to the left: one call of two texts after the other.
+    fn concatenation(
+        &mut self,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let (a, b) = (left.data_type, right.data_type);
+        let is_text = |it: DataType| it.is_text() || it == DataType::Null;
+        if !is_text(a) && !is_text(b) {
+            return Err(no_operator("||", a, b, whole));
+        }
+        let mut arguments = Vec::with_capacity(2);
+        for side in [left, right] {
+            arguments.push(match side.data_type {
+                DataType::Null => self.coerce_unknown(side, DataType::Text)?,
+                _ => fold_cast(side, DataType::Text),
+            });
+        }
+        self.fold_call(Function::ConcatOperator, arguments, DataType::Text)
+    }
+
+    fn regex(
+        &mut self,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+        flags: &str,
+        negate: bool,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let (operand, pattern) = self.texts(left, right, "~", whole)?;
+        let mut arguments = vec![operand, pattern];
+        if !flags.is_empty() {
+            arguments.push(Expr::literal(Value::Text(flags.into()), DataType::Text));
+        }
+        let found = self.invoke(Function::RegexLike, arguments, whole)?;
+        Ok(if negate { negated(found) } else { found })
+    }
+}
+
+/// The character of ESCAPE; none of an empty text.
+fn escape_of(value: &ast::Value, whole: &ast::Expr) -> SqlResult<Option<char>> {
+    let Some(text) = super::literal::text_of(value) else {
+        return Err(unsupported("ESCAPE with anything but a constant", whole));
+    };
+    let mut characters = text.chars();
+    match (characters.next(), characters.next()) {
+        (first, None) => Ok(first),
+        _ => {
+            let message = "invalid escape string";
+            let error = SqlError::new(SqlState("22025"), message);
+            Err(at(error.with_hint("escape string must be empty or one character"), whole))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! WITH: queries under names.
+//!
+//! As in PostgreSQL, a query that is used once is bound where it is used; one that is used several times, or that may
+//! give other rows each time, is computed once. MATERIALIZED and NOT MATERIALIZED decide otherwise.
+
+use std::ops::ControlFlow;
+
+use plan::relation::{Attr, Rel};
+use sqlparser::ast::{self, CteAsMaterialized, ObjectName};
+use types::{SqlError, SqlResult, SqlState};
+
+use super::errors::{Name, at, unsupported};
+use super::scope::is_named;
+use super::{Answer, Binder, OutputColumn, is_repeatable};
+
+/// A query of a WITH clause in view.
+#[derive(Debug)]
+pub(super) struct WithQuery<'a> {
+    cte: &'a ast::Cte,
+    /// The levels that it can see, as an error or a correlated use needs them.
+    levels: usize,
+    /// How often its name occurs where it is in view.
+    uses: usize,
+    is_used: bool,
+    /// Where it was bound to be computed once.
+    shared: Option<Shared>,
+}
+
+/// A WITH query that is computed once.
+#[derive(Clone, Debug)]
+struct Shared {
+    id: usize,
+    columns: Vec<OutputColumn>,
+}
+
+impl<'a> Binder<'a> {
+    /// Brings the queries of a WITH clause into view.
+    pub(super) fn add_with(&mut self, with: &'a ast::With, query: &'a ast::Query) -> SqlResult<()> {
+        let first = self.with.len();
+        for (place, cte) in with.cte_tables.iter().enumerate() {
+            let name = &cte.alias.name;
+            let own = crate::parse::ident(name);
+            if self.with[first..].iter().any(|it| is_named(&it.cte.alias.name, &own)) {
+                let message = format!("WITH query name \"{own}\" specified more than once");
+                return Err(at(SqlError::new(SqlState::DUPLICATE_ALIAS, message), &Name(name)));
+            }
+            let later = with.cte_tables[place + 1..].iter();
+            let mut uses = uses_of(&own, &query.body);
+            uses += later.map(|it| uses_of(&own, &it.query)).sum::<usize>();
+            if with.recursive && uses_of(&own, &cte.query) > 0 {
+                return Err(unsupported(
+                    "WITH RECURSIVE with a query that uses itself",
+                    &Name(name),
+                ));
+            }
+            let levels = self.levels.len();
+            self.with.push(WithQuery { cte, levels, uses, is_used: false, shared: None });
+        }
+        Ok(())
+    }
+
+    /// Takes the queries of a WITH clause out of view. One that nobody used is bound all the same, for its errors.
+    pub(super) fn close_with(&mut self, known: usize) -> SqlResult<()> {
+        for place in known..self.with.len() {
+            if !self.with[place].is_used {
+                self.bind_with(place)?;
+            }
+        }
+        self.with.truncate(known);
+        Ok(())
+    }
+
+    /// The WITH query of a name.
+    pub(super) fn find_with(&self, name: &str) -> Option<usize> {
+        self.with.iter().rposition(|it| is_named(&it.cte.alias.name, name))
+    }
+
+    /// Binds a WITH query, which sees those before it alone, and of the levels only those around its clause.
+    fn bind_with(&mut self, place: usize) -> SqlResult<Answer> {
+        let WithQuery { cte, levels, .. } = self.with[place];
+        let later = self.with.split_off(place);
+        let inner = self.levels.split_off(levels);
+        let bound = self.query(&cte.query);
+        self.levels.extend(inner);
+        self.with.extend(later);
+        let mut answer = bound?;
+        self.decide_types(&mut answer)?;
+        super::names::rename(&mut answer.columns, &cte.alias)?;
+        Ok(answer)
+    }
+
+    /// A use of a WITH query.
+    pub(super) fn use_with(&mut self, place: usize) -> SqlResult<Answer> {
+        self.with[place].is_used = true;
+        if let Some(shared) = self.with[place].shared.clone() {
+            return Ok(self.read_shared(&shared));
+        }
+        let answer = self.bind_with(place)?;
+        let materialized = match self.with[place].cte.materialized {
+            Some(CteAsMaterialized::Materialized) => true,
+            Some(CteAsMaterialized::NotMaterialized) => false,
+            None => self.with[place].uses > 1 || !answer.rel.all_expressions(&mut is_repeatable),
+        };
+        // What depends on a query around it is another relation for each of its rows.
+        if !materialized || !answer.rel.free_attrs().is_empty() {
+            return Ok(answer);
+        }
+        self.shared.push(answer.rel);
+        let shared = Shared { id: self.shared.len() - 1, columns: answer.columns };
+        let read = self.read_shared(&shared);
+        self.with[place].shared = Some(shared);
+        Ok(read)
+    }
+
+    /// The rows of a shared relation under attributes of their own.
+    fn read_shared(&mut self, shared: &Shared) -> Answer {
+        let mut output: Vec<(Attr, Attr)> = Vec::with_capacity(shared.columns.len());
+        let mut columns = Vec::with_capacity(shared.columns.len());
+        for column in &shared.columns {
+            let known = output.iter().find(|it| it.1 == column.attr).map(|it| it.0);
+            let attr = known.unwrap_or_else(|| {
+                let attribute = self.attributes[column.attr].clone();
+                let attr = self.attribute(attribute.data_type, attribute.nullable);
+                output.push((attr, column.attr));
+                attr
+            });
+            columns.push(OutputColumn { name: column.name.clone(), attr });
+        }
+        Answer { rel: Rel::Shared { id: shared.id, output, rows: 0.0 }, columns }
+    }
+}
+
+/// How often a name stands for a relation in a part of a query. Another relation of the same name counts as well, which
+/// costs no more than a relation that is computed once without need.
+fn uses_of(name: &str, part: &impl ast::Visit) -> usize {
+    let mut uses = 0;
+    let _ = ast::visit_relations(part, |relation: &ObjectName| {
+        let [part] = &relation.0[..] else { return ControlFlow::<()>::Continue(()) };
+        uses += usize::from(part.as_ident().is_some_and(|it| is_named(it, name)));
+        ControlFlow::Continue(())
+    });
+    uses
+}

@@ -1,0 +1,30 @@
+//! From a parsed query to a plan: binding, then optimising.
+
+use binder::ParsedQuery;
+use binder::bind::{Bound, Environment};
+use plan::Plan;
+use types::{DataType, SqlResult};
+
+use crate::statement::StatementCatalog;
+
+/// A plan, and what binding found out beside it.
+pub(crate) struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// Whether planning at another time gives the same plan as long as the tables do not change.
+    pub is_stable: bool,
+    /// The types of the parameters: those declared, and what the surroundings tell of the others.
+    pub parameters: Vec<Option<DataType>>,
+}
+
+/// Plans a query on a picture of the tables. Parameters stay in the plan as [`plan::ExprKind::Parameter`].
+pub(crate) fn plan_query(
+    query: &ParsedQuery,
+    parameters: &[Option<DataType>],
+    catalog: &StatementCatalog<'_>,
+) -> SqlResult<Planned> {
+    let environment = Environment { catalog, now: catalog.wall_clock(), check: &|| Ok(()) };
+    let Bound { query, is_stable, parameters } =
+        binder::bind::bind(&query.0, parameters, &environment)?;
+    Ok(Planned { plan: optimizer::plan(query)?, is_stable, parameters })
+}
