@@ -1,4 +1,5 @@
-//! How a table shall be cut and placed, as a statement says it (DESIGN 4; the spelling is SAP HANA's).
+//! How a table shall be cut and placed, as a statement says it (docs/design/02-memory-and-placement.md, "who decides";
+//! the spelling is SAP HANA's).
 //!
 //! Key decision: nodes, columns and bounds stay as they were written. Whether they exist is known only where there is a
 //! machine and a table.

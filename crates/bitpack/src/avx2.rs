@@ -1,5 +1,6 @@
 //! 256-bit kernels. Each 128-bit half is loaded on its own, a byte shuffle brings each lane its bytes, and a variable
-//! shift brings the code down: a multiplication in 16-bit lanes, which have no such shift (PERFORMANCE 1.2).
+//! shift brings the code down: a multiplication in 16-bit lanes, which have no such shift
+//! (docs/design/07-measured-costs.md, "packed scans").
 //!
 //! Eight rows of any width fill whole bytes; scans that start at other rows run the portable kernel.
 
@@ -413,7 +414,7 @@ kernels! {
     }
 
     /// Membership of codes that stand near each other, as those of clustered columns do: all of it is in one register
-    /// of the set (PERFORMANCE 1.4). `None` when they do not.
+    /// of the set (docs/design/07-measured-costs.md, "probes and sets"). `None` when they do not.
     fn set_near<const W: usize>(from: *const u8, rows: usize, set: &[u64]) -> Option<u64> {
         let first = |group: usize| if group * 8 < rows { group } else { 0 };
         // SAFETY: rows of these groups exist; a group of none is replaced by the first.

@@ -1,5 +1,6 @@
 //! 512-bit kernels. A decode is one load and one byte permute that brings each lane its bytes, then one shift: by
-//! `vpmultishiftqb` for up to 16 bits, by `vpsrlvd` up to 25, by two permutes beyond (PERFORMANCE 1.2).
+//! `vpmultishiftqb` for up to 16 bits, by `vpsrlvd` up to 25, by two permutes beyond (docs/design/07-measured-costs.md,
+//! "packed scans").
 //!
 //! Eight rows of any width fill whole bytes, so that rows from a multiple of 8 on need no shift of their own; scans
 //! that start elsewhere run the portable kernel.
@@ -391,7 +392,7 @@ kernels! {
     }
 
     /// Membership of codes that stand near each other, as those of clustered columns do: all of it is in one register
-    /// of the set (PERFORMANCE 1.4). `None` when they do not.
+    /// of the set (docs/design/07-measured-costs.md, "probes and sets"). `None` when they do not.
     fn set_near<const W: usize>(from: *const u8, rows: usize, set: &[u64]) -> Option<u64> {
         let first = |group: usize| if group * 16 < rows { group } else { 0 };
         // SAFETY: rows of these groups exist; a group of none is replaced by the first.
@@ -508,7 +509,8 @@ kernels! {
         _mm512_test_epi8_mask(members[0], _mm512_shuffle_epi8(bits, bit))
     }
 
-    /// Membership in any set, by gathers of eight lanes: sixteen are slower (PERFORMANCE 1.4).
+    /// Membership in any set, by gathers of eight lanes: sixteen are slower (docs/design/07-measured-costs.md, "probes
+    /// and sets").
     fn set_32<const W: usize>(from: *const u8, rows: usize, set: &[u64]) -> u64 {
         let words = _mm256_set1_epi32((set.len() * 2).min(i32::MAX as usize) as i32);
         let mut word = 0;

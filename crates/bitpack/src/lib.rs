@@ -1,4 +1,5 @@
-//! Bit-packed index vectors: packing, decoding, predicate scans into bitmaps, and the bitmaps themselves (DESIGN 3, 6).
+//! Bit-packed index vectors: packing, decoding, predicate scans into bitmaps, and the bitmaps themselves
+//! (docs/design/01-storage.md, "packing").
 //!
 //! Key decision: one plain layout, contiguous little-endian codes of one width with 64 bytes of padding behind them.
 //! Packed costs nothing in cache and wins by the width ratio from DRAM, so no byte-aligned second form exists.

@@ -1,7 +1,8 @@
 //! What the columns of a batch are at a place of a pipeline: SQL type, representation, and bounds that were proven.
 //!
 //! Decided once, when a plan is lowered; batches carry no types. Bounds come from exact column statistics and grow by
-//! interval arithmetic, so that a decimal stays in 64 bits as long as it provably fits (DESIGN 6).
+//! interval arithmetic, so that a decimal stays in 64 bits as long as it provably fits (docs/design/04-execution.md,
+//! "decimals").
 
 use stdx::sync::Arc;
 use storage::{Column, Encoding, PlainStrings};

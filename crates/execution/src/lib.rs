@@ -1,4 +1,5 @@
-//! Runs plans: vectorised, push-based, morsel-driven pipelines over packed codes (DESIGN 6, P-HYPER 2 to 4).
+//! Runs plans: vectorised, push-based, morsel-driven pipelines over packed codes (docs/design/04-execution.md; P-HYPER
+//! 2 to 4).
 //!
 //! Key decision: a batch is dense and typed by a [`Layout`] that is fixed when the plan is lowered. Text stays a
 //! dictionary code or a position, and decimals stay 64-bit integers, as long as the layout proves that this is right.

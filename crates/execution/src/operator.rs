@@ -1,4 +1,5 @@
-//! The three small interfaces of a pipeline (STYLE 12). No implementation knows a thread: local state is found by slot.
+//! The three small interfaces of a pipeline (docs/design/04-execution.md, "interfaces of a pipeline"). No
+//! implementation knows a thread: local state is found by slot.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Bytes read per running node and memory node, from the page-socket map (DESIGN 5): what the views, EXPLAIN ANALYZE
-//! and the placer read.
+//! Bytes read per running node and memory node, from the page-socket map (docs/design/02-memory-and-placement.md,
+//! "traffic"): what the views, EXPLAIN ANALYZE and the placer read.
 
 use hardware::{NodeId, Topology};
 use stdx::sync::atomic::{AtomicU64, Ordering};

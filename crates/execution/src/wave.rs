@@ -229,7 +229,7 @@ impl MorselBody for Body<'_> {
 }
 
 /// What a modelled machine charges for a morsel: the bytes its source reads, and what a row costs on average of the
-/// queries that compute most (PERFORMANCE, Q1).
+/// queries that compute most (docs/design/04-execution.md, "sizes in virtual time").
 fn demand_of(source: &dyn Source, morsel: Morsel, reader: NodeId) -> Demand {
     const CYCLES_PER_ROW: u64 = 4;
     let cycles = (morsel.end - morsel.start) * CYCLES_PER_ROW;

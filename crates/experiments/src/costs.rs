@@ -5,7 +5,7 @@
 pub const SCAN_CYCLES: f64 = 0.65;
 
 /// Cycles of an output row: unpack its code, look its value up, store it. `nodewise bench scans` on one core of the
-/// machine of PERFORMANCE.md, selectivity 10 % against 0.001 %.
+/// machine of docs/design/07-measured-costs.md, selectivity 10 % against 0.001 %.
 pub const OUTPUT_CYCLES: f64 = 12.0;
 
 /// Lines that a loop over output rows has under way: the reorder buffer of 168 entries (Intel optimization reference
@@ -22,5 +22,5 @@ pub const POSITION_BYTES: f64 = 4.0;
 /// next, and a store.
 pub const INDEX_CYCLES: (f64, f64) = (20.0, 4.0);
 
-/// Nanoseconds of parsing, binding and planning a statement (DESIGN 7).
+/// Nanoseconds of parsing, binding and planning a statement (docs/design/05-sql-and-planning.md, "the frontend").
 pub const STATEMENT_NANOS: f64 = 450_000.0;

@@ -1,4 +1,5 @@
-//! The papers' experiments on modelled machines (DESIGN 9.3): the real scheduler and placement, data that only cost.
+//! The papers' experiments on modelled machines (docs/design/06-proof-without-hardware.md, "modelled machines"): the
+//! real scheduler and placement, data that only cost.
 //!
 //! Key decision: an experiment is a file in `experiments/` that says what is varied, what the paper's text states about
 //! the outcome, and which ratio counts as the same direction. What comes out is set beside it; nothing is fitted.

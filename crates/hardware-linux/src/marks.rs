@@ -1,4 +1,5 @@
-//! Marks for an observer outside of the machine: the access counter of the lab (DESIGN 9).
+//! Marks for an observer outside of the machine: the access counter of the lab
+//! (docs/design/06-proof-without-hardware.md, "counting accesses").
 //!
 //! A mark is a no-operation of eight bytes whose displacement, which no processor looks at, holds a number. An emulator
 //! that knows the numbers sees when a worker runs and when a phase of counting begins; anywhere else a mark costs an

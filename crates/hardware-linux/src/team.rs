@@ -1,9 +1,10 @@
 //! Workers as pinned threads.
 //!
 //! A thread calls its worker's step while that finds work. After an idle step it looks again after pauses that grow to
-//! 8 us, for [`Spin::worker`] in all (waking a sleeping thread costs about 80 us, DESIGN 5), then parks by the protocol
-//! of [`stdx::parking`], whose last look is one more step. Machines with fewer hardware threads (or less CPU time) than
-//! workers spin less, because there a spinning thread takes the time from one that works.
+//! 8 us, for [`Spin::worker`] in all (waking a sleeping thread costs about 80 us, docs/design/03-scheduling.md,
+//! "spinning and parking"), then parks by the protocol of [`stdx::parking`], whose last look is one more step. Machines
+//! with fewer hardware threads (or less CPU time) than workers spin less, because there a spinning thread takes the
+//! time from one that works.
 //!
 //! A panic in a step ends that worker only: the others go on, whoever waits in `wait_until` panics with the message, and
 //! `join` passes the first panic on once all have stopped.

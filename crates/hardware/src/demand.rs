@@ -1,5 +1,6 @@
 //! What a piece of work asks of a machine: how a task without data tells a modelled machine what it would have cost
-//! (DESIGN 9.3). The real machine never looks: work costs there what it costs.
+//! (docs/design/06-proof-without-hardware.md, "modelled machines"). The real machine never looks: work costs there what
+//! it costs.
 
 use stdx::Bytes;
 

@@ -1,4 +1,4 @@
-//! The seam between the database and the machine it runs on (DESIGN 2).
+//! The seam between the database and the machine it runs on (docs/design/00-house.md, "one machine, two kinds").
 //!
 //! Everything above this trait runs unchanged on two siblings: `hardware-linux` (pinned threads, real pages) and
 //! `simulator` (one seeded interleaving in virtual time on a fake topology). Nothing else touches the OS or a clock.
@@ -164,7 +164,7 @@ impl fmt::Display for MachineError {
 
 impl std::error::Error for MachineError {}
 
-/// A machine: tells time, maps / queries / moves pages, runs workers (DESIGN 2).
+/// A machine: tells time, maps / queries / moves pages, runs workers.
 pub trait Machine: Send + Sync {
     /// Nodes, cores, caches, distances; only what this process may use.
     fn topology(&self) -> &Topology;

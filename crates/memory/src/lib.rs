@@ -1,5 +1,5 @@
 //! Memory whose place is known: segments bound to nodes, their page-socket maps, and buffers that pipelines re-use
-//! (DESIGN 4; P-HANA 4.3 and 5.2).
+//! (docs/design/02-memory-and-placement.md, "segments"; P-HANA 4.3 and 5.2).
 //!
 //! Key decision: a segment is the only owner of its bytes, and gives them back to the free list of its node when it is
 //! dropped, so that the next query finds memory that is mapped, placed and touched already. The cost is memory kept

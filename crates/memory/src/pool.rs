@@ -1,4 +1,5 @@
-//! Buffers of pipelines: taken for a morsel or a query, given back touched and placed (P-HANA 5.2; DESIGN 6).
+//! Buffers of pipelines: taken for a morsel or a query, given back touched and placed (P-HANA 5.2;
+//! docs/design/02-memory-and-placement.md, "segments").
 
 use std::marker::PhantomData;
 use std::mem::size_of;

@@ -1,4 +1,5 @@
-//! Decides where columns live: pure functions from shape and topology to a placement (DESIGN 4; P-HANA 4.1, 4.2).
+//! Decides where columns live: pure functions from shape and topology to a placement
+//! (docs/design/02-memory-and-placement.md, "who decides"; P-HANA 4.1, 4.2).
 //!
 //! Key decision: the unit of default placement is the socket, interleaved over its sub-NUMA nodes, because those differ
 //! by far less than sockets do; where the distances say otherwise, each node is a unit. Nodes that someone names are

@@ -1,4 +1,5 @@
-//! The adaptive strategy (P-HANA 7, DESIGN 5): whether a job is bound by memory, learned from its first morsels.
+//! The adaptive strategy (P-HANA 7; docs/design/03-scheduling.md, "the adaptive strategy"): whether a job is bound by
+//! memory, learned from its first morsels.
 //!
 //! A job is bound by memory when all workers of a node, each at the pace seen, would ask for most of what the node's
 //! memory gives. While the node is saturated the pace seen is its share of the bandwidth, so the product stays at the

@@ -1,5 +1,6 @@
-//! Which worker does which morsel when: DESIGN 5, after P-HANA 5.1 (thread groups, two priority queues, affinities) and
-//! P-HYPER 3 (pipeline jobs, morsels cut at run time, elasticity, cancelling at morsel boundaries).
+//! Which worker does which morsel when: docs/design/03-scheduling.md, "jobs, not morsels, are queued", after P-HANA 5.1
+//! (thread groups, two priority queues, affinities) and P-HYPER 3 (pipeline jobs, morsels cut at run time, elasticity,
+//! cancelling at morsel boundaries).
 //!
 //! Key decision: a queue holds *jobs*, not morsels. A worker takes a group's lock to pick a job and then cuts morsels
 //! from an atomic cursor per home node, so the lock is off the hot path and a waiting job with priority is seen at the

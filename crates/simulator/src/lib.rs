@@ -1,5 +1,5 @@
-//! The virtual Machine (DESIGN 2, 9): the real scheduler, placement and execution code on a topology that is only data,
-//! one worker step at a time, in an order and at a time that follow from a seed.
+//! The virtual Machine (docs/design/00-house.md, "one machine, two kinds"): the real scheduler, placement and execution
+//! code on a topology that is only data, one worker step at a time, in an order and at a time that follow from a seed.
 //!
 //! Key decision: workers run only inside [`hardware::WorkerTeam::wait_until`], on the thread that waits. There is no
 //! other thread, so a seed repeats a schedule as long as one client thread drives the machine. The price is that

@@ -1,4 +1,5 @@
-//! Machine models: what a machine's data sheet and its published latency and bandwidth tables say, as data (DESIGN 9.3).
+//! Machine models: what a machine's data sheet and its published latency and bandwidth tables say, as data
+//! (docs/design/06-proof-without-hardware.md, "modelled machines").
 //!
 //! Key decision: a model holds nothing else. Each file names the source of each number, and no number was ever changed
 //! to make a figure come out.

@@ -1,4 +1,5 @@
-//! The inverted index (IX): from a value to the positions that hold it (P-HANA 4.1, DESIGN 3).
+//! The inverted index (IX): from a value to the positions that hold it (P-HANA 4.1; docs/design/01-storage.md,
+//! "inverted index").
 //!
 //! Two bit-packed vectors in placed segments. *Positions* holds every row that is not NULL, in the order of
 //! (value, position). *Starts* says where the run of each bucket of values begins. A bucket is one code as long as the

@@ -1,5 +1,6 @@
 //! Columns in memory: bit-packed index vectors of order-preserving codes, dictionaries, zone maps, exact statistics,
-//! and how they are built from Arrow arrays and Parquet files (DESIGN 3, 4; P-HANA 4.1, 4.2).
+//! and how they are built from Arrow arrays and Parquet files (docs/design/01-storage.md, "tables do not change";
+//! P-HANA 4.1, 4.2).
 //!
 //! Key decision: a table is immutable once built, so readers need no lock and a failed load leaves nothing behind. The
 //! price is that an append builds the columns anew; a delta beside the main comes later.

@@ -1,4 +1,5 @@
-//! Zone maps: what is known of each block of rows, in a placed segment as all else of a column (DESIGN 3).
+//! Zone maps: what is known of each block of rows, in a placed segment as all else of a column
+//! (docs/design/01-storage.md, "blocks and zones").
 
 use memory::Segment;
 use stdx::sync::Arc;

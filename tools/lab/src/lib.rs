@@ -1,4 +1,5 @@
-//! The lab: a real Linux kernel on an emulated machine of several NUMA nodes runs the real programs (DESIGN 9).
+//! The lab: a real Linux kernel on an emulated machine of several NUMA nodes runs the real programs
+//! (docs/design/06-proof-without-hardware.md, "guests").
 //!
 //! Key decision: QEMU emulates in software, so the lab needs neither KVM nor rights, only the packages of a Debian. All
 //! that a guest needs is in one initramfs that we write ourselves: no disk image, no network, nothing installed in it.

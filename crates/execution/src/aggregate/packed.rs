@@ -1,5 +1,6 @@
 //! Grouping of packed rows: keys of a byte become masks, and sums of formulas over packed columns are added under them,
-//! chunk by chunk, without a batch, a list of rows, or 64 bits where 32 do (PERFORMANCE 1.3: compact types, group masks).
+//! chunk by chunk, without a batch, a list of rows, or 64 bits where 32 do (docs/design/07-measured-costs.md, "one
+//! query in many styles").
 //!
 //! Key decision: all rows of a chunk are computed, and those that did not pass are in no mask. That pays as long as enough
 //! of them pass ([`PackedPlan::pays`]); else, and when there are more than a few groups, the rows come as batches.

@@ -1,6 +1,6 @@
 //! Grouping of packed rows by a key that rises through the whole table: rows become runs, and all runs of a block but the
 //! first and the last are whole groups, of which only those are kept that the condition on groups lets pass (Q18: 57 of
-//! 1.5 million; PERFORMANCE 1.4, clustered group key).
+//! 1.5 million; docs/design/07-measured-costs.md, "runs of groups").
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
 //! Groups whose keys came in rising order: run after run they are complete as they stand, and nothing is merged but the
-//! groups that one run ends and the next begins with (PERFORMANCE 1.4: 0.8 ms for six million rows).
+//! groups that one run ends and the next begins with (docs/design/07-measured-costs.md, "runs of groups").
 
 use types::SqlResult;
 

@@ -1,6 +1,6 @@
 //! Aggregates over all rows as one group: counts, sums, least and greatest values of packed columns, from their codes. A
 //! sum of values is a sum of codes times a step plus as many bases, and a block that passed as a whole has its least and
-//! greatest code in its zone (PERFORMANCE 1.3, 1.4).
+//! greatest code in its zone (docs/design/04-execution.md, "structures of an aggregation").
 //!
 //! Key decision: each column is looked at once, whatever is computed of it: sums of `a`, of `a + 1` and of `3 * a` are one.
 

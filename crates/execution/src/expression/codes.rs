@@ -1,4 +1,5 @@
-//! Expressions over one dictionary column: computed once per entry, then looked up by code (DESIGN 6, work on codes).
+//! Expressions over one dictionary column: computed once per entry, then looked up by code
+//! (docs/design/04-execution.md, "work on codes").
 
 use stdx::sync::atomic::{AtomicUsize, Ordering};
 use stdx::sync::{Arc, OnceLock};

@@ -1,6 +1,6 @@
 //! Tables for integer keys that are not too far apart: an array indexed by key, or a bitmap of keys whose ranks index
 //! the rows. Keys that are unique lead to the row itself, others to the start of a run of rows. 8 to 20 times faster to
-//! probe than any hash table (PERFORMANCE 1.4).
+//! probe than any hash table (docs/design/07-measured-costs.md, "probes and sets").
 //!
 //! The ranked form takes an eighth of a byte per possible key and half as much for counts, so it stays in the cache
 //! where an array of rows would not, and needs no rows at all when they stand in key order.

@@ -1,6 +1,7 @@
 //! Marks by extremes: some partner fulfils `probe.a <> build.a` exactly when the least or the greatest value that came with
 //! the key does, and so for `<`, `<=`, `>`, `>=`. Each key keeps these two, no pair is looked at, and a hot key costs no
-//! more than others (PERFORMANCE 3, inequality semi and anti joins). Only where keys repeat: else pairs cost less (Q21).
+//! more than others (docs/design/05-sql-and-planning.md, "extremes"). Only where keys repeat: else pairs cost less
+//! (Q21).
 
 use plan::{BinaryOperator, ExprKind, Join, JoinKind, PipelineId};
 use stdx::sync::Arc;

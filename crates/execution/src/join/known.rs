@@ -1,6 +1,6 @@
 //! Codes of a dictionary against a table of texts: what a text has found is kept by its code, so that each text of the
-//! dictionary is hashed and compared once, however many rows have it (DESIGN 6: dictionaries are translated once, and rows
-//! compare integers). Nothing is looked up that no row asks for.
+//! dictionary is hashed and compared once, however many rows have it (docs/design/04-execution.md, "work on codes":
+//! dictionaries are translated once, and rows compare integers). Nothing is looked up that no row asks for.
 
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU32, Ordering};

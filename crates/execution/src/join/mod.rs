@@ -1,8 +1,8 @@
 //! Hash join (P-HYPER 4.1 and 4.2): one table per join, built in two phases, probed by every worker.
 //!
-//! Key decision: the structure is chosen at run time, when the keys are known (DESIGN 6): an array indexed by key for
-//! dense integers, with a bitmap for mere existence, else the tagged lock-free table. Keys of the probe side are
-//! brought to the form of the build side per batch, so no structure knows SQL types.
+//! Key decision: the structure is chosen at run time, when the keys are known (docs/design/04-execution.md, "structures
+//! of a join"): an array indexed by key for dense integers, with a bitmap for mere existence, else the tagged lock-free
+//! table. Keys of the probe side are brought to the form of the build side per batch, so no structure knows SQL types.
 //!
 //! Reading order: `build` (sink), `table` with `direct` and `hashed`, `probe_key` with `known`, `lookup`, `probe` (operator), `extremes`, `rows`,
 //! `fetch`.

@@ -1,5 +1,5 @@
 //! Brings the keys of the probe side to the form of the build side. Dictionaries are translated once per query, so that
-//! rows compare integers (DESIGN 6).
+//! rows compare integers (docs/design/04-execution.md, "work on codes").
 
 use stdx::sync::Arc;
 use storage::Column;

@@ -1,5 +1,5 @@
 //! Runs: rows of one group that follow each other. No table is asked and no branch depends on the data; sums of runs
-//! are differences of running sums (PERFORMANCE 1.4, clustered group key).
+//! are differences of running sums (docs/design/07-measured-costs.md, "runs of groups").
 
 use super::leveled;
 

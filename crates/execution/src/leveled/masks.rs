@@ -1,6 +1,6 @@
 //! Few groups: a bitmap of rows per group, and sums under masks, so that no addition waits for the last store
-//! (PERFORMANCE 1.3: half the time of replicated sums). Only where there are mask registers; elsewhere sums are kept in
-//! copies.
+//! (docs/design/07-measured-costs.md, "one query in many styles": half the time of sums in copies). Only where there
+//! are mask registers; elsewhere sums are kept in copies.
 
 use super::Level;
 

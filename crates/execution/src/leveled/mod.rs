@@ -1,4 +1,5 @@
-//! Loops compiled once per [`Level`] of instructions, and the few that are written in them (PERFORMANCE 8, point 4).
+//! Loops compiled once per [`Level`] of instructions, and the few that are written in them
+//! (docs/design/04-execution.md, "levels of instructions").
 //!
 //! Key decision: most loops over rows need no intrinsics, only permission to use wide registers. [`leveled`] compiles
 //! the body of a function for each level and calls the one that the caller names, so that the portable one is the

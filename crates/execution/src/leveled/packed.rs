@@ -1,5 +1,6 @@
-//! Sums by few groups over codes that are still narrow: keys of a byte, values of 32 bits (PERFORMANCE 1.3, compact types).
-//! Written for mask registers, and for AVX2 in `packed_avx2`; the portable code is their oracle, and runs elsewhere.
+//! Sums by few groups over codes that are still narrow: keys of a byte, values of 32 bits
+//! (docs/design/07-measured-costs.md, "one query in many styles"). Written for mask registers, and for AVX2 in
+//! `packed_avx2`; the portable code is their oracle, and runs elsewhere.
 
 #[cfg(doc)]
 use super::masks::FEW_GROUPS;

@@ -1,5 +1,5 @@
 //! Searching a short text in a long one: four of its bytes are compared at 64 places at once, and only where all four
-//! are there is the rest looked at (PERFORMANCE 1.4: three times as fast as by two bytes).
+//! are there is the rest looked at (docs/design/07-measured-costs.md, "search in texts").
 
 use memchr::memmem::Finder;
 

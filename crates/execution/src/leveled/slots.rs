@@ -1,4 +1,5 @@
-//! Slots of keys in tables of dense integers (DESIGN 6): a key less the least one, or its rank in a bitmap of keys.
+//! Slots of keys in tables of dense integers (docs/design/04-execution.md, "structures of a join"): a key less the
+//! least one, or its rank in a bitmap of keys.
 
 use super::leveled;
 

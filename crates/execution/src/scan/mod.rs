@@ -1,5 +1,5 @@
 //! Scan of a table: predicates on packed codes into bitmaps, zone maps, then only the columns and rows that are wanted
-//! (P-HANA 5.2, DESIGN 6).
+//! (P-HANA 5.2; docs/design/04-execution.md, "scans").
 //!
 //! Per block of 65,536 rows: predicates in the order of the share of rows they let pass, each one bitmap AND; what is
 //! not a predicate on codes is evaluated on the survivors. Survivors leave in batches of up to 4,096 rows.
@@ -247,7 +247,7 @@ impl ScanSource {
 }
 
 /// Whether so few of some rows passed that places are found once for all columns and fetched one by one: less than one in
-/// twelve. PERFORMANCE 1.4 has 25 for a single column.
+/// twelve. A single column alone has its border at 25 (docs/design/04-execution.md, "scans").
 pub(crate) fn is_sparse(passed: usize, rows: usize) -> bool {
     passed.saturating_mul(12) < rows
 }

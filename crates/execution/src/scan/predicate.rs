@@ -250,7 +250,8 @@ impl CodePredicate {
     }
 
     /// The share of rows that it drops by what it costs: the order that makes all of them together cheapest. Costs are
-    /// those of PERFORMANCE 1.2 and 1.4, in scans of a range; a set that no register holds is fetched from the cache.
+    /// those of docs/design/07-measured-costs.md, "packed scans", in scans of a range; a set that no register holds is
+    /// fetched from the cache.
     pub fn worth(&self) -> f64 {
         let cost = match self {
             Self::Kept { test, .. } => return test.worth(),

@@ -1,4 +1,5 @@
-//! Statements that place and cut tables (DESIGN 4; P-HANA 4.2), and the procedures that check and finish it.
+//! Statements that place and cut tables (docs/design/02-memory-and-placement.md, "who decides"; P-HANA 4.2), and the
+//! procedures that check and finish it.
 //!
 //! Key decision: a change is made beside the table that queries read, and put in its place at the end. Large segments
 //! do move under the readers, at unchanged addresses. The writers' lock is held only to put the result in place, unless

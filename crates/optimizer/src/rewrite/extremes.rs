@@ -1,7 +1,7 @@
-//! Semi and anti joins with an inequality as a lookup of extremes (PERFORMANCE 3, Q21): a row with the key and another
-//! value exists exactly when the least or the greatest value of the key is another one. So the right side is grouped by
-//! its key, which leaves one partner at most, however often keys repeat. NULL stays as it is: a group without values has
-//! NULL for extremes, and no comparison with it is TRUE.
+//! Semi and anti joins with an inequality as a lookup of extremes (docs/design/05-sql-and-planning.md, "extremes"): a
+//! row with the key and another value exists exactly when the least or the greatest value of the key is another one. So
+//! the right side is grouped by its key, which leaves one partner at most, however often keys repeat. NULL stays as it
+//! is: a group without values has NULL for extremes, and no comparison with it is TRUE.
 
 use plan::properties::is_volatile;
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind};

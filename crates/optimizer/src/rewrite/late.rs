@@ -1,5 +1,6 @@
 //! Late materialisation: where only the first rows of an order are wanted, columns that the order does not need are
-//! fetched for those rows alone, by the key of their table (PERFORMANCE 3: strings of 10 to 100 rows only).
+//! fetched for those rows alone, by the key of their table (docs/design/05-sql-and-planning.md, "late
+//! materialisation").
 //!
 //! Key decision: fetching is a join with the whole table, whose keys are the numbers of its rows, so execution looks the
 //! rows up where they are stored. Joins below that were there for those columns alone go (`elimination`).

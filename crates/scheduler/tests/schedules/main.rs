@@ -1,5 +1,6 @@
-//! Seeded schedules with faults in virtual time (DESIGN 9.3): whatever the machine, the faults, the jobs and the order of
-//! steps, every row runs once, hard work stays at home, nothing starves, and what is cancelled ends.
+//! Seeded schedules with faults in virtual time (docs/design/06-proof-without-hardware.md, "modelled machines"):
+//! whatever the machine, the faults, the jobs and the order of steps, every row runs once, hard work stays at home,
+//! nothing starves, and what is cancelled ends.
 //!
 //! Ten thousand of them, or `NODEWISE_SCHEDULES`; `NODEWISE_SEED=n` runs one of them again and tells all of it.
 #![cfg(not(loom))]

@@ -1,4 +1,5 @@
-//! Access counting: which node's CPUs fetch how many cache lines from which node's memory (DESIGN 9).
+//! Access counting: which node's CPUs fetch how many cache lines from which node's memory
+//! (docs/design/06-proof-without-hardware.md, "counting accesses").
 //!
 //! The emulator sees every load and store with its physical address. `plugin.c`, built here with the host's compiler,
 //! passes them through a model of each socket's last-level cache and counts the lines that miss, as the papers count

@@ -1,8 +1,8 @@
 //! Documents say what is there: the crates of ARCHITECTURE.md and their levels, and commands that exist.
 
 use super::layers::Crate;
-use super::{File, Report};
-use crate::COMMANDS;
+use super::report::{File, Report};
+use crate::commands::COMMANDS;
 use crate::suites::LOOM_CRATES;
 use std::collections::BTreeMap;
 

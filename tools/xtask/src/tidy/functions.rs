@@ -1,7 +1,7 @@
 //! Functions over 70 lines: how many there are may only fall.
 
+use super::report::{File, Report};
 use super::text::code_of;
-use super::{File, Report};
 use std::path::Path;
 
 const LINES_MAX: usize = 70;

@@ -1,6 +1,6 @@
 //! The layers: every crate states its level, and an edge may only point to a lower one.
 
-use super::Report;
+use super::report::Report;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -3,41 +3,20 @@
 //! Each file below holds one kind of rule as pure functions over text, with a bad example in its tests. Exceptions are
 //! named with a reason in `tools/xtask/exceptions.txt`; an exception that no longer applies is an error itself.
 
+mod circles;
+mod citations;
 mod documents;
 mod exceptions;
 mod functions;
 mod layers;
+mod report;
 mod source;
 mod text;
 
 use exceptions::Exceptions;
+use report::{File, Report};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// What the checks found.
-#[derive(Default)]
-pub struct Report {
-    errors: Vec<String>,
-    warnings: Vec<String>,
-}
-
-impl Report {
-    fn error(&mut self, message: impl Into<String>) {
-        self.errors.push(message.into());
-    }
-
-    fn warning(&mut self, message: impl Into<String>) {
-        self.warnings.push(message.into());
-    }
-}
-
-/// One tracked text file.
-pub struct File {
-    /// Path from the root, with forward slashes.
-    pub path: String,
-    /// Contents.
-    pub text: String,
-}
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -66,6 +45,8 @@ fn check(root: &Path, report: &mut Report) -> Result<(), String> {
     source::check_all(&files, &mut exceptions, report);
     functions::check(root, &files, report)?;
     documents::check(&files, &crates, report);
+    citations::check(&files, report);
+    circles::check(&files, &mut exceptions, report);
     exceptions.check_all_used(report);
     Ok(())
 }

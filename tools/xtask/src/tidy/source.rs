@@ -1,8 +1,8 @@
 //! Rules for the text of sources: size, unsafe code, the doors to locks and clocks, what must not be committed.
 
 use super::exceptions::Exceptions;
+use super::report::{File, Report};
 use super::text::{code_of, first_test_line, has_word, is_test_file};
-use super::{File, Report};
 
 const LINES_WARN: usize = 500;
 const LINES_MAX: usize = 800;
