@@ -2,7 +2,7 @@
 //! (`DATE '..'`) and words that begin special expressions, and takes each try back: a quarter of its time. A plain name
 //! or number before an operator or a comma can be none of these.
 //!
-//! Everything else is PostgreSQL's but for one, method by method; the parser takes this dialect for PostgreSQL's where it asks.
+//! Everything else is PostgreSQL's but for what is said below, method by method; the parser takes this dialect for PostgreSQL's where it asks.
 
 use std::any::{Any, TypeId};
 
@@ -51,6 +51,11 @@ impl Dialect for Postgres {
     /// nest of calls twice at each level.
     fn supports_named_fn_args_with_expr_name(&self) -> bool {
         false
+    }
+
+    /// `ORDER BY ALL`, as DuckDB has it.
+    fn supports_order_by_all(&self) -> bool {
+        true
     }
 
     of_postgres! {

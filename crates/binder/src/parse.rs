@@ -65,6 +65,11 @@ fn is_blank(token: &Token) -> bool {
 fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
     let mut parser = Parser::new(&Postgres).with_tokens_with_locations(tokens);
     let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
+    // The parser stops at END as if a block ended there.
+    if parser.peek_token().token != Token::EOF {
+        let left = parser.expected::<()>("the end of the statement", parser.peek_token());
+        return Err(left.map_or_else(|it| syntax(&it), |()| SqlError::internal("no end")));
+    }
     statements.into_iter().map(statement).collect()
 }
 

@@ -3,7 +3,7 @@
 use binder::ParsedQuery;
 use binder::bind::{Bound, Environment};
 use plan::Plan;
-use types::{DataType, SqlResult};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::statement::StatementCatalog;
 
@@ -15,6 +15,22 @@ pub(crate) struct Planned {
     pub is_stable: bool,
     /// The types of the parameters: those declared, and what the surroundings tell of the others.
     pub parameters: Vec<Option<DataType>>,
+}
+
+/// Plans a query that nobody gives parameters to.
+pub(crate) fn plan_plain(
+    query: &ParsedQuery,
+    catalog: &StatementCatalog<'_>,
+) -> SqlResult<Planned> {
+    let planned = plan_query(query, &[], catalog)?;
+    match planned.parameters.len() {
+        0 => Ok(planned),
+        number => {
+            let message = format!("there is no parameter ${number}");
+            let hint = "only PREPARE and prepared statements have parameters";
+            Err(SqlError::new(SqlState::UNDEFINED_PARAMETER, message).with_hint(hint))
+        }
+    }
 }
 
 /// Plans a query on a picture of the tables. Parameters stay in the plan as [`plan::ExprKind::Parameter`].

@@ -15,7 +15,7 @@ use crate::ddl::Target;
 use crate::index_ddl::NewIndex;
 use crate::parallel::LoadTeam;
 use crate::plan_cache::CachedPlan;
-use crate::planning::plan_query;
+use crate::planning::plan_plain;
 use crate::prepared::tables_of;
 use crate::profile::{Scale, actuals};
 use crate::result::schema_of;
@@ -244,7 +244,7 @@ impl Session {
         } else {
             let catalog = StatementCatalog::new(self);
             self.load_files(query, &catalog, cancel)?;
-            (plan_query(query, &[], &catalog)?.plan, None, QueryProfile::default())
+            (plan_plain(query, &catalog)?.plan, None, QueryProfile::default())
         };
         let (text, json);
         let actuals = |id: plan::PipelineId| reports.as_ref().map(|it| it[id.index()].clone());
@@ -284,7 +284,7 @@ impl Session {
         let started = machine.now();
         let catalog = StatementCatalog::new(self);
         self.load_files(query, &catalog, cancel)?;
-        let made = plan_query(query, &[], &catalog)?;
+        let made = plan_plain(query, &catalog)?;
         let mut plan = made.plan;
         adjust(&mut plan)?;
         let planned = machine.now();

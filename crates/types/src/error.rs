@@ -25,6 +25,8 @@ impl SqlState {
     pub const DUPLICATE_ALIAS: Self = Self("42712");
     /// A name or a place that means no column where it stands.
     pub const INVALID_COLUMN_REFERENCE: Self = Self("42P10");
+    /// A parameter that has no value.
+    pub const UNDEFINED_PARAMETER: Self = Self("42P02");
     /// A function of another kind than its use needs.
     pub const WRONG_OBJECT_TYPE: Self = Self("42809");
     /// A statement nested too deeply, or of too many operations.

@@ -14,12 +14,27 @@ use super::errors::{at, unsupported};
 const DAY: i64 = 86_400_000_000;
 
 /// The values of `(a, b)` or `ROW(a, b)`.
-pub(super) fn row_of(expr: &ast::Expr) -> Option<&[ast::Expr]> {
+pub(super) fn row_of(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
     match expr {
-        ast::Expr::Tuple(parts) => Some(parts),
+        ast::Expr::Tuple(parts) => Some(parts.iter().collect()),
         ast::Expr::Nested(inner) => row_of(inner),
+        ast::Expr::Function(call) => row_call(call),
         _ => None,
     }
+}
+
+/// The arguments of `ROW(..)`.
+fn row_call(call: &ast::Function) -> Option<Vec<&ast::Expr>> {
+    let [ast::ObjectNamePart::Identifier(name)] = &call.name.0[..] else { return None };
+    let ast::FunctionArguments::List(list) = &call.args else { return None };
+    if name.quote_style.is_some() || !name.value.eq_ignore_ascii_case("row") {
+        return None;
+    }
+    let plain = |it| match it {
+        &ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ref expr)) => Some(expr),
+        _ => None,
+    };
+    list.args.iter().map(plain).collect()
 }
 
 /// The error of an operator that there is not for these types.
@@ -48,7 +63,7 @@ impl<'a> Binder<'a> {
                 self.compare(operator, left, right, whole)
             }
             (Some(left), Some(right)) => {
-                let pairs = self.pairs_of(left, right, whole)?;
+                let pairs = self.pairs_of(&left, &right, whole)?;
                 self.compare_rows(operator, &pairs, whole)
             }
             _ => Err(unsupported("the comparison of a row with a single value", whole)),
@@ -57,8 +72,8 @@ impl<'a> Binder<'a> {
 
     fn pairs_of(
         &mut self,
-        left: &'a [ast::Expr],
-        right: &'a [ast::Expr],
+        left: &[&'a ast::Expr],
+        right: &[&'a ast::Expr],
         whole: &'a ast::Expr,
     ) -> SqlResult<Vec<(Expr, Expr)>> {
         if left.len() != right.len() || left.is_empty() {
@@ -218,7 +233,7 @@ impl<'a> Binder<'a> {
                 let Some(right) = row_of(item) else {
                     return Err(unsupported("the comparison of a row with a single value", item));
                 };
-                let pairs = self.pairs_of(left, right, whole)?;
+                let pairs = self.pairs_of(&left, &right, whole)?;
                 let one = self.compare_rows(BinaryOperator::Equal, &pairs, whole)?;
                 any = Some(match any {
                     None => one,

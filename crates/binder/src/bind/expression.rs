@@ -279,7 +279,7 @@ impl<'a> Binder<'a> {
     fn null_test(&mut self, test: UnaryOperator, operand: &'a ast::Expr) -> SqlResult<Expr> {
         if let Some(parts) = super::comparison::row_of(operand) {
             // A row is NULL when all of it is, and NOT NULL when none is.
-            let tests = parts.iter().map(|it| self.null_test(test, it));
+            let tests = parts.into_iter().map(|it| self.null_test(test, it));
             let tests = tests.collect::<SqlResult<Vec<_>>>()?;
             let all = plan::relation::combine(BinaryOperator::And, tests);
             return all.ok_or_else(|| SqlError::new(SqlState::SYNTAX, "an empty row"));

@@ -81,7 +81,9 @@ impl<'a> Binder<'a> {
         null_as_false: bool,
     ) -> SqlResult<Expr> {
         let operands = match super::comparison::row_of(operand) {
-            Some(parts) => parts.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?,
+            Some(parts) => {
+                parts.into_iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?
+            }
             None => vec![self.expr(operand)?],
         };
         let answer = self.inner(query)?;
