@@ -29,6 +29,12 @@ impl Dialect for Postgres {
         PostgreSqlDialect {}.type_id()
     }
 
+    /// PostgreSQL's names of arguments are names. A parser that takes an expression for a possible name parses each
+    /// argument twice, and so a chain of n calls in 2^n steps.
+    fn supports_named_fn_args_with_expr_name(&self) -> bool {
+        false
+    }
+
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         let [first, second] = parser.peek_tokens_ref();
         if !ends_operand(&second.token) {
@@ -47,10 +53,11 @@ impl Dialect for Postgres {
         }
     }
 
-    /// No expression is the name of an argument: to see whether one is, the parser would parse every argument twice, and a
-    /// nest of calls twice at each level.
-    fn supports_named_fn_args_with_expr_name(&self) -> bool {
-        false
+    /// Words that begin an operation are no names, as in PostgreSQL; else one that is nested too deeply would be tried as a
+    /// name, and the error would be another one.
+    fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
+        matches!(keyword, Keyword::NOT | Keyword::CASE | Keyword::CAST | Keyword::ARRAY)
+            || PostgreSqlDialect {}.is_reserved_for_identifier(keyword)
     }
 
     /// `ORDER BY ALL`, as DuckDB has it.
@@ -63,7 +70,6 @@ impl Dialect for Postgres {
         is_delimited_identifier_start(start: char) -> bool;
         is_identifier_start(start: char) -> bool;
         is_identifier_part(part: char) -> bool;
-        is_reserved_for_identifier(keyword: Keyword) -> bool;
         is_custom_operator_part(part: char) -> bool;
         get_next_precedence(parser: &Parser) -> Option<Result<u8, ParserError>>;
         prec_value(precedence: Precedence) -> u8;

@@ -9,6 +9,7 @@ pub mod bind;
 pub mod design;
 mod dialect;
 mod keys;
+mod levels;
 mod numa;
 pub mod parameters;
 pub mod parse;

@@ -110,7 +110,7 @@ pub(crate) fn arguments(exprs: Vec<ast::Expr>) -> SqlResult<Arguments> {
     }
     let list: Vec<String> = exprs.iter().map(ToString::to_string).collect();
     let statements = crate::parse::parse(&format!("VALUES ({})", list.join(", ")))?;
-    match statements.into_iter().next() {
+    match statements.into_tree().into_iter().next() {
         Some(Statement::Query { query }) => Ok(Arguments::Query(query)),
         _ => Err(SqlError::new(SqlState::SYNTAX, "EXECUTE takes expressions as arguments")),
     }

@@ -7,17 +7,32 @@ use sqlparser::ast::{self, ObjectName, ObjectType, Set, TableObject};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use stdx::stack::{self, Deep};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::design::DesignClause;
+use crate::levels::levels;
 use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement};
 use crate::{keys, parameters, steering};
 
-/// Parses statements separated by semicolons.
-pub fn parse(sql: &str) -> SqlResult<Vec<Statement>> {
+/// Parentheses in one another, and what counts as such: the parser's own limit. It tries some of them twice.
+const NESTED_MAX: usize = 1_000;
+
+/// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
+/// their levels. What is deeper than there is room for is refused (54001).
+pub fn parse(sql: &str) -> SqlResult<Deep<Vec<Statement>>> {
     let tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location();
-    let mut tokens = tokens.map_err(|it| syntax(&it.into()))?;
+    let tokens = tokens.map_err(|it| syntax(&it.into()))?;
+    let levels = levels(&tokens);
+    if levels > stack::LEVELS_MAX {
+        return Err(too_deep());
+    }
+    let statements = stack::with_levels(levels, || statements(tokens))?;
+    Ok(Deep::new(statements, levels))
+}
+
+fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
     let mut statements = Vec::new();
     if let [all @ .., last] = &tokens[..]
         && last.token == Token::SemiColon
@@ -63,7 +78,8 @@ fn is_blank(token: &Token) -> bool {
 }
 
 fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
-    let mut parser = Parser::new(&Postgres).with_tokens_with_locations(tokens);
+    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
+    let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
     // The parser stops at END as if a block ended there.
     if parser.peek_token().token != Token::EOF {
@@ -76,12 +92,7 @@ fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
 pub(crate) fn syntax(error: &ParserError) -> SqlError {
     let text = match error {
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text.as_str(),
-        ParserError::RecursionLimitExceeded => {
-            return SqlError::new(
-                SqlState::PROGRAM_LIMIT_EXCEEDED,
-                "the statement is nested too deeply",
-            );
-        }
+        ParserError::RecursionLimitExceeded => return too_deep(),
     };
     let (what, place) = match text.rsplit_once(" at Line: ") {
         Some((what, place)) => (what, format!(" at line {}", place.replace("Column:", "column"))),
@@ -92,6 +103,14 @@ pub(crate) fn syntax(error: &ParserError) -> SqlError {
         SqlState::SYNTAX,
         format!("syntax error{place}: {}", what.replace("found: ", "found ")),
     )
+}
+
+fn too_deep() -> SqlError {
+    let message = "stack depth limit exceeded: the statement is nested too deeply";
+    SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message).with_hint(format!(
+        "chains of operators may have about {} links, parentheses may stand {NESTED_MAX} deep",
+        stack::LEVELS_MAX
+    ))
 }
 
 pub(crate) fn unsupported(what: impl std::fmt::Display) -> SqlError {
@@ -424,4 +443,76 @@ pub fn whole_file(query: &ParsedQuery) -> Option<String> {
     let file = files.pop().filter(|_| files.is_empty())?;
     // The parser prints every query in one way, so whatever else the query has would show.
     (query.to_string() == format!("SELECT * FROM '{}'", file.replace('\'', "''"))).then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use stdx::sync::thread;
+
+    use super::*;
+
+    /// What a text comes to on a stack as small as those of workers; its trees are dropped there, too.
+    fn state_of(sql: String) -> Result<usize, SqlError> {
+        let small = thread::Builder::new().stack_size(2 << 20);
+        let parsed = small.spawn(move || parse(&sql).map(|it| it.len()));
+        parsed.unwrap().join().expect("no text ends the program")
+    }
+
+    #[test]
+    fn chains_of_any_length_are_parsed_or_refused() {
+        let chain =
+            |first: &str, link: &str, count| format!("SELECT {first}{}", link.repeat(count));
+        for (first, link) in [
+            ("a", " + a"),
+            ("1", "::int"),
+            ("a", " IS NULL"),
+            ("a", " || a"),
+            ("$1", " + $2"),
+            ("(a)", " OR (a = 1)"),
+            ("a", " AND a NOT IN (1)"),
+            ("1", " EXCEPT SELECT 1"),
+            ("1", " UNION ALL SELECT 2"),
+            ("a FROM t", " NATURAL JOIN t"),
+            ("a", "[1]"),
+        ] {
+            for count in [1, 100, 2_500, 5_000, 20_000, 100_000] {
+                match state_of(chain(first, link, count)) {
+                    Ok(statements) => assert_eq!(statements, 1),
+                    Err(error) => {
+                        assert_eq!(error.state, SqlState::STATEMENT_TOO_COMPLEX, "{link}: {error}");
+                        assert!(count >= 5_000, "{count} times {link} is not much");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nests_of_any_depth_are_parsed_or_refused_in_little_time() {
+        for (open, close) in [
+            ("(", ")"),
+            ("abs(", ")"),
+            ("NOT ", ""),
+            ("- ", ""),
+            ("CASE WHEN true THEN ", " END"),
+            ("(SELECT ", ")"),
+            ("ARRAY[", "]"),
+            ("coalesce(1, ", ")"),
+            ("CAST(", " AS int)"),
+            ("EXISTS (SELECT 1 WHERE ", ")"),
+            ("(SELECT 1 FROM (SELECT ", ") s)"),
+        ] {
+            // A parser that tries each level twice would not end with the first of these.
+            for count in [40, 200, 2_000, 20_000] {
+                let text = format!("SELECT {}1{}", open.repeat(count), close.repeat(count));
+                match state_of(text) {
+                    Ok(statements) => assert_eq!(statements, 1),
+                    Err(error) => {
+                        assert_eq!(error.state, SqlState::STATEMENT_TOO_COMPLEX, "{open}: {error}");
+                        assert!(count >= 200, "{count} times {open} is not much");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -8,11 +8,12 @@ use std::arch::x86_64::*;
 use std::cell::Cell;
 
 use crate::bitmap::tail_mask;
-use crate::kernels::{Kernels, Level, by_width};
+use crate::kernels::{Kernels, by_width};
+use crate::level::Instructions;
 use crate::portable::{self, EQUAL, GREATER, LESS};
 
 pub(crate) static KERNELS: Kernels = Kernels {
-    level: Level::Avx2,
+    level: Instructions::Avx2,
     unpack_u8: by_width!(8, unpack_u8),
     unpack_u16: by_width!(16, unpack_u16),
     unpack_u32: by_width!(32, unpack_u32),

@@ -1,49 +1,8 @@
 //! The table of kernels of a level, and the safe functions around it.
 
 use crate::layout::{BITS_MAX, PADDING, byte_range, check_bits, mask};
+use crate::level::{Instructions, Level};
 use crate::{bitmap, portable};
-
-/// An instruction set that kernels are written for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Level {
-    /// Plain Rust, on every processor.
-    Portable,
-    /// 256-bit vectors: AVX2, BMI1, BMI2, POPCNT.
-    Avx2,
-    /// 512-bit vectors with byte permutes: AVX-512 F, BW, VL, DQ and VBMI.
-    Avx512,
-}
-
-impl Level {
-    /// The best level of this processor.
-    pub fn detect() -> Self {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        {
-            let avx2 = is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("popcnt");
-            let avx512 = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vbmi");
-            if avx2 && avx512 {
-                return Self::Avx512;
-            } else if avx2 {
-                return Self::Avx2;
-            }
-        }
-        Self::Portable
-    }
-
-    /// The levels of this processor, the plainest first.
-    pub fn available() -> Vec<Self> {
-        let best = Self::detect();
-        let all = [Self::Portable, Self::Avx2, Self::Avx512];
-        all.into_iter().filter(|&it| it <= best).collect()
-    }
-}
 
 pub(crate) type Unpack<T> = unsafe fn(&[u8], usize, &mut [T]);
 pub(crate) type UnpackAdd = unsafe fn(&[u8], usize, i64, &mut [i64]);
@@ -54,9 +13,9 @@ pub(crate) type Compare<T> = unsafe fn(&[T], T, &[T], u8, &mut [u64], u64);
 pub(crate) type Compress<T> = unsafe fn(&[T], &[u64], &mut [T]);
 
 /// The kernels of one level; tables are indexed by width. Calling a pointer needs what `portable` says and a processor
-/// of that level, which is why the tables are private and the level is checked by [`Kernels::for_level`].
+/// of that level, which is why the tables are private and [`Kernels::for_level`] wants the proof.
 pub struct Kernels {
-    pub(crate) level: Level,
+    pub(crate) level: Instructions,
     pub(crate) unpack_u8: [Unpack<u8>; 9],
     pub(crate) unpack_u16: [Unpack<u16>; 17],
     pub(crate) unpack_u32: [Unpack<u32>; 33],
@@ -93,7 +52,7 @@ macro_rules! by_width {
 pub(crate) use by_width;
 
 static PORTABLE: Kernels = Kernels {
-    level: Level::Portable,
+    level: Instructions::Portable,
     unpack_u8: by_width!(8, portable::unpack, u8),
     unpack_u16: by_width!(16, portable::unpack, u16),
     unpack_u32: by_width!(32, portable::unpack, u32),
@@ -126,15 +85,14 @@ fn check(packed: &[u8], bits: u32, start: usize, rows: usize) {
 static ACTIVE: stdx::sync::OnceLock<&'static Kernels> = stdx::sync::OnceLock::new();
 
 impl Kernels {
-    /// The kernels of a level. Panics when this processor does not have it.
+    /// The kernels of a level.
     pub fn for_level(level: Level) -> &'static Self {
-        assert!(level <= Level::detect(), "this processor has no {level:?}");
-        match level {
-            Level::Portable => &PORTABLE,
+        match level.instructions() {
+            Instructions::Portable => &PORTABLE,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => &crate::avx2::KERNELS,
+            Instructions::Avx2 => &crate::avx2::KERNELS,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => &crate::avx512::KERNELS,
+            Instructions::Avx512 => &crate::avx512::KERNELS,
             #[cfg(not(target_arch = "x86_64"))]
             _ => &PORTABLE,
         }
@@ -154,11 +112,11 @@ impl Kernels {
     }
 
     /// Makes the kernels of a level the active ones of this process, to measure what a better level is worth. False when
-    /// the processor has it not, or when others are in use already.
+    /// others are in use already.
     pub fn choose(level: Level) -> bool {
         #[cfg(not(loom))]
         {
-            level <= Level::detect() && ACTIVE.get_or_init(|| Self::for_level(level)).level == level
+            ACTIVE.get_or_init(|| Self::for_level(level)).level() == level
         }
         #[cfg(loom)]
         {
@@ -167,8 +125,9 @@ impl Kernels {
     }
 
     /// The level of this table.
+    #[inline]
     pub fn level(&self) -> Level {
-        self.level
+        Level::of_table_in_use(self.level)
     }
 
     /// Decodes codes of up to 8 bits into bytes.

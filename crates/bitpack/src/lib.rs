@@ -5,12 +5,12 @@
 //! Packed costs nothing in cache and wins by the width ratio from DRAM, so no byte-aligned second form exists.
 //! Each kernel is compiled once per width and per [`Level`], and picked through a table of function pointers.
 //!
-//! - Invariant: every level returns bit for bit what [`Level::Portable`] returns (`tests/levels.rs`).
+//! - Invariant: every level returns bit for bit what [`Level::PORTABLE`] returns (`tests/levels.rs`).
 //! - Invariant: no kernel allocates, and none reads past the padding of [`packed_bytes`].
 //! - Invariant: bits of a bitmap past the last row are zero, in every output of this crate.
-//! - Invariant: the public functions are safe: they check lengths once per call, never per row.
+//! - Invariant: the public functions are safe: they check lengths once per call, never per row, and a [`Level`] is a proof.
 //!
-//! Reading order: [`layout`], [`bitmap`], `portable` (the definition of every kernel), `kernels`, then the SIMD levels.
+//! Reading order: [`layout`], [`bitmap`], `portable` (the definition of every kernel), `level`, `kernels`, then the SIMD levels.
 
 #![expect(clippy::too_many_arguments, reason = "kernels take their operands flat, as registers do")]
 
@@ -21,13 +21,14 @@ mod avx512;
 pub mod bitmap;
 mod kernels;
 pub mod layout;
+mod level;
 mod portable;
 mod select;
 
 pub use kernels::{
-    Kernels, Level, compress_i64, compress_u32, gather_i64_add, gather_u32, scan_range,
-    scan_range_and, scan_range_u64, scan_set, unpack_i64_add, unpack_u8, unpack_u16, unpack_u32,
-    unpack_u64,
+    Kernels, compress_i64, compress_u32, gather_i64_add, gather_u32, scan_range, scan_range_and,
+    scan_range_u64, scan_set, unpack_i64_add, unpack_u8, unpack_u16, unpack_u32, unpack_u64,
 };
 pub use layout::{PADDING, byte_range, get, get_u64, pack, pack_u64, packed_bytes};
+pub use level::{Instructions, Level};
 pub use select::{Comparison, Operand, scan_compare, select_i64_add, select_u32};

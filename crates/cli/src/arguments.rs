@@ -125,7 +125,7 @@ pub struct PlacementArguments {
 #[derive(Args, Debug)]
 pub struct PoolArguments {
     /// Workers; one per hardware thread that the process may use when not given
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", value_parser = workers)]
     pub threads: Option<usize>,
 }
 
@@ -481,6 +481,13 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
+fn workers(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..=nodewise::WORKERS_MAX) => Ok(number),
+        _ => Err(format!("a number from 1 to {} is needed", nodewise::WORKERS_MAX)),
+    }
+}
+
 fn scale(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(scale) if (0.001..=100_000.0).contains(&scale) => Ok(scale),
@@ -529,6 +536,7 @@ mod tests {
             "nodewise demo --scale 0",
             "nodewise demo --scale x",
             "nodewise --threads 0",
+            "nodewise --threads 20000",
             "nodewise -c a -f b",
             "nodewise --format xml",
             "nodewise generate tpch",

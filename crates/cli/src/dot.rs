@@ -21,11 +21,33 @@ const HELP: &str = "\
 .schema [TABLE]    the statements that would make the tables
 .tables            the tables and their sizes
 .timer on|off      tell the time of each statement
-Everything else is SQL and ends with a semicolon. Ctrl-C stops a running statement
-(three times: the program).
+exit, quit, help, \\q, \\?, \\d [TABLE], \\dt and \\i FILE do what they do elsewhere.
+Everything else is SQL and ends with a semicolon. Ctrl-C stops a running statement;
+pressed three times it leaves, after a question when there are tables to lose.
 Views of the database itself: SELECT * FROM nodewise.tables, columns, parts, column_placement, page_ranges,
 placement_demands, nodes, cpus, workers, thread_groups, watchdog, jobs, queries, trace, traffic, settings.
 ";
+
+/// The dot command that a line is, where a statement may begin: itself, or what people know from other shells.
+pub fn command(line: &str) -> Option<String> {
+    let line = line.trim();
+    if line.starts_with('.') {
+        return Some(line.to_owned());
+    }
+    let words = line.trim_end_matches(';').trim_end();
+    let (name, argument) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let argument = argument.trim();
+    Some(match (name.to_ascii_lowercase().as_str(), argument) {
+        ("exit" | "quit" | "\\q", "") => ".quit".to_owned(),
+        ("help" | "\\?" | "\\h", "") => ".help".to_owned(),
+        ("\\d" | "\\dt", "") => ".tables".to_owned(),
+        ("\\d", table) => format!(".schema {}", table.trim_matches('"')),
+        ("\\i", file) => format!(".read {file}"),
+        // No statement begins so: the name is told to be unknown.
+        (name, _) if name.starts_with('\\') => line.to_owned(),
+        _ => return None,
+    })
+}
 
 /// Runs a dot command.
 pub fn run(runner: &mut Runner, line: &str) -> Result<Flow, Failure> {
@@ -114,6 +136,29 @@ fn quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_of_other_shells_are_known() {
+        let is = |line: &str| command(line).unwrap_or_default();
+        for (line, known) in [
+            (" .tables ", ".tables"),
+            ("\\q", ".quit"),
+            ("exit;", ".quit"),
+            ("QUIT", ".quit"),
+            ("help", ".help"),
+            ("\\?", ".help"),
+            ("\\d", ".tables"),
+            ("\\dt", ".tables"),
+            ("\\d  \"Order Key\";", ".schema Order Key"),
+            ("\\i a b.sql", ".read a b.sql"),
+            ("\\x", "\\x"),
+        ] {
+            assert_eq!(is(line), known, "{line}");
+        }
+        for sql in ["select 1;", "exit from t", "help me", "", "-- exit", "quit_smoking"] {
+            assert_eq!(command(sql), None, "{sql}");
+        }
+    }
 
     #[test]
     fn names_are_quoted_where_sql_needs_it() {

@@ -30,8 +30,13 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, BenchCommand, Command, GenerateCommand};
 
+/// So that a shortage of memory ends statements, and not the tables.
+#[global_allocator]
+static ALLOCATOR: memory::ReservingAllocator = memory::ReservingAllocator;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    memory::take_reserve();
     hardware_linux::keep_freed_memory();
     let done = match arguments.command {
         None => shell::run(&arguments.shell),

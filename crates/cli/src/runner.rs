@@ -14,6 +14,8 @@ use crate::splitter::StatementSplitter;
 
 /// Rows that the interactive shell shows of a result.
 const ROWS_MAX: usize = 40;
+/// What may stand before the first character of a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Files that read files that read files.
 const DEPTH_MAX: usize = 16;
 
@@ -43,7 +45,7 @@ pub struct Runner {
 impl Runner {
     /// A runner that writes to standard output.
     pub fn new(session: Session, format: Format, interactive: bool) -> Self {
-        let interrupt = Interrupt::install(session.cancel_handle());
+        let interrupt = Interrupt::install(&session);
         let out = Box::new(BufWriter::new(std::io::stdout()));
         Self { session, out, format, timer: interactive, interactive, interrupt, depth: 0 }
     }
@@ -74,10 +76,16 @@ impl Runner {
     ) -> Result<Flow, Failure> {
         let mut splitter = StatementSplitter::default();
         let mut flow = Flow::Continue;
-        for line in lines {
-            let line = line?;
-            if splitter.is_blank() && line.trim_start().starts_with('.') {
-                flow = dot::run(self, line.trim())?;
+        for (number, line) in lines.enumerate() {
+            let mut line = line?;
+            // Some editors write a byte order mark.
+            if number == 0 && line.starts_with(BYTE_ORDER_MARK) {
+                line.remove(0);
+            }
+            if splitter.is_blank()
+                && let Some(command) = dot::command(&line)
+            {
+                flow = dot::run(self, &command)?;
             } else {
                 splitter.push_line(&line);
                 while let Some(statement) = splitter.next_statement() {
@@ -96,9 +104,9 @@ impl Runner {
         Ok(flow)
     }
 
-    /// Forgets a Ctrl-C from before.
+    /// Forgets a Ctrl-C from before, once a question that it led to has its answer.
     pub fn forget_interrupt(&self) {
-        self.interrupt.take();
+        self.interrupt.settle();
     }
 
     fn run_statement(&mut self, sql: &str) -> Result<(), Failure> {

@@ -21,7 +21,7 @@ use crate::output::Format;
 use crate::runner::{Flow, Runner};
 use crate::splitter::StatementSplitter;
 use crate::switches::open_machine;
-use crate::{measured, progress};
+use crate::{dot, measured, progress};
 
 /// Statements that the history keeps.
 const HISTORY_MAX: usize = 10_000;
@@ -100,6 +100,7 @@ pub fn converse(session: Session, format: Format) -> Result<bool, Failure> {
         }
     }
     loop {
+        runner.forget_interrupt();
         match editor.read_line(&ShellPrompt) {
             Ok(Signal::Success(text)) => {
                 // At once, so that the history survives whatever the statement does.
@@ -152,7 +153,7 @@ impl Validator for WholeStatement {
     fn validate(&self, text: &str) -> ValidationResult {
         let mut splitter = StatementSplitter::default();
         for line in text.lines() {
-            if splitter.is_blank() && line.trim_start().starts_with('.') {
+            if splitter.is_blank() && dot::command(line).is_some() {
                 continue;
             }
             splitter.push_line(line);
@@ -197,5 +198,7 @@ mod tests {
         assert!(whole("select 1; select 2;") && whole("select 1;\n.tables"));
         assert!(!whole("select 1") && !whole("select ';") && !whole("select 1; select"));
         assert!(!whole("select\n.5"));
+        assert!(whole("\\q") && whole("exit") && whole("help") && whole("\\d t"));
+        assert!(!whole("exits") && !whole("select\nexit"));
     }
 }

@@ -57,10 +57,11 @@ impl StatementSplitter {
         None
     }
 
-    /// What is left at the end of the text; nothing when it is only blanks and comments.
+    /// What is left at the end of the text; nothing when it is only blanks and comments. A comment that does not end may
+    /// have swallowed statements: it is left, and no statement.
     pub fn finish(&mut self) -> Option<String> {
-        let Self { buffer, meaningful, .. } = std::mem::take(self);
-        meaningful.then_some(buffer)
+        let Self { buffer, meaningful, state, .. } = std::mem::take(self);
+        (meaningful || matches!(state, State::BlockComment(_))).then_some(buffer)
     }
 
     /// Looks at one token; whether it is the semicolon that ends the statement.
@@ -207,5 +208,10 @@ mod tests {
         splitter.push_line("select 'never closed");
         assert_eq!(splitter.next_statement(), None);
         assert_eq!(splitter.finish().as_deref(), Some("select 'never closed\n"));
+        assert_eq!(
+            split("select 1; /* never closed; select 2"),
+            ["select 1", "/* never closed; select 2"]
+        );
+        assert_eq!(split("select 1; -- closed by the end"), ["select 1"]);
     }
 }

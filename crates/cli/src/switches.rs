@@ -1,6 +1,6 @@
 //! What the environment switches off, to measure what it is worth: `NODEWISE_SIMD` and `NODEWISE_HUGE_PAGES`.
 
-use bench::primitives::packed::{Kernels, Level};
+use bench::primitives::packed::{Instructions, Kernels, Level};
 use hardware_linux::{LinuxMachine, LinuxOptions};
 use stdx::sync::Arc;
 
@@ -13,9 +13,9 @@ const HUGE_PAGES: &str = "NODEWISE_HUGE_PAGES";
 pub fn open_machine() -> Result<Arc<LinuxMachine>, Failure> {
     let level = level(std::env::var_os(SIMD).as_deref().map(|it| it.to_string_lossy()).as_deref())?;
     if let Some(level) = level
-        && !Kernels::choose(level)
+        && !Level::of(level).is_some_and(Kernels::choose)
     {
-        let best = word(Level::detect());
+        let best = word(Level::detect().instructions());
         return Err(Failure::Arguments(format!(
             "{SIMD} is {}, but this processor has at most {best}",
             word(level)
@@ -26,18 +26,18 @@ pub fn open_machine() -> Result<Arc<LinuxMachine>, Failure> {
     Ok(hardware_linux::open_with(LinuxOptions { huge_pages }))
 }
 
-fn word(level: Level) -> &'static str {
+fn word(level: Instructions) -> &'static str {
     match level {
-        Level::Portable => "portable",
-        Level::Avx2 => "avx2",
-        Level::Avx512 => "avx512",
+        Instructions::Portable => "portable",
+        Instructions::Avx2 => "avx2",
+        Instructions::Avx512 => "avx512",
     }
 }
 
 /// The level of instructions that is asked for.
-fn level(text: Option<&str>) -> Result<Option<Level>, Failure> {
+fn level(text: Option<&str>) -> Result<Option<Instructions>, Failure> {
     let Some(text) = text.filter(|it| !it.is_empty()) else { return Ok(None) };
-    let all = [Level::Portable, Level::Avx2, Level::Avx512];
+    let all = [Instructions::Portable, Instructions::Avx2, Instructions::Avx512];
     match all.into_iter().find(|it| word(*it) == text) {
         Some(level) => Ok(Some(level)),
         None => {
@@ -65,8 +65,8 @@ mod tests {
     fn words_are_understood_and_others_refused() {
         assert_eq!(level(None).unwrap(), None);
         assert_eq!(level(Some("")).unwrap(), None);
-        assert_eq!(level(Some("avx2")).unwrap(), Some(Level::Avx2));
-        assert_eq!(level(Some("portable")).unwrap(), Some(Level::Portable));
+        assert_eq!(level(Some("avx2")).unwrap(), Some(Instructions::Avx2));
+        assert_eq!(level(Some("portable")).unwrap(), Some(Instructions::Portable));
         assert!(huge_pages(None).unwrap() && huge_pages(Some("on")).unwrap());
         assert!(!huge_pages(Some("off")).unwrap());
         for failure in [level(Some("AVX")).unwrap_err(), huge_pages(Some("0")).unwrap_err()] {

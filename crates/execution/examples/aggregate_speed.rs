@@ -38,7 +38,7 @@ impl Team for Alone {
 }
 
 fn context(slot: usize) -> WorkContext {
-    WorkContext { slot, node: hardware::NodeId(0) }
+    WorkContext { slot, node: hardware::NodeId(0), cancel: scheduler::CancelToken::new() }
 }
 
 /// A column of numbers below `bound`.

@@ -3,7 +3,7 @@
 use scheduler::{CancelReason, CancelToken, Policy, Scheduler};
 use stdx::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex};
-use types::{SqlError, SqlState};
+use types::{SqlError, SqlResult, SqlState};
 
 /// The handle of one statement. Its jobs read it when they are submitted, and others may change it meanwhile.
 pub struct QueryControl {
@@ -66,6 +66,21 @@ impl QueryControl {
     pub(crate) fn finished(&self) {
         self.finished.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Fails when the statement of a token has been ended, and ends it when memory runs short.
+#[inline]
+pub fn check(cancel: &CancelToken) -> SqlResult<()> {
+    if is_ended(cancel) { Err(cancelled(cancel)) } else { Ok(()) }
+}
+
+/// What [`check`] fails by.
+#[inline]
+pub fn is_ended(cancel: &CancelToken) -> bool {
+    if stdx::memory::is_short() {
+        cancel.cancel_because(CancelReason::Memory);
+    }
+    cancel.is_cancelled()
 }
 
 /// The error of a statement whose mark is set.

@@ -38,7 +38,7 @@ mod value;
 pub mod vector;
 mod wave;
 
-pub use control::{QueryControl, cancelled};
+pub use control::{QueryControl, cancelled, check, is_ended};
 pub use layout::{ColumnShape, Layout, Representation};
 pub use operator::{Next, Operator, PerSlot, Sink, Source, Take, Team, WorkContext};
 pub use profile::{StepName, StepReport};

@@ -1,5 +1,7 @@
 //! From a pipeline as data to a pipeline that runs: layouts are decided, expressions compiled, states looked up.
 
+use std::borrow::Cow;
+
 use plan::Source as PlanSource;
 use plan::{
     AggregateFunction, Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId, Plan,
@@ -263,6 +265,21 @@ fn argument_of(aggregate: &plan::Aggregate) -> Option<&Expr> {
     }
 }
 
+/// The argument of an aggregate that chooses one of its values, with the digits after the point that the plan says the
+/// result has; sums and means get theirs when they are written.
+fn chosen<'a>(aggregate: &plan::Aggregate, argument: &'a Expr) -> Cow<'a, Expr> {
+    let chooses = matches!(
+        aggregate.function,
+        AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::AnyValue
+    );
+    let (from, to) = (argument.data_type, aggregate.data_type);
+    if !chooses || !from.is_numeric() || from.scale() == to.scale() {
+        return Cow::Borrowed(argument);
+    }
+    let operand = Box::new(argument.clone());
+    Cow::Owned(Expr { kind: ExprKind::Cast(operand), data_type: to })
+}
+
 fn lower_aggregate(
     keys: Vec<Compiled>,
     aggregates: &[plan::Aggregate],
@@ -272,8 +289,7 @@ fn lower_aggregate(
 ) -> SqlResult<AggregateSink> {
     // Equal arguments are computed once, and then share their accumulators.
     let mut arguments: Vec<Expr> = Vec::new();
-    let mut place = |expr: Option<&Expr>| -> Option<usize> {
-        let expr = expr?;
+    let mut place = |expr: &Expr| -> Option<usize> {
         Some(arguments.iter().position(|it| it == expr).unwrap_or_else(|| {
             arguments.push(expr.clone());
             arguments.len() - 1
@@ -281,9 +297,9 @@ fn lower_aggregate(
     };
     let spec = |it: &plan::Aggregate| AggregateSpec {
         function: it.function,
-        argument: place(argument_of(it)),
+        argument: argument_of(it).and_then(|argument| place(&chosen(it, argument))),
         distinct: it.distinct,
-        filter: place(it.filter.as_ref()),
+        filter: it.filter.as_ref().and_then(&mut place),
         data_type: it.data_type,
     };
     let specs = aggregates.iter().map(spec).collect();

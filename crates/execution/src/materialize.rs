@@ -238,7 +238,7 @@ mod tests {
     }
 
     fn context(node: u16) -> WorkContext {
-        WorkContext { slot: usize::from(node), node: NodeId(node) }
+        WorkContext { node: NodeId(node), ..crate::testing::context(usize::from(node)) }
     }
 
     /// What two workers, of nodes 0 and 1, wrote: (node, sequence).

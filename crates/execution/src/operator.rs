@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
+use scheduler::CancelToken;
 use stdx::sync::{Arc, Mutex, MutexGuard};
 use types::SqlResult;
 
+use crate::control::check;
 use crate::scan::PackedBlock;
 use crate::sort::Cutoff;
 use crate::{Batch, Layout, State, StepName};
@@ -14,12 +16,32 @@ use crate::{Batch, Layout, State, StepName};
 pub type Next<'a> = &'a mut dyn FnMut(Batch) -> SqlResult<()>;
 
 /// What a worker hands to the parts of a pipeline.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct WorkContext {
     /// Index of the local state; below [`Team::slots`].
     pub slot: usize,
     /// The node the worker runs on.
     pub node: hardware::NodeId,
+    /// Ends the statement.
+    pub cancel: CancelToken,
+}
+
+/// Steps of a loop between two looks at the token: below a millisecond of the dearest step, and nothing beside the rest.
+const STEPS_UNCHECKED: u32 = 1 << 14;
+
+impl WorkContext {
+    /// Fails when the statement has been ended. Loops ask it that may run for long without handing on a batch.
+    #[inline]
+    pub fn check(&self) -> SqlResult<()> {
+        check(&self.cancel)
+    }
+
+    /// [`WorkContext::check`] for each step of a loop of many small ones; `step` counts them.
+    #[inline]
+    pub fn check_step(&self, step: &mut u32) -> SqlResult<()> {
+        *step = step.wrapping_add(1);
+        if step.is_multiple_of(STEPS_UNCHECKED) { self.check() } else { Ok(()) }
+    }
 }
 
 /// Where rows go first that are still packed: tells whether they were taken. If not, they come as batches.

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use hardware::Machine;
 use plan::Plan;
-use scheduler::{CancelToken, Scheduler};
+use scheduler::Scheduler;
 use stdx::Nanos;
 use stdx::sync::Arc;
 use storage::Table;
 use types::{SqlError, SqlResult, TableId};
 
-use crate::control::{QueryControl, cancelled};
+use crate::control::QueryControl;
 use crate::wave::{Waves, run_wave};
 use crate::{Batch, Operator, Rows, Sink, State, StepReport, Traffic, WorkContext, profile};
 
@@ -86,13 +86,6 @@ pub fn execute(plan: &Plan, context: &QueryContext) -> SqlResult<Executed> {
     }
 }
 
-fn check_cancelled(cancel: &CancelToken) -> SqlResult<()> {
-    if cancel.is_cancelled() {
-        return Err(cancelled(cancel));
-    }
-    Ok(())
-}
-
 /// Pushes a batch through the operators into the sink. One morsel may become a billion rows in a join, so cancelling
 /// looks here too and not only between morsels. The first operator is step `step` of a profile.
 pub(crate) fn push(
@@ -100,10 +93,9 @@ pub(crate) fn push(
     sink: &dyn Sink,
     batch: Batch,
     context: &WorkContext,
-    cancel: &CancelToken,
     count: &mut u64,
 ) -> SqlResult<()> {
-    check_cancelled(cancel)?;
+    context.check()?;
     if batch.rows == 0 {
         return Ok(());
     }
@@ -114,7 +106,7 @@ pub(crate) fn push(
             sink.consume(batch, context)
         }
         Some((operator, rest)) => operator.execute(batch, context, &mut |batch| {
-            push((rest, step + 1), sink, batch, context, cancel, count)
+            push((rest, step + 1), sink, batch, context, count)
         }),
     };
     profile::leave(before, 0);

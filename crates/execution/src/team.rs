@@ -131,14 +131,17 @@ pub fn check_outcome(
 /// The tasks of a sink's finish as a body.
 struct Tasks<'a> {
     body: &'a (dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    cancel: &'a CancelToken,
     failed: Mutex<Option<SqlError>>,
 }
 
 impl MorselBody for Tasks<'_> {
     fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()> {
-        let context = WorkContext { slot: context.slot, node: context.node };
+        let cancel = self.cancel.clone();
+        let context = WorkContext { slot: context.slot, node: context.node, cancel };
         for task in morsel.start..morsel.end {
-            if let Err(error) = (self.body)(task as usize, &context) {
+            let done = context.check().and_then(|()| (self.body)(task as usize, &context));
+            if let Err(error) = done {
                 self.failed.lock().get_or_insert(error);
                 return ControlFlow::Break(());
             }
@@ -164,8 +167,8 @@ impl Team for QueryTeam {
         if tasks == 0 {
             return Ok(());
         }
-        let body = Tasks { body, failed: Mutex::new(None) };
         let JobSettings { control, pipeline } = &self.settings;
+        let body = Tasks { body, cancel: &control.cancel, failed: Mutex::new(None) };
         let job = ScopedJob {
             ranges: vec![MorselRange { node: None, start: 0, end: tasks as u64 }],
             morsel_rows: 1,

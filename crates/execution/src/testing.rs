@@ -7,6 +7,7 @@ use arrow_array::{
 use arrow_schema::{Field, Schema};
 use memory::Allocator;
 use plan::PipelineId;
+use scheduler::CancelToken;
 use simulator::SimulatedMachine;
 use stdx::Prng;
 use stdx::sync::Arc;
@@ -37,7 +38,7 @@ impl Team for Serial {
 }
 
 pub fn context(slot: usize) -> WorkContext {
-    WorkContext { slot, node: hardware::NodeId(0) }
+    WorkContext { slot, node: hardware::NodeId(0), cancel: CancelToken::new() }
 }
 
 pub fn no_scalar(_: PipelineId) -> SqlResult<Value> {

@@ -177,7 +177,8 @@ impl<'a> Body<'a> {
 impl MorselBody for Body<'_> {
     fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()> {
         let Lowered { source, operators, sink } = self.lowered;
-        let work = WorkContext { slot: context.slot, node: context.node };
+        let cancel = &self.context.control.cancel;
+        let work = WorkContext { slot: context.slot, node: context.node, cancel: cancel.clone() };
         for (node, bytes) in source.bytes_read(morsel.start..morsel.end, work.node) {
             self.context.traffic.add(work.node, node, bytes);
             let counter = if node == work.node { &self.local } else { &self.remote };
@@ -186,7 +187,6 @@ impl MorselBody for Body<'_> {
         let machine = &self.context.machine;
         machine.charge(&|| demand_of(&**source, morsel, work.node));
         let mut count = 0;
-        let cancel = &self.context.control.cancel;
         let rows = morsel.start..morsel.end;
         let first = self.meter.map_or(0, |it| it.sources);
         let (packed, mut taken) = (operators.is_empty() && sink.takes_packed(), 0);
@@ -204,7 +204,7 @@ impl MorselBody for Body<'_> {
         };
         let produce = || {
             source.produce_packed(rows, &work, take, &mut |batch| {
-                push((&operators[..], first), &**sink, batch, &work, cancel, &mut count)
+                push((&operators[..], first), &**sink, batch, &work, &mut count)
             })
         };
         let result = match self.meter {

@@ -10,7 +10,7 @@
 //! - Invariant: all bytes handed out are initialised: zero when fresh, whatever was there before when recycled.
 //! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
 //!
-//! Reading order: [`location`], [`page_socket_map`], [`segment`], [`allocator`], [`pool`].
+//! Reading order: [`location`], [`page_socket_map`], [`segment`], [`allocator`], [`pool`], [`reserve`].
 
 pub mod allocator;
 mod detect;
@@ -21,6 +21,8 @@ pub mod page_socket_map;
 pub mod pod;
 pub mod pool;
 mod ranges;
+#[cfg(not(loom))]
+pub mod reserve;
 pub mod segment;
 
 pub use allocator::{Allocator, Usage};
@@ -28,6 +30,8 @@ pub use location::{Location, Misplaced, PageRange};
 pub use page_socket_map::PageSocketMap;
 pub use pod::Pod;
 pub use pool::{Buffer, BufferPool};
+#[cfg(not(loom))]
+pub use reserve::{ReservingAllocator, take_reserve};
 pub use segment::Segment;
 
 /// The size of a chunk that small segments share, and of a huge page.

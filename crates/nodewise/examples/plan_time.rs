@@ -16,7 +16,9 @@ fn main() {
     let mut product = 1.0f64;
     for number in 1..=22 {
         let sql = std::fs::read_to_string(format!("{root}/q{number:02}.sql")).unwrap_or_default();
-        if let (Some(folder), Ok([Statement::Query { query }])) = (&folder, parse(&sql).as_deref())
+        let parsed = parse(&sql);
+        if let (Some(folder), Ok(parsed)) = (&folder, &parsed)
+            && let [Statement::Query { query }] = &parsed[..]
         {
             let text = match plan_query(query) {
                 Ok(plan) => {
@@ -35,8 +37,8 @@ fn main() {
         let mut best = f64::INFINITY;
         for _ in 0..200 {
             let start = Instant::now();
-            let statements = parse(&sql).unwrap_or_default();
-            if let Some(Statement::Query { query }) = statements.first()
+            let parsed = parse(&sql);
+            if let Some(Statement::Query { query }) = parsed.iter().flat_map(|it| it.first()).next()
                 && let Err(error) = plan_query(query)
             {
                 println!("q{number:02}: {error}");

@@ -3,10 +3,10 @@
 use execution::Traffic;
 use hardware::{Machine, MachineError, Performance};
 use memory::Allocator;
-use scheduler::{Scheduler, SchedulerOptions, StealingScope};
+use scheduler::{Admission, Scheduler, SchedulerOptions, StealingScope};
 use stdx::Bytes;
+use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use stdx::sync::{Arc, Mutex};
 use storage::{Catalog, Table};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -34,8 +34,9 @@ pub struct Database {
     pub(crate) allocator: Allocator,
     pub(crate) catalog: Catalog,
     pub(crate) traffic: Arc<Traffic>,
-    /// Held while a statement changes tables, so that two appends cannot lose one another.
-    pub(crate) writer: Mutex<()>,
+    /// A place for one: held while a statement changes tables, so that two appends cannot lose one another. Who waits
+    /// for it can be ended.
+    pub(crate) writer: Admission,
     /// Plans of statements by text.
     pub(crate) plans: PlanCache,
     /// What the nodes had free when a view asked last.
@@ -58,12 +59,14 @@ impl Database {
         let limit = memory_limit.or(machine.topology().memory_limit);
         allocator.set_limit(limit);
         let traffic = Arc::new(Traffic::new(machine.topology()));
+        let writer = Admission::new();
+        writer.set_limit(Some(1));
         let database = Arc::new(Self {
             scheduler,
             allocator,
             catalog: Catalog::new(),
             traffic,
-            writer: Mutex::new(()),
+            writer,
             plans: PlanCache::default(),
             memory: Default::default(),
             statements: Statements::default(),

@@ -31,6 +31,7 @@ impl Session {
         design: &DesignClause,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
+        let _turn = self.writers_turn(cancel)?;
         if if_not_exists && self.database.catalog.get(name).is_some() {
             return Ok(done("CREATE TABLE"));
         }
@@ -59,7 +60,8 @@ impl Session {
     ) -> SqlResult<Answer> {
         let Target { name, columns, if_not_exists, or_replace, design } = target;
         let database = self.database.clone();
-        let _writer = database.writer.lock();
+        let _turn = self.writers_turn(cancel)?;
+        self.wait_for_place()?;
         let old = database.catalog.get(name);
         match &old {
             Some(_) if *if_not_exists => return Ok(done("SELECT 0")),
@@ -82,13 +84,10 @@ impl Session {
             _ => self.table_of_query(target, query, cancel)?,
         };
         if cancel.is_cancelled() {
-            return Err(SqlError::new(SqlState::QUERY_CANCELED, "the statement was cancelled"));
+            return Err(execution::cancelled(cancel));
         }
         let rows = table.rows();
-        if old.is_some() {
-            database.catalog.drop_table(name)?;
-        }
-        database.catalog.create(table)?;
+        database.catalog.create_or_replace(table);
         Ok(done(format!("SELECT {rows}")))
     }
 
@@ -133,9 +132,14 @@ impl Session {
         self.record_batches(&executed, &crate::result::schema_of(&plan.output), cancel)
     }
 
-    pub(crate) fn drop_tables(&mut self, names: &[String], if_exists: bool) -> SqlResult<Answer> {
+    pub(crate) fn drop_tables(
+        &mut self,
+        names: &[String],
+        if_exists: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
         let database = self.database.clone();
-        let _writer = database.writer.lock();
+        let _turn = self.writers_turn(cancel)?;
         // All or none: a name that does not exist is found before any table is gone.
         for name in names {
             if database.catalog.get(name).is_none() && !if_exists {
@@ -161,7 +165,8 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let database = self.database.clone();
-        let _writer = database.writer.lock();
+        let _turn = self.writers_turn(cancel)?;
+        self.wait_for_place()?;
         let old = self.existing(table)?;
         let targets = targets(&old, columns)?;
         let assign = |plan: &mut Plan| assign(plan, &targets, &old);
@@ -174,7 +179,7 @@ impl Session {
         if rows > 0 {
             let team = self.load_team(cancel);
             let progress = LoadProgress::new(&*self.progress, table);
-            let stop = || cancel.is_cancelled();
+            let stop = || execution::is_ended(cancel);
             let plain = TableDesign::default();
             let context = self.build_context(&team, &progress, &stop, &plain);
             let new = self.cancelled_or(cancel, old.append(&batches, &context))?;
@@ -202,11 +207,12 @@ impl Session {
             }
         }
         let database = self.database.clone();
-        let _writer = database.writer.lock();
+        let _turn = self.writers_turn(cancel)?;
+        self.wait_for_place()?;
         let old = self.existing(table)?;
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);
-        let stop = || cancel.is_cancelled();
+        let stop = || execution::is_ended(cancel);
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
         let loaded = storage::append_parquet(&old, path.as_ref(), &context);
@@ -232,7 +238,7 @@ impl Session {
     ) -> SqlResult<Table> {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);
-        let stop = || cancel.is_cancelled();
+        let stop = || execution::is_ended(cancel);
         let context = self.build_context(&team, &progress, &stop, design);
         self.cancelled_or(cancel, storage::load_parquet(path.as_ref(), name, None, &context))
     }
@@ -247,7 +253,7 @@ impl Session {
     ) -> SqlResult<Table> {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, name);
-        let stop = || cancel.is_cancelled();
+        let stop = || execution::is_ended(cancel);
         let context = self.build_context(&team, &progress, &stop, design);
         let builder = TableBuilder::new(name, schema);
         for (order, batch) in batches.into_iter().enumerate() {
@@ -269,10 +275,11 @@ impl Session {
             first.schema().fields().iter().map(column).collect::<SqlResult<_>>()?;
         check_names(&schema)?;
         let database = self.database.clone();
-        let _writer = database.writer.lock();
+        let cancel = CancelToken::new();
+        let _turn = self.writers_turn(&cancel)?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
         let design = TableDesign::placed(self.settings.default_placement.clone());
-        let table = self.build(name, schema, rows, &design, &CancelToken::new())?;
+        let table = self.build(name, schema, rows, &design, &cancel)?;
         database.catalog.create(table)?;
         Ok(done(format!("SELECT {count}")))
     }

@@ -52,8 +52,7 @@ impl Session {
         index: &NewIndex,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let database = self.database.clone();
-        let _writer = database.writer.lock();
+        let _turn = self.writers_turn(cancel)?;
         let old = self.existing(&index.table)?;
         let column = column_of(&old, &index.column)?;
         if index.if_not_exists
@@ -76,8 +75,7 @@ impl Session {
         if_exists: bool,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let database = self.database.clone();
-        let _writer = database.writer.lock();
+        let _turn = self.writers_turn(cancel)?;
         // All or none: what is wrong is found before any index is gone.
         for name in names {
             match self.table_of_index(name) {
@@ -111,7 +109,7 @@ impl Session {
     fn apply_rules(&self, old: &Arc<Table>, rules: Rules, cancel: &CancelToken) -> SqlResult<()> {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, &old.name);
-        let stop = || cancel.is_cancelled();
+        let stop = || execution::is_ended(cancel);
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
         let new = self.cancelled_or(cancel, old.ruled(Arc::new(rules), &context))?;

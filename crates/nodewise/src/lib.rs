@@ -37,7 +37,7 @@ pub use answer::{Answer, QueryProfile};
 pub use database::{Database, DatabaseOptions};
 pub use prepared::Prepared;
 pub use progress::{NoProgress, Progress};
-pub use scheduler::{CancelToken, StealingScope};
+pub use scheduler::{CancelToken, StealingScope, WORKERS_MAX};
 pub use session::{CancelHandle, Session};
 pub use trace::Trace;
 pub use types::{DataType, SqlError, SqlResult, SqlState, Value};

@@ -1,6 +1,6 @@
 //! Values given to parameters, in the parameters' types.
 
-use plan::{Expr, ExprKind};
+use types::numeric::{self, Exact, decimal};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 /// A value in the type of the parameter that it is for. `None` when the type cannot hold it exactly although it may be
@@ -43,15 +43,12 @@ pub(crate) fn convert(number: usize, value: &Value, wanted: DataType) -> SqlResu
     Ok(Some(converted))
 }
 
+/// The same number with another scale, if it is the same and the type holds it.
 fn scaled(unscaled: i128, from: u8, precision: u8, scale: u8) -> Option<Value> {
-    let unscaled = if from <= scale {
-        unscaled.checked_mul(10i128.checked_pow(u32::from(scale - from))?)?
-    } else {
-        let factor = 10i128.checked_pow(u32::from(from - scale))?;
-        (unscaled % factor == 0).then_some(unscaled / factor)?
-    };
-    let limit = 10u128.checked_pow(u32::from(precision))?;
-    (unscaled.unsigned_abs() < limit).then_some(Value::Decimal { unscaled, scale })
+    let moved = decimal::rescale(unscaled, from, scale)?;
+    let (before, after) = (Exact { unscaled, scale: from }, Exact { unscaled: moved, scale });
+    let fits = decimal::fits(moved, DataType::Decimal { precision, scale });
+    (fits && before.compare(after).is_eq()).then_some(Value::Decimal { unscaled: moved, scale })
 }
 
 /// The conversion of CAST, with its errors.
@@ -63,10 +60,7 @@ fn cast(value: &Value, wanted: DataType) -> SqlResult<Value> {
         Value::Date(_) => DataType::Date,
         _ => DataType::Text,
     };
-    let literal = Box::new(Expr::literal(value.clone(), from));
-    let expr = Expr { kind: ExprKind::Cast(literal), data_type: wanted };
-    let no_scalar = |_| Err(SqlError::internal("a constant has no subquery"));
-    execution::expression::evaluate_row(&expr, &no_scalar)
+    numeric::cast(value, from, wanted)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use binder::ParsedQuery;
 use binder::bind::{Bound, Environment};
 use plan::Plan;
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{CatalogView, DataType, SqlError, SqlResult, SqlState};
 
 use crate::statement::StatementCatalog;
 
@@ -39,8 +39,10 @@ pub(crate) fn plan_query(
     parameters: &[Option<DataType>],
     catalog: &StatementCatalog<'_>,
 ) -> SqlResult<Planned> {
-    let environment = Environment { catalog, now: catalog.wall_clock(), check: &|| Ok(()) };
-    let Bound { query, is_stable, parameters } =
-        binder::bind::bind(&query.0, parameters, &environment)?;
-    Ok(Planned { plan: optimizer::plan(query)?, is_stable, parameters })
+    let interrupt = catalog.interrupt();
+    let check = || interrupt.check();
+    let environment = Environment { catalog, now: catalog.wall_clock(), check: &check };
+    let bound = catalog.planned(binder::bind::bind(&query.0, parameters, &environment));
+    let Bound { query, is_stable, parameters } = bound?;
+    Ok(Planned { plan: optimizer::plan_unless(query, interrupt)?, is_stable, parameters })
 }

@@ -10,6 +10,7 @@ use arrow_schema::SchemaRef;
 use binder::parameters::substitute;
 use binder::{Arguments, Statement};
 use plan::{Plan, Source};
+use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -23,7 +24,7 @@ use crate::{Answer, CancelToken, Session};
 
 /// A prepared statement; may be shared by sessions of its database.
 #[derive(Clone, Debug)]
-pub struct Prepared(Arc<Inner>);
+pub struct Prepared(Arc<Deep<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
@@ -53,17 +54,22 @@ impl Session {
     /// Prepares one statement, a query or an INSERT. Its parameters are called `$1`, `$2` and so on; they take their
     /// types from where they stand.
     pub fn prepare(&mut self, sql: &str) -> SqlResult<Prepared> {
-        let mut statements = binder::parse::parse(sql)?;
-        match (statements.pop(), statements.is_empty()) {
-            (Some(statement), true) => self.prepare_statement(statement, &[]),
-            _ => Err(SqlError::new(SqlState::SYNTAX, "one statement is prepared at a time")),
-        }
+        let statements = binder::parse::parse(sql)?;
+        self.with_levels(statements.levels(), |session| {
+            let mut statements = statements.into_tree();
+            match (statements.pop(), statements.is_empty()) {
+                (Some(statement), true) => session.prepare_statement(statement, &[]),
+                _ => Err(SqlError::new(SqlState::SYNTAX, "one statement is prepared at a time")),
+            }
+        })
     }
 
     /// Runs a prepared statement with a value for each of its parameters.
     pub fn execute_prepared(&mut self, prepared: &Prepared, values: &[Value]) -> SqlResult<Answer> {
-        self.guarded("a prepared statement", |session, cancel| {
-            session.run_prepared(prepared, values, &cancel)
+        self.with_levels(prepared.0.levels(), |session| {
+            session.guarded("a prepared statement", |session, cancel| {
+                session.run_prepared(prepared, values, &cancel)
+            })
         })
     }
 
@@ -84,7 +90,7 @@ impl Session {
         } else if !matches!(inner.statement, Statement::Insert { .. }) {
             return Err(SqlError::new(SqlState::SYNTAX, "a query or an INSERT can be prepared"));
         }
-        Ok(Prepared(Arc::new(inner)))
+        Ok(Prepared(Arc::new(Deep::new(inner, self.levels))))
     }
 
     /// Plans a query for any values.
@@ -123,7 +129,7 @@ impl Session {
         values: &[Value],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let inner = &*prepared.0;
+        let inner: &Inner = &prepared.0;
         if values.len() != inner.types.len() {
             let message = format!(
                 "the prepared statement has {} parameters, but {} values are given",
@@ -223,8 +229,18 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let prepared = self.prepared.get(name).cloned().ok_or_else(|| no_such(name))?;
+        let levels = self.levels.max(prepared.0.levels());
+        self.with_levels(levels, |session| session.execute_found(&prepared, arguments, cancel))
+    }
+
+    fn execute_found(
+        &mut self,
+        prepared: &Prepared,
+        arguments: &Arguments,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
         match arguments {
-            Arguments::Values(values) => self.run_prepared(&prepared, values, cancel),
+            Arguments::Values(values) => self.run_prepared(prepared, values, cancel),
             Arguments::Query(query) => {
                 let Finished { executed, .. } = self.run_query(query, cancel)?;
                 let rows = &executed.rows;
@@ -232,7 +248,7 @@ impl Session {
                 let columns = batch.map_or(&[][..], |it| &it.columns);
                 let values = columns.iter().zip(&rows.layout);
                 let values: Vec<Value> = values.map(|(it, shape)| it.value(shape, 0)).collect();
-                self.run_prepared(&prepared, &values, cancel)
+                self.run_prepared(prepared, &values, cancel)
             }
         }
     }

@@ -8,7 +8,7 @@ use scheduler::{Admission, Admitted, AlarmGuard, CancelReason, Policy, Refused};
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex, Weak};
-use types::{SqlError, SqlResult, SqlState};
+use types::{Interrupt, SqlError, SqlResult, SqlState};
 
 use crate::scheduling::Scheduling;
 use crate::{CancelToken, Database, Session};
@@ -155,7 +155,9 @@ impl Database {
             // A statement needs time to end and to give its memory back before another one has to.
             if (now - *last.lock()).0 >= MEMORY_PERIOD.0 {
                 *last.lock() = now;
-                if database.machine.resident_bytes().1 > limit {
+                let taken = database.machine.resident_bytes().1;
+                stdx::memory::set_headroom(stdx::Bytes(limit.0.saturating_sub(taken.0)));
+                if taken > limit {
                     database.statements.end_for_memory();
                 }
             }
@@ -216,6 +218,13 @@ impl Session {
         }
     }
 
+    /// What binding and planning ask whether the statement that runs may go on.
+    pub(crate) fn interrupt(&self) -> Interrupt {
+        let Some(under_way) = &self.under_way else { return Interrupt::default() };
+        let cancel = under_way.record.control.cancel.clone();
+        Interrupt::new(move || execution::check(&cancel))
+    }
+
     /// Waits until the statement may work on tables. Asked again it has its place already.
     pub(crate) fn wait_for_place(&self) -> SqlResult<()> {
         let Some(under_way) = &self.under_way else { return Ok(()) };
@@ -242,6 +251,28 @@ impl Session {
         *place = Some(admitted);
         Ok(())
     }
+
+    /// The turn of a statement that changes tables: nobody else does until it is dropped. While it waits it holds no place
+    /// that others could use, and it ends as soon as it is cancelled.
+    pub(crate) fn writers_turn(&self, cancel: &CancelToken) -> SqlResult<Admitted> {
+        let had_place = self.under_way.as_ref().is_some_and(|it| it.leave());
+        let waiting = |value| {
+            if let Some(it) = &self.under_way {
+                it.record.waiting.store(value, Ordering::Relaxed);
+            }
+        };
+        waiting(true);
+        let class = self.control(cancel).policy().class;
+        let database = &self.database;
+        let entered = database.writer.enter(&database.scheduler, class, cancel, None);
+        waiting(false);
+        let turn = entered.map_err(|_| cancelled(cancel))?;
+        // Who waits for a place holds the turn, and nobody with a place waits for the turn.
+        if had_place {
+            self.wait_for_place()?;
+        }
+        Ok(turn)
+    }
 }
 
 fn too_many(timeout: Nanos, running: usize, waiting: usize) -> SqlError {
@@ -251,12 +282,20 @@ fn too_many(timeout: Nanos, running: usize, waiting: usize) -> SqlError {
         .with_hint("try again later, raise max_running_queries, or wait longer with queue_timeout")
 }
 
+impl UnderWay {
+    /// Gives its place back; tells whether it had one.
+    fn leave(&self) -> bool {
+        if self.record.placed.swap(false, Ordering::Relaxed) {
+            self.database.statements.placed.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.place.lock().take().is_some()
+    }
+}
+
 impl Drop for UnderWay {
     fn drop(&mut self) {
+        self.leave();
         let statements = &self.database.statements;
-        if self.record.placed.swap(false, Ordering::Relaxed) {
-            statements.placed.fetch_sub(1, Ordering::Relaxed);
-        }
         statements.under_way.lock().remove(&self.record.control.statement);
     }
 }

@@ -1,11 +1,13 @@
 //! The life of a statement: parse, take a snapshot, plan, run, answer.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_schema::Schema;
 use binder::Statement;
 use stdx::sync::{Arc, Mutex};
+use stdx::{Nanos, stack};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::running::UnderWay;
@@ -21,6 +23,8 @@ pub struct Session {
     pub(crate) prepared: HashMap<String, Prepared>,
     /// Its number among all sessions.
     pub(crate) number: u64,
+    /// How deep the trees of the statement that runs can be.
+    pub(crate) levels: usize,
     /// The statement that runs.
     pub(crate) under_way: Option<Arc<UnderWay>>,
     running: Arc<Mutex<CancelToken>>,
@@ -42,6 +46,7 @@ impl Session {
         let number = database.statements.next_session();
         Self {
             number,
+            levels: 0,
             under_way: None,
             database,
             settings: Settings::default(),
@@ -82,9 +87,37 @@ impl Session {
             return Ok(vec![answer]);
         }
         let statements = binder::parse::parse(sql)?;
-        let mut parsing = self.database.machine.now() - started;
+        let parsing = self.database.machine.now() - started;
+        let levels = statements.levels();
+        self.with_levels(levels, |session| {
+            session.execute_parsed(sql, statements.into_tree(), parsing)
+        })
+    }
+
+    /// Runs `body` with room on the stack for the trees of a statement: so many levels.
+    pub(crate) fn with_levels<R>(
+        &mut self,
+        levels: usize,
+        body: impl FnOnce(&mut Self) -> SqlResult<R>,
+    ) -> SqlResult<R> {
+        let before = std::mem::replace(&mut self.levels, levels);
+        let body = AssertUnwindSafe(|| stack::with_levels(levels, || body(self)));
+        // What the body does is guarded by itself; here only the room itself can be refused.
+        let done = catch_unwind(body).unwrap_or_else(|panic| Err(panicked(&*panic)));
+        self.levels = before;
+        done
+    }
+
+    fn execute_parsed(
+        &mut self,
+        sql: &str,
+        statements: Vec<Statement>,
+        mut parsing: Nanos,
+    ) -> SqlResult<Vec<Answer>> {
         let mut answers = Vec::with_capacity(statements.len());
-        let kept = (statements.len() == 1 && self.settings.plan_cache).then_some(sql);
+        // A plan that is kept is dropped by whoever drops it, with the stack that there is then.
+        let is_kept = self.settings.plan_cache && self.levels <= stack::FREE_LEVELS;
+        let kept = (statements.len() == 1 && is_kept).then_some(sql);
         for statement in statements {
             let mut answer = self.guarded(sql, |session, cancel| match statement {
                 Statement::Query { query } => session.select(&query, kept, &cancel),
@@ -109,12 +142,11 @@ impl Session {
         let run = AssertUnwindSafe(|| run(self, cancel));
         let ended = catch_unwind(run);
         self.under_way = None;
-        ended.unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text =
-                text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-            Err(SqlError::internal(format!("the statement failed inside Nodewise: {text}")))
-        })
+        if stdx::memory::is_short() {
+            // What the statement had is free again.
+            memory::take_reserve();
+        }
+        ended.unwrap_or_else(|panic| Err(panicked(&*panic)))
     }
 
     /// Executes one statement.
@@ -128,6 +160,13 @@ impl Session {
             }
         }
     }
+}
+
+/// The error of a statement that panicked.
+fn panicked(panic: &(dyn Any + Send)) -> SqlError {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    SqlError::internal(format!("the statement failed inside Nodewise: {text}"))
 }
 
 /// The answer of a statement that gives no rows.

@@ -9,7 +9,7 @@ use plan::Plan;
 
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table, TableDesign};
-use types::{CatalogView, SqlError, SqlResult, TableId, TableInfo};
+use types::{CatalogView, Interrupt, SqlError, SqlResult, TableId, TableInfo};
 
 use crate::ddl::Target;
 use crate::index_ddl::NewIndex;
@@ -33,14 +33,19 @@ pub(crate) type Tables = HashMap<TableId, Arc<Table>>;
 pub(crate) struct StatementCatalog<'a> {
     session: &'a Session,
     snapshot: Arc<CatalogSnapshot>,
+    interrupt: Interrupt,
     /// Views and files, made when first asked for.
     transient: Mutex<HashMap<String, Arc<Table>>>,
+    /// Why a view could not be made.
+    failed_view: Mutex<Option<SqlError>>,
 }
 
 impl<'a> StatementCatalog<'a> {
     pub(crate) fn new(session: &'a Session) -> Self {
         let snapshot = session.database.catalog.snapshot();
-        Self { session, snapshot, transient: Mutex::new(HashMap::new()) }
+        let interrupt = session.interrupt();
+        let transient = Mutex::new(HashMap::new());
+        Self { session, snapshot, interrupt, transient, failed_view: Mutex::new(None) }
     }
 
     /// The time of day on the machine.
@@ -53,9 +58,19 @@ impl<'a> StatementCatalog<'a> {
         if let Some(table) = self.transient.lock().get(&key) {
             return Some(table.clone());
         }
-        let rows = views::rows_of(name, &self.session.database, &self.session.settings)?.ok()?;
-        let table = self.session.table_of(&key, &rows).ok()?;
-        Some(self.add(key, table))
+        let rows = views::rows_of(name, &self.session.database, &self.session.settings)?;
+        match rows.and_then(|rows| self.session.table_of(&key, &rows)) {
+            Ok(table) => Some(self.add(key, table)),
+            Err(error) => {
+                self.failed_view.lock().get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    /// What planning on it came to. A view that exists and cannot be made is told so, and not as a missing table.
+    pub(crate) fn planned<T>(&self, planned: SqlResult<T>) -> SqlResult<T> {
+        planned.map_err(|error| self.failed_view.lock().take().unwrap_or(error))
     }
 
     /// Adds a table that lives as long as the statement. Its id counts down from the top, out of the catalog's way.
@@ -105,6 +120,10 @@ impl CatalogView for StatementCatalog<'_> {
         let views = views::NAMES.iter().map(|it| format!("{}.{it}", views::SCHEMA));
         self.snapshot.table_names().into_iter().chain(views).collect()
     }
+
+    fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
 }
 
 /// A query that has run.
@@ -123,10 +142,6 @@ impl Session {
         statement: Statement,
         cancel: CancelToken,
     ) -> SqlResult<Answer> {
-        use Statement::{CopyFrom, CreateTableAs, Insert};
-        if matches!(statement, CopyFrom { .. } | CreateTableAs { .. } | Insert { .. }) {
-            self.wait_for_place()?;
-        }
         match statement {
             Statement::Query { query } => self.select(&query, None, &cancel),
             Statement::Explain { query, analyze, format } => {
@@ -162,7 +177,9 @@ impl Session {
             }
             Statement::AlterTable { table, change } => self.alter_table(&table, &change, &cancel),
             Statement::Call { procedure, arguments } => self.call(&procedure, &arguments, &cancel),
-            Statement::DropTable { names, if_exists } => self.drop_tables(&names, if_exists),
+            Statement::DropTable { names, if_exists } => {
+                self.drop_tables(&names, if_exists, &cancel)
+            }
             Statement::Insert { table, columns, query } => {
                 self.insert(&table, &columns, &query, &cancel)
             }

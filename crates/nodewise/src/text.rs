@@ -11,7 +11,8 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray,
 };
 use arrow_schema::{DataType, TimeUnit};
-use types::value::civil_from_days;
+use types::DataType as SqlType;
+use types::numeric::format;
 
 /// A column of a result, its type found out once.
 pub struct Cells<'a> {
@@ -27,7 +28,7 @@ enum Kind<'a> {
     Int64(&'a PrimitiveArray<Int64Type>),
     Float32(&'a PrimitiveArray<Float32Type>),
     Float64(&'a PrimitiveArray<Float64Type>),
-    Decimal(&'a PrimitiveArray<Decimal128Type>, u32),
+    Decimal(&'a PrimitiveArray<Decimal128Type>, SqlType),
     Date(&'a PrimitiveArray<Date32Type>),
     Timestamp(&'a PrimitiveArray<TimestampMicrosecondType>),
     Text(&'a StringArray),
@@ -49,7 +50,8 @@ impl<'a> Cells<'a> {
             DataType::Float32 => Kind::Float32(array.as_primitive()),
             DataType::Float64 => Kind::Float64(array.as_primitive()),
             DataType::Decimal128(_, scale) if *scale >= 0 => {
-                Kind::Decimal(array.as_primitive(), u32::from(scale.unsigned_abs()))
+                let (precision, scale) = (38, scale.unsigned_abs());
+                Kind::Decimal(array.as_primitive(), SqlType::Decimal { precision, scale })
             }
             DataType::Date32 => Kind::Date(array.as_primitive()),
             DataType::Timestamp(TimeUnit::Microsecond, None) => {
@@ -80,16 +82,25 @@ impl<'a> Cells<'a> {
             Kind::Int32(it) => write!(out, "{}", it.value(row)),
             Kind::Int64(it) => write!(out, "{}", it.value(row)),
             Kind::Float32(it) => {
-                let value = it.value(row);
-                write_float(f64::from(value), format!("{value:e}"), format!("{value}"), 6, out)
+                format::float(f64::from(it.value(row)), true, out);
+                Ok(())
             }
             Kind::Float64(it) => {
-                let value = it.value(row);
-                write_float(value, format!("{value:e}"), format!("{value}"), 15, out)
+                format::float(it.value(row), false, out);
+                Ok(())
             }
-            Kind::Decimal(it, scale) => write_decimal(it.value(row), *scale, out),
-            Kind::Date(it) => write_date(i64::from(it.value(row)), "", out),
-            Kind::Timestamp(it) => write_timestamp(it.value(row), out),
+            Kind::Decimal(it, data_type) => {
+                format::number(it.value(row), *data_type, out);
+                Ok(())
+            }
+            Kind::Date(it) => {
+                format::number(it.value(row).into(), SqlType::Date, out);
+                Ok(())
+            }
+            Kind::Timestamp(it) => {
+                format::number(it.value(row).into(), SqlType::Timestamp, out);
+                Ok(())
+            }
             Kind::Text(it) => out.write_str(it.value(row)),
             Kind::LargeText(it) => out.write_str(it.value(row)),
             Kind::TextView(it) => out.write_str(it.value(row)),
@@ -104,63 +115,6 @@ impl<'a> Cells<'a> {
         let mut out = String::new();
         self.write(row, &mut out).then_some(out)
     }
-}
-
-/// The shortest digits that give the value back; with an exponent where Postgres writes one: below 1e-4, and from as
-/// many digits on as the type surely keeps.
-fn write_float(
-    value: f64,
-    scientific: String,
-    plain: String,
-    digits: i32,
-    out: &mut String,
-) -> std::fmt::Result {
-    if value.is_nan() {
-        return out.write_str("NaN");
-    }
-    if value.is_infinite() {
-        return out.write_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
-    }
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if value == 0.0 || (-4..digits).contains(&exponent) {
-        return out.write_str(&plain);
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    write!(out, "{mantissa}e{sign}{:02}", exponent.unsigned_abs())
-}
-
-fn write_decimal(unscaled: i128, scale: u32, out: &mut String) -> std::fmt::Result {
-    let sign = if unscaled < 0 { "-" } else { "" };
-    let magnitude = unscaled.unsigned_abs();
-    if scale == 0 {
-        return write!(out, "{sign}{magnitude}");
-    }
-    let unit = 10_u128.checked_pow(scale).unwrap_or(u128::MAX);
-    let (whole, fraction) = (magnitude / unit, magnitude % unit);
-    write!(out, "{sign}{whole}.{fraction:0width$}", width = scale as usize)
-}
-
-fn write_date(days: i64, time: &str, out: &mut String) -> std::fmt::Result {
-    let (year, month, day) = civil_from_days(days);
-    if year > 0 {
-        write!(out, "{year:04}-{month:02}-{day:02}{time}")
-    } else {
-        write!(out, "{:04}-{month:02}-{day:02}{time} BC", 1 - year)
-    }
-}
-
-fn write_timestamp(micros: i64, out: &mut String) -> std::fmt::Result {
-    const DAY: i64 = 86_400_000_000;
-    let of_day = micros.rem_euclid(DAY);
-    let (seconds, fraction) = (of_day / 1_000_000, of_day % 1_000_000);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let mut time = format!(" {hour:02}:{minute:02}:{second:02}");
-    if fraction > 0 {
-        let digits = format!(".{fraction:06}");
-        time.push_str(digits.trim_end_matches('0'));
-    }
-    write_date(micros.div_euclid(DAY), &time, out)
 }
 
 #[cfg(test)]

@@ -16,13 +16,18 @@ pub mod unnest;
 
 use plan::Plan;
 use plan::relation::Query;
-use types::{SqlError, SqlResult};
+use types::{Interrupt, SqlError, SqlResult};
 
-/// Plans a bound query.
-pub fn plan(mut query: Query) -> SqlResult<Plan> {
-    unnest::unnest(&mut query)?;
-    rewrite::optimise(&mut query)?;
-    let plan = lower::lower(&query)?;
+/// Plans a bound query that nobody can end.
+pub fn plan(query: Query) -> SqlResult<Plan> {
+    plan_unless(query, &types::interrupt::NEVER)
+}
+
+/// Plans a bound query. `interrupt` is asked for each relation and each round of the search for an order of joins.
+pub fn plan_unless(mut query: Query, interrupt: &Interrupt) -> SqlResult<Plan> {
+    unnest::unnest(&mut query, interrupt)?;
+    rewrite::optimise(&mut query, interrupt)?;
+    let plan = lower::lower(&query, interrupt)?;
     if cfg!(debug_assertions) {
         plan::validate(&plan).map_err(|it| SqlError::internal(format!("invalid plan: {it}")))?;
     }

@@ -264,6 +264,16 @@ impl Expr {
         }
     }
 
+    /// How many levels it has, itself among them; found without recursion.
+    pub fn levels(&self) -> usize {
+        let (mut deepest, mut open) = (0, vec![(self, 1)]);
+        while let Some((expr, level)) = open.pop() {
+            deepest = deepest.max(level);
+            open.extend(expr.children().into_iter().map(|it| (it, level + 1)));
+        }
+        deepest
+    }
+
     /// Adds the columns it reads to `into`.
     pub fn collect_columns(&self, into: &mut std::collections::BTreeSet<usize>) {
         if let ExprKind::Column(index) = self.kind {

@@ -63,7 +63,7 @@ pub use graph::{TaskGraph, TaskId};
 pub use job::{JobHandle, JobId, JobOutcome, JobReport, Label, PipelineJob, WorkerShare};
 pub use morsel::{Morsel, MorselBody, MorselContext, MorselRange};
 pub use policy::{MorselSize, Policy};
-pub use scheduler::{AlarmGuard, Scheduler, SchedulerOptions};
+pub use scheduler::{AlarmGuard, Scheduler, SchedulerOptions, WORKERS_MAX};
 pub use stats::{
     GroupStats, JobStats, SchedulerStats, WatchdogStats, WorkerId, WorkerState, WorkerStats,
 };

@@ -27,11 +27,14 @@ use crate::worker::PoolWorker;
 /// Workers that the watchdog may start at most.
 const EXTRAS_MAX: usize = 16;
 
+/// The most workers: several times the hardware threads of the largest machines. Each has slots in all local state.
+pub const WORKERS_MAX: usize = 4096;
+
 /// How a scheduler is set up.
 #[derive(Clone, Debug, Default)]
 pub struct SchedulerOptions {
     /// Workers; as many as the process may use hardware threads, or its CPU quota rounded up, when not given. A number
-    /// past the hardware threads is taken at its word.
+    /// past the hardware threads is taken at its word, up to [`WORKERS_MAX`].
     pub workers: Option<usize>,
     /// How far workers steal from jobs that do not say.
     pub stealing: StealingScope,
@@ -61,6 +64,11 @@ impl Scheduler {
         machine: Arc<dyn Machine>,
         options: SchedulerOptions,
     ) -> Result<Arc<Self>, MachineError> {
+        if let Some(workers) = options.workers.filter(|it| *it > WORKERS_MAX) {
+            let message =
+                format!("{workers} workers are more than {WORKERS_MAX}, the most there can be");
+            return Err(MachineError::Os { call: "clone", message });
+        }
         let none = || MachineError::Os {
             call: "sched_getaffinity",
             message: "this process may use no hardware thread".to_owned(),

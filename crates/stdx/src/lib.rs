@@ -1,5 +1,5 @@
-//! What the standard library lacks and every layer needs: strong ids, units, a seeded generator, text in XML, and the one
-//! door to atomics and locks.
+//! What the standard library lacks and every layer needs: strong ids, units, a seeded generator, text in XML, room on the
+//! stack, and the one door to atomics and locks.
 //!
 //! Key decision: ids and units are newtypes, because nodes, positions, codes and bytes are all integers and get mixed.
 //!
@@ -8,8 +8,10 @@
 #![forbid(unsafe_code)]
 
 pub mod ids;
+pub mod memory;
 pub mod parking;
 pub mod prng;
+pub mod stack;
 pub mod sync;
 pub mod tagged;
 pub mod units;

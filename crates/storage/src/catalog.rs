@@ -45,16 +45,18 @@ impl Catalog {
     }
 
     /// Adds a table under a new id.
-    pub fn create(&self, mut table: Table) -> SqlResult<Arc<Table>> {
+    pub fn create(&self, table: Table) -> SqlResult<Arc<Table>> {
         let mut state = self.state.write();
         if state.snapshot.get(&table.name).is_some() {
             return Err(already_exists(&table.name));
         }
-        state.last_id += 1;
-        table.id = TableId(state.last_id);
-        let table = Arc::new(table);
-        state.put(table.clone());
-        Ok(table)
+        Ok(state.add(table))
+    }
+
+    /// Adds a table under a new id, in the place of one of the same name, if there is one: readers see the one or the
+    /// other, and never neither.
+    pub fn create_or_replace(&self, table: Table) -> Arc<Table> {
+        self.state.write().add(table)
     }
 
     /// Puts a table in the place of the one it was made from, under the same id. Fails when that one has been replaced
@@ -91,6 +93,14 @@ impl Catalog {
 }
 
 impl State {
+    fn add(&mut self, mut table: Table) -> Arc<Table> {
+        self.last_id += 1;
+        table.id = TableId(self.last_id);
+        let table = Arc::new(table);
+        self.put(table.clone());
+        table
+    }
+
     fn put(&mut self, table: Arc<Table>) {
         let snapshot = Arc::make_mut(&mut self.snapshot);
         snapshot.version += 1;
@@ -178,5 +188,19 @@ mod tests {
         assert!(before.table(Some("nodewise"), "orders").is_none());
         assert_eq!(before.table_names(), ["Orders"]);
         assert!(before.version() < catalog.snapshot().version());
+    }
+
+    #[test]
+    fn a_replaced_table_is_another_and_readers_never_miss_the_name() {
+        let catalog = Catalog::new();
+        let first = catalog.create_or_replace(table("t", 1));
+        let before = catalog.snapshot();
+        let second = catalog.create_or_replace(table("T", 2));
+        assert_ne!(second.id, first.id);
+        assert_eq!(catalog.get("t").unwrap().rows(), 2);
+        assert_eq!(before.get("t").unwrap().rows(), 1);
+        // What was made from the old one is no longer wanted.
+        assert_eq!(catalog.replace(&first, table("t", 3)).unwrap_err().state.0, "40001");
+        assert_eq!(catalog.snapshot().version(), before.version() + 1, "one step, not two");
     }
 }

@@ -234,7 +234,7 @@ fn point(data_type: DataType, value: &Value) -> Option<Point> {
     }
 }
 
-const MICROS_PER_DAY: i128 = 86_400_000_000;
+const MICROS_PER_DAY: i128 = types::numeric::datetime::DAY as i128;
 
 fn bound_value(bound: Bound<&Value>) -> Option<&Value> {
     match bound {

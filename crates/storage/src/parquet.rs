@@ -3,7 +3,9 @@
 //! A column chunk whose pages are all dictionary-encoded is read as codes and their texts, so that the texts of a row
 //! group are looked at once per distinct value; decimals of up to 18 digits are read as 64-bit integers.
 
+use std::error::Error;
 use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -67,11 +69,12 @@ struct ParquetRows {
 
 impl ParquetRows {
     fn open(path: &Path) -> SqlResult<Self> {
-        let corrupt = |error: ParquetError| corrupt(path, "its footer", &error.to_string());
+        let failed = |error: ParquetError| reader_failed(path, "its footer", &error);
         let file = open(path)?;
+        check_magic(path, &file)?;
         let found = guard(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
-            .map_err(|what| self::corrupt(path, "its footer", &what))?
-            .map_err(corrupt)?;
+            .map_err(|what| corrupt(path, "its footer", &what))?
+            .map_err(failed)?;
         let hinted = |coded: bool| {
             let fields: Vec<Field> =
                 found.schema().fields().iter().map(|it| hint(it, coded)).collect();
@@ -136,10 +139,8 @@ impl ParquetRows {
         context: &BuildContext<'_>,
     ) -> SqlResult<Vec<Piece>> {
         let rows = self.rows(group);
-        let corrupt = |what: &dyn std::fmt::Display| {
-            let place = format!("row group {group}, column \"{}\"", schema.name);
-            self::corrupt(&self.path, &place, &what.to_string())
-        };
+        let place = || format!("row group {group}, column \"{}\"", schema.name);
+        let failed = |error: &(dyn Error + 'static)| reader_failed(&self.path, &place(), error);
         let chunks = self.metadata().row_group(group).columns();
         let is_text = matches!(self.plain.schema().field(column).data_type(), ArrowType::Utf8);
         let coded = is_text
@@ -157,11 +158,11 @@ impl ParquetRows {
             .with_row_groups(vec![group])
             .with_batch_size(batch_rows.max(1))
             .build()
-            .map_err(|error| corrupt(&error))?;
+            .map_err(|error| failed(&error))?;
         let mut pieces = Vec::new();
         for batch in reader {
             context.check_cancelled()?;
-            let batch = batch.map_err(|error| corrupt(&error))?;
+            let batch = batch.map_err(|error| failed(&error))?;
             let piece = piece_of(batch.column(0), schema).map_err(|error| {
                 let message =
                     format!("{} (file {}, row group {group})", error.message, self.path.display());
@@ -171,7 +172,8 @@ impl ParquetRows {
         }
         let found: usize = pieces.iter().map(|it| it.rows).sum();
         if found != rows {
-            return Err(corrupt(&format!("{found} rows where the footer says {rows}")));
+            let what = format!("{found} rows where the footer says {rows}");
+            return Err(corrupt(&self.path, &place(), &what));
         }
         Ok(pieces)
     }
@@ -249,18 +251,70 @@ fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
     }
 }
 
+/// Opens a regular file. A pipe or a device is refused before it is opened: that could wait for ever.
 fn open(path: &Path) -> SqlResult<File> {
-    let file = File::open(path).and_then(|file| {
-        if file.metadata()?.is_dir() {
-            return Err(std::io::Error::from(std::io::ErrorKind::IsADirectory));
+    let kind = std::fs::metadata(path).map_err(|error| unopened(path, &error))?;
+    if kind.is_dir() {
+        return Err(unopened(path, &ErrorKind::IsADirectory.into()));
+    }
+    if !kind.is_file() {
+        let message = format!("{} is not a regular file", path.display());
+        return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+            .with_hint("Parquet is read from regular files, not from pipes or devices"));
+    }
+    File::open(path).map_err(|error| unopened(path, &error))
+}
+
+/// A file that cannot be opened.
+fn unopened(path: &Path, error: &std::io::Error) -> SqlError {
+    let message = format!("could not open file {}: {error}", path.display());
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
+            SqlError::new(SqlState::UNDEFINED_FILE, message)
+                .with_hint("paths are relative to the folder that Nodewise was started in")
         }
-        Ok(file)
-    });
-    file.map_err(|error| {
-        let message = format!("could not open file {}: {error}", path.display());
-        SqlError::new(SqlState::UNDEFINED_FILE, message)
-            .with_hint("paths are relative to the folder that Nodewise was started in")
-    })
+        ErrorKind::PermissionDenied => SqlError::new(SqlState::UNDEFINED_FILE, message)
+            .with_hint("the user that runs Nodewise may not read the file"),
+        _ => failed_by_system(message),
+    }
+}
+
+/// What the system refuses whatever the file holds, such as another open file.
+fn failed_by_system(message: String) -> SqlError {
+    SqlError::new(SqlState::IO_ERROR, message)
+        .with_hint("the operating system refused; see its limits (ulimit -a) and its log")
+}
+
+/// Refuses a file that does not begin as Parquet does.
+fn check_magic(path: &Path, mut file: &File) -> SqlResult<()> {
+    let mut magic = [0; 4];
+    let not_parquet = || {
+        let message = format!("file {} is not a Parquet file", path.display());
+        SqlError::new(SqlState::BAD_FILE_FORMAT, message)
+            .with_hint("a Parquet file begins with the letters PAR1")
+    };
+    match file.read_exact(&mut magic) {
+        Ok(()) if matches!(&magic, b"PAR1" | b"PARE") => Ok(()),
+        Ok(()) => Err(not_parquet()),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Err(not_parquet()),
+        Err(error) => {
+            Err(failed_by_system(format!("could not read file {}: {error}", path.display())))
+        }
+    }
+}
+
+/// What the reader of Parquet says: that the file is not sound, or that the system refused.
+fn reader_failed(path: &Path, place: &str, error: &(dyn Error + 'static)) -> SqlError {
+    let mut cause = Some(error);
+    while let Some(it) = cause {
+        if let Some(io) = it.downcast_ref::<std::io::Error>()
+            && io.raw_os_error().is_some()
+        {
+            return failed_by_system(format!("could not read file {}: {io}", path.display()));
+        }
+        cause = it.source();
+    }
+    corrupt(path, place, &error.to_string())
 }
 
 fn corrupt(path: &Path, place: &str, what: &str) -> SqlError {

@@ -218,7 +218,7 @@ fn hash_key(data_type: DataType, key: i128) -> u64 {
     }
 }
 
-const MICROS_PER_DAY: i128 = 86_400_000_000;
+const MICROS_PER_DAY: i128 = types::numeric::datetime::DAY as i128;
 
 fn hash_wide(value: i128, scale: u8) -> u64 {
     let low = hash_int(value as u64);

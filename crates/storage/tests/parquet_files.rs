@@ -203,7 +203,10 @@ fn broken_files_are_named() {
     for length in [0, 3, 7, 100, sound.len() / 2, sound.len() - 1] {
         std::fs::write(scratch.path(), &sound[..length]).unwrap();
         let error = load().unwrap_err();
-        assert_eq!(error.state, SqlState::DATA_CORRUPTED, "{error}");
+        let is_recognised = length >= 4;
+        let state =
+            if is_recognised { SqlState::DATA_CORRUPTED } else { SqlState::BAD_FILE_FORMAT };
+        assert_eq!(error.state, state, "{error}");
         assert!(error.message.contains("broken.parquet"), "{error}");
     }
     // The footer is sound, the pages are not: the column is named, or the values are merely others. One of two workers
@@ -226,6 +229,31 @@ fn broken_files_are_named() {
         }
     }
     assert!(named > 0);
+}
+
+#[test]
+fn what_is_no_parquet_file_is_told_so_and_a_pipe_is_never_opened() {
+    let allocator = allocator();
+    let context = BuildContext::serial(&allocator);
+    let scratch = Scratch::new("other-format");
+    let load = |path: &std::path::Path| load_parquet(path, "t", None, &context).map(|_| ());
+    std::fs::write(scratch.path(), "a,b\n1,2\n").unwrap();
+    let error = load(scratch.path()).unwrap_err();
+    assert_eq!(error.state, SqlState::BAD_FILE_FORMAT, "{error}");
+    assert!(error.message.ends_with("is not a Parquet file"), "{error}");
+    let folder = load(&std::env::temp_dir()).unwrap_err();
+    assert_eq!(folder.state, SqlState::UNDEFINED_FILE, "{folder}");
+    if cfg!(unix) {
+        let device = load(std::path::Path::new("/dev/null")).unwrap_err();
+        assert_eq!(device.state, SqlState::WRONG_OBJECT_TYPE, "{device}");
+        std::fs::remove_file(scratch.path()).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(scratch.path()).status();
+        assert!(made.is_ok_and(|it| it.success()), "mkfifo is part of every Unix");
+        // Nobody writes: opening it would wait for ever.
+        let pipe = load(scratch.path()).unwrap_err();
+        assert_eq!(pipe.state, SqlState::WRONG_OBJECT_TYPE, "{pipe}");
+        assert!(parquet_schema(scratch.path()).is_err());
+    }
 }
 
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use stdx::sync::Arc;
 
-use crate::{ColumnId, DataType, TableId, Value};
+use crate::{ColumnId, DataType, Interrupt, TableId, Value};
 
 /// Exact facts about a column, kept by storage.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -82,4 +82,8 @@ pub trait CatalogView: Send + Sync {
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>>;
     /// The names of all tables, for suggestions.
     fn table_names(&self) -> Vec<String>;
+    /// Whether the statement that looks may go on; binding and planning ask it again and again.
+    fn interrupt(&self) -> &Interrupt {
+        &crate::interrupt::NEVER
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use stdx::memory::OutOfMemory;
+
 /// A five-character Postgres SQLSTATE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SqlState(pub &'static str);
@@ -77,6 +79,8 @@ impl SqlState {
     pub const IO_ERROR: Self = Self("58030");
     /// A file whose contents are not what its format says.
     pub const DATA_CORRUPTED: Self = Self("XX001");
+    /// A file that is not in the format it is read as.
+    pub const BAD_FILE_FORMAT: Self = Self("22P04");
     /// A limit of the program, such as too many columns.
     pub const PROGRAM_LIMIT_EXCEEDED: Self = Self("54000");
     /// A bug in Nodewise.
@@ -126,6 +130,14 @@ impl SqlError {
     /// Something SQL has and Nodewise does not do.
     pub fn unsupported(what: impl Into<String>) -> Self {
         Self::new(SqlState::FEATURE_NOT_SUPPORTED, what)
+    }
+}
+
+impl From<OutOfMemory> for SqlError {
+    fn from(OutOfMemory(bytes): OutOfMemory) -> Self {
+        let message = format!("out of memory: the statement needs {bytes} more than there is");
+        Self::new(SqlState::OUT_OF_MEMORY, message)
+            .with_hint("run it alone, drop tables, or run with more memory")
     }
 }
 

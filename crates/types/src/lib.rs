@@ -9,12 +9,14 @@
 pub mod catalog;
 pub mod data_type;
 pub mod error;
+pub mod interrupt;
 pub mod numeric;
 pub mod value;
 
 pub use catalog::{CatalogView, ColumnInfo, ColumnStatistics, TableInfo};
 pub use data_type::DataType;
 pub use error::{SqlError, SqlResult, SqlState};
+pub use interrupt::Interrupt;
 pub use value::Value;
 
 stdx::id! {

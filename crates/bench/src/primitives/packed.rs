@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use bitpack::PADDING;
 use bitpack::bitmap;
-pub use bitpack::{Kernels, Level};
+pub use bitpack::{Instructions, Kernels, Level};
 use hardware::{Machine, MachineError, PagePolicy};
 use memory::{Allocator, Segment};
 use stdx::sync::atomic::{AtomicUsize, Ordering};

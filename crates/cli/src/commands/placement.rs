@@ -18,7 +18,7 @@ const WIDTH: usize = 120;
 pub fn run(options: &PlacementArguments) -> Result<bool, Failure> {
     let database = open_database_on(&options.machine, &options.pool)?;
     let mut session = open_session(&database);
-    Interrupt::install(session.cancel_handle());
+    Interrupt::install(&session);
     for path in &options.load {
         for file in files_of(path)? {
             load(&mut session, &file)?;

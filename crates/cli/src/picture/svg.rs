@@ -25,6 +25,10 @@ const MARGIN: f64 = 28.0;
 const ROW: f64 = 28.0;
 const HEAD: f64 = 132.0;
 const FOOT: f64 = 52.0;
+/// From one line of the legend to the next.
+const FOOT_LINE: f64 = 18.0;
+/// What the legend needs to stand on one line.
+const FOOT_WIDTH: f64 = 900.0;
 const SIZE: f64 = 84.0;
 const STRIP: f64 = 216.0;
 const GAP: f64 = 18.0;
@@ -53,7 +57,8 @@ impl Layout {
             _ => (54.0, false),
         };
         let width = MARGIN * 2.0 + name + SIZE + GAP + STRIP + nodes * (panel + GAP);
-        let height = HEAD + ROW * picture.columns.len() as f64 + FOOT;
+        let lines = if width < FOOT_WIDTH { 2.0 } else { 1.0 };
+        let height = HEAD + ROW * picture.columns.len() as f64 + FOOT + (lines - 1.0) * FOOT_LINE;
         Self { name, panel, sizes, width, height }
     }
 
@@ -235,7 +240,8 @@ fn strip(out: &mut String, column: &ColumnPicture, x: f64, y: f64) -> fmt::Resul
 }
 
 fn foot(out: &mut String, layout: &Layout) -> fmt::Result {
-    let y = layout.height - 20.0;
+    let wraps = layout.width < FOOT_WIDTH;
+    let y = layout.height - 20.0 - if wraps { FOOT_LINE } else { 0.0 };
     let mut x = MARGIN;
     let signs = [
         (1.0, "rows: codes and texts", 164.0),
@@ -248,6 +254,7 @@ fn foot(out: &mut String, layout: &Layout) -> fmt::Result {
         label(out, "soft small", x + 25.0, y, text)?;
         x += width;
     }
+    let (x, y) = if wraps { (MARGIN, y + FOOT_LINE) } else { (x, y) };
     label(
         out,
         "soft small",

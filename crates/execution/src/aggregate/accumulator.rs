@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::float_sums::FloatSums;
 use super::pick::Pick;
 use super::wide::{Wide, WideSums};
 use crate::leveled::{add_by_masks, add_runs, count_runs, level, sum};
@@ -57,8 +58,8 @@ pub enum Accumulator {
         /// Greatest magnitude of a value.
         magnitude: u128,
     },
-    /// Sum of floats.
-    SumFloat(Vec<f64>),
+    /// Sum of floats, whatever the order of rows.
+    SumFloat(FloatSums),
     /// A chosen value.
     Pick(Pick),
 }
@@ -75,7 +76,7 @@ impl Accumulator {
             shape.bounds.map_or(unknown, |(low, high)| low.unsigned_abs().max(high.unsigned_abs()))
         };
         match shape.representation {
-            Representation::F64 => Self::SumFloat(Vec::new()),
+            Representation::F64 => Self::SumFloat(FloatSums::default()),
             Representation::I128 => {
                 Self::SumWide { sums: WideSums::default(), magnitude: magnitude(u128::MAX) }
             }
@@ -94,7 +95,7 @@ impl Accumulator {
             Self::Count(it) => it.resize(groups, 0),
             Self::SumNarrow { sums, .. } => sums.resize(groups, 0),
             Self::SumWide { sums, .. } => sums.resize(groups),
-            Self::SumFloat(it) => it.resize(groups, 0.0),
+            Self::SumFloat(sums) => sums.resize(groups),
             Self::Pick(pick) => pick.resize(groups),
         }
     }
@@ -109,7 +110,7 @@ impl Accumulator {
             Self::SumWide { sums, magnitude } => {
                 Self::SumWide { sums: sums.take(places), magnitude: *magnitude }
             }
-            Self::SumFloat(sums) => Self::SumFloat(take(sums, places)),
+            Self::SumFloat(sums) => Self::SumFloat(sums.take(places.iter().map(|&it| it as usize))),
             Self::Pick(pick) => Self::Pick(pick.take(places)),
         }
     }
@@ -122,7 +123,7 @@ impl Accumulator {
                 let (magnitude, added) = (*magnitude, *added);
                 Self::SumNarrow { sums: sums[groups].to_vec(), magnitude, added }
             }
-            Self::SumFloat(sums) => Self::SumFloat(sums[groups].to_vec()),
+            Self::SumFloat(sums) => Self::SumFloat(sums.take(groups)),
             Self::SumWide { .. } | Self::Pick(_) => {
                 self.take(&(groups.start as u32..groups.end as u32).collect::<Vec<u32>>())
             }
@@ -153,7 +154,7 @@ impl Accumulator {
                 add_wide(sums, groups, values, valid);
             }
             (Self::SumFloat(sums), Some(Values::F64(values))) => {
-                add_all(sums, groups, values, valid);
+                sums.update(groups, values, valid);
             }
             (Self::Pick(pick), Some(values)) => pick.update(rows, values, valid),
             _ => unreachable!("invariant: an accumulator was made for its column"),
@@ -214,7 +215,7 @@ impl Accumulator {
                 pairs().for_each(|(t, f)| sums.add_sum(t, more.get(f)));
             }
             (Self::SumFloat(into), Self::SumFloat(more)) => {
-                pairs().for_each(|(t, f)| into[t] += more[f]);
+                pairs().for_each(|(t, f)| into.merge(t, more, f));
             }
             (Self::Pick(into), Self::Pick(more)) => into.merge(to, more, from),
             _ => unreachable!("invariant: accumulators of one aggregate are of one kind"),
@@ -263,7 +264,7 @@ impl Accumulator {
     }
 
     /// The sums of floats.
-    pub fn float_sums(&self) -> Option<&[f64]> {
+    pub fn float_sums(&self) -> Option<&FloatSums> {
         match self {
             Self::SumFloat(sums) => Some(sums),
             _ => None,
@@ -285,10 +286,10 @@ pub fn take<T: Clone>(from: &[T], places: &[u32]) -> Vec<T> {
 }
 
 /// Copies of a few sums, so that an addition need not wait for the last one to the same group.
-type Copies<S> = [[S; COPIED_GROUPS]; COPIES];
+type Copies = [[i64; COPIED_GROUPS]; COPIES];
 
 /// Puts copies together.
-fn add_copies<S: Copy + std::ops::AddAssign>(sums: &mut [S], copies: &Copies<S>) {
+fn add_copies(sums: &mut [i64], copies: &Copies) {
     for copy in copies {
         sums.iter_mut().zip(copy).for_each(|(sum, &more)| *sum += more);
     }
@@ -311,7 +312,7 @@ fn add_ones(counts: &mut [i64], rows: GroupRows<'_>, valid: Option<&Bitmap>) {
         None if counts.len() == 1 => counts[0] += groups.len() as i64,
         Some(valid) if counts.len() == 1 => counts[0] += valid.count(groups.len()) as i64,
         None if counts.len() <= COPIED_GROUPS => {
-            let mut copies: Copies<i64> = [[0; COPIED_GROUPS]; COPIES];
+            let mut copies: Copies = [[0; COPIED_GROUPS]; COPIES];
             let (chunks, rest) = groups.as_chunks::<COPIES>();
             for chunk in chunks {
                 for (copy, &group) in copies.iter_mut().zip(chunk) {
@@ -341,24 +342,21 @@ fn add_integers(sums: &mut [i64], rows: GroupRows<'_>, values: &[i64], valid: Op
 }
 
 /// Adds to sums that cannot overflow.
-fn add_all<S>(sums: &mut [S], groups: &[u32], values: &[S], valid: Option<&Bitmap>)
-where
-    S: Copy + Default + std::ops::AddAssign,
-{
+fn add_all(sums: &mut [i64], groups: &[u32], values: &[i64], valid: Option<&Bitmap>) {
     if let Some(valid) = valid {
         for (row, (&group, &value)) in groups.iter().zip(values).enumerate() {
             // Without a branch: which rows count is often random.
-            sums[group as usize] += if valid.get(row) { value } else { S::default() };
+            sums[group as usize] += if valid.get(row) { value } else { 0 };
         }
     } else if sums.len() == 1 {
-        let mut copies = [S::default(); COPIES];
+        let mut copies = [0; COPIES];
         let (chunks, rest) = values.as_chunks::<COPIES>();
         for chunk in chunks {
             copies.iter_mut().zip(chunk).for_each(|(copy, &value)| *copy += value);
         }
         copies.iter().chain(rest).for_each(|&value| sums[0] += value);
     } else if sums.len() <= COPIED_GROUPS {
-        let mut copies: Copies<S> = [[S::default(); COPIED_GROUPS]; COPIES];
+        let mut copies: Copies = [[0; COPIED_GROUPS]; COPIES];
         let (group_chunks, groups) = groups.as_chunks::<COPIES>();
         let (value_chunks, values) = values.as_chunks::<COPIES>();
         for (groups, values) in group_chunks.iter().zip(value_chunks) {

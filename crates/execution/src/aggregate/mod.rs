@@ -5,8 +5,10 @@
 
 mod accumulator;
 mod distinct;
+mod float_sums;
 mod having;
 mod key;
+mod long_sum;
 mod merge;
 mod order;
 mod packed;

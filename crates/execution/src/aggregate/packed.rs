@@ -13,8 +13,8 @@ use super::{Feed, FeedKind, Groups};
 use crate::Representation;
 use crate::expression::{Compiled, Formula, FormulaKind};
 use crate::leveled::{
-    Addends, FEW_GROUPS, Level, PACKED_ROWS, add_by_masks, add_packed, key_masks, put_bytes, scale,
-    scale_u32, write1, write2,
+    Addends, FEW_GROUPS, Instructions, Level, PACKED_ROWS, add_by_masks, add_packed, key_masks,
+    put_bytes, scale, scale_u32, write1, write2,
 };
 use crate::scan::{PackedBlock, PackedColumn};
 
@@ -98,8 +98,8 @@ impl PackedPlan {
         let KeyLayout::Packed { parts, bits } = layout else { return None };
         let in_runs = *bits > KEY_BITS_MAX;
         let is_number = |it: &Compiled| matches!(it.shape().representation, Representation::I64);
-        let runs = level == Level::Avx512 && matches!(keys, [key] if is_number(key));
-        if level == Level::Portable || in_runs && !runs {
+        let runs = level == Instructions::Avx512 && matches!(keys, [key] if is_number(key));
+        if level == Instructions::Portable || in_runs && !runs {
             return None;
         }
         let key = |(key, part): (&Compiled, &PackedPart)| {

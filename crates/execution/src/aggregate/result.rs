@@ -2,11 +2,15 @@
 
 use plan::AggregateFunction;
 use stdx::sync::{Arc, Mutex};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::numeric::errors::{out_of_range, overflow};
+use types::numeric::{Arithmetic, Exact, decimal, float};
+use types::{DataType, SqlError, SqlResult};
 
 use super::accumulator::{Accumulator, GroupRows};
+use super::float_sums::FloatSums;
 use super::key::decoded_shape;
 use super::merge::collect;
+use super::wide::Wide;
 use super::{AggregateSpec, FeedKind, GroupPlan, Groups};
 use crate::{BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Representation, Team, Values, Vector};
 
@@ -111,11 +115,7 @@ fn finish(
             value.picked().ok_or_else(|| SqlError::internal("an aggregate lost its accumulator"))
         }
         AggregateFunction::Sum => {
-            let values = match (value.float_sums(), value.narrow_sums()) {
-                (Some(sums), _) => Values::F64(sums.to_vec()),
-                (_, Some(sums)) => Values::I64(sums.to_vec()),
-                _ => Values::I128(sums_in_range(value, groups, spec.data_type)?),
-            };
+            let values = sums(value, groups, scale, spec.data_type)?;
             Ok(Vector { values, validity: validity() })
         }
         AggregateFunction::Average => {
@@ -126,25 +126,37 @@ fn finish(
     }
 }
 
-/// The greatest decimal.
-const DECIMAL_MAX: i128 = 10i128.pow(38) - 1;
+/// Sums as values of their type; those of exact numbers have `scale` digits after the point.
+fn sums(value: &Accumulator, groups: usize, scale: u8, data_type: DataType) -> SqlResult<Values> {
+    let single = data_type == DataType::Real;
+    if let Some(sums) = value.float_sums() {
+        let sum = |group| float_sum(sums, group, single);
+        return Ok(Values::F64((0..groups).map(sum).collect::<SqlResult<_>>()?));
+    }
+    if let Some(sums) = value.narrow_sums()
+        && scale == data_type.scale()
+        && !data_type.is_float()
+    {
+        return Ok(Values::I64(sums.to_vec()));
+    }
+    let too_great = || out_of_range(data_type);
+    let sums = (0..groups).map(|group| value.wide_sum(group).fitting().ok_or_else(too_great));
+    if data_type.is_float() {
+        let sums = sums.map(|it| Ok(float::of_exact(it?, scale, single)));
+        return Ok(Values::F64(sums.collect::<SqlResult<_>>()?));
+    }
+    let sums = sums.map(|it| {
+        let rescaled = decimal::rescale(it?, scale, data_type.scale());
+        rescaled.filter(|&it| decimal::fits(it, data_type)).ok_or_else(too_great)
+    });
+    Ok(Values::I128(sums.collect::<SqlResult<_>>()?))
+}
 
-fn sums_in_range(value: &Accumulator, groups: usize, data_type: DataType) -> SqlResult<Vec<i128>> {
-    let (low, high) = match data_type {
-        DataType::Decimal { .. } => (-DECIMAL_MAX, DECIMAL_MAX),
-        _ => (i64::MIN.into(), i64::MAX.into()),
-    };
-    let sum = |group| {
-        let sum = value.wide_sum(group).fitting();
-        sum.filter(|it| (low..=high).contains(it)).ok_or_else(|| {
-            SqlError::new(
-                SqlState::NUMERIC_OUT_OF_RANGE,
-                format!("a sum is out of the range of {data_type}"),
-            )
-            .with_hint("cast the argument to a wider type, for example DECIMAL(38,0)")
-        })
-    };
-    (0..groups).map(sum).collect()
+/// The sum of a group of floats; beyond the floats it is an error, unless an infinity was among them.
+fn float_sum(sums: &FloatSums, group: usize, single: bool) -> SqlResult<f64> {
+    let exact = sums.sum(group);
+    let sum = if single { f64::from(exact as f32) } else { exact };
+    if sum.is_infinite() && sums.is_finite(group) { Err(overflow()) } else { Ok(sum) }
 }
 
 fn average(
@@ -154,39 +166,35 @@ fn average(
     scale: u8,
 ) -> SqlResult<Values> {
     let count_of = |group: usize| counts[group].max(1);
-    if let Some(sums) = value.float_sums() {
-        let mean = |(group, sum): (usize, &f64)| sum / count_of(group) as f64;
-        return Ok(Values::F64(sums.iter().enumerate().map(mean).collect()));
-    }
     let groups = 0..counts.len();
+    if let Some(sums) = value.float_sums() {
+        let mean = |group| Ok(float_sum(sums, group, false)? / count_of(group) as f64);
+        return Ok(Values::F64(groups.map(mean).collect::<SqlResult<_>>()?));
+    }
     let DataType::Decimal { scale: out, .. } = data_type else {
         let unit = 10f64.powi(i32::from(scale));
         let mean = |group| value.wide_sum(group).to_f64() / unit / count_of(group) as f64;
         return Ok(Values::F64(groups.map(mean).collect()));
     };
-    let factor = 10i128.pow(u32::from(out.saturating_sub(scale)));
-    // The whole part first: the sum times the factor may be too long where the mean is not.
     let mean = |group| {
-        let count = count_of(group);
-        let (whole, rest) = value.wide_sum(group).divide(count)?;
-        let scaled = i128::from(rest).checked_mul(factor)?;
-        let fraction = divide_rounded(scaled, count.into());
-        let mean = whole.checked_mul(factor)?.checked_add(fraction)?;
-        (-DECIMAL_MAX..=DECIMAL_MAX).contains(&mean).then_some(mean)
+        let mean = exact_mean(value.wide_sum(group), count_of(group), scale, out);
+        mean.filter(|&it| decimal::fits(it, data_type)).ok_or_else(|| out_of_range(data_type))
     };
-    let too_long = || {
-        SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "an average needs more than 38 digits")
-            .with_hint("cast the argument to a type with fewer digits after the point")
-    };
-    let means = groups.map(|group| mean(group).ok_or_else(too_long));
-    Ok(Values::I128(means.collect::<SqlResult<_>>()?))
+    Ok(Values::I128(groups.map(mean).collect::<SqlResult<_>>()?))
 }
 
-/// Division that rounds half away from zero; the divisor is positive.
-fn divide_rounded(dividend: i128, divisor: i128) -> i128 {
-    let (quotient, rest) = (dividend / divisor, dividend % divisor);
-    let up = rest.unsigned_abs() * 2 >= divisor.unsigned_abs();
-    quotient + if up { dividend.signum() } else { 0 }
+/// A sum with `scale` digits after the point divided by a count, with `out` of them.
+fn exact_mean(sum: Wide, count: i64, scale: u8, out: u8) -> Option<i128> {
+    let Some(more) = out.checked_sub(scale) else {
+        let (sum, count) = (sum.fitting()?, i128::from(count));
+        let (sum, count) = (Exact { unscaled: sum, scale }, Exact { unscaled: count, scale: 0 });
+        return sum.arithmetic(Arithmetic::Divide, count, out);
+    };
+    // The whole part first: the sum times the factor may be too long where the mean is not.
+    let factor = decimal::power_of_ten(u32::from(more))?;
+    let (whole, rest) = sum.divide(count)?;
+    let fraction = decimal::multiply_divide(rest.into(), factor, count.into())?;
+    whole.checked_mul(factor)?.checked_add(fraction)
 }
 
 /// The shape of an aggregate's column over all parts.

@@ -1,13 +1,18 @@
 //! `+ - *` and negation on exact numbers and floats. Division has a file of its own.
 
 use plan::BinaryOperator;
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::numeric::decimal::power_of_ten;
+use types::numeric::{Arithmetic, errors, float};
+use types::{DataType, SqlError, SqlResult};
 
 use super::cast::to_float;
 use super::division;
-use super::integers::{self, Finish, I64_RANGE, Interval, bounds_of, contains, rescaled, widened};
+use super::integers::{
+    self, Finish, I64_RANGE, Interval, bounds_of, contains, rescaled, type_range, widened,
+};
 use super::kernels::{Lanes, any_valid, both_valid, extent, map1, map2};
 use super::node::{Facts, Kernel, Node};
+use super::per_value::per_value;
 use crate::{Batch, Bitmap, ColumnShape, Values, Vector};
 
 /// Compiles `left operator right`.
@@ -54,7 +59,47 @@ pub(super) fn with_common_scale(left: Node, right: Node) -> (Node, Node, u8) {
     (to_scale(left), to_scale(right), scale)
 }
 
+/// The operator as the scalar semantics name it; execution computes no other on numbers.
+pub(super) fn arithmetic_of(operator: BinaryOperator) -> Arithmetic {
+    match operator {
+        BinaryOperator::Add => Arithmetic::Add,
+        BinaryOperator::Subtract => Arithmetic::Subtract,
+        BinaryOperator::Multiply => Arithmetic::Multiply,
+        BinaryOperator::Divide => Arithmetic::Divide,
+        _ => Arithmetic::Modulo,
+    }
+}
+
+/// What a decimal of 38 digits holds.
+fn decimal_range() -> Interval {
+    type_range(DataType::Decimal { precision: 38, scale: 0 })
+}
+
+/// Whether 38 digits provably hold both operands at the greater of their scales.
+pub(super) fn common_scale_fits(left: &Node, right: &Node) -> bool {
+    let scale = left.shape.data_type.scale().max(right.shape.data_type.scale());
+    [left, right].into_iter().all(|node| {
+        let missing = scale - node.shape.data_type.scale();
+        let factor = power_of_ten(u32::from(missing));
+        let at_scale = factor.and_then(|it| integers::multiply(bounds_of(&node.shape), (it, it)));
+        missing == 0 || at_scale.is_some_and(|it| contains(decimal_range(), it))
+    })
+}
+
+/// Whether no step on the way to a result of a type overflows where the result does not.
+fn steps_fit(operator: BinaryOperator, left: &Node, right: &Node, data_type: DataType) -> bool {
+    if operator != BinaryOperator::Multiply {
+        return common_scale_fits(left, right);
+    }
+    let scale = left.shape.data_type.scale() + right.shape.data_type.scale();
+    let product = || integers::multiply(bounds_of(&left.shape), bounds_of(&right.shape));
+    scale <= data_type.scale() || product().is_some_and(|it| contains(decimal_range(), it))
+}
+
 fn exact(operator: BinaryOperator, left: Node, right: Node, data_type: DataType) -> Node {
+    if !steps_fit(operator, &left, &right, data_type) {
+        return per_value(arithmetic_of(operator), left, right, data_type);
+    }
     let (left, right, scale) = match operator {
         BinaryOperator::Multiply => {
             let scale = left.shape.data_type.scale() + right.shape.data_type.scale();
@@ -224,9 +269,9 @@ impl Kernel for Float {
         let validity = both_valid(left.validity(), right.validity());
         let rows = batch.rows;
         if matches!(self.operator, BinaryOperator::Divide | BinaryOperator::Modulo) {
-            let zeros = map2(rows, b, Lanes::Constant(()), |it, ()| it == 0.0);
-            if any_valid(&zeros, validity.as_ref(), |it| it) {
-                return Err(division::by_zero());
+            let by_zero = map2(rows, a, b, |a, b| b == 0.0 && !a.is_nan());
+            if any_valid(&by_zero, validity.as_ref(), |it| it) {
+                return Err(errors::division_by_zero());
             }
         }
         let mut values = match self.operator {
@@ -239,18 +284,35 @@ impl Kernel for Float {
         if self.single {
             values.iter_mut().for_each(|it| *it = f64::from(*it as f32));
         }
-        if any_valid(&values, validity.as_ref(), f64::is_infinite) {
-            let finite = map2(rows, a, b, |a, b| a.is_finite() && b.is_finite());
-            let overflow = (values.iter().zip(&finite).enumerate()).any(|(row, (it, &finite))| {
-                it.is_infinite() && finite && validity.as_ref().is_none_or(|map| map.get(row))
-            });
-            if overflow {
-                return Err(SqlError::new(
-                    SqlState::NUMERIC_OUT_OF_RANGE,
-                    "a floating-point result is out of range: overflow",
-                ));
+        let validity_of = validity.as_ref();
+        let operator = arithmetic_of(self.operator);
+        // Few batches have such results, and only those are looked at again.
+        if any_valid(&values, validity_of, f64::is_infinite) {
+            let overflows = map2(rows, a, b, |a, b| float::overflows(operator, a, b));
+            if any_both(&values, f64::is_infinite, &overflows, validity_of) {
+                return Err(errors::overflow());
+            }
+        }
+        if matches!(operator, Arithmetic::Multiply | Arithmetic::Divide)
+            && any_valid(&values, validity_of, |it| it == 0.0)
+        {
+            let underflows = map2(rows, a, b, |a, b| float::underflows(operator, a, b));
+            if any_both(&values, |it| it == 0.0, &underflows, validity_of) {
+                return Err(errors::underflow());
             }
         }
         Ok(Vector { values: Values::F64(values), validity })
     }
+}
+
+/// Whether in any row that is not NULL a value is of a kind and a flag is set.
+fn any_both(
+    values: &[f64],
+    is: impl Fn(f64) -> bool,
+    flags: &[bool],
+    validity: Option<&Bitmap>,
+) -> bool {
+    let valid = |row| validity.is_none_or(|map| map.get(row));
+    let mut rows = values.iter().zip(flags).enumerate();
+    rows.any(|(row, (&value, &flag))| flag && is(value) && valid(row))
 }

@@ -1,14 +1,15 @@
 //! Conversions between all types. The form of CHAR(n) inside is without blanks at its end, as they do not count.
 
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::numeric::datetime::{self, DAY};
+use types::numeric::errors::{cannot_cast, overflow, underflow};
+use types::numeric::{float, format, spelling};
+use types::{DataType, SqlResult, Value};
 
 use super::compare::{compare, trim_blanks};
-use super::date::DAY;
-use super::integers::{Finish, bounds_of, multiplied, out_of_range, rescaled, type_range};
+use super::integers::{Finish, bounds_of, contains, multiplied, rescaled, type_range};
 use super::kernels::{Lanes, any_valid, map2, valid_at};
 use super::node::{Facts, Kernel, Node, Texts, for_texts, push_text};
 use super::text::characters;
-use super::{format, parse};
 use crate::{Batch, Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 
 fn is_exact(data_type: DataType) -> bool {
@@ -43,10 +44,7 @@ pub(super) fn cast(operand: Node, to: DataType) -> SqlResult<Node> {
         (DataType::Date, DataType::Timestamp) => multiplied(operand, i128::from(DAY), to),
         (DataType::Timestamp, DataType::Date) => date_of_timestamp(operand),
         (from, to) => {
-            return Err(SqlError::new(
-                SqlState("42846"),
-                format!("a value of type {from} cannot be cast to {to}"),
-            ));
+            return Err(cannot_cast(from, to));
         }
     })
 }
@@ -81,40 +79,67 @@ impl Kernel for IntegerOfBoolean {
 #[derive(Debug)]
 struct FloatOf {
     operand: Node,
+    /// A power of ten, which the unscaled integer is divided by.
     divisor: f64,
+    /// Whether one division provably gives the nearest float: both of its operands are floats without rounding.
+    direct: bool,
     single: bool,
 }
+
+/// Whole numbers up to 2^53 are floats without rounding.
+const WHOLE: (i128, i128) = (-(1 << 53), 1 << 53);
+/// Powers of ten up to this are floats without rounding.
+const POWERS: u8 = 22;
 
 fn float_of(operand: Node, to: DataType) -> Node {
     let (from, single) = (operand.shape.data_type, to == DataType::Real);
     if from == DataType::Real {
         return operand.relabelled(to);
     }
-    let divisor = 10_f64.powi(i32::from(from.scale()));
+    let scale = from.scale();
+    let divisor = 10_f64.powi(i32::from(scale));
+    let small = || contains(WHOLE, bounds_of(&operand.shape));
+    let direct = !single && (scale == 0 || scale <= POWERS && small());
     let facts = Facts::of([&operand]).or_fallible(single && from == DataType::Double);
     let shape = ColumnShape::computed(to, facts.nullable);
-    Node::new(shape, facts, FloatOf { operand, divisor, single })
+    Node::new(shape, facts, FloatOf { operand, divisor, direct, single })
 }
 
 impl Kernel for FloatOf {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
         let argument = self.operand.argument(batch)?;
         let (rows, divisor) = (batch.rows, Lanes::Constant(self.divisor));
+        let (scale, single) = (self.operand.shape.data_type.scale(), self.single);
         let validity = argument.validity();
-        let mut values = match self.operand.shape.representation {
-            Representation::F64 => map2(rows, argument.f64(), divisor, |it, _| it),
-            Representation::I64 => map2(rows, argument.i64(), divisor, |it, by| it as f64 / by),
-            _ => map2(rows, argument.i128(), divisor, |it, by| it as f64 / by),
-        };
-        if self.single {
-            let overflows = |it: f64| it.is_finite() && (it as f32).is_infinite();
-            if any_valid(&values, validity, overflows) {
-                return Err(out_of_range(DataType::Real));
+        let values = match (&self.operand.shape.representation, self.direct) {
+            (Representation::F64, _) => singles(rows, argument.f64(), validity)?,
+            (Representation::I64, true) => {
+                map2(rows, argument.i64(), divisor, |it, by| it as f64 / by)
             }
-            values.iter_mut().for_each(|it| *it = f64::from(*it as f32));
-        }
+            (Representation::I64, false) => map2(rows, argument.i64(), divisor, |it, _| {
+                float::of_exact(i128::from(it), scale, single)
+            }),
+            (_, true) => map2(rows, argument.i128(), divisor, |it, by| it as f64 / by),
+            (_, false) => {
+                map2(rows, argument.i128(), divisor, |it, _| float::of_exact(it, scale, single))
+            }
+        };
         Ok(Vector { values: Values::F64(values), validity: validity.cloned() })
     }
+}
+
+/// DOUBLE PRECISION as REAL.
+fn singles(rows: usize, doubles: Lanes<'_, f64>, valid: Option<&Bitmap>) -> SqlResult<Vec<f64>> {
+    let no_float = Lanes::Constant(());
+    let overflows = |it: f64, ()| it.is_finite() && (it as f32).is_infinite();
+    if any_valid(&map2(rows, doubles, no_float, overflows), valid, |it| it) {
+        return Err(overflow());
+    }
+    let underflows = |it: f64, ()| it != 0.0 && it as f32 == 0.0;
+    if any_valid(&map2(rows, doubles, no_float, underflows), valid, |it| it) {
+        return Err(underflow());
+    }
+    Ok(map2(rows, doubles, no_float, |it, ()| f64::from(it as f32)))
 }
 
 #[derive(Debug)]
@@ -144,12 +169,7 @@ impl Kernel for ExactOfFloat {
                 Lanes::Slice(values) => values[row],
                 Lanes::Constant(value) => value,
             };
-            // The digits of a REAL are those of its 32 bits.
-            *value = if single && !self.to.is_integer() && float.is_finite() {
-                parse::exact(&(float as f32).to_string(), self.to)?
-            } else {
-                parse::exact_of_float(float, self.to)?
-            };
+            *value = float::to_exact(float, single, self.to)?;
         }
         Ok(Vector { values: self.finish.widen(values, validity)?, validity: validity.cloned() })
     }
@@ -201,7 +221,7 @@ impl Kernel for Format {
                         format::float(values[row], data_type == DataType::Real, &mut text);
                     }
                     Values::Bool(values) => {
-                        text.push_str(if values[row] { "true" } else { "false" });
+                        text.push_str(format::boolean(values[row]));
                     }
                     Values::Codes(_) | Values::Text(_) => {
                         unreachable!("invariant: text is not formatted")
@@ -258,17 +278,21 @@ impl Kernel for Parse {
         let (rows, validity, to) = (batch.rows, argument.validity(), self.to);
         let values = match (to, &self.finish) {
             (DataType::Boolean, _) => {
-                Values::Bool(parse_all(rows, validity, texts, parse::boolean)?)
+                Values::Bool(parse_all(rows, validity, texts, spelling::boolean)?)
             }
-            (DataType::Date, _) => Values::I64(parse_all(rows, validity, texts, parse::date)?),
+            (DataType::Date, _) => {
+                Values::I64(parse_all(rows, validity, texts, datetime::parse_date)?)
+            }
             (DataType::Timestamp, _) => {
-                Values::I64(parse_all(rows, validity, texts, parse::timestamp)?)
+                Values::I64(parse_all(rows, validity, texts, datetime::parse_timestamp)?)
             }
             (to, Some(finish)) => {
-                let values = parse_all(rows, validity, texts, |it| parse::exact(it, to))?;
+                let values = parse_all(rows, validity, texts, |it| spelling::exact(it, to))?;
                 finish.widen(values, validity)?
             }
-            (to, None) => Values::F64(parse_all(rows, validity, texts, |it| parse::float(it, to))?),
+            (to, None) => {
+                Values::F64(parse_all(rows, validity, texts, |it| spelling::float(it, to))?)
+            }
         };
         Ok(Vector { values, validity: validity.cloned() })
     }

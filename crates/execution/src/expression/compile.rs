@@ -1,7 +1,5 @@
 //! From an expression of the plan to nodes: types and ways of holding values are decided here, once.
 
-use std::collections::BTreeSet;
-
 use plan::{BinaryOperator, Expr, ExprKind, PipelineId, UnaryOperator};
 use types::{DataType, SqlError, SqlResult, Value};
 
@@ -44,13 +42,21 @@ impl Compiler<'_> {
             } if matches!(operand.kind, ExprKind::Column(_)) => return None,
             _ => {}
         }
-        let mut columns = BTreeSet::new();
-        expr.collect_columns(&mut columns);
-        let column = *columns.first()?;
-        if columns.len() > 1 {
-            return None;
+        // In a long chain this is asked for each link: the first column that is none, or another, ends the search.
+        let (mut found, mut open) = (None, vec![expr]);
+        while let Some(expr) = open.pop() {
+            if let ExprKind::Column(column) = expr.kind {
+                match found {
+                    Some((known, _)) if known == column => {}
+                    Some(_) => return None,
+                    None => {
+                        found = Some((column, codes::dictionary_entries(self.layout, column)?));
+                    }
+                }
+            }
+            open.extend(expr.children());
         }
-        Some((column, codes::dictionary_entries(self.layout, column)?))
+        found
     }
 
     fn node(&self, expr: &Expr) -> SqlResult<Node> {

@@ -1,6 +1,7 @@
 //! Dates: EXTRACT of a field, and sums and differences with numbers of days.
 
 use plan::{BinaryOperator, DateField};
+use types::numeric::datetime::DAY;
 use types::value::civil_from_days;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
@@ -11,8 +12,6 @@ use super::kernels::{Lanes, map2};
 use super::node::{Facts, Kernel, Node};
 use crate::{Batch, ColumnShape, Representation, Values, Vector};
 
-/// Microseconds of a day.
-pub(super) const DAY: i64 = 86_400_000_000;
 /// Dates that lie within this many days are looked up in a table of the field by day.
 const TABLE_DAYS: i128 = 1 << 16;
 

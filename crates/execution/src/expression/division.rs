@@ -1,21 +1,16 @@
 //! Division and remainder of exact numbers. Only rows that are not NULL can raise an error.
 
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::numeric::Arithmetic;
+use types::numeric::decimal::{divide_rounded, multiply_divide, power_of_ten};
+use types::numeric::errors::division_by_zero;
+use types::{DataType, SqlResult};
 
-use super::arithmetic::{type_of_scale, with_common_scale};
-use super::integers::{
-    Finish, I64_RANGE, bounds_of, contains, divide_rounded, multiply, power_of_ten, rescaled,
-    widened,
-};
+use super::arithmetic::{common_scale_fits, type_of_scale, with_common_scale};
+use super::integers::{Finish, I64_RANGE, bounds_of, contains, multiply, rescaled, widened};
 use super::kernels::{Lanes, any_valid, both_valid, map1, map2};
 use super::node::{Facts, Kernel, Node};
+use super::per_value::per_value;
 use crate::{Batch, Bitmap, Vector};
-
-/// The error for a divisor of zero.
-pub(super) fn by_zero() -> SqlError {
-    SqlError::new(SqlState::DIVISION_BY_ZERO, "division by zero")
-        .with_hint("guard the divisor with NULLIF(divisor, 0)")
-}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Rule {
@@ -41,13 +36,8 @@ pub(super) fn divide(left: Node, right: Node, data_type: DataType) -> Node {
     let rule = if data_type.is_integer() { Rule::Truncate } else { Rule::Round };
     let digits = i32::from(data_type.scale()) + i32::from(right.shape.data_type.scale())
         - i32::from(left.shape.data_type.scale());
-    let (factor, right) = match u32::try_from(digits) {
-        Ok(digits) => (power_of_ten(digits).unwrap_or(i128::MAX), right),
-        Err(_) => {
-            // The dividend has more digits than the result needs: the divisor gets them too.
-            let scale = left.shape.data_type.scale() - data_type.scale();
-            (1, rescaled(right, DataType::Decimal { precision: 38, scale }))
-        }
+    let Some(factor) = u32::try_from(digits).ok().and_then(power_of_ten) else {
+        return per_value(Arithmetic::Divide, left, right, data_type);
     };
     let bounds = bounds_of(&left.shape);
     let most = bounds.0.checked_abs().map(|it| it.max(bounds.1.abs()));
@@ -57,6 +47,9 @@ pub(super) fn divide(left: Node, right: Node, data_type: DataType) -> Node {
 
 /// Compiles `left % right`; the result has the sign of the dividend.
 pub(super) fn modulo(left: Node, right: Node, data_type: DataType) -> Node {
+    if !common_scale_fits(&left, &right) {
+        return per_value(Arithmetic::Modulo, left, right, data_type);
+    }
     let (left, right, scale) = with_common_scale(left, right);
     let bounds = bounds_of(&left.shape);
     let raw = Some((bounds.0.min(0), bounds.1.max(0)));
@@ -112,7 +105,7 @@ fn check_divisor<T: Copy + PartialEq>(
         Lanes::Slice(values) => any_valid(values, validity, |it| it == zero),
         Lanes::Constant(value) => value == zero && any_valid(&vec![(); rows], validity, |()| true),
     };
-    if found { Err(by_zero()) } else { Ok(()) }
+    if found { Err(division_by_zero()) } else { Ok(()) }
 }
 
 impl Division {
@@ -169,55 +162,9 @@ fn round_64(value: i64, divisor: i64) -> i64 {
     quotient.wrapping_add(if up { away } else { 0 })
 }
 
-/// `a * b / c`, rounded half away from zero, with the product in 256 bits; `None` when 128 do not hold the result.
-#[cold]
-fn multiply_divide(a: i128, b: i128, c: i128) -> Option<i128> {
-    let negative = (a < 0) ^ (b < 0) ^ (c < 0);
-    let (high, low) = widening_multiply(a.unsigned_abs(), b.unsigned_abs());
-    let divisor = c.unsigned_abs();
-    if high >= divisor {
-        return None;
-    }
-    // Long division bit by bit: `rest` stays below the divisor, which is at most 2^127, so doubling it fits.
-    let (mut quotient, mut rest) = (0_u128, high);
-    for bit in (0..128).rev() {
-        rest = rest << 1 | (low >> bit & 1);
-        quotient <<= 1;
-        if rest >= divisor {
-            rest -= divisor;
-            quotient |= 1;
-        }
-    }
-    let quotient = quotient.checked_add(u128::from(rest >= divisor - rest))?;
-    let quotient = i128::try_from(quotient).ok()?;
-    Some(if negative { -quotient } else { quotient })
-}
-
-/// The product of two numbers in 256 bits: high and low half.
-fn widening_multiply(a: u128, b: u128) -> (u128, u128) {
-    const HALF: u128 = u64::MAX as u128;
-    let (a1, a0, b1, b0) = (a >> 64, a & HALF, b >> 64, b & HALF);
-    let low = a0 * b0;
-    let middle = a1 * b0 + (low >> 64);
-    let middle2 = a0 * b1 + (middle & HALF);
-    (a1 * b1 + (middle >> 64) + (middle2 >> 64), middle2 << 64 | (low & HALF))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn products_beyond_128_bits_divide_exactly() {
-        let big = power_of_ten(37).unwrap();
-        assert_eq!(multiply_divide(big, 100, 1000), Some(power_of_ten(36).unwrap()));
-        assert_eq!(multiply_divide(-big, big, big), Some(-big));
-        assert_eq!(multiply_divide(big, big, -big), Some(-big));
-        assert_eq!(multiply_divide(big * 3, 10, 20), Some(big * 3 / 2));
-        assert_eq!(multiply_divide(7 * big + 1, 1000, 2 * big), Some(3500));
-        assert_eq!(multiply_divide(big, big, 1), None);
-        assert_eq!(widening_multiply(u128::MAX, u128::MAX), (u128::MAX - 1, 1));
-    }
 
     #[test]
     fn rounding_is_half_away_from_zero() {

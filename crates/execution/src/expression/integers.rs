@@ -3,35 +3,19 @@
 //! A number is an unscaled integer in 64 or 128 bits. The interval of each node is computed from those of its operands;
 //! while it fits 64 bits so does the computation, and while it fits the type no row is checked.
 
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::numeric::decimal::{divide_rounded, power_of_ten};
+use types::{DataType, SqlError, SqlResult};
 
 use super::kernels::{Lanes, any_valid, map1, map2};
 use super::node::{Body, Facts, Kernel, Node};
 use crate::{Batch, Bitmap, ColumnShape, Representation, Values, Vector};
 
+pub(super) use types::numeric::decimal::range as type_range;
+pub(super) use types::numeric::errors::out_of_range;
+
 pub(super) type Interval = (i128, i128);
 
 pub(super) const I64_RANGE: Interval = (i64::MIN as i128, i64::MAX as i128);
-
-/// A power of ten; `None` above 10^38.
-pub(super) fn power_of_ten(exponent: u32) -> Option<i128> {
-    10_i128.checked_pow(exponent)
-}
-
-/// The values that a type admits.
-pub(super) fn type_range(data_type: DataType) -> Interval {
-    let of = |low: i64, high: i64| (i128::from(low), i128::from(high));
-    match data_type {
-        DataType::Boolean => (0, 1),
-        DataType::SmallInt => of(i64::from(i16::MIN), i64::from(i16::MAX)),
-        DataType::Integer | DataType::Date => of(i64::from(i32::MIN), i64::from(i32::MAX)),
-        DataType::Decimal { precision, .. } => {
-            let most = power_of_ten(u32::from(precision)).map_or(i128::MAX, |it| it - 1);
-            (-most, most)
-        }
-        _ => I64_RANGE,
-    }
-}
 
 pub(super) fn contains(outer: Interval, inner: Interval) -> bool {
     outer.0 <= inner.0 && inner.1 <= outer.1
@@ -66,21 +50,6 @@ pub(super) fn multiply(a: Interval, b: Interval) -> Option<Interval> {
             .iter()
             .fold((corners[0], corners[0]), |(low, high), &it| (low.min(it), high.max(it))),
     )
-}
-
-/// The error for a value that its type does not admit.
-pub(super) fn out_of_range(data_type: DataType) -> SqlError {
-    match data_type {
-        DataType::Date | DataType::Timestamp => SqlError::new(
-            SqlState::DATETIME_OVERFLOW,
-            format!("a value is out of the range of {data_type}"),
-        ),
-        _ => SqlError::new(
-            SqlState::NUMERIC_OUT_OF_RANGE,
-            format!("a value is out of the range of {data_type}"),
-        )
-        .with_hint("cast an operand to a wider type, or to DOUBLE PRECISION"),
-    }
 }
 
 /// How a computed number becomes a value of its type.
@@ -149,14 +118,6 @@ impl Finish {
             Ok(Values::I64(map1(&values, |it| it as i64)))
         }
     }
-}
-
-/// Divides and rounds half away from zero.
-#[inline]
-pub(super) fn divide_rounded(value: i128, divisor: i128) -> i128 {
-    let (quotient, rest) = (value / divisor, value % divisor);
-    let up = rest.unsigned_abs() >= divisor.unsigned_abs() - rest.unsigned_abs();
-    if up { quotient + (if (value < 0) != (divisor < 0) { -1 } else { 1 }) } else { quotient }
 }
 
 /// Multiplies or divides by a constant; a factor of 1 only changes the type or the width.

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use foldhash::quality::FixedState;
+use types::numeric::decimal::power_of_ten;
+use types::numeric::float;
 use types::{DataType, SqlResult, Value};
 
 use super::compare::trim_blanks;
-use super::integers::power_of_ten;
 use super::kernels::{Lanes, map2};
 use super::node::{Facts, Kernel, Node, Texts, for_texts};
 use crate::{Batch, Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
@@ -86,6 +87,10 @@ fn set_of(shape: &ColumnShape, list: &[Value]) -> Set {
         Representation::F64 => {
             let float = |it: &Value| match it {
                 Value::Float(it) => Some(*it),
+                Value::Integer(it) => Some(*it as f64),
+                Value::Decimal { unscaled, scale } => {
+                    Some(float::of_exact(*unscaled, *scale, false))
+                }
                 _ => None,
             };
             Set::Floats(list.iter().filter_map(float).collect())

@@ -9,9 +9,11 @@
 //! - Invariant: a vector is held as the shape of its node says, and lies within that shape's bounds where not NULL.
 //! - Invariant: only a row that needs a value raises the error of computing it: never one under NULL, in a branch of
 //!   CASE not taken, or decided by an earlier operand of AND or OR.
+//! - Invariant: a worker recurses over nodes only from [`Compiled`], which makes room on the stack for deep ones.
 //! - Invariant: CHAR(n) is held without the blanks at its end; comparisons with CHAR disregard them on both sides.
 
 use plan::{Expr, PipelineId};
+use stdx::stack::{self, Deep};
 use stdx::sync::Arc;
 use types::{SqlResult, Value};
 
@@ -28,7 +30,6 @@ mod compare;
 mod compile;
 mod date;
 mod division;
-mod format;
 mod formula;
 mod function;
 mod integers;
@@ -37,7 +38,7 @@ mod like;
 mod list;
 mod logic;
 mod node;
-mod parse;
+mod per_value;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -50,7 +51,8 @@ pub use rows::{constant_rows, evaluate_row};
 /// An expression ready to run on batches of one layout.
 #[derive(Debug)]
 pub struct Compiled {
-    node: Node,
+    /// Evaluated and dropped by workers, whose stacks are small.
+    node: Deep<Node>,
 }
 
 impl Compiled {
@@ -60,7 +62,10 @@ impl Compiled {
         layout: &Layout,
         scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
     ) -> SqlResult<Self> {
-        Ok(Self { node: Compiler { layout, scalar, tables: true }.compile(expr)? })
+        let levels = expr.levels();
+        let compiler = Compiler { layout, scalar, tables: true };
+        let node = stack::with_levels(levels, || compiler.compile(expr))?;
+        Ok(Self { node: Deep::new(node, levels) })
     }
 
     /// What it yields.
@@ -98,11 +103,11 @@ impl Compiled {
 
     /// The values for a batch; a bare column is handed on without a copy.
     pub fn evaluate(&self, batch: &Batch) -> SqlResult<Arc<Vector>> {
-        self.node.evaluate(batch)
+        self.node.walk(|it| it.evaluate(batch))
     }
 
     /// For a Boolean expression: the rows for which it is TRUE, ascending.
     pub fn select(&self, batch: &Batch, rows: &mut Vec<u32>) -> SqlResult<()> {
-        self.node.select(batch, rows)
+        self.node.walk(|it| it.select(batch, rows))
     }
 }

@@ -1,6 +1,7 @@
 //! The sink that builds the table, in two phases (P-HYPER 4.1): workers keep their batches as they come; once all are
 //! there and their number is known, the team puts the columns together and builds the structure of the right size.
 
+use stdx::memory;
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use types::{SqlError, SqlResult, SqlState};
@@ -95,6 +96,9 @@ impl Sink for BuildSink {
             return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
         }
         let keyed = chunks.iter().filter(|it| it.keyed).map(|it| it.rows).sum::<usize>();
+        // Each column is one piece; texts are asked for when their length is known.
+        let columns = self.keys.len() + self.payload.len();
+        memory::ask(rows.saturating_mul(columns).saturating_mul(size_of::<i64>()))?;
         let domains: Vec<KeyDomain> =
             self.keys.iter().map(|it| KeyDomain::of(it.shape())).collect();
         let (keys, payload) = self.columns(&chunks, &domains, team)?;

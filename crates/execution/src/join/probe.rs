@@ -237,10 +237,10 @@ impl Operator for ProbeOperator {
         }
         match self.kind {
             JoinKind::Inner | JoinKind::Left | JoinKind::MarkBuild => {
-                self.execute_pairs(&batch, &mut scratch, next)?;
+                self.execute_pairs(&batch, &mut scratch, context, next)?;
             }
             JoinKind::Semi | JoinKind::Anti | JoinKind::AntiNullAware | JoinKind::Mark { .. } => {
-                self.execute_rows(&batch, &mut scratch, next)?
+                self.execute_rows(&batch, &mut scratch, context, next)?
             }
         }
         scratch.keys.release();
@@ -267,7 +267,13 @@ impl Operator for ProbeOperator {
 
 impl ProbeOperator {
     /// The kinds that hand on pairs, and the one that only marks them.
-    fn execute_pairs(&self, batch: &Batch, scratch: &mut Scratch, next: Next<'_>) -> SqlResult<()> {
+    fn execute_pairs(
+        &self,
+        batch: &Batch,
+        scratch: &mut Scratch,
+        context: &WorkContext,
+        next: Next<'_>,
+    ) -> SqlResult<()> {
         let Scratch { keys, work, matched, .. } = scratch;
         if let (Some(comparison), Some(extremes)) = (&self.comparison, self.table.extremes.get()) {
             extremes.take_in(self.table.slots(keys, work), &*comparison.value.evaluate(batch)?);
@@ -280,7 +286,7 @@ impl ProbeOperator {
         }
         // The last pairs wait here, so that the rows without a partner can go out with them.
         let mut last = Pairs::default();
-        self.lookup(batch, keys, false, work, &mut |pairs| {
+        self.lookup(batch, keys, false, work, context, &mut |pairs| {
             if is_left {
                 pairs.probe.iter().for_each(|&row| matched[row as usize] = true);
                 self.emit(batch, &last, next)?;
@@ -304,9 +310,12 @@ impl ProbeOperator {
         keys: &ProbeKeys,
         stop: bool,
         work: &mut Workspace,
+        context: &WorkContext,
         flush: Flush<'_>,
     ) -> SqlResult<()> {
         self.table.lookup(keys, stop, work, &mut |pairs| {
+            // A batch may have billions of pairs of which none is handed on.
+            context.check()?;
             if let Some(residual) = &self.residual {
                 residual.retain(&self.table, batch, pairs)?;
             }
@@ -326,7 +335,13 @@ impl ProbeOperator {
     }
 
     /// The kinds that hand on rows of the probe side at most once.
-    fn execute_rows(&self, batch: &Batch, scratch: &mut Scratch, next: Next<'_>) -> SqlResult<()> {
+    fn execute_rows(
+        &self,
+        batch: &Batch,
+        scratch: &mut Scratch,
+        context: &WorkContext,
+        next: Next<'_>,
+    ) -> SqlResult<()> {
         let Scratch { keys, work, matched, unknown } = scratch;
         matched.clear();
         matched.resize(batch.rows, false);
@@ -334,7 +349,7 @@ impl ProbeOperator {
             self.table.exists(keys, work, matched)?;
         } else {
             let stop = self.residual.is_none() && !self.track_matches;
-            self.lookup(batch, keys, stop, work, &mut |pairs| {
+            self.lookup(batch, keys, stop, work, context, &mut |pairs| {
                 pairs.probe.iter().for_each(|&row| matched[row as usize] = true);
                 Ok(())
             })?;
@@ -342,7 +357,7 @@ impl ProbeOperator {
         unknown.clear();
         unknown.resize(batch.rows, false);
         if is_null_aware(self.kind) {
-            self.find_unknown(batch, keys, work, matched, unknown)?;
+            self.find_unknown(batch, (keys, work), context, matched, unknown)?;
         }
         let kept: Vec<u32> = match self.kind {
             JoinKind::Semi => rows_where(batch.rows, |row| matched[row]),
@@ -375,8 +390,8 @@ impl ProbeOperator {
     fn find_unknown(
         &self,
         batch: &Batch,
-        keys: &ProbeKeys,
-        work: &mut Workspace,
+        (keys, work): (&ProbeKeys, &mut Workspace),
+        context: &WorkContext,
         matched: &[bool],
         unknown: &mut [bool],
     ) -> SqlResult<()> {
@@ -390,6 +405,7 @@ impl ProbeOperator {
             return Ok(());
         };
         let mut admitted = |pairs: &mut Pairs| {
+            context.check()?;
             residual.retain(table, batch, pairs)?;
             pairs.probe.iter().for_each(|&row| unknown[row as usize] = true);
             Ok(())

@@ -42,11 +42,14 @@ impl BuildRowsSource {
         &self,
         extremes: &Extremes,
         places: Range<u64>,
+        context: &WorkContext,
         next: Next<'_>,
     ) -> SqlResult<()> {
+        let mut step = 0;
         let mut chosen: Vec<u32> = Vec::with_capacity(BATCH_ROWS);
         for place in places.clone() {
-            extremes.rows_at(&self.table, place as usize, |row, partner| {
+            extremes.rows_at(&self.table, place as usize, |row, partner| -> SqlResult<()> {
+                context.check_step(&mut step)?;
                 if (partner || self.table.is_matched(row)) == self.matched {
                     chosen.push(row);
                 }
@@ -77,9 +80,9 @@ impl Source for BuildRowsSource {
         MORSEL_ROWS
     }
 
-    fn produce(&self, rows: Range<u64>, _: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+    fn produce(&self, rows: Range<u64>, context: &WorkContext, next: Next<'_>) -> SqlResult<()> {
         if let Some(extremes) = self.table.extremes.get() {
-            return self.produce_by_extremes(extremes, rows, next);
+            return self.produce_by_extremes(extremes, rows, context, next);
         }
         let mut chosen: Vec<u32> = Vec::with_capacity(BATCH_ROWS);
         for start in rows.clone().step_by(BATCH_ROWS) {

@@ -1,5 +1,6 @@
 //! Columns of the build side after all batches have been put one after the other; rows are found by `u32`.
 
+use stdx::memory;
 use stdx::sync::Arc;
 use storage::Column;
 use types::{SqlError, SqlResult};
@@ -59,6 +60,7 @@ impl StoredText {
             rows += text.len();
             bytes += text.bytes.len();
         }
+        memory::ask(bytes)?;
         Ok(Self { ends: vec![0; rows], bytes: vec![0; bytes] })
     }
 

@@ -1,5 +1,6 @@
 //! The finished build side: its rows by column, and the structure that finds rows by key.
 
+use stdx::memory;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, OnceLock};
 use stdx::tagged::Directory;
@@ -107,6 +108,8 @@ impl JoinTable {
     /// Builds the structure over finished columns; `keys` hold the keyed rows only.
     pub(super) fn new(parts: Parts, structure: Structure, team: &dyn Team) -> SqlResult<Self> {
         let Parts { rows, keyed, null_keys, domains, keys, payload, layout, unique } = parts;
+        // Directory, chain and hashes of a table, packed keys: up to four words a row.
+        memory::ask((rows as usize).saturating_mul(4 * size_of::<u64>()))?;
         let packing = if keyed > 0 { Packing::of(&keys, team)? } else { None };
         let keys = match &packing {
             Some(packing) => vec![KeyColumn::Words(packing.pack_all(&keys, team)?)],

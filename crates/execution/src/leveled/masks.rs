@@ -2,7 +2,7 @@
 //! (docs/design/07-measured-costs.md, "one query in many styles": half the time of sums in copies). Only where there
 //! are mask registers; elsewhere sums are kept in copies.
 
-use super::Level;
+use super::{Instructions, Level};
 
 /// Groups up to which there are masks: their sums stay in registers.
 pub(crate) const FEW_GROUPS: usize = 8;
@@ -12,7 +12,7 @@ pub(crate) const FEW_GROUPS: usize = 8;
 pub(crate) fn group_masks(level: Level, ids: &[u32], groups: usize, masks: &mut Vec<u64>) -> bool {
     masks.clear();
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 && (1..=FEW_GROUPS).contains(&groups) {
+    if level == Instructions::Avx512 && (1..=FEW_GROUPS).contains(&groups) {
         masks.resize(ids.len().div_ceil(64) * groups, 0);
         // SAFETY: the level says that the processor has these instructions.
         unsafe { x86::group_masks(ids, masks) };
@@ -28,12 +28,12 @@ pub(crate) fn add_by_masks(level: Level, sums: &mut [i64], masks: &[u64], values
     let words = values.len().div_ceil(64);
     assert_eq!(masks.len(), words * sums.len(), "masks are those of the same rows and groups");
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 {
+    if level == Instructions::Avx512 {
         // SAFETY: the level says that the processor has these instructions, and the lengths were just compared.
         return unsafe { x86::add_by_masks(sums, masks, values) };
     }
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx2 {
+    if level == Instructions::Avx2 {
         // SAFETY: as above.
         return unsafe { super::packed_avx2::add_by_masks(sums, masks, values) };
     }
@@ -60,7 +60,7 @@ pub(crate) fn look_up(
     found: &mut [u32],
 ) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 && entries.len() <= FEW_ENTRIES {
+    if level == Instructions::Avx512 && entries.len() <= FEW_ENTRIES {
         // SAFETY: the level says that the processor has these instructions.
         return unsafe { x86::look_up(keys, base, entries, found) };
     }

@@ -5,10 +5,11 @@
 //! the body of a function for each level and calls the one that the caller names, so that the portable one is the
 //! oracle of the others. Few groups, which no compiler vectorises, are written out in `masks`.
 //!
-//! - Invariant: every level returns what [`Level::Portable`] returns, bit for bit.
+//! - Invariant: every level returns what [`Level::PORTABLE`] returns, bit for bit.
 
-#![expect(unsafe_code, reason = "a level may only be called where the processor has it")]
+#![expect(unsafe_code, reason = "kernels of a level, which is the proof that the processor has it")]
 
+mod floats;
 mod groups;
 mod lanes;
 mod masks;
@@ -20,7 +21,8 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use bitpack::Level;
+pub(crate) use bitpack::{Instructions, Level};
+pub(crate) use floats::{FLOAT_LANES, add_floats, two_sum};
 pub(crate) use groups::{add_runs, count_runs, numbers_of_runs, rises};
 pub(crate) use lanes::{any, extent, map1, map2, put, scale, sum, sum_bytes, sum_codes, sum_words};
 pub(crate) use masks::{FEW_GROUPS, add_by_masks, group_masks, look_up};
@@ -62,13 +64,13 @@ macro_rules! leveled {
             fn avx512<$($generics)*>($($arg: $type),*) $(-> $output)? {
                 portable($($arg),*)
             }
-            match level {
-                // SAFETY: levels are only named where the processor has their instructions.
+            match level.instructions() {
+                // SAFETY: a level is the proof that the processor has its instructions.
                 #[cfg(target_arch = "x86_64")]
-                $crate::leveled::Level::Avx512 => unsafe { avx512($($arg),*) },
+                $crate::leveled::Instructions::Avx512 => unsafe { avx512($($arg),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                $crate::leveled::Level::Avx2 => unsafe { avx2($($arg),*) },
+                $crate::leveled::Instructions::Avx2 => unsafe { avx2($($arg),*) },
                 _ => portable($($arg),*),
             }
         }

@@ -6,7 +6,7 @@
 use super::masks::FEW_GROUPS;
 #[cfg(target_arch = "x86_64")]
 use super::packed_avx2 as avx2;
-use super::{Level, leveled};
+use super::{Instructions, Level, leveled};
 
 /// Values per call of the sums at most: so many 26-bit values in lanes of 32 bits, sixteen to a register.
 pub(crate) const PACKED_ROWS: usize = 1024;
@@ -63,12 +63,12 @@ pub(crate) fn key_masks(
     let words = keys.len().div_ceil(64);
     assert!(selected.len() == words && masks.len() == words * wanted.len(), "a bit per row");
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 {
+    if level == Instructions::Avx512 {
         // SAFETY: the level says that the processor has these instructions, and the lengths were just compared.
         return unsafe { x86::key_masks(keys, wanted, selected, masks) };
     }
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx2 {
+    if level == Instructions::Avx2 {
         // SAFETY: as above.
         return unsafe { avx2::key_masks(keys, wanted, selected, masks) };
     }
@@ -118,12 +118,12 @@ pub(crate) fn add_packed(
         assert!(len == rows && masks.len() == words * sums.len(), "masks of the same rows");
     }
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 {
+    if level == Instructions::Avx512 {
         // SAFETY: the level says that the processor has these instructions, and the lengths were just compared.
         return unsafe { x86::add_packed(sums, masks, rows, addends) };
     }
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx2 {
+    if level == Instructions::Avx2 {
         // SAFETY: as above.
         return unsafe { avx2::add_packed(sums, masks, rows, addends) };
     }
@@ -146,7 +146,7 @@ pub(crate) fn run_starts(level: Level, keys: &[u32], before: Option<u32>, starts
     assert_eq!(starts.len(), keys.len().div_ceil(64), "a bit per row");
     let Some(&first) = keys.first() else { return };
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 {
+    if level == Instructions::Avx512 {
         // SAFETY: the level says that the processor has these instructions, and the lengths were just compared.
         unsafe { x86::run_starts(keys, starts) };
         starts[0] |= u64::from(before != Some(first));
@@ -176,7 +176,7 @@ pub(crate) fn sums_before(
     let count = bitpack::bitmap::count(rows);
     assert!(count + SLACK <= out.len(), "room for all sums");
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 {
+    if level == Instructions::Avx512 {
         // SAFETY: the level says that the processor has these instructions, and the lengths were just compared.
         unsafe { x86::sums_before(values, rows, carry, out) };
         return count;

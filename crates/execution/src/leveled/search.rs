@@ -3,13 +3,13 @@
 
 use memchr::memmem::Finder;
 
-use super::Level;
+use super::{Instructions, Level};
 
 /// Where the text of a finder first stands in `text` from `at` on.
 #[inline]
 pub(crate) fn find(level: Level, finder: &Finder<'_>, text: &[u8], at: usize) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 && finder.needle().len() >= 4 {
+    if level == Instructions::Avx512 && finder.needle().len() >= 4 {
         // SAFETY: the level says that the processor has these instructions.
         return unsafe { x86::find(finder.needle(), text, at) };
     }

@@ -7,6 +7,7 @@ mod key;
 #[cfg(test)]
 mod tests;
 
+use stdx::memory;
 use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
@@ -46,6 +47,10 @@ struct Entry<K> {
     batch: u32,
     row: u32,
 }
+
+/// Rows that are sorted without a look at the token of the statement: some tens of milliseconds. Fewer would cost more
+/// passes over the keys than the answer is worth.
+const ROWS_UNCHECKED: usize = 1 << 19;
 
 /// Rows up to which one task sorts everything.
 const SERIAL_ROWS_MAX: usize = 1 << 14;
@@ -121,11 +126,12 @@ impl<K: RowKey> Sorter<K> {
         let tasks = if rows <= SERIAL_ROWS_MAX { 1 } else { team.width() * 2 };
         let cuts = separators(runs, tasks);
         let pieces: Vec<Mutex<Vec<Batch>>> = (0..tasks).map(|_| Mutex::new(Vec::new())).collect();
-        team.run(tasks, &|task, _| {
+        team.run(tasks, &|task, context| {
             let ranges: Vec<&[Entry<K>]> = (runs.iter().enumerate())
                 .map(|(run, it)| &it.entries[cuts[task][run]..cuts[task + 1][run]])
                 .collect();
-            *pieces[task].lock() = gather(runs, &merge_ranges(&ranges), &self.layout);
+            let places = merge_ranges(&ranges, context)?;
+            *pieces[task].lock() = gather(runs, &places, &self.layout, context)?;
             Ok(())
         })?;
         Ok(pieces.into_iter().flat_map(Mutex::into_inner).collect())
@@ -161,9 +167,9 @@ impl<K: RowKey> Run<K> {
     }
 
     /// Drops all but the first `wanted` rows, keys and rows.
-    fn prune(&mut self, wanted: usize, layout: &Layout) {
+    fn prune(&mut self, wanted: usize, layout: &Layout, context: &WorkContext) -> SqlResult<()> {
         if self.entries.len() <= wanted {
-            return;
+            return Ok(());
         }
         if wanted > 0 {
             let (_, last, _) = self.entries.select_nth_unstable(wanted - 1);
@@ -172,11 +178,12 @@ impl<K: RowKey> Run<K> {
         self.entries.truncate(wanted);
         let places: Vec<(u32, u32, u32)> =
             self.entries.iter().map(|it| (0, it.batch, it.row)).collect();
-        let kept = gather(std::slice::from_ref(self), &places, layout);
+        let kept = gather(std::slice::from_ref(self), &places, layout, context)?;
         for (place, entry) in self.entries.iter_mut().enumerate() {
             (entry.batch, entry.row) = ((place / BATCH_ROWS) as u32, (place % BATCH_ROWS) as u32);
         }
         self.batches = kept;
+        Ok(())
     }
 }
 
@@ -189,11 +196,12 @@ impl<K: RowKey> Sink for Sorter<K> {
         let keys = K::encode(&self.encoder, &batch)?;
         let mut guard = self.locals.lock(context.slot);
         let run = guard.get_or_insert_with(Run::new);
+        memory::ask_growth(&run.entries, keys.len())?;
         run.add(keys, batch);
         if let Some(wanted) = self.wanted()
             && run.entries.len() > wanted * 2 + UNWANTED_MAX
         {
-            run.prune(wanted, &self.layout);
+            run.prune(wanted, &self.layout, context)?;
             if let (Some(cutoff), Some(last)) = (&self.cutoff, wanted.checked_sub(1)) {
                 let batch = &run.batches[last / BATCH_ROWS];
                 cutoff.tighten(&*self.encoder.first_keys(batch)?, last % BATCH_ROWS);
@@ -209,7 +217,7 @@ impl<K: RowKey> Sink for Sorter<K> {
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {
         let locked: Vec<Mutex<Run<K>>> =
             self.locals.take_all().into_iter().map(Mutex::new).collect();
-        team.run(locked.len(), &|run, _| {
+        team.run(locked.len(), &|run, context| {
             let run = &mut *locked[run].lock();
             if let Some(wanted) = self.wanted()
                 && run.entries.len() > wanted
@@ -220,8 +228,7 @@ impl<K: RowKey> Sink for Sorter<K> {
                 }
                 run.entries.truncate(wanted);
             }
-            run.entries.sort_unstable();
-            Ok(())
+            sort_entries(&mut run.entries, context)
         })?;
         let runs: Vec<Run<K>> = locked.into_iter().map(Mutex::into_inner).collect();
         let batches = self.merge(&runs, team)?;
@@ -255,30 +262,56 @@ fn separators<K: RowKey>(runs: &[Run<K>], tasks: usize) -> Vec<Vec<usize>> {
     cuts
 }
 
+/// Sorts in pieces, between which the statement can be ended: around the median, then each half.
+fn sort_entries<K: RowKey>(mut entries: &mut [Entry<K>], context: &WorkContext) -> SqlResult<()> {
+    while entries.len() > ROWS_UNCHECKED {
+        context.check()?;
+        let (before, _, after) = entries.select_nth_unstable(entries.len() / 2);
+        sort_entries(before, context)?;
+        entries = after;
+    }
+    context.check()?;
+    entries.sort_unstable();
+    Ok(())
+}
+
 /// Run, batch and row of each row of sorted ranges, in order.
-fn merge_ranges<K: RowKey>(ranges: &[&[Entry<K>]]) -> Vec<(u32, u32, u32)> {
+fn merge_ranges<K: RowKey>(
+    ranges: &[&[Entry<K>]],
+    context: &WorkContext,
+) -> SqlResult<Vec<(u32, u32, u32)>> {
     use std::cmp::Reverse;
     if let [only] = ranges {
-        return only.iter().map(|it| (0, it.batch, it.row)).collect();
+        return Ok(only.iter().map(|it| (0, it.batch, it.row)).collect());
     }
     let mut heads: std::collections::BinaryHeap<Reverse<(&K, usize, usize)>> = (ranges.iter())
         .enumerate()
         .filter_map(|(run, it)| it.first().map(|entry| Reverse((&entry.key, run, 0))))
         .collect();
-    let mut places = Vec::with_capacity(ranges.iter().map(|it| it.len()).sum());
+    let count = ranges.iter().map(|it| it.len()).sum();
+    memory::ask(count * size_of::<(u32, u32, u32)>())?;
+    let mut places = Vec::with_capacity(count);
+    let mut step = 0;
     while let Some(Reverse((_, run, at))) = heads.pop() {
+        context.check_step(&mut step)?;
         let entry = &ranges[run][at];
         places.push((run as u32, entry.batch, entry.row));
         if let Some(next) = ranges[run].get(at + 1) {
             heads.push(Reverse((&next.key, run, at + 1)));
         }
     }
-    places
+    Ok(places)
 }
 
 /// Collects rows (run, batch, row) into new batches.
-fn gather<K>(runs: &[Run<K>], places: &[(u32, u32, u32)], layout: &Layout) -> Vec<Batch> {
+fn gather<K>(
+    runs: &[Run<K>],
+    places: &[(u32, u32, u32)],
+    layout: &Layout,
+    context: &WorkContext,
+) -> SqlResult<Vec<Batch>> {
     let piece = |places: &[(u32, u32, u32)]| {
+        context.check()?;
         let column = |column: usize| {
             let parts = |&(run, batch, row): &(u32, u32, u32)| {
                 let vector = &runs[run as usize].batches[batch as usize].columns[column];
@@ -287,7 +320,7 @@ fn gather<K>(runs: &[Run<K>], places: &[(u32, u32, u32)], layout: &Layout) -> Ve
             Arc::new(Vector::collect(&layout[column], places.iter().map(parts)))
         };
         let columns = (0..layout.len()).map(column).collect();
-        Batch { rows: places.len(), columns, sequence: 0 }
+        Ok(Batch { rows: places.len(), columns, sequence: 0 })
     };
     places.chunks(BATCH_ROWS).map(piece).collect()
 }

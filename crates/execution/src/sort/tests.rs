@@ -234,3 +234,19 @@ fn some_rows_of_each_group_stay() {
         assert_eq!(found, expected, "seed {seed}: {kind:?}, {offset} and {limit:?} of {rows}");
     }
 }
+
+#[test]
+fn a_long_sort_ends_when_its_statement_does() {
+    let rows = super::ROWS_UNCHECKED * 5;
+    let mut entries: Vec<Entry<u64>> = (0..rows as u64)
+        .map(|it| Entry { key: it.wrapping_mul(0x9e37_79b9_7f4a_7c15), batch: 0, row: it as u32 })
+        .collect();
+    let worker = context(0);
+    super::sort_entries(&mut entries, &worker).unwrap();
+    assert!(entries.is_sorted(), "pieces come out as a whole");
+    worker.cancel.cancel();
+    let error = super::sort_entries(&mut entries, &worker).unwrap_err();
+    assert_eq!(error.state, types::SqlState::QUERY_CANCELED);
+    let (some, others) = entries.split_at(rows / 2);
+    assert!(super::merge_ranges(&[some, others], &worker).is_err());
+}

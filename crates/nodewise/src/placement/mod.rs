@@ -76,18 +76,18 @@ impl Session {
         let database = &self.database;
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, name);
-        let stop = || cancel.is_cancelled();
+        let stop = || execution::is_ended(cancel);
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
         let old = self.existing(name)?;
         let new = self.cancelled_or(cancel, change(&old, &context))?;
         let replaced = {
-            let _writer = database.writer.lock();
+            let _turn = self.writers_turn(cancel)?;
             database.catalog.replace(&old, new)
         };
         match replaced {
             Err(error) if error.state == CHANGED_MEANWHILE => {
-                let _writer = database.writer.lock();
+                let _turn = self.writers_turn(cancel)?;
                 let old = self.existing(name)?;
                 let new = self.cancelled_or(cancel, change(&old, &context))?;
                 database.catalog.replace(&old, new).map(|_| ())

@@ -188,7 +188,11 @@ fn legend(
 ) {
     for (at, (statement, (start, end))) in statements.iter().take(LEGEND_MAX).enumerate() {
         let y = top + at as f64 * LEGEND_ROW;
-        let text: String = trace.text_of(*statement).chars().take(TEXT_CHARS).collect();
+        let whole = trace.text_of(*statement);
+        let mut text: String = whole.chars().take(TEXT_CHARS).collect();
+        if text.len() < whole.len() {
+            text.push_str(" ..");
+        }
         let label = format!("query {statement}, {}: {text}", *end - *start);
         let _ = writeln!(
             out,

@@ -12,7 +12,7 @@ mod stream;
 use std::collections::HashMap;
 
 use plan::{Expr, ExprKind, Operator, OutputColumn, Pipeline, PipelineId, Plan, Sink, Source};
-use types::{SqlError, SqlResult};
+use types::{Interrupt, SqlError, SqlResult};
 
 use plan::relation::{Attr, AttrSet, Attribute, Part, Query, Rel};
 use stream::Stream;
@@ -31,6 +31,7 @@ pub(crate) struct Reducer {
 /// The state of lowering.
 pub(crate) struct Lowering<'a> {
     attributes: &'a [Attribute],
+    interrupt: &'a Interrupt,
     pipelines: Vec<Pipeline>,
     /// The pipelines of the scalar subqueries.
     scalars: HashMap<usize, PipelineId>,
@@ -46,8 +47,8 @@ pub(crate) struct Lowering<'a> {
     repeats: bool,
 }
 
-/// Cuts a query into pipelines.
-pub fn lower(query: &Query) -> SqlResult<Plan> {
+/// Cuts a query into pipelines, unless `interrupt` ends that.
+pub fn lower(query: &Query, interrupt: &Interrupt) -> SqlResult<Plan> {
     let mut tables = Vec::new();
     let rels: Vec<&Rel> =
         query.parts().into_iter().map(|it| query.part(it)).chain([&query.root]).collect();
@@ -57,6 +58,7 @@ pub fn lower(query: &Query) -> SqlResult<Plan> {
     tables.dedup();
     let mut this = Lowering {
         attributes: &query.attributes,
+        interrupt,
         pipelines: Vec::new(),
         scalars: HashMap::new(),
         shared_rows: HashMap::new(),
@@ -152,6 +154,7 @@ impl Lowering<'_> {
 
     /// The rows of a relation with at least the required attributes.
     fn stream(&mut self, rel: &Rel, required: &AttrSet, reducers: &[Reducer]) -> SqlResult<Stream> {
+        self.interrupt.check()?;
         match rel {
             Rel::Scan(scan) => self.scan(scan, required, reducers),
             Rel::Filter { input, predicates } => {

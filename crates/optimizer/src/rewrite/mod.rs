@@ -22,14 +22,14 @@ mod tests;
 
 use plan::properties::{is_fallible, is_volatile};
 use plan::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey};
-use types::{SqlError, SqlResult};
+use types::{Interrupt, SqlError, SqlResult};
 
 use crate::estimate;
 use crate::facts::{Dependencies, Facts};
 use plan::relation::{Attr, AttrSet, Attribute, Part, Query, Rel, ScanRel, bare, substitute};
 
-/// Optimises the answer of a query and all parts that it needs.
-pub fn optimise(query: &mut Query) -> SqlResult<()> {
+/// Optimises the answer of a query and all parts that it needs, unless `interrupt` ends that.
+pub fn optimise(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
     let mut read = vec![AttrSet::default(); query.shared.len()];
     let scalars = query.scalars.iter().map(|it| &it.rel);
     for rel in query.shared.iter().chain(scalars).chain([&query.root]) {
@@ -46,7 +46,8 @@ pub fn optimise(query: &mut Query) -> SqlResult<()> {
             Part::Scalar(it) => [query.scalars[it].attr].into_iter().collect(),
             Part::Shared(it) => read[it].clone(),
         };
-        let mut this = Optimiser { attributes: &mut query.attributes, shared_rows: &shared_rows };
+        let attributes = &mut query.attributes;
+        let mut this = Optimiser { attributes, shared_rows: &shared_rows, interrupt };
         let mut rel = this.rel(rel, Vec::new())?;
         elimination::drop_idle_joins(&mut rel, &required);
         if let Part::Shared(it) = part {
@@ -55,7 +56,8 @@ pub fn optimise(query: &mut Query) -> SqlResult<()> {
         *query.part_mut(part) = rel;
     }
     let root = take(&mut query.root);
-    let mut this = Optimiser { attributes: &mut query.attributes, shared_rows: &shared_rows };
+    let attributes = &mut query.attributes;
+    let mut this = Optimiser { attributes, shared_rows: &shared_rows, interrupt };
     query.root = this.rel(root, Vec::new())?;
     late::fetch_late(query);
     let output: AttrSet = query.output.iter().map(|it| it.1).collect();
@@ -95,11 +97,13 @@ pub(crate) struct Optimiser<'a> {
     pub(crate) attributes: &'a mut Vec<Attribute>,
     /// Expected rows of the shared relations, each once it is optimised.
     pub(crate) shared_rows: &'a [f64],
+    pub(crate) interrupt: &'a Interrupt,
 }
 
 impl Optimiser<'_> {
     /// Optimises a relation under conjuncts that its consumer demands, none of them volatile.
     pub(crate) fn rel(&mut self, rel: Rel, mut demanded: Vec<Expr>) -> SqlResult<Rel> {
+        self.interrupt.check()?;
         match rel {
             Rel::Scan(mut scan) => {
                 scan.filters.extend(predicates::simplify(demanded));

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use plan::properties::{is_fallible, is_volatile};
 use plan::{BinaryOperator, Expr, ExprKind};
-use types::SqlResult;
+use types::{Interrupt, SqlResult};
 
 use super::extremes::Inequality;
 use super::origin;
@@ -232,20 +232,24 @@ struct Orderer {
 }
 
 /// Orders the joins of a region.
-pub fn order(graph: Graph, attributes: &mut Vec<Attribute>) -> SqlResult<Rel> {
+pub fn order(
+    graph: Graph,
+    attributes: &mut Vec<Attribute>,
+    interrupt: &Interrupt,
+) -> SqlResult<Rel> {
     let mut this = Orderer::prepare(graph, attributes);
     let count = this.graph.vertices.len();
     let full = if count == 64 { u64::MAX } else { (1u64 << count) - 1 };
     if count <= EXHAUSTIVE {
-        this.exhaustive(full);
+        this.exhaustive(full, interrupt)?;
         if !this.subs.contains(full) && !this.others.is_empty() {
             this.loose = true;
             this.subs.keep_leaves();
-            this.exhaustive(full);
+            this.exhaustive(full, interrupt)?;
         }
     }
     if !this.subs.contains(full) {
-        this.greedy(full)?;
+        this.greedy(full, interrupt)?;
     }
     let mut rels: Vec<Option<Rel>> =
         this.graph.vertices.iter_mut().map(|it| Some(super::take(&mut it.rel))).collect();
@@ -569,8 +573,9 @@ impl Orderer {
         }
     }
 
-    fn exhaustive(&mut self, full: u64) {
+    fn exhaustive(&mut self, full: u64, interrupt: &Interrupt) -> SqlResult<()> {
         for mask in 3..=full {
+            interrupt.check()?;
             if mask.count_ones() < 2 {
                 continue;
             }
@@ -584,15 +589,17 @@ impl Orderer {
                 left = (left - 1) & mask;
             }
         }
+        Ok(())
     }
 
-    fn greedy(&mut self, full: u64) -> SqlResult<()> {
+    fn greedy(&mut self, full: u64, interrupt: &Interrupt) -> SqlResult<()> {
         self.loose = true;
         let mut parts: Vec<u64> = (0..self.graph.vertices.len()).map(|it| 1 << it).collect();
         self.subs.keep_leaves();
         while parts.len() > 1 {
             let mut best: Option<(bool, f64, u64, u64)> = None;
             for &left in &parts {
+                interrupt.check()?;
                 for &right in &parts {
                     if left == right || !self.joinable(left, right) {
                         continue;

@@ -317,7 +317,7 @@ impl Optimiser<'_> {
             });
         }
         graph.predicates = shared;
-        let rel = order::order(graph, self.attributes)?;
+        let rel = order::order(graph, self.attributes, self.interrupt)?;
         Ok(rel.filtered(constant))
     }
 

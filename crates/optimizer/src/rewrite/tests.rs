@@ -101,9 +101,9 @@ fn random_queries_mean_the_same_after_all_rewrites() {
         each(&mut query, &mut |it| tables.store(it));
         let mut expected = query.clone();
         each(&mut expected, &mut |it| tables.restore(it));
-        unnest(&mut query).expect("every query can be unnested");
+        unnest(&mut query, &types::Interrupt::default()).expect("every query can be unnested");
         let mut found = query.clone();
-        optimise(&mut found).expect("every query can be optimised");
+        optimise(&mut found, &types::Interrupt::default()).expect("every query can be optimised");
         each(&mut found, &mut |it| tables.restore(it));
         let (expected, answered) = (answer(&expected), answer(&found));
         full += u64::from(expected.as_ref().is_ok_and(|it| !it.is_empty()));

@@ -31,17 +31,18 @@ use plan::relation::{
     Apply, ApplyRel, Attr, AttrSet, Attribute, Query, Rel, ScalarQuery, bare, split_conjunction,
 };
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
-use types::{DataType, SqlResult, Value};
+use types::{DataType, Interrupt, SqlResult, Value};
 
 use pull::Context;
 
-/// Takes all dependent joins out of a query.
-pub fn unnest(query: &mut Query) -> SqlResult<()> {
+/// Takes all dependent joins out of a query, unless `interrupt` ends that.
+pub fn unnest(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
     prepare::prepare(query);
     let mut this = Unnesting {
         attributes: std::mem::take(&mut query.attributes),
         scalars: std::mem::take(&mut query.scalars),
         shared: std::mem::take(&mut query.shared),
+        interrupt: interrupt.clone(),
     };
     for place in 0..this.shared.len() {
         // Each is closed: what depends on a row of another relation was put in where it is read.
@@ -57,7 +58,7 @@ pub fn unnest(query: &mut Query) -> SqlResult<()> {
     let output: AttrSet = query.output.iter().map(|it| it.1).collect();
     query.root = this.rel(query.root.take(), &output)?;
     this.expand_null_safe(&mut query.root);
-    let Unnesting { attributes, scalars, shared } = this;
+    let Unnesting { attributes, scalars, shared, interrupt: _ } = this;
     (query.attributes, query.scalars, query.shared) = (attributes, scalars, shared);
     prune::prune(query);
     Ok(())
@@ -78,11 +79,13 @@ struct Unnesting {
     attributes: Vec<Attribute>,
     scalars: Vec<ScalarQuery>,
     shared: Vec<Rel>,
+    interrupt: Interrupt,
 }
 
 impl Unnesting {
     /// A relation without dependent joins. It uses nothing from outside; `required` is what its consumer uses of it.
     fn rel(&mut self, rel: Rel, required: &AttrSet) -> SqlResult<Rel> {
+        self.interrupt.check()?;
         match rel {
             Rel::Filter { input, predicates } => self.filter(*input, predicates, required),
             Rel::Apply(apply) => {

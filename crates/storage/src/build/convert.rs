@@ -6,14 +6,15 @@ use arrow_array::types::{
     Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type,
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, StringArray};
-use arrow_buffer::NullBuffer;
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
+use arrow_schema::{DataType as ArrowType, TimeUnit};
+use types::numeric;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
+use super::assign::{assigned, decimals, texts_of};
 use super::piece::{Piece, PieceValues};
+use crate::ColumnSchema;
 use crate::word::key_of_float;
-use crate::{ColumnSchema, arrow_type};
 
 /// Converts rows for a column: widens, rescales, trims; checks ranges, lengths and NULL.
 pub(crate) fn piece_of(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Piece> {
@@ -22,10 +23,13 @@ pub(crate) fn piece_of(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Pie
     } else {
         match numbers(array, column)? {
             Some(piece) => piece,
-            None => {
-                let cast = cast_to(array, &arrow_type(column.data_type), column)?;
-                numbers(&cast, column)?.ok_or_else(|| mismatch(array, column))?
-            }
+            None => match array.data_type() {
+                // The values of a dictionary are all that is there to convert.
+                ArrowType::Dictionary(_, values) => {
+                    return piece_of(&cast_to(array, values, column)?, column);
+                }
+                _ => assigned(array, column)?.ok_or_else(|| mismatch(array, column))?,
+            },
         }
     };
     if piece.nulls.is_some() && !column.nullable {
@@ -97,25 +101,10 @@ fn words<T: ArrowPrimitiveType<Native = i64>>(array: &ArrayRef) -> Piece {
     Piece::ints(array.as_primitive::<T>().values().clone(), array.nulls().cloned())
 }
 
-fn decimals(values: &[i128], nulls: Option<NullBuffer>) -> Piece {
-    // What stands at a NULL is arbitrary and must not make the column wide.
-    let valid = |row: usize| nulls.as_ref().is_none_or(|it| it.is_valid(row));
-    let narrow =
-        values.iter().enumerate().all(|(row, &it)| i64::try_from(it).is_ok() || !valid(row));
-    if narrow {
-        Piece::ints(values.iter().map(|&it| it as i64).collect::<Vec<_>>(), nulls)
-    } else {
-        Piece::new(PieceValues::Wide(values.to_vec()), nulls)
-    }
-}
-
 fn check_range(piece: &Piece, column: &ColumnSchema) -> SqlResult<()> {
     let limit = match column.data_type {
-        DataType::SmallInt => (i128::from(i16::MIN), i128::from(i16::MAX)),
-        DataType::Integer => (i128::from(i32::MIN), i128::from(i32::MAX)),
-        DataType::Decimal { precision, .. } => {
-            let end = 10i128.pow(u32::from(precision.min(38))) - 1;
-            (-end, end)
+        it @ (DataType::SmallInt | DataType::Integer | DataType::Decimal { .. }) => {
+            numeric::decimal::range(it)
         }
         _ => return Ok(()),
     };
@@ -155,39 +144,12 @@ fn mismatch(array: &ArrayRef, column: &ColumnSchema) -> SqlError {
     SqlError::new(SqlState::DATATYPE_MISMATCH, message)
 }
 
-/// Casts within a kind: numbers to numbers, times to times, text to text.
+/// Casts to another form of the same values.
 fn cast_to(array: &ArrayRef, to: &ArrowType, column: &ColumnSchema) -> SqlResult<ArrayRef> {
-    let from = match array.data_type() {
-        ArrowType::Dictionary(_, values) => values.as_ref(),
-        other => other,
-    };
-    let text =
-        |it: &ArrowType| matches!(it, ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View);
-    let time = |it: &ArrowType| {
-        matches!(it, ArrowType::Date32 | ArrowType::Date64 | ArrowType::Timestamp(..))
-    };
-    let alike = *from == ArrowType::Null
-        || from == to
-        || from.is_numeric() && to.is_numeric()
-        || time(from) && time(to)
-        || text(from) && text(to);
-    if !alike {
-        return Err(mismatch(array, column));
-    }
     let options = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, to, &options).map_err(|error| match error {
-        ArrowError::CastError(what) | ArrowError::ComputeError(what) if to.is_numeric() => {
-            out_of_range(column, &what)
-        }
-        ArrowError::InvalidArgumentError(what) => out_of_range(column, &what),
-        error if time(to) => {
-            let message = format!("column \"{}\": {error}", column.name);
-            SqlError::new(SqlState::DATETIME_OVERFLOW, message)
-        }
-        error => SqlError::new(
-            SqlState::PROGRAM_LIMIT_EXCEEDED,
-            format!("column \"{}\": {error}", column.name),
-        ),
+    cast_with_options(array, to, &options).map_err(|error| {
+        let message = format!("column \"{}\": {error}", column.name);
+        SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
     })
 }
 
@@ -218,7 +180,14 @@ fn texts(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Piece> {
     }
     let cast = match array.data_type() {
         ArrowType::Utf8 => array.clone(),
-        _ => cast_to(array, &ArrowType::Utf8, column)?,
+        ArrowType::LargeUtf8 | ArrowType::Utf8View => cast_to(array, &ArrowType::Utf8, column)?,
+        ArrowType::Dictionary(_, values) => {
+            return texts(&cast_to(array, values, column)?, column);
+        }
+        _ => match texts_of(array, column)? {
+            Some(texts) => stdx::sync::Arc::new(texts),
+            None => return Err(mismatch(array, column)),
+        },
     };
     let nulls = cast.nulls().cloned();
     let texts = fit(cast.as_string::<i32>(), column)?;
@@ -237,24 +206,115 @@ fn fit(texts: &StringArray, column: &ColumnSchema) -> SqlResult<StringArray> {
     if values().all(|it| it.len() <= limit && !(blanks && it.ends_with(' '))) {
         return Ok(texts.clone());
     }
-    texts.iter().map(|it| it.map(|it| fit_one(it, limit, blanks, column)).transpose()).collect()
-}
-
-fn fit_one<'a>(
-    text: &'a str,
-    limit: usize,
-    blanks: bool,
-    column: &ColumnSchema,
-) -> SqlResult<&'a str> {
-    let text = if blanks { text.trim_end_matches(' ') } else { text };
-    // Blanks past the limit are cut off without an error, as the standard says.
-    match text.char_indices().nth(limit) {
-        None => Ok(text),
-        Some((end, _)) if text[end..].bytes().all(|it| it == b' ') => Ok(&text[..end]),
-        Some(_) => {
+    let fitting = |it| {
+        numeric::fitting(it, column.data_type).map_err(|error| {
             let (name, data_type) = (&column.name, column.data_type);
             let message = format!("value too long for column \"{name}\" of type {data_type}");
-            Err(SqlError::new(SqlState::STRING_TRUNCATION, message))
+            SqlError { message, ..error }
+        })
+    };
+    texts.iter().map(|it| it.map(fitting).transpose()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{
+        Decimal128Array, Float64Array, Int64Array, TimestampNanosecondArray, TimestampSecondArray,
+    };
+    use stdx::Prng;
+    use stdx::sync::Arc;
+    use types::Value;
+
+    use super::*;
+    use crate::word::{float_of_key, value_of_int};
+
+    fn column(data_type: DataType) -> ColumnSchema {
+        ColumnSchema::new("c", data_type, true)
+    }
+
+    fn decimal(precision: u8, scale: u8) -> DataType {
+        DataType::Decimal { precision, scale }
+    }
+
+    /// What a piece holds, as values of its column's type.
+    fn values_of(piece: &Piece, rows: usize, to: DataType) -> Vec<Value> {
+        let value = |row: usize| match &piece.values {
+            _ if piece.is_null(row) => Value::Null,
+            PieceValues::Int { values, .. } if to.is_float() => {
+                Value::Float(float_of_key(values[row]))
+            }
+            PieceValues::Int { values, .. } => value_of_int(to, values[row].into()),
+            PieceValues::Wide(values) => value_of_int(to, values[row]),
+            PieceValues::Text(texts) => Value::Text(texts.value(row).into()),
+            PieceValues::Coded { .. } => panic!("no dictionary was given"),
+        };
+        (0..rows).map(value).collect()
+    }
+
+    /// Loads values one by one, and compares each with the scalar assignment.
+    fn check(array: ArrayRef, values: &[Value], from: DataType, to: DataType) {
+        for (row, value) in values.iter().enumerate() {
+            let loaded = piece_of(&array.slice(row, 1), &column(to));
+            let loaded = loaded.map(|it| values_of(&it, 1, to).remove(0)).map_err(|it| it.state.0);
+            let expected = numeric::assign(value, from, to, "c").map_err(|it| it.state.0);
+            assert_eq!(loaded, expected, "{value} of {from} into {to}");
+        }
+    }
+
+    #[test]
+    fn loading_is_assignment() {
+        let mut prng = Prng::new(10);
+        let targets = [
+            DataType::SmallInt,
+            DataType::Integer,
+            DataType::BigInt,
+            DataType::Real,
+            DataType::Double,
+            decimal(5, 2),
+            decimal(38, 10),
+            DataType::Text,
+            DataType::Varchar(4),
+        ];
+        for to in targets {
+            let any: Vec<i64> = (0..200)
+                .map(|_| prng.next_u64() as i64 >> prng.below(64))
+                .chain([i64::MIN, i64::MAX, 0, 25, -25, 32767, 32768])
+                .collect();
+            let integers = any.iter().map(|&it| Value::Integer(it)).collect::<Vec<_>>();
+            check(Arc::new(Int64Array::from(any.clone())), &integers, DataType::BigInt, to);
+            for scale in [1_u8, 9] {
+                let decimals = any.iter().map(|&it| Value::Decimal { unscaled: it.into(), scale });
+                let array = any.iter().map(|&it| i128::from(it)).collect::<Vec<_>>();
+                let array =
+                    Decimal128Array::from(array).with_precision_and_scale(38, scale as i8).unwrap();
+                check(Arc::new(array), &decimals.collect::<Vec<_>>(), decimal(38, scale), to);
+            }
+            let floats: Vec<f64> = any.iter().map(|&it| it as f64 / 8.0).chain([1e300]).collect();
+            let values = floats.iter().map(|&it| Value::Float(it)).collect::<Vec<_>>();
+            check(Arc::new(Float64Array::from(floats)), &values, DataType::Double, to);
+        }
+    }
+
+    #[test]
+    fn nothing_below_a_microsecond_is_cut_in_silence() {
+        let array: ArrayRef = Arc::new(TimestampNanosecondArray::from(vec![-1_000, 2_000]));
+        let piece = piece_of(&array, &column(DataType::Timestamp)).unwrap();
+        let expected = [Value::Timestamp(-1), Value::Timestamp(2)];
+        assert_eq!(values_of(&piece, 2, DataType::Timestamp), expected);
+        let array: ArrayRef = Arc::new(TimestampNanosecondArray::from(vec![2_000, 2_001]));
+        let error = piece_of(&array, &column(DataType::Timestamp)).err().unwrap();
+        assert_eq!(error.state.0, "22008");
+        assert!(error.message.contains("\"c\""), "{}", error.message);
+        let array: ArrayRef = Arc::new(TimestampSecondArray::from(vec![i64::MAX]));
+        let error = piece_of(&array, &column(DataType::Timestamp)).err().unwrap();
+        assert_eq!(error.state.0, "22008");
+    }
+
+    #[test]
+    fn what_is_not_assigned_is_an_error() {
+        let array: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        for to in [DataType::Boolean, DataType::Date, DataType::Timestamp] {
+            assert_eq!(piece_of(&array, &column(to)).err().map(|it| it.state.0), Some("42804"));
         }
     }
 }

@@ -3,6 +3,7 @@
 //! One column at a time bounds the memory beside the finished columns by the widest column. Chunks are read in
 //! parallel; so are the blocks of a column when it is packed.
 
+mod assign;
 mod convert;
 pub(crate) mod hash;
 pub(crate) mod merge;

@@ -145,7 +145,7 @@ fn packed_rows_make_the_groups_that_batches_make() {
         taken += if keys.is_empty() { 0 } else { some };
         assert_eq!(found, expected, "round {round}: sums of {sums:?} by {keys:?}");
     }
-    let portable = crate::leveled::level() == crate::leveled::Level::Portable;
+    let portable = crate::leveled::level() == crate::leveled::Instructions::Portable;
     assert_eq!(taken > 20, !portable, "{taken} blocks were taken");
 }
 
@@ -193,6 +193,6 @@ fn packed_runs_make_the_groups_that_batches_make() {
         taken += some;
         assert_eq!(found, expected, "round {round}: sums of {sums:?}");
     }
-    let wide = crate::leveled::level() == crate::leveled::Level::Avx512;
+    let wide = crate::leveled::level() == crate::leveled::Instructions::Avx512;
     assert_eq!(taken > 20, wide, "{taken} blocks were taken");
 }

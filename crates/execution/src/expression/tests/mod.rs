@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod columns;
+mod numbers;
 mod oracle;
 mod random;
 mod texts;
@@ -234,4 +235,46 @@ fn constant_rows_are_as_narrow_as_their_values() {
     assert_eq!((layout.len(), batches[0].rows), (0, 1));
     let overflow = super::constant_rows(&[INTEGER], &[vec![int(1 << 40)]], &no_scalar);
     assert_eq!(overflow.unwrap_err().state.0, "22003");
+}
+
+/// Workers have small stacks, and a plan may come from anywhere.
+#[test]
+fn a_chain_as_long_as_may_be_is_compiled_evaluated_and_dropped_on_a_small_stack() {
+    use stdx::stack::{LEVELS_MAX, with_levels};
+    use stdx::sync::thread;
+
+    let small = thread::Builder::new().stack_size(1 << 20);
+    let evaluated = small.spawn(|| {
+        let (layout, batch) = one_column();
+        // Of the links of each chain one is a column, so that nothing is folded away.
+        for links in [30, 300, LEVELS_MAX / 4] {
+            let column = || Expr::column(0, BIGINT);
+            let sum = (0..links).fold(column(), |it, _| {
+                binary(
+                    BinaryOperator::Add,
+                    it,
+                    binary(BinaryOperator::Subtract, column(), column(), BIGINT),
+                    BIGINT,
+                )
+            });
+            let casts = (0..links)
+                .fold(column(), |it, link| cast(it, if link % 2 == 0 { TEXT } else { BIGINT }));
+            let tests =
+                (0..links).fold(column(), |it, _| unary(UnaryOperator::IsNull, it, BOOLEAN));
+            for expr in [sum, casts, tests] {
+                let levels = expr.levels();
+                assert!(levels > links);
+                let compiled = Compiled::new(&expr, &layout, &no_scalar).unwrap();
+                assert_eq!(compiled.evaluate(&batch).unwrap().values.len(), batch.rows);
+                drop(compiled);
+                with_levels(levels, || drop(expr));
+            }
+        }
+    });
+    evaluated.unwrap().join().unwrap();
+}
+
+fn one_column() -> (Layout, Batch) {
+    let (shape, vector) = computed(&[1, 2, 3].map(Value::Integer), BIGINT);
+    (vec![shape], Batch { rows: 3, columns: vec![vector], sequence: 0 })
 }

@@ -3,8 +3,12 @@
 use std::cmp::Ordering;
 
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use types::numeric::{self, Arithmetic, Exact};
 use types::value::civil_from_days;
 use types::{DataType, Value};
+
+use super::{BIGINT, TEXT, decimal};
+use crate::expression::arithmetic::arithmetic_of;
 
 /// A SQLSTATE, or [`UNKNOWN`] where the oracle's own arithmetic gives up.
 pub(super) type Outcome = Result<Value, &'static str>;
@@ -117,26 +121,21 @@ fn unary(operator: UnaryOperator, value: Value, data_type: DataType) -> Outcome 
 }
 
 fn cast(value: Value, data_type: DataType) -> Outcome {
-    match (value, data_type) {
-        (Value::Null, _) => Ok(Value::Null),
-        (Value::Date(it), DataType::Timestamp) => {
-            number(i128::from(it) * 86_400_000_000, data_type)
+    let from = match &value {
+        Value::Null => return Ok(Value::Null),
+        // No plan of PostgreSQL's has this, but execution converts it.
+        Value::Boolean(it) if data_type.is_numeric() => {
+            return cast(Value::Integer(i64::from(*it)), data_type);
         }
-        (Value::Timestamp(it), DataType::Date) => {
-            Ok(Value::Date(it.div_euclid(86_400_000_000) as i32))
-        }
-        (value, DataType::Double) => {
-            let divisor = 10_f64.powi(i32::from(scale_of(&value)));
-            Ok(Value::Float(value.as_i128().unwrap() as f64 / divisor))
-        }
-        (value, DataType::Text) => {
-            Ok(Value::Text(value.to_string().replace("DATE ", "").replace('\'', "").into()))
-        }
-        (value, to) => {
-            let from = scale_of(&value);
-            number(rescale(value.as_i128().unwrap(), from, to.scale())?, to)
-        }
-    }
+        Value::Boolean(_) => DataType::Boolean,
+        Value::Integer(_) => BIGINT,
+        Value::Float(_) => DataType::Double,
+        Value::Decimal { scale, .. } => decimal(38, *scale),
+        Value::Date(_) => DataType::Date,
+        Value::Timestamp(_) => DataType::Timestamp,
+        Value::Text(_) => TEXT,
+    };
+    numeric::cast(&value, from, data_type).map_err(|it| it.state.0)
 }
 
 fn logic(left: &Expr, right: &Expr, row: &[Value], decides: bool) -> Outcome {
@@ -154,28 +153,16 @@ fn scale_of(value: &Value) -> u8 {
 
 fn compare(a: &Value, b: &Value) -> Result<Ordering, &'static str> {
     if let (Value::Float(a), Value::Float(b)) = (a, b) {
-        return Ok(match (a.is_nan(), b.is_nan()) {
-            (false, false) => a.partial_cmp(b).unwrap(),
-            (a, b) => a.cmp(&b),
-        });
+        return Ok(numeric::float::compare(*a, *b));
     }
     if let (Value::Text(a), Value::Text(b)) = (a, b) {
         return Ok(a.as_bytes().cmp(b.as_bytes()));
     }
-    let scale = scale_of(a).max(scale_of(b));
-    let wide = |it: &Value| rescale(it.as_i128().unwrap(), scale_of(it), scale);
-    Ok(wide(a).map_err(|_| UNKNOWN)?.cmp(&wide(b).map_err(|_| UNKNOWN)?))
+    Ok(exact(a).compare(exact(b)))
 }
 
-fn rescale(value: i128, from: u8, to: u8) -> Result<i128, &'static str> {
-    let factor = 10_i128.pow(u32::from(from.abs_diff(to)));
-    if from <= to { value.checked_mul(factor).ok_or(RANGE) } else { Ok(rounded(value, factor)) }
-}
-
-fn rounded(value: i128, divisor: i128) -> i128 {
-    let (quotient, rest) = (value / divisor, (value % divisor).abs());
-    let away = if (value < 0) == (divisor < 0) { 1 } else { -1 };
-    if rest >= divisor.abs() - rest { quotient + away } else { quotient }
+fn exact(value: &Value) -> Exact {
+    Exact { unscaled: value.as_i128().unwrap(), scale: scale_of(value) }
 }
 
 fn number(value: i128, data_type: DataType) -> Outcome {
@@ -195,42 +182,22 @@ fn number(value: i128, data_type: DataType) -> Outcome {
 }
 
 fn calculate(operator: BinaryOperator, a: &Value, b: &Value, data_type: DataType) -> Outcome {
-    use BinaryOperator::*;
+    let operator = arithmetic_of(operator);
     if let (Value::Float(a), Value::Float(b)) = (a, b) {
-        if operator == Divide && *b == 0.0 {
-            return Err("22012");
-        }
-        let value = match operator {
-            Add => a + b,
-            Subtract => a - b,
-            Multiply => a * b,
-            _ => a / b,
-        };
-        let overflow = value.is_infinite() && a.is_finite() && b.is_finite();
-        return if overflow { Err(RANGE) } else { Ok(Value::Float(value)) };
+        let value = numeric::float::arithmetic(operator, *a, *b, data_type == DataType::Real);
+        return value.map(Value::Float).map_err(|it| it.state.0);
     }
-    let (x, y, s, t) = (a.as_i128().unwrap(), b.as_i128().unwrap(), scale_of(a), scale_of(b));
-    let scale = s.max(t);
-    let limited = |it: i128| if it.abs() < 10_i128.pow(38) { Ok(it) } else { Err(RANGE) };
-    let same = || -> Result<(i128, i128), &'static str> {
-        Ok((limited(rescale(x, s, scale)?)?, limited(rescale(y, t, scale)?)?))
-    };
-    if matches!(operator, Divide | Modulo) && y == 0 {
+    let (a, b) = (exact(a), exact(b));
+    let divides = matches!(operator, Arithmetic::Divide | Arithmetic::Modulo);
+    if divides && b.unscaled == 0 {
         return Err("22012");
     }
-    let (value, scale) = match operator {
-        Add => same().map(|(x, y)| (x.checked_add(y), scale))?,
-        Subtract => same().map(|(x, y)| (x.checked_sub(y), scale))?,
-        Multiply => (x.checked_mul(y), s + t),
-        Modulo => same().map(|(x, y)| (x.checked_rem(y), scale))?,
-        _ if data_type.is_integer() => (x.checked_div(y), 0),
-        _ => {
-            let digits = u32::from(data_type.scale() + t) - u32::from(s);
-            let dividend = x.checked_mul(10_i128.pow(digits)).ok_or(UNKNOWN)?;
-            (Some(rounded(dividend, y)), data_type.scale())
-        }
+    let value = if data_type.is_integer() && operator == Arithmetic::Divide {
+        a.unscaled.checked_div(b.unscaled)
+    } else {
+        a.arithmetic(operator, b, data_type.scale())
     };
-    number(rescale(value.ok_or(RANGE)?, scale, data_type.scale())?, data_type)
+    number(value.ok_or(RANGE)?, data_type)
 }
 
 fn like(text: &[char], pattern: &[char]) -> bool {

@@ -158,3 +158,43 @@ fn a_null_aware_residual_needs_the_null_keys() {
     let error = ProbeOperator::new(&plan, table, &side.layout, &no_scalar, 1).err().unwrap();
     assert!(error.message.contains("NULL keys"), "{error}");
 }
+
+#[test]
+fn a_join_that_hands_nothing_on_ends_when_its_statement_does() {
+    // 200,000 pairs for each row, and no key to look any of them up by: the condition fails for all.
+    let table = {
+        let side = Side::new(vec![numbers(0..200_000)], 10_000);
+        let how = Build {
+            keys: &[],
+            payload: &[0],
+            unique: false,
+            keep_null_keys: false,
+            structure: Structure::Automatic,
+        };
+        build(&side, how, &Serial(1))
+    };
+    let side = Side::new(vec![numbers(0..1_000)], 1_000);
+    let column = |place| plan::Expr::column(place, DataType::BigInt);
+    for kind in [JoinKind::Inner, JoinKind::Left, JoinKind::Semi, JoinKind::Anti] {
+        let mut plan = join(kind, &side.layout, &[], 1);
+        plan.residual =
+            Some(plan::Expr::predicate(plan::BinaryOperator::Greater, column(0), column(1)));
+        let operator =
+            ProbeOperator::new(&plan, table.clone(), &side.layout, &no_scalar, 1).unwrap();
+        let worker = context(0);
+        // Somebody ends it while it is under way.
+        let ended = stdx::sync::atomic::AtomicBool::new(false);
+        stdx::sync::thread::scope(|scope| {
+            scope.spawn(|| {
+                stdx::sync::thread::sleep(std::time::Duration::from_millis(20));
+                ended.store(true, stdx::sync::atomic::Ordering::Relaxed);
+                worker.cancel.cancel();
+            });
+            let error = operator
+                .execute(side.batches[0].clone(), &worker, &mut |_| Ok(()))
+                .expect_err("200 million pairs take longer");
+            assert!(ended.load(stdx::sync::atomic::Ordering::Relaxed));
+            assert_eq!(error.state, types::SqlState::QUERY_CANCELED, "{kind:?}");
+        });
+    }
+}

@@ -9,6 +9,7 @@ mod random;
 mod team;
 
 use plan::{Expr, Join, JoinKind, PipelineId};
+use scheduler::CancelToken;
 use stdx::sync::{Arc, Mutex};
 use types::{DataType, SqlError, SqlResult, Value};
 
@@ -104,7 +105,7 @@ fn build(side: &Side, how: Build<'_>, team: &dyn Team) -> Arc<JoinTable> {
 }
 
 fn context(slot: usize) -> WorkContext {
-    WorkContext { slot, node: hardware::NodeId(0) }
+    WorkContext { slot, node: hardware::NodeId(0), cancel: CancelToken::new() }
 }
 
 /// Runs the operator over all batches; checks what every batch must fulfil.

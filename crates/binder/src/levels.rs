@@ -1,0 +1,161 @@
+//! How deep the trees can be that a text leads to, from its tokens, before anything recurses over them.
+//!
+//! Key decision: an upper bound in one pass. Within a pair of parentheses every word and operator may put the tree so far
+//! below a new node (`a + b + c`, `x::int::text`, `.. IS NULL IS NULL`), so they add up; a comma begins a tree beside the
+//! others, except where the elements of a list hang on one another: branches of UNION and its kin, joined relations, and
+//! WITH, whose queries stand in one another.
+
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// What has been seen between a parenthesis and here.
+#[derive(Default)]
+struct Frame {
+    /// Words and operators since the last comma.
+    chain: usize,
+    /// The deepest pair of parentheses since the last comma.
+    inner: usize,
+    /// The deepest element before the last comma.
+    deepest: usize,
+    /// What is never beside one another.
+    stacked: usize,
+    list: List,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum List {
+    /// Elements stand beside one another.
+    #[default]
+    Apart,
+    /// In FROM: each relation is joined to those before it.
+    Relations,
+    /// In WITH: each query may name those before it.
+    Queries,
+}
+
+impl Frame {
+    fn comma(&mut self) {
+        self.deepest = self.deepest.max(self.chain + self.inner);
+        (self.chain, self.inner) = (0, 0);
+        self.stacked += usize::from(self.list == List::Relations);
+    }
+
+    fn close(&mut self, inner: usize) {
+        match self.list {
+            List::Queries => self.stacked += inner,
+            List::Apart | List::Relations => self.inner = self.inner.max(inner),
+        }
+    }
+
+    fn levels(&self) -> usize {
+        1 + self.stacked + self.deepest.max(self.chain + self.inner)
+    }
+
+    fn word(&mut self, keyword: Keyword) {
+        match keyword {
+            Keyword::NoKeyword => return,
+            Keyword::WITH => self.list = List::Queries,
+            Keyword::FROM => self.list = List::Relations,
+            Keyword::SELECT
+            | Keyword::WHERE
+            | Keyword::GROUP
+            | Keyword::ORDER
+            | Keyword::HAVING
+            | Keyword::VALUES => self.list = List::Apart,
+            // A branch is a tree beside the others, under one node more.
+            Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => {
+                self.comma();
+                (self.list, self.stacked) = (List::Apart, self.stacked + 1);
+            }
+            Keyword::JOIN => self.stacked += 1,
+            _ => {}
+        }
+        self.chain += 1;
+    }
+}
+
+/// The most levels that a tree made of these tokens can have.
+pub(crate) fn levels(tokens: &[TokenWithSpan]) -> usize {
+    let mut deepest = 0;
+    let mut outer: Vec<Frame> = Vec::new();
+    let mut frame = Frame::default();
+    for token in tokens {
+        match &token.token {
+            Token::LParen | Token::LBracket | Token::LBrace => {
+                outer.push(std::mem::take(&mut frame));
+            }
+            Token::RParen | Token::RBracket | Token::RBrace => {
+                let inner = frame.levels();
+                // One too many is an error of syntax; its levels count all the same.
+                frame = outer.pop().unwrap_or_default();
+                frame.close(inner);
+                // What follows may be put on top: a subscript, a call on a call.
+                frame.chain += 1;
+            }
+            Token::Comma => frame.comma(),
+            Token::SemiColon => {
+                deepest =
+                    deepest.max(frame.levels() + outer.iter().map(Frame::levels).sum::<usize>());
+                (frame, outer) = (Frame::default(), Vec::new());
+            }
+            Token::Word(word) => frame.word(word.keyword),
+            Token::Whitespace(_) | Token::Period | Token::EOF => {}
+            Token::Number(..) | Token::SingleQuotedString(_) | Token::Placeholder(_) => {}
+            _ => frame.chain += 1,
+        }
+    }
+    deepest.max(frame.levels() + outer.iter().map(Frame::levels).sum::<usize>())
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlparser::tokenizer::Tokenizer;
+
+    use super::*;
+
+    fn of(sql: &str) -> usize {
+        let tokens = Tokenizer::new(&crate::dialect::Postgres, sql).tokenize_with_location();
+        levels(&tokens.unwrap())
+    }
+
+    #[test]
+    fn chains_and_nests_add_up() {
+        let many = 1000;
+        for (what, sql) in [
+            ("sum", format!("SELECT {}1", "1+".repeat(many))),
+            ("casts", format!("SELECT 1{}", "::int".repeat(many))),
+            ("tests", format!("SELECT 1{}", " IS NULL".repeat(many))),
+            ("texts", format!("SELECT a{} FROM t", "||a".repeat(many))),
+            ("or", format!("SELECT 1 WHERE (a){}", " OR (a = 1)".repeat(many))),
+            ("not", format!("SELECT {}a", "NOT ".repeat(many))),
+            ("signs", format!("SELECT {}1", "- ".repeat(many))),
+            ("parentheses", format!("SELECT {}1{}", "(".repeat(many), ")".repeat(many))),
+            ("open", format!("SELECT {}1", "(".repeat(many))),
+            ("calls", format!("SELECT {}1{}", "abs(".repeat(many), ")".repeat(many))),
+            ("subscripts", format!("SELECT a{}", "[1]".repeat(many))),
+            ("branches", format!("SELECT 1, 2{}", " EXCEPT SELECT 1, 2".repeat(many))),
+            ("joins", format!("SELECT 1 FROM t{}", " NATURAL JOIN t".repeat(many))),
+            ("relations", format!("SELECT 1 FROM t{}", ", t".repeat(many))),
+            ("after", format!("SELECT 1{}; SELECT 2", "+1".repeat(many))),
+            (
+                "with",
+                format!(
+                    "WITH a AS (SELECT 1){} SELECT 1",
+                    ", a AS (SELECT 1+1 FROM a)".repeat(many)
+                ),
+            ),
+        ] {
+            assert!(of(&sql) >= many, "{what}: {}", of(&sql));
+            assert!(of(&sql) <= 8 * many, "{what}: {}", of(&sql));
+        }
+    }
+
+    #[test]
+    fn lists_are_as_deep_as_their_deepest_element() {
+        let rows = "(1, 'x', -2.5), ".repeat(10_000);
+        assert!(of(&format!("INSERT INTO t VALUES {rows}(1, 'y', 1 + 2)")) < 20);
+        assert!(of(&format!("SELECT a FROM t WHERE a IN ({}7)", "7, ".repeat(10_000))) < 20);
+        assert!(of(&format!("SELECT {}a + 1 FROM t", "a + 1 AS b, ".repeat(10_000))) < 20);
+        assert!(of("") < 3);
+    }
+}
