@@ -104,7 +104,7 @@ fn as_letter(text: String, letter: Option<u8>) -> String {
 
 fn integer(text: String) -> String {
     let digits = text.strip_prefix('-').unwrap_or(&text);
-    if !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit()) {
+    if !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit()) && text != "-0" {
         return text;
     }
     match text.as_str() {
@@ -157,6 +157,7 @@ mod tests {
             ("2.99", b'I', "2"),
             ("-2.99", b'I', "-2"),
             ("-0.5", b'I', "0"),
+            ("-0", b'I', "0"),
             ("1e+20", b'I', "100000000000000000000"),
             ("true", b'I', "1"),
             ("12 men", b'I', "12"),
