@@ -54,7 +54,7 @@ fn target(words: &[String]) -> Option<String> {
     let after = |keyword: &str| words.iter().position(|it| it == keyword).map(|at| at + 1);
     let has = |keyword: &str| words.iter().take(4).any(|it| it == keyword);
     let at = match first {
-        "create" if has("index") => return has("unique").then(|| name_at(words, after("on")?))?,
+        "create" if has("index") => return None,
         "create" if has("trigger") => after("on")?,
         "create" | "drop" | "alter" => {
             const NOUNS: [&str; 8] =
@@ -97,7 +97,8 @@ mod tests {
             ("DELETE FROM main.t WHERE a", Some("t")),
             ("INSERT OR REPLACE INTO t VALUES (1)", Some("t")),
             ("CREATE TABLE IF NOT EXISTS \"t\"(a INT)", Some("t")),
-            ("CREATE UNIQUE INDEX i ON t(a)", Some("t")),
+            // No row is another for it; at most a later one is accepted.
+            ("CREATE UNIQUE INDEX i ON t(a)", None),
             ("CREATE INDEX i ON t(a)", None),
             ("CREATE TRIGGER g AFTER INSERT ON t BEGIN END", Some("t")),
             ("DROP VIEW IF EXISTS v", Some("v")),
