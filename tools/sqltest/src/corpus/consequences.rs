@@ -8,6 +8,8 @@ use std::collections::HashSet;
 #[derive(Default)]
 pub struct Consequences {
     everything: bool,
+    /// Rows may be others, but what is there is there: a transaction or a setting was refused.
+    rows: bool,
     names: HashSet<String>,
 }
 
@@ -16,7 +18,13 @@ impl Consequences {
     pub fn failed(&mut self, sql: &str) {
         let words: Vec<String> = words(sql).collect();
         match words.first().map(String::as_str) {
-            Some("rollback" | "use") => self.everything = true,
+            Some("use") => self.everything = true,
+            Some("begin" | "start" | "rollback") => self.rows = true,
+            Some("set" | "pragma") => {
+                const PARTS: [&str; 5] = ["null_order", "collation", "division", "zone", "seed"];
+                let changes_rows = |word: &String| PARTS.iter().any(|part| word.contains(part));
+                self.rows |= words.iter().any(changes_rows);
+            }
             _ => self.names.extend(target(&words)),
         }
     }
@@ -33,6 +41,11 @@ impl Consequences {
     pub fn touch(&self, sql: &str) -> bool {
         self.everything
             || !self.names.is_empty() && words(sql).any(|word| self.names.contains(&word))
+    }
+
+    /// Whether a statement that ran may give other rows for it.
+    pub fn touch_rows(&self, sql: &str) -> bool {
+        self.rows || self.touch(sql)
     }
 
     /// Forgets all: the database is another.
@@ -62,6 +75,8 @@ fn target(words: &[String]) -> Option<String> {
             words.iter().position(|it| NOUNS.contains(&it.as_str()))? + 1
         }
         "insert" | "merge" | "replace" => after("into")?,
+        // Changes rows in or behind the WITH.
+        "with" => after("into").or(after("update"))?,
         "delete" => after("from")?,
         "update" | "truncate" | "copy" | "prepare" => 1,
         _ => return None,
@@ -102,6 +117,7 @@ mod tests {
             ("CREATE INDEX i ON t(a)", None),
             ("CREATE TRIGGER g AFTER INSERT ON t BEGIN END", Some("t")),
             ("DROP VIEW IF EXISTS v", Some("v")),
+            ("WITH c AS (INSERT INTO t SELECT 1 RETURNING *) SELECT * FROM c", Some("t")),
             ("SELECT 1", None),
             ("PRAGMA x", None),
         ] {
@@ -114,8 +130,13 @@ mod tests {
     fn what_cannot_be_told_touches_everything() {
         let mut state = Consequences::default();
         state.failed("SET x = 1");
-        assert!(!state.touch("SELECT 1"));
+        assert!(!state.touch_rows("SELECT 1"));
+        state.failed("SET default_null_order = 'nulls_first'");
+        assert!(state.touch_rows("SELECT 1") && !state.touch("SELECT 1"));
+        state.clear();
         state.failed("ROLLBACK");
+        assert!(state.touch_rows("SELECT 1"));
+        state.failed("USE other");
         assert!(state.touch("SELECT 1"));
     }
 }

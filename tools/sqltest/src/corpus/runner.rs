@@ -304,7 +304,7 @@ impl State<'_, '_> {
             }
             (Expect::Success, Err(error)) => self.failed(line, &sql, &error, ""),
             (Expect::Error, Ok(answer)) => {
-                let after = self.consequences.touch(&sql);
+                let after = self.consequences.touch_rows(&sql);
                 let kind = if after { Kind::WrongAfter } else { Kind::Accepted };
                 let verb = sql.split_whitespace().next().unwrap_or_default().to_uppercase();
                 let ours = answer.map(|it| it.tag).unwrap_or_default();
@@ -346,7 +346,7 @@ impl State<'_, '_> {
         match same {
             Ok(()) => self.run.sink.right(),
             Err(what) => {
-                let after = self.consequences.touch(&sql);
+                let after = self.consequences.touch_rows(&sql);
                 let kind = if after { Kind::WrongAfter } else { Kind::Wrong };
                 let wanted = expected.unwrap_or_default().join("\n");
                 let ours = shown(&rows);
