@@ -3,7 +3,7 @@
 //! Key decision: binding never takes a subquery apart. It becomes a dependent join ([`plan::relation::ApplyRel`]) over the
 //! rows of the clause that it stands in, and the optimizer removes those. So a subquery may stand wherever an expression may.
 //!
-//! A query is bound by a stack of [`level::Level`]s, one for each SELECT that is open; a name is looked up from the
+//! A query is bound by a stack of `level::Level`s, one for each SELECT that is open; a name is looked up from the
 //! innermost outwards, and an attribute of an outer level in an inner relation is what makes it correlated.
 //!
 //! Reading order: `scope` (names in view), `level`, `query` (WITH, set operations, ORDER BY, LIMIT), `from`, `select`,

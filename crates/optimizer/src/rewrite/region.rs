@@ -6,7 +6,7 @@
 //! - Volatile: computed columns with volatile expressions end a region, and so do filters and inner joins with volatile
 //!   conditions. In the condition of another join such a conjunct stays where it is, neither a key nor pushed.
 //! - Fallible: what can fail waits until all members are joined that its own query had joined and filtered below it
-//!   ([`Block`]).
+//!   (`Block`).
 
 use plan::properties::{is_fallible, is_volatile};
 use plan::{BinaryOperator, Expr, ExprKind};

@@ -3,12 +3,12 @@
 //! Key decision: from the outside in. A dependent join is looked at when no other is around it, so its left side uses
 //! nothing from outside and can be computed once. In this order of preference:
 //!
-//! 1. nothing of the right side depends on the left: an ordinary join, or a scalar subquery of the query ([`plain`]);
+//! 1. nothing of the right side depends on the left: an ordinary join, or a scalar subquery of the query (`plain`);
 //! 2. the right side has at most one row for each left row because it is an aggregate without keys or has no FROM: it is
-//!    joined by its equalities, and everything above the aggregate is computed above the join ([`single`]);
-//! 3. the conditions that depend on the left can be pulled up to the join ([`pull`]);
+//!    joined by its equalities, and everything above the aggregate is computed above the join (`single`);
+//! 3. the conditions that depend on the left can be pulled up to the join (`pull`);
 //! 4. else the left side is shared, the distinct values that the right side uses of it are joined to the relations deep
-//!    in the right side, and the results to the left rows ([`push`]).
+//!    in the right side, and the results to the left rows (`push`).
 //!
 //! - Invariant: what comes out has no [`Rel::Apply`], and no expression uses an attribute that its inputs lack.
 //! - Invariant: an error of a subquery with several rows is raised where its value is used, not where it is computed.
