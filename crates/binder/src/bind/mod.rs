@@ -160,9 +160,13 @@ impl<'a> Binder<'a> {
         Ok(expr.clone())
     }
 
-    /// An attribute for a value: its own where the expression is a column.
+    /// An attribute for a value: its own where the expression is a column of this SELECT. A column of a query around is
+    /// a value here: above an outer join it may become NULL, while the column outside does not.
     fn name_expr(&mut self, expr: Expr, made: &mut Vec<(Attr, Expr)>) -> Attr {
-        if let Some(attr) = plan::relation::bare(&expr) {
+        let around = self.levels.split_last().map_or(&[][..], |it| it.1);
+        if let Some(attr) = plan::relation::bare(&expr)
+            && !around.iter().any(|it| it.frame.contains(attr))
+        {
             return attr;
         }
         let known = made.iter().find(|it| it.1 == expr && is_repeatable(&expr));
