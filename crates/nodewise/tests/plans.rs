@@ -1,6 +1,7 @@
 //! The plans of the 22 TPC-H queries against stored texts. `UPDATE=1 cargo test -p nodewise --test plans` writes them anew.
 
 mod catalog;
+mod wire;
 
 use std::fs;
 use std::path::Path;

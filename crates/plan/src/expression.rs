@@ -1,5 +1,6 @@
 //! Bound, typed expressions over the columns of a batch.
 
+use serde::{Deserialize, Serialize};
 use types::{DataType, Value};
 
 use crate::{Function, PipelineId};
@@ -8,7 +9,7 @@ use crate::{Function, PipelineId};
 /// decimal included) and may choose how to hold the values.
 ///
 /// Equal are expressions that give the same for the same row. A volatile one is equal to none, not even to itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Expr {
     /// What it computes.
     pub kind: ExprKind,
@@ -17,7 +18,7 @@ pub struct Expr {
 }
 
 /// What an expression computes. NULL follows SQL: an operator with a NULL operand is NULL, unless said otherwise.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ExprKind {
     /// A column of the input by place.
     Column(usize),
@@ -103,7 +104,7 @@ pub enum ExprKind {
 }
 
 /// Operators with two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are SQL's")]
 pub enum BinaryOperator {
     Add,
@@ -170,7 +171,7 @@ impl BinaryOperator {
 }
 
 /// Operators with one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are SQL's")]
 pub enum UnaryOperator {
     Not,
@@ -184,7 +185,7 @@ pub enum UnaryOperator {
 }
 
 /// Fields of a date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are SQL's")]
 pub enum DateField {
     Year,

@@ -5,6 +5,7 @@
 //! - Invariant: a name is that of a plan, unique and stable. What a user may write, aliases included, is decided where
 //!   names are looked up.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
 /// Makes the enum and its lists from one table of variant, name and meaning.
@@ -41,6 +42,21 @@ macro_rules! functions {
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// A function is written by its name, so that a list with more functions does not change what is written.
+impl Serialize for Function {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Function {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::from_name(&name)
+            .ok_or_else(|| de::Error::custom(format_args!("there is no function {name}")))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Pipelines: where rows come from, what is done to a batch on the way, where they end.
 
+use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 use types::{ColumnId, DataType, TableId};
 
@@ -7,11 +8,12 @@ use crate::Expr;
 
 stdx::id! {
     /// A pipeline by its place in its plan; also names the state that its sink leaves behind.
+    #[derive(Serialize, Deserialize)]
     PipelineId(u32)
 }
 
 /// A whole query.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Pipelines in an order that respects their dependencies; the last one ends in [`Sink::Result`].
     pub pipelines: Vec<Pipeline>,
@@ -20,7 +22,7 @@ pub struct Plan {
 }
 
 /// A column of the result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputColumn {
     /// Its name as a user sees it.
     pub name: String,
@@ -29,7 +31,7 @@ pub struct OutputColumn {
 }
 
 /// One pipeline.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pipeline {
     /// Its place in the plan.
     pub id: PipelineId,
@@ -44,7 +46,7 @@ pub struct Pipeline {
 }
 
 /// Where the rows of a pipeline come from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Source {
     /// The rows of a table.
     Scan(Scan),
@@ -69,7 +71,7 @@ pub enum Source {
 }
 
 /// A scan of a table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scan {
     /// The table.
     pub table: TableId,
@@ -90,16 +92,17 @@ pub struct Scan {
 }
 
 /// The index by which a scan may find its rows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexHint {
     /// Its name, for EXPLAIN.
+    #[serde(with = "types::shared")]
     pub name: Arc<str>,
     /// Its column, by place in [`Scan::columns`].
     pub column: usize,
 }
 
 /// A reduction of a scan by the keys of a hash table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
     /// The column, by place in [`Scan::columns`].
     pub column: usize,
@@ -108,7 +111,7 @@ pub struct Transfer {
 }
 
 /// What happens to a batch.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Operator {
     /// Keeps rows for which the expression is TRUE.
     Filter(Expr),
@@ -123,7 +126,7 @@ pub enum Operator {
 }
 
 /// How rows of the probe side and rows of the build side are put together. The probe side is the left one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum JoinKind {
     /// Each pair.
     Inner,
@@ -147,7 +150,7 @@ pub enum JoinKind {
 }
 
 /// A lookup of each row in a hash table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Join {
     /// The pipeline that built the table ([`Sink::HashBuild`]).
     pub build: PipelineId,
@@ -167,7 +170,7 @@ pub struct Join {
 }
 
 /// Columns of a hash table, added behind those of the input.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fetch {
     /// The pipeline that built the table ([`Sink::HashBuild`]).
     pub build: PipelineId,
@@ -178,7 +181,7 @@ pub struct Fetch {
 }
 
 /// Where the rows of a pipeline end. All but `Result` leave a state for later pipelines.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Sink {
     /// A hash table.
     HashBuild(HashBuild),
@@ -215,7 +218,7 @@ pub enum Sink {
 }
 
 /// A hash table to build.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HashBuild {
     /// Its keys over the input. Rows with a NULL key are kept only when `keep_null_keys`.
     pub keys: Vec<Expr>,
@@ -228,7 +231,7 @@ pub struct HashBuild {
 }
 
 /// An aggregate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Aggregate {
     /// Which.
     pub function: AggregateFunction,
@@ -243,7 +246,7 @@ pub struct Aggregate {
 }
 
 /// Aggregate functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AggregateFunction {
     /// Rows, or values that are not NULL.
     Count,
@@ -260,7 +263,7 @@ pub enum AggregateFunction {
 }
 
 /// One key of an order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SortKey {
     /// What is ordered by.
     pub expr: Expr,
@@ -270,43 +273,72 @@ pub struct SortKey {
     pub nulls_first: bool,
 }
 
+/// The one walk over the expressions of a pipeline, to read them (`&`, `iter`) or to change them (`&mut`, `iter_mut`).
+macro_rules! expressions {
+    ($(#[$meta:meta])* $name:ident, $iter:ident, $($reference:tt)+) => {
+        $(#[$meta])*
+        pub fn $name($($reference)+ self) -> Vec<$($reference)+ Expr> {
+            let mut all = Vec::new();
+            match $($reference)+ self.source {
+                Source::Scan(scan) => all.extend(scan.filters.$iter()),
+                Source::Values { rows, .. } => all.extend(rows.$iter().flatten()),
+                Source::Read(_) | Source::BuildRows { .. } => {}
+            }
+            for operator in self.operators.$iter() {
+                match operator {
+                    Operator::Filter(expr) => all.push(expr),
+                    Operator::Project(exprs) => all.extend(exprs),
+                    Operator::Join(join) => {
+                        all.extend(join.keys.$iter().chain(join.residual.$iter()));
+                    }
+                    Operator::Fetch(_) | Operator::Repeat(_) => {}
+                }
+            }
+            match $($reference)+ self.sink {
+                Sink::HashBuild(build) => {
+                    all.extend(build.keys.$iter().chain(build.payload.$iter()));
+                }
+                Sink::Aggregate { keys, aggregates, .. } => {
+                    all.extend(keys);
+                    for it in aggregates {
+                        all.extend(it.argument.$iter().chain(it.filter.$iter()));
+                    }
+                }
+                Sink::Sort { keys, .. } => {
+                    all.extend(keys.$iter().map(|it| $($reference)+ it.expr));
+                }
+                Sink::Materialize { .. } | Sink::Result => {}
+            }
+            all
+        }
+    };
+}
+
 impl Pipeline {
+    expressions! {
+        /// Its expressions from the source to the sink, subexpressions not included.
+        expressions, iter, &
+    }
+    expressions! {
+        /// Its expressions from the source to the sink, to change them.
+        expressions_mut, iter_mut, &mut
+    }
+
     /// The pipelines whose states it reads.
     pub fn inputs(&self) -> Vec<PipelineId> {
         let mut inputs = Vec::new();
-        let mut expressions: Vec<&Expr> = Vec::new();
         match &self.source {
-            Source::Scan(scan) => {
-                inputs.extend(scan.transfers.iter().map(|it| it.build));
-                expressions.extend(&scan.filters);
-            }
+            Source::Scan(scan) => inputs.extend(scan.transfers.iter().map(|it| it.build)),
             Source::Read(from) => inputs.extend(from),
             Source::BuildRows { build, .. } => inputs.push(*build),
-            Source::Values { rows, .. } => expressions.extend(rows.iter().flatten()),
+            Source::Values { .. } => {}
         }
-        for operator in &self.operators {
-            match operator {
-                Operator::Filter(expr) => expressions.push(expr),
-                Operator::Project(all) => expressions.extend(all),
-                Operator::Join(join) => {
-                    inputs.push(join.build);
-                    expressions.extend(join.keys.iter().chain(&join.residual));
-                }
-                Operator::Fetch(fetch) => inputs.push(fetch.build),
-                Operator::Repeat(_) => {}
-            }
-        }
-        match &self.sink {
-            Sink::HashBuild(build) => expressions.extend(build.keys.iter().chain(&build.payload)),
-            Sink::Aggregate { keys, aggregates, .. } => {
-                expressions.extend(keys);
-                expressions
-                    .extend(aggregates.iter().flat_map(|it| it.argument.iter().chain(&it.filter)));
-            }
-            Sink::Sort { keys, .. } => expressions.extend(keys.iter().map(|it| &it.expr)),
-            Sink::Materialize { .. } | Sink::Result => {}
-        }
-        expressions.into_iter().for_each(|it| it.collect_scalars(&mut inputs));
+        inputs.extend(self.operators.iter().filter_map(|it| match it {
+            Operator::Join(join) => Some(join.build),
+            Operator::Fetch(fetch) => Some(fetch.build),
+            Operator::Filter(_) | Operator::Project(_) | Operator::Repeat(_) => None,
+        }));
+        self.expressions().into_iter().for_each(|it| it.collect_scalars(&mut inputs));
         inputs
     }
 }

@@ -1,11 +1,12 @@
 //! What the planner may know of tables: names, types and exact statistics.
 
+use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 
 use crate::{ColumnId, DataType, Interrupt, TableId, Value};
 
 /// Exact facts about a column, kept by storage.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ColumnStatistics {
     /// NULLs.
     pub nulls: u64,
@@ -22,7 +23,7 @@ pub struct ColumnStatistics {
 }
 
 /// A column as the planner sees it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ColumnInfo {
     /// Its name, as written when it was made.
     pub name: String,
@@ -35,11 +36,12 @@ pub struct ColumnInfo {
     /// Bytes read to scan it: its index vector.
     pub scan_bytes: u64,
     /// The name of the index on it, when there is one.
+    #[serde(with = "crate::shared::optional_text")]
     pub index: Option<Arc<str>>,
 }
 
 /// A table as the planner sees it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TableInfo {
     /// Its id.
     pub id: TableId,

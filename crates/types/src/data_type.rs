@@ -1,9 +1,10 @@
 //! SQL data types.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The type of a column or an expression.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum DataType {
     /// The type of a bare NULL.
     Null,

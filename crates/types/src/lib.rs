@@ -11,6 +11,7 @@ pub mod data_type;
 pub mod error;
 pub mod interrupt;
 pub mod numeric;
+pub mod shared;
 pub mod value;
 
 pub use catalog::{CatalogView, ColumnInfo, ColumnStatistics, TableInfo};
@@ -21,9 +22,11 @@ pub use value::Value;
 
 stdx::id! {
     /// A table; unique over the life of a database, never used again.
+    #[derive(serde::Serialize, serde::Deserialize)]
     TableId(u32)
 }
 stdx::id! {
     /// A column by its place in its table.
+    #[derive(serde::Serialize, serde::Deserialize)]
     ColumnId(u16)
 }

@@ -1,11 +1,12 @@
 //! One SQL value, as literals, statistics and dictionary bounds carry it. Rows never hold these.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 use stdx::sync::Arc;
 
 /// A value or NULL.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Value {
     /// No value.
     Null,
@@ -27,7 +28,7 @@ pub enum Value {
     /// Microseconds from 1970-01-01.
     Timestamp(i64),
     /// Any text.
-    Text(Arc<str>),
+    Text(#[serde(with = "crate::shared")] Arc<str>),
 }
 
 impl Value {

@@ -13,11 +13,12 @@ pub use attrs::{Attr, AttrSet};
 pub use traverse::{Part, fresh_copy};
 
 use crate::{Aggregate, BinaryOperator, Expr, ExprKind, SortKey};
+use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 use types::{DataType, TableInfo};
 
 /// What is known of an attribute.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Attribute {
     /// Its type.
     pub data_type: DataType,
@@ -26,7 +27,7 @@ pub struct Attribute {
 }
 
 /// A bound query.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Query {
     /// All attributes.
     pub attributes: Vec<Attribute>,
@@ -42,7 +43,7 @@ pub struct Query {
 }
 
 /// A subquery that gives one value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ScalarQuery {
     /// Its rows.
     pub rel: Rel,
@@ -51,7 +52,7 @@ pub struct ScalarQuery {
 }
 
 /// A relation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Rel {
     /// An occurrence of a table.
     Scan(ScanRel),
@@ -141,7 +142,7 @@ pub enum Rel {
 
 /// A dependent join. What the right side offers has attributes of its own: a column that is an attribute of the left is
 /// made by a [`Rel::Map`] in the right side, since an outer join may extend it by NULL.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApplyRel {
     /// The outer rows.
     pub left: Rel,
@@ -152,7 +153,7 @@ pub struct ApplyRel {
 }
 
 /// What a dependent join makes of the rows that its right side has for a row of the left.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Apply {
     /// Left rows with a Boolean more: the three-valued OR, over all rows of the right, of a condition. EXISTS has the
     /// condition TRUE, `x IN (..)` has `x = y`; `x op ALL (..)` is NOT of the Boolean with the negated operator.
@@ -181,9 +182,10 @@ pub enum Apply {
 }
 
 /// An occurrence of a table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ScanRel {
     /// The table.
+    #[serde(with = "types::shared")]
     pub table: Arc<TableInfo>,
     /// The attribute of its first column; the others follow.
     pub base: Attr,
@@ -194,7 +196,7 @@ pub struct ScanRel {
 }
 
 /// Kinds of logical joins.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum RelJoin {
     /// Pairs.
     Inner,
@@ -211,7 +213,7 @@ pub enum RelJoin {
 }
 
 /// Two relations.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JoinRel {
     /// How they are put together.
     pub kind: RelJoin,
