@@ -67,8 +67,8 @@ pub fn prepare(session: &mut Session, rows: usize) -> SqlResult<()> {
                   'text ' || (n * 7919 % 5000) AS t, 'row ' || (n * 7919 % 100000) || '/' || n AS u
            FROM numbers;
          CREATE TABLE d AS
-           SELECT a.n * 1000 + b.n AS k, (a.n * 1000 + b.n) * CAST(1000003 AS BIGINT) AS s,
-                  b.n % 3 AS v
+           SELECT CAST(a.n * 1000 + b.n AS BIGINT) AS k,
+                  (a.n * 1000 + b.n) * CAST(1000003 AS BIGINT) AS s, b.n % 3 AS v
            FROM thousand a, thousand b WHERE a.n < 100"
     ))?;
     Ok(())

@@ -86,8 +86,9 @@ impl Tally {
     /// Runs the declarations of a script and sends its queries there and back.
     fn script<'a>(&mut self, catalog: &Declared, statements: impl Iterator<Item = &'a str>) {
         for sql in statements {
-            for statement in parse(sql).unwrap_or_default() {
-                self.statement(catalog, sql, statement);
+            let Ok(statements) = parse(sql) else { continue };
+            for statement in statements.iter() {
+                self.statement(catalog, sql, statement.clone());
             }
         }
     }
