@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use plan::properties::{is_fallible, is_volatile};
+use plan::properties::is_volatile;
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::{Interrupt, SqlResult};
 
@@ -112,8 +112,6 @@ struct Equality {
     left_mask: u64,
     right: Expr,
     right_mask: u64,
-    /// Whether it can fail, so that a side waits for vertices that it does not use.
-    waits: bool,
     selectivity: f64,
 }
 
@@ -328,15 +326,7 @@ impl Orderer {
                 if left_mask & right_mask == 0 && left_mask != 0 && right_mask != 0 && !dependent {
                     let selectivity = 1.0 / distinct_of(left).max(distinct_of(right));
                     let (left, right) = ((**left).clone(), (**right).clone());
-                    let waits = is_fallible(predicate);
-                    equalities.push(Equality {
-                        left,
-                        left_mask,
-                        right,
-                        right_mask,
-                        waits,
-                        selectivity,
-                    });
+                    equalities.push(Equality { left, left_mask, right, right_mask, selectivity });
                     continue;
                 }
             }
@@ -390,10 +380,7 @@ impl Orderer {
         let crosses = |mask: u64| mask & left != 0 && mask & right != 0;
         self.dependent_of(right).is_some_and(|it| self.graph.vertices[it].needs != 0)
             || self.classes.iter().any(|it| crosses(it.mask))
-            || self.equalities.iter().any(|it| match it.waits {
-                true => crossing(it, left, right).is_some(),
-                false => crosses(it.left_mask | it.right_mask),
-            })
+            || self.equalities.iter().any(|it| crosses(it.left_mask | it.right_mask))
             || (self.loose
                 && self.others.iter().any(|it| crosses(it.0) && it.0 & !(left | right) == 0))
     }
