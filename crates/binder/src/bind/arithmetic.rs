@@ -6,7 +6,7 @@ use types::numeric::{self, Arithmetic};
 use types::{DataType, SqlResult, Value};
 
 use super::Binder;
-use super::coercion::fold_cast;
+use super::coercion::{fold_cast, roomy};
 use super::comparison::no_operator;
 use super::constant;
 use super::errors::at;
@@ -75,7 +75,10 @@ impl<'a> Binder<'a> {
 
     fn known(&mut self, expr: Expr, data_type: DataType, whole: &'a ast::Expr) -> SqlResult<Expr> {
         match expr.data_type {
-            DataType::Null => self.coerce_unknown(expr, data_type).map_err(|it| at(it, whole)),
+            DataType::Null => {
+                let to = roomy(data_type, &expr);
+                self.coerce_unknown(expr, to).map_err(|it| at(it, whole))
+            }
             _ => Ok(expr),
         }
     }

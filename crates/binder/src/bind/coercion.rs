@@ -43,9 +43,7 @@ impl Binder<'_> {
     pub(super) fn unify(&mut self, exprs: &mut [Expr], what: &str) -> SqlResult<DataType> {
         let data_type = match common(exprs.iter().map(|it| it.data_type), what)? {
             DataType::Null => DataType::Text,
-            // A constant of unknown type has no limit of length.
-            known if known.is_text() => exprs.iter().fold(known, roomy),
-            known => known,
+            known => exprs.iter().fold(known, roomy),
         };
         for expr in exprs {
             let taken = std::mem::replace(expr, plan::build::null(DataType::Null));
@@ -110,13 +108,26 @@ impl Binder<'_> {
     }
 }
 
-/// A type of text that also holds a constant of unknown type.
-fn roomy(known: DataType, expr: &Expr) -> DataType {
-    match (known, &expr.kind, expr.data_type) {
-        (DataType::Varchar(_), _, DataType::Null) => DataType::Text,
-        (DataType::Char(n), ExprKind::Literal(Value::Text(text)), DataType::Null) => {
+/// A type like the known one that also holds a constant of unknown type: that is neither cut nor rounded, because it has no
+/// limit of length or digits until it is stored or cast.
+pub(super) fn roomy(known: DataType, expr: &Expr) -> DataType {
+    let (ExprKind::Literal(Value::Text(text)), DataType::Null) = (&expr.kind, expr.data_type)
+    else {
+        return match (known, expr.data_type) {
+            (DataType::Varchar(_), DataType::Null) => DataType::Text,
+            _ => known,
+        };
+    };
+    match known {
+        DataType::Varchar(_) => DataType::Text,
+        DataType::Char(n) => {
             DataType::Char(n.max(u32::try_from(text.chars().count()).unwrap_or(u32::MAX)))
         }
+        DataType::Decimal { .. } => match numeric::parse_literal(text.trim()) {
+            Ok((_, own)) => common_type(known, own).unwrap_or(known),
+            // What is no number is an error when it is converted.
+            Err(_) => known,
+        },
         _ => known,
     }
 }

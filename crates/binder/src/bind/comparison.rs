@@ -7,7 +7,7 @@ use types::numeric;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::coercion::{fold_cast, name_of};
+use super::coercion::{fold_cast, name_of, roomy};
 use super::errors::{at, unsupported};
 
 /// Microseconds of a day.
@@ -154,12 +154,13 @@ impl<'a> Binder<'a> {
         let meet = if meet == DataType::Null { DataType::Text } else { meet };
         let mut side = |it: Expr, other: DataType| match it.data_type {
             DataType::Null => {
-                // A number beside an integer may have a fraction, and be longer than it.
-                let value = self.coerce_unknown(it, other);
-                value.map_err(|it| at(it, node))
+                let to = roomy(other, &it);
+                self.coerce_unknown(it, to).map_err(|it| at(it, node))
             }
             // Exact numbers compare as they are.
             own if is_exact(own) && is_exact(other) => Ok(it),
+            // VARCHAR beside CHAR compares without the blanks at its end; other texts compare as they are.
+            DataType::Varchar(_) if matches!(meet, DataType::Char(_)) => Ok(fold_cast(it, meet)),
             own if own.is_text() && other.is_text() => Ok(it),
             DataType::Date if other == DataType::Timestamp => Ok(it),
             _ => Ok(fold_cast(it, meet)),

@@ -93,7 +93,8 @@ fn steps_fit(operator: BinaryOperator, left: &Node, right: &Node, data_type: Dat
     }
     let scale = left.shape.data_type.scale() + right.shape.data_type.scale();
     let product = || integers::multiply(bounds_of(&left.shape), bounds_of(&right.shape));
-    scale <= data_type.scale() || product().is_some_and(|it| contains(decimal_range(), it))
+    let gone = scale.saturating_sub(data_type.scale());
+    gone == 0 || gone <= 38 && product().is_some_and(|it| contains(decimal_range(), it))
 }
 
 fn exact(operator: BinaryOperator, left: Node, right: Node, data_type: DataType) -> Node {

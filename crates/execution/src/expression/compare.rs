@@ -3,6 +3,7 @@
 use plan::BinaryOperator;
 use stdx::sync::Arc;
 use storage::Encoding;
+use types::numeric::comparison_type;
 use types::{DataType, SqlError, SqlResult, Value};
 
 use super::cast::to_float;
@@ -73,7 +74,8 @@ fn aligned(left: Node, right: Node) -> SqlResult<(Kind, Node, Node)> {
         let kind = if same_dictionary(&left, &right) {
             Kind::Codes
         } else {
-            let trimmed = [a, b].iter().any(|it| matches!(it, DataType::Char(_)));
+            // TEXT beside CHAR compares as text, in which blanks count; CHAR is held without any at its end.
+            let trimmed = matches!(comparison_type(a, b), Some(DataType::Char(_)));
             Kind::Text { trimmed }
         };
         return Ok((kind, left, right));

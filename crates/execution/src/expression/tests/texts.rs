@@ -194,8 +194,12 @@ fn large_dictionaries_are_computed_once_enough_rows_came() {
 fn blanks_at_the_end_of_char_do_not_count() {
     let char4 = DataType::Char(4);
     let padded = Expr::literal(Value::Text("ab  ".into()), char4);
-    let equal = Expr::predicate(BinaryOperator::Equal, padded.clone(), text("ab"));
+    let of = |it: &str, data_type| Expr::literal(Value::Text(it.into()), data_type);
+    let equal =
+        Expr::predicate(BinaryOperator::Equal, padded.clone(), of("ab", DataType::Varchar(9)));
     assert_eq!(constant(&equal), Ok(Value::Boolean(true)));
+    let beside_text = Expr::predicate(BinaryOperator::Equal, of("ab", char4), text("ab  "));
+    assert_eq!(constant(&beside_text), Ok(Value::Boolean(false)));
     let texts = Expr::predicate(BinaryOperator::Equal, text("ab  "), text("ab"));
     assert_eq!(constant(&texts), Ok(Value::Boolean(false)));
     let list = ExprKind::InList {
