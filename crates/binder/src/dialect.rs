@@ -53,6 +53,30 @@ impl Dialect for Postgres {
         }
     }
 
+    /// What follows `IS DISTINCT FROM` ends before AND and OR, as after any other comparison; the parser takes all that
+    /// comes for its right side.
+    fn parse_infix(
+        &self,
+        parser: &mut Parser,
+        left: &Expr,
+        _precedence: u8,
+    ) -> Option<Result<Expr, ParserError>> {
+        use Keyword::{DISTINCT, FROM, IS, NOT};
+        let negated = if parser.parse_keywords(&[IS, NOT, DISTINCT, FROM]) {
+            true
+        } else if parser.parse_keywords(&[IS, DISTINCT, FROM]) {
+            false
+        } else {
+            return None;
+        };
+        let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
+        let left = Box::new(left.clone());
+        Some(right.map(|right| match negated {
+            true => Expr::IsNotDistinctFrom(left, Box::new(right)),
+            false => Expr::IsDistinctFrom(left, Box::new(right)),
+        }))
+    }
+
     /// Words that begin an operation are no names, as in PostgreSQL; else one that is nested too deeply would be tried as a
     /// name, and the error would be another one.
     fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
@@ -197,8 +221,44 @@ mod tests {
         ] {
             texts.push(sql.to_owned());
         }
-        for sql in texts {
-            assert_eq!(parsed(&Postgres, &sql), parsed(&PostgreSqlDialect {}, &sql), "{sql}");
+        // What our own rule of precedence decides has a test of its own.
+        for sql in texts.iter().filter(|it| !it.contains("DISTINCT FROM")) {
+            assert_eq!(parsed(&Postgres, sql), parsed(&PostgreSqlDialect {}, sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn is_distinct_from_ends_before_and_and_or() {
+        for (text, meant) in [
+            ("a IS DISTINCT FROM b AND c", "(a IS DISTINCT FROM b) AND c"),
+            ("a AND b IS NOT DISTINCT FROM c OR d", "(a AND (b IS NOT DISTINCT FROM c)) OR d"),
+            ("a IS NOT DISTINCT FROM b + 1 * c OR d", "(a IS NOT DISTINCT FROM (b + 1 * c)) OR d"),
+            ("NOT a IS DISTINCT FROM b", "NOT (a IS DISTINCT FROM b)"),
+        ] {
+            let whole =
+                |sql: &str| match Parser::new(&Postgres).try_with_sql(sql).unwrap().parse_expr() {
+                    Ok(it) => outline(&it),
+                    Err(error) => panic!("{error}"),
+                };
+            assert_eq!(whole(text), whole(meant), "{text}");
+        }
+    }
+
+    /// An expression with parentheses around every operation.
+    fn outline(expr: &Expr) -> String {
+        match expr {
+            Expr::Nested(inner) => outline(inner),
+            Expr::BinaryOp { left, op, right } => {
+                format!("({} {op} {})", outline(left), outline(right))
+            }
+            Expr::UnaryOp { op, expr } => format!("({op} {})", outline(expr)),
+            Expr::IsDistinctFrom(left, right) => {
+                format!("({} <> {})", outline(left), outline(right))
+            }
+            Expr::IsNotDistinctFrom(left, right) => {
+                format!("({} == {})", outline(left), outline(right))
+            }
+            other => other.to_string(),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use plan::properties::is_volatile;
+use plan::properties::{is_fallible, is_volatile};
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::{Interrupt, SqlResult};
 
@@ -112,6 +112,8 @@ struct Equality {
     left_mask: u64,
     right: Expr,
     right_mask: u64,
+    /// Whether it can fail, so that a side waits for vertices that it does not use.
+    waits: bool,
     selectivity: f64,
 }
 
@@ -326,7 +328,15 @@ impl Orderer {
                 if left_mask & right_mask == 0 && left_mask != 0 && right_mask != 0 && !dependent {
                     let selectivity = 1.0 / distinct_of(left).max(distinct_of(right));
                     let (left, right) = ((**left).clone(), (**right).clone());
-                    equalities.push(Equality { left, left_mask, right, right_mask, selectivity });
+                    let waits = is_fallible(predicate);
+                    equalities.push(Equality {
+                        left,
+                        left_mask,
+                        right,
+                        right_mask,
+                        waits,
+                        selectivity,
+                    });
                     continue;
                 }
             }
@@ -380,7 +390,10 @@ impl Orderer {
         let crosses = |mask: u64| mask & left != 0 && mask & right != 0;
         self.dependent_of(right).is_some_and(|it| self.graph.vertices[it].needs != 0)
             || self.classes.iter().any(|it| crosses(it.mask))
-            || self.equalities.iter().any(|it| crosses(it.left_mask | it.right_mask))
+            || self.equalities.iter().any(|it| match it.waits {
+                true => crossing(it, left, right).is_some() || is_part_of_a_side(it, left | right),
+                false => crosses(it.left_mask | it.right_mask),
+            })
             || (self.loose
                 && self.others.iter().any(|it| crosses(it.0) && it.0 & !(left | right) == 0))
     }
@@ -661,6 +674,11 @@ impl Orderer {
         join.residual.append(&mut fresh);
         Rel::Join(Box::new(join))
     }
+}
+
+/// Whether all these vertices are needed for one side of an equality: it can be a key only once they are together.
+fn is_part_of_a_side(it: &Equality, vertices: u64) -> bool {
+    vertices & !it.left_mask == 0 || vertices & !it.right_mask == 0
 }
 
 /// The two sides of an equality when one belongs to the left and one to the right.

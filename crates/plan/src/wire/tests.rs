@@ -51,7 +51,7 @@ fn plan() -> Plan {
         sink: Sink::Materialize { offset: u64::MAX, limit: Some(0) },
         estimated_rows: f64::INFINITY,
     };
-    let output = vec![OutputColumn { name: "ö".to_owned(), data_type: DataType::Text }];
+    let output = vec![OutputColumn { name: "\u{f6}".to_owned(), data_type: DataType::Text }];
     Plan { pipelines: vec![pipeline], output }
 }
 
