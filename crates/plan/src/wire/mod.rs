@@ -8,7 +8,7 @@
 //! - Invariant: the digest covers the bytes and the names of all fields and variants, so that a plan of a build whose
 //!   words have other names or another order is refused and not misread.
 //! - Invariant: no bytes make reading panic, exhaust the stack or take more memory than a multiple of their length.
-//!   They may make a plan that means nothing: [`crate::validate`] checks that.
+//!   They may make a plan that means nothing: [`crate::validate()`] checks that.
 
 mod form;
 mod reader;
