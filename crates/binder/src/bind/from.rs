@@ -165,7 +165,6 @@ impl<'a> Binder<'a> {
         kind: Kind,
         condition: &'a ast::Expr,
     ) -> SqlResult<Source> {
-        let (left_attrs, right_attrs) = (left.attrs(), right.attrs());
         let (_, frame) =
             self.pairs((one_row(), left_frame), (one_row(), right_frame), Kind::Inner, Vec::new())?;
         // Subqueries of the condition are collected, and then joined where their rows come from.
@@ -188,7 +187,6 @@ impl<'a> Binder<'a> {
             }
             (true, Kind::Left) => {
                 let right = over(right, input).filtered(on);
-                let _ = (left_attrs, right_attrs);
                 apply(left, right, Apply::Join { outer: true, on: Vec::new() })
             }
             (true, Kind::Right) => {
