@@ -48,6 +48,10 @@ const LOCAL_PERCENT_MIN: f64 = 95.0;
 /// The most without affinity: a quarter would be chance, and this is the direction of the paper.
 const OBLIVIOUS_PERCENT_MAX: f64 = 60.0;
 
+/// How often each way is counted; its run with the median share is judged. The thread of the session plans and prints
+/// wherever the kernel puts it: in ten runs of one binary that moved the share of IVP between 93.4 and 96.9 %.
+const RUNS: usize = 5;
+
 /// A cache that holds what a socket's workers keep between morsels, batches above all, and a small part of the table.
 const CACHE_KIB: u64 = 1024;
 
@@ -83,23 +87,32 @@ pub fn run(nodewise: PathBuf) -> LabResult<Vec<Counted>> {
     }
     same_answers(&outcome.stdout)?;
     let phases = count::read(&counts, &run.machine)?;
-    if phases.len() != WAYS.len() {
-        return Err(failed("the experiment", format!("it counted {} phases", phases.len())));
-    }
-    let counted = WAYS.iter().zip(phases);
-    Ok(counted.map(|(way, phase)| Counted { way: way.name, phase }).collect())
+    medians(phases)
 }
 
-/// Each way: its statements, Q6 once to warm up, Q6 counted.
+/// Of each way the run with the median share of local lines.
+fn medians(mut phases: Vec<Phase>) -> LabResult<Vec<Counted>> {
+    if phases.len() != WAYS.len() * RUNS {
+        return Err(failed("the experiment", format!("it counted {} phases", phases.len())));
+    }
+    let median = |way: &Way| {
+        let mut runs: Vec<Phase> = phases.drain(..RUNS).collect();
+        runs.sort_by(|a, b| a.local_percent().total_cmp(&b.local_percent()));
+        Counted { way: way.name, phase: runs.swap_remove(RUNS / 2) }
+    };
+    Ok(WAYS.iter().map(median).collect())
+}
+
+/// Each way: its statements, Q6 once to warm up, Q6 counted again and again.
 fn sql() -> String {
     let mut sql = String::new();
     for way in &WAYS {
         for statement in way.statements {
             sql.push_str(&format!("{statement};\n"));
         }
-        sql.push_str(&format!(
-            "{Q6};\nSET access_counting = on;\n{Q6};\nSET access_counting = off;\n"
-        ));
+        sql.push_str(&format!("{Q6};\n"));
+        let counted = format!("SET access_counting = on;\n{Q6};\nSET access_counting = off;\n");
+        sql.push_str(&counted.repeat(RUNS));
     }
     sql
 }
@@ -107,7 +120,7 @@ fn sql() -> String {
 /// Q6 has the same answer every time.
 fn same_answers(output: &str) -> LabResult<()> {
     let answers: Vec<&str> = output.lines().filter(|it| it.contains('.')).collect();
-    match answers.len() == 2 * WAYS.len() && answers.iter().all(|it| *it == answers[0]) {
+    match answers.len() == (1 + RUNS) * WAYS.len() && answers.iter().all(|it| *it == answers[0]) {
         true => Ok(()),
         false => Err(failed("the answers of Q6", format!("they are {answers:?}"))),
     }
@@ -166,9 +179,22 @@ mod tests {
 
     #[test]
     fn answers_must_agree() {
-        assert!(same_answers(&"revenue\n1.5\n".repeat(8)).is_ok());
-        assert!(same_answers(&"revenue\n1.5\n".repeat(7)).is_err());
-        assert!(same_answers(&format!("{}revenue\n1.6\n", "revenue\n1.5\n".repeat(7))).is_err());
-        assert_eq!(sql().matches("access_counting = on").count(), 4);
+        let answers = WAYS.len() * (1 + RUNS);
+        let almost = "revenue\n1.5\n".repeat(answers - 1);
+        assert!(same_answers(&"revenue\n1.5\n".repeat(answers)).is_ok());
+        assert!(same_answers(&almost).is_err());
+        assert!(same_answers(&format!("{almost}revenue\n1.6\n")).is_err());
+        assert_eq!(sql().matches("access_counting = on").count(), WAYS.len() * RUNS);
+    }
+
+    #[test]
+    fn the_median_run_stands_for_its_way() {
+        let runs = [(90, 10), (97, 3), (96, 4), (99, 1), (10, 90)];
+        let phase = |it: &(u64, u64)| counted("", it.0, it.1).phase;
+        let phases: Vec<Phase> = runs.iter().map(phase).cycle().take(WAYS.len() * RUNS).collect();
+        assert!(medians(phases[1..].to_vec()).is_err());
+        let medians = medians(phases).unwrap();
+        assert_eq!(medians.iter().map(|it| it.way).collect::<Vec<_>>(), WAYS.map(|it| it.name));
+        assert!(medians.iter().all(|it| it.phase.local() == 96));
     }
 }
