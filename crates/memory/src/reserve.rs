@@ -10,13 +10,19 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
+use std::time::Duration;
 
 use stdx::memory::set_short;
 use stdx::sync::atomic::{AtomicPtr, Ordering};
+use stdx::sync::thread;
 
 /// Bytes of the reserve: what some workers allocate in small pieces until they look whether to go on. Addresses only, until
 /// they are needed.
-const RESERVE: usize = 48 << 20;
+const RESERVE: usize = 64 << 20;
+
+/// How often, and how far apart, an allocation is tried that the reserve does not cover any more: two seconds.
+const TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The reserve is larger than anything the allocator has lying about, so it is a mapping of its own, and whole pages.
 const LAYOUT: Layout = match Layout::from_size_align(RESERVE, 4096) {
@@ -62,15 +68,30 @@ fn release() -> bool {
     true
 }
 
+/// Tries an allocation that was refused again: with the reserve, and when that is used up as well, while statements of other
+/// threads end and give back what they had.
+#[cold]
+fn after_refusal(again: impl Fn() -> *mut u8) -> *mut u8 {
+    release();
+    for _ in 0..TRIES {
+        let taken = again();
+        if !taken.is_null() {
+            return taken;
+        }
+        thread::sleep(PAUSE);
+    }
+    ptr::null_mut()
+}
+
 // SAFETY: all memory comes from `System`, by its rules; what is added is only to try again.
 unsafe impl GlobalAlloc for ReservingAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise is passed on, here and below.
         let taken = unsafe { System.alloc(layout) };
-        if taken.is_null() && layout.size() < RESERVE / 2 && release() {
+        if taken.is_null() && layout.size() < RESERVE / 2 {
             // SAFETY: as above.
-            return unsafe { System.alloc(layout) };
+            return after_refusal(|| unsafe { System.alloc(layout) });
         }
         taken
     }
@@ -79,9 +100,9 @@ unsafe impl GlobalAlloc for ReservingAllocator {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as in `alloc`.
         let taken = unsafe { System.alloc_zeroed(layout) };
-        if taken.is_null() && layout.size() < RESERVE / 2 && release() {
+        if taken.is_null() && layout.size() < RESERVE / 2 {
             // SAFETY: as in `alloc`.
-            return unsafe { System.alloc_zeroed(layout) };
+            return after_refusal(|| unsafe { System.alloc_zeroed(layout) });
         }
         taken
     }
@@ -96,9 +117,9 @@ unsafe impl GlobalAlloc for ReservingAllocator {
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller's promise is passed on; after a failure the place is as it was.
         let taken = unsafe { System.realloc(place, layout, size) };
-        if taken.is_null() && size < RESERVE / 2 && release() {
+        if taken.is_null() && size < RESERVE / 2 {
             // SAFETY: as above.
-            return unsafe { System.realloc(place, layout, size) };
+            return after_refusal(|| unsafe { System.realloc(place, layout, size) });
         }
         taken
     }
