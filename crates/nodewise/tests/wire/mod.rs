@@ -1,4 +1,4 @@
-//! All queries of the tree as bytes and back: TPC-H on its statistics, the others on tables that are declared and empty.
+//! All queries of the tree as bytes and back: TPC-H on its statistics, the others on tables that are only declared.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ impl Tally {
     }
 }
 
-/// Writes a value, reads it and writes it again; gives what was read. Texts are compared beside bytes because a volatile
+/// Writes a value, reads it and writes it again; gives what was read. Bytes and texts are compared, because a volatile
 /// expression equals none.
 fn same<T>(value: &T) -> Result<T, String>
 where

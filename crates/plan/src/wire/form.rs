@@ -8,7 +8,7 @@ use types::{SqlError, SqlState};
 pub const VERSION: u32 = 1;
 /// The longest plan in bytes.
 pub const BYTES_MAX: usize = 64 << 20;
-/// How deep expressions and relations may nest.
+/// How deep expressions and relations may nest. Who walks what was read makes room for so many levels ([`stdx::stack`]).
 pub const NESTING_MAX: usize = 400;
 
 /// Bytes and names in one number (FNV-1a): it finds accidents, and is no proof against intent.

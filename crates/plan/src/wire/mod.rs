@@ -1,8 +1,8 @@
 //! Queries and plans as bytes, and back: what one process keeps or sends, another reads.
 //!
-//! Key decision: a form of our own under serde, because a reader must bound its nesting, which the formats at hand leave
-//! to the stack. Numbers are LEB128 (signed ones zigzag), floats their bits, texts and lists their length first, variants
-//! their place. A head names the form and its version; a digest stands at the end.
+//! Key decision: a form of our own under serde, because a reader must bound its nesting, which the formats at hand
+//! leave to the stack. Numbers are LEB128 (signed ones zigzag), floats their bits; texts and lists have their length
+//! first, variants their place. A head names the form and its version; a digest stands at the end.
 //!
 //! - Invariant: what is read equals what was written, bit for bit: NaN, infinities and 128-bit numbers survive.
 //! - Invariant: the digest covers the bytes and the names of all fields and variants, so that a plan of a build whose

@@ -1,14 +1,16 @@
 //! Reads plans. Every count is checked against the bytes that are left before anything is made of it.
 
-use super::form::{Digest, Fault, Nesting, damaged, no_such_word};
+use super::form::{Digest, Fault, NESTING_MAX, Nesting, damaged, no_such_word};
 use serde::de::value::U32Deserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
+use stdx::stack;
 use types::SqlResult;
 
 /// The value that all of the bytes are, and the digest of the names in it.
 pub fn read<'de, T: de::Deserialize<'de>>(bytes: &'de [u8]) -> SqlResult<(T, Digest)> {
     let mut reader = Reader { rest: bytes, names: Digest::new(), nesting: Nesting::default() };
-    let value = T::deserialize(&mut reader).map_err(|it| it.0)?;
+    let read = stack::with_levels(NESTING_MAX, || T::deserialize(&mut reader));
+    let value = read.map_err(|it| it.0)?;
     if !reader.rest.is_empty() {
         return Err(damaged("there are more of them than the plan has"));
     }

@@ -1,13 +1,14 @@
 //! Writes plans: serde's data model as bytes.
 
-use super::form::{BYTES_MAX, Digest, Fault, Nesting, no_such_word, too_long};
+use super::form::{BYTES_MAX, Digest, Fault, NESTING_MAX, Nesting, no_such_word, too_long};
 use serde::ser::{self, Impossible, Serialize};
+use stdx::stack;
 use types::SqlResult;
 
 /// Appends a value; gives the digest of the names in it.
 pub fn write<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) -> SqlResult<Digest> {
     let mut writer = Writer { bytes, names: Digest::new(), nesting: Nesting::default() };
-    value.serialize(&mut writer).map_err(|it| it.0)?;
+    stack::with_levels(NESTING_MAX, || value.serialize(&mut writer)).map_err(|it| it.0)?;
     Ok(writer.names)
 }
 
