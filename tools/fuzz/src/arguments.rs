@@ -30,6 +30,13 @@ pub enum Command {
         #[command(flatten)]
         run: Run,
     },
+    /// Runs kept scripts of failures again, on PostgreSQL as well.
+    Replay {
+        /// How to reach PostgreSQL.
+        #[arg(long, default_value = "")]
+        postgres: String,
+        files: Vec<PathBuf>,
+    },
     /// Prints the tables and queries of a seed, and runs nothing.
     Show {
         #[command(flatten)]
@@ -67,6 +74,12 @@ pub struct Run {
     /// A folder for the scripts of failures.
     #[arg(long)]
     pub folder: Option<PathBuf>,
+    /// Types that no column and no cast has, by the words they begin with.
+    #[arg(long)]
+    pub without: Vec<String>,
+    /// A file that names the case under way: what is left of it when a case ends the process.
+    #[arg(long)]
+    pub journal: Option<PathBuf>,
 }
 
 /// `7`, or `1..20` with both ends.

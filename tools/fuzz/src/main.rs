@@ -27,6 +27,7 @@ mod logic;
 mod peers;
 mod print;
 mod reduce;
+mod replay;
 mod run;
 mod stage;
 mod verdict;
@@ -36,13 +37,20 @@ mod world;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// The exit code when there is nobody to compare with, so that a caller can count it as skipped.
+const NO_PEER: u8 = 3;
+
 fn main() -> ExitCode {
     // A panic inside Nodewise is an answer to be counted, and its text is in that answer.
     std::panic::set_hook(Box::new(|_| ()));
     match run::run(&arguments::Arguments::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(message) => {
+        Err(run::Ended::NoPeer(message)) => {
+            println!("skipped: differ: {message}");
+            ExitCode::from(NO_PEER)
+        }
+        Err(run::Ended::Failed(message)) => {
             eprintln!("fuzz: {message}");
             ExitCode::from(2)
         }

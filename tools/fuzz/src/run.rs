@@ -14,26 +14,50 @@ use crate::peers::nodewise::{Host, Nodewise};
 use crate::peers::postgres::Postgres;
 use crate::peers::reply::{Peer, Reply};
 use crate::reduce::{Budget, Check};
+use crate::replay;
 use crate::stage::{Layout, Stage};
 
+/// Why a run ended before its cases.
+pub enum Ended {
+    /// The peer cannot be reached.
+    NoPeer(String),
+    Failed(String),
+}
+
+impl From<String> for Ended {
+    fn from(message: String) -> Self {
+        Self::Failed(message)
+    }
+}
+
 /// Runs a command; true if no case failed.
-pub fn run(arguments: &Arguments) -> Result<bool, String> {
+pub fn run(arguments: &Arguments) -> Result<bool, Ended> {
     match &arguments.command {
         Command::Show { run } => show(run),
         Command::Differ { run, duckdb: Some(python), .. } => {
-            differ(run, DuckDb::start(python)?, false)
+            differ(run, DuckDb::start(python).map_err(Ended::NoPeer)?, false)
         }
-        Command::Differ { run, postgres, .. } => differ(run, Postgres::connect(postgres)?, true),
+        Command::Differ { run, postgres, .. } => {
+            differ(run, Postgres::connect(postgres).map_err(Ended::NoPeer)?, true)
+        }
+        Command::Replay { postgres, files } => {
+            let mut peer = Postgres::connect(postgres).map_err(Ended::NoPeer)?;
+            Ok(replay::replay(files, &mut peer)?)
+        }
         Command::Logic { run } => logic(run),
     }
 }
 
-/// Types that Nodewise has; a type that it lacks is told, and left out of all tables.
-fn kinds(ours: &mut Nodewise) -> Vec<Kind> {
+/// Types that Nodewise has; a type that it lacks, or that is not wanted, is told and left out of all tables.
+fn kinds(ours: &mut Nodewise, run: &Run) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Class::ALL.iter().flat_map(|class| class.kinds()).copied().collect();
     kinds.sort();
     kinds.dedup();
     kinds.retain(|kind| {
+        if run.without.iter().any(|it| kind.to_string().starts_with(it)) {
+            println!("left out: columns of {kind}");
+            return false;
+        }
         let reply = ours.run(&format!("CREATE TABLE probe (c {kind})"));
         if reply == Reply::Done {
             ours.run("DROP TABLE probe");
@@ -68,12 +92,18 @@ fn each(run: &Run, plan: &Plan, mut body: impl FnMut(u64, u64)) {
             if plan.until.is_some_and(|until| Instant::now() > until) {
                 return;
             }
+            if let Some(journal) = &run.journal
+                && let Err(error) =
+                    std::fs::write(journal, format!("--seeds {seed} --only {number}\n"))
+            {
+                eprintln!("the journal cannot be written: {error}");
+            }
             body(seed, number);
         }
     }
 }
 
-fn show(run: &Run) -> Result<bool, String> {
+fn show(run: &Run) -> Result<bool, Ended> {
     let kinds: Vec<Kind> = Class::ALL.iter().flat_map(|class| class.kinds()).copied().collect();
     let mut last = None;
     each(run, &plan("show", run), |seed, number| {
@@ -87,10 +117,10 @@ fn show(run: &Run) -> Result<bool, String> {
     Ok(true)
 }
 
-fn differ(run: &Run, peer: impl Peer, states: bool) -> Result<bool, String> {
+fn differ(run: &Run, peer: impl Peer, states: bool) -> Result<bool, Ended> {
     let started = Instant::now();
     let mut ours = Nodewise::open(Host::Threads(2))?;
-    let kinds = kinds(&mut ours);
+    let kinds = kinds(&mut ours, run);
     let plan = plan("differ", run);
     let mut differ = Differ {
         ours: Stage::new(ours, Layout::Plain),
@@ -130,10 +160,10 @@ fn differ(run: &Run, peer: impl Peer, states: bool) -> Result<bool, String> {
 /// Queries of each number that are asked on all machines and layouts: one of so many.
 const SHAPED: u64 = 4;
 
-fn logic(run: &Run) -> Result<bool, String> {
+fn logic(run: &Run) -> Result<bool, Ended> {
     let started = Instant::now();
     let mut ours = Nodewise::open(Host::Threads(2))?;
-    let kinds = kinds(&mut ours);
+    let kinds = kinds(&mut ours, run);
     let plan = plan("logic", run);
     let mut stage = Stage::new(ours, Layout::Plain);
     let optimizer = has_optimizer(&mut stage);

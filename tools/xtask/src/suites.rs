@@ -1,5 +1,5 @@
-//! All tests, summed into one closing line: what cargo runs, what the lab runs in guests, the model checks under loom,
-//! and Miri.
+//! All tests, summed into one closing line: what cargo runs, what the lab runs in guests, random queries, the model
+//! checks under loom, and Miri.
 //!
 //! The last two need a build of their own (another cfg, another compiler), hence folders of their own under `target`.
 
@@ -13,6 +13,9 @@ pub const LOOM_CRATES: &[&str] = &["stdx", "scheduler"];
 
 /// The unsafe crates that Miri can run: they call no operating system, and shorten their tests under `cfg(miri)`.
 const MIRI_CRATES: &[&str] = &["bitpack", "memory"];
+
+/// The exit code of random queries when there is nobody to compare with.
+const NO_PEER: i32 = 3;
 
 /// What ran and what did not.
 #[derive(Default)]
@@ -93,11 +96,13 @@ pub fn all(root: &Path, quick: bool) -> Summary {
     stream("cargo test", workspace, &mut summary);
     if quick {
         summary.skip("lab", "--quick was asked for");
+        summary.skip("fuzz", "--quick was asked for");
         summary.skip("loom", "--quick was asked for");
         summary.skip("miri", "--quick was asked for");
         return summary;
     }
     guests(root, &mut summary);
+    fuzz(root, &mut summary);
     let mut loom = cargo(root);
     // Optimised: a model check runs its body for each of many thousand schedules.
     loom.args(["test", "--release", "--no-fail-fast", "--lib", "--target-dir", "target/loom"]);
@@ -128,6 +133,27 @@ fn guests(root: &Path, summary: &mut Summary) {
             summary.failures.push("lab: it must not be skipped where CI is set".to_owned());
         }
     }
+}
+
+/// Random queries of a fixed seed, a minute of each kind; without PostgreSQL the one kind that needs it is skipped.
+fn fuzz(root: &Path, summary: &mut Summary) {
+    for (kind, queries) in [("logic", "300"), ("differ", "2000")] {
+        let name = format!("fuzz {kind}");
+        let mut command = cargo(root);
+        command.args(["run", "--quiet", "--package", "fuzz", "--", kind]);
+        command.args(["--seeds", "1", "--queries", queries, "--seconds", "55"]);
+        command.args(["--reductions", "5", "--reduction-seconds", "5", "--without", "CHAR"]);
+        let before = summary.failed;
+        if stream_unless(&name, command, Some(NO_PEER), summary) {
+            summary.skip(
+                &name,
+                "no PostgreSQL can be reached by PGHOST and its like, or psql is missing",
+            );
+        } else if summary.failed == before {
+            summary.passed += 1;
+        }
+    }
+    summary.skip("fuzz over CHAR(n)", "its values lack the blanks that fill them, so LIKE differs");
 }
 
 /// Fixes what property tests draw from, unless the caller has said it.

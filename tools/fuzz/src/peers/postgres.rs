@@ -29,7 +29,7 @@ impl Postgres {
         let settings = "-c client_min_messages=error -c statement_timeout=5s -c jit=off \
                         -c timezone=UTC -c max_parallel_workers_per_gather=0";
         let mut child = Command::new("sh")
-            .args(["-c", "exec psql \"$@\" 2>&1", "psql", "-X", "-q", "-A"])
+            .args(["-c", "exec psql \"$@\" 2>&1", "psql", "-X", "-q", "-A", "-w"])
             .args(["-F", &FIELD.to_string(), "-R", &RECORD.to_string()])
             .args(["-P", &format!("null={NULL}"), "-P", "footer=off", "-v", "VERBOSITY=verbose"])
             .args(["-d", &format!("{connection} options='{settings}'")])
