@@ -9,7 +9,8 @@
     compare.py --workload growth --data DIR                  TPC-H in DIR/sf0.1, sf1, sf10, on 1 and 2 threads, with DuckDB
     compare.py .. --simd avx2 --huge-pages off               with less than all of the machine for nodewise
 
-Answers are checked against the stored ones where there are some, else against DuckDB's of the same run. Installs the
+Answers are checked against the stored ones where there are some, else against DuckDB's of the same run. The first run of a
+query in a process is cold and counted apart, and so are queries that statistics of a table answer. Installs the
 peers by itself into target/peers (or --venv). Every round gives each engine its turn, so that noise of the machine meets
 all of them; a query's figure is the median of all runs, with the spread beside it. Every engine plans every run:
 Nodewise's plan cache is off unless --plan-cache asks for it, and the heading says which.
@@ -20,6 +21,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import statistics
 import sys
 
@@ -39,6 +41,15 @@ def queries_of(options):
     files = sorted((folder if folder.exists() else reference.QUERIES).glob("*.sql"))
     wanted = options.queries.split(",") if options.queries else None
     return {path.stem: path.read_text().strip().rstrip(";") for path in files if not wanted or path.stem in wanted}
+
+
+def of_statistics(sql):
+    """Whether statistics of a table can hold the answer: counts and extremes of a whole table, nothing else. Such an answer
+    says nothing about how fast an engine reads, so means are given with and without them."""
+    listed = re.fullmatch(r"\s*select\s+(.*?)\s+from\s+\w+\s*", sql, re.IGNORECASE | re.DOTALL)
+    item = r"(count|min|max)\s*\([^()]*\)(\s+as\s+\w+)?"
+    return bool(listed) and all(re.fullmatch(item, it.strip(), re.IGNORECASE) for it in listed[1].split(","))
+
 
 def check(engines, options):
     """Compares every answer with the stored one, else with DuckDB's."""
@@ -84,45 +95,57 @@ def geometric_mean(values):
     return math.exp(sum(math.log(value) for value in values) / len(values)) if values else float("nan")
 
 
-def time_of(engine, query):
-    """The median of the runs, or None when the answer is wrong."""
-    times = engine.times[query]
+def time_of(engine, query, cold=False):
+    """The median of the warm runs, or of the cold ones; None when the answer is wrong."""
+    times = (engine.cold if cold else engine.times)[query]
     return statistics.median(times) if times and query not in engine.wrong else None
 
 
-def table(engines, peers, names):
+def best_of(peers, query, cold=False):
+    """The least time of the peers that answered, and whose it is."""
+    rivals = [(time, peer.name) for peer in peers if (time := time_of(peer, query, cold)) is not None]
+    return min(rivals, default=(None, "-"))
+
+
+def table(engines, peers, queries):
     ours = next((engine for engine in engines if engine.name == "nodewise"), None)
     lines = ["| query | " + " | ".join(engine.name for engine in engines) + " | best peer | nodewise / best peer |",
              "|---|" + "---:|" * len(engines) + "---|---:|"]
-    ratios = []
+    names, light = list(queries), [query for query, sql in queries.items() if of_statistics(sql)]
     for query in names:
         cells = []
         for engine in engines:
             median, times = time_of(engine, query), engine.times[query]
             cells.append(f"{median:.1f} ({min(times):.1f}-{max(times):.1f})" if median else "wrong or missing")
-        rivals = [(time_of(peer, query), peer.name) for peer in peers if time_of(peer, query) is not None]
-        winner = min(rivals, default=(None, "-"))
-        ratio = "-"
-        if ours and time_of(ours, query) is not None and winner[0] is not None:
-            ratios.append(time_of(ours, query) / winner[0])
-            ratio = f"{ratios[-1]:.2f}"
-        lines.append(f"| {query} | " + " | ".join(cells) + f" | {winner[1]} | {ratio} |")
-    best_of = [min(times) for query in names if (times := [time_of(p, query) for p in peers if time_of(p, query)])]
+        best, winner = best_of(peers, query)
+        own = time_of(ours, query) if ours else None
+        ratio = f"{own / best:.2f}" if own is not None and best is not None else "-"
+        lines.append(f"| {query}{'*' if query in light else ''} | " + " | ".join(cells) + f" | {winner} | {ratio} |")
 
     def row(title, cells, last="", ratio=""):
         lines.append(f"| {title} | " + " | ".join(cells) + f" | {last} | {ratio} |")
 
-    means = [geometric_mean([t for query in names if (t := time_of(engine, query))]) for engine in engines]
-    row("**geometric mean**", [f"**{mean:.1f}**" for mean in means], f"{geometric_mean(best_of):.1f}",
-        f"{geometric_mean(ratios):.2f}" if ratios else "-")
+    def means(title, queries, cold=False):
+        """Geometric means over some queries: of each engine, of the best peer each, and of the ratios to it."""
+        own = [geometric_mean([t for it in queries if (t := time_of(engine, it, cold))]) for engine in engines]
+        best = {it: time for it in queries if (time := best_of(peers, it, cold)[0])}
+        ratios = [t / best[it] for it in best if ours and (t := time_of(ours, it, cold)) is not None]
+        row(title, [f"**{mean:.1f}**" for mean in own], f"{geometric_mean(list(best.values())):.1f}",
+            f"{geometric_mean(ratios):.2f}" if ratios else "-")
+        return own
+
+    own = means("**geometric mean**, warm", names)
+    if light:
+        means("without *, warm", [query for query in names if query not in light])
+    means("first run in a process", names, cold=True)
     if ours:
-        own = means[engines.index(ours)]
-        row("nodewise / engine", [f"{own / mean:.2f}" for mean in means])
+        row("nodewise / engine", [f"{own[engines.index(ours)] / mean:.2f}" for mean in own])
         plans = [statistics.median(times) for query in names if (times := ours.planning[query])]
         row("planning in it, geometric mean", [f"{geometric_mean(plans):.2f}" if it is ours else "" for it in engines])
     row("load, ms", [f"{min(engine.load_ms):.0f}" if engine.load_ms else "-" for engine in engines])
     row("loaded, MiB", [f"{engine.loaded_bytes / 2**20:.0f}" for engine in engines])
     row("peak memory, MiB", [f"{engine.peak_bytes / 2**20:.0f}" for engine in engines])
+    row("result taken as", [engine.form for engine in engines])
 
     def right(engine):
         unchecked = [query for query in names if query not in engine.checked and query not in engine.wrong]
@@ -130,7 +153,8 @@ def table(engines, peers, names):
         return f"{len(names) - len(engine.wrong) - len(unchecked)} of {len(names)}{told}"
 
     row("right answers", [right(engine) for engine in engines])
-    return "\n".join(lines)
+    note = "\n\n\\* statistics of a table hold the answer: counts and extremes of all its rows." if light else ""
+    return "\n".join(lines) + note
 
 
 def parse_options():
@@ -142,7 +166,7 @@ def parse_options():
     parser.add_argument("--queries", help="only these, separated by commas: q01,q06")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, help="turns per engine: 5, for scans 3, for growth 1")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each query in a turn")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each query in a turn, 2 at least: the first in a process is cold")
     parser.add_argument("--engines", help="peers, separated by commas; may be empty. All; for scans duckdb,hyper; for growth duckdb")
     parser.add_argument("--fresh", action="store_true", help="a new process per turn: less memory, load time each turn")
     parser.add_argument("--plan-cache", action="store_true", help="lets nodewise use plans of earlier runs again")
@@ -163,6 +187,8 @@ def parse_options():
     rounds, engines = few.get(options.workload, (5, ",".join(PEERS)))
     options.rounds = rounds if options.rounds is None else options.rounds
     options.engines = engines if options.engines is None else options.engines
+    if options.runs < 2:
+        parser.error("--runs must be 2 at least: the first run of a query in a process is cold, and counted apart")
     if options.statements is None:
         options.statements = 256 if options.scale >= 1 else 1024
     return options
@@ -201,9 +227,10 @@ def compare(options, names):
              f"{options.runs} runs, {planning}{turns.switches(options)}; milliseconds, median (least to most)")
     versions = ", ".join(f"{peer.name} {peer.version}" for peer in peers)
     facts = {engine.name: {"version": engine.version, "load_ms": engine.load_ms, "loaded_bytes": engine.loaded_bytes,
-                           "peak_bytes": engine.peak_bytes, "times_ms": engine.times, "wrong": engine.wrong}
+                           "peak_bytes": engine.peak_bytes, "result_form": engine.form, "times_ms": engine.times,
+                           "cold_ms": engine.cold, "wrong": engine.wrong}
              for engine in engines}
-    return f"{title}\n{versions}\n\n{table(engines, peers, list(options.sql))}\n\n{faults_of(engines)}", facts
+    return f"{title}\n{versions}\n\n{table(engines, peers, options.sql)}\n\n{faults_of(engines)}", facts
 
 
 def main():

@@ -31,7 +31,7 @@ def compare(options, names, cores, measure):
 
 
 def facts_of(runs):
-    return {"growth": [{"scale": scale, "threads": threads, "engine": engine.name, "times_ms": engine.times,
+    return {"growth": [{"scale": scale, "threads": threads, "engine": engine.name, "times_ms": engine.times, "cold_ms": engine.cold,
                         "load_ms": engine.load_ms, "loaded_bytes": engine.loaded_bytes,
                         "peak_bytes": engine.peak_bytes, "wrong": engine.wrong}
                        for scale, threads, engines in runs for engine in engines]}

@@ -9,19 +9,21 @@ import tempfile
 import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
-PACKAGES = ["duckdb", "tableauhyperapi", "polars", "datafusion", "pyarrow", "numpy"]
+# What each peer needs; DuckDB makes the data of most workloads too.
+PACKAGES = {"duckdb": ["duckdb", "pyarrow", "numpy"], "hyper": ["tableauhyperapi"], "polars": ["polars", "pyarrow"],
+            "datafusion": ["datafusion", "pyarrow"]}
 
 
-def peers_python(folder):
-    """The interpreter of the peers' environment, made on first use."""
+def peers_python(folder, name="duckdb"):
+    """The interpreter of the peers' environment with what a peer needs, made on first use."""
     folder = pathlib.Path(folder)
     python = folder / "bin" / "python"
-    modules = ", ".join(PACKAGES)
+    modules = ", ".join(PACKAGES[name])
     if not python.exists():
         print(f"making {folder}", file=sys.stderr)
         venv.create(folder, with_pip=True)
     if subprocess.run([python, "-c", f"import {modules}"], stderr=subprocess.DEVNULL).returncode != 0:
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES[name]], check=True)
     return python
 
 
@@ -37,7 +39,10 @@ class Engine:
 
     def __init__(self, name, options):
         self.name, self.options, self.version = name, options, "?"
+        # Runs of a query after its first in a process, and these first ones: the form in which a result is taken.
         self.times = {query: [] for query in options.sql}
+        self.cold = {query: [] for query in options.sql}
+        self.form = "Arrow batches"
         self.answers, self.wrong, self.checked = {}, {}, set()
         self.load_ms, self.loaded_bytes, self.peak_bytes = [], 0, 0
 
@@ -55,13 +60,13 @@ class Peer(Engine):
     def start(self, *more):
         # Affinity bounds engines that have no option for it (Hyper), and is the same for all.
         environment = dict(os.environ, POLARS_MAX_THREADS=str(self.options.threads))
-        python = peers_python(self.options.venv)
+        python = peers_python(self.options.venv, self.name)
         command = [python, HERE / "engines.py", self.name, self.options.data, str(self.options.threads), *more]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         env=environment)
         facts = self.read()
         self.load_ms.append(facts["load_ms"])
-        self.version, self.loaded_bytes = facts["version"], facts["loaded_bytes"]
+        self.version, self.loaded_bytes, self.form = facts["version"], facts["loaded_bytes"], facts["form"]
 
     def read(self):
         line = self.process.stdout.readline()
@@ -75,7 +80,8 @@ class Peer(Engine):
         return self.read()
 
     def round(self, number):
-        if self.process is None:
+        fresh = self.process is None
+        if fresh:
             self.start()
         for query, sql in self.options.sql.items():
             for run in range(self.options.runs):
@@ -84,7 +90,7 @@ class Peer(Engine):
                 if "error" in reply:
                     self.wrong[query] = reply["error"]
                     break
-                self.times[query].append(reply["ms"])
+                (self.cold if fresh and run == 0 else self.times)[query].append(reply["ms"])
                 self.peak_bytes = max(self.peak_bytes, reply["peak_bytes"])
                 if want_rows:
                     self.answers[query] = reply["rows"]
@@ -118,7 +124,8 @@ class Nodewise(Engine):
         self.take_loaded(facts)
         self.loaded_rows = facts["loaded_rows"]
         for query in facts["queries"]:
-            self.times[query["name"]] += query["times_ms"]
+            self.cold[query["name"]] += query["times_ms"][:1]
+            self.times[query["name"]] += query["times_ms"][1:]
             self.planning[query["name"]] += query["planning_ms"]
             self.answers[query["name"]] = query["answer"]
             if "error" in query:

@@ -54,10 +54,10 @@ fn a_figure_is_printed_drawn_and_reported() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.contains("P-HANA figure 14") && text.contains("at most 8 clients"), "{text}");
-    assert!(text.contains("published") && text.contains("holds"), "{text}");
+    assert!(text.contains("published") && text.contains("comes out"), "{text}");
     assert!(std::fs::read_to_string(&svg).unwrap().starts_with("<svg"));
     let report = std::fs::read_to_string(&report).unwrap();
-    assert!(report.contains("direction of 1 of 1 figures holds"), "{report}");
+    assert!(report.contains("The point of 1 of 1 figures comes out"), "{report}");
     let list = stdout(&nodewise(&["simulate"]));
     assert!(list.contains("hyper-54") && list.contains("e5-4657l-v2"), "{list}");
     for (arguments, part) in [

@@ -4,6 +4,7 @@ use simulator::fields::{Fields, FileError, parse};
 use simulator::{Fault, MachineModel};
 use stdx::sync::Arc;
 
+use crate::claim::{Claim, Class, Expected};
 use crate::outcome::MEASURES;
 use crate::settings::Settings;
 
@@ -54,29 +55,6 @@ pub struct Experiment {
     pub notes: Vec<String>,
     /// What was changed against the paper's set-up, when something was: published ratios are of another machine then.
     pub changed: Vec<String>,
-}
-
-/// A statement of the paper as a ratio of two cells.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Claim {
-    /// In words.
-    pub says: String,
-    /// The measure of which the ratio is taken.
-    pub measure: String,
-    /// The cell above the line: series and point, by index.
-    pub of: (usize, usize),
-    /// The cell below the line.
-    pub over: (usize, usize),
-    /// The published ratio: a number, or a range.
-    pub published: Option<(f64, f64)>,
-    /// Where it is published.
-    pub source: String,
-    /// The ratios for which the direction holds.
-    pub holds: (f64, f64),
-    /// Whether it is the figure's point; the others are shown beside it.
-    pub main: bool,
-    /// The likely reason when the simulated ratio is another, or empty.
-    pub why: String,
 }
 
 /// The names of all experiments.
@@ -162,19 +140,32 @@ impl Experiment {
             Some(&[low, high]) => Some((low, high)),
             _ => return Err(fields.error("published", "one or two numbers are needed")),
         };
-        let (least, most) = (fields.maybe_number("at_least")?, fields.maybe_number("at_most")?);
-        if least.is_none() && most.is_none() {
-            return Err(fields.error("at_least", "or at_most is needed"));
-        }
+        let bounds = (fields.maybe_number("at_least")?, fields.maybe_number("at_most")?);
+        let expected = match (published, bounds) {
+            (Some((low, high)), (None, None)) => Expected::Published(low, high),
+            (None, (None, None)) => return Err(fields.error("at_least", "or at_most is needed")),
+            (None, (least, most)) => {
+                Expected::Direction(least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY))
+            }
+            _ => return Err(fields.error("published", "has two sides of its own, so no bounds")),
+        };
+        let outcome = fields.text("outcome")?;
+        let Some(recorded) = Class::by_name(outcome) else {
+            let known: Vec<&str> = Class::ALL.iter().map(|it| it.name()).collect();
+            let what = format!("{outcome} is none of {}", known.join(", "));
+            return Err(fields.error("outcome", what));
+        };
         Ok(Claim {
             says: fields.text("says")?.to_owned(),
             measure: measure.to_owned(),
             of: self.cell(fields, "of")?,
             over: self.cell(fields, "over")?,
-            published,
+            expected,
             source: fields.text("source")?.to_owned(),
-            holds: (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY)),
             main: fields.flag_or("main", false)?,
+            ours: fields.flag_or("ours", false)?,
+            arithmetic: fields.text_or("arithmetic", "")?.to_owned(),
+            recorded,
             why: fields.text_or("why", "")?.to_owned(),
         })
     }

@@ -2,7 +2,8 @@
 
 use simulator::fields::FileError;
 
-use crate::experiment::{Claim, Experiment};
+use crate::claim::{Claim, Class};
+use crate::experiment::Experiment;
 use crate::outcome::Outcome;
 use crate::run::run;
 
@@ -24,8 +25,8 @@ pub struct Finding {
     pub claim: Claim,
     /// The simulated ratio.
     pub ratio: f64,
-    /// Whether the direction holds.
-    pub holds: bool,
+    /// What became of it.
+    pub class: Class,
 }
 
 impl Figure {
@@ -50,9 +51,16 @@ impl Figure {
         Ok(Self { experiment, outcomes, findings })
     }
 
-    /// Whether the direction of the figure holds: all its main claims do.
+    /// Whether the point of the figure comes out: none of its main claims fails.
     pub fn holds(&self) -> bool {
-        self.findings.iter().filter(|it| it.claim.main).all(|it| it.holds)
+        self.findings.iter().filter(|it| it.claim.main).all(|it| it.class != Class::Fails)
+    }
+
+    /// The claims of which something else became than is written down. Another set-up than the paper's has no record.
+    pub fn drifted(&self) -> Vec<&Finding> {
+        let unchanged = self.experiment.changed.is_empty();
+        let drifted = |it: &&Finding| unchanged && it.class != it.claim.recorded;
+        self.findings.iter().filter(drifted).collect()
     }
 
     /// A measure of a cell.
@@ -65,6 +73,5 @@ fn finding(claim: &Claim, outcomes: &[Vec<Outcome>]) -> Finding {
     let value = |cell: (usize, usize)| outcomes[cell.0][cell.1].get(&claim.measure).unwrap_or(0.0);
     // Nothing over nothing is no change; a hundredth counts as nothing, in every unit.
     let ratio = value(claim.of).max(0.01) / value(claim.over).max(0.01);
-    let holds = (claim.holds.0..=claim.holds.1).contains(&ratio);
-    Finding { claim: claim.clone(), ratio, holds }
+    Finding { claim: claim.clone(), ratio, class: claim.class_of(ratio) }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::claim::Expected;
 use crate::figure::{Figure, Finding};
 use crate::outcome::MEASURES;
 
@@ -27,18 +28,26 @@ pub fn tables(figure: &Figure) -> String {
         text.push_str(&columns(&rows));
     }
     text.push('\n');
-    let head = ["", "ratio of", "published", "simulated", "direction"];
+    let head = ["", "ratio of", "published", "simulated", "outcome"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for finding in &figure.findings {
         let main = if finding.claim.main { "*" } else { "" };
         let cells = [main, &finding.claim.measure, &published(finding), &ratio(finding.ratio)];
         let mut row: Vec<String> = cells.map(str::to_owned).to_vec();
-        row.push(format!("{}  {}", verdict(finding), finding.claim.says));
+        row.push(format!("{}  {}", finding.class.name(), finding.claim.says));
         rows.push(row);
     }
     text.push_str(&columns(&rows));
-    let holds = if figure.holds() { "holds" } else { "does not hold" };
-    let _ = writeln!(text, "\nThe direction of the figure (claims with *) {holds}.");
+    let holds = if figure.holds() { "comes out" } else { "does not come out" };
+    let _ = writeln!(text, "\nThe point of the figure (claims with *) {holds}.");
+    for finding in figure.drifted() {
+        let (says, recorded) = (&finding.claim.says, finding.claim.recorded.name());
+        let _ = writeln!(text, "Written down was another outcome: {says}: {recorded}.");
+    }
+    for finding in figure.findings.iter().filter(|it| !it.claim.arithmetic.is_empty()) {
+        let _ =
+            writeln!(text, "{}: follows from {}.", finding.claim.says, finding.claim.arithmetic);
+    }
     for finding in figure.findings.iter().filter(|it| !it.claim.why.is_empty()) {
         let _ = writeln!(text, "{}: {}", finding.claim.says, finding.claim.why);
     }
@@ -52,15 +61,11 @@ pub(crate) fn describe(measure: &str) -> (&'static str, &'static str) {
     MEASURES.iter().find(|it| it.0 == measure).map_or(("", ""), |it| (it.1, it.2))
 }
 
-pub(crate) fn verdict(finding: &Finding) -> &'static str {
-    if finding.holds { "holds" } else { "differs" }
-}
-
 pub(crate) fn published(finding: &Finding) -> String {
-    match finding.claim.published {
-        None => String::new(),
-        Some((low, high)) if low == high => ratio(low),
-        Some((low, high)) => format!("{} to {}", ratio(low), ratio(high)),
+    match finding.claim.expected {
+        Expected::Direction(..) => String::new(),
+        Expected::Published(low, high) if low == high => ratio(low),
+        Expected::Published(low, high) => format!("{} to {}", ratio(low), ratio(high)),
     }
 }
 

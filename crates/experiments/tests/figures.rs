@@ -2,7 +2,7 @@
 
 use experiments::report::report;
 use experiments::settings::{Division, Placing, Strategy, Workload};
-use experiments::{Experiment, Figure, Settings, experiment, run, svg, text};
+use experiments::{Class, Experiment, Figure, Settings, experiment, run, svg, text};
 
 /// An experiment with fewer clients than the paper's, which changes numbers but not directions.
 fn figure(name: &str, clients: usize) -> Figure {
@@ -24,40 +24,71 @@ fn all_files_load_and_say_what_was_published_where() {
     }
 }
 
-/// Who changes an experiment makes docs/experiments.md anew.
+/// Who changes an experiment makes docs/experiments.md anew: it tells the outcome of a run, the files what it is held to.
 #[test]
 fn the_document_is_about_these_files() {
     let document = include_str!("../../../docs/experiments.md");
+    let mut counts = [0; Class::ALL.len()];
     for name in experiment::names() {
         let it = Experiment::by_name(name).unwrap();
         assert!(
             document.contains(&format!("\n## {name}\n\n{}: {}.", it.figure, it.title)),
             "{name}"
         );
+        let section = document.split(&format!("\n## {name}\n")).nth(1).unwrap();
+        let section = section.split("\n## ").next().unwrap();
         for claim in &it.claims {
-            assert!(document.contains(&claim.says) && document.contains(&claim.source), "{name}");
-            assert!(document.contains(&claim.why), "{name}: {}", claim.why);
+            let says = [format!("| {} |", claim.says), format!("| **{}** |", claim.says)];
+            let line = section.lines().find(|line| says.iter().any(|it| line.starts_with(it)));
+            let line = line.unwrap_or_else(|| panic!("{name}: {}", claim.says));
+            assert!(line.contains(&claim.source) && section.contains(&claim.why), "{name}: {line}");
+            assert!(line.contains(claim.recorded.name()), "{name}: {line}");
+            counts[claim.recorded as usize] += usize::from(!claim.ours);
         }
+    }
+    for class in Class::ALL {
+        let line = format!("| {} | {} |", class.name(), counts[class as usize]);
+        assert!(document.contains(&line), "{line}");
+    }
+    let readme =
+        include_str!("../../../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let [within10, within25, direction, arithmetic, fails] = counts;
+    let all: usize = counts.iter().sum();
+    let sentence = format!(
+        "Of their {all} claims, {within10} come out within 10 % of the published ratio, {within25} within 25 %, \
+         {direction} in their direction, {arithmetic} are arithmetic, and {fails} fail"
+    );
+    assert!(readme.contains(&sentence), "README says otherwise than: {sentence}");
+}
+
+/// The quick ones as they are written down; `nodewise simulate all` holds all of them to that.
+#[test]
+fn what_is_written_down_comes_out() {
+    for name in ["hyper-53", "hyper-54", "snc-12", "snc-13", "snc-14"] {
+        let experiment = Experiment::by_name(name).unwrap();
+        let figure = Figure::run(experiment, 1, &mut |_, _| {}).unwrap();
+        assert!(figure.drifted().is_empty(), "{}", text::tables(&figure));
+        sound(&figure);
     }
 }
 
-/// The quick ones; `nodewise simulate all` runs them all, with all clients.
+/// Those with many clients, with fewer: numbers change, what fails and what does not should not.
 #[test]
 fn directions_hold() {
-    for (name, clients) in [
-        ("hana-01", 128),
-        ("hana-14", 64),
-        ("hana-15", 64),
-        ("hana-17", 64),
-        ("snc-12", 56),
-        ("hyper-53", 1),
-    ] {
+    for (name, clients) in [("hana-01", 128), ("hana-14", 64), ("hana-15", 64), ("hana-17", 64)] {
         let figure = figure(name, clients);
         assert!(figure.holds(), "{}", text::tables(&figure));
-        for outcome in figure.outcomes.iter().flatten() {
-            assert!(outcome.peak_load <= 1.0 + 1e-6, "{name}: {}", outcome.peak_load);
-            assert!(outcome.get("cpu").unwrap() <= 100.0 + 1e-6);
-        }
+        assert!(figure.drifted().is_empty(), "another set-up has no record");
+        sound(&figure);
+    }
+}
+
+fn sound(figure: &Figure) {
+    for outcome in figure.outcomes.iter().flatten() {
+        assert!(outcome.peak_load <= 1.0 + 1e-6, "{}", outcome.peak_load);
+        // A core that another process keeps busy is stretched beyond the span that is measured.
+        let shared = figure.experiment.cells.iter().flatten().any(|it| !it.faults.is_empty());
+        assert!(shared || outcome.get("cpu").unwrap() <= 100.0 + 1e-6, "{outcome:?}");
     }
 }
 
@@ -163,7 +194,13 @@ fn a_bad_file_says_what_is_wrong_and_where() {
         error("[\"Target\", \"1024\"]", "[\"Target\", \"7\"]").contains("claims[0].of: 7 is none")
     );
     assert!(error("\"measure\": \"cpu\"", "\"measure\": \"gpu\"").contains("gpu is no measure"));
-    assert!(error("\"at_most\": 0.97,", "").contains("at_least: or at_most is needed"));
+    assert!(error("\"published\": [0.85],", "").contains("at_least: or at_most is needed"));
+    assert!(
+        error("\"published\"", "\"at_most\": 1, \"published\"").contains("two sides of its own")
+    );
+    assert!(
+        error("\"outcome\": \"direction\"", "\"outcome\": \"fine\"").contains("fine is none of")
+    );
     assert!(error("\"main\": true", "\"main\": false").contains("a main claim"));
     assert!(Experiment::by_name("hana-99").unwrap_err().to_string().contains("hana-08"));
 }
@@ -176,7 +213,7 @@ fn figures_become_tables_a_report_and_a_chart() {
     let report = report(&[figure.clone(), figure.clone()], Some("images"));
     assert!(report.contains("of 2 figures") && report.contains("| P-HANA figure 8"));
     assert!(report.contains("(images/hana-08.svg)") && report.contains("at most 16 clients"));
-    assert!(report.contains("by another size") || report.contains("| holds |"), "{report}");
+    assert!(report.contains("What became of all 8 claims") && report.contains("| fails | "));
     assert!(report.contains("| 5.00 |") && report.contains("section 6.1.1"), "{report}");
     let chart = svg::chart(&figure);
     assert!(chart.starts_with("<svg") && chart.trim_end().ends_with("</svg>"));

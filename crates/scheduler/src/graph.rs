@@ -8,9 +8,10 @@ use hardware::NodeId;
 use stdx::sync::Arc;
 
 use crate::cancel::CancelToken;
-use crate::job::{JobHandle, JobReport, PipelineJob};
+use crate::job::{JobHandle, PipelineJob};
 use crate::morsel::{Morsel, MorselBody, MorselContext};
 use crate::policy::Policy;
+use crate::report::JobReport;
 use crate::scheduler::Scheduler;
 
 stdx::id! {

@@ -1,20 +1,14 @@
-//! What a client hands in and gets back. The life cycle is in `lifecycle`.
+//! What a client hands in, and the handle that it gets. The life cycle is in `lifecycle`, what it gets back in `report`.
 
 use hardware::NodeId;
 use stdx::sync::Arc;
-use stdx::{Nanos, id};
 
 use crate::affinity::{Affinity, Binding, StealingScope};
 use crate::cancel::CancelToken;
 use crate::lifecycle::JobState;
 use crate::morsel::{MorselBody, MorselRange};
 use crate::policy::Policy;
-use crate::stats::WorkerId;
-
-id! {
-    /// A job, in order of submission to its scheduler.
-    JobId(u64)
-}
+use crate::report::{JobId, Label};
 
 /// A pipeline over ranges of rows; a single task is a pipeline of one row.
 #[derive(Clone)]
@@ -98,15 +92,6 @@ impl PipelineJob {
     }
 }
 
-/// What a job is within its statement.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Label {
-    /// The pipeline.
-    pub pipeline: u32,
-    /// Whether it finishes the pipeline's sink, and does not read its source.
-    pub finishing: bool,
-}
-
 /// A submitted job. Dropping the handle neither stops nor awaits the job.
 #[derive(Clone)]
 pub struct JobHandle {
@@ -122,80 +107,5 @@ impl JobHandle {
     /// Whether the job has ended, without waiting.
     pub fn is_finished(&self) -> bool {
         self.job.is_finished()
-    }
-}
-
-/// How a job ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum JobOutcome {
-    /// Every row went through the body.
-    Completed,
-    /// The body said `Break`.
-    Stopped,
-    /// The token was marked before the job was through.
-    Cancelled,
-    /// The body panicked with this message.
-    Panicked(String),
-}
-
-/// What one worker did for a job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct WorkerShare {
-    /// The worker.
-    pub worker: WorkerId,
-    /// Morsels it ran.
-    pub morsels: u64,
-    /// Those of them with their home on another node.
-    pub stolen: u64,
-    /// Time inside the body.
-    pub busy: Nanos,
-}
-
-impl WorkerShare {
-    pub(crate) fn new(worker: WorkerId) -> Self {
-        Self { worker, morsels: 0, stolen: 0, busy: Nanos(0) }
-    }
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.morsels += other.morsels;
-        self.stolen += other.stolen;
-        self.busy += other.busy;
-    }
-}
-
-/// What is known about a job that has ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct JobReport {
-    /// The job.
-    pub id: JobId,
-    /// How it ended.
-    pub outcome: JobOutcome,
-    /// Morsels that ran.
-    pub morsels: u64,
-    /// Morsels that ran away from their home node.
-    pub stolen: u64,
-    /// The workers that took part, by number.
-    pub per_worker: Vec<WorkerShare>,
-    /// From submission to the end of the last morsel.
-    pub elapsed: Nanos,
-    /// The affinity at the end: what [`Affinity::Adaptive`] came to, or still that when there was too little to learn.
-    pub affinity: Affinity,
-    /// Bytes per second of a worker, where the adaptive strategy has learned them.
-    pub bytes_per_second: Option<u64>,
-}
-
-impl JobReport {
-    pub(crate) fn new(
-        id: JobId,
-        outcome: JobOutcome,
-        mut per_worker: Vec<WorkerShare>,
-        elapsed: Nanos,
-        (affinity, bytes_per_second): (Affinity, Option<u64>),
-    ) -> Self {
-        per_worker.retain(|it| it.morsels > 0);
-        per_worker.sort_by_key(|it| it.worker);
-        let morsels = per_worker.iter().map(|it| it.morsels).sum();
-        let stolen = per_worker.iter().map(|it| it.stolen).sum();
-        Self { id, outcome, morsels, stolen, per_worker, elapsed, affinity, bytes_per_second }
     }
 }

@@ -20,7 +20,7 @@
 //! - Invariant: what is under way ends: by itself, by its mark within a morsel per worker, or with the scheduler.
 //! - Invariant: nothing here knows columns or pages; who makes a job asks the page-socket map and passes an affinity.
 //!
-//! Reading order: `affinity`, `policy`, `morsel` (cursors), `queue`, `cancel`, `job`, `terms` (what may change under a job
+//! Reading order: `affinity`, `policy`, `morsel` (cursors), `queue`, `cancel`, `report`, `job`, `terms` (what may change under a job
 //! that runs), `lifecycle`, `thread_group` (who works and who rests), `layout`, `sharing`
 //! (jobs that read the same), `worker`, `watchdog`, `scheduler`, `graph`,
 //! `learn` (the adaptive strategy), `concurrency` and `hint`, `admission`, `trace`, `stats`.
@@ -44,6 +44,7 @@ mod loom_tests;
 mod morsel;
 mod policy;
 mod queue;
+mod report;
 mod scheduler;
 mod shared;
 mod sharing;
@@ -60,11 +61,11 @@ pub use cancel::{CancelReason, CancelToken};
 pub use concurrency::{concurrency_hint, scan_tasks, weighted_tasks};
 #[cfg(not(loom))]
 pub use graph::{TaskGraph, TaskId};
-pub use job::{JobHandle, JobId, JobOutcome, JobReport, Label, PipelineJob, WorkerShare};
+pub use job::{JobHandle, PipelineJob};
 pub use morsel::{Morsel, MorselBody, MorselContext, MorselRange};
 pub use policy::{MorselSize, Policy};
+pub use report::{JobId, JobOutcome, JobReport, Label, WorkerId, WorkerShare};
 pub use scheduler::{AlarmGuard, Scheduler, SchedulerOptions, WORKERS_MAX};
-pub use stats::{
-    GroupStats, JobStats, SchedulerStats, WatchdogStats, WorkerId, WorkerState, WorkerStats,
-};
+pub use stats::{GroupStats, JobStats, SchedulerStats, WatchdogStats, WorkerStats};
+pub use thread_group::WorkerState;
 pub use trace::TraceEvent;

@@ -15,9 +15,9 @@ use stdx::sync::{Arc, Mutex};
 
 use crate::affinity::{Affinity, Priority};
 use crate::cancel::CancelToken;
-use crate::job::{JobId, JobOutcome, JobReport, Label, WorkerShare};
 use crate::learn::{Lesson, Verdict};
 use crate::morsel::{Cursors, MorselBody};
+use crate::report::{JobId, JobOutcome, JobReport, Label, WorkerShare};
 use crate::sharing::ScanGroup;
 use crate::terms::Terms;
 

@@ -11,11 +11,11 @@ use stdx::Nanos;
 
 use crate::affinity::{Affinity, Binding, Priority, StealingScope};
 use crate::cancel::CancelToken;
-use crate::job::{JobId, JobOutcome, Label, WorkerShare};
 use crate::lifecycle::{JobParts, JobState, Join};
 use crate::morsel::{Cursors, Morsel, MorselBody, MorselContext, MorselRange};
 use crate::queue::{JobQueues, Verdict};
-use crate::stats::WorkerId;
+use crate::report::WorkerId;
+use crate::report::{JobId, JobOutcome, Label, WorkerShare};
 use crate::terms::{TermValues, Terms};
 
 /// All schedules with up to three preemptions: more take hours.

@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 use hardware::NodeId;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 
-use crate::stats::WorkerId;
+use crate::report::WorkerId;
 
 /// Rows of a job that live together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

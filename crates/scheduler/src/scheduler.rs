@@ -8,20 +8,22 @@ use stdx::sync::{Arc, Mutex, RwLock};
 use crate::affinity::{Affinity, StealingScope};
 use crate::alarm::{AlarmKey, Alarms};
 use crate::cancel::{CancelReason, CancelToken, Signal};
-use crate::job::{JobHandle, JobId, JobReport, PipelineJob, WorkerShare};
+use crate::job::{JobHandle, PipelineJob};
 use crate::layout::Layout;
 use crate::learn::ASSUMED_MB_S;
 use crate::lifecycle::{JobParts, JobState};
 use crate::morsel::{Cursors, MorselContext, MorselRange};
 use crate::policy::Policy;
 use crate::queue::JobQueues;
+use crate::report::{JobId, JobReport, WorkerId, WorkerShare};
 use crate::shared::{Shared, run_morsel};
 use crate::sharing::ScanGroups;
-use crate::stats::{Counters, GroupStats, JobStats, SchedulerStats, WorkerId, WorkerStats};
+use crate::stats::WatchCounters;
+use crate::stats::{Counters, GroupStats, JobStats, SchedulerStats, WorkerStats};
 use crate::terms::{TermValues, Terms};
 use crate::thread_group::{Seats, StateCell, ThreadGroup};
 use crate::trace::{Ran, TraceEvent, TraceRing};
-use crate::watchdog::{WatchCounters, Watchdog};
+use crate::watchdog::Watchdog;
 use crate::worker::PoolWorker;
 
 /// Workers that the watchdog may start at most.

@@ -12,15 +12,15 @@ use stdx::sync::{Arc, Mutex, RwLock};
 use crate::affinity::StealingScope;
 use crate::alarm::Alarms;
 use crate::cancel::Signal;
-use crate::job::JobId;
 use crate::layout::Layout;
 use crate::lifecycle::JobState;
 use crate::morsel::{Morsel, MorselBody, MorselContext};
+use crate::report::JobId;
 use crate::sharing::ScanGroups;
 use crate::stats::Counters;
+use crate::stats::WatchCounters;
 use crate::thread_group::{ThreadGroup, Ticket};
 use crate::trace::TraceRing;
-use crate::watchdog::WatchCounters;
 
 /// What the watchdog calls at each look.
 pub(crate) type Guard = Box<dyn Fn() + Send + Sync>;

@@ -1,32 +1,12 @@
 //! What the views show: workers with their counters, and the jobs under way.
 
 use hardware::{CpuId, LlcId, NodeId};
+use stdx::Nanos;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use stdx::{Nanos, id};
 
 use crate::affinity::{Affinity, Binding, StealingScope};
-use crate::job::{JobId, Label};
-use crate::thread_group::StateCell;
-
-id! {
-    /// A worker of the pool.
-    WorkerId(u32)
-}
-
-/// What a worker is doing (P-HANA 5.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WorkerState {
-    /// Taking part in a job.
-    Working,
-    /// Asleep in the kernel in the middle of a morsel.
-    Inactive,
-    /// Looking for a job, or waiting to be woken for one.
-    Free,
-    /// Waiting while there are enough free ones.
-    Parked,
-    /// Done for good.
-    Stopped,
-}
+use crate::report::{JobId, Label, WorkerId};
+use crate::thread_group::{StateCell, WorkerState};
 
 /// One worker since the start.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -160,5 +140,30 @@ impl Counters {
     pub(crate) fn read(&self) -> (u64, u64, Nanos) {
         let load = |it: &AtomicU64| it.load(Ordering::Relaxed);
         (load(&self.morsels), load(&self.stolen), Nanos(load(&self.busy_nanos)))
+    }
+}
+
+/// What the watchdog did, readable by anyone.
+#[derive(Default)]
+pub(crate) struct WatchCounters {
+    pub(crate) looks: AtomicU64,
+    pub(crate) found_asleep: AtomicU64,
+    pub(crate) woken: AtomicU64,
+    pub(crate) woken_to_steal: AtomicU64,
+    pub(crate) started: AtomicU64,
+    pub(crate) timeouts: AtomicU64,
+}
+
+impl WatchCounters {
+    pub(crate) fn read(&self) -> WatchdogStats {
+        let load = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        WatchdogStats {
+            looks: load(&self.looks),
+            found_asleep: load(&self.found_asleep),
+            woken: load(&self.woken),
+            woken_to_steal: load(&self.woken_to_steal),
+            started: load(&self.started),
+            timeouts: load(&self.timeouts),
+        }
     }
 }

@@ -13,7 +13,6 @@ use stdx::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use crate::lifecycle::JobState;
 use crate::queue::JobQueues;
-use crate::stats::WorkerState;
 
 /// An entry of a queue: a job and the cursor that is at home here.
 pub(crate) struct Ticket {
@@ -42,6 +41,21 @@ pub(crate) struct Seats {
     working: AtomicUsize,
     inactive: AtomicUsize,
     free: AtomicUsize,
+}
+
+/// What a worker is doing (P-HANA 5.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WorkerState {
+    /// Taking part in a job.
+    Working,
+    /// Asleep in the kernel in the middle of a morsel.
+    Inactive,
+    /// Looking for a job, or waiting to be woken for one.
+    Free,
+    /// Waiting while there are enough free ones.
+    Parked,
+    /// Done for good.
+    Stopped,
 }
 
 /// The state of one worker, written by the worker; only the watchdog also writes, from working to inactive.

@@ -7,10 +7,10 @@ use hardware::{CpuId, NodeId};
 use stdx::Nanos;
 use stdx::sync::Mutex;
 
-use crate::job::JobId;
 use crate::lifecycle::JobState;
 use crate::morsel::{Morsel, MorselContext};
-use crate::stats::WorkerId;
+use crate::report::JobId;
+use crate::report::WorkerId;
 
 /// Events that a ring keeps: the newest.
 const RING_EVENTS: usize = 1 << 15;

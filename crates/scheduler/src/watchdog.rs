@@ -14,38 +14,13 @@ use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 
 use crate::shared::Shared;
-use crate::stats::{WatchdogStats, WorkerState};
+use crate::thread_group::WorkerState;
 use crate::worker::PoolWorker;
 
 /// Between two looks while jobs are under way. Two looks must find a worker asleep in the same morsel.
 const BUSY_PERIOD: Nanos = Nanos(5_000_000);
 /// Between two looks while there are none.
 const IDLE_PERIOD: Nanos = Nanos(50_000_000);
-
-/// What it did, readable by anyone.
-#[derive(Default)]
-pub(crate) struct WatchCounters {
-    looks: AtomicU64,
-    found_asleep: AtomicU64,
-    woken: AtomicU64,
-    woken_to_steal: AtomicU64,
-    started: AtomicU64,
-    timeouts: AtomicU64,
-}
-
-impl WatchCounters {
-    pub(crate) fn read(&self) -> WatchdogStats {
-        let load = |it: &AtomicU64| it.load(Ordering::Relaxed);
-        WatchdogStats {
-            looks: load(&self.looks),
-            found_asleep: load(&self.found_asleep),
-            woken: load(&self.woken),
-            woken_to_steal: load(&self.woken_to_steal),
-            started: load(&self.started),
-            timeouts: load(&self.timeouts),
-        }
-    }
-}
 
 fn count(counter: &AtomicU64, more: u64) {
     counter.fetch_add(more, Ordering::Relaxed);

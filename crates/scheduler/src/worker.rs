@@ -12,14 +12,14 @@ use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
 
 use crate::affinity::{Affinity, Binding};
-use crate::job::WorkerShare;
 use crate::layout::Stop;
 use crate::lifecycle::{JobState, Join};
 use crate::morsel::{Morsel, MorselBody, MorselContext};
 use crate::queue::Verdict;
+use crate::report::WorkerId;
+use crate::report::WorkerShare;
 use crate::shared::{Shared, run_morsel};
 use crate::sharing::COMPANIONS;
-use crate::stats::WorkerId;
 use crate::thread_group::Ticket;
 use crate::trace::{Ran, TraceEvent};
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::count::{self, CacheModel, Phase};
 use crate::guest::Run;
 use crate::image::Contents;
-use crate::{LabError, LabResult, failed, folder, suites, topology};
+use crate::{LabError, LabResult, data, failed, folder, topology};
 
 /// A way to place and to run.
 struct Way {
@@ -67,7 +67,7 @@ pub struct Counted {
 pub fn run(nodewise: PathBuf) -> LabResult<Vec<Counted>> {
     let folder = folder()?;
     crate::packages::provide(&folder)?;
-    let data = suites::tpch(&folder, &nodewise, "0.01")?;
+    let data = data::tpch(&folder, &nodewise, "0.01")?;
     let script = folder.join("q6.sql");
     std::fs::write(&script, sql()).map_err(|error| failed(script.display(), error))?;
     let command = ["nodewise", "--format", "csv", "-f", "q6.sql"].map(str::to_owned).to_vec();

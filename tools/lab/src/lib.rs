@@ -15,6 +15,7 @@
 
 pub mod count;
 pub mod cpio;
+pub mod data;
 pub mod experiment;
 pub mod guest;
 pub mod image;

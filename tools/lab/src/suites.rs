@@ -4,13 +4,12 @@
 //! started the lab can sum it up.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::guest::Run;
 use crate::image::Contents;
 use crate::{LabResult, failed};
-use crate::{experiment, topology};
+use crate::{data, experiment, topology};
 
 /// A machine and what runs on it.
 struct Plan {
@@ -59,7 +58,7 @@ pub fn run(programs: &Programs, only: &[String]) -> LabResult<bool> {
     // Whatever is missing is missing for all.
     let folder = crate::folder()?;
     crate::packages::provide(&folder)?;
-    let data = [tpch(&folder, &programs.nodewise, "0.01")?, scripts()];
+    let data = [data::tpch(&folder, &programs.nodewise, "0.01")?, scripts()];
     let mut passed = true;
     for plan in
         PLANS.iter().filter(|it| only.is_empty() || only.iter().any(|name| name == it.topology))
@@ -105,25 +104,6 @@ fn run_experiment(programs: &Programs) -> bool {
 fn scripts() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.ancestors().nth(2).expect("invariant: the lab lies in tools/lab").join("tests/lab")
-}
-
-/// The TPC-H data of a scale as Parquet files, made on the host: a guest would take minutes.
-pub fn tpch(folder: &Path, nodewise: &Path, scale: &str) -> LabResult<PathBuf> {
-    let goal = folder.join(format!("tpch-{scale}"));
-    if goal.join("lineitem.parquet").exists() {
-        return Ok(goal);
-    }
-    let partial = folder.join(format!("tpch-{scale}.partial"));
-    let _ = std::fs::remove_dir_all(&partial);
-    let mut generate = Command::new(nodewise);
-    generate.args(["generate", "tpch", "--scale", scale]).arg(&partial).stdout(Stdio::null());
-    match generate.status() {
-        Ok(status) if status.success() => {}
-        Ok(status) => return Err(failed("nodewise generate tpch", status)),
-        Err(error) => return Err(failed(nodewise.display(), error)),
-    }
-    std::fs::rename(&partial, &goal).map_err(|error| failed(goal.display(), error))?;
-    Ok(goal)
 }
 
 fn run_plan(plan: &Plan, programs: &Programs, data: &[PathBuf]) -> bool {

@@ -4,7 +4,8 @@
 //! the mount's root. A container often sees its own group as the root of the mount while the first file still has the
 //! full path, or sees `..` in it: then the mount's root is our group.
 
-use super::files::{kilobytes, shortened};
+use super::files::kilobytes;
+use super::lists::shortened;
 use super::{Root, TopologyError};
 
 /// From here on a limit of version 1 means that there is none (it writes the largest multiple of a page).

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use hardware::{NodeId, SocketId};
 
-use super::files::{field, shortened};
+use super::files::field;
+use super::lists::shortened;
 use super::{Root, TopologyError};
 
 const FOLDER: &str = "sys/devices/system/cpu";

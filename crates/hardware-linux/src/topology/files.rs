@@ -56,7 +56,9 @@ impl Root {
         let Some(text) = self.text(path) else { return Ok(None) };
         match text.parse() {
             Ok(number) => Ok(Some(number)),
-            Err(_) => Err(self.malformed(path, format!("\"{}\" is no number", shortened(&text)))),
+            Err(_) => {
+                Err(self.malformed(path, format!("\"{}\" is no number", lists::shortened(&text))))
+            }
         }
     }
 
@@ -95,11 +97,4 @@ pub fn kilobytes(text: &str, key: &str) -> Option<u64> {
     let value = field(text, key)?;
     let number = value.strip_suffix("kB").unwrap_or(value).trim();
     number.parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// The beginning of a text, for a message.
-pub fn shortened(text: &str) -> String {
-    let line: String =
-        text.chars().take(40).map(|it| if it.is_control() { ' ' } else { it }).collect();
-    if line.len() < text.len() { format!("{line}...") } else { line }
 }

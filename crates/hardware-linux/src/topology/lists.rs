@@ -1,7 +1,5 @@
 //! The kernel's two spellings of a set of small numbers: lists (`0-3,8`) and masks (`1,0000000f`).
 
-use super::files::shortened;
-
 /// Past any kernel's number of CPUs; a longer range is damage, not a machine, and must not fill our memory.
 const NUMBERS_MAX: u32 = 1 << 16;
 
@@ -51,6 +49,13 @@ pub fn parse_mask(text: &str) -> Result<Vec<u32>, String> {
         numbers.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| base + bit));
     }
     Ok(numbers)
+}
+
+/// The beginning of a text, for a message.
+pub fn shortened(text: &str) -> String {
+    let line: String =
+        text.chars().take(40).map(|it| if it.is_control() { ' ' } else { it }).collect();
+    if line.len() < text.len() { format!("{line}...") } else { line }
 }
 
 #[cfg(test)]

@@ -15,52 +15,21 @@
 mod advice;
 mod cgroup;
 mod cpus;
+mod error;
 mod files;
 mod lists;
 mod nodes;
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hardware::topology::{Cpu, CpuId};
 use hardware::{Advice, Topology};
 use stdx::Bytes;
 
 pub(crate) use cgroup::{available_bytes, resident_bytes};
+pub use error::TopologyError;
 pub(crate) use files::Root;
 pub(crate) use nodes::node_memory;
-
-/// Why a machine could not be read.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum TopologyError {
-    /// A file holds something that the kernel does not write there.
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What was wrong with it.
-        problem: String,
-    },
-    /// No hardware thread is both online and open to this process.
-    NoCpus {
-        /// The folder that was read.
-        root: PathBuf,
-    },
-}
-
-impl fmt::Display for TopologyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed { path, problem } => {
-                write!(f, "cannot understand {}: {problem}", path.display())
-            }
-            Self::NoCpus { root } => {
-                write!(f, "{} lists no CPU that is online and open to this process", root.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for TopologyError {}
 
 /// The machine below `root`: `/`, or a captured tree. The affinity mask is the one in `proc/self/status`.
 pub fn read_topology(root: &Path) -> Result<Topology, TopologyError> {
