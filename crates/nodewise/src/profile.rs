@@ -55,7 +55,8 @@ impl Scale {
             Some(it) => format!("bandwidth: of the {it:.1} GB/s that a worker can read"),
             None => "no bandwidth known: `nodewise probe` measures it".to_owned(),
         };
-        format!("times are those of all workers together; {cycles}; {bandwidth}")
+        let bytes = "bytes: columns that scans read, not tables of joins, groups or sorts";
+        format!("times are those of all workers together; {bytes}; {cycles}; {bandwidth}")
     }
 
     fn cycles(&self, step: &StepReport) -> Option<f64> {

@@ -18,9 +18,9 @@ pub struct PipelineActuals {
     pub morsels: u64,
     /// Morsels that a worker of another node took.
     pub stolen: u64,
-    /// Bytes read and written on the node that ran the morsel.
+    /// Bytes of columns that scans read on the node that ran the morsel; tables of joins, groups and sorts are not counted.
     pub local_bytes: u64,
-    /// Bytes read and written on other nodes.
+    /// The same on other nodes.
     pub remote_bytes: u64,
     /// What the source learned, a line; empty when it has nothing to say.
     pub source: String,
@@ -59,7 +59,7 @@ pub fn text(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>
         if let Some(it) = actuals(pipeline.id) {
             let _ = writeln!(
                 out,
-                "  actual: {} rows, {:.3} ms, {} morsels, {} stolen, {} bytes local, {} remote",
+                "  actual: {} rows, {:.3} ms, {} morsels, {} stolen, {} bytes local, {} remote by scans",
                 it.rows,
                 it.nanos as f64 / 1e6,
                 it.morsels,
@@ -159,7 +159,7 @@ pub fn json(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>
             let _ = write!(
                 out,
                 ", \"actual\": {{\"rows\": {}, \"nanos\": {}, \"morsels\": {}, \"stolen\": {}, \
-                 \"local_bytes\": {}, \"remote_bytes\": {}, \"source\": {}, \"steps\": [{}]}}",
+                 \"local_bytes\": {}, \"remote_bytes\": {}, \"bytes_of\": \"scans\", \"source\": {}, \"steps\": [{}]}}",
                 it.rows,
                 it.nanos,
                 it.morsels,

@@ -54,7 +54,12 @@ fn figures(name: &str, options: &SimulateArguments) -> Result<bool, Failure> {
         let charts = charts.map(|it| it.strip_prefix(folder).unwrap_or(it).to_string_lossy());
         write(file, &report(&figures, charts.as_deref()))?;
     }
-    Ok(figures.iter().all(Figure::holds))
+    // Another set-up than the paper's has no record, so its point must come out.
+    let passed = |it: &Figure| match it.experiment.changed.is_empty() {
+        true => it.drifted().is_empty(),
+        false => it.holds(),
+    };
+    Ok(figures.iter().all(passed))
 }
 
 fn figure(name: &str, options: &SimulateArguments) -> Result<Figure, Failure> {
