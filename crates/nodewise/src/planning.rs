@@ -44,5 +44,6 @@ pub(crate) fn plan_query(
     let environment = Environment { catalog, now: catalog.wall_clock(), check: &check };
     let bound = catalog.planned(binder::bind::bind(&query.0, parameters, &environment));
     let Bound { query, is_stable, parameters } = bound?;
-    Ok(Planned { plan: optimizer::plan_unless(query, interrupt)?, is_stable, parameters })
+    let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
+    Ok(Planned { plan, is_stable, parameters })
 }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use arrow_schema::SchemaRef;
 use binder::parameters::substitute;
 use binder::{Arguments, Statement};
+use optimizer::Options;
 use plan::{Plan, Source};
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
@@ -38,6 +39,7 @@ struct Inner {
 #[derive(Clone, Debug)]
 struct Generic {
     version: u64,
+    options: Options,
     /// `None`: it has to be planned for the values.
     plan: Option<CachedPlan>,
     types: Vec<Option<DataType>>,
@@ -99,15 +101,19 @@ impl Session {
             return Err(SqlError::internal("only queries have plans"));
         };
         let catalog = StatementCatalog::new(self);
-        let version = catalog.version();
+        let (version, options) = (catalog.version(), catalog.planning());
         match plan_query(query, &inner.declared, &catalog) {
             Ok(planned) if planned.is_stable && !catalog.has_transient() => {
                 let schema = schema_of(&planned.plan.output);
                 let types = planned.parameters;
-                let plan = Some(CachedPlan { version, plan: Arc::new(planned.plan), schema });
-                Ok(Generic { version, plan, types })
+                let plan = Arc::new(planned.plan);
+                let plan = Some(CachedPlan { version, options, plan, schema });
+                Ok(Generic { version, options, plan, types })
             }
-            Ok(planned) => Ok(Generic { version, plan: None, types: planned.parameters }),
+            Ok(planned) => {
+                let types = planned.parameters;
+                Ok(Generic { version, options, plan: None, types })
+            }
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
                 let types = inner.declared.clone();
@@ -118,7 +124,7 @@ impl Session {
                     Err(_) if error.state != SqlState::FEATURE_NOT_SUPPORTED => return Err(error),
                     _ => {}
                 }
-                Ok(Generic { version, plan: None, types })
+                Ok(Generic { version, options, plan: None, types })
             }
         }
     }
@@ -142,7 +148,9 @@ impl Session {
             Statement::Query { .. } => {
                 let snapshot = self.database.catalog.snapshot();
                 let known = inner.generic.lock().clone();
-                let known = known.filter(|it| it.version == snapshot.version());
+                let options = self.settings.planning();
+                let known =
+                    known.filter(|it| it.version == snapshot.version() && it.options == options);
                 let generic = match known {
                     Some(generic) => generic,
                     None => {

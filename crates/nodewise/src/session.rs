@@ -77,7 +77,8 @@ impl Session {
         let started = self.database.machine.now();
         let snapshot = self.database.catalog.snapshot();
         if self.settings.plan_cache
-            && let Some(cached) = self.database.plans.get(sql, snapshot.version())
+            && let Some(cached) =
+                self.database.plans.get(sql, snapshot.version(), self.settings.planning())
         {
             let planned = self.database.machine.now();
             let mut answer = self.guarded(sql, |session, cancel| {
@@ -194,7 +195,7 @@ mod tests {
         let database = Database::open(machine, DatabaseOptions::default()).unwrap();
         let kept = |text: &str| {
             let version = database.catalog.snapshot().version();
-            database.plans.get(text, version).is_some()
+            database.plans.get(text, version, optimizer::Options::default()).is_some()
         };
         let mut session = database.session();
         assert_eq!(session.settings.get("plan_cache").unwrap(), "on");
@@ -205,9 +206,13 @@ mod tests {
         // A plan that would give two rows, were it taken.
         session.settings.plan_cache = true;
         session.execute("VALUES (1), (2)").unwrap();
-        let wrong = database.plans.get("VALUES (1), (2)", database.catalog.snapshot().version());
+        let version = database.catalog.snapshot().version();
+        let wrong = database.plans.get("VALUES (1), (2)", version, session.settings.planning());
         database.plans.put("SELECT 3", wrong.unwrap());
         assert_eq!(session.query("SELECT 3").unwrap().rows(), 2);
+        session.execute("SET optimizer = off").unwrap();
+        assert_eq!(session.query("SELECT 3").unwrap().rows(), 1, "planned under other options");
+        session.execute("SET optimizer = DEFAULT").unwrap();
         session.execute("SET plan_cache = off").unwrap();
         assert_eq!(session.query("SELECT 3").unwrap().rows(), 1);
         assert!(session.execute("SET plan_cache = perhaps").is_err());

@@ -18,6 +18,8 @@ pub struct Settings {
     pub access_counting: bool,
     /// Whether a statement whose text was planned before runs with that plan.
     pub plan_cache: bool,
+    /// Whether the optimizer does more than a query needs in order to run.
+    pub optimizer: bool,
     /// Which texts of the tables that this session makes are compressed.
     pub text_compression: TextCompression,
     /// Whether the steps of pipelines are measured.
@@ -79,6 +81,7 @@ impl Default for Settings {
             scheduling: Scheduling::default(),
             access_counting: false,
             plan_cache: true,
+            optimizer: true,
             profile: false,
         }
     }
@@ -88,6 +91,7 @@ const WORKERS: &str = "workers";
 const PRIORITY: &str = "priority";
 const ACCESS_COUNTING: &str = "access_counting";
 const PLAN_CACHE: &str = "plan_cache";
+const OPTIMIZER: &str = "optimizer";
 const TEXT_COMPRESSION: &str = "text_compression";
 const PROFILE: &str = "profile";
 const DEFAULT_PLACEMENT: &str = "default_placement";
@@ -122,6 +126,7 @@ impl Settings {
             PLAN_CACHE => {
                 self.plan_cache = switch(value).ok_or_else(|| invalid("on or off"))?;
             }
+            OPTIMIZER => self.optimizer = switch(value).ok_or_else(|| invalid("on or off"))?,
             TEXT_COMPRESSION => {
                 self.text_compression =
                     TextCompression::named(value).ok_or_else(|| invalid("auto, off or all"))?;
@@ -142,12 +147,18 @@ impl Settings {
             PRIORITY => self.priority = defaults.priority,
             ACCESS_COUNTING => self.access_counting = defaults.access_counting,
             PLAN_CACHE => self.plan_cache = defaults.plan_cache,
+            OPTIMIZER => self.optimizer = defaults.optimizer,
             TEXT_COMPRESSION => self.text_compression = defaults.text_compression,
             PROFILE => self.profile = defaults.profile,
             DEFAULT_PLACEMENT => self.default_placement = defaults.default_placement,
             _ => return Err(unknown(name)),
         }
         Ok(())
+    }
+
+    /// What planning may do.
+    pub(crate) fn planning(&self) -> optimizer::Options {
+        optimizer::Options { rewrites: self.optimizer }
     }
 
     /// All settings of the session.
@@ -172,6 +183,11 @@ impl Settings {
                 name: PLAN_CACHE,
                 value: on_or_off(self.plan_cache),
                 description: "statements whose text was planned before run with that plan",
+            },
+            Setting {
+                name: OPTIMIZER,
+                value: on_or_off(self.optimizer),
+                description: "off plans a query as it is written, with no rewrite that it can do without",
             },
             Setting {
                 name: TEXT_COMPRESSION,

@@ -82,6 +82,11 @@ impl<'a> StatementCatalog<'a> {
         table
     }
 
+    /// What planning may do in this session.
+    pub(crate) fn planning(&self) -> optimizer::Options {
+        self.session.settings.planning()
+    }
+
     /// The version of the catalog that the snapshot is of.
     pub(crate) fn version(&self) -> u64 {
         self.snapshot.version()
@@ -232,7 +237,9 @@ impl Session {
         let Finished { plan, executed, mut profile, version } = self.run_query(query, cancel)?;
         let schema = schema_of(&plan.output);
         if let (Some(text), Some(version)) = (text, version) {
-            let cached = CachedPlan { version, plan: Arc::new(plan), schema: schema.clone() };
+            let options = self.settings.planning();
+            let plan = Arc::new(plan);
+            let cached = CachedPlan { version, options, plan, schema: schema.clone() };
             self.database.plans.put(text, cached);
         }
         let batches = self.record_batches(&executed, &schema, cancel)?;

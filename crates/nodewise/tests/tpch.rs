@@ -40,6 +40,16 @@ fn right_with_all_texts_compressed() {
 }
 
 #[test]
+fn right_as_written_without_the_optimizer() {
+    let scale = 0.01;
+    let database = loaded(hardware_linux::open(), Some(2), scale);
+    let mut session = database.session();
+    session.execute("SET optimizer = off").expect("a switch");
+    let wrong = wrong_answers(&mut session, scale);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn right_on_fake_topologies_under_every_schedule() {
     for name in ["laptop", "four_sockets", "sub_numa", "ring", "epyc"] {
         let topology = samples::by_name(name).expect("a sample machine");

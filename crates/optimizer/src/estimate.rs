@@ -3,10 +3,8 @@
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use types::{ColumnId, ColumnInfo, Value};
 
+use crate::tuning::UNKNOWN_SHARE as UNKNOWN;
 use plan::relation::{Attr, AttrSet, Rel, RelJoin, ScanRel, bare};
-
-/// The share of rows that an unknown predicate keeps.
-const UNKNOWN: f64 = 0.3;
 
 /// The column that an attribute of a scan is.
 pub fn column(scan: &ScanRel, attr: Attr) -> Option<(ColumnId, &ColumnInfo)> {
@@ -179,33 +177,40 @@ pub fn scan_rows(scan: &ScanRel) -> f64 {
 
 /// The distinct values of an attribute in a relation.
 pub fn distinct(rel: &Rel, attr: Attr) -> f64 {
+    distinct_in(rel, attr).unwrap_or_else(|| rel.rows().max(1.0))
+}
+
+/// The same; `None` where the relation does not have the attribute.
+fn distinct_in(rel: &Rel, attr: Attr) -> Option<f64> {
     let rows = rel.rows().max(1.0);
+    let all = |output: &[Attr]| output.contains(&attr).then_some(rows);
     let of = match rel {
-        Rel::Scan(scan) => scan_domain(scan, attr).unwrap_or(rows),
-        Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } => {
-            distinct(input, attr)
-        }
+        Rel::Scan(scan) => scan_domain(scan, attr)?,
+        Rel::Filter { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Limit { input, .. }
+        | Rel::Repeat { input, .. } => distinct_in(input, attr)?,
         Rel::Map { input, exprs } => match exprs.iter().find(|it| it.0 == attr) {
             Some((_, expr)) => distinct_of(input, expr),
-            None => distinct(input, attr),
+            None => distinct_in(input, attr)?,
         },
         Rel::Join(join) if join.mark == Some(attr) => 2.0,
-        Rel::Join(join) => {
-            let left = join.left.attrs().contains(attr);
-            if left || matches!(join.kind, RelJoin::Semi | RelJoin::Anti) {
-                distinct(&join.left, attr)
-            } else {
-                distinct(&join.right, attr)
+        Rel::Join(join) => match distinct_in(&join.left, attr) {
+            Some(it) => it,
+            None if matches!(join.kind, RelJoin::Semi | RelJoin::Anti) => return None,
+            None => distinct_in(&join.right, attr)?,
+        },
+        Rel::Aggregate { input, keys, aggregates, .. } => {
+            match keys.iter().find(|it| it.0 == attr) {
+                Some((_, expr)) => distinct_of(input, expr),
+                None => aggregates.iter().any(|it| it.0 == attr).then_some(rows)?,
             }
         }
-        Rel::Aggregate { input, keys, .. } => match keys.iter().find(|it| it.0 == attr) {
-            Some((_, expr)) => distinct_of(input, expr),
-            None => rows,
-        },
-        Rel::Repeat { input, .. } => distinct(input, attr),
-        Rel::Union { .. } | Rel::Values { .. } | Rel::Shared { .. } | Rel::Apply(_) => rows,
+        Rel::Union { output, .. } | Rel::Values { output, .. } => all(output)?,
+        Rel::Shared { output, .. } => output.iter().any(|it| it.0 == attr).then_some(rows)?,
+        Rel::Apply(_) => rows,
     };
-    of.clamp(1.0, rows)
+    Some(of.clamp(1.0, rows))
 }
 
 /// The distinct values of an expression over a relation.
@@ -227,26 +232,29 @@ pub fn distinct_of(rel: &Rel, expr: &Expr) -> f64 {
 /// The distinct values that an attribute had before other conditions than those on itself: what a join on it chooses
 /// from, whatever else has left rows out.
 pub fn domain(rel: &Rel, attr: Attr) -> f64 {
+    domain_in(rel, attr).unwrap_or_else(|| distinct(rel, attr)).max(1.0)
+}
+
+/// The same; `None` where the relation does not have the attribute.
+fn domain_in(rel: &Rel, attr: Attr) -> Option<f64> {
     match rel {
-        Rel::Scan(scan) => scan_domain(scan, attr).unwrap_or_else(|| rel.rows()),
+        Rel::Scan(scan) => scan_domain(scan, attr),
         Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } => {
-            domain(input, attr)
+            domain_in(input, attr)
         }
         Rel::Map { input, exprs } => match exprs.iter().find(|it| it.0 == attr) {
-            Some((_, expr)) => domain_of(input, expr),
-            None => domain(input, attr),
+            Some((_, expr)) => Some(domain_of(input, expr)),
+            None => domain_in(input, attr),
         },
         Rel::Aggregate { input, keys, .. } => match keys.iter().find(|it| it.0 == attr) {
-            Some((_, expr)) => domain_of(input, expr),
-            None => distinct(rel, attr),
+            Some((_, expr)) => Some(domain_of(input, expr)),
+            None => distinct_in(rel, attr),
         },
-        Rel::Join(join) if join.mark != Some(attr) => match join.left.attrs().contains(attr) {
-            true => domain(&join.left, attr),
-            false => domain(&join.right, attr),
-        },
-        _ => distinct(rel, attr),
+        Rel::Join(join) if join.mark != Some(attr) => {
+            domain_in(&join.left, attr).or_else(|| domain_in(&join.right, attr))
+        }
+        _ => distinct_in(rel, attr),
     }
-    .max(1.0)
 }
 
 /// The values of a column that conditions on it alone keep.

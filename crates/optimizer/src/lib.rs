@@ -1,7 +1,7 @@
 //! Relations to pipelines: predicates as far down as they go, joins ordered, the result cut into pipelines.
 //!
 //! Key decision: everything that decides speed works on our own relations ([`plan::relation`]), in the order `rewrite`
-//! (filters first, joins flattened into regions, group keys cut) -> `rewrite::order` (dynamic programming on exact
+//! (filters first, joins flattened into regions, group keys cut) -> `rewrite::joins` (dynamic programming on exact
 //! statistics) -> `lower` (pipelines, transfers). Before all of them, `unnest` takes dependent joins out.
 //!
 //! - Invariant: a query that cannot be planned rightly is an error with a SQLSTATE, never a plan with a wrong answer.
@@ -12,22 +12,38 @@ pub mod estimate;
 pub mod facts;
 pub mod lower;
 pub mod rewrite;
+mod tuning;
 pub mod unnest;
 
 use plan::Plan;
 use plan::relation::Query;
 use types::{Interrupt, SqlError, SqlResult};
 
-/// Plans a bound query that nobody can end.
+/// What planning may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// Whether anything is done that no query needs in order to run: joins in another order than that of the query,
+    /// predicates through groups and unions, transfer of keys to scans, shorter keys, joins and groups left out, moved or
+    /// shared, late fetching, answers from statistics. Answers are the same without; it is there to prove that.
+    pub rewrites: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { rewrites: true }
+    }
+}
+
+/// Plans a bound query with all that the optimizer can do, when nobody can end that.
 pub fn plan(query: Query) -> SqlResult<Plan> {
-    plan_unless(query, &types::interrupt::NEVER)
+    plan_unless(query, Options::default(), &types::interrupt::NEVER)
 }
 
 /// Plans a bound query. `interrupt` is asked for each relation and each round of the search for an order of joins.
-pub fn plan_unless(mut query: Query, interrupt: &Interrupt) -> SqlResult<Plan> {
+pub fn plan_unless(mut query: Query, options: Options, interrupt: &Interrupt) -> SqlResult<Plan> {
     unnest::unnest(&mut query, interrupt)?;
-    rewrite::optimise(&mut query, interrupt)?;
-    let plan = lower::lower(&query, interrupt)?;
+    rewrite::optimise(&mut query, options, interrupt)?;
+    let plan = lower::lower(&query, options, interrupt)?;
     if cfg!(debug_assertions) {
         plan::validate(&plan).map_err(|it| SqlError::internal(format!("invalid plan: {it}")))?;
     }

@@ -43,58 +43,65 @@ impl<'a> Facts<'a> {
 
     /// Whether an attribute may be NULL in the rows of a relation.
     pub fn nullable(&self, rel: &Rel, attr: Attr) -> bool {
+        self.look_up(rel, attr).unwrap_or(true)
+    }
+
+    /// The same; `None` where the relation does not have the attribute.
+    fn look_up(&self, rel: &Rel, attr: Attr) -> Option<bool> {
+        let at = |output: &[Attr]| output.iter().position(|it| *it == attr);
         match rel {
-            Rel::Scan(_) => self.attributes[attr].nullable,
+            Rel::Scan(scan) => {
+                let own = scan.base..scan.base + scan.table.columns.len();
+                own.contains(&attr).then(|| self.attributes[attr].nullable)
+            }
             // A row with NULL that a condition never lets pass is not there.
             Rel::Filter { input, predicates } => {
                 let rejects = |it: &Expr| !outcomes::may_be_true(it, &|column| column == attr);
-                !predicates.iter().any(rejects) && self.nullable(input, attr)
+                Some(self.look_up(input, attr)? && !predicates.iter().any(rejects))
             }
             Rel::Map { input, exprs } => match exprs.iter().find(|it| it.0 == attr) {
-                Some((_, expr)) => self.nullable_expr(input, expr),
-                None => self.nullable(input, attr),
+                Some((_, expr)) => Some(self.nullable_expr(input, expr)),
+                None => self.look_up(input, attr),
             },
             Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::Repeat { input, .. } => {
-                self.nullable(input, attr)
+                self.look_up(input, attr)
             }
-            Rel::Shared { .. } | Rel::Apply(_) => true,
-            Rel::Join(join) => self.nullable_in_join(join, attr),
+            Rel::Join(join) => self.look_up_join(join, attr),
             Rel::Aggregate { input, keys, aggregates, .. } => {
                 if let Some((_, key)) = keys.iter().find(|it| it.0 == attr) {
-                    return self.nullable_expr(input, key);
+                    return Some(self.nullable_expr(input, key));
                 }
-                let own = aggregates.iter().find(|it| it.0 == attr);
-                own.is_none_or(|it| it.1.function != AggregateFunction::Count)
+                let own = aggregates.iter().find(|it| it.0 == attr)?;
+                Some(own.1.function != AggregateFunction::Count)
             }
             Rel::Values { output, rows } => {
-                let place = output.iter().position(|it| *it == attr);
-                place.is_none_or(|it| rows.iter().any(|row| self.nullable_expr(rel, &row[it])))
+                let place = at(output)?;
+                Some(rows.iter().any(|row| self.nullable_expr(rel, &row[place])))
             }
             Rel::Union { inputs, output } => {
-                let place = output.iter().position(|it| *it == attr);
-                place.is_none_or(|it| inputs.iter().any(|(rel, own)| self.nullable(rel, own[it])))
+                let place = at(output)?;
+                Some(inputs.iter().any(|(rel, own)| self.nullable(rel, own[place])))
             }
+            Rel::Shared { .. } | Rel::Apply(_) => None,
         }
     }
 
-    fn nullable_in_join(&self, join: &JoinRel, attr: Attr) -> bool {
+    fn look_up_join(&self, join: &JoinRel, attr: Attr) -> Option<bool> {
         if join.mark == Some(attr) {
-            return join.null_aware;
+            return Some(join.null_aware);
         }
-        let in_left = join.left.attrs().contains(attr);
-        let extended = match join.kind {
-            RelJoin::Full => true,
-            RelJoin::Left => !in_left,
-            _ => false,
-        };
-        let strict = join.kind == RelJoin::Inner && {
-            let rejects = |it: &Expr| !outcomes::may_be_true(it, &|column| column == attr);
-            let is_null = |it: &Expr| outcomes::is_null(it, &|column| column == attr);
-            join.residual.iter().any(rejects)
-                || join.keys.iter().any(|it| is_null(&it.0) || is_null(&it.1))
-        };
-        let side = if in_left { &join.left } else { &join.right };
-        extended || (!strict && self.nullable(side, attr))
+        let left = self.look_up(&join.left, attr).map(|it| it || join.kind == RelJoin::Full);
+        let extended = matches!(join.kind, RelJoin::Left | RelJoin::Full);
+        let right = || self.look_up(&join.right, attr).map(|it| it || extended);
+        let nullable = left.or_else(right)?;
+        if !nullable || join.kind != RelJoin::Inner {
+            return Some(nullable);
+        }
+        let rejects = |it: &Expr| !outcomes::may_be_true(it, &|column| column == attr);
+        let is_null = |it: &Expr| outcomes::is_null(it, &|column| column == attr);
+        let rejected = join.residual.iter().any(rejects)
+            || join.keys.iter().any(|it| is_null(&it.0) || is_null(&it.1));
+        Some(!rejected)
     }
 
     /// Whether an expression over the rows of a relation may be NULL.

@@ -5,10 +5,8 @@ use plan::{BinaryOperator, Expr, ExprKind};
 use stdx::sync::Arc;
 
 use crate::estimate;
+use crate::tuning::INDEX_SHARE_MAX;
 use plan::relation::{Attr, ScanRel, bare};
-
-/// The share of the rows up to which an index is worth a look: twice what execution takes it for, because estimates err.
-const SHARE_MAX: f64 = 0.02;
 
 /// The index that keeps the fewest rows: its name, and the attribute that it is on.
 pub(super) fn index_for(scan: &ScanRel) -> Option<(Arc<str>, Attr)> {
@@ -22,7 +20,7 @@ pub(super) fn index_for(scan: &ScanRel) -> Option<(Arc<str>, Attr)> {
             share = Some(share.unwrap_or(1.0) * estimate::selectivity(scan, filter));
             unknown |= is_open(filter);
         }
-        let Some(share) = share.filter(|it| *it <= SHARE_MAX || unknown) else { continue };
+        let Some(share) = share.filter(|it| *it <= INDEX_SHARE_MAX || unknown) else { continue };
         if best.as_ref().is_none_or(|it| share < it.0) {
             best = Some((share, name.clone(), attr));
         }

@@ -8,10 +8,8 @@ use super::groupjoin::Grouping;
 use super::sharing::{Canonical, Shared};
 use super::stream::Stream;
 use super::{Lowering, Reducer};
+use crate::tuning::TRANSFER_SHARE_MAX;
 use plan::relation::{Attr, AttrSet, Rel, ScanRel, bare, substitute};
-
-/// A reducer that keeps more than this share of the keys is not worth testing.
-const WORTH_TESTING: f64 = 0.8;
 
 impl Lowering<'_> {
     pub(super) fn scan(
@@ -24,11 +22,12 @@ impl Lowering<'_> {
         let own = scan.base..scan.base + count;
         let mut used: AttrSet = required.iter().filter(|it| own.contains(it)).collect();
         scan.filters.iter().for_each(|it| used.add_expr(it));
+        let reducers = if self.options.rewrites { reducers } else { &[] };
         let mut tested: Vec<(Attr, &Reducer)> = Vec::new();
         let mut rows = scan.rows;
-        for reducer in reducers.iter().filter(|it| it.share <= WORTH_TESTING) {
-            let attr = reducer.attrs.iter().find(|it| {
-                own.contains(it)
+        for reducer in reducers.iter().filter(|it| it.share <= TRANSFER_SHARE_MAX) {
+            let attr = own.clone().find(|it| {
+                reducer.attrs.contains(*it)
                     && (self.attributes[*it].data_type.is_integer()
                         || self.attributes[*it].data_type == DataType::Date)
             });
@@ -66,6 +65,7 @@ impl Lowering<'_> {
             transfers,
             output: layout.iter().filter_map(|it| place(*it)).collect(),
             index: super::access::index_for(scan)
+                .filter(|_| self.options.rewrites)
                 .and_then(|(name, attr)| Some(IndexHint { name, column: place(attr)? })),
         });
         Ok(Stream::new(source, layout, rows))
@@ -154,7 +154,7 @@ impl Lowering<'_> {
         let layout: Vec<Attr> =
             keys.iter().map(|it| it.0).chain(aggregates.iter().map(|it| it.0)).collect();
         // Groups that may be shared with another occurrence of their tables are found in the usual way.
-        if canonical.is_none() {
+        if canonical.is_none() && self.options.rewrites {
             let own = aggregates.iter().map(|it| it.0).zip(placed.iter().cloned()).collect();
             let grouping = Grouping { attrs: &keys, keys: &placed_keys, aggregates: own, groups };
             if let Some(how) = self.by_partner(&input, &stream, &grouping) {
@@ -164,7 +164,7 @@ impl Lowering<'_> {
         }
         let id = self.group(stream, placed_keys, placed, groups);
         if let Some(canonical) =
-            canonical.filter(|_| passed.iter().all(|it| it.share > WORTH_TESTING))
+            canonical.filter(|_| passed.iter().all(|it| it.share > TRANSFER_SHARE_MAX))
         {
             let texts = aggregates.iter().map(|it| canonical.text_of(&it.1)).collect();
             self.shared.push(Shared { text: canonical.text, aggregates: texts, pipeline: id });
@@ -196,7 +196,8 @@ impl Lowering<'_> {
         groups: f64,
     ) -> PipelineId {
         let rows = stream.rows;
-        let Some((by_value, by_key)) = two_levels(&keys, &aggregates, rows, groups) else {
+        let levels = self.options.rewrites.then(|| two_levels(&keys, &aggregates, rows, groups));
+        let Some((by_value, by_key)) = levels.flatten() else {
             let sink = Sink::Aggregate { keys, aggregates, estimated_groups: groups };
             return self.finish(stream, sink);
         };

@@ -1,5 +1,7 @@
 //! Joins. Along the probe side, joins and filters form a chain; all hash tables beside the chain are built before it.
 
+use std::collections::HashMap;
+
 use plan::{Expr, HashBuild, Join, JoinKind, Operator, PipelineId, Sink, Source};
 use types::{DataType, SqlError, SqlResult};
 
@@ -7,6 +9,7 @@ use super::stream::Stream;
 use super::{Lowering, Reducer};
 use crate::estimate;
 use crate::facts::{Facts, equal_is_same, equality_chains, unique_keys};
+use crate::tuning::{WHOLE_TABLE_DELAY, WHOLE_TABLE_SHARE};
 use plan::build::{cast, null};
 use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin, bare};
 
@@ -123,24 +126,26 @@ impl Lowering<'_> {
             Step::Filter(_) => 0.0,
         };
         order.sort_by(|a, b| weight(*a).total_cmp(&weight(*b)));
+        let equals = Equals::of(&steps);
         let mut known = reducers.to_vec();
-        close(&mut known, &steps);
+        equals.close(&mut known);
         for place in order {
             let Step::Join { join, .. } = &steps[place] else { continue };
             let join: &JoinRel = join;
             let built = self.table(join, &demands[place], &known)?;
+            let closed = known.len();
             known.extend(self.reducer(join, built.build));
             if matches!(join.kind, RelJoin::Inner | RelJoin::Semi) {
                 known.extend(built.reducers.iter().cloned());
             }
-            close(&mut known, &steps);
+            equals.close(&mut known[closed..]);
             if let Step::Join { table, .. } = &mut steps[place] {
                 *table = Some(built);
             }
         }
         let mut stream = self.stream(end, &demand, &known)?;
         stream.reducers.extend(known.split_off(reducers.len()));
-        close(&mut stream.reducers, &steps);
+        equals.close(&mut stream.reducers);
         for (step, demand) in steps.into_iter().zip(demands).rev() {
             match step {
                 Step::Filter(predicates) => {
@@ -210,10 +215,11 @@ impl Lowering<'_> {
         let unique = unique_keys(rel).iter().any(|it| it.is_subset(unique_on));
         let sink =
             Sink::HashBuild(HashBuild { keys: placed, payload: stored, unique, keep_null_keys });
-        let build = match self.same_build(&stream, &sink).filter(|_| shared) {
-            Some(same) => same,
-            None => self.finish(stream, sink),
-        };
+        let build =
+            match self.same_build(&stream, &sink).filter(|_| shared && self.options.rewrites) {
+                Some(same) => same,
+                None => self.finish(stream, sink),
+            };
         if !shared {
             self.marked.push(build);
         }
@@ -280,9 +286,9 @@ impl Lowering<'_> {
             _ => {}
         }
         // What is kept: demanded attributes, and those that stand for a demanded one.
-        let mut kept = AttrSet::default();
+        let (mut kept, there) = (AttrSet::default(), all.iter().copied().collect::<AttrSet>());
         for attr in demand.iter() {
-            match all.contains(&attr) {
+            match there.contains(attr) {
                 true => kept.insert(attr),
                 false => {
                     if let Some(place) = stream.position(attr) {
@@ -506,35 +512,47 @@ fn build_weight(join: &JoinRel) -> f64 {
     }
     // A whole table reduces nothing: it comes after those that may reduce its own building.
     let whole = match &join.right {
-        Rel::Scan(scan) if scan.rows >= 0.9 * scan.table.rows as f64 => 100.0,
+        Rel::Scan(scan) if scan.rows >= WHOLE_TABLE_SHARE * scan.table.rows as f64 => {
+            WHOLE_TABLE_DELAY
+        }
         _ => 1.0,
     };
     join.right.rows() * whole + heavy(&join.right)
 }
 
-/// Extends reducers by what the joins of a chain make equal to their key.
-fn close(reducers: &mut [Reducer], steps: &[Step<'_>]) {
-    for reducer in reducers {
-        loop {
-            let before = reducer.attrs.clone();
-            for step in steps {
-                let Step::Join { join, .. } = step else { continue };
-                for (left, right) in &join.keys {
-                    let (Some(l), Some(r)) = (bare(left), bare(right)) else { continue };
-                    if left.data_type != right.data_type {
-                        continue;
-                    }
-                    if reducer.attrs.contains(l) {
-                        reducer.attrs.insert(r);
-                    }
-                    let both = matches!(join.kind, RelJoin::Inner | RelJoin::Semi);
-                    if reducer.attrs.contains(r) && both {
-                        reducer.attrs.insert(l);
-                    }
+/// What the joins of a chain make equal to each attribute.
+struct Equals(HashMap<Attr, Vec<Attr>>);
+
+impl Equals {
+    fn of(steps: &[Step<'_>]) -> Self {
+        let mut equals: HashMap<Attr, Vec<Attr>> = HashMap::new();
+        for step in steps {
+            let Step::Join { join, .. } = step else { continue };
+            for (left, right) in &join.keys {
+                let (Some(l), Some(r)) = (bare(left), bare(right)) else { continue };
+                if left.data_type != right.data_type {
+                    continue;
+                }
+                equals.entry(l).or_default().push(r);
+                if matches!(join.kind, RelJoin::Inner | RelJoin::Semi) {
+                    equals.entry(r).or_default().push(l);
                 }
             }
-            if reducer.attrs == before {
-                break;
+        }
+        Self(equals)
+    }
+
+    /// Extends reducers by what equals their key.
+    fn close(&self, reducers: &mut [Reducer]) {
+        for reducer in reducers {
+            let mut open: Vec<Attr> = reducer.attrs.iter().collect();
+            while let Some(attr) = open.pop() {
+                for equal in self.0.get(&attr).into_iter().flatten() {
+                    if !reducer.attrs.contains(*equal) {
+                        reducer.attrs.insert(*equal);
+                        open.push(*equal);
+                    }
+                }
             }
         }
     }

@@ -19,16 +19,8 @@ use super::Lowering;
 use super::distinct::of_parts;
 use super::stream::Stream;
 use crate::rewrite::origin;
+use crate::tuning::{ARRAY_KEY_BITS, ROWS_PER_PARTNER_MIN, SMALL_ROWS, WIDE_KEY_BITS};
 use plan::relation::{Attr, Rel, bare};
-
-/// Bits of all keys up to which execution finds groups through an array without this.
-const ARRAY_BITS: f64 = 18.0;
-/// Rows for each partner from which on it pays.
-const ROWS_PER_PARTNER: f64 = 2.0;
-/// Rows below which any way is good.
-const ROWS_MIN: f64 = 4096.0;
-/// Bits of a key that is no number and no code.
-const WIDE_BITS: f64 = 64.0;
 
 /// A grouping over the layout of a stream.
 pub(super) struct Grouping<'a> {
@@ -108,9 +100,9 @@ impl Lowering<'_> {
         let one_each = build.unique && (0..build.keys.len()).all(covered);
         let computed = grouping.aggregates.iter().zip(&aggregates).filter(|it| it.1.is_none());
         let mergeable = computed.map(|it| &it.0.1).all(|it| of_parts(it, true).is_some());
-        let pays = stream.rows >= ROWS_MIN
-            && stream.rows >= ROWS_PER_PARTNER * built.estimated_rows
-            && key_bits(input, grouping.attrs) > ARRAY_BITS;
+        let pays = stream.rows >= SMALL_ROWS
+            && stream.rows >= ROWS_PER_PARTNER_MIN * built.estimated_rows
+            && key_bits(input, grouping.attrs) > ARRAY_KEY_BITS;
         let able = (one_each || mergeable) && pays;
         able.then_some(ByPartner { join: place, keys, aggregates, one_each })
     }
@@ -228,5 +220,5 @@ fn key_bits(input: &Rel, keys: &[(Attr, Expr)]) -> f64 {
         let ends = statistics.min.as_ref()?.as_i128().zip(statistics.max.as_ref()?.as_i128());
         ends.map(|(min, max)| (max as f64 - min as f64 + 1.0).log2())
     };
-    keys.iter().map(|it| bits(&it.1).unwrap_or(WIDE_BITS)).sum()
+    keys.iter().map(|it| bits(&it.1).unwrap_or(WIDE_KEY_BITS)).sum()
 }

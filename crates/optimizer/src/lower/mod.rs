@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use plan::{Expr, ExprKind, Operator, OutputColumn, Pipeline, PipelineId, Plan, Sink, Source};
 use types::{Interrupt, SqlError, SqlResult};
 
+use crate::Options;
 use plan::relation::{Attr, AttrSet, Attribute, Part, Query, Rel};
 use stream::Stream;
 
@@ -45,10 +46,11 @@ pub(crate) struct Lowering<'a> {
     marked: Vec<PipelineId>,
     /// Whether some table occurs twice, so that sharing is worth a look.
     repeats: bool,
+    options: Options,
 }
 
 /// Cuts a query into pipelines, unless `interrupt` ends that.
-pub fn lower(query: &Query, interrupt: &Interrupt) -> SqlResult<Plan> {
+pub fn lower(query: &Query, options: Options, interrupt: &Interrupt) -> SqlResult<Plan> {
     let mut tables = Vec::new();
     let rels: Vec<&Rel> =
         query.parts().into_iter().map(|it| query.part(it)).chain([&query.root]).collect();
@@ -65,7 +67,8 @@ pub fn lower(query: &Query, interrupt: &Interrupt) -> SqlResult<Plan> {
         shared: Vec::new(),
         groupings: Vec::new(),
         marked: Vec::new(),
-        repeats: tables.len() < count,
+        repeats: options.rewrites && tables.len() < count,
+        options,
     };
     if this.repeats {
         rels.into_iter().for_each(|it| sharing::groupings(it, &mut this.groupings));

@@ -14,6 +14,7 @@ use types::{DataType, Value};
 use super::{Optimiser, predicates, take};
 use crate::estimate;
 use crate::facts::unique_keys;
+use crate::tuning::ROWS_PER_KEY_MIN;
 use plan::relation::{Attr, AttrSet, Attribute, JoinRel, Rel, RelJoin, bare};
 
 /// Group keys.
@@ -99,7 +100,7 @@ fn applies(join: &JoinRel, keys: &Keys, aggregates: &Aggregates) -> bool {
     let each_row = unique_keys(&join.left).iter().any(|it| it.is_subset(&group));
     let right_keys: AttrSet = join.keys.iter().filter_map(|it| bare(&it.1)).collect();
     let distinct: f64 = right_keys.iter().map(|it| estimate::distinct(&join.right, it)).product();
-    let fewer = join.right.rows() > 2.0 * distinct;
+    let fewer = join.right.rows() > ROWS_PER_KEY_MIN * distinct;
     from_left && each_row && fewer && aggregates.iter().all(|it| movable(&it.1, &left, &right))
 }
 

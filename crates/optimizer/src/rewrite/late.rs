@@ -8,17 +8,10 @@
 use plan::Expr;
 
 use super::{origin, take};
+use crate::tuning::{CARRIED_COLUMNS_MAX, FETCH_CHOICE_MIN, SMALL_ROWS};
 use plan::relation::{
     Attr, AttrSet, Attribute, JoinRel, Query, Rel, RelJoin, ScanRel, bare, substitute,
 };
-
-/// Rows to choose from for each one wanted, from which on it pays: a fetch costs about as much as some thousand rows
-/// carried.
-const CHOICE_MIN: f64 = 16.0;
-/// Rows to choose from at least.
-const ROWS_MIN: f64 = 4096.0;
-/// Columns without text that are carried rather than fetched.
-const CARRIED_MAX: usize = 3;
 
 /// A table whose columns are fetched later, once more under attributes of its own.
 struct Fetch {
@@ -44,7 +37,7 @@ pub(super) fn fetch_late(query: &mut Query) {
         return;
     }
     let choice = input.rows();
-    if choice < ROWS_MIN || choice < CHOICE_MIN * *limit as f64 {
+    if choice < SMALL_ROWS || choice < FETCH_CHOICE_MIN * *limit as f64 {
         return;
     }
     let chosen = top.rows();
@@ -124,7 +117,7 @@ impl<'a> Fetching<'a> {
         };
         let columns = &scan.table.columns;
         let texts = own.clone().any(|it| columns[it.2 - base].data_type.is_text());
-        if !texts && own.count() <= CARRIED_MAX {
+        if !texts && own.count() <= CARRIED_COLUMNS_MAX {
             return false;
         }
         let by = (base..base + columns.len())

@@ -11,8 +11,8 @@
 mod elimination;
 mod extremes;
 pub mod grouping;
+pub mod joins;
 mod late;
-pub mod order;
 pub mod origin;
 pub mod predicates;
 pub mod region;
@@ -24,12 +24,13 @@ use plan::properties::{is_fallible, is_volatile};
 use plan::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey};
 use types::{Interrupt, SqlError, SqlResult};
 
+use crate::Options;
 use crate::estimate;
 use crate::facts::{Dependencies, Facts};
 use plan::relation::{Attr, AttrSet, Attribute, Part, Query, Rel, ScanRel, bare, substitute};
 
 /// Optimises the answer of a query and all parts that it needs, unless `interrupt` ends that.
-pub fn optimise(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
+pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> SqlResult<()> {
     let mut read = vec![AttrSet::default(); query.shared.len()];
     let scalars = query.scalars.iter().map(|it| &it.rel);
     for rel in query.shared.iter().chain(scalars).chain([&query.root]) {
@@ -47,9 +48,11 @@ pub fn optimise(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
             Part::Shared(it) => read[it].clone(),
         };
         let attributes = &mut query.attributes;
-        let mut this = Optimiser { attributes, shared_rows: &shared_rows, interrupt };
+        let mut this = Optimiser { attributes, shared_rows: &shared_rows, options, interrupt };
         let mut rel = this.rel(rel, Vec::new())?;
-        elimination::drop_idle_joins(&mut rel, &required);
+        if options.rewrites {
+            elimination::drop_idle_joins(&mut rel, &required);
+        }
         if let Part::Shared(it) = part {
             shared_rows[it] = rel.rows();
         }
@@ -57,8 +60,11 @@ pub fn optimise(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
     }
     let root = take(&mut query.root);
     let attributes = &mut query.attributes;
-    let mut this = Optimiser { attributes, shared_rows: &shared_rows, interrupt };
+    let mut this = Optimiser { attributes, shared_rows: &shared_rows, options, interrupt };
     query.root = this.rel(root, Vec::new())?;
+    if !options.rewrites {
+        return Ok(());
+    }
     late::fetch_late(query);
     let output: AttrSet = query.output.iter().map(|it| it.1).collect();
     elimination::drop_idle_joins(&mut query.root, &output);
@@ -98,12 +104,18 @@ pub(crate) struct Optimiser<'a> {
     /// Expected rows of the shared relations, each once it is optimised.
     pub(crate) shared_rows: &'a [f64],
     pub(crate) interrupt: &'a Interrupt,
+    pub(crate) options: Options,
 }
 
 impl Optimiser<'_> {
     /// Optimises a relation under conjuncts that its consumer demands, none of them volatile.
     pub(crate) fn rel(&mut self, rel: Rel, mut demanded: Vec<Expr>) -> SqlResult<Rel> {
         self.interrupt.check()?;
+        let passes = self.options.rewrites
+            || matches!(rel, Rel::Scan(_) | Rel::Filter { .. } | Rel::Map { .. } | Rel::Join(_));
+        if !passes && !demanded.is_empty() {
+            return Ok(self.rel(rel, Vec::new())?.filtered(demanded));
+        }
         match rel {
             Rel::Scan(mut scan) => {
                 scan.filters.extend(predicates::simplify(demanded));
@@ -181,6 +193,9 @@ impl Optimiser<'_> {
 
     /// Sort keys without those that earlier ones determine.
     fn sort_keys(&self, input: &Rel, keys: Vec<SortKey>) -> Vec<SortKey> {
+        if !self.options.rewrites {
+            return keys;
+        }
         let facts = Facts::new(self.attributes);
         let dependencies = Dependencies::of(input, facts);
         let mut known = AttrSet::default();
@@ -224,6 +239,7 @@ impl Optimiser<'_> {
         below.iter_mut().for_each(|it| substitute(it, &keys));
         let mut input = self.rel(input, below)?;
         if keys.is_empty()
+            && self.options.rewrites
             && let Some(row) = statistics::known_row(&input, &aggregates)
         {
             return Ok(row.filtered(above));
@@ -231,7 +247,9 @@ impl Optimiser<'_> {
         let (keys, more) = self.cut_keys(&input, keys);
         let mut aggregates = aggregates;
         aggregates.extend(more);
-        if let Some(joined) = self.group_below_left_join(&mut input, &keys, &aggregates) {
+        if self.options.rewrites
+            && let Some(joined) = self.group_below_left_join(&mut input, &keys, &aggregates)
+        {
             return Ok(joined.filtered(above));
         }
         let rows = match keys.is_empty() {
@@ -248,7 +266,7 @@ impl Optimiser<'_> {
         input: &Rel,
         keys: grouping::Keys,
     ) -> (grouping::Keys, grouping::Aggregates) {
-        if keys.len() < 2 {
+        if keys.len() < 2 || !self.options.rewrites {
             return (keys, Vec::new());
         }
         let facts = Facts::new(self.attributes);

@@ -1,5 +1,5 @@
 //! A region: joins, filters and computed columns between operators that cannot be moved through. It is flattened into
-//! members and predicates, each predicate goes where it belongs, and [`super::order`] puts it together again.
+//! members and predicates, each predicate goes where it belongs, and [`super::joins`] puts it together again.
 //!
 //! - Outer joins: a member that is not inner keeps its own condition; predicates of the region are never pushed into it.
 //!   A left join is an inner one where a predicate above it rejects rows of NULLs ([`predicates::rejects_null`]).
@@ -8,11 +8,13 @@
 //! - Fallible: what can fail waits until all members are joined that its own query had joined and filtered below it
 //!   (`Block`).
 
+use std::collections::HashMap;
+
 use plan::properties::{is_fallible, is_volatile};
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::SqlResult;
 
-use super::order::{self, Conjunct, Graph, Vertex};
+use super::joins::{self, Conjunct, Vertex, VertexSet};
 use super::{Optimiser, predicates};
 use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin, bare, substitute};
 
@@ -102,7 +104,8 @@ impl Region {
         let attrs = member_attrs(kind, &right, mark);
         let id = self.add(right, attrs, kind);
         if let Some(member) = self.members.last_mut() {
-            member.on = predicates::simplify(on);
+            // What a NULL-aware join makes of its condition is no filter.
+            member.on = if null_aware { on } else { predicates::simplify(on) };
             (member.null_aware, member.mark) = (null_aware, mark);
             if member.on.iter().any(is_fallible) {
                 member.after = blocks.concat();
@@ -136,17 +139,29 @@ impl Region {
 
     /// Outer joins whose NULLs a predicate rejects are inner joins.
     fn strengthen(&mut self) {
-        while let Some(place) = self.members.iter().position(|it| {
-            it.kind == RelJoin::Left
-                && self.predicates.iter().any(|p| predicates::rejects_null(&p.expr, &it.attrs))
-        }) {
-            let member = self.members.remove(place);
-            let blocks = self.flatten(member.rel);
-            let inside = blocks.concat();
-            self.replace(member.id, &inside);
-            let outside = member.after.into_iter().map(|it| vec![it]);
-            let all: Vec<Block> = outside.chain(blocks).collect();
-            self.demand(member.on, &all);
+        loop {
+            let used: Vec<AttrSet> =
+                self.predicates.iter().map(|it| AttrSet::of(&it.expr)).collect();
+            let rejected = |member: &Member| {
+                let touching = self.predicates.iter().zip(&used);
+                let mut touching = touching.filter(|it| it.1.intersects(&member.attrs));
+                touching.any(|it| predicates::rejects_null(&it.0.expr, &member.attrs))
+            };
+            let is_inner = |it: &Member| it.kind == RelJoin::Left && rejected(it);
+            let inner: Vec<bool> = self.members.iter().map(is_inner).collect();
+            if !inner.contains(&true) {
+                return;
+            }
+            let members = std::mem::take(&mut self.members).into_iter().zip(inner);
+            let (inner, others): (Vec<_>, Vec<_>) = members.partition(|it| it.1);
+            self.members = others.into_iter().map(|it| it.0).collect();
+            for (member, _) in inner {
+                let blocks = self.flatten(member.rel);
+                self.replace(member.id, &blocks.concat());
+                let outside = member.after.into_iter().map(|it| vec![it]);
+                let all: Vec<Block> = outside.chain(blocks).collect();
+                self.demand(member.on, &all);
+            }
             self.expand_maps();
         }
     }
@@ -177,24 +192,42 @@ impl Region {
         }
     }
 
+    /// The members by what they give and by their numbers.
+    fn index(&self) -> Index {
+        let mut index = Index::default();
+        for (place, member) in self.members.iter().enumerate() {
+            index.of_attr.extend(member.attrs.iter().map(|it| (it, place)));
+            index.of_id.insert(member.id, place);
+        }
+        index
+    }
+}
+
+/// Where members are.
+#[derive(Default)]
+struct Index {
+    of_attr: HashMap<Attr, usize>,
+    of_id: HashMap<MemberId, usize>,
+}
+
+impl Index {
     /// The members that an expression uses.
-    fn mask(&self, expr: &Expr) -> u64 {
-        let attrs = AttrSet::of(expr);
-        let used = self.members.iter().enumerate().filter(|it| it.1.attrs.intersects(&attrs));
-        used.fold(0, |mask, it| mask | 1 << it.0)
+    fn used(&self, expr: &Expr) -> VertexSet {
+        AttrSet::of(expr).iter().filter_map(|it| self.of_attr.get(&it).copied()).collect()
     }
 
     /// The members of some numbers.
-    fn mask_of(&self, ids: &[MemberId]) -> u64 {
-        let members = self.members.iter().enumerate().filter(|it| ids.contains(&it.1.id));
-        members.fold(0, |mask, it| mask | 1 << it.0)
+    fn members(&self, ids: &[MemberId]) -> VertexSet {
+        ids.iter().filter_map(|it| self.of_id.get(it).copied()).collect()
     }
 
     /// The members that an expression uses, and those that it waits for.
-    fn wide_mask(&self, expr: &Expr, blocks: &[Block]) -> u64 {
-        let own = self.mask(expr);
-        let touched = blocks.iter().map(|it| self.mask_of(it)).filter(|it| it & own != 0);
-        touched.fold(own, |mask, it| mask | it)
+    fn needed(&self, expr: &Expr, blocks: &[Block]) -> VertexSet {
+        let mut needed = self.used(expr);
+        let touched = blocks.iter().map(|it| self.members(it)).filter(|it| it.intersects(&needed));
+        let touched: Vec<VertexSet> = touched.collect();
+        touched.iter().for_each(|it| needed.union_with(it));
+        needed
     }
 
     /// A conjunct with the members that it and its sides need.
@@ -202,11 +235,11 @@ impl Region {
         let Demand { expr, blocks } = demand;
         let sides = match &expr.kind {
             ExprKind::Binary { operator: BinaryOperator::Equal, left, right } => {
-                Some((self.wide_mask(left, &blocks), self.wide_mask(right, &blocks)))
+                Some((self.needed(left, &blocks), self.needed(right, &blocks)))
             }
             _ => None,
         };
-        Conjunct { mask: self.wide_mask(&expr, &blocks), sides, expr }
+        Conjunct { needs: self.needed(&expr, &blocks), sides, expr }
     }
 }
 
@@ -244,16 +277,11 @@ impl Optimiser<'_> {
         let mut region = Region::default();
         let blocks = region.flatten(rel);
         region.demand(demanded, &blocks);
-        region.strengthen();
+        if self.options.rewrites {
+            region.strengthen();
+        }
         let maps = std::mem::take(&mut region.maps);
-        let rel = if region.members.len() > 60 {
-            return Err(types::SqlError::new(
-                types::SqlState::PROGRAM_LIMIT_EXCEEDED,
-                "a query may join at most 60 relations",
-            ));
-        } else {
-            self.assemble(region)?
-        };
+        let rel = self.assemble(region)?;
         Ok(match maps.is_empty() {
             true => rel,
             false => Rel::Map { input: Box::new(rel), exprs: maps },
@@ -261,64 +289,58 @@ impl Optimiser<'_> {
     }
 
     fn assemble(&mut self, mut region: Region) -> SqlResult<Rel> {
-        let count = region.members.len();
-        let mut pushed: Vec<Vec<Expr>> = vec![Vec::new(); count];
-        let mut shared: Vec<Conjunct> = Vec::new();
-        let mut constant = Vec::new();
         self.split_semi_conditions(&mut region);
-        add_implied_equalities(&mut region);
+        add_implied_equalities(&mut region, self.options.rewrites);
+        let index = region.index();
+        let mut pushed: Vec<Vec<Expr>> = vec![Vec::new(); region.members.len()];
+        let (mut conjuncts, mut constant) = (Vec::new(), Vec::new());
         for demand in std::mem::take(&mut region.predicates) {
-            let conjunct = region.conjunct(demand);
-            let mask = conjunct.mask;
-            let alone = mask.trailing_zeros() as usize;
-            if mask == 0 {
-                constant.push(conjunct.expr);
-            } else if mask.count_ones() == 1 && region.members[alone].kind == RelJoin::Inner {
+            let conjunct = index.conjunct(demand);
+            let alone = conjunct.needs.single();
+            let alone = alone.filter(|it| region.members[*it].kind == RelJoin::Inner);
+            if let Some(alone) = alone {
                 pushed[alone].push(conjunct.expr);
+            } else if conjunct.needs.is_empty() {
+                constant.push(conjunct.expr);
             } else {
                 for (place, member) in region.members.iter().enumerate() {
-                    if member.kind == RelJoin::Inner {
+                    if member.kind == RelJoin::Inner && self.options.rewrites {
                         pushed[place].extend(predicates::implied(&conjunct.expr, &member.attrs));
                     }
                 }
-                shared.push(conjunct);
+                conjuncts.push(conjunct);
             }
         }
-        let mut graph = Graph::default();
-        let masks: Vec<u64> = region
-            .members
-            .iter()
-            .map(|member| {
-                let after = region.mask_of(&member.after);
-                member.on.iter().fold(after, |mask, it| mask | region.mask(it))
-            })
-            .collect();
-        for (place, (member, mut own)) in region.members.into_iter().zip(pushed).enumerate() {
-            let mut on = member.on;
-            let inner_attrs = member.rel.attrs();
-            if member.kind != RelJoin::Inner && !member.null_aware {
-                let (right, both) = on.into_iter().partition(|it| {
-                    let attrs = AttrSet::of(it);
-                    !attrs.is_empty() && attrs.is_subset(&inner_attrs) && !is_volatile(it)
-                });
-                own = right;
-                on = both;
-            }
-            let rel = self.rel(member.rel, own)?;
-            graph.vertices.push(Vertex {
-                rel,
-                attrs: member.attrs,
-                inner_attrs,
-                kind: member.kind,
-                null_aware: member.null_aware,
-                mark: member.mark,
-                on,
-                needs: masks[place] & !(1 << place),
-            });
+        let mut vertices = Vec::with_capacity(region.members.len());
+        for (place, (member, own)) in region.members.into_iter().zip(pushed).enumerate() {
+            vertices.push(self.vertex(member, own, &index, place)?);
         }
-        graph.predicates = shared;
-        let rel = order::order(graph, self.attributes, self.interrupt)?;
+        let reorder = self.options.rewrites;
+        let rel = joins::order(vertices, conjuncts, self.attributes, (reorder, self.interrupt))?;
         Ok(rel.filtered(constant))
+    }
+
+    /// A member as a vertex of the join graph: its own predicates in it, conjuncts of its join that use nothing else too.
+    fn vertex(
+        &mut self,
+        member: Member,
+        own: Vec<Expr>,
+        index: &Index,
+        place: usize,
+    ) -> SqlResult<Vertex> {
+        let Member { rel, attrs, kind, null_aware, mark, on, after, .. } = member;
+        let mut needs = index.members(&after);
+        on.iter().for_each(|it| needs.union_with(&index.used(it)));
+        needs.remove(place);
+        let inner_attrs = rel.attrs();
+        let is_own = |it: &Expr| {
+            let used = AttrSet::of(it);
+            !used.is_empty() && used.is_subset(&inner_attrs) && !is_volatile(it)
+        };
+        let movable = kind != RelJoin::Inner && !null_aware;
+        let (inside, on): (Vec<_>, Vec<_>) = on.into_iter().partition(|it| movable && is_own(it));
+        let rel = self.rel(rel, own.into_iter().chain(inside).collect())?;
+        Ok(Vertex { rel, attrs, inner_attrs, kind, null_aware, mark, on, needs })
     }
 
     /// Conjuncts of a semi join that use the left side alone are ordinary predicates.
@@ -342,47 +364,58 @@ impl Optimiser<'_> {
         join.left = self.rel(join.left, Vec::new())?;
         join.right = self.rel(join.right, Vec::new())?;
         let (left, right) = (join.left.attrs(), join.right.attrs());
-        order::split_keys(&mut join, &left, &right);
+        joins::split_keys(&mut join, &left, &right);
         join.rows = join.left.rows() + join.right.rows();
         Ok(Rel::Join(Box::new(join)).filtered(demanded))
     }
 }
 
 /// Two attributes of one member that equal a third equal each other, and a constant bound on one of a class of equal
-/// attributes holds for all of them: `a = b AND a = 5` gives `b = 5`.
-fn add_implied_equalities(region: &mut Region) {
-    let inner: Vec<&AttrSet> =
-        region.members.iter().filter(|it| it.kind == RelJoin::Inner).map(|it| &it.attrs).collect();
-    let is_inner = |attr: Attr| inner.iter().any(|it| it.contains(attr));
+/// attributes holds for all of them: `a = b AND a = 5` gives `b = 5`. The first is needed where classes are joined by one
+/// key, the second is optional.
+fn add_implied_equalities(region: &mut Region, bounds: bool) {
+    let index = region.index();
+    let member = |attr: Attr| {
+        let place = index.of_attr.get(&attr).copied();
+        place.filter(|it| region.members[*it].kind == RelJoin::Inner)
+    };
     let mut more = Vec::new();
-    for class in order::classes(region.predicates.iter().map(|it| &it.expr), &is_inner) {
-        for (place, a) in class.iter().enumerate() {
-            for b in &class[place + 1..] {
-                let same =
-                    |it: &&&AttrSet| AttrSet::of(a).is_subset(it) && AttrSet::of(b).is_subset(it);
-                if inner.iter().find(same).is_some() {
-                    more.push(Expr::predicate(BinaryOperator::Equal, a.clone(), b.clone()));
+    let classes =
+        joins::classes(region.predicates.iter().map(|it| &it.expr), &|it| member(it).is_some());
+    let mut class_of: HashMap<Attr, usize> = HashMap::new();
+    for (number, class) in classes.iter().enumerate() {
+        let mut first: HashMap<usize, &Expr> = HashMap::new();
+        for expr in class {
+            let Some(attr) = bare(expr) else { continue };
+            class_of.insert(attr, number);
+            let Some(place) = member(attr) else { continue };
+            match first.get(&place) {
+                Some(a) => {
+                    let equal = BinaryOperator::Equal;
+                    more.push(Expr::predicate(equal, (*a).clone(), expr.clone()));
                 }
+                None => drop(first.insert(place, expr)),
             }
         }
-        for Demand { expr: predicate, .. } in &region.predicates {
-            let operand = match &predicate.kind {
-                ExprKind::Binary { operator, left, right }
-                    if operator.is_comparison()
-                        && matches!(right.kind, ExprKind::Literal(_) | ExprKind::Parameter(_)) =>
-                {
-                    left
-                }
-                ExprKind::InList { operand, .. } => operand,
-                _ => continue,
-            };
-            let Some(from) = bare(operand).filter(|_| class.contains(operand)) else { continue };
-            let others = class.iter().filter(|it| it.data_type == operand.data_type);
-            for to in others.filter(|it| bare(it) != Some(from)) {
-                let mut copy = predicate.clone();
-                substitute(&mut copy, &[(from, to.clone())]);
-                more.push(copy);
+    }
+    for Demand { expr: predicate, .. } in region.predicates.iter().filter(|_| bounds) {
+        let operand = match &predicate.kind {
+            ExprKind::Binary { operator, left, right }
+                if operator.is_comparison()
+                    && matches!(right.kind, ExprKind::Literal(_) | ExprKind::Parameter(_)) =>
+            {
+                left
             }
+            ExprKind::InList { operand, .. } => operand,
+            _ => continue,
+        };
+        let Some(from) = bare(operand) else { continue };
+        let Some(class) = class_of.get(&from) else { continue };
+        let others = classes[*class].iter().filter(|it| it.data_type == operand.data_type);
+        for to in others.filter(|it| bare(it) != Some(from)) {
+            let mut copy = predicate.clone();
+            substitute(&mut copy, &[(from, to.clone())]);
+            more.push(copy);
         }
     }
     for expr in more {

@@ -1,9 +1,7 @@
 //! What rewrites must leave alone: repeated keys, rows that outer joins extend by NULL, volatile and fallible expressions.
 //! Each test fails without the guard that it names.
 
-mod common;
-
-use common::{
+use crate::common::{
     Builder, Column, aggregate, all, arithmetic, compare, equal, filters_of, group, in_list,
     is_null, join, joins_of, keys_of, not_zero, number, quotient, random,
 };

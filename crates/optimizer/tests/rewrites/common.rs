@@ -64,7 +64,8 @@ impl Builder {
     /// The relation after all rewrites, of whose rows these attributes are wanted.
     pub fn optimised(self, root: Rel, wanted: &[Attr]) -> Rel {
         let mut query = self.query(root, wanted);
-        optimizer::rewrite::optimise(&mut query, &types::Interrupt::default())
+        let (options, never) = (optimizer::Options::default(), types::Interrupt::default());
+        optimizer::rewrite::optimise(&mut query, options, &never)
             .expect("the query can be optimised");
         query.root
     }

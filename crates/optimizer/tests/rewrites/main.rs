@@ -1,0 +1,5 @@
+//! Rewrites of hand-made queries.
+
+mod common;
+mod guards;
+mod large;
