@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::LabResult;
 use crate::guest::Run;
 use crate::image::Contents;
-use crate::{LabResult, failed};
 use crate::{data, experiment, topology};
 
 /// A machine and what runs on it.
