@@ -11,28 +11,16 @@
 pub mod estimate;
 pub mod facts;
 pub mod lower;
+mod options;
 pub mod rewrite;
 mod tuning;
 pub mod unnest;
 
+pub use options::Options;
+
 use plan::Plan;
 use plan::relation::Query;
 use types::{Interrupt, SqlError, SqlResult};
-
-/// What planning may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Options {
-    /// Whether anything is done that no query needs in order to run: joins in another order than that of the query,
-    /// predicates through groups and unions, transfer of keys to scans, shorter keys, joins and groups left out, moved or
-    /// shared, late fetching, answers from statistics. Answers are the same without; it is there to prove that.
-    pub rewrites: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { rewrites: true }
-    }
-}
 
 /// Plans a bound query with all that the optimizer can do, when nobody can end that.
 pub fn plan(query: Query) -> SqlResult<Plan> {

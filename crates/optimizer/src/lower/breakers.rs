@@ -5,11 +5,11 @@ use types::{ColumnId, DataType, SqlError, SqlResult};
 
 use super::distinct::two_levels;
 use super::groupjoin::Grouping;
-use super::sharing::{Canonical, Shared};
-use super::stream::Stream;
-use super::{Lowering, Reducer};
+use super::inline::inline_once;
+use super::state::{Computed, Lowering};
+use super::stream::{Reducer, Stream};
 use crate::tuning::TRANSFER_SHARE_MAX;
-use plan::relation::{Attr, AttrSet, Rel, ScanRel, bare, substitute};
+use plan::relation::{Attr, AttrSet, Rel, ScanRel, bare};
 
 impl Lowering<'_> {
     pub(super) fn scan(
@@ -130,16 +130,15 @@ impl Lowering<'_> {
                 }
             }
         }
-        let canonical = self.repeats.then(|| Canonical::of(&input, &keys));
-        let shared = |it| self.shared(it, &keys, &aggregates, groups);
-        if let Some(stream) = canonical.as_ref().and_then(shared) {
-            return Ok(stream);
-        }
-        if self.repeats
-            && keys.is_empty()
-            && let Some(stream) = self.of_groups(&input, &aggregates)?
-        {
-            return Ok(stream);
+        if self.repeats {
+            if let Some(stream) = self.shared(&input, &keys, &aggregates, groups) {
+                return Ok(stream);
+            }
+            if keys.is_empty()
+                && let Some(stream) = self.of_groups(&input, &aggregates)?
+            {
+                return Ok(stream);
+            }
         }
         let mut below = AttrSet::default();
         keys.iter().for_each(|it| below.add_expr(&it.1));
@@ -154,7 +153,7 @@ impl Lowering<'_> {
         let layout: Vec<Attr> =
             keys.iter().map(|it| it.0).chain(aggregates.iter().map(|it| it.0)).collect();
         // Groups that may be shared with another occurrence of their tables are found in the usual way.
-        if canonical.is_none() && self.options.rewrites {
+        if !self.repeats && self.options.rewrites {
             let own = aggregates.iter().map(|it| it.0).zip(placed.iter().cloned()).collect();
             let grouping = Grouping { attrs: &keys, keys: &placed_keys, aggregates: own, groups };
             if let Some(how) = self.by_partner(&input, &stream, &grouping) {
@@ -163,11 +162,8 @@ impl Lowering<'_> {
             }
         }
         let id = self.group(stream, placed_keys, placed, groups);
-        if let Some(canonical) =
-            canonical.filter(|_| passed.iter().all(|it| it.share > TRANSFER_SHARE_MAX))
-        {
-            let texts = aggregates.iter().map(|it| canonical.text_of(&it.1)).collect();
-            self.shared.push(Shared { text: canonical.text, aggregates: texts, pipeline: id });
+        if self.repeats && passed.iter().all(|it| it.share > TRANSFER_SHARE_MAX) {
+            self.shared.push(Computed { input, keys, aggregates, pipeline: id });
         }
         Ok(Stream { reducers: exported, ..Stream::new(Source::Read(vec![id]), layout, groups) })
     }
@@ -256,43 +252,4 @@ fn reducers_of_groups(stream: &Stream, keys: &[(Attr, Expr)]) -> Vec<Reducer> {
         }
     }
     reducers
-}
-
-/// Puts computed columns that are used once into the expression that uses them.
-pub(super) fn inline_once(
-    input: &Rel,
-    keys: &mut [(Attr, Expr)],
-    aggregates: &mut [(Attr, Aggregate)],
-) -> Rel {
-    let Rel::Map { input: inner, exprs } = input else { return input.clone() };
-    let uses = |attr: Attr| {
-        let in_exprs = |expr: &Expr| count(expr, attr);
-        keys.iter().map(|it| in_exprs(&it.1)).sum::<usize>()
-            + aggregates
-                .iter()
-                .flat_map(|it| it.1.argument.iter().chain(&it.1.filter))
-                .map(in_exprs)
-                .sum::<usize>()
-    };
-    let (once, more): (Vec<_>, Vec<_>) = exprs.iter().cloned().partition(|it| uses(it.0) <= 1);
-    for (attr, expr) in keys.iter_mut() {
-        // A bare key keeps its attribute, an inlined one keeps it as the name of the result.
-        let _ = attr;
-        substitute(expr, &once);
-    }
-    for (_, aggregate) in aggregates.iter_mut() {
-        for expr in aggregate.argument.iter_mut().chain(&mut aggregate.filter) {
-            substitute(expr, &once);
-        }
-    }
-    let inner = (**inner).clone();
-    match more.is_empty() {
-        true => inner,
-        false => Rel::Map { input: Box::new(inner), exprs: more },
-    }
-}
-
-fn count(expr: &Expr, attr: Attr) -> usize {
-    usize::from(bare(expr) == Some(attr))
-        + expr.children().into_iter().map(|it| count(it, attr)).sum::<usize>()
 }

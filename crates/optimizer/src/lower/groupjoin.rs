@@ -15,8 +15,8 @@ use plan::{
 };
 use types::DataType;
 
-use super::Lowering;
 use super::distinct::of_parts;
+use super::state::Lowering;
 use super::stream::Stream;
 use crate::rewrite::origin;
 use crate::tuning::{ARRAY_KEY_BITS, ROWS_PER_PARTNER_MIN, SMALL_ROWS, WIDE_KEY_BITS};

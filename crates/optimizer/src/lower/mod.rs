@@ -4,50 +4,24 @@
 mod access;
 mod breakers;
 mod chain;
+mod correspondence;
 mod distinct;
 mod groupjoin;
+mod inline;
+mod keys;
+mod partners;
 mod sharing;
+mod state;
 mod stream;
+mod table;
 
-use std::collections::HashMap;
-
-use plan::{Expr, ExprKind, Operator, OutputColumn, Pipeline, PipelineId, Plan, Sink, Source};
+use plan::{Expr, Operator, OutputColumn, Plan, Sink, Source};
 use types::{Interrupt, SqlError, SqlResult};
 
-use crate::Options;
-use plan::relation::{Attr, AttrSet, Attribute, Part, Query, Rel};
-use stream::Stream;
-
-/// A hash table of which every row of the result has a partner: scans may drop rows without one.
-#[derive(Clone, Debug)]
-pub(crate) struct Reducer {
-    /// The attributes equal to its key.
-    attrs: AttrSet,
-    /// The pipeline that builds it.
-    build: PipelineId,
-    /// The share of the key's domain that it keeps.
-    share: f64,
-}
-
-/// The state of lowering.
-pub(crate) struct Lowering<'a> {
-    attributes: &'a [Attribute],
-    interrupt: &'a Interrupt,
-    pipelines: Vec<Pipeline>,
-    /// The pipelines of the scalar subqueries.
-    scalars: HashMap<usize, PipelineId>,
-    /// The pipelines of the shared relations, and the attribute of each column.
-    shared_rows: HashMap<usize, (PipelineId, Vec<Attr>)>,
-    /// Groups computed so far that nothing reduced.
-    shared: Vec<sharing::Shared>,
-    /// The groupings with keys, for totals that they can give.
-    groupings: Vec<sharing::Grouping<'a>>,
-    /// Hash tables that keep marks of partners: each serves one join, and its rows are read as they were stored.
-    marked: Vec<PipelineId>,
-    /// Whether some table occurs twice, so that sharing is worth a look.
-    repeats: bool,
-    options: Options,
-}
+use crate::options::Options;
+use plan::relation::{Attr, AttrSet, Part, Query, Rel};
+use state::Lowering;
+use stream::{Reducer, Stream};
 
 /// Cuts a query into pipelines, unless `interrupt` ends that.
 pub fn lower(query: &Query, options: Options, interrupt: &Interrupt) -> SqlResult<Plan> {
@@ -58,20 +32,10 @@ pub fn lower(query: &Query, options: Options, interrupt: &Interrupt) -> SqlResul
     let count = tables.len();
     tables.sort_unstable();
     tables.dedup();
-    let mut this = Lowering {
-        attributes: &query.attributes,
-        interrupt,
-        pipelines: Vec::new(),
-        scalars: HashMap::new(),
-        shared_rows: HashMap::new(),
-        shared: Vec::new(),
-        groupings: Vec::new(),
-        marked: Vec::new(),
-        repeats: options.rewrites && tables.len() < count,
-        options,
-    };
+    let repeats = options.rewrites && tables.len() < count;
+    let mut this = Lowering::new(&query.attributes, options, interrupt, repeats);
     if this.repeats {
-        rels.into_iter().for_each(|it| sharing::groupings(it, &mut this.groupings));
+        rels.into_iter().for_each(|it| this.add_groupings(it));
     }
     this.parts(query)?;
     let attrs: Vec<Attr> = query.output.iter().map(|it| it.1).collect();
@@ -113,48 +77,6 @@ fn readers_of(query: &Query, shared: usize) -> AttrSet {
 }
 
 impl Lowering<'_> {
-    /// Ends a stream in a sink.
-    fn finish(&mut self, stream: Stream, sink: Sink) -> PipelineId {
-        let id = PipelineId(self.pipelines.len() as u32);
-        self.pipelines.push(Pipeline {
-            id,
-            source: stream.source,
-            operators: stream.operators,
-            sink,
-            estimated_rows: stream.rows,
-        });
-        id
-    }
-
-    /// An expression over a stream's layout.
-    fn place(&self, expr: &Expr, stream: &Stream) -> SqlResult<Expr> {
-        let mut placed = expr.clone();
-        self.place_in(&mut placed, &|attr| stream.position(attr))?;
-        Ok(placed)
-    }
-
-    /// Turns attributes into places and scalar subqueries into their pipelines.
-    fn place_in(&self, expr: &mut Expr, place: &dyn Fn(Attr) -> Option<usize>) -> SqlResult<()> {
-        match &mut expr.kind {
-            ExprKind::Column(attr) => {
-                *attr = place(*attr).ok_or_else(|| {
-                    SqlError::unsupported(
-                        "a subquery uses a column that is not visible where the subquery runs",
-                    )
-                    .with_hint("rewrite the subquery as a join")
-                })?;
-            }
-            ExprKind::Scalar(scalar) => {
-                let id = self.scalars.get(&scalar.index());
-                *scalar = *id.ok_or_else(|| {
-                    SqlError::internal("a scalar subquery is used before it is computed")
-                })?;
-            }
-            _ => {}
-        }
-        expr.children_mut().into_iter().try_for_each(|it| self.place_in(it, place))
-    }
-
     /// The rows of a relation with at least the required attributes.
     fn stream(&mut self, rel: &Rel, required: &AttrSet, reducers: &[Reducer]) -> SqlResult<Stream> {
         self.interrupt.check()?;
@@ -279,13 +201,5 @@ impl Lowering<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Ends a stream in a state with the same layout and reads it again.
-    fn read_back(&mut self, stream: Stream, sink: Sink, rows: f64) -> Stream {
-        let (layout, aliases) = (stream.layout.clone(), stream.aliases.clone());
-        let reducers = stream.reducers.clone();
-        let id = self.finish(stream, sink);
-        Stream { aliases, reducers, ..Stream::new(Source::Read(vec![id]), layout, rows) }
     }
 }

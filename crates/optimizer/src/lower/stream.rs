@@ -5,8 +5,18 @@ use std::collections::BTreeSet;
 use plan::{Expr, ExprKind, Fetch, Operator, PipelineId, Source};
 use types::{SqlError, SqlResult};
 
-use super::Reducer;
-use plan::relation::{Attr, Attribute};
+use plan::relation::{Attr, AttrSet, Attribute};
+
+/// A hash table of which every row of the result has a partner: scans may drop rows without one.
+#[derive(Clone, Debug)]
+pub(crate) struct Reducer {
+    /// The attributes equal to its key.
+    pub attrs: AttrSet,
+    /// The pipeline that builds it.
+    pub build: PipelineId,
+    /// The share of the key's domain that it keeps.
+    pub share: f64,
+}
 
 /// An open pipeline.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 
 use plan::Expr;
 
-use super::{origin, take};
+use super::origin;
 use crate::estimate;
 use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin, ScanRel, bare};
 
@@ -63,7 +63,7 @@ fn drop_join(rel: &mut Rel, required: &AttrSet) {
         drop_idle_joins(&mut join.right, &below);
         return;
     };
-    let mut kept = take(if idle.is_right { &mut join.left } else { &mut join.right });
+    let mut kept = if idle.is_right { join.left.take() } else { join.right.take() };
     let mut below = required.clone();
     below.remove(idle.key);
     if required.contains(idle.key) {

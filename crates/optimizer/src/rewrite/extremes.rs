@@ -96,7 +96,7 @@ impl Inequality {
                 keys.push((attr, key.clone()));
             }
         }
-        let input = Box::new(super::take(&mut join.right));
+        let input = Box::new(join.right.take());
         join.right = Rel::Aggregate { input, keys, aggregates, rows: groups };
         join.residual = vec![condition];
     }

@@ -11,7 +11,8 @@ use plan::properties::is_volatile;
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator};
 use types::{DataType, Value};
 
-use super::{Optimiser, predicates, take};
+use super::predicates;
+use super::state::Optimiser;
 use crate::estimate;
 use crate::facts::unique_keys;
 use crate::tuning::ROWS_PER_KEY_MIN;
@@ -34,7 +35,7 @@ impl Optimiser<'_> {
         if !applies(join, keys, aggregates) {
             return None;
         }
-        let Rel::Join(mut join) = take(input) else { return None };
+        let Rel::Join(mut join) = input.take() else { return None };
         let mut right_keys: Keys = Vec::with_capacity(join.keys.len());
         for (_, key) in &join.keys {
             let attr = bare(key).filter(|it| right_keys.iter().all(|known| known.0 != *it));
@@ -63,7 +64,7 @@ impl Optimiser<'_> {
             computed.push((*attr, or_else(counted, alone, aggregate.data_type)));
         }
         let rows = estimate::groups(&join.right, &right_keys);
-        let right = take(&mut join.right);
+        let right = join.right.take();
         join.right =
             Rel::Aggregate { input: Box::new(right), keys: right_keys, aggregates: inner, rows };
         join.rows = join.left.rows();

@@ -7,7 +7,7 @@
 
 use plan::Expr;
 
-use super::{origin, take};
+use super::origin;
 use crate::tuning::{CARRIED_COLUMNS_MAX, FETCH_CHOICE_MIN, SMALL_ROWS};
 use plan::relation::{
     Attr, AttrSet, Attribute, JoinRel, Query, Rel, RelJoin, ScanRel, bare, substitute,
@@ -58,7 +58,7 @@ pub(super) fn fetch_late(query: &mut Query) {
         let keys = vec![(column(on.0), later(on.1))];
         let rows = scan.table.rows as f64;
         let right = Rel::Scan(ScanRel { base, filters: Vec::new(), rows, ..scan });
-        let join = JoinRel::new(RelJoin::Inner, take(top), right);
+        let join = JoinRel::new(RelJoin::Inner, top.take(), right);
         let join = JoinRel { keys, rows: chosen, ..join };
         *top = Rel::Join(Box::new(join));
     }

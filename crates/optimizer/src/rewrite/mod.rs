@@ -16,6 +16,7 @@ mod late;
 pub mod origin;
 pub mod predicates;
 pub mod region;
+mod state;
 mod statistics;
 #[cfg(test)]
 mod tests;
@@ -24,10 +25,11 @@ use plan::properties::{is_fallible, is_volatile};
 use plan::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey};
 use types::{Interrupt, SqlError, SqlResult};
 
-use crate::Options;
 use crate::estimate;
 use crate::facts::{Dependencies, Facts};
-use plan::relation::{Attr, AttrSet, Attribute, Part, Query, Rel, ScanRel, bare, substitute};
+use crate::options::Options;
+use plan::relation::{Attr, AttrSet, Part, Query, Rel, ScanRel, bare, substitute};
+use state::Optimiser;
 
 /// Optimises the answer of a query and all parts that it needs, unless `interrupt` ends that.
 pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> SqlResult<()> {
@@ -42,7 +44,7 @@ pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> S
     }
     let mut shared_rows = vec![0.0; query.shared.len()];
     for part in query.parts() {
-        let rel = take(query.part_mut(part));
+        let rel = query.part_mut(part).take();
         let required = match part {
             Part::Scalar(it) => [query.scalars[it].attr].into_iter().collect(),
             Part::Shared(it) => read[it].clone(),
@@ -58,7 +60,7 @@ pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> S
         }
         *query.part_mut(part) = rel;
     }
-    let root = take(&mut query.root);
+    let root = query.root.take();
     let attributes = &mut query.attributes;
     let mut this = Optimiser { attributes, shared_rows: &shared_rows, options, interrupt };
     query.root = this.rel(root, Vec::new())?;
@@ -69,11 +71,6 @@ pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> S
     let output: AttrSet = query.output.iter().map(|it| it.1).collect();
     elimination::drop_idle_joins(&mut query.root, &output);
     Ok(())
-}
-
-/// Takes a relation out of its place.
-pub(crate) fn take(rel: &mut Rel) -> Rel {
-    rel.take()
 }
 
 /// Takes out the predicates that can fail.
@@ -96,15 +93,6 @@ fn distinct_keys(keys: grouping::Keys) -> (grouping::Keys, Vec<(Attr, Expr)>) {
         }
     }
     (kept, repeated)
-}
-
-/// The state of the rewrites.
-pub(crate) struct Optimiser<'a> {
-    pub(crate) attributes: &'a mut Vec<Attribute>,
-    /// Expected rows of the shared relations, each once it is optimised.
-    pub(crate) shared_rows: &'a [f64],
-    pub(crate) interrupt: &'a Interrupt,
-    pub(crate) options: Options,
 }
 
 impl Optimiser<'_> {

@@ -1,6 +1,6 @@
 //! Where an attribute comes from: the stored column of which it is an unchanged value.
 
-use plan::AggregateFunction;
+use plan::{AggregateFunction, Expr};
 use types::ColumnInfo;
 
 use crate::estimate;
@@ -55,6 +55,11 @@ pub(super) fn is_dense(scan: &ScanRel, key: Attr) -> bool {
 /// Whether the key of each row is its number plus a constant, so that execution finds rows by it without a hash table.
 pub(super) fn is_row_number(scan: &ScanRel, key: Attr) -> bool {
     rises(scan, key) && is_dense(scan, key)
+}
+
+/// Whether an expression is a column of a relation that never falls from row to row of its table.
+pub(super) fn rises_in(rel: &Rel, expr: &Expr) -> bool {
+    bare(expr).and_then(|it| of(rel, it)).is_some_and(|(scan, attr)| rises(scan, attr))
 }
 
 /// Whether a column never falls from row to row.

@@ -15,7 +15,8 @@ use plan::{BinaryOperator, Expr, ExprKind};
 use types::SqlResult;
 
 use super::joins::{self, Conjunct, Vertex, VertexSet};
-use super::{Optimiser, predicates};
+use super::predicates;
+use super::state::Optimiser;
 use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin, bare, substitute};
 
 /// A member for as long as its region is flattened.

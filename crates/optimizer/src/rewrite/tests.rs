@@ -11,7 +11,7 @@ use stdx::sync::Arc;
 use types::{ColumnInfo, ColumnStatistics, DataType, TableId, TableInfo, Value};
 
 use super::optimise;
-use crate::Options;
+use crate::options::Options;
 use crate::unnest::tests::generator::Generator;
 use crate::unnest::tests::interpreter::answer;
 use crate::unnest::unnest;

@@ -5,8 +5,9 @@ use plan::relation::{Apply, Attr, AttrSet, JoinRel, Rel, RelJoin, bare, combine,
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use types::{DataType, SqlResult, Value};
 
+use super::expressions::{case, conjuncts, constant, sides};
 use super::pull::Pulled;
-use super::{Unnesting, Use, case, conjuncts, constant, sides};
+use super::state::{Unnesting, Use};
 
 impl Unnesting {
     /// Whether the conditions that were pulled up are all that the join needs.

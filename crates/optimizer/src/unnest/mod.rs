@@ -13,6 +13,7 @@
 //! - Invariant: what comes out has no [`Rel::Apply`], and no expression uses an attribute that its inputs lack.
 //! - Invariant: an error of a subquery with several rows is raised where its value is used, not where it is computed.
 
+mod expressions;
 mod join;
 mod null_safe;
 mod nullable;
@@ -22,18 +23,19 @@ mod prune;
 mod pull;
 mod push;
 mod single;
+mod state;
 #[cfg(test)]
 pub(crate) mod tests;
 mod unique;
 
 use plan::properties::is_volatile;
-use plan::relation::{
-    Apply, ApplyRel, Attr, AttrSet, Attribute, Query, Rel, ScalarQuery, bare, split_conjunction,
-};
-use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
-use types::{DataType, Interrupt, SqlResult, Value};
+use plan::relation::{Apply, ApplyRel, Attr, AttrSet, Query, Rel, bare};
+use plan::{Expr, ExprKind, UnaryOperator};
+use types::{Interrupt, SqlResult};
 
+use expressions::conjuncts;
 use pull::Context;
+use state::{Unnesting, Use};
 
 /// Takes all dependent joins out of a query, unless `interrupt` ends that.
 pub fn unnest(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
@@ -62,24 +64,6 @@ pub fn unnest(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
     (query.attributes, query.scalars, query.shared) = (attributes, scalars, shared);
     prune::prune(query);
     Ok(())
-}
-
-/// What becomes of the rows of the right side of a dependent join.
-enum Use {
-    /// As the dependent join says.
-    Apply(Apply),
-    /// Left rows for which [`Apply::Any`]'s condition is TRUE for a row.
-    Semi(Expr),
-    /// Left rows for which it is FALSE for all rows.
-    Anti(Expr),
-}
-
-/// The state of unnesting.
-struct Unnesting {
-    attributes: Vec<Attribute>,
-    scalars: Vec<ScalarQuery>,
-    shared: Vec<Rel>,
-    interrupt: Interrupt,
 }
 
 impl Unnesting {
@@ -186,28 +170,6 @@ impl Unnesting {
         }
         self.general(left, right, how, &free, &below)
     }
-
-    /// A new attribute.
-    fn attribute(&mut self, data_type: DataType, nullable: bool) -> Attr {
-        self.attributes.push(Attribute { data_type, nullable });
-        self.attributes.len() - 1
-    }
-
-    /// An attribute as an expression.
-    fn column(&self, attr: Attr) -> Expr {
-        Expr::column(attr, self.attributes[attr].data_type)
-    }
-
-    /// Makes a relation one that can be read several times.
-    fn share(&mut self, rel: Rel) -> usize {
-        match rel {
-            Rel::Shared { id, ref output, .. } if output.iter().all(|it| it.0 == it.1) => id,
-            other => {
-                self.shared.push(other);
-                self.shared.len() - 1
-            }
-        }
-    }
 }
 
 /// The place of the conjunct that asks for the mark of a dependent join alone, whether it asks for its contrary, and the
@@ -235,36 +197,4 @@ fn how_to_keep(kind: Apply, negated: bool) -> Use {
         Apply::Any { condition, .. } => Use::Semi(condition),
         other => Use::Apply(other),
     }
-}
-
-/// All conjuncts of predicates, without TRUE.
-fn conjuncts(predicates: Vec<Expr>) -> Vec<Expr> {
-    let mut all = Vec::with_capacity(predicates.len());
-    predicates.into_iter().for_each(|it| split_conjunction(it, &mut all));
-    all.retain(|it| it.kind != ExprKind::Literal(Value::Boolean(true)));
-    all
-}
-
-fn constant(value: bool) -> Expr {
-    Expr::literal(Value::Boolean(value), DataType::Boolean)
-}
-
-fn case(branches: Vec<(Expr, Expr)>, otherwise: Option<Expr>, data_type: DataType) -> Expr {
-    Expr { kind: ExprKind::Case { branches, otherwise: otherwise.map(Box::new) }, data_type }
-}
-
-/// The two sides of an equality of which one belongs to each side of a join.
-fn sides<'a>(expr: &'a Expr, left: &AttrSet, right: &AttrSet) -> Option<(&'a Expr, &'a Expr)> {
-    let ExprKind::Binary { operator, left: a, right: b } = &expr.kind else { return None };
-    if !matches!(operator, BinaryOperator::Equal | BinaryOperator::IsNotDistinctFrom) {
-        return None;
-    }
-    let of = |it: &Expr, side: &AttrSet| {
-        let attrs = AttrSet::of(it);
-        !attrs.is_empty() && attrs.is_subset(side)
-    };
-    if of(a, left) && of(b, right) {
-        return Some((a, b));
-    }
-    (of(b, left) && of(a, right)).then_some((b, a))
 }

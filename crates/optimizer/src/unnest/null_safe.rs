@@ -6,8 +6,9 @@ use plan::relation::{AttrSet, JoinRel, Rel, RelJoin};
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use types::{DataType, Value};
 
+use super::expressions::case;
 use super::nullable::may_be_null;
-use super::{Unnesting, case};
+use super::state::Unnesting;
 
 impl Unnesting {
     /// Expands such conditions in a relation of the query and in all that it shares.

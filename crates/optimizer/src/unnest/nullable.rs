@@ -3,7 +3,7 @@
 use plan::relation::{Attr, Rel, RelJoin};
 use plan::{AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator};
 
-use super::Unnesting;
+use super::state::Unnesting;
 
 /// Whether an expression may be NULL where `of` tells which attributes may be.
 pub(super) fn may_be_null(expr: &Expr, of: &dyn Fn(Attr) -> bool) -> bool {

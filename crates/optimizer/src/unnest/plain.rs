@@ -5,7 +5,7 @@ use plan::{Expr, ExprKind, PipelineId};
 use types::SqlResult;
 
 use super::pull::Pulled;
-use super::{Unnesting, Use};
+use super::state::{Unnesting, Use};
 
 impl Unnesting {
     /// A dependent join whose sides are unnested and whose right side depends on nothing.

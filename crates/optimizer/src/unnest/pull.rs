@@ -4,7 +4,8 @@ use plan::properties::is_volatile;
 use plan::relation::{Apply, Attr, AttrSet, Rel, RelJoin, substitute};
 use plan::{Expr, ExprKind};
 
-use super::{Use, conjuncts};
+use super::expressions::conjuncts;
+use super::state::Use;
 
 /// A right side that depends on nothing any more.
 pub(super) struct Pulled {

@@ -6,9 +6,10 @@ use plan::relation::{Apply, ApplyRel, Attr, AttrSet, JoinRel, Rel, RelJoin, bare
 use plan::{AggregateFunction, BinaryOperator, Expr, UnaryOperator};
 use types::{DataType, SqlResult, Value};
 
+use super::expressions::{case, constant};
 use super::join::joined;
 use super::pull::Pulled;
-use super::{Unnesting, Use, case};
+use super::state::{Unnesting, Use};
 
 /// The distinct values of the left side's attributes that the right side uses.
 pub(super) struct Domain {
@@ -224,7 +225,7 @@ impl Unnesting {
         };
         // Without regard to NULL a condition is a filter of the right side.
         let right = right.filtered(residual);
-        let condition = condition.unwrap_or_else(|| super::constant(true));
+        let condition = condition.unwrap_or_else(|| constant(true));
         let attr = mark.unwrap_or_else(|| self.attribute(DataType::Boolean, true));
         let any = Apply::Any { mark: attr, condition, null_as_false: false };
         let rel = Rel::Apply(Box::new(ApplyRel { left, right, kind: any }));

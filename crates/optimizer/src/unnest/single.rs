@@ -7,10 +7,11 @@ use plan::relation::{Apply, ApplyRel, Attr, AttrSet, Rel, RelJoin, combine, subs
 use plan::{Aggregate, BinaryOperator, Expr};
 use types::SqlResult;
 
+use super::expressions::{case, conjuncts, constant, sides};
 use super::join::joined;
 use super::pull::{Context, Pulled, pull};
 use super::push::{keeps_number, with_counts};
-use super::{Unnesting, Use, case, conjuncts, constant, sides};
+use super::state::{Unnesting, Use};
 
 /// Whether a right side is such a row, and the dependent join can do with it.
 pub(super) fn is_single(right: &Rel, outer: &AttrSet, how: &Use) -> bool {

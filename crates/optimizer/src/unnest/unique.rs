@@ -5,7 +5,7 @@ use plan::relation::{Apply, Attr, AttrSet, Rel, RelJoin, bare};
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::ColumnId;
 
-use super::Unnesting;
+use super::state::Unnesting;
 
 impl Unnesting {
     /// Whether no two rows of a relation share all of these attributes. Those that it does not have are the same for

@@ -5,9 +5,10 @@ use plan::properties::is_volatile;
 use plan::relation::{AttrSet, Attribute, RelJoin};
 use plan::{BinaryOperator, Expr, ExprKind};
 
-use super::graph::{Vertex, rises};
+use super::vertex::Vertex;
 use crate::estimate;
 use crate::rewrite::extremes::Inequality;
+use crate::rewrite::origin;
 use crate::tuning::{GROUP_ANY, GROUP_RISING};
 
 /// A join that is not inner, prepared.
@@ -62,7 +63,7 @@ impl Dependent {
             this.inequality = Inequality::of(keys, &this.residual, inner, attributes);
         }
         this.groups = right_distinct;
-        let sorted = matches!(&this.keys[..], [(_, key)] if rises(&vertex.rel, key));
+        let sorted = matches!(&this.keys[..], [(_, key)] if origin::rises_in(&vertex.rel, key));
         this.grouping = if sorted { GROUP_RISING } else { GROUP_ANY };
         this
     }

@@ -7,29 +7,10 @@ use plan::{BinaryOperator, Expr, ExprKind};
 
 use super::dependent::Dependent;
 use super::set::VertexSet;
+use super::vertex::Vertex;
 use crate::estimate;
 use crate::facts::equality_chains;
 use crate::rewrite::origin;
-
-/// A relation to join.
-pub struct Vertex {
-    /// Its optimised rows.
-    pub rel: Rel,
-    /// What it gives to the others.
-    pub attrs: AttrSet,
-    /// What its own rows hold.
-    pub inner_attrs: AttrSet,
-    /// How it joins.
-    pub kind: RelJoin,
-    /// Whether NULL keys matter.
-    pub null_aware: bool,
-    /// Its mark.
-    pub mark: Option<Attr>,
-    /// The conjuncts of a join that is not inner.
-    pub on: Vec<Expr>,
-    /// The vertices that must be there before it.
-    pub needs: VertexSet,
-}
 
 /// A conjunct of inner joins, with the vertices that must be joined before it is evaluated: those it uses, and where it
 /// can fail those that keep rows away from it.
@@ -165,7 +146,7 @@ impl JoinGraph {
         for it in &mut dependents {
             if let [(key, _)] = &it.keys[..] {
                 let owner = bare(key).and_then(|it| owners.of(it));
-                it.rises = owner.is_some_and(|it| rises(&vertices[it].rel, key));
+                it.rises = owner.is_some_and(|it| origin::rises_in(&vertices[it].rel, key));
             }
         }
         let base_rows = vertices.iter().map(|it| base_rows(&it.rel)).collect();
@@ -291,12 +272,6 @@ pub fn split_keys(join: &mut JoinRel, left: &AttrSet, right: &AttrSet) {
         }
         join.residual.push(predicate);
     }
-}
-
-/// Whether an expression is a column of a relation that never falls from row to row of its table.
-pub(super) fn rises(rel: &Rel, expr: &Expr) -> bool {
-    let stored = bare(expr).and_then(|it| origin::of(rel, it));
-    stored.is_some_and(|(scan, attr)| origin::rises(scan, attr))
 }
 
 fn base_rows(rel: &Rel) -> f64 {

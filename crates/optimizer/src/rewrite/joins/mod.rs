@@ -19,9 +19,11 @@ mod graph;
 mod greedy;
 mod partial;
 mod set;
+mod vertex;
 
-pub use graph::{Conjunct, Vertex, classes, split_keys};
+pub use graph::{Conjunct, classes, split_keys};
 pub use set::VertexSet;
+pub use vertex::Vertex;
 
 use plan::relation::{Attribute, Rel};
 use types::{Interrupt, SqlResult};

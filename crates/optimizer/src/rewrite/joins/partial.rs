@@ -6,6 +6,8 @@ use crate::tuning::{ANTI_SHARE_MIN, UNKNOWN_SHARE};
 use plan::Expr;
 use plan::relation::RelJoin;
 
+/// The two sides of equalities.
+pub(super) type Sides = Vec<(Expr, Expr)>;
 /// A partial plan in the list of all.
 pub(super) type PlanId = usize;
 
@@ -154,11 +156,7 @@ impl JoinGraph {
 
     /// The equalities between the two that become applicable when they are joined: the sides of those that are keys,
     /// left first, and the others.
-    pub fn applicable(
-        &self,
-        left: &Partial,
-        right: &Partial,
-    ) -> (Vec<(Expr, Expr)>, Vec<(Expr, Expr)>) {
+    pub fn applicable(&self, left: &Partial, right: &Partial) -> (Sides, Sides) {
         let (mut keys, mut rest) = (Vec::new(), Vec::new());
         for place in shorter(&left.equalities, &right.equalities) {
             let it = &self.equalities[*place];

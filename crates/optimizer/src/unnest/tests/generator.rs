@@ -311,7 +311,14 @@ impl Generator {
                 let (rel, value) = self.scalar(rel, &attrs, depth, outer);
                 let condition = self.condition(&attrs, outer);
                 let branches = vec![(condition, self.column(value))];
-                (rel, super::super::case(branches, Some(self.value(&scope)), DataType::BigInt))
+                (
+                    rel,
+                    super::super::expressions::case(
+                        branches,
+                        Some(self.value(&scope)),
+                        DataType::BigInt,
+                    ),
+                )
             }
             1 => {
                 let (rel, mark, as_false) = self.any(rel, &attrs, depth, outer);
@@ -324,7 +331,7 @@ impl Generator {
                         (unary(UnaryOperator::IsNull, mark), self.number(false)),
                     ],
                 };
-                (rel, super::super::case(branches, None, DataType::BigInt))
+                (rel, super::super::expressions::case(branches, None, DataType::BigInt))
             }
             _ => {
                 let expr = self.value(&scope);
@@ -429,7 +436,7 @@ impl Generator {
         let is_one = Expr::predicate(BinaryOperator::Equal, value, self.number(false));
         let number = |it: i64| Expr::literal(Value::Integer(it), DataType::BigInt);
         let branches = vec![(is_one, number(self.random.below(3) as i64))];
-        let often = super::super::case(branches, Some(number(1)), DataType::BigInt);
+        let often = super::super::expressions::case(branches, Some(number(1)), DataType::BigInt);
         let input = Box::new(Rel::Map { input: Box::new(rel), exprs: vec![(count, often)] });
         (Rel::Repeat { input, count }, attrs)
     }

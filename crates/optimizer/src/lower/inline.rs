@@ -1,0 +1,42 @@
+//! Computed columns in the expressions that use them.
+
+use plan::relation::{Attr, Rel, bare, substitute};
+use plan::{Aggregate, Expr};
+
+/// Puts computed columns that are used once into the expression that uses them.
+pub(super) fn inline_once(
+    input: &Rel,
+    keys: &mut [(Attr, Expr)],
+    aggregates: &mut [(Attr, Aggregate)],
+) -> Rel {
+    let Rel::Map { input: inner, exprs } = input else { return input.clone() };
+    let uses = |attr: Attr| {
+        let in_exprs = |expr: &Expr| count(expr, attr);
+        keys.iter().map(|it| in_exprs(&it.1)).sum::<usize>()
+            + aggregates
+                .iter()
+                .flat_map(|it| it.1.argument.iter().chain(&it.1.filter))
+                .map(in_exprs)
+                .sum::<usize>()
+    };
+    let (once, more): (Vec<_>, Vec<_>) = exprs.iter().cloned().partition(|it| uses(it.0) <= 1);
+    // A bare key keeps its attribute, an inlined one keeps it as the name of the result.
+    for (_, expr) in keys.iter_mut() {
+        substitute(expr, &once);
+    }
+    for (_, aggregate) in aggregates.iter_mut() {
+        for expr in aggregate.argument.iter_mut().chain(&mut aggregate.filter) {
+            substitute(expr, &once);
+        }
+    }
+    let inner = (**inner).clone();
+    match more.is_empty() {
+        true => inner,
+        false => Rel::Map { input: Box::new(inner), exprs: more },
+    }
+}
+
+fn count(expr: &Expr, attr: Attr) -> usize {
+    usize::from(bare(expr) == Some(attr))
+        + expr.children().into_iter().map(|it| count(it, attr)).sum::<usize>()
+}
