@@ -126,6 +126,36 @@ fn a_pipe_is_no_file_to_wait_for() {
     assert_eq!(outcome(&output), Err("42809".to_owned()));
 }
 
+/// Statements that need more than there is end with 53200, whichever allocation is the first to fail.
+#[test]
+fn a_shortage_of_memory_ends_statements_and_not_the_program() {
+    const ROWS: &str = "CREATE TABLE d (x BIGINT);\n\
+        INSERT INTO d VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9),(10),(11),(12),(13),(14),(15);\n\
+        CREATE TABLE t AS SELECT a.x + 16*b.x + 256*c.x + 4096*e.x + 65536*f.x AS v \
+        FROM d a, d b, d c, d e, d f;\n";
+    let mut ended = 0;
+    for hungry in [
+        "SELECT count(*) AS n FROM (SELECT a.v * 16 + d.x AS g, count(*) AS c FROM t a, d GROUP BY 1) s",
+        "SELECT count(*) AS n FROM (SELECT v * 16 + x AS w FROM t, d) a \
+         JOIN (SELECT v * 16 + x AS w FROM t, d) b ON a.w = b.w",
+        "CREATE TABLE u AS SELECT v * 16 + x AS w, CAST(v AS TEXT) || 'some more text' AS s FROM t, d",
+        "SELECT v FROM (SELECT v * 16 + x AS v FROM t, d) s ORDER BY v * 7919 % 1000003, v OFFSET 16000000",
+    ] {
+        for megabytes in [300, 600, 900] {
+            let limit = format!("--as={}", megabytes << 20);
+            let Some(output) = script(&format!("{ROWS}{hungry};\n"), Some(&limit)) else { return };
+            match outcome(&output) {
+                Ok(_) => {}
+                Err(state) => {
+                    assert_eq!(state, "53200", "{hungry}: {}", text(&output.stderr));
+                    ended += 1;
+                }
+            }
+        }
+    }
+    assert!(ended > 0, "none of them needed too much");
+}
+
 #[test]
 fn ctrl_c_ends_a_statement_and_pressed_often_loses_no_table_at_once() {
     let mut command = Command::new(PROGRAM);

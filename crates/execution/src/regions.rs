@@ -15,6 +15,7 @@ use stdx::sync::Mutex;
 use stdx::sync::atomic::Ordering;
 use types::{SqlError, SqlResult};
 
+use crate::control::check;
 use crate::team::{QueryTeam, ScopedJob, check_outcome, run_scoped};
 use crate::{Batch, Rows};
 
@@ -97,7 +98,8 @@ impl<T: Send> MorselBody for Mapping<'_, T> {
                 demand.access(vec![home], values * BYTES_PER_VALUE, Pattern::Stream)
             });
             for batch in task.clone() {
-                match (self.map)(&self.rows.batches[batch]) {
+                let cancel = &self.team.settings.control.cancel;
+                match check(cancel).and_then(|()| (self.map)(&self.rows.batches[batch])) {
                     Ok(it) => *self.done[batch].lock() = Some(it),
                     Err(error) => {
                         self.failed.lock().get_or_insert(error);
@@ -126,7 +128,8 @@ pub fn map_batches<T: Send>(
     let workers = team.scheduler.workers();
     let values: usize = rows.batches.iter().map(values_of).sum();
     if values <= INLINE_VALUES || workers == 1 {
-        return rows.batches.iter().map(map).collect();
+        let cancel = &team.settings.control.cancel;
+        return rows.batches.iter().map(|it| check(cancel).and_then(|()| map(it))).collect();
     }
     let control = &team.settings.control;
     let hint = concurrency_hint(workers, control.running.load(Ordering::Relaxed));
