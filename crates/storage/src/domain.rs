@@ -13,7 +13,7 @@ use crate::build::Sketch;
 use crate::build::hash::hash_int;
 use crate::build::merge::merge_sorted;
 use crate::build::text::store_texts;
-use crate::encode::key_equal_to;
+use crate::key::key_equal_to;
 use crate::parallel::{map, try_map};
 use crate::part::{Part, Translation};
 use crate::place::ColumnPlace;

@@ -1,88 +1,20 @@
-//! What a table promises of its rows (keys), and the indexes that are kept for them.
+//! A table with its keys and indexes: keys are checked, and indexes are built.
 //!
 //! A table is built anew by every change, and its rules are applied to the new one before anybody sees it: a broken key
 //! leaves the old table as it was.
 
 use stdx::sync::Arc;
-use types::{ColumnId, ColumnInfo, SqlError, SqlResult, SqlState, Value};
+use types::{ColumnId, SqlError, SqlResult, SqlState, Value};
 
 use crate::build::hash::{hash_bytes, hash_int};
-use crate::index::Keys;
-use crate::index_build::{self, Order};
+use crate::index::keys::Keys;
+use crate::index::sort::{Order, sort};
 use crate::parallel::map;
+use crate::rules::{IndexKind, Rules, TableIndex};
 use crate::word::key_of_float;
 use crate::{BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Table};
 
-/// Why there is an index.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum IndexKind {
-    /// PRIMARY KEY: no two rows alike, and no NULL.
-    PrimaryKey,
-    /// UNIQUE, as a constraint: no two rows alike, NULL being unlike anything.
-    UniqueKey,
-    /// CREATE UNIQUE INDEX.
-    UniqueIndex,
-    /// CREATE INDEX.
-    Index,
-}
-
-impl IndexKind {
-    /// Whether no two rows may hold the same values.
-    pub fn is_unique(self) -> bool {
-        self != Self::Index
-    }
-
-    /// Whether it goes with its table only, not by DROP INDEX.
-    pub fn is_constraint(self) -> bool {
-        matches!(self, Self::PrimaryKey | Self::UniqueKey)
-    }
-
-    /// Its name in views.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PrimaryKey => "primary key",
-            Self::UniqueKey => "unique key",
-            Self::UniqueIndex => "unique index",
-            Self::Index => "index",
-        }
-    }
-}
-
-/// A key or an index of a table. One column: an [`InvertedIndex`] is kept; several: the key is only checked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TableIndex {
-    /// Its name, in lower case unless it was quoted.
-    pub name: Arc<str>,
-    /// Its columns.
-    pub columns: Vec<ColumnId>,
-    /// Why it is there.
-    pub kind: IndexKind,
-}
-
-/// The keys and indexes of a table.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Rules {
-    /// In the order in which they were made.
-    pub indexes: Vec<TableIndex>,
-}
-
-impl Rules {
-    /// By name.
-    pub fn get(&self, name: &str) -> Option<&TableIndex> {
-        self.indexes.iter().find(|it| it.name.eq_ignore_ascii_case(name))
-    }
-
-    fn has_index(&self, column: usize) -> bool {
-        self.indexes.iter().any(|it| matches!(it.columns[..], [only] if only.index() == column))
-    }
-}
-
 impl Table {
-    /// Its keys and indexes.
-    pub fn rules(&self) -> &Arc<Rules> {
-        &self.rules
-    }
-
     /// The table with these keys and indexes: indexes that are missing are built, others are dropped, keys are checked.
     pub fn with_rules(mut self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
         // Each part has an index over its own rows.
@@ -111,17 +43,6 @@ impl Table {
     /// This table with other keys and indexes, under the same id: its columns are shared, and only indexes are built.
     pub fn ruled(&self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
         self.with_parts(self.parts.clone(), self.design.clone()).with_rules(rules, context)
-    }
-
-    /// The columns as the planner sees them.
-    pub(crate) fn column_infos(&self) -> Vec<ColumnInfo> {
-        let mut infos: Vec<ColumnInfo> = self.columns.iter().map(|it| it.info()).collect();
-        for rule in &self.rules.indexes {
-            if let [column] = rule.columns[..] {
-                infos[column.index()].index.get_or_insert_with(|| rule.name.clone());
-            }
-        }
-        infos
     }
 
     fn check_key(&self, rule: &TableIndex, context: &BuildContext<'_>) -> SqlResult<()> {
@@ -194,7 +115,7 @@ impl Table {
         }
         let keys = Keys::Hashes(&hashes);
         let order = Order::of(&keys, context)?;
-        let sorted = index_build::sort(&keys, &order, context)?;
+        let sorted = sort(&keys, &order, context)?;
         let value = |column: &ColumnId, row: u32| self.value(*column, row.into());
         let same = |a: u32, b: u32| columns.iter().all(|it| value(it, a) == value(it, b));
         // Rows of one hash stand together; there are hardly ever several that are not alike.

@@ -12,7 +12,7 @@
 //!
 //! - Invariant: a block of rows belongs to one part, and a code of a table's column means the same in all of them.
 //!
-//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`part`], [`partition`], [`preference`], [`table`],
+//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`],
 //! [`catalog`], then [`build`] and [`mod@parquet`].
 #![forbid(unsafe_code)]
 
@@ -24,9 +24,9 @@ mod domain;
 pub mod encode;
 pub mod export;
 pub mod index;
-mod index_build;
 mod index_rules;
 pub mod index_vector;
+mod key;
 pub mod parallel;
 pub mod parquet;
 pub mod part;
@@ -35,6 +35,7 @@ mod place;
 pub mod plain;
 pub mod preference;
 mod relocate;
+pub mod rules;
 pub mod schema;
 pub mod symbols;
 pub mod table;
@@ -48,7 +49,6 @@ pub use dictionary::{Dictionary, Sorted, StringHeap};
 pub use encode::CodeRange;
 pub use export::{column_to_arrow, table_to_arrow};
 pub use index::InvertedIndex;
-pub use index_rules::{IndexKind, Rules, TableIndex};
 pub use index_vector::IndexVector;
 pub use parallel::{NoProgress, Parallel, Progress, Serial};
 pub use parquet::{append_parquet, load_parquet, parquet_schema};
@@ -57,6 +57,7 @@ pub use partition::Partitioning;
 pub use placement::Placement;
 pub use plain::{PlainStrings, PlainTexts, head};
 pub use preference::{PlaceTarget, Preference, TableDesign, Wish};
+pub use rules::{IndexKind, Rules, TableIndex};
 pub use schema::{ColumnSchema, arrow_type};
 pub use symbols::SymbolTable;
 pub use table::{Component, Table};

@@ -9,7 +9,7 @@ use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, Value};
 use crate::ColumnSchema;
 use crate::build::hash::{hash_bytes, hash_int};
 use crate::build::{Piece, PieceValues};
-use crate::encode::least_key_from;
+use crate::key::least_key_from;
 use crate::word::{float_of_key, key_of_float};
 
 /// Parts that a table can have.
@@ -192,7 +192,7 @@ impl KeyHash {
             }
             Value::Text(text) if data_type.is_text() => self.add(hash_bytes(text.as_bytes())),
             _ if data_type.is_text() => return None,
-            value => self.add(hash_key(data_type, crate::encode::key_equal_to(data_type, value)?)),
+            value => self.add(hash_key(data_type, crate::key::key_equal_to(data_type, value)?)),
         }
         Some(())
     }

@@ -6,7 +6,7 @@ use memory::{Pod, Segment};
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use types::{ColumnStatistics, DataType, SqlResult};
 
-use super::ColumnBuild;
+use super::column::ColumnBuild;
 use super::hash::{Sketch, hash_int};
 use super::merge::merge_sorted;
 use super::pack::{bits_for, is_sorted};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use types::SqlResult;
 
-use super::ColumnBuild;
+use super::column::ColumnBuild;
 use super::piece::Piece;
 use crate::parallel::for_each;
 use crate::word::word_of_int;

@@ -5,9 +5,12 @@ use hardware::Topology;
 use stdx::sync::{Arc, Mutex};
 use types::{DataType, SqlResult};
 
-use super::piece::Pieces;
+use super::column::ColumnBuild;
+use super::context::BuildContext;
+use super::piece::{Piece, Pieces};
+use super::reader::ChunkReader;
+use super::sources::pieces_of;
 use super::text::near_unique;
-use super::{BuildContext, ChunkReader, ColumnBuild, Piece, pieces_of};
 use crate::parallel::try_map;
 use crate::partition::Router;
 use crate::place::ColumnPlace;

@@ -6,9 +6,10 @@ use arrow_array::{RecordBatch, StringArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use types::{SqlError, SqlResult};
 
+use super::context::BuildContext;
 use super::convert::piece_of;
 use super::piece::{Piece, PieceValues};
-use super::{BuildContext, RowSource};
+use super::reader::RowSource;
 use crate::export::{column_to_arrow, ints};
 use crate::word::key_of_float;
 use crate::{BLOCK_ROWS, Column, ColumnSchema, Dictionary, Encoding, Table};

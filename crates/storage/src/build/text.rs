@@ -3,7 +3,7 @@
 use arrow_array::{Array, StringArray};
 use types::{ColumnStatistics, SqlResult, Value};
 
-use super::ColumnBuild;
+use super::column::ColumnBuild;
 use super::hash::{Sketch, distinct_texts, hash_text};
 use super::merge::merge_sorted;
 use super::numbers::column;

@@ -3,8 +3,8 @@
 use fsst::Compressor;
 use types::SqlResult;
 
-use super::ColumnBuild;
-use super::text_plain::{End, EndsMut, heap_of_pieces};
+use super::column::ColumnBuild;
+use super::text_heap::{End, EndsMut, heap_of_pieces};
 use crate::parallel::map;
 use crate::{PlainTexts, SymbolTable};
 

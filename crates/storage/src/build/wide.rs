@@ -2,7 +2,7 @@
 
 use types::{ColumnStatistics, SqlResult};
 
-use super::ColumnBuild;
+use super::column::ColumnBuild;
 use super::merge::merge_sorted;
 use super::numbers::{column, store};
 use super::pack::is_sorted;

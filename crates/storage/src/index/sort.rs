@@ -10,8 +10,8 @@ use memory::Segment;
 use stdx::sync::Mutex;
 use types::SqlResult;
 
+use super::keys::Keys;
 use crate::build::pack::bits_for;
-use crate::index::Keys;
 use crate::parallel::{for_each, map};
 use crate::{BLOCK_ROWS, BuildContext, Column, IndexVector};
 

@@ -1,0 +1,48 @@
+//! What a build needs from the layers above and below: workers, memory, somebody who watches.
+
+use memory::Allocator;
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::{NoProgress, Parallel, Progress, Serial, TableDesign};
+
+/// What a build needs from the layers above and below.
+#[derive(Clone, Copy)]
+pub struct BuildContext<'a> {
+    /// Workers.
+    pub parallel: &'a dyn Parallel,
+    /// Placed memory; its machine tells the topology.
+    pub allocator: &'a Allocator,
+    /// Columns that other tables have: the first column goes to the node whose turn it is after them.
+    pub turn: usize,
+    /// Hears how far the build is.
+    pub progress: &'a dyn Progress,
+    /// Asked often; `true` ends the build with 57014.
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// How a new table is cut and placed. A table that is built anew keeps its own design.
+    pub design: &'a TableDesign,
+    /// Bytes of near-unique texts from which on a column is compressed, if that saves enough.
+    pub compress_from: usize,
+}
+
+/// [`BuildContext::compress_from`] where nobody says it: smaller columns would save little memory.
+pub const COMPRESS_FROM: usize = 32 << 20;
+
+/// What nobody designed.
+static PLAIN_DESIGN: TableDesign = TableDesign::PLAIN;
+
+impl<'a> BuildContext<'a> {
+    /// A build on the calling thread that nobody watches or stops.
+    pub fn serial(allocator: &'a Allocator) -> Self {
+        let (progress, cancelled) = (&NoProgress, &|| false);
+        let design = &PLAIN_DESIGN;
+        let compress_from = COMPRESS_FROM;
+        Self { parallel: &Serial, allocator, turn: 0, progress, cancelled, design, compress_from }
+    }
+
+    pub(crate) fn check_cancelled(&self) -> SqlResult<()> {
+        if (self.cancelled)() {
+            return Err(SqlError::new(SqlState::QUERY_CANCELED, "the load was cancelled"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! The keys and the indexes of a table, as they were asked for.
+
+use stdx::sync::Arc;
+use types::ColumnId;
+
+/// Why there is an index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IndexKind {
+    /// PRIMARY KEY: no two rows alike, and no NULL.
+    PrimaryKey,
+    /// UNIQUE, as a constraint: no two rows alike, NULL being unlike anything.
+    UniqueKey,
+    /// CREATE UNIQUE INDEX.
+    UniqueIndex,
+    /// CREATE INDEX.
+    Index,
+}
+
+impl IndexKind {
+    /// Whether no two rows may hold the same values.
+    pub fn is_unique(self) -> bool {
+        self != Self::Index
+    }
+
+    /// Whether it goes with its table only, not by DROP INDEX.
+    pub fn is_constraint(self) -> bool {
+        matches!(self, Self::PrimaryKey | Self::UniqueKey)
+    }
+
+    /// Its name in views.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PrimaryKey => "primary key",
+            Self::UniqueKey => "unique key",
+            Self::UniqueIndex => "unique index",
+            Self::Index => "index",
+        }
+    }
+}
+
+/// A key or an index of a table. One column: an [`crate::InvertedIndex`] is kept; several: the key is only checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TableIndex {
+    /// Its name, in lower case unless it was quoted.
+    pub name: Arc<str>,
+    /// Its columns.
+    pub columns: Vec<ColumnId>,
+    /// Why it is there.
+    pub kind: IndexKind,
+}
+
+/// The keys and indexes of a table.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rules {
+    /// In the order in which they were made.
+    pub indexes: Vec<TableIndex>,
+}
+
+impl Rules {
+    /// By name.
+    pub fn get(&self, name: &str) -> Option<&TableIndex> {
+        self.indexes.iter().find(|it| it.name.eq_ignore_ascii_case(name))
+    }
+
+    pub(crate) fn has_index(&self, column: usize) -> bool {
+        self.indexes.iter().any(|it| matches!(it.columns[..], [only] if only.index() == column))
+    }
+}
