@@ -9,9 +9,9 @@ use std::arch::x86_64::*;
 use std::cell::Cell;
 
 use crate::bitmap::tail_mask;
-use crate::kernels::{Kernels, by_width};
 use crate::level::Instructions;
 use crate::portable::{self, EQUAL, GREATER, LESS};
+use crate::table::{Kernels, by_width};
 
 pub(crate) static KERNELS: Kernels = Kernels {
     level: Instructions::Avx512,

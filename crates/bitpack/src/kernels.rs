@@ -1,74 +1,9 @@
-//! The table of kernels of a level, and the safe functions around it.
+//! The safe functions around a table of kernels: they check what the kernels trust.
 
 use crate::layout::{BITS_MAX, PADDING, byte_range, check_bits, mask};
-use crate::level::{Instructions, Level};
+use crate::level::Level;
+use crate::table::Kernels;
 use crate::{bitmap, portable};
-
-pub(crate) type Unpack<T> = unsafe fn(&[u8], usize, &mut [T]);
-pub(crate) type UnpackAdd = unsafe fn(&[u8], usize, i64, &mut [i64]);
-pub(crate) type ScanRange = unsafe fn(&[u8], usize, usize, u32, u32, &mut [u64], u64);
-pub(crate) type ScanRange64 = unsafe fn(&[u8], usize, usize, u64, u64, &mut [u64], u64);
-pub(crate) type ScanSet = unsafe fn(&[u8], usize, usize, &[u64], &mut [u64], u64);
-pub(crate) type Compare<T> = unsafe fn(&[T], T, &[T], u8, &mut [u64], u64);
-pub(crate) type Compress<T> = unsafe fn(&[T], &[u64], &mut [T]);
-
-/// The kernels of one level; tables are indexed by width. Calling a pointer needs what `portable` says and a processor
-/// of that level, which is why the tables are private and [`Kernels::for_level`] wants the proof.
-pub struct Kernels {
-    pub(crate) level: Instructions,
-    pub(crate) unpack_u8: [Unpack<u8>; 9],
-    pub(crate) unpack_u16: [Unpack<u16>; 17],
-    pub(crate) unpack_u32: [Unpack<u32>; 33],
-    pub(crate) unpack_u64: [Unpack<u64>; 33],
-    pub(crate) unpack_i64_add: [UnpackAdd; 33],
-    pub(crate) scan_range: [ScanRange; 33],
-    pub(crate) scan_set: [ScanSet; 33],
-    pub(crate) scan_range_u64: ScanRange64,
-    pub(crate) compare_i16: Compare<i16>,
-    pub(crate) compare_i32: Compare<i32>,
-    pub(crate) compare_i64: Compare<i64>,
-    pub(crate) compress_i64: Compress<i64>,
-    pub(crate) compress_u32: Compress<u32>,
-    pub(crate) positions: unsafe fn(&[u64], &mut [u32]),
-    pub(crate) count: unsafe fn(&[u64]) -> usize,
-}
-
-/// A kernel generic over its width, as an array of its instances for widths 0 to 8, 16 or 32.
-macro_rules! by_width {
-    (8, $($kernel:ident)::+ $(, $lane:ty)?) => {
-        by_width!(@ [$($kernel)::+] [$($lane)?] 0 1 2 3 4 5 6 7 8)
-    };
-    (16, $($kernel:ident)::+ $(, $lane:ty)?) => {
-        by_width!(@ [$($kernel)::+] [$($lane)?] 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
-    };
-    (32, $($kernel:ident)::+ $(, $lane:ty)?) => {
-        by_width!(@ [$($kernel)::+] [$($lane)?] 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
-            17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
-    };
-    (@ $kernel:tt $lane:tt $($width:literal)+) => { [$(by_width!(# $kernel $lane $width)),+] };
-    (# [$($kernel:ident)::+] [] $width:literal) => { $($kernel)::+::<$width> };
-    (# [$($kernel:ident)::+] [$lane:ty] $width:literal) => { $($kernel)::+::<$width, $lane> };
-}
-pub(crate) use by_width;
-
-static PORTABLE: Kernels = Kernels {
-    level: Instructions::Portable,
-    unpack_u8: by_width!(8, portable::unpack, u8),
-    unpack_u16: by_width!(16, portable::unpack, u16),
-    unpack_u32: by_width!(32, portable::unpack, u32),
-    unpack_u64: by_width!(32, portable::unpack, u64),
-    unpack_i64_add: by_width!(32, portable::unpack_i64_add),
-    scan_range: by_width!(32, portable::scan_range),
-    scan_set: by_width!(32, portable::scan_set),
-    scan_range_u64: portable::scan_range_u64,
-    compare_i16: portable::compare_i16,
-    compare_i32: portable::compare_i32,
-    compare_i64: portable::compare_i64,
-    compress_i64: portable::compress_i64,
-    compress_u32: portable::compress_u32,
-    positions: portable::positions,
-    count: portable::count,
-};
 
 /// Panics unless `packed` holds `rows` codes from `start` on, and the padding behind them.
 #[inline]
@@ -80,50 +15,7 @@ fn check(packed: &[u8], bits: u32, start: usize, rows: usize) {
     assert!(packed.len() >= need, "{} bytes, {need} for {rows} rows of {bits}", packed.len());
 }
 
-/// What [`Kernels::active`] returns, settled by its first use.
-#[cfg(not(loom))]
-static ACTIVE: stdx::sync::OnceLock<&'static Kernels> = stdx::sync::OnceLock::new();
-
 impl Kernels {
-    /// The kernels of a level.
-    pub fn for_level(level: Level) -> &'static Self {
-        match level.instructions() {
-            Instructions::Portable => &PORTABLE,
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 => &crate::avx2::KERNELS,
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512 => &crate::avx512::KERNELS,
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => &PORTABLE,
-        }
-    }
-
-    /// The kernels that the free functions of this crate use: those of the best level, unless another was chosen.
-    #[inline]
-    pub fn active() -> &'static Self {
-        #[cfg(not(loom))]
-        {
-            ACTIVE.get_or_init(|| Self::for_level(Level::detect()))
-        }
-        #[cfg(loom)]
-        {
-            Self::for_level(Level::detect())
-        }
-    }
-
-    /// Makes the kernels of a level the active ones of this process, to measure what a better level is worth. False when
-    /// others are in use already.
-    pub fn choose(level: Level) -> bool {
-        #[cfg(not(loom))]
-        {
-            ACTIVE.get_or_init(|| Self::for_level(level)).level() == level
-        }
-        #[cfg(loom)]
-        {
-            level == Level::detect()
-        }
-    }
-
     /// The level of this table.
     #[inline]
     pub fn level(&self) -> Level {
@@ -398,53 +290,4 @@ fn prefetch(packed: *const u8, bit: usize) {
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = (packed, bit);
-}
-
-macro_rules! with_active_kernels {
-    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $output:ty)?;)*) => {$(
-        $(#[$meta])*
-        #[inline]
-        pub fn $name($($arg: $type),*) $(-> $output)? {
-            Kernels::active().$name($($arg),*)
-        }
-    )*};
-}
-
-with_active_kernels! {
-    /// [`Kernels::unpack_u8`] at the best level.
-    fn unpack_u8(packed: &[u8], bits: u32, start: usize, out: &mut [u8]);
-    /// [`Kernels::unpack_u16`] at the best level.
-    fn unpack_u16(packed: &[u8], bits: u32, start: usize, out: &mut [u16]);
-    /// [`Kernels::unpack_u32`] at the best level.
-    fn unpack_u32(packed: &[u8], bits: u32, start: usize, out: &mut [u32]);
-    /// [`Kernels::unpack_u64`] at the best level.
-    fn unpack_u64(packed: &[u8], bits: u32, start: usize, out: &mut [u64]);
-    /// [`Kernels::unpack_i64_add`] at the best level.
-    fn unpack_i64_add(packed: &[u8], bits: u32, start: usize, base: i64, out: &mut [i64]);
-    /// [`Kernels::scan_range`] at the best level.
-    fn scan_range(
-        packed: &[u8], bits: u32, start: usize, rows: usize, lo: u32, hi: u32, out: &mut [u64]
-    );
-    /// [`Kernels::scan_range_and`] at the best level.
-    fn scan_range_and(
-        packed: &[u8], bits: u32, start: usize, rows: usize, lo: u32, hi: u32, out: &mut [u64]
-    );
-    /// [`Kernels::scan_range_u64`] at the best level.
-    fn scan_range_u64(
-        packed: &[u8], start: usize, rows: usize, lo: u64, hi: u64, out: &mut [u64], and: bool
-    );
-    /// [`Kernels::scan_set`] at the best level.
-    fn scan_set(
-        packed: &[u8], bits: u32, start: usize, rows: usize, set: &[u64], out: &mut [u64], and: bool
-    );
-    /// [`Kernels::gather_u32`] at the best level.
-    fn gather_u32(packed: &[u8], bits: u32, start: usize, positions: &[u32], out: &mut [u32]);
-    /// [`Kernels::gather_i64_add`] at the best level.
-    fn gather_i64_add(
-        packed: &[u8], bits: u32, start: usize, base: i64, positions: &[u32], out: &mut [i64]
-    );
-    /// [`Kernels::compress_i64`] at the best level.
-    fn compress_i64(values: &[i64], words: &[u64], out: &mut [i64]) -> usize;
-    /// [`Kernels::compress_u32`] at the best level.
-    fn compress_u32(values: &[u32], words: &[u64], out: &mut [u32]) -> usize;
 }

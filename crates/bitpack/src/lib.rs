@@ -10,10 +10,12 @@
 //! - Invariant: bits of a bitmap past the last row are zero, in every output of this crate.
 //! - Invariant: the public functions are safe: they check lengths once per call, never per row, and a [`Level`] is a proof.
 //!
-//! Reading order: [`layout`], [`bitmap`], `portable` (the definition of every kernel), `level`, `kernels`, then the SIMD levels.
+//! Reading order: [`layout`], [`bitmap`], `portable` (the definition of every kernel), `level`, `table`, `kernels`,
+//! then the SIMD levels and `active`.
 
 #![expect(clippy::too_many_arguments, reason = "kernels take their operands flat, as registers do")]
 
+mod active;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -24,11 +26,13 @@ pub mod layout;
 mod level;
 mod portable;
 mod select;
+mod table;
 
-pub use kernels::{
-    Kernels, compress_i64, compress_u32, gather_i64_add, gather_u32, scan_range, scan_range_and,
+pub use active::{
+    compress_i64, compress_u32, gather_i64_add, gather_u32, scan_range, scan_range_and,
     scan_range_u64, scan_set, unpack_i64_add, unpack_u8, unpack_u16, unpack_u32, unpack_u64,
 };
 pub use layout::{PADDING, byte_range, get, get_u64, pack, pack_u64, packed_bytes};
 pub use level::{Instructions, Level};
 pub use select::{Comparison, Operand, scan_compare, select_i64_add, select_u32};
+pub use table::Kernels;

@@ -5,6 +5,28 @@
 //! for one that intersects it, so that one body serves both: `out = found & (out | keep)`.
 
 use crate::bitmap::tail_mask;
+use crate::level::Instructions;
+use crate::table::{Kernels, by_width};
+
+/// The kernels of every machine.
+pub(crate) static KERNELS: Kernels = Kernels {
+    level: Instructions::Portable,
+    unpack_u8: by_width!(8, unpack, u8),
+    unpack_u16: by_width!(16, unpack, u16),
+    unpack_u32: by_width!(32, unpack, u32),
+    unpack_u64: by_width!(32, unpack, u64),
+    unpack_i64_add: by_width!(32, unpack_i64_add),
+    scan_range: by_width!(32, scan_range),
+    scan_set: by_width!(32, scan_set),
+    scan_range_u64,
+    compare_i16,
+    compare_i32,
+    compare_i64,
+    compress_i64,
+    compress_u32,
+    positions,
+    count,
+};
 
 /// A type that a code can be widened or narrowed to; the caller knows that it fits.
 pub(crate) trait Lane: Copy {

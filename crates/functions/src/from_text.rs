@@ -8,7 +8,7 @@ use types::SqlResult;
 
 use crate::calendar::{self, MICROS_PER_SECOND};
 use crate::call::Call;
-use crate::moment::whole;
+use crate::precision::whole;
 use crate::template::Templates;
 use crate::{parsed, written};
 

@@ -53,6 +53,7 @@ mod moment;
 mod name;
 mod overload;
 mod parsed;
+mod precision;
 mod random;
 mod regexp;
 mod resolve;

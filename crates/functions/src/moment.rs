@@ -14,6 +14,7 @@ use crate::calendar::{
 use crate::call::Call;
 use crate::error::timestamp_range;
 use crate::field::{self, Field, Names};
+use crate::precision::whole;
 
 /// A date or timestamp plus months, days and microseconds.
 pub(crate) fn add_interval(call: &Call<'_>) -> SqlResult<ArrayRef> {
@@ -160,15 +161,6 @@ pub(crate) fn to_timestamp(call: &Call<'_>) -> SqlResult<ArrayRef> {
                 Ok(whole(call.function, calendar::timestamp(days, micros)?))
             })
         }
-    }
-}
-
-/// Microseconds cut to what the function keeps.
-pub(crate) fn whole(function: Function, micros: i64) -> i64 {
-    match function {
-        Function::ToTimestampSeconds => micros.div_euclid(MICROS_PER_SECOND) * MICROS_PER_SECOND,
-        Function::ToTimestampMillis => micros.div_euclid(1_000) * 1_000,
-        _ => micros,
     }
 }
 

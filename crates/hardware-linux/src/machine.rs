@@ -20,9 +20,9 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-use hardware::topology::{Cpu, LlcId, Node};
+use hardware::topology::{Cpu, Node};
 use hardware::{
-    Advice, Counters, CpuId, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy,
+    Advice, Counters, CpuId, LlcId, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy,
     Restriction, SocketId, Topology, WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};

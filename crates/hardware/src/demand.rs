@@ -4,7 +4,7 @@
 
 use stdx::Bytes;
 
-use crate::topology::NodeId;
+use crate::NodeId;
 
 /// Computing and memory traffic of one step of a worker. Computing overlaps with the accesses; these follow one
 /// another in order.

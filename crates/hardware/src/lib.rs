@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod demand;
+mod ids;
 pub mod machine;
 pub mod performance;
 mod render;
@@ -13,9 +14,10 @@ pub mod samples;
 pub mod topology;
 
 pub use demand::{Access, Demand, Pattern};
+pub use ids::{CpuId, LlcId, NodeId, SocketId};
 pub use machine::{
     Advice, Counters, Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step,
     Worker, WorkerSpec, WorkerTeam,
 };
 pub use performance::{CacheStep, Latency, Matrix, Performance};
-pub use topology::{CpuId, LlcId, NodeId, SocketId, Topology};
+pub use topology::Topology;

@@ -11,7 +11,7 @@ use stdx::sync::Arc;
 use stdx::{Bytes, Nanos};
 
 use crate::demand::Demand;
-use crate::topology::{CpuId, NodeId, Topology};
+use crate::{CpuId, NodeId, Topology};
 
 /// Where the pages of a mapping shall live.
 #[derive(Clone, PartialEq, Eq, Debug)]

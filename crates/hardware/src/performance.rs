@@ -1,14 +1,14 @@
 //! What `nodewise probe` measured between the nodes (P-SNC tables 1 to 8), and the small text that keeps it.
 //!
 //! Firmware's distances are coarse, and some machines tell the same number for a neighbour and for the far end. Where a
-//! measurement of this machine is at hand, [`Topology`] prefers it.
+//! measurement of this machine is at hand, [`crate::Topology`] prefers it.
 
 use std::fmt::{Display, Write};
 use std::str::{FromStr, SplitWhitespace};
 
 use stdx::Bytes;
 
-use crate::topology::{NodeId, Topology};
+use crate::NodeId;
 
 /// The first line of the text.
 const HEAD: &str = "nodewise probe 1";
@@ -40,7 +40,7 @@ pub struct CacheStep {
 /// How fast the nodes reach each other's memory.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Performance {
-    /// [`Topology::fingerprint`] of the machine.
+    /// [`crate::Topology::fingerprint`] of the machine.
     pub fingerprint: u64,
     /// The nodes of rows and columns: those of the topology, in its order.
     pub nodes: Vec<NodeId>,
@@ -57,29 +57,6 @@ pub struct Performance {
 }
 
 impl Performance {
-    /// Nothing measured yet on a machine.
-    pub fn unknown(topology: &Topology) -> Self {
-        fn empty<T: Clone>(count: usize) -> Matrix<T> {
-            vec![vec![None; count]; count]
-        }
-        let count = topology.nodes.len();
-        Self {
-            fingerprint: topology.fingerprint(),
-            nodes: topology.nodes.iter().map(|it| it.id).collect(),
-            idle_ns: empty(count),
-            loaded_ns: empty(count),
-            read_mb_s: empty(count),
-            write_mb_s: empty(count),
-            caches: Vec::new(),
-        }
-    }
-
-    /// Whether it was measured on this machine, as this process sees it.
-    pub fn fits(&self, topology: &Topology) -> bool {
-        self.fingerprint == topology.fingerprint()
-            && self.nodes.iter().eq(topology.nodes.iter().map(|it| &it.id))
-    }
-
     /// Mean idle nanoseconds of an access from one node's CPUs to another's memory.
     pub fn latency_ns(&self, from: NodeId, to: NodeId) -> Option<f64> {
         Some(self.value(&self.idle_ns, from, to)?.mean)

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use stdx::Bytes;
 
-use crate::topology::{Cpu, LlcId, Node, SocketId, Topology};
+use crate::topology::{Cpu, Node, Topology};
+use crate::{LlcId, SocketId};
 
 const BRANCH: &str = "\u{251c}\u{2500} ";
 const LAST: &str = "\u{2514}\u{2500} ";

@@ -4,7 +4,8 @@
 
 use stdx::Bytes;
 
-use crate::topology::{Cpu, CpuId, LlcId, Node, NodeId, SocketId, Topology};
+use crate::topology::{Cpu, Node, Topology};
+use crate::{CpuId, LlcId, NodeId, SocketId};
 
 /// The names that [`by_name`] knows.
 pub const NAMES: [&str; 8] =

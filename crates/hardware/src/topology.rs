@@ -1,26 +1,10 @@
 //! What a machine looks like to this process: nodes, sockets, cores, SMT siblings, last-level-cache groups, distances.
 
+use stdx::Bytes;
 use stdx::sync::OnceLock;
-use stdx::{Bytes, id};
 
-use crate::performance::Performance;
-
-id! {
-    /// A NUMA node as the OS numbers it: a socket, or a sub-NUMA cluster of one. Numbers may have gaps.
-    NodeId(u16)
-}
-id! {
-    /// A processor socket.
-    SocketId(u16)
-}
-id! {
-    /// A hardware thread as the OS numbers it.
-    CpuId(u32)
-}
-id! {
-    /// A group of cores that share a last-level cache (a chiplet, or the whole socket).
-    LlcId(u16)
-}
+use crate::ids::{CpuId, LlcId, NodeId, SocketId};
+use crate::performance::{Matrix, Performance};
 
 /// One hardware thread that this process may use.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -177,6 +161,31 @@ impl Topology {
             mix(&distance.to_le_bytes());
         }
         hash
+    }
+}
+
+impl Performance {
+    /// Nothing measured yet on a machine.
+    pub fn unknown(topology: &Topology) -> Self {
+        fn empty<T: Clone>(count: usize) -> Matrix<T> {
+            vec![vec![None; count]; count]
+        }
+        let count = topology.nodes.len();
+        Self {
+            fingerprint: topology.fingerprint(),
+            nodes: topology.nodes.iter().map(|it| it.id).collect(),
+            idle_ns: empty(count),
+            loaded_ns: empty(count),
+            read_mb_s: empty(count),
+            write_mb_s: empty(count),
+            caches: Vec::new(),
+        }
+    }
+
+    /// Whether it was measured on this machine, as this process sees it.
+    pub fn fits(&self, topology: &Topology) -> bool {
+        self.fingerprint == topology.fingerprint()
+            && self.nodes.iter().eq(topology.nodes.iter().map(|it| &it.id))
     }
 }
 

@@ -1,5 +1,7 @@
 use super::*;
+use crate::CHUNK_BYTES;
 use crate::fake::{FakeMachine, PAGE};
+use crate::free_lists::LINE_BYTES;
 
 const HERE: PagePolicy = PagePolicy::Node(NodeId(0));
 

@@ -10,17 +10,19 @@
 //! - Invariant: all bytes handed out are initialised: zero when fresh, whatever was there before when recycled.
 //! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
 //!
-//! Reading order: [`location`], [`page_socket_map`], [`segment`], [`allocator`], [`pool`], [`reserve`].
+//! Reading order: [`location`], [`page_socket_map`], `region`, `free_lists`, [`segment`], [`allocator`], [`pool`], [`reserve`].
 
 pub mod allocator;
 mod detect;
 #[cfg(test)]
 mod fake;
+mod free_lists;
 pub mod location;
 pub mod page_socket_map;
 pub mod pod;
 pub mod pool;
 mod ranges;
+mod region;
 #[cfg(not(loom))]
 pub mod reserve;
 pub mod segment;

@@ -9,20 +9,11 @@ use std::ptr::NonNull;
 use std::slice;
 
 use hardware::{MachineError, NodeId, PagePolicy};
-use stdx::sync::{Arc, Mutex, RwLock};
+use stdx::sync::{Arc, RwLock};
 
-use crate::allocator::{Chunk, Inner, Region};
+use crate::free_lists::{Extent, Memory};
+use crate::region::Backing;
 use crate::{Misplaced, PageSocketMap, Pod};
-
-/// What backs a segment.
-pub(crate) enum Backing {
-    /// No bytes, no memory.
-    Nothing,
-    /// A mapping of its own; the lock is held while its pages move.
-    Whole(Box<Mutex<Region>>),
-    /// A piece of a chunk that small segments share.
-    Piece(Arc<Chunk>),
-}
 
 /// Owned bytes, aligned to 64, whose pages are placed. Dropping it gives them back to the allocator.
 pub struct Segment {
@@ -31,7 +22,7 @@ pub struct Segment {
     backing: Backing,
     page_bytes: usize,
     map: RwLock<Arc<PageSocketMap>>,
-    allocator: Arc<Inner>,
+    memory: Arc<Memory>,
 }
 
 // SAFETY: a segment is the only owner of its bytes, as a Vec is: access follows the borrow of the segment.
@@ -40,18 +31,23 @@ unsafe impl Send for Segment {}
 unsafe impl Sync for Segment {}
 
 impl Segment {
-    /// # Safety
-    /// `bytes` initialised bytes from `base` on, aligned to 64, belong to the new segment alone as long as `backing`
-    /// lives, and are part of it.
-    pub(crate) unsafe fn new(
-        base: NonNull<u8>,
+    /// A segment of unspecified, initialised contents.
+    pub(crate) fn of(
+        memory: &Arc<Memory>,
         bytes: usize,
-        backing: Backing,
-        map: PageSocketMap,
-        allocator: Arc<Inner>,
-    ) -> Self {
+        policy: PagePolicy,
+    ) -> Result<Self, MachineError> {
+        // SAFETY: what is taken is initialised, aligned, and nobody else's.
+        Ok(unsafe { Self::new(memory.take(bytes, policy)?, memory.clone()) })
+    }
+
+    /// # Safety
+    /// The extent is what it says: initialised bytes, aligned to 64, that belong to the new segment alone as long as its
+    /// backing lives, and are part of it.
+    pub(crate) unsafe fn new(extent: Extent, memory: Arc<Memory>) -> Self {
+        let Extent { base, bytes, backing, map } = extent;
         let page_bytes = map.page_bytes();
-        Self { base, bytes, backing, page_bytes, map: RwLock::new(Arc::new(map)), allocator }
+        Self { base, bytes, backing, page_bytes, map: RwLock::new(Arc::new(map)), memory }
     }
 
     /// Its length.
@@ -120,7 +116,7 @@ impl Segment {
 
     /// A segment with the same bytes, placed by a policy of its own.
     pub fn copy(&self, policy: &PagePolicy) -> Result<Self, MachineError> {
-        let mut copy = Inner::allocate(&self.allocator, self.bytes, policy.clone())?;
+        let mut copy = Self::of(&self.memory, self.bytes, policy.clone())?;
         copy.as_bytes_mut().copy_from_slice(self.as_bytes());
         Ok(copy)
     }
@@ -138,7 +134,7 @@ impl Segment {
         }
         if let Some(mut region) = region {
             let policy = region.policy().cloned();
-            self.allocator.relocated(&mut region, self.bytes, &map, policy);
+            self.memory.relocated(&mut region, self.bytes, &map, policy);
         }
         Ok(self.set_map(map))
     }
@@ -155,7 +151,7 @@ impl Segment {
 
     fn found(&self) -> Result<PageSocketMap, MachineError> {
         let mut map = PageSocketMap::new(self.page_bytes);
-        map.add(self.allocator.machine(), self.base, self.bytes)?;
+        map.add(self.memory.machine(), self.base, self.bytes)?;
         Ok(map)
     }
 
@@ -192,9 +188,9 @@ impl Segment {
         let mut map = PageSocketMap::clone(&self.page_map());
         // SAFETY: the range lies inside the segment.
         let base = unsafe { self.base.add(range.start) };
-        let placed = map.place(self.allocator.machine(), base, range.len(), policy);
+        let placed = map.place(self.memory.machine(), base, range.len(), policy);
         let whole = placed.is_ok() && range.len() == self.bytes && region.bytes() == self.bytes;
-        self.allocator.relocated(&mut region, self.bytes, &map, whole.then(|| policy.clone()));
+        self.memory.relocated(&mut region, self.bytes, &map, whole.then(|| policy.clone()));
         self.set_map(map);
         placed
     }
@@ -210,8 +206,8 @@ impl Drop for Segment {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.backing, Backing::Nothing) {
             Backing::Nothing => {}
-            Backing::Whole(region) => self.allocator.give_back(region.into_inner()),
-            Backing::Piece(chunk) => self.allocator.give_back_piece(chunk),
+            Backing::Whole(region) => self.memory.give_back(region.into_inner()),
+            Backing::Piece(chunk) => self.memory.give_back_piece(chunk),
         }
     }
 }

@@ -198,7 +198,7 @@ impl PartialEq for Expr {
     fn eq(&self, other: &Self) -> bool {
         self.data_type == other.data_type
             && self.kind == other.kind
-            && !crate::properties::is_volatile_itself(&self.kind)
+            && !is_volatile_itself(&self.kind)
     }
 }
 
@@ -303,5 +303,15 @@ impl Expr {
         for child in self.children_mut() {
             child.map_columns(map);
         }
+    }
+}
+
+/// Whether the operator alone may give something else for equal operands.
+pub(crate) fn is_volatile_itself(kind: &ExprKind) -> bool {
+    match kind {
+        ExprKind::Call { function, .. } => {
+            matches!(function, Function::Random | Function::Uuid)
+        }
+        _ => false,
     }
 }

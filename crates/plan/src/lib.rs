@@ -14,6 +14,7 @@ pub mod build;
 pub mod explain;
 pub mod expression;
 pub mod function;
+mod ids;
 pub mod outcomes;
 mod parameters;
 pub mod pipeline;
@@ -25,8 +26,9 @@ pub mod wire;
 pub use explain::{PipelineActuals, StepActuals};
 pub use expression::{BinaryOperator, DateField, Expr, ExprKind, UnaryOperator};
 pub use function::Function;
+pub use ids::PipelineId;
 pub use pipeline::{
     Aggregate, AggregateFunction, Fetch, HashBuild, IndexHint, Join, JoinKind, Operator,
-    OutputColumn, Pipeline, PipelineId, Plan, Scan, Sink, SortKey, Source, Transfer,
+    OutputColumn, Pipeline, Plan, Scan, Sink, SortKey, Source, Transfer,
 };
 pub use validate::validate;

@@ -4,13 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 use types::{ColumnId, DataType, TableId};
 
-use crate::Expr;
-
-stdx::id! {
-    /// A pipeline by its place in its plan; also names the state that its sink leaves behind.
-    #[derive(Serialize, Deserialize)]
-    PipelineId(u32)
-}
+use crate::{Expr, PipelineId};
 
 /// A whole query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,22 +6,13 @@
 
 use types::{DataType, Value};
 
-use crate::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
+use crate::expression::is_volatile_itself;
+use crate::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 
 /// Whether it may give something else for equal operands: it must be evaluated once for each row that it stands for,
 /// so it is never copied, merged with another, or moved past what makes other rows of rows.
 pub fn is_volatile(expr: &Expr) -> bool {
     is_volatile_itself(&expr.kind) || expr.children().into_iter().any(is_volatile)
-}
-
-/// The same of its operator alone, whatever the operands are.
-pub(crate) fn is_volatile_itself(kind: &ExprKind) -> bool {
-    match kind {
-        ExprKind::Call { function, .. } => {
-            matches!(function, Function::Random | Function::Uuid)
-        }
-        _ => false,
-    }
 }
 
 /// Whether some row may raise an error: it must not be evaluated on rows that the query has dropped before.
@@ -130,6 +121,7 @@ pub(crate) fn is_widening(from: DataType, to: DataType) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Function;
 
     const PRICE: DataType = DataType::Decimal { precision: 15, scale: 2 };
 

@@ -45,6 +45,7 @@ mod morsel;
 mod policy;
 mod queue;
 mod report;
+mod scan_group;
 mod scheduler;
 mod shared;
 mod sharing;

@@ -18,7 +18,7 @@ use crate::cancel::CancelToken;
 use crate::learn::{Lesson, Verdict};
 use crate::morsel::{Cursors, MorselBody};
 use crate::report::{JobId, JobOutcome, JobReport, Label, WorkerShare};
-use crate::sharing::ScanGroup;
+use crate::scan_group::ScanGroup;
 use crate::terms::Terms;
 
 /// The workers on a job, and whether it is closed to them. Guests come for one morsel each and take nobody's chair.
@@ -134,7 +134,7 @@ pub(crate) struct JobState {
     pub(crate) places: Option<Vec<bool>>,
     pub(crate) cancel: CancelToken,
     /// Those that read the same.
-    pub(crate) company: Option<Arc<ScanGroup>>,
+    pub(crate) company: Option<Arc<ScanGroup<JobState>>>,
     /// Jobs that must end before it may run, and one for its submission.
     pub(crate) waits_for: AtomicUsize,
     /// Jobs that wait for it; `None` once it has ended.
@@ -171,7 +171,7 @@ pub(crate) struct JobParts {
     pub(crate) tickets: Vec<(usize, usize)>,
     pub(crate) places: Option<Vec<bool>>,
     pub(crate) cancel: CancelToken,
-    pub(crate) company: Option<Arc<ScanGroup>>,
+    pub(crate) company: Option<Arc<ScanGroup<JobState>>>,
     pub(crate) body: Arc<dyn MorselBody>,
     pub(crate) submitted: Nanos,
 }

@@ -10,40 +10,28 @@
 
 use std::collections::BTreeMap;
 
-use stdx::sync::atomic::{AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex};
 
 use crate::lifecycle::JobState;
 use crate::morsel::Cursors;
+use crate::scan_group::{Key, ScanGroup};
 
 /// The most jobs that are served beside the leader at a time, and the most morsels of theirs that a worker runs before it
 /// runs one of the leader's: what bounds how much later than alone that ends.
 pub(crate) const COMPANIONS: usize = 15;
 
-/// What a job reads, and in which morsels.
-type Key = (u64, (u64, Vec<Vec<(u64, u64)>>));
-
 /// The groups of a scheduler.
 #[derive(Default)]
-pub(crate) struct ScanGroups(Mutex<BTreeMap<Key, Arc<ScanGroup>>>);
-
-/// The jobs under way that read the same in the same morsels, in order of submission.
-pub(crate) struct ScanGroup {
-    key: Key,
-    members: Mutex<Vec<Arc<JobState>>>,
-    count: AtomicUsize,
-}
+pub(crate) struct ScanGroups(Mutex<BTreeMap<Key, Arc<ScanGroup<JobState>>>>);
 
 impl ScanGroups {
     /// The group of a job: it begins where that stands.
-    pub(crate) fn join(&self, reads: u64, cursors: &mut Cursors) -> Arc<ScanGroup> {
+    pub(crate) fn join(&self, reads: u64, cursors: &mut Cursors) -> Arc<ScanGroup<JobState>> {
         let key = (reads, cursors.morsels());
         let group = {
             let mut groups = self.0.lock();
-            let group = groups.entry(key).or_insert_with_key(|key| {
-                let (members, count) = (Mutex::default(), AtomicUsize::new(0));
-                Arc::new(ScanGroup { key: key.clone(), members, count })
-            });
+            let group =
+                groups.entry(key).or_insert_with_key(|key| Arc::new(ScanGroup::new(key.clone())));
             Arc::clone(group)
         };
         if let Some(guide) = group.guide() {
@@ -53,34 +41,20 @@ impl ScanGroups {
     }
 
     /// Takes a job that has ended out of its group.
-    pub(crate) fn leave(&self, group: &Arc<ScanGroup>, job: &Arc<JobState>) {
+    pub(crate) fn leave(&self, group: &Arc<ScanGroup<JobState>>, job: &Arc<JobState>) {
         let mut groups = self.0.lock();
-        let mut members = group.members.lock();
-        members.retain(|it| !Arc::ptr_eq(it, job));
-        group.count.store(members.len(), Ordering::Relaxed);
+        let is_empty = group.remove(job);
         let known = groups.get(&group.key).is_some_and(|it| Arc::ptr_eq(it, group));
-        if known && members.is_empty() {
+        if known && is_empty {
             groups.remove(&group.key);
         }
     }
 }
 
-impl ScanGroup {
-    pub(crate) fn enter(&self, job: &Arc<JobState>) {
-        let mut members = self.members.lock();
-        members.push(Arc::clone(job));
-        self.count.store(members.len(), Ordering::Relaxed);
-    }
-
+impl ScanGroup<JobState> {
     /// The job that a newcomer does best to follow: the oldest that still has something to read.
     fn guide(&self) -> Option<Arc<JobState>> {
         self.members.lock().iter().find(|it| !it.is_over()).cloned()
-    }
-
-    /// Whether there is nobody to share with.
-    #[inline]
-    pub(crate) fn is_alone(&self) -> bool {
-        self.count.load(Ordering::Relaxed) < 2
     }
 
     /// Whom to serve next on a cursor instead of the leader, by a worker of `place` who has just read the morsel at

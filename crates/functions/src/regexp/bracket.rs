@@ -2,7 +2,8 @@
 
 use types::SqlResult;
 
-use super::syntax::{Flags, escaped_character, malformed, push_literal};
+use super::character::{escaped_character, malformed, push_literal};
+use super::flags::Flags;
 
 /// Translates a bracket expression; `at` is behind its `[`, and in the end behind its `]`.
 pub(super) fn translate(

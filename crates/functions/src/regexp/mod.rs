@@ -1,6 +1,8 @@
 //! Functions of regular expressions.
 
 mod bracket;
+mod character;
+mod flags;
 mod pattern;
 mod preference;
 mod replace;
@@ -13,8 +15,8 @@ use types::SqlResult;
 
 use crate::call::{Call, Integers};
 use crate::error::invalid;
+use flags::Flags;
 use pattern::{Pattern, Patterns};
-use syntax::Flags;
 
 pub(crate) use replace::replace;
 

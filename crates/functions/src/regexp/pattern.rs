@@ -14,7 +14,9 @@ use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, MatchKind};
 use types::SqlResult;
 
-use super::syntax::{Flags, malformed, translate};
+use super::character::malformed;
+use super::flags::Flags;
+use super::syntax::translate;
 
 /// Bytes of a compiled pattern.
 const PATTERN_BYTES_MAX: usize = 4 << 20;

@@ -2,68 +2,9 @@
 
 use types::{SqlError, SqlResult, SqlState};
 
+use super::character::{escaped_character, malformed, push_literal};
+use super::flags::Flags;
 use super::preference::Preferences;
-use crate::error::invalid;
-
-/// What the flags of a call say.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Flags {
-    /// All matches, not only the first.
-    pub global: bool,
-    /// Case does not count.
-    pub fold: bool,
-    /// `.` and `[^..]` do not match a newline.
-    pub stops_at_newline: bool,
-    /// `^` and `$` match at newlines.
-    pub line_anchors: bool,
-    /// Blanks and comments in the pattern do not count.
-    pub expanded: bool,
-    /// The pattern is a plain text.
-    pub literal: bool,
-    /// The pattern prefers the shortest match: what its quantifiers say.
-    pub shortest: bool,
-}
-
-impl Flags {
-    /// The meaning of letters. Errors: 22023 for an unknown one, 0A000 for basic expressions.
-    pub fn parse(text: &str) -> SqlResult<Self> {
-        let mut flags = Self::default();
-        for it in text.chars() {
-            match it {
-                'g' => flags.global = true,
-                _ => flags.set(it)?,
-            }
-        }
-        Ok(flags)
-    }
-
-    fn set(&mut self, letter: char) -> SqlResult<()> {
-        match letter {
-            'i' => self.fold = true,
-            'c' => self.fold = false,
-            'm' | 'n' => (self.stops_at_newline, self.line_anchors) = (true, true),
-            'p' => (self.stops_at_newline, self.line_anchors) = (true, false),
-            's' => (self.stops_at_newline, self.line_anchors) = (false, false),
-            'w' => (self.stops_at_newline, self.line_anchors) = (false, true),
-            'x' => self.expanded = true,
-            't' => self.expanded = false,
-            'q' => self.literal = true,
-            'e' => {}
-            'b' => {
-                return Err(SqlError::unsupported("basic regular expressions are not supported"));
-            }
-            other => {
-                return Err(invalid(format!("invalid regular expression option: \"{other}\"")));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A pattern that does not say anything, 2201B.
-pub(crate) fn malformed(why: &str) -> SqlError {
-    SqlError::new(SqlState("2201B"), format!("invalid regular expression: {why}"))
-}
 
 fn unsupported(what: &str) -> SqlError {
     SqlError::unsupported(format!("{what} in a regular expression is not supported"))
@@ -248,56 +189,5 @@ impl Translation {
         };
         self.out.push_str(constraint);
         Ok(())
-    }
-}
-
-/// The character that an escape stands for; `at` is behind its first letter.
-pub(super) fn escaped_character(first: char, rest: &[char], at: &mut usize) -> SqlResult<char> {
-    let bad = || malformed("invalid escape \\ sequence");
-    let mut digits = |radix: u32, least: usize, most: usize| {
-        let mut value = 0u32;
-        let mut count = 0;
-        while count < most
-            && let Some(digit) = rest.get(*at).and_then(|it| it.to_digit(radix))
-        {
-            value = value.wrapping_mul(radix) + digit;
-            *at += 1;
-            count += 1;
-        }
-        if count < least { None } else { char::from_u32(value) }
-    };
-    Ok(match first {
-        'a' => '\x07',
-        'b' => '\x08',
-        'B' => '\\',
-        'e' => '\x1b',
-        'f' => '\x0c',
-        'n' => '\n',
-        'r' => '\r',
-        't' => '\t',
-        'v' => '\x0b',
-        'u' => digits(16, 4, 4).ok_or_else(bad)?,
-        'U' => digits(16, 8, 8).ok_or_else(bad)?,
-        'x' => digits(16, 1, 8).ok_or_else(bad)?,
-        '0' => digits(8, 0, 2).ok_or_else(bad)?,
-        'c' => {
-            let control = rest.get(*at).copied().ok_or_else(bad)?;
-            *at += 1;
-            char::from_u32(control as u32 & 0x1f).ok_or_else(bad)?
-        }
-        other if other.is_alphanumeric() => return Err(bad()),
-        other => other,
-    })
-}
-
-/// A character that means itself.
-pub(super) fn push_literal(out: &mut String, character: char) {
-    if character.is_ascii_punctuation() {
-        out.push('\\');
-        out.push(character);
-    } else if character.is_whitespace() || character.is_control() {
-        out.push_str(&format!("\\x{{{:x}}}", character as u32));
-    } else {
-        out.push(character);
     }
 }

@@ -22,7 +22,8 @@ mod nodes;
 
 use std::path::Path;
 
-use hardware::topology::{Cpu, CpuId};
+use hardware::CpuId;
+use hardware::topology::Cpu;
 use hardware::{Advice, Topology};
 use stdx::Bytes;
 

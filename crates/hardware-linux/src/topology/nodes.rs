@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hardware::topology::{Node, NodeId};
+use hardware::NodeId;
+use hardware::topology::Node;
 use hardware::{NodeMemory, SocketId};
 use stdx::Bytes;
 

@@ -1,8 +1,6 @@
-//! Bitmaps over rows: bit `i % 64` of word `i / 64` says whether row `i` is in. Bits past the last row are zero.
+//! Sets of rows as words of bits: what the kernels themselves are built on, and what needs none of them.
 
 use std::ops::Range;
-
-use crate::Kernels;
 
 /// Words that hold `rows` bits.
 #[inline]
@@ -14,11 +12,6 @@ pub fn words_for(rows: usize) -> usize {
 #[inline]
 pub fn tail_mask(rows: usize) -> u64 {
     if rows.is_multiple_of(64) { u64::MAX } else { (1 << (rows % 64)) - 1 }
-}
-
-/// How many rows are in.
-pub fn count(words: &[u64]) -> usize {
-    Kernels::active().count(words)
 }
 
 /// Whether any row is in.
@@ -85,12 +78,7 @@ pub fn set(words: &mut [u64], row: usize) {
     words[row / 64] |= 1 << (row % 64);
 }
 
-/// Writes the rows that are in, ascending, and returns how many. Panics when `out` is shorter than that.
-pub fn positions(words: &[u64], rows: usize, out: &mut [u32]) -> usize {
-    Kernels::active().positions(words, rows, out)
-}
-
-/// The rows that are in, ascending; for short bitmaps, [`positions`] is faster.
+/// The rows that are in, ascending; for short bitmaps, [`super::positions`] is faster.
 pub fn iter(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
     words.iter().enumerate().flat_map(|(index, &word)| {
         let mut left = word;
@@ -102,40 +90,4 @@ pub fn iter(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
             })
         })
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sets_behave_as_sets() {
-        for rows in [0, 1, 63, 64, 65, 130, 200] {
-            let mut words = vec![0xdead; words_for(rows)];
-            fill(&mut words, rows);
-            assert_eq!(count(&words), rows);
-            not(&mut words, rows);
-            assert!(!any(&words));
-            not(&mut words, rows);
-            assert_eq!(iter(&words).collect::<Vec<_>>(), (0..rows).collect::<Vec<_>>());
-        }
-        let mut words = [0; 4];
-        for (start, end) in [(0, 0), (3, 5), (60, 64), (64, 65), (70, 200)] {
-            set_range(&mut words, start..end);
-        }
-        set(&mut words, 255);
-        for row in 0..256 {
-            let expect = (3..5).contains(&row)
-                || (60..65).contains(&row)
-                || (70..200).contains(&row)
-                || row == 255;
-            assert_eq!(get(&words, row), expect, "{row}");
-        }
-        let mut other = words;
-        and_not(&mut other, &[u64::MAX, 0, 0, 0]);
-        and(&mut other, &[u64::MAX, 1, 0, 0]);
-        assert_eq!(other, [0, 1, 0, 0]);
-        or(&mut other, &[8, 0, 0, 1]);
-        assert_eq!(other, [8, 1, 0, 1]);
-    }
 }
