@@ -12,7 +12,6 @@ use std::fmt::Display;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use execution::{JobSettings, QueryControl, QueryTeam};
 use parquet::arrow::ArrowSchemaConverter;
@@ -24,16 +23,12 @@ use parquet::file::writer::SerializedFileWriter;
 use stdx::sync::{Arc, Mutex};
 use storage::Parallel;
 use tpchgen::generators::{
-    CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator,
-    PartSuppGenerator, RegionGenerator, SupplierGenerator,
-};
-use tpchgen_arrow::{
-    CustomerArrow, LineItemArrow, NationArrow, OrderArrow, PartArrow, PartSuppArrow, RegionArrow,
-    SupplierArrow,
+    CustomerGenerator, OrderGenerator, PartGenerator, PartSuppGenerator, SupplierGenerator,
 };
 use types::{SqlError, SqlResult, SqlState};
 
 use super::TABLES;
+use super::columns::reader;
 use crate::parallel::LoadTeam;
 use crate::{CancelToken, Database, Progress};
 
@@ -158,7 +153,7 @@ impl TableFile {
     fn create(dir: &Path, name: &'static str, scale: f64) -> SqlResult<Self> {
         let path = dir.join(format!("{name}.parquet"));
         let temporary = dir.join(format!("{name}.parquet.tmp"));
-        let schema = reader(name, 0.001, 1, 1).schema();
+        let schema = reader(name, 0.001, 1, 1, BATCH_ROWS).schema;
         let rows = row_count(name, scale);
         let parts = if rows < 100 { 1 } else { (rows + ROW_GROUP_ROWS - 1) / ROW_GROUP_ROWS };
         let parts = i32::try_from(parts).unwrap_or(i32::MAX);
@@ -188,7 +183,7 @@ impl TableFile {
     ) -> SqlResult<Vec<ArrowColumnChunk>> {
         let encode = || -> Result<_, ParquetError> {
             let mut writers = self.encoders.create_column_writers(part as usize - 1)?;
-            for batch in reader(self.name, scale, part, self.parts) {
+            for batch in reader(self.name, scale, part, self.parts, BATCH_ROWS).batches {
                 let batch = batch?;
                 let columns = self.schema.fields().iter().zip(batch.columns());
                 for (writer, (field, column)) in writers.iter_mut().zip(columns) {
@@ -250,25 +245,6 @@ fn row_count(name: &str, scale: f64) -> i64 {
         "partsupp" => PartSuppGenerator::calculate_row_count(scale, 1, 1),
         "orders" => OrderGenerator::calculate_row_count(scale, 1, 1),
         _ => 4 * OrderGenerator::calculate_row_count(scale, 1, 1),
-    }
-}
-
-/// Part `part` of `parts` of a table.
-fn reader(name: &str, scale: f64, part: i32, parts: i32) -> Box<dyn RecordBatchReader> {
-    macro_rules! reader {
-        ($generator:ident, $arrow:ident) => {
-            Box::new($arrow::new($generator::new(scale, part, parts)).with_batch_size(BATCH_ROWS))
-        };
-    }
-    match name {
-        "region" => reader!(RegionGenerator, RegionArrow),
-        "nation" => reader!(NationGenerator, NationArrow),
-        "supplier" => reader!(SupplierGenerator, SupplierArrow),
-        "customer" => reader!(CustomerGenerator, CustomerArrow),
-        "part" => reader!(PartGenerator, PartArrow),
-        "partsupp" => reader!(PartSuppGenerator, PartSuppArrow),
-        "orders" => reader!(OrderGenerator, OrderArrow),
-        _ => reader!(LineItemGenerator, LineItemArrow),
     }
 }
 

@@ -4,6 +4,7 @@
 //! Reading order: `queries`, `generate`, [`answers`].
 
 pub mod answers;
+mod columns;
 mod generate;
 mod queries;
 
