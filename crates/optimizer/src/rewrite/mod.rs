@@ -190,7 +190,9 @@ impl Optimiser<'_> {
         let mut kept = Vec::with_capacity(keys.len());
         for key in keys {
             let own = AttrSet::of(&key.expr);
-            let follows = !own.is_empty() && facts.follows_from_columns(&key.expr);
+            // What can fail is computed for each row, whether it decides or not.
+            let follows =
+                !own.is_empty() && facts.follows_from_columns(&key.expr) && !is_fallible(&key.expr);
             if follows && own.is_subset(&dependencies.closure(&known)) {
                 continue;
             }
