@@ -15,6 +15,7 @@ pub mod parameters;
 pub mod parse;
 pub mod statement;
 mod steering;
+mod walk;
 
 pub use design::{
     DesignClause, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause, PlacedItem,

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::dialect::Postgres;
-use sqlparser::ast::{self, visit_expressions, visit_expressions_mut};
+use crate::walk;
+use sqlparser::ast::{self, visit_expressions_mut};
 use sqlparser::parser::Parser;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -34,18 +35,19 @@ fn placeholder(expr: &ast::Expr) -> Option<&str> {
 /// How many parameters a query has: the greatest number that it names.
 fn count_in(query: &ParsedQuery) -> SqlResult<usize> {
     let mut most = 0;
-    let flow = visit_expressions(&query.0, |expr| match placeholder(expr).map(number) {
-        None => ControlFlow::Continue(()),
+    let mut wrong = None;
+    walk::any_expression(&query.0, |expr| match placeholder(expr).map(number) {
+        None => false,
         Some(Ok(number)) => {
             most = most.max(number + 1);
-            ControlFlow::Continue(())
+            false
         }
-        Some(Err(error)) => ControlFlow::Break(error),
+        Some(Err(error)) => {
+            wrong = Some(error);
+            true
+        }
     });
-    match flow {
-        ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(most),
-    }
+    wrong.map_or(Ok(most), Err)
 }
 
 /// The query of a statement that may be prepared.

@@ -1,8 +1,7 @@
 //! SQL text to statements.
 
-use std::ops::ControlFlow;
-
 use crate::dialect::Postgres;
+use crate::walk;
 use sqlparser::ast::{self, ObjectName, ObjectType, Set, TableObject};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -424,7 +423,7 @@ fn copy_option(option: &ast::CopyOption) -> (String, String) {
 /// The files that a query names as tables.
 pub fn files_in(query: &ParsedQuery) -> Vec<String> {
     let mut files = Vec::new();
-    let _ = ast::visit_relations(&query.0, |relation: &ObjectName| {
+    walk::relations(&query.0, |relation| {
         if let [part] = relation.0.as_slice()
             && let Some(ident) = part.as_ident()
             && ident.quote_style == Some('\'')
@@ -432,7 +431,6 @@ pub fn files_in(query: &ParsedQuery) -> Vec<String> {
         {
             files.push(ident.value.clone());
         }
-        ControlFlow::<()>::Continue(())
     });
     files
 }

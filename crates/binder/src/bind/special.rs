@@ -1,7 +1,6 @@
 //! Forms of functions that SQL spells with words between their arguments.
 
-use std::ops::ControlFlow;
-
+use crate::walk;
 use plan::{Expr, Function};
 use sqlparser::ast::{self, CeilFloorKind, DateTimeField, TrimWhereField};
 use types::SqlResult;
@@ -85,11 +84,10 @@ impl<'a> Binder<'a> {
 
 /// Whether a subquery stands in an expression.
 pub(super) fn has_subquery(expr: &ast::Expr) -> bool {
-    let flow = ast::visit_expressions(expr, |it| match it {
-        ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => {
-            ControlFlow::Break(())
-        }
-        _ => ControlFlow::Continue(()),
-    });
-    flow.is_break()
+    walk::any_expression(expr, |it| {
+        matches!(
+            it,
+            ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. }
+        )
+    })
 }

@@ -3,10 +3,9 @@
 //! As in PostgreSQL, a query that is used once is bound where it is used; one that is used several times, or that may
 //! give other rows each time, is computed once. MATERIALIZED and NOT MATERIALIZED decide otherwise.
 
-use std::ops::ControlFlow;
-
+use crate::walk;
 use plan::relation::{Attr, Rel};
-use sqlparser::ast::{self, CteAsMaterialized, ObjectName};
+use sqlparser::ast::{self, CteAsMaterialized};
 use types::{SqlError, SqlResult, SqlState};
 
 use super::errors::{Name, at, unsupported};
@@ -134,10 +133,9 @@ impl<'a> Binder<'a> {
 /// costs no more than a relation that is computed once without need.
 fn uses_of(name: &str, part: &impl ast::Visit) -> usize {
     let mut uses = 0;
-    let _ = ast::visit_relations(part, |relation: &ObjectName| {
-        let [part] = &relation.0[..] else { return ControlFlow::<()>::Continue(()) };
+    walk::relations(part, |relation| {
+        let [part] = &relation.0[..] else { return };
         uses += usize::from(part.as_ident().is_some_and(|it| is_named(it, name)));
-        ControlFlow::Continue(())
     });
     uses
 }
