@@ -1,6 +1,7 @@
 //! Bound, typed expressions over the columns of a batch.
 
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 use types::{DataType, Value};
 
 use crate::{Function, PipelineId};
@@ -202,6 +203,9 @@ impl PartialEq for Expr {
     }
 }
 
+/// What there are seldom more than two of, and what is asked for too often to be allocated.
+pub type Few<T> = SmallVec<[T; 2]>;
+
 impl Expr {
     /// A column of the input.
     pub fn column(index: usize, data_type: DataType) -> Self {
@@ -220,19 +224,19 @@ impl Expr {
     }
 
     /// The expressions directly below this one.
-    pub fn children(&self) -> Vec<&Expr> {
+    pub fn children(&self) -> Few<&Expr> {
         match &self.kind {
             ExprKind::Column(_)
             | ExprKind::Literal(_)
             | ExprKind::Parameter(_)
-            | ExprKind::Scalar(_) => vec![],
-            ExprKind::Binary { left, right, .. } => vec![left, right],
+            | ExprKind::Scalar(_) => smallvec![],
+            ExprKind::Binary { left, right, .. } => smallvec![&**left, &**right],
             ExprKind::Unary { operand, .. }
             | ExprKind::InList { operand, .. }
             | ExprKind::Like { operand, .. }
             | ExprKind::Cast(operand)
             | ExprKind::Extract { operand, .. }
-            | ExprKind::Substring { operand, .. } => vec![operand],
+            | ExprKind::Substring { operand, .. } => smallvec![&**operand],
             ExprKind::Case { branches, otherwise } => branches
                 .iter()
                 .flat_map(|(condition, result)| [condition, result])
@@ -243,19 +247,19 @@ impl Expr {
     }
 
     /// The expressions directly below this one, to change them.
-    pub fn children_mut(&mut self) -> Vec<&mut Expr> {
+    pub fn children_mut(&mut self) -> Few<&mut Expr> {
         match &mut self.kind {
             ExprKind::Column(_)
             | ExprKind::Literal(_)
             | ExprKind::Parameter(_)
-            | ExprKind::Scalar(_) => vec![],
-            ExprKind::Binary { left, right, .. } => vec![left, right],
+            | ExprKind::Scalar(_) => smallvec![],
+            ExprKind::Binary { left, right, .. } => smallvec![&mut **left, &mut **right],
             ExprKind::Unary { operand, .. }
             | ExprKind::InList { operand, .. }
             | ExprKind::Like { operand, .. }
             | ExprKind::Cast(operand)
             | ExprKind::Extract { operand, .. }
-            | ExprKind::Substring { operand, .. } => vec![operand],
+            | ExprKind::Substring { operand, .. } => smallvec![&mut **operand],
             ExprKind::Case { branches, otherwise } => branches
                 .iter_mut()
                 .flat_map(|(condition, result)| [condition, result])

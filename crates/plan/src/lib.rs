@@ -24,7 +24,7 @@ pub mod validate;
 pub mod wire;
 
 pub use explain::{PipelineActuals, StepActuals};
-pub use expression::{BinaryOperator, DateField, Expr, ExprKind, UnaryOperator};
+pub use expression::{BinaryOperator, DateField, Expr, ExprKind, Few, UnaryOperator};
 pub use function::Function;
 pub use ids::PipelineId;
 pub use pipeline::{

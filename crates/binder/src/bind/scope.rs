@@ -3,6 +3,8 @@
 //! Key decision: a column is an attribute; names exist only here, so equal names are legal and are told apart, or found
 //! ambiguous, where they are used.
 
+use std::borrow::Cow;
+
 use sqlparser::ast::Ident;
 use stdx::sync::Arc;
 use types::TableInfo;
@@ -106,8 +108,13 @@ impl Meaning {
 /// The column of a name among several; of one attribute under one name twice it is that attribute.
 fn find<'c>(columns: impl Iterator<Item = (&'c str, Attr)>, name: &Ident) -> Meaning {
     let mut found = Meaning::Nothing;
+    let folded = match name.quote_style {
+        Some(_) => Cow::Borrowed(name.value.as_str()),
+        None if name.value.is_ascii() => Cow::Owned(name.value.to_ascii_lowercase()),
+        None => Cow::Owned(name.value.to_lowercase()),
+    };
     for (known, attr) in columns {
-        if is_named(name, known) {
+        if *folded == *known {
             found = found.and(Meaning::Column(attr));
         }
     }

@@ -1,13 +1,21 @@
 //! Attributes and sets of them.
 
+use smallvec::SmallVec;
+
 use crate::{Expr, ExprKind};
 
 /// An attribute of the query.
 pub type Attr = usize;
 
-/// A set of attributes.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct AttrSet(Vec<u64>);
+/// A set of attributes: a bit for each, the first 256 without an allocation.
+#[derive(Clone, Default, Eq, Debug)]
+pub struct AttrSet(SmallVec<[u64; 4]>);
+
+impl PartialEq for AttrSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_subset(other) && other.is_subset(self)
+    }
+}
 
 impl AttrSet {
     /// Adds an attribute.
@@ -56,7 +64,12 @@ impl AttrSet {
     /// All of them, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Attr> + '_ {
         self.0.iter().enumerate().flat_map(|(i, word)| {
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| i * 64 + bit)
+            let mut left = *word;
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros() as usize;
+                left &= left.checked_sub(1)?;
+                Some(i * 64 + bit)
+            })
         })
     }
 

@@ -3,10 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use smallvec::smallvec;
 use types::SqlResult;
 
 use super::{Apply, Attr, AttrSet, Attribute, Query, Rel};
-use crate::Expr;
+use crate::{Expr, Few};
 
 impl Apply {
     /// The attribute that it makes.
@@ -21,33 +22,33 @@ impl Apply {
 
 impl Rel {
     /// The relations directly below, from left to right.
-    pub fn inputs(&self) -> Vec<&Rel> {
+    pub fn inputs(&self) -> Few<&Rel> {
         match self {
-            Self::Scan(_) | Self::Values { .. } | Self::Shared { .. } => Vec::new(),
+            Self::Scan(_) | Self::Values { .. } | Self::Shared { .. } => Few::new(),
             Self::Filter { input, .. }
             | Self::Map { input, .. }
             | Self::Aggregate { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. }
-            | Self::Repeat { input, .. } => vec![input],
-            Self::Join(join) => vec![&join.left, &join.right],
-            Self::Apply(apply) => vec![&apply.left, &apply.right],
+            | Self::Repeat { input, .. } => smallvec![&**input],
+            Self::Join(join) => smallvec![&join.left, &join.right],
+            Self::Apply(apply) => smallvec![&apply.left, &apply.right],
             Self::Union { inputs, .. } => inputs.iter().map(|it| &it.0).collect(),
         }
     }
 
     /// The relations directly below, from left to right, to change them.
-    pub fn inputs_mut(&mut self) -> Vec<&mut Rel> {
+    pub fn inputs_mut(&mut self) -> Few<&mut Rel> {
         match self {
-            Self::Scan(_) | Self::Values { .. } | Self::Shared { .. } => Vec::new(),
+            Self::Scan(_) | Self::Values { .. } | Self::Shared { .. } => Few::new(),
             Self::Filter { input, .. }
             | Self::Map { input, .. }
             | Self::Aggregate { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. }
-            | Self::Repeat { input, .. } => vec![input],
-            Self::Join(join) => vec![&mut join.left, &mut join.right],
-            Self::Apply(apply) => vec![&mut apply.left, &mut apply.right],
+            | Self::Repeat { input, .. } => smallvec![&mut **input],
+            Self::Join(join) => smallvec![&mut join.left, &mut join.right],
+            Self::Apply(apply) => smallvec![&mut apply.left, &mut apply.right],
             Self::Union { inputs, .. } => inputs.iter_mut().map(|it| &mut it.0).collect(),
         }
     }
@@ -276,6 +277,9 @@ impl Query {
     /// All parts that the answer needs, each after those that it uses.
     pub fn parts(&self) -> Vec<Part> {
         let (mut done, mut order) = (HashSet::new(), Vec::new());
+        if self.scalars.is_empty() && self.shared.is_empty() {
+            return order;
+        }
         self.add_parts(&self.root, &mut done, &mut order);
         order
     }
