@@ -98,10 +98,13 @@ pub(crate) fn syntax(error: &ParserError) -> SqlError {
         None => (text, String::new()),
     };
     let what = what.replace("Expected: ", "expected ").replace("found: EOF", "found the end");
-    SqlError::new(
-        SqlState::SYNTAX,
-        format!("syntax error{place}: {}", what.replace("found: ", "found ")),
-    )
+    let message = format!("syntax error{place}: {}", what.replace("found: ", "found "));
+    let error = SqlError::new(SqlState::SYNTAX, message);
+    let numbers = place.strip_prefix(" at line ").and_then(|it| it.split_once(", column "));
+    match numbers.and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?))) {
+        Some((line, column)) => error.at(line, column),
+        None => error,
+    }
 }
 
 fn too_deep() -> SqlError {

@@ -14,14 +14,14 @@ use crate::runner::{Flow, Runner};
 
 const HELP: &str = "\
 .help              this list
-.mode box|csv|json how results look
+.mode FORMAT       how results look: box, csv, json, or line, a line for each value
 .placement TABLE   on which nodes a table lies, column by column
 .quit              leave; so does Ctrl-D
 .read FILE         run the SQL of a file
 .schema [TABLE]    the statements that would make the tables
 .tables            the tables and their sizes
 .timer on|off      tell the time of each statement
-exit, quit, help, \\q, \\?, \\d [TABLE], \\dt and \\i FILE do what they do elsewhere.
+exit, quit, help, SHOW TABLES, DESCRIBE TABLE, \\q, \\?, \\d [TABLE], \\dt, \\x and \\i FILE do what they do elsewhere.
 Everything else is SQL and ends with a semicolon. Ctrl-C stops a running statement;
 pressed three times it leaves, after a question when there are tables to lose.
 Views of the database itself: SELECT * FROM nodewise.tables, columns, parts, column_placement, page_ranges,
@@ -41,7 +41,10 @@ pub fn command(line: &str) -> Option<String> {
         ("exit" | "quit" | "\\q", "") => ".quit".to_owned(),
         ("help" | "\\?" | "\\h", "") => ".help".to_owned(),
         ("\\d" | "\\dt", "") => ".tables".to_owned(),
-        ("\\d", table) => format!(".schema {}", table.trim_matches('"')),
+        ("show", tables) if tables.eq_ignore_ascii_case("tables") => ".tables".to_owned(),
+        ("describe" | "desc", table) if table.is_empty() || table.contains(' ') => return None,
+        ("\\d" | "describe" | "desc", table) => format!(".schema {}", table.trim_matches('"')),
+        ("\\x", "") => ".mode line".to_owned(),
         ("\\i", file) => format!(".read {file}"),
         // No statement begins so: the name is told to be unknown.
         (name, _) if name.starts_with('\\') => line.to_owned(),
@@ -61,7 +64,7 @@ pub fn run(runner: &mut Runner, line: &str) -> Result<Flow, Failure> {
         (".timer", _) => return Err(usage(".timer on|off")),
         (".mode", mode) => {
             runner.format =
-                Format::from_str(mode, true).map_err(|_| usage(".mode box|csv|json"))?;
+                Format::from_str(mode, true).map_err(|_| usage(".mode box|csv|json|line"))?;
         }
         (".read", "") => return Err(usage(".read FILE")),
         (".read", file) => return runner.run_file(Path::new(file.trim_matches(['\'', '"']))),
@@ -151,11 +154,24 @@ mod tests {
             ("\\dt", ".tables"),
             ("\\d  \"Order Key\";", ".schema Order Key"),
             ("\\i a b.sql", ".read a b.sql"),
-            ("\\x", "\\x"),
+            ("\\x", ".mode line"),
+            ("\\y", "\\y"),
+            ("SHOW TABLES;", ".tables"),
+            ("describe t;", ".schema t"),
         ] {
             assert_eq!(is(line), known, "{line}");
         }
-        for sql in ["select 1;", "exit from t", "help me", "", "-- exit", "quit_smoking"] {
+        for sql in [
+            "select 1;",
+            "exit from t",
+            "help me",
+            "",
+            "-- exit",
+            "quit_smoking",
+            "show workers;",
+            "desc",
+            "describe select 1",
+        ] {
             assert_eq!(command(sql), None, "{sql}");
         }
     }

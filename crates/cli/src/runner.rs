@@ -116,7 +116,10 @@ impl Runner {
         }
         let machine = self.session.database().machine().clone();
         let started = machine.now();
-        let answers = self.session.execute(sql)?;
+        // Lines are counted from where the statement begins.
+        let sql = sql.trim_start();
+        let answers = self.session.execute(sql);
+        let answers = answers.map_err(|error| Failure::Sql(error, Some(sql.to_owned())))?;
         let time = machine.now() - started;
         for answer in &answers {
             self.show(answer)?;

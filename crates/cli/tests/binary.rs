@@ -82,6 +82,24 @@ fn the_first_error_ends_with_code_1() {
 }
 
 #[test]
+fn an_error_shows_its_place() {
+    let place = |sql: &str| {
+        let stderr = stderr(&nodewise(&["-c", sql]));
+        let lines: Vec<&str> = stderr.lines().skip(1).take(2).collect();
+        lines.join("\n")
+    };
+    assert_eq!(place("SELEC 1"), "LINE 1: SELEC 1\n        ^");
+    assert_eq!(
+        place("SELECT 1;\n\nSELECT nope\n  FROM nowhere"),
+        "LINE 2:   FROM nowhere\n               ^"
+    );
+    assert_eq!(place("ALTER TABLE t MOVE"), "LINE 1: ALTER TABLE t MOVE\n                      ^");
+    // The text of a prepared statement is not that of EXECUTE.
+    let gone = "CREATE TABLE t (a INTEGER); PREPARE p AS SELECT a FROM t; DROP TABLE t; EXECUTE p";
+    assert!(!place(gone).contains('^'), "{}", place(gone));
+}
+
+#[test]
 fn what_was_shown_before_an_error_stays() {
     let output = nodewise(&["--format", "json", "-c", "SELECT 1 AS a; SELECT 1 / 0 AS b"]);
     assert_eq!(output.status.code(), Some(1));

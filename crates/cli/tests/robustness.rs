@@ -99,6 +99,11 @@ fn deep_statements_are_answered_or_refused() {
         chain(" UNION ALL SELECT 1", 200),
         chain(" UNION ALL SELECT 1", 100_000),
         chain(" EXCEPT SELECT 1", 100_000),
+        chain("::text || 'a'", 5_000),
+        format!("SELECT true{};", " OR (1 = 2)".repeat(5_000)),
+        format!("SELECT true{};", " OR (1 = 2)".repeat(100_000)),
+        format!("PREPARE p AS SELECT $1{};", "+$2".repeat(5_000)),
+        format!("PREPARE p AS SELECT $1{};", "+$2".repeat(100_000)),
         nest("(", ")", 500),
         nest("(", ")", 50_000),
         nest("abs(", ")", 40),
@@ -112,6 +117,22 @@ fn deep_statements_are_answered_or_refused() {
             Ok(_) => {}
             Err(state) => assert_eq!(state, "54001", "{start}: {}", text(&output.stderr)),
         }
+    }
+}
+
+#[test]
+fn joins_without_a_key_end_when_their_time_is_up() {
+    let rows = "CREATE TABLE d (x BIGINT); INSERT INTO d VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9); \
+        CREATE TABLE m AS SELECT a.x + 10 * b.x + 100 * c.x + 1000 * e.x + 10000 * f.x AS v, 'n' || a.x AS n \
+        FROM d a, d b, d c, d e, d f; SET statement_timeout = 500;";
+    for endless in [
+        "SELECT count(*) FROM m a, m b WHERE a.n || b.n = 'x'",
+        "SELECT count(*) FROM m a WHERE NOT EXISTS (SELECT 1 FROM m b WHERE b.v + a.v > 1000000 AND b.n <> a.n)",
+    ] {
+        let began = Instant::now();
+        let output = script(&format!("{rows}\n{endless};\n"), None).unwrap();
+        assert_eq!(outcome(&output), Err("57014".to_owned()), "{endless}");
+        assert!(began.elapsed() < Duration::from_secs(10), "{endless}: {:?}", began.elapsed());
     }
 }
 

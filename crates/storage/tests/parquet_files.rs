@@ -180,6 +180,19 @@ fn other_arrow_types_find_theirs() {
 }
 
 #[test]
+fn points_of_time_below_a_microsecond_are_not_cut_in_silence() {
+    let scratch = Scratch::new("nanoseconds");
+    let at: ArrayRef = Arc::new(TimestampNanosecondArray::from(vec![1000, 2001]));
+    let batch = RecordBatch::try_from_iter([("at", at)]).unwrap();
+    scratch.write(&batch, WriterProperties::default());
+    let allocator = allocator();
+    let load = load_parquet(scratch.path(), "t", None, &BuildContext::serial(&allocator));
+    let error = load.map(|it| it.rows()).unwrap_err();
+    assert_eq!(error.state.0, "22008");
+    assert!(error.message.contains("\"at\""), "{error}");
+}
+
+#[test]
 fn empty_files_load() {
     let allocator = allocator();
     let context = BuildContext::serial(&allocator);

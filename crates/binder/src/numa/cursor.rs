@@ -199,7 +199,14 @@ impl<'a> Cursor<'a> {
             ),
             None => format!("syntax error: expected {what}, found the end"),
         };
-        SqlError::new(SqlState::SYNTAX, message)
+        self.placed(SqlError::new(SqlState::SYNTAX, message))
+    }
+
+    fn placed(&self, error: SqlError) -> SqlError {
+        match self.tokens.get(self.at) {
+            Some(it) => error.at(it.span.start.line as u32, it.span.start.column as u32),
+            None => error,
+        }
     }
 
     /// An error about what comes next.
@@ -208,6 +215,6 @@ impl<'a> Cursor<'a> {
             Some(it) => format!(" at line {}, column {}", it.span.start.line, it.span.start.column),
             None => String::new(),
         };
-        SqlError::new(state, format!("{what}{place}"))
+        self.placed(SqlError::new(state, format!("{what}{place}")))
     }
 }

@@ -151,7 +151,8 @@ fn cut(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn width_of(text: &str) -> usize {
+/// Terminal columns of a text.
+pub(crate) fn width_of(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(letter_width).sum() }
 }
 

@@ -3,6 +3,7 @@
 pub mod box_table;
 mod csv;
 mod json;
+mod lines;
 
 use std::io::{self, Write};
 
@@ -22,6 +23,8 @@ pub enum Format {
     Csv,
     /// An array of objects
     Json,
+    /// A line for each value
+    Line,
 }
 
 /// How results are written.
@@ -54,6 +57,7 @@ pub fn write_answer(
     match options.format {
         Format::Csv => csv::write(out, answer, interrupt),
         Format::Json => json::write(out, answer, interrupt),
+        Format::Line => lines::write(out, answer, options.rows_max, interrupt),
         Format::Box if answer.tag == "EXPLAIN" => write_lines(out, answer),
         Format::Box => write_box(out, answer, options, interrupt),
     }

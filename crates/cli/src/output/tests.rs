@@ -52,6 +52,16 @@ fn ascii(text: &str) -> String {
 }
 
 #[test]
+fn lines_tell_null_from_a_text_of_these_letters() {
+    let names = StringArray::from(vec![Some("NULL"), None, Some("left out")]);
+    let answer =
+        answer(vec![("id", Arc::new(Int64Array::from(vec![1, 2, 3]))), ("name", Arc::new(names))]);
+    let options = OutputOptions { rows_max: Some(2), ..OutputOptions::plain(Format::Line) };
+    let expected = "  id = 1\nname = NULL\n\n  id = 2\nname is NULL\n";
+    assert_eq!(written(&answer, &options), expected);
+}
+
+#[test]
 fn a_box_aligns_numbers_to_the_right() {
     let options = OutputOptions { footer: true, ..OutputOptions::plain(Format::Box) };
     let expected = "\
