@@ -221,8 +221,10 @@ mod tests {
         ] {
             texts.push(sql.to_owned());
         }
-        // What our own rule of precedence decides has a test of its own.
-        for sql in texts.iter().filter(|it| !it.contains("DISTINCT FROM")) {
+        // What our own rule of precedence decides has a test of its own, and for deep nests the other dialect takes a time
+        // that doubles with each call.
+        let apart = |it: &str| it.contains("DISTINCT FROM") || it.contains("abs(abs(abs(abs(");
+        for sql in texts.iter().filter(|it| !apart(it)) {
             assert_eq!(parsed(&Postgres, sql), parsed(&PostgreSqlDialect {}, sql), "{sql}");
         }
     }

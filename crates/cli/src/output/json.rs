@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use arrow_schema::DataType;
 use nodewise::Answer;
 
-use super::columns;
+use super::columns::columns;
 use crate::interrupt::Interrupt;
 
 pub fn write(out: &mut dyn Write, answer: &Answer, interrupt: &Interrupt) -> io::Result<()> {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use nodewise::Answer;
 
 use super::box_table::width_of;
-use super::columns;
+use super::columns::columns;
 use crate::interrupt::Interrupt;
 
 /// Writes rows, at most so many, with an empty line between them.

@@ -1,18 +1,18 @@
 //! How results look.
 
 pub mod box_table;
+mod columns;
 mod csv;
 mod json;
 mod lines;
 
 use std::io::{self, Write};
 
-use arrow_array::RecordBatch;
 use nodewise::Answer;
-use nodewise::text::Cells;
 
 use crate::interrupt::Interrupt;
 use crate::output::box_table::BoxTable;
+use crate::output::columns::columns;
 
 /// A format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -61,10 +61,6 @@ pub fn write_answer(
         Format::Box if answer.tag == "EXPLAIN" => write_lines(out, answer),
         Format::Box => write_box(out, answer, options, interrupt),
     }
-}
-
-fn columns(batch: &RecordBatch) -> Vec<Cells<'_>> {
-    batch.columns().iter().map(Cells::new).collect()
 }
 
 /// A plan is a text of its own; a box would only be in the way.

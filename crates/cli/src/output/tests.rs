@@ -1,3 +1,4 @@
+use arrow_array::RecordBatch;
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, StringArray,
 };
