@@ -4,7 +4,7 @@
 //! Key decision: a batch is dense and typed by a [`Layout`] that is fixed when the plan is lowered. Text stays a
 //! dictionary code or a position, and decimals stay 64-bit integers, as long as the layout proves that this is right.
 //!
-//! Reading order: `vector`, `layout`, `operator` (the three interfaces), `expression`, `scan`, then the sinks, `lower`,
+//! Reading order: `vector`, `layout`, `work`, `operator` (the three interfaces), `expression`, `scan`, then the sinks, `lower`,
 //! `query`, which drives the pipelines of a plan over the scheduler, and `wave`, which runs them.
 //!
 //! - Invariant: no operator knows a thread; local state is found by slot.
@@ -13,6 +13,7 @@
 
 pub mod aggregate;
 pub mod arrow;
+mod context;
 mod control;
 pub mod expression;
 pub mod filter;
@@ -27,9 +28,12 @@ pub mod project;
 pub mod query;
 mod regions;
 pub mod repeat;
+mod report;
 pub mod scan;
 pub mod sort;
 pub mod state;
+mod states;
+mod steps;
 mod team;
 #[cfg(test)]
 mod testing;
@@ -37,15 +41,19 @@ mod traffic;
 mod value;
 pub mod vector;
 mod wave;
+pub mod work;
 
+pub use context::QueryContext;
 pub use control::{QueryControl, cancelled, check, is_ended};
 pub use layout::{ColumnShape, Layout, Representation};
-pub use operator::{Next, Operator, PerSlot, Sink, Source, Take, Team, WorkContext};
+pub use operator::{Next, Operator, Sink, Source, Take};
 pub use profile::{StepName, StepReport};
-pub use query::{Executed, PipelineReport, QueryContext, execute};
+pub use query::{Executed, execute};
 pub use regions::map_batches;
+pub use report::PipelineReport;
 pub use state::{Rows, State};
 pub use team::{JobSettings, QueryTeam};
 pub use traffic::Traffic;
 pub use value::text_of;
 pub use vector::{BATCH_ROWS, Batch, Bitmap, TextVector, Values, Vector};
+pub use work::{PerSlot, Team, WorkContext};

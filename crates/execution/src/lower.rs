@@ -7,22 +7,21 @@ use plan::{
     AggregateFunction, Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId, Plan,
     Sink as PlanSink, SortKey,
 };
-use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, SqlError, SqlResult};
 
 use crate::aggregate::{AggregateSink, AggregateSpec, stands_alone};
 use crate::expression::{Compiled, constant_rows};
 use crate::filter::FilterOperator;
-use crate::join::{BuildRowsSource, BuildSink, FetchOperator, InPlace, JoinTable, ProbeOperator};
+use crate::join::{BuildRowsSource, BuildSink, FetchOperator, InPlace, ProbeOperator};
 use crate::materialize::{MaterializeSink, ReadSource, ValuesSource};
 use crate::project::ProjectOperator;
-use crate::query::QueryContext;
 use crate::repeat::RepeatOperator;
 use crate::scan::ScanSource;
 use crate::scan::index::IndexSource;
 use crate::scan::repeated::Repeated;
 use crate::sort::{CompiledSortKey, GroupLimitSink, SortSink};
-use crate::{Layout, Operator, Rows, Sink, Source, State};
+use crate::states::States;
+use crate::{Layout, Operator, QueryContext, Sink, Source, State};
 
 /// A pipeline ready to run.
 pub struct Lowered {
@@ -32,52 +31,6 @@ pub struct Lowered {
     pub operators: Vec<Box<dyn Operator>>,
     /// Where they end.
     pub sink: Box<dyn Sink>,
-}
-
-/// The finished states of a plan, by pipeline.
-pub(crate) struct States<'a>(pub &'a [Option<State>]);
-
-impl States<'_> {
-    fn get(&self, id: PipelineId) -> SqlResult<&State> {
-        self.0
-            .get(id.index())
-            .and_then(Option::as_ref)
-            .ok_or_else(|| SqlError::internal(format!("pipeline {id} is read before it is done")))
-    }
-
-    /// The rows that a pipeline left.
-    pub fn rows(&self, id: PipelineId) -> SqlResult<&Arc<Rows>> {
-        match self.get(id)? {
-            State::Rows(rows) => Ok(rows),
-            State::Table(_) => Err(SqlError::internal(format!("pipeline {id} left no rows"))),
-        }
-    }
-
-    /// The hash table that a pipeline built.
-    pub fn table(&self, id: PipelineId) -> SqlResult<&Arc<JoinTable>> {
-        match self.get(id)? {
-            State::Table(table) => Ok(table),
-            State::Rows(_) => Err(SqlError::internal(format!("pipeline {id} built no table"))),
-        }
-    }
-
-    /// The only value of a scalar subquery.
-    pub fn scalar(&self, id: PipelineId) -> SqlResult<Value> {
-        let rows = self.rows(id)?;
-        match rows.rows() {
-            0 => Ok(Value::Null),
-            1 => {
-                let batch = rows.batches.iter().find(|it| it.rows == 1);
-                let batch = batch.expect("invariant: one row is in one batch");
-                Ok(batch.columns[0].value(&rows.layout[0], 0))
-            }
-            count => Err(SqlError::new(
-                SqlState::CARDINALITY_VIOLATION,
-                format!("a subquery used as a value returned {count} rows instead of one"),
-            )
-            .with_hint("add LIMIT 1, an aggregate, or a condition that leaves one row")),
-        }
-    }
 }
 
 /// Prepares a pipeline to run on the states of those before it.

@@ -3,46 +3,15 @@
 
 use std::ops::Range;
 
-use scheduler::CancelToken;
-use stdx::sync::{Arc, Mutex, MutexGuard};
+use stdx::sync::Arc;
 use types::SqlResult;
 
-use crate::control::check;
 use crate::scan::PackedBlock;
 use crate::sort::Cutoff;
-use crate::{Batch, Layout, State, StepName};
+use crate::{Batch, Layout, State, StepName, Team, WorkContext};
 
 /// Where a batch goes next.
 pub type Next<'a> = &'a mut dyn FnMut(Batch) -> SqlResult<()>;
-
-/// What a worker hands to the parts of a pipeline.
-#[derive(Clone, Debug)]
-pub struct WorkContext {
-    /// Index of the local state; below [`Team::slots`].
-    pub slot: usize,
-    /// The node the worker runs on.
-    pub node: hardware::NodeId,
-    /// Ends the statement.
-    pub cancel: CancelToken,
-}
-
-/// Steps of a loop between two looks at the token: below a millisecond of the dearest step, and nothing beside the rest.
-const STEPS_UNCHECKED: u32 = 1 << 14;
-
-impl WorkContext {
-    /// Fails when the statement has been ended. Loops ask it that may run for long without handing on a batch.
-    #[inline]
-    pub fn check(&self) -> SqlResult<()> {
-        check(&self.cancel)
-    }
-
-    /// [`WorkContext::check`] for each step of a loop of many small ones; `step` counts them.
-    #[inline]
-    pub fn check_step(&self, step: &mut u32) -> SqlResult<()> {
-        *step = step.wrapping_add(1);
-        if step.is_multiple_of(STEPS_UNCHECKED) { self.check() } else { Ok(()) }
-    }
-}
 
 /// Where rows go first that are still packed: tells whether they were taken. If not, they come as batches.
 pub type Take<'a> = &'a mut dyn FnMut(&PackedBlock<'_>) -> SqlResult<bool>;
@@ -127,45 +96,5 @@ pub trait Sink: Send + Sync {
     /// Whether the sink has enough (a limit without order): the source may stop.
     fn is_full(&self) -> bool {
         false
-    }
-}
-
-/// The workers, for sinks that finish in parallel.
-pub trait Team: Send + Sync {
-    /// Slots for local state: workers, workers that may yet come, and one for the caller.
-    fn slots(&self) -> usize;
-    /// Workers and the caller: what work is divided by.
-    fn width(&self) -> usize {
-        self.slots()
-    }
-    /// Runs `body(task, context)` for each task below `tasks`, on as many workers as pay, and waits. Ends early with
-    /// the first error, and with 57014 when the query is cancelled.
-    fn run(
-        &self,
-        tasks: usize,
-        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
-    ) -> SqlResult<()>;
-}
-
-/// Local state by slot. Each lock is only ever taken by the worker of that slot, until `finish` collects them.
-pub struct PerSlot<T>(Vec<Padded<Mutex<Option<T>>>>);
-
-#[repr(align(128))]
-struct Padded<T>(T);
-
-impl<T: Send> PerSlot<T> {
-    /// No state yet in any slot.
-    pub fn new(slots: usize) -> Self {
-        Self((0..slots).map(|_| Padded(Mutex::new(None))).collect())
-    }
-
-    /// The state of a slot; `None` inside when it was never set.
-    pub fn lock(&self, slot: usize) -> MutexGuard<'_, Option<T>> {
-        self.0[slot].0.lock()
-    }
-
-    /// Takes all states out.
-    pub fn take_all(&self) -> Vec<T> {
-        self.0.iter().filter_map(|it| it.0.lock().take()).collect()
     }
 }

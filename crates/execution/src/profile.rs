@@ -7,11 +7,8 @@
 use std::cell::{Cell, RefCell};
 
 use hardware::{Counters, Machine};
-use plan::{Operator as PlanOperator, Pipeline, Sink as PlanSink, Source as PlanSource};
 use stdx::Nanos;
 use stdx::sync::{Arc, Mutex};
-
-use crate::lower::Lowered;
 
 /// A step of a pipeline and what it took.
 #[derive(Clone, Debug, Default)]
@@ -124,24 +121,8 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub fn new(pipeline: &Pipeline, lowered: &Lowered, machine: &dyn Machine) -> Self {
-        let mut names = vec![source_name(&pipeline.source)];
-        names.extend(lowered.source.steps());
-        let sources = names.len();
-        for (operator, running) in pipeline.operators.iter().zip(&lowered.operators) {
-            let kind = match operator {
-                PlanOperator::Filter(_) => "filter",
-                PlanOperator::Project(_) => "compute",
-                PlanOperator::Join(_) => "probe",
-                PlanOperator::Fetch(_) => "fetch",
-                PlanOperator::Repeat(_) => "repeat",
-            };
-            names.push(StepName { kind, detail: running.describe() });
-        }
-        let sink = sink_name(&pipeline.sink);
-        let detail = sink.kind.to_owned();
-        names.push(sink);
-        names.push(StepName { kind: "finish", detail });
+    /// Of steps with these names, the first `sources` of which are of the source.
+    pub fn new(names: Vec<StepName>, sources: usize, machine: &dyn Machine) -> Self {
         let sums = Mutex::new(vec![Tally::default(); names.len()]);
         Self { names, sources, sums, counts: machine.counters().is_some() }
     }
@@ -206,29 +187,6 @@ impl Tally {
         self.rows_out += other.rows_out;
         self.bytes += other.bytes;
     }
-}
-
-fn source_name(source: &PlanSource) -> StepName {
-    let (kind, detail) = match source {
-        PlanSource::Scan(scan) => ("scan", scan.name.clone()),
-        PlanSource::Read(_) => ("read", String::new()),
-        PlanSource::BuildRows { .. } => ("build rows", String::new()),
-        PlanSource::Values { .. } => ("values", String::new()),
-    };
-    StepName { kind, detail }
-}
-
-fn sink_name(sink: &PlanSink) -> StepName {
-    let (kind, detail) = match sink {
-        PlanSink::HashBuild(build) => ("build", format!("{} keys", build.keys.len())),
-        PlanSink::Aggregate { keys, aggregates, .. } => {
-            ("aggregate", format!("{} keys, {} aggregates", keys.len(), aggregates.len()))
-        }
-        PlanSink::Sort { keys, .. } => ("sort", format!("{} keys", keys.len())),
-        PlanSink::Materialize { .. } => ("materialize", String::new()),
-        PlanSink::Result => ("result", String::new()),
-    };
-    StepName { kind, detail }
 }
 
 #[cfg(test)]

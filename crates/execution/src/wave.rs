@@ -19,11 +19,13 @@ use types::{SqlError, SqlResult};
 use crate::control::cancelled;
 use crate::lower::{Lowered, lower};
 use crate::profile::Meter;
-use crate::query::{PipelineReport, QueryContext, push};
 use crate::scan::PackedBlock;
 use crate::scan::repeated::Repeated;
+use crate::steps::step_names;
 use crate::team::{JobSettings, QueryTeam, ScopedJob, check_outcome, run_scoped};
-use crate::{Source, State, WorkContext, profile};
+use crate::{
+    Batch, Operator, PipelineReport, QueryContext, Sink, Source, State, WorkContext, profile,
+};
 
 /// Scans decode in steps of so many rows.
 const SMALLEST_ROWS: u64 = 1024;
@@ -55,7 +57,10 @@ impl Ready {
         let morsel_rows = morsel_rows(context.control.policy().morsels, wanted, rows, workers);
         let morsels = ranges.iter().map(|it| (it.end - it.start).div_ceil(morsel_rows)).sum();
         let index = pipeline.id.index();
-        let meter = context.profile.then(|| Meter::new(pipeline, &lowered, &*context.machine));
+        let meter = context.profile.then(|| {
+            let (names, sources) = step_names(pipeline, &lowered);
+            Meter::new(names, sources, &*context.machine)
+        });
         Ok(Self { index, lowered, ranges, morsel_rows, rows, morsels, meter })
     }
 }
@@ -226,6 +231,33 @@ impl MorselBody for Body<'_> {
     fn bytes_read(&self, morsel: Morsel, reader: NodeId) -> Vec<(NodeId, u64)> {
         self.lowered.source.bytes_read(morsel.start..morsel.end, reader)
     }
+}
+
+/// Pushes a batch through the operators into the sink. One morsel may become a billion rows in a join, so cancelling
+/// looks here too and not only between morsels. The first operator is step `step` of a profile.
+fn push(
+    (operators, step): (&[Box<dyn Operator>], usize),
+    sink: &dyn Sink,
+    batch: Batch,
+    context: &WorkContext,
+    count: &mut u64,
+) -> SqlResult<()> {
+    context.check()?;
+    if batch.rows == 0 {
+        return Ok(());
+    }
+    let before = profile::enter(step, batch.rows, 0);
+    let result = match operators.split_first() {
+        None => {
+            *count += batch.rows as u64;
+            sink.consume(batch, context)
+        }
+        Some((operator, rest)) => operator.execute(batch, context, &mut |batch| {
+            push((rest, step + 1), sink, batch, context, count)
+        }),
+    };
+    profile::leave(before, 0);
+    result
 }
 
 /// What a modelled machine charges for a morsel: the bytes its source reads, and what a row costs on average of the

@@ -7,36 +7,15 @@
 use std::ops::Range;
 
 use super::float_sums::FloatSums;
-use super::pick::Pick;
+use super::group_rows::{GroupRows, take};
+use super::pick::{Pick, Rule};
 use super::wide::{Wide, WideSums};
 use crate::leveled::{add_by_masks, add_runs, count_runs, level, sum};
 use crate::{Bitmap, ColumnShape, Representation, Values, Vector};
 
-pub use super::pick::Rule;
-
 /// Groups up to which sums are kept in copies.
 const COPIED_GROUPS: usize = 32;
 const COPIES: usize = 8;
-
-/// The groups of the rows of a batch.
-#[derive(Clone, Copy)]
-pub struct GroupRows<'a> {
-    /// By row.
-    pub ids: &'a [u32],
-    /// The first rows of the groups that begin in this batch, which are the last ones; looked at by who keeps any value.
-    pub firsts: &'a [u32],
-    /// Numbers rise by at most one from row to row, and only the first may be that of an older group.
-    pub rising: bool,
-    /// When there are few groups, a bitmap of rows for each, one after the other.
-    pub masks: Option<&'a [u64]>,
-}
-
-impl<'a> GroupRows<'a> {
-    /// Groups of which nothing more is known.
-    pub fn of(ids: &'a [u32]) -> Self {
-        Self { ids, firsts: &[], rising: false, masks: None }
-    }
-}
 
 /// One value per group.
 pub enum Accumulator {
@@ -278,11 +257,6 @@ impl Accumulator {
             _ => None,
         }
     }
-}
-
-/// What stands at some places.
-pub fn take<T: Clone>(from: &[T], places: &[u32]) -> Vec<T> {
-    places.iter().map(|&it| from[it as usize].clone()).collect()
 }
 
 /// Copies of a few sums, so that an addition need not wait for the last one to the same group.

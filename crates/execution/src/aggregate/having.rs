@@ -6,8 +6,7 @@ use plan::{Expr, ExprKind};
 use stdx::sync::{Arc, OnceLock};
 use types::{SqlError, SqlResult};
 
-use super::GroupPlan;
-use super::result::column_shape;
+use super::group_plan::{GroupPlan, column_shape};
 use crate::expression::Compiled;
 use crate::{Batch, Layout, Values, Vector};
 

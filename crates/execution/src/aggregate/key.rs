@@ -3,11 +3,10 @@
 //! Bounds and dictionaries say how many bits each key column needs; most groupings of analytical queries (dates, flags,
 //! dense ids, dictionary codes) fit one word, and then hashing, comparing and storing a key is one instruction.
 
-use std::hash::{BuildHasher, Hasher};
-
 use stdx::sync::Arc;
 use storage::Encoding;
 
+use super::hash::hash_word;
 use super::texts::{TextKeys, text_column};
 use crate::leveled::{level, put};
 use crate::value::text_of;
@@ -113,21 +112,6 @@ impl Word for u128 {
 
 /// The code of NULL in a packed part; values follow from 1 when the column can be NULL.
 const NULL: u128 = 0;
-
-/// Spreads a packed key over 64 bits.
-#[inline]
-pub fn hash_word(key: u64) -> u64 {
-    let mixed = (key ^ (key >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ mixed >> 32
-}
-
-/// Spreads a key of bytes over 64 bits; the same in every run.
-#[inline]
-pub fn hash_bytes(key: &[u8]) -> u64 {
-    let mut hasher = foldhash::quality::FixedState::with_seed(0x6e6f_6465).build_hasher();
-    hasher.write(key);
-    hasher.finish()
-}
 
 impl KeyLayout {
     /// The layout for key columns of these shapes.

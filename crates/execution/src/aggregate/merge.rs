@@ -1,14 +1,17 @@
 //! Phase two: the groups of all workers, cut into partitions by their keys, each put together by one task.
 
-use stdx::sync::Mutex;
 use types::SqlResult;
 
 use super::distinct::DistinctSet;
-use super::key::{KeyLayout, Keys, hash_word};
+use super::group_plan::GroupPlan;
+use super::groups::Groups;
+use super::hash::hash_word;
+use super::having::Having;
+use super::key::{KeyLayout, Keys};
 use super::result::{Part, part_of};
 use super::runs::parts_of_runs;
 use super::table::{DIRECT_BITS_MAX, GroupTable};
-use super::{GroupPlan, Groups};
+use super::tasks::collect;
 use crate::Team;
 
 /// Partitions are 2^this when there are many groups.
@@ -150,6 +153,7 @@ pub(super) fn by_partition(plan: &GroupPlan, groups: Groups) -> Groups {
 /// Puts the groups of all workers together and computes the columns of the result.
 pub(super) fn merge_all(
     plan: &GroupPlan,
+    having: Option<&Having>,
     mut all: Vec<Groups>,
     team: &dyn Team,
 ) -> SqlResult<Vec<Part>> {
@@ -162,39 +166,21 @@ pub(super) fn merge_all(
         all[0].table.find_or_insert(&Keys::Packed(vec![0]), 1, &mut Vec::new());
         all[0].resize();
     }
-    if let Some(parts) = parts_of_runs(plan, &all, team)? {
+    if let Some(parts) = parts_of_runs(plan, having, &all, team)? {
         return Ok(parts);
     }
     if let [only] = &all[..]
         && !only.table.may_repeat()
     {
-        return Ok(vec![part_of(plan, only)?]);
+        return Ok(vec![part_of(plan, having, only)?]);
     }
     let how = Partitioning::of(&plan.layout, count);
     let spread = |table: usize| Spread::new(&all[table], how);
     let spreads: Vec<Spread> =
         collect(team, all.len(), how != Partitioning::One, &|table| Ok(spread(table)))?;
     collect(team, how.partitions(), true, &|partition| {
-        part_of(plan, &merge(plan, &all, &spreads, how, partition))
+        part_of(plan, having, &merge(plan, &all, &spreads, how, partition))
     })
-}
-
-/// The results of tasks, in order.
-pub(super) fn collect<T: Send>(
-    team: &dyn Team,
-    tasks: usize,
-    parallel: bool,
-    body: &(dyn Fn(usize) -> SqlResult<T> + Sync),
-) -> SqlResult<Vec<T>> {
-    if !parallel || tasks == 1 {
-        return (0..tasks).map(body).collect();
-    }
-    let done: Vec<Mutex<Option<T>>> = (0..tasks).map(|_| Mutex::new(None)).collect();
-    team.run(tasks, &|task, _| {
-        *done[task].lock() = Some(body(task)?);
-        Ok(())
-    })?;
-    Ok(done.into_iter().filter_map(Mutex::into_inner).collect())
 }
 
 /// Puts the groups of one partition together.

@@ -5,7 +5,12 @@
 
 mod accumulator;
 mod distinct;
+mod feed;
 mod float_sums;
+mod group_plan;
+mod group_rows;
+mod groups;
+mod hash;
 mod having;
 mod key;
 mod long_sum;
@@ -15,8 +20,10 @@ mod packed;
 mod packed_runs;
 mod pick;
 mod result;
+mod run_buffer;
 mod runs;
 mod table;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -25,87 +32,43 @@ mod wide;
 
 use std::borrow::Cow;
 
-use plan::AggregateFunction;
 use stdx::sync::Arc;
-use types::{DataType, SqlResult};
+use types::SqlResult;
 
 use crate::expression::Compiled;
 use crate::leveled::{FEW_GROUPS, group_masks, level};
 use crate::scan::PackedBlock;
 use crate::{Batch, Bitmap, ColumnShape, PerSlot, Rows, Sink, State, Team, Vector, WorkContext};
 
+pub use feed::AggregateSpec;
 pub(crate) use having::stands_alone;
 pub use order::compare_floats;
 
-use accumulator::{Accumulator, GroupRows, Rule};
-use distinct::DistinctSet;
+use feed::{Feed, FeedKind, feeds_of};
+use group_plan::GroupPlan;
+use group_rows::GroupRows;
+use groups::Groups;
 use having::Having;
 use key::{KeyLayout, Keys};
 use merge::{by_partition, merge_all};
 use packed::{PackedPlan, Registers};
+use pick::Rule;
 use result::result_batches;
 use table::GroupTable;
 use whole::{Room, WholePlan};
-
-/// An aggregate over compiled expressions.
-#[derive(Clone, Debug)]
-pub struct AggregateSpec {
-    /// Which.
-    pub function: AggregateFunction,
-    /// Its argument by place among the sink's arguments; `None` for COUNT(*).
-    pub argument: Option<usize>,
-    /// Only distinct values.
-    pub distinct: bool,
-    /// FILTER by place among the sink's arguments, a Boolean.
-    pub filter: Option<usize>,
-    /// The type of the result.
-    pub data_type: DataType,
-}
-
-/// What an accumulator is fed with; equal feeds share an accumulator.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Feed {
-    kind: FeedKind,
-    argument: Option<usize>,
-    filter: Option<usize>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum FeedKind {
-    Count,
-    Sum,
-    Pick(Rule),
-    /// An index into the distinct sets; counts and sums of it are made when the sets are merged.
-    Distinct,
-}
 
 /// Groups the rows of a pipeline.
 pub struct AggregateSink {
     keys: Vec<Compiled>,
     arguments: Vec<Compiled>,
     plan: GroupPlan,
+    /// What is asked of the finished groups, if that is known here.
+    having: Option<Having>,
     /// How packed rows are grouped, where they can be.
     packed: Option<PackedPlan>,
     /// How packed rows are added up when all are one group.
     whole: Option<WholePlan>,
     locals: PerSlot<Local>,
-}
-
-/// Everything that phase two needs to know.
-struct GroupPlan {
-    layout: KeyLayout,
-    keyed: bool,
-    shapes: Vec<ColumnShape>,
-    specs: Vec<AggregateSpec>,
-    feeds: Vec<Feed>,
-    /// For each aggregate: its accumulators among the feeds (the value, then the count if it needs one).
-    parts: Vec<(usize, Option<usize>)>,
-    /// Whether some feed keeps any value of a group.
-    any: bool,
-    /// Groups that are expected.
-    expected: f64,
-    /// What is asked of the finished groups, if that is known here.
-    having: Option<Having>,
 }
 
 /// Groups of one worker, and those that it has set aside.
@@ -140,20 +103,6 @@ impl Local {
     }
 }
 
-/// Some groups with their accumulators.
-struct Groups {
-    table: GroupTable,
-    accumulators: Vec<Accumulator>,
-    distinct: Vec<DistinctSet>,
-}
-
-/// Groups that a hashed local table may hold before it is set aside: about what the L2 cache holds.
-const LOCAL_GROUPS_MAX: usize = 1 << 15;
-/// Groups with rising keys that a local table may hold: they are only appended to, and should not be copied as it grows.
-const RISING_GROUPS_MAX: usize = 1 << 16;
-/// Bytes of keys that a local table may hold; far below the 4 GiB that it could address.
-const LOCAL_KEY_BYTES_MAX: usize = 256 << 20;
-
 impl AggregateSink {
     /// Groups by `keys`; aggregates name their arguments and filters by place in `arguments`.
     pub fn new(
@@ -171,9 +120,10 @@ impl AggregateSink {
         let any = feeds.iter().any(|it| it.kind == FeedKind::Pick(Rule::Any));
         let packed = PackedPlan::of(level(), &keys, &layout, &arguments, &feeds);
         let whole = WholePlan::of(&keys, &arguments, &feeds);
-        let (expected, having) = (0.0, None);
-        let plan = GroupPlan { layout, keyed, shapes, specs, feeds, parts, any, expected, having };
-        Ok(Self { keys, arguments, plan, packed, whole, locals: PerSlot::new(slots) })
+        let expected = 0.0;
+        let plan = GroupPlan { layout, keyed, shapes, specs, feeds, parts, any, expected };
+        let having = None;
+        Ok(Self { keys, arguments, plan, having, packed, whole, locals: PerSlot::new(slots) })
     }
 
     /// Makes ready for so many groups.
@@ -185,110 +135,8 @@ impl AggregateSink {
     /// Drops finished groups for which a condition over the columns of the result is not TRUE: whoever reads them asks
     /// that first, and most of them need never be written (Q18: 57 of 1.5 million).
     pub fn having(mut self, condition: &plan::Expr) -> Self {
-        self.plan.having = Some(Having::new(condition));
+        self.having = Some(Having::new(condition));
         self
-    }
-}
-
-/// Registers what an aggregate needs: the accumulator of its value and the count that tells an empty group.
-fn feeds_of(
-    spec: &AggregateSpec,
-    shapes: &[ColumnShape],
-    keyed: bool,
-    feeds: &mut Vec<Feed>,
-) -> (usize, Option<usize>) {
-    let mut place = |feed: Feed| {
-        feeds.iter().position(|it| *it == feed).unwrap_or_else(|| {
-            feeds.push(feed);
-            feeds.len() - 1
-        })
-    };
-    let filter = spec.filter;
-    // Counting a column without NULL is counting rows.
-    let counted = spec.argument.filter(|&it| shapes[it].nullable);
-    let argument = spec.argument;
-    // A group of a key has a row, so only NULL and FILTER can leave a sum without any.
-    let never_empty = keyed && counted.is_none() && filter.is_none();
-    let (kind, needs_count) = match spec.function {
-        AggregateFunction::Min => (FeedKind::Pick(Rule::Min), false),
-        AggregateFunction::Max => (FeedKind::Pick(Rule::Max), false),
-        AggregateFunction::AnyValue => (FeedKind::Pick(Rule::Any), false),
-        _ if spec.distinct => (FeedKind::Distinct, false),
-        AggregateFunction::Count => {
-            let count = place(Feed { kind: FeedKind::Count, argument: counted, filter });
-            return (count, None);
-        }
-        AggregateFunction::Sum => (FeedKind::Sum, !never_empty),
-        AggregateFunction::Average => (FeedKind::Sum, true),
-    };
-    let value = place(Feed { kind, argument, filter });
-    let count = Feed { kind: FeedKind::Count, argument: counted, filter };
-    (value, needs_count.then(|| place(count)))
-}
-
-impl GroupPlan {
-    /// No groups yet, for a worker that sees some of the rows.
-    fn groups_of_worker(&self) -> Groups {
-        let (accumulators, distinct) = self.groups_without_table();
-        // Distinct values name their groups by number, so that a key should have one.
-        let table = if distinct.is_empty() {
-            GroupTable::for_parts(&self.layout, self.expected)
-        } else {
-            GroupTable::new(&self.layout)
-        };
-        Groups { table, accumulators, distinct }
-    }
-
-    fn groups(&self) -> Groups {
-        let (accumulators, distinct) = self.groups_without_table();
-        Groups { table: GroupTable::new(&self.layout), accumulators, distinct }
-    }
-
-    fn groups_without_table(&self) -> (Vec<Accumulator>, Vec<DistinctSet>) {
-        let accumulator = |feed: &Feed| {
-            let shape = feed.argument.map(|it| &self.shapes[it]);
-            match (feed.kind, shape) {
-                (FeedKind::Sum, Some(shape)) => Accumulator::sum(shape),
-                (FeedKind::Pick(rule), Some(shape)) => Accumulator::pick(rule, shape),
-                _ => Accumulator::count(),
-            }
-        };
-        let sets = self.feeds.iter().filter(|it| it.kind == FeedKind::Distinct);
-        let shapes = sets.filter_map(|it| it.argument).map(|it| &self.shapes[it]);
-        let distinct = shapes.map(|it| DistinctSet::new(it, self.keyed)).collect();
-        (self.feeds.iter().map(accumulator).collect(), distinct)
-    }
-}
-
-impl Groups {
-    fn resize(&mut self) {
-        let groups = self.table.len();
-        self.accumulators.iter_mut().for_each(|it| it.resize(groups));
-    }
-
-    /// Drops the groups that are not there, where numbers are keys.
-    fn pack(&mut self) {
-        if let Some(places) = self.table.pack() {
-            self.accumulators.iter_mut().for_each(|it| *it = it.take(&places));
-        }
-    }
-
-    /// Takes everything out and begins anew; with `goes_on` keys are expected to go on rising.
-    fn set_aside(&mut self, fresh: (Vec<Accumulator>, Vec<DistinctSet>), goes_on: bool) -> Self {
-        Self {
-            table: if goes_on { self.table.set_runs_aside() } else { self.table.set_aside() },
-            accumulators: std::mem::replace(&mut self.accumulators, fresh.0),
-            distinct: std::mem::replace(&mut self.distinct, fresh.1),
-        }
-    }
-
-    /// Whether it is time to begin anew with an empty table.
-    fn is_large(&self) -> bool {
-        let bytes = self.table.key_bytes()
-            + self.distinct.iter().map(DistinctSet::key_bytes).max().unwrap_or(0);
-        self.table.is_hashed() && self.table.len() >= LOCAL_GROUPS_MAX
-            || self.table.is_rising() && self.table.len() >= RISING_GROUPS_MAX
-            || bytes >= LOCAL_KEY_BYTES_MAX
     }
 }
 
@@ -344,7 +192,7 @@ impl Sink for AggregateSink {
     fn takes_packed(&self) -> bool {
         // Groups by runs pay where most of them are dropped before they are kept.
         let packed = self.packed.as_ref();
-        self.whole.is_some() || packed.is_some_and(|it| !it.in_runs || self.plan.having.is_some())
+        self.whole.is_some() || packed.is_some_and(|it| !it.in_runs || self.having.is_some())
     }
 
     fn consume_packed(&self, block: &PackedBlock<'_>, context: &WorkContext) -> SqlResult<bool> {
@@ -360,7 +208,7 @@ impl Sink for AggregateSink {
         if !packed.in_runs {
             return Ok(packed.add(block, groups, registers));
         }
-        let took = packed.add_runs(block, plan, groups, registers)?;
+        let took = packed.add_runs(block, (plan, self.having.as_ref()), groups, registers)?;
         if groups.is_large() {
             let (fresh, rising) = (plan.groups_without_table(), groups.table.is_rising());
             aside.push(groups.set_aside(fresh, rising));
@@ -377,7 +225,7 @@ impl Sink for AggregateSink {
                 all.push(local.groups);
             }
         }
-        let parts = merge_all(&self.plan, all, team)?;
+        let parts = merge_all(&self.plan, self.having.as_ref(), all, team)?;
         let (layout, batches) = result_batches(&self.plan, parts, team)?;
         Ok(State::Rows(Arc::new(Rows { layout, batches, ordered: false, homes: Vec::new() })))
     }

@@ -7,9 +7,10 @@
 
 use plan::BinaryOperator;
 
+use super::feed::{Feed, FeedKind};
+use super::groups::Groups;
 use super::key::{KeyLayout, Keys, PackedPart};
-use super::packed_runs::Runs;
-use super::{Feed, FeedKind, Groups};
+use super::run_buffer::Runs;
 use crate::Representation;
 use crate::expression::{Compiled, Formula, FormulaKind};
 use crate::leveled::{

@@ -7,56 +7,23 @@ use std::ops::Range;
 use bitpack::bitmap;
 use types::SqlResult;
 
+use super::group_plan::GroupPlan;
+use super::groups::Groups;
+use super::having::Having;
 use super::key::Keys;
 use super::packed::{PackedPlan, Registers};
 use super::result::columns_of;
+use super::run_buffer::Runs;
 use super::table::GroupTable;
-use super::{GroupPlan, Groups};
-use crate::leveled::{PACKED_ROWS, SLACK, run_starts, sums_before};
+use crate::leveled::{PACKED_ROWS, run_starts, sums_before};
 use crate::scan::PackedBlock;
-
-/// The runs of a block so far. Buffers keep their memory and are longer than what they hold.
-#[derive(Default)]
-pub(super) struct Runs {
-    /// The codes of a chunk, and the rows of it that begin a run.
-    codes: Vec<u32>,
-    starts: Vec<u64>,
-    count: usize,
-    /// For each run its code, the row of the block that begins it, and for each sum what was added before it.
-    keys: Vec<u32>,
-    rows: Vec<u32>,
-    before: Vec<Vec<u32>>,
-    /// All that was added, by sum.
-    totals: Vec<u32>,
-}
-
-impl Runs {
-    /// No runs with so many sums.
-    pub(super) fn new(sums: usize) -> Self {
-        Self {
-            codes: vec![0; PACKED_ROWS],
-            starts: vec![0; PACKED_ROWS / 64],
-            before: vec![Vec::new(); sums],
-            totals: vec![0; sums],
-            ..Self::default()
-        }
-    }
-
-    fn clear(&mut self, rows: usize) {
-        self.count = 0;
-        self.totals.fill(0);
-        for it in [&mut self.keys, &mut self.rows].into_iter().chain(&mut self.before) {
-            it.resize(it.len().max(rows + SLACK), 0);
-        }
-    }
-}
 
 impl PackedPlan {
     /// Adds the groups of a block. Gives `false` where its rows should come as batches instead.
     pub(super) fn add_runs(
         &self,
         block: &PackedBlock<'_>,
-        plan: &GroupPlan,
+        (plan, having): (&GroupPlan, Option<&Having>),
         groups: &mut Groups,
         registers: &mut Registers,
     ) -> SqlResult<bool> {
@@ -65,9 +32,10 @@ impl PackedPlan {
             return Ok(false);
         };
         let all = block.count == block.rows;
-        if !all || key.step != 1 || !block.is_sorted(*place) || plan.having.is_none() {
+        let Some(having) = having.filter(|_| all && key.step == 1 && block.is_sorted(*place))
+        else {
             return Ok(false);
-        }
+        };
         registers.runs.clear(block.rows);
         for first in (0..block.rows).step_by(PACKED_ROWS) {
             let (start, rows) = (block.start + first, (block.rows - first).min(PACKED_ROWS));
@@ -84,10 +52,7 @@ impl PackedPlan {
         // The first and the last run may go on in other blocks.
         let last = runs.count - 1;
         let inside = of(1..last.max(1));
-        let kept = match &plan.having {
-            Some(having) => having.select(plan, inside.table.len(), columns_of(plan, &inside)?)?.1,
-            None => (0..inside.table.len() as u32).collect(),
-        };
+        let kept = having.select(plan, inside.table.len(), columns_of(plan, &inside)?)?.1;
         let mut found = vec![(of(0..1), vec![0]), (inside, kept)];
         if last > 0 {
             found.push((of(last..last + 1), vec![0]));

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use storage::PlainStrings;
 
-use super::accumulator::{GroupRows, take};
 use super::compare_floats;
+use super::group_rows::{GroupRows, take};
 use crate::aggregate::key::empty_values_as_held;
 use crate::{Bitmap, ColumnShape, TextVector, Values, Vector};
 

@@ -6,12 +6,16 @@ use types::numeric::errors::{out_of_range, overflow};
 use types::numeric::{Arithmetic, Exact, decimal, float};
 use types::{DataType, SqlError, SqlResult};
 
-use super::accumulator::{Accumulator, GroupRows};
+use super::accumulator::Accumulator;
+use super::feed::{AggregateSpec, FeedKind};
 use super::float_sums::FloatSums;
+use super::group_plan::{GroupPlan, column_shape};
+use super::group_rows::GroupRows;
+use super::groups::Groups;
+use super::having::Having;
 use super::key::decoded_shape;
-use super::merge::collect;
+use super::tasks::collect;
 use super::wide::Wide;
-use super::{AggregateSpec, FeedKind, GroupPlan, Groups};
 use crate::{BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Representation, Team, Values, Vector};
 
 /// The columns of some groups: keys, then aggregates.
@@ -40,11 +44,15 @@ pub(super) fn columns_of(plan: &GroupPlan, groups: &Groups) -> SqlResult<Vec<Vec
     Ok(columns)
 }
 
-/// Computes the columns of groups that are complete.
-pub(super) fn part_of(plan: &GroupPlan, groups: &Groups) -> SqlResult<Part> {
+/// Computes the columns of groups that are complete, and keeps those for which a condition holds.
+pub(super) fn part_of(
+    plan: &GroupPlan,
+    having: Option<&Having>,
+    groups: &Groups,
+) -> SqlResult<Part> {
     let mut columns = columns_of(plan, groups)?;
     let mut rows = groups.table.len();
-    if let Some(having) = &plan.having {
+    if let Some(having) = having {
         (rows, columns) = having.keep(plan, rows, columns)?;
     }
     let bounds = columns[plan.layout.columns()..].iter().map(|it| bounds_of(&it.values)).collect();
@@ -209,21 +217,6 @@ fn aggregate_shape(plan: &GroupPlan, index: usize, parts: &[Part], place: usize)
     let fits = bounds.0 >= i64::MIN.into() && bounds.1 <= i64::MAX.into();
     let representation = if fits { Representation::I64 } else { Representation::I128 };
     ColumnShape { representation, bounds: Some(bounds), nullable, ..shape }
-}
-
-/// The shape of an aggregate's column in one part, of which nothing more is known.
-pub(super) fn column_shape(plan: &GroupPlan, index: usize, values: &Values) -> ColumnShape {
-    let argument = plan.specs[index].argument.map(|it| &plan.shapes[it]);
-    let representation = match (values, argument) {
-        (Values::Codes(_), Some(shape)) => shape.representation.clone(),
-        (Values::Codes(_) | Values::Text(_), _) => Representation::Text,
-        (Values::F64(_), _) => Representation::F64,
-        (Values::Bool(_), _) => Representation::Bool,
-        (Values::I64(_), _) => Representation::I64,
-        (Values::I128(_), _) => Representation::I128,
-    };
-    let data_type = plan.specs[index].data_type;
-    ColumnShape { data_type, representation, bounds: None, nullable: true }
 }
 
 /// What stands at a NULL is included: it is a value that the vector holds.

@@ -3,9 +3,11 @@
 
 use types::SqlResult;
 
-use super::merge::collect;
+use super::group_plan::GroupPlan;
+use super::groups::Groups;
+use super::having::Having;
 use super::result::{Part, part_of};
-use super::{GroupPlan, Groups};
+use super::tasks::collect;
 use crate::aggregate::key::Keys;
 use crate::{BATCH_ROWS, Team};
 
@@ -23,6 +25,7 @@ const BATCHES_PER_TASK: usize = 8;
 /// The results, if all groups stand in runs whose keys do not overlap; each part fits a batch.
 pub(super) fn parts_of_runs(
     plan: &GroupPlan,
+    having: Option<&Having>,
     all: &[Groups],
     team: &dyn Team,
 ) -> SqlResult<Option<Vec<Part>>> {
@@ -31,12 +34,12 @@ pub(super) fn parts_of_runs(
     let pieces: Vec<Run> = runs.iter().flat_map(|&it| pieces(it)).collect();
     let tasks: Vec<&[Run]> = pieces.chunks(BATCHES_PER_TASK).collect();
     let parts = collect(team, tasks.len(), tasks.len() > 1, &|task| {
-        let part = |run: &Run| part_of(plan, &all[run.table].slice(run.start..run.end));
+        let part = |run: &Run| part_of(plan, having, &all[run.table].slice(run.start..run.end));
         tasks[task].iter().map(part).collect::<SqlResult<Vec<Part>>>()
     })?;
     let mut parts: Vec<Part> = parts.into_iter().flatten().collect();
     if shared.table.len() > 0 || parts.is_empty() {
-        parts.push(part_of(plan, &shared)?);
+        parts.push(part_of(plan, having, &shared)?);
     }
     Ok(Some(parts))
 }
@@ -106,16 +109,4 @@ fn pieces(run: Run) -> impl Iterator<Item = Run> {
         start,
         end: run.end.min(start + BATCH_ROWS as u32),
     })
-}
-
-impl Groups {
-    /// Some groups that follow each other, without distinct values and with no way to find them.
-    fn slice(&self, groups: std::ops::Range<u32>) -> Self {
-        let groups = groups.start as usize..groups.end as usize;
-        Self {
-            table: self.table.slice(groups.clone()),
-            accumulators: self.accumulators.iter().map(|it| it.slice(groups.clone())).collect(),
-            distinct: Vec::new(),
-        }
-    }
 }

@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use crate::TextVector;
-use crate::aggregate::key::{KeyLayout, Keys, Word, hash_bytes};
+use crate::aggregate::hash::hash_bytes;
+use crate::aggregate::key::{KeyLayout, Keys, Word};
 use crate::aggregate::texts::TextKeys;
 use crate::leveled::{level, look_up, numbers_of_runs, rises};
 

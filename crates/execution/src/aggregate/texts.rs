@@ -7,7 +7,7 @@
 use stdx::sync::Arc;
 use storage::{Column, Encoding, PlainStrings, StringHeap};
 
-use super::key::hash_bytes;
+use super::hash::hash_bytes;
 use crate::{Bitmap, ColumnShape, Representation, Values, Vector};
 
 /// The texts of some rows of a column.

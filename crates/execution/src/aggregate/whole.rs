@@ -9,13 +9,15 @@ use plan::BinaryOperator;
 use stdx::sync::Arc;
 use storage::{BLOCK_ROWS, Encoding};
 
-use super::accumulator::{GroupRows, Rule};
+use super::feed::{Feed, FeedKind};
+use super::group_rows::GroupRows;
+use super::groups::Groups;
 use super::key::Keys;
-use super::{Feed, FeedKind, Groups};
+use super::pick::Rule;
 use crate::expression::{Compiled, Formula, FormulaKind};
 use crate::leveled::{extent, level, sum_bytes, sum_codes, sum_words};
-use crate::scan::decode::value_of_code;
-use crate::scan::{PackedBlock, is_sparse};
+use crate::scan::PackedBlock;
+use crate::scan::decode::{is_sparse, value_of_code};
 use crate::{Values, Vector};
 
 /// What is computed of each block.

@@ -1,18 +1,16 @@
 //! `+ - *` and negation on exact numbers and floats. Division has a file of its own.
 
 use plan::BinaryOperator;
-use types::numeric::decimal::power_of_ten;
 use types::numeric::{Arithmetic, errors, float};
 use types::{DataType, SqlError, SqlResult};
 
-use super::cast::to_float;
 use super::division;
-use super::integers::{
-    self, Finish, I64_RANGE, Interval, bounds_of, contains, rescaled, type_range, widened,
-};
+use super::float::to_float;
+use super::integers::{self, Finish, I64_RANGE, Interval, bounds_of, contains, rescaled, widened};
 use super::kernels::{Lanes, any_valid, both_valid, extent, map1, map2};
 use super::node::{Facts, Kernel, Node};
 use super::per_value::per_value;
+use super::scale::{common_scale_fits, decimal_range, type_of_scale, with_common_scale};
 use crate::{Batch, Bitmap, ColumnShape, Values, Vector};
 
 /// Compiles `left operator right`.
@@ -41,24 +39,6 @@ pub(super) fn arithmetic(
     }
 }
 
-/// A type to compute in, of a given scale: the result's own when that is its scale.
-pub(super) fn type_of_scale(scale: u8, result: DataType) -> DataType {
-    if result.scale() == scale { result } else { DataType::Decimal { precision: 38, scale } }
-}
-
-/// Brings both operands to the greater of their scales.
-pub(super) fn with_common_scale(left: Node, right: Node) -> (Node, Node, u8) {
-    let scale = left.shape.data_type.scale().max(right.shape.data_type.scale());
-    let to_scale = |node: Node| {
-        if node.shape.data_type.scale() == scale {
-            node
-        } else {
-            rescaled(node, DataType::Decimal { precision: 38, scale })
-        }
-    };
-    (to_scale(left), to_scale(right), scale)
-}
-
 /// The operator as the scalar semantics name it; execution computes no other on numbers.
 pub(super) fn arithmetic_of(operator: BinaryOperator) -> Arithmetic {
     match operator {
@@ -68,22 +48,6 @@ pub(super) fn arithmetic_of(operator: BinaryOperator) -> Arithmetic {
         BinaryOperator::Divide => Arithmetic::Divide,
         _ => Arithmetic::Modulo,
     }
-}
-
-/// What a decimal of 38 digits holds.
-fn decimal_range() -> Interval {
-    type_range(DataType::Decimal { precision: 38, scale: 0 })
-}
-
-/// Whether 38 digits provably hold both operands at the greater of their scales.
-pub(super) fn common_scale_fits(left: &Node, right: &Node) -> bool {
-    let scale = left.shape.data_type.scale().max(right.shape.data_type.scale());
-    [left, right].into_iter().all(|node| {
-        let missing = scale - node.shape.data_type.scale();
-        let factor = power_of_ten(u32::from(missing));
-        let at_scale = factor.and_then(|it| integers::multiply(bounds_of(&node.shape), (it, it)));
-        missing == 0 || at_scale.is_some_and(|it| contains(decimal_range(), it))
-    })
 }
 
 /// Whether no step on the way to a result of a type overflows where the result does not.

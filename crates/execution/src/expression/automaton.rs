@@ -6,7 +6,7 @@
 
 use storage::{StringHeap, SymbolTable};
 
-use super::like::Pattern;
+use super::pattern::Pattern;
 
 /// What is beyond hope.
 const DEAD: u8 = 0;
@@ -308,7 +308,7 @@ impl Pairs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::like::Matcher;
+    use super::super::pattern::Matcher;
     use super::*;
     use stdx::Prng;
 

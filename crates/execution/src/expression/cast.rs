@@ -1,20 +1,17 @@
 //! Conversions between all types. The form of CHAR(n) inside is without blanks at its end, as they do not count.
 
 use types::numeric::datetime::{self, DAY};
-use types::numeric::errors::{cannot_cast, overflow, underflow};
+use types::numeric::errors::cannot_cast;
 use types::numeric::{float, format, spelling};
 use types::{DataType, SqlResult, Value};
 
-use super::compare::{compare, trim_blanks};
-use super::integers::{Finish, bounds_of, contains, multiplied, rescaled, type_range};
-use super::kernels::{Lanes, any_valid, map2, valid_at};
+use super::characters::{characters, trim_blanks};
+use super::compare::compare;
+use super::float::{float_of, is_exact};
+use super::integers::{Finish, bounds_of, multiplied, rescaled, type_range};
+use super::kernels::{Lanes, map2, valid_at};
 use super::node::{Facts, Kernel, Node, Texts, for_texts, push_text};
-use super::text::characters;
 use crate::{Batch, Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
-
-fn is_exact(data_type: DataType) -> bool {
-    data_type.is_integer() || matches!(data_type, DataType::Decimal { .. })
-}
 
 /// Compiles a conversion; of a value that has the type already, nothing is left.
 pub(super) fn cast(operand: Node, to: DataType) -> SqlResult<Node> {
@@ -49,11 +46,6 @@ pub(super) fn cast(operand: Node, to: DataType) -> SqlResult<Node> {
     })
 }
 
-/// A number as DOUBLE PRECISION; REAL is held alike.
-pub(super) fn to_float(operand: Node) -> SqlResult<Node> {
-    if operand.shape.data_type.is_float() { Ok(operand) } else { cast(operand, DataType::Double) }
-}
-
 #[derive(Debug)]
 struct IntegerOfBoolean(Node);
 
@@ -74,72 +66,6 @@ impl Kernel for IntegerOfBoolean {
         let values = map2(batch.rows, argument.bool(), Lanes::Constant(()), |it, ()| i64::from(it));
         Ok(Vector { values: Values::I64(values), validity: argument.validity().cloned() })
     }
-}
-
-#[derive(Debug)]
-struct FloatOf {
-    operand: Node,
-    /// A power of ten, which the unscaled integer is divided by.
-    divisor: f64,
-    /// Whether one division provably gives the nearest float: both of its operands are floats without rounding.
-    direct: bool,
-    single: bool,
-}
-
-/// Whole numbers up to 2^53 are floats without rounding.
-const WHOLE: (i128, i128) = (-(1 << 53), 1 << 53);
-/// Powers of ten up to this are floats without rounding.
-const POWERS: u8 = 22;
-
-fn float_of(operand: Node, to: DataType) -> Node {
-    let (from, single) = (operand.shape.data_type, to == DataType::Real);
-    if from == DataType::Real {
-        return operand.relabelled(to);
-    }
-    let scale = from.scale();
-    let divisor = 10_f64.powi(i32::from(scale));
-    let small = || contains(WHOLE, bounds_of(&operand.shape));
-    let direct = !single && (scale == 0 || scale <= POWERS && small());
-    let facts = Facts::of([&operand]).or_fallible(single && from == DataType::Double);
-    let shape = ColumnShape::computed(to, facts.nullable);
-    Node::new(shape, facts, FloatOf { operand, divisor, direct, single })
-}
-
-impl Kernel for FloatOf {
-    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
-        let argument = self.operand.argument(batch)?;
-        let (rows, divisor) = (batch.rows, Lanes::Constant(self.divisor));
-        let (scale, single) = (self.operand.shape.data_type.scale(), self.single);
-        let validity = argument.validity();
-        let values = match (&self.operand.shape.representation, self.direct) {
-            (Representation::F64, _) => singles(rows, argument.f64(), validity)?,
-            (Representation::I64, true) => {
-                map2(rows, argument.i64(), divisor, |it, by| it as f64 / by)
-            }
-            (Representation::I64, false) => map2(rows, argument.i64(), divisor, |it, _| {
-                float::of_exact(i128::from(it), scale, single)
-            }),
-            (_, true) => map2(rows, argument.i128(), divisor, |it, by| it as f64 / by),
-            (_, false) => {
-                map2(rows, argument.i128(), divisor, |it, _| float::of_exact(it, scale, single))
-            }
-        };
-        Ok(Vector { values: Values::F64(values), validity: validity.cloned() })
-    }
-}
-
-/// DOUBLE PRECISION as REAL.
-fn singles(rows: usize, doubles: Lanes<'_, f64>, valid: Option<&Bitmap>) -> SqlResult<Vec<f64>> {
-    let no_float = Lanes::Constant(());
-    let overflows = |it: f64, ()| it.is_finite() && (it as f32).is_infinite();
-    if any_valid(&map2(rows, doubles, no_float, overflows), valid, |it| it) {
-        return Err(overflow());
-    }
-    let underflows = |it: f64, ()| it != 0.0 && it as f32 == 0.0;
-    if any_valid(&map2(rows, doubles, no_float, underflows), valid, |it| it) {
-        return Err(underflow());
-    }
-    Ok(map2(rows, doubles, no_float, |it, ()| f64::from(it as f32)))
 }
 
 #[derive(Debug)]

@@ -6,7 +6,8 @@ use storage::Encoding;
 use types::numeric::comparison_type;
 use types::{DataType, SqlError, SqlResult, Value};
 
-use super::cast::to_float;
+use super::characters::trim_blanks;
+use super::float::to_float;
 use super::integers::{widened, with_scale};
 use super::kernels::{Lanes, both_valid, keep_valid, map2, select_rows, select2};
 use super::logic;
@@ -229,15 +230,6 @@ fn numbers<T: Ordered>(
         BinaryOperator::Greater => emit.pairs(rows, a, b, |a, b| b.less(a)),
         _ => emit.pairs(rows, a, b, |a, b| !a.less(b)),
     }
-}
-
-/// Without the blanks at the end, which do not count for CHAR.
-#[inline]
-pub(super) fn trim_blanks(mut text: &[u8]) -> &[u8] {
-    while let [rest @ .., b' '] = text {
-        text = rest;
-    }
-    text
 }
 
 fn texts<'a>(

@@ -5,11 +5,11 @@ use types::numeric::decimal::{divide_rounded, multiply_divide, power_of_ten};
 use types::numeric::errors::division_by_zero;
 use types::{DataType, SqlResult};
 
-use super::arithmetic::{common_scale_fits, type_of_scale, with_common_scale};
 use super::integers::{Finish, I64_RANGE, bounds_of, contains, multiply, rescaled, widened};
 use super::kernels::{Lanes, any_valid, both_valid, map1, map2};
 use super::node::{Facts, Kernel, Node};
 use super::per_value::per_value;
+use super::scale::{common_scale_fits, type_of_scale, with_common_scale};
 use crate::{Batch, Bitmap, Vector};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

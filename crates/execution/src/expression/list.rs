@@ -7,7 +7,7 @@ use types::numeric::decimal::power_of_ten;
 use types::numeric::float;
 use types::{DataType, SqlResult, Value};
 
-use super::compare::trim_blanks;
+use super::characters::trim_blanks;
 use super::kernels::{Lanes, map2};
 use super::node::{Facts, Kernel, Node, Texts, for_texts};
 use crate::{Batch, Bitmap, ColumnShape, Representation, TextVector, Values, Vector};

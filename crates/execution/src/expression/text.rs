@@ -3,6 +3,7 @@
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::cast::cast;
+use super::characters::characters;
 use super::node::{Argument, Facts, Kernel, Node, Texts, compressed, for_texts, push_text};
 use crate::{Batch, ColumnShape, TextVector, Values, Vector};
 
@@ -35,25 +36,6 @@ pub(super) fn substring(
     let facts = Facts::of([&operand]);
     let shape = ColumnShape::computed(DataType::Text, facts.nullable);
     cast(Node::new(shape, facts, Substring { operand, skip, take }), data_type)
-}
-
-/// The bytes of `take` characters after `skip`.
-#[inline]
-pub(super) fn characters(text: &[u8], skip: usize, take: usize) -> &[u8] {
-    // Bytes after those that are taken do not matter.
-    let end = skip.saturating_add(take).min(text.len());
-    if text[..end].is_ascii() {
-        return &text[skip.min(end)..end];
-    }
-    let start = byte_place(text, skip);
-    let rest = &text[start..];
-    &rest[..byte_place(rest, take)]
-}
-
-/// Where the character of this number begins, or the end.
-fn byte_place(text: &[u8], character: usize) -> usize {
-    let begins = |(_, byte): &(usize, &u8)| **byte & 0xc0 != 0x80;
-    text.iter().enumerate().filter(begins).nth(character).map_or(text.len(), |(place, _)| place)
 }
 
 impl Substring {

@@ -4,13 +4,14 @@
 //! of a join"): an array indexed by key for dense integers, with a bitmap for mere existence, else the tagged lock-free
 //! table. Keys of the probe side are brought to the form of the build side per batch, so no structure knows SQL types.
 //!
-//! Reading order: `build` (sink), `table` with `direct` and `hashed`, `probe_key` with `known`, `lookup`, `probe` (operator), `extremes`, `rows`,
+//! Reading order: `build` (sink), `table` with `direct` and `hashed`, `probe_key` with `known`, `lookup`, `probe` (operator), `extremes` with `comparison`, `rows`,
 //! `fetch`.
 //!
 //! - Invariant: a row with a NULL key stands behind all others and in no structure.
 //! - Invariant: probes begin after the build has finished, so lookups need no ordering of their own.
 
 mod build;
+mod comparison;
 mod dictionary;
 mod direct;
 mod extremes;

@@ -9,7 +9,7 @@ use plan::{Join, JoinKind, PipelineId};
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, Value};
 
-use super::extremes::Comparison;
+use super::comparison::Comparison;
 use super::lookup::{Flush, Workspace};
 use super::probe_key::{KeyReader, ProbeKeys};
 use super::{JoinTable, NO_ROW, Pairs};

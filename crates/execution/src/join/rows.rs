@@ -8,7 +8,10 @@ use stdx::sync::Arc;
 use types::SqlResult;
 
 use super::JoinTable;
-use super::extremes::Extremes;
+use super::direct::{DirectTable, Rows};
+use super::extremes::{Extremes, float_word};
+use super::stored::Words;
+use super::table::Finder;
 use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
 
 const MORSEL_ROWS: u64 = 64 * 1024;
@@ -102,5 +105,57 @@ impl Source for BuildRowsSource {
 
     fn describe(&self) -> String {
         self.table.describe()
+    }
+}
+
+impl Extremes {
+    /// How many places [`Self::rows_at`] knows: a place per slot, then one per row without a key.
+    fn places(&self, table: &JoinTable) -> u64 {
+        self.slots() as u64 + u64::from(table.rows - table.keyed)
+    }
+
+    /// Hands each row of a place to `each`, and whether the row has a partner by extremes.
+    fn rows_at<E>(
+        &self,
+        table: &JoinTable,
+        place: usize,
+        mut each: impl FnMut(u32, bool) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(without_key) = place.checked_sub(self.slots()) else {
+            let Finder::Direct(direct) = &table.finder else { return Ok(()) };
+            let own = &table.payload[self.column];
+            let words = own.words();
+            let partner = |row: u32| {
+                own.is_valid(row as usize) && self.decides(place, word_at(words, row as usize))
+            };
+            return rows_of(direct, place, |row| each(row, partner(row)));
+        };
+        each(table.keyed + without_key as u32, false)
+    }
+}
+
+#[inline]
+fn word_at(words: Words<'_>, row: usize) -> i64 {
+    match words {
+        Words::Integers(it) => it[row],
+        Words::Floats(it) => float_word(it[row]),
+        Words::Codes(it) => i64::from(it[row]),
+        Words::None => 0,
+    }
+}
+
+#[inline]
+fn rows_of<E>(
+    table: &DirectTable,
+    slot: usize,
+    mut each: impl FnMut(u32) -> Result<(), E>,
+) -> Result<(), E> {
+    let Rows::Runs { starts, rows } = &table.rows else {
+        unreachable!("invariant: who has extremes has runs, see `comparison::slots`");
+    };
+    let mut run = starts[slot]..starts[slot + 1];
+    match rows {
+        None => run.try_for_each(each),
+        Some(rows) => run.try_for_each(|it| each(rows[it as usize])),
     }
 }

@@ -9,6 +9,7 @@
 
 #![expect(unsafe_code, reason = "kernels of a level, which is the proof that the processor has it")]
 
+mod addends;
 mod floats;
 mod groups;
 mod lanes;
@@ -21,14 +22,14 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use addends::{Addends, PACKED_ROWS};
 pub(crate) use bitpack::{Instructions, Level};
 pub(crate) use floats::{FLOAT_LANES, add_floats, two_sum};
 pub(crate) use groups::{add_runs, count_runs, numbers_of_runs, rises};
 pub(crate) use lanes::{any, extent, map1, map2, put, scale, sum, sum_bytes, sum_codes, sum_words};
 pub(crate) use masks::{FEW_GROUPS, add_by_masks, group_masks, look_up};
 pub(crate) use packed::{
-    Addends, PACKED_ROWS, SLACK, add_packed, key_masks, put_bytes, run_starts, scale_u32,
-    sums_before, write1, write2,
+    SLACK, add_packed, key_masks, put_bytes, run_starts, scale_u32, sums_before, write1, write2,
 };
 pub(crate) use search::find;
 pub(crate) use slots::{find_places, find_ranks, ranks_of};

@@ -6,10 +6,7 @@
 use super::masks::FEW_GROUPS;
 #[cfg(target_arch = "x86_64")]
 use super::packed_avx2 as avx2;
-use super::{Instructions, Level, leveled};
-
-/// Values per call of the sums at most: so many 26-bit values in lanes of 32 bits, sixteen to a register.
-pub(crate) const PACKED_ROWS: usize = 1024;
+use super::{Addends, Instructions, Level, PACKED_ROWS, leveled};
 
 leveled! {
     /// Each code times `step` plus `base`. Wraps.
@@ -84,15 +81,6 @@ pub(crate) fn key_masks(
         }
     }
     other
-}
-
-/// Values of a row that are added up.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Addends<'a> {
-    /// Codes of a byte.
-    Bytes(&'a [u8]),
-    /// Numbers, none above `high`.
-    Words { values: &'a [u32], high: u32 },
 }
 
 /// Adds to `sums[group]`, for each of up to [`FEW_GROUPS`] groups, the addends of its rows, by masks as those of

@@ -233,3 +233,9 @@ pub fn pick(
         }
     }
 }
+
+/// Whether so few of some rows passed that places are found once for all columns and fetched one by one: less than one in
+/// twelve. A single column alone has its border at 25 (docs/design/04-execution.md, "scans").
+pub(crate) fn is_sparse(passed: usize, rows: usize) -> bool {
+    passed.saturating_mul(12) < rows
+}

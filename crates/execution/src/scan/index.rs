@@ -16,8 +16,8 @@ use types::{SqlResult, Value};
 
 use super::part::{Residual, View, table_shape};
 use super::predicate::ignores_blanks;
-use crate::lower::States;
 use crate::scan::decode::Rows;
+use crate::states::States;
 use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
 
 /// Of how many rows one may match for the index to be taken.

@@ -10,6 +10,8 @@
 mod cutoff_tests;
 pub mod decode;
 pub mod index;
+mod leaving;
+mod packed;
 mod part;
 #[cfg(test)]
 mod parts_tests;
@@ -29,14 +31,13 @@ use stdx::sync::atomic::{AtomicU64, Ordering};
 use storage::{BLOCK_ROWS, Table};
 use types::SqlResult;
 
-use crate::lower::States;
-use crate::scan::decode::Rows;
-pub use crate::scan::part::PackedBlock;
-pub(crate) use crate::scan::part::PackedColumn;
+use crate::scan::decode::{Rows, is_sparse};
+pub(crate) use crate::scan::leaving::PackedColumn;
+pub use crate::scan::packed::PackedBlock;
 use crate::scan::part::{PartScan, View, parts_of_key, table_shape};
-use crate::scan::predicate::CodePredicate;
 use crate::scan::repeated::Repeated;
 use crate::sort::Cutoff;
+use crate::states::States;
 use crate::{
     BATCH_ROWS, Batch, Layout, Next, Source, StepName, Take, Vector, WorkContext, profile,
 };
@@ -159,10 +160,10 @@ impl ScanSource {
             return Ok(());
         }
         if view.residual.is_empty() {
-            let (output, words) = (&self.output, &words);
+            let (columns, output, words) = (&view.columns[..], &self.output, &words);
             let (whole, sequence) = (self.table.parts().len() == 1, (first + start) as u64);
             let block =
-                PackedBlock { view, output, whole, sequence, start, rows: len, words, count };
+                PackedBlock { columns, output, whole, sequence, start, rows: len, words, count };
             if take(&block)? {
                 return Ok(());
             }
@@ -246,12 +247,6 @@ impl ScanSource {
     }
 }
 
-/// Whether so few of some rows passed that places are found once for all columns and fetched one by one: less than one in
-/// twelve. A single column alone has its border at 25 (docs/design/04-execution.md, "scans").
-pub(crate) fn is_sparse(passed: usize, rows: usize) -> bool {
-    passed.saturating_mul(12) < rows
-}
-
 /// Neighbouring rows of a part, no more of which passed than fit a batch.
 struct Window<'a> {
     /// Position of the part's first row.
@@ -262,31 +257,6 @@ struct Window<'a> {
     /// The rows that passed.
     words: &'a [u64],
     count: usize,
-}
-
-/// Ranges on one column become one, and predicates stand in the order of what they let pass.
-fn merge_ranges(predicates: Vec<CodePredicate>) -> Vec<CodePredicate> {
-    let mut merged: Vec<CodePredicate> = Vec::new();
-    'next: for predicate in predicates {
-        if let CodePredicate::Range { column, low, high } = &predicate {
-            for other in &mut merged {
-                let CodePredicate::Range { column: same, low: other_low, high: other_high } = other
-                else {
-                    continue;
-                };
-                if Arc::ptr_eq(column, same) {
-                    (*other_low, *other_high) = (*low.max(other_low), *high.min(other_high));
-                    if other_low > other_high {
-                        *other = CodePredicate::Never;
-                    }
-                    continue 'next;
-                }
-            }
-        }
-        merged.push(predicate);
-    }
-    merged.sort_by(|a, b| b.worth().total_cmp(&a.worth()));
-    merged
 }
 
 /// The words from `first` on whose bits fit a batch: where they end and how many bits they have.

@@ -5,17 +5,17 @@ use std::ops::Range;
 use hardware::NodeId;
 use plan::{BinaryOperator, Expr, ExprKind, Scan};
 use stdx::sync::Arc;
-use storage::{Column, Dictionary, Encoding, Part, Partitioning, Table, Translation};
-use types::{ColumnId, DataType, SqlResult, Value};
+use storage::{Column, Encoding, Part, Partitioning, Table};
+use types::{ColumnId, SqlResult, Value};
 
-use super::decode::{Progression, Rows, pick, shape};
-use super::merge_ranges;
+use super::decode::{Progression, Rows, shape};
+use super::leaving::{Change, Leaving};
 use super::predicate::{CodePredicate, constant, ignores_blanks};
 use super::repeated::Repeated;
 use crate::expression::Compiled;
-use crate::lower::States;
 use crate::sort::Cutoff;
-use crate::{ColumnShape, Layout, Representation, Values, Vector};
+use crate::states::States;
+use crate::{ColumnShape, Layout, Representation, Vector};
 
 /// What is scanned of a part.
 pub(super) struct PartScan {
@@ -31,87 +31,17 @@ pub(super) struct PartScan {
 
 /// The columns of a part (or copies of them) and what is asked of them.
 pub(super) struct View {
-    columns: Vec<Leaving>,
+    pub columns: Vec<Leaving>,
     pub predicates: Vec<CodePredicate>,
     pub residual: Vec<Residual>,
     /// What an order says of rows, and the column that it looks at.
     cutoff: Option<(usize, Arc<Cutoff>)>,
 }
 
-/// A column of packed codes that is no NULL: value = `base` + code times `step`. For texts, the code.
-#[derive(Clone, Copy)]
-pub(crate) struct PackedColumn<'a> {
-    pub column: &'a Column,
-    pub base: i64,
-    pub step: i64,
-}
-
-/// Rows of a part as they are stored, and which of them passed.
-pub struct PackedBlock<'a> {
-    pub(super) view: &'a View,
-    /// The columns that leave the scan.
-    pub(super) output: &'a [usize],
-    /// Whether the part is the whole table.
-    pub(super) whole: bool,
-    /// Position of the first row in the table.
-    pub(crate) sequence: u64,
-    /// The first row, in the part; a multiple of 1024.
-    pub(crate) start: usize,
-    /// How many there are.
-    pub(crate) rows: usize,
-    /// A bit for each.
-    pub(crate) words: &'a [u64],
-    /// How many passed.
-    pub(crate) count: usize,
-}
-
-impl PackedBlock<'_> {
-    /// A column that leaves the scan, if its values follow from codes of up to 32 bits without a lookup.
-    pub(crate) fn column(&self, place: usize) -> Option<PackedColumn<'_>> {
-        self.view.columns[self.output[place]].packed()
-    }
-
-    /// A column that leaves the scan, if it holds no NULL and leaves as it is stored: as codes that order as their values,
-    /// or as raw integers.
-    pub(crate) fn stored(&self, place: usize) -> Option<&Arc<Column>> {
-        let Leaving { column, change, .. } = &self.view.columns[self.output[place]];
-        let plain = match column.encoding {
-            Encoding::Offset { .. } | Encoding::Dictionary(_) => true,
-            Encoding::Raw => !column.data_type.is_float(),
-            Encoding::Plain(_) | Encoding::Parts => false,
-        };
-        let same = matches!(change, Change::None) && column.statistics.nulls == 0;
-        (plain && same).then_some(column)
-    }
-
-    /// Whether a column never falls from row to row of the whole table.
-    pub(crate) fn is_sorted(&self, place: usize) -> bool {
-        self.whole && self.view.columns[self.output[place]].column.statistics.sorted
-    }
-}
-
 /// A conjunct that needs values: evaluated on the columns it names.
 pub(super) struct Residual {
     pub columns: Vec<usize>,
     pub condition: Compiled,
-}
-
-/// A column and how it becomes that of the table.
-struct Leaving {
-    column: Arc<Column>,
-    even: Option<Progression>,
-    change: Change,
-}
-
-enum Change {
-    /// It is that of the table.
-    None,
-    /// Codes of the part are codes of the table.
-    Translate(Translation),
-    /// Rows of the part are positions of the table.
-    Shift(u32),
-    /// Another part needs 128 bits.
-    Widen,
 }
 
 impl PartScan {
@@ -324,49 +254,6 @@ impl View {
     }
 }
 
-impl Change {
-    fn shift(first: usize) -> Self {
-        if first == 0 { Self::None } else { Self::Shift(first as u32) }
-    }
-}
-
-impl Leaving {
-    fn packed(&self) -> Option<PackedColumn<'_>> {
-        let column = &*self.column;
-        if !matches!(self.change, Change::None) || column.statistics.nulls > 0 {
-            return None;
-        }
-        let (base, step) = match (&column.encoding, self.even) {
-            (_, Some(even)) => (even.base, even.step),
-            (Encoding::Offset { min }, None) if column.data_type != DataType::Boolean => (*min, 1),
-            (Encoding::Dictionary(Dictionary::Text(_)), None) => (0, 1),
-            _ => return None,
-        };
-        Some(PackedColumn { column, base, step })
-    }
-
-    fn pick(&self, start: usize, len: usize, rows: &Rows<'_>) -> Vector {
-        let mut vector = pick(&self.column, self.even, start, len, rows);
-        match (&self.change, &mut vector.values) {
-            (Change::None, _) => {}
-            (Change::Translate(translation), Values::Codes(codes)) => {
-                let to = translation.codes();
-                // What stands at a NULL is a code of nothing when the part has no text at all.
-                let code = |it: u32| to.get(it as usize).copied().unwrap_or(0);
-                codes.iter_mut().for_each(|it| *it = code(*it));
-            }
-            (Change::Shift(first), Values::Codes(positions)) => {
-                positions.iter_mut().for_each(|it| *it += first);
-            }
-            (Change::Widen, Values::I64(values)) => {
-                vector.values = Values::I128(values.iter().map(|&it| i128::from(it)).collect());
-            }
-            _ => unreachable!("invariant: a change fits how its column is held"),
-        }
-        vector
-    }
-}
-
 impl Residual {
     pub(super) fn new(filter: &Expr, shapes: &Layout, states: &States<'_>) -> SqlResult<Self> {
         let mut used = std::collections::BTreeSet::new();
@@ -470,4 +357,29 @@ fn values_of(filter: &Expr, place: usize, states: &States<'_>) -> SqlResult<Opti
         }
         _ => Ok(None),
     }
+}
+
+/// Ranges on one column become one, and predicates stand in the order of what they let pass.
+fn merge_ranges(predicates: Vec<CodePredicate>) -> Vec<CodePredicate> {
+    let mut merged: Vec<CodePredicate> = Vec::new();
+    'next: for predicate in predicates {
+        if let CodePredicate::Range { column, low, high } = &predicate {
+            for other in &mut merged {
+                let CodePredicate::Range { column: same, low: other_low, high: other_high } = other
+                else {
+                    continue;
+                };
+                if Arc::ptr_eq(column, same) {
+                    (*other_low, *other_high) = (*low.max(other_low), *high.min(other_high));
+                    if other_low > other_high {
+                        *other = CodePredicate::Never;
+                    }
+                    continue 'next;
+                }
+            }
+        }
+        merged.push(predicate);
+    }
+    merged.sort_by(|a, b| b.worth().total_cmp(&a.worth()));
+    merged
 }

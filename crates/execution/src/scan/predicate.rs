@@ -13,9 +13,9 @@ use types::{DataType, SqlResult, Value};
 
 use crate::expression::Compiled;
 use crate::join::KeyFilter;
-use crate::lower::States;
 use crate::scan::decode::{code_batch, code_shape};
 use crate::scan::repeated::Marks;
+use crate::states::States;
 
 /// Codes up to which a condition is decided per code, unless the table has fewer rows.
 const CODES_MAX: usize = 1 << 22;

@@ -4,7 +4,7 @@ use plan::AggregateFunction::*;
 use types::SqlState;
 
 use super::*;
-use crate::aggregate::{LOCAL_GROUPS_MAX, RISING_GROUPS_MAX};
+use crate::aggregate::groups::{LOCAL_GROUPS_MAX, RISING_GROUPS_MAX};
 use crate::{ColumnShape, Representation};
 
 fn decimals(values: &[i128]) -> Vec<Value> {

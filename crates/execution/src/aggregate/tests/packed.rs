@@ -6,8 +6,8 @@ use types::{ColumnId, TableId};
 
 use super::*;
 use crate::Source;
-use crate::lower::States;
 use crate::scan::ScanSource;
+use crate::states::States;
 
 /// Columns: few texts, few dates, numbers up to a million, whole units, numbers of either sign, few numbers.
 fn columns(rows: usize, texts: u64, prng: &mut Prng) -> Vec<(DataType, Vec<Value>)> {

@@ -6,8 +6,8 @@ use types::{ColumnId, TableId};
 
 use super::*;
 use crate::Source;
-use crate::lower::States;
 use crate::scan::ScanSource;
+use crate::states::States;
 
 /// A number to choose rows by; any 64 bits; numbers of either sign; numbers far apart; texts; dates, maybe rising.
 fn columns(rows: usize, prng: &mut Prng) -> Vec<(DataType, Vec<Value>)> {

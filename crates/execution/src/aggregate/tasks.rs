@@ -1,0 +1,24 @@
+//! Tasks of the end of a grouping.
+
+use stdx::sync::Mutex;
+use types::SqlResult;
+
+use crate::Team;
+
+/// The results of tasks, in order.
+pub(super) fn collect<T: Send>(
+    team: &dyn Team,
+    tasks: usize,
+    parallel: bool,
+    body: &(dyn Fn(usize) -> SqlResult<T> + Sync),
+) -> SqlResult<Vec<T>> {
+    if !parallel || tasks == 1 {
+        return (0..tasks).map(body).collect();
+    }
+    let done: Vec<Mutex<Option<T>>> = (0..tasks).map(|_| Mutex::new(None)).collect();
+    team.run(tasks, &|task, _| {
+        *done[task].lock() = Some(body(task)?);
+        Ok(())
+    })?;
+    Ok(done.into_iter().filter_map(Mutex::into_inner).collect())
+}

@@ -1,0 +1,28 @@
+//! What a query needs from the database.
+
+use std::collections::HashMap;
+
+use hardware::Machine;
+use scheduler::Scheduler;
+use stdx::sync::Arc;
+use storage::Table;
+use types::TableId;
+
+use crate::Traffic;
+use crate::control::QueryControl;
+
+/// What a query needs from the database.
+pub struct QueryContext {
+    /// The one pool of workers.
+    pub scheduler: Arc<Scheduler>,
+    /// The machine, for its clock.
+    pub machine: Arc<dyn Machine>,
+    /// The tables of the statement's snapshot.
+    pub tables: HashMap<TableId, Arc<Table>>,
+    /// Counts bytes per running node and memory node.
+    pub traffic: Arc<Traffic>,
+    /// The statement that the query is: its mark, its policy, its age.
+    pub control: Arc<QueryControl>,
+    /// Whether the steps of its pipelines are measured.
+    pub profile: bool,
+}

@@ -1,0 +1,26 @@
+//! What a query tells of itself when it is done.
+
+use stdx::Nanos;
+
+use crate::StepReport;
+
+/// What a pipeline did.
+#[derive(Clone, Debug, Default)]
+pub struct PipelineReport {
+    /// Rows that reached the sink.
+    pub rows: u64,
+    /// From submission to the end of the finish of its sink; pipelines that ran at once overlap.
+    pub time: Nanos,
+    /// Morsels run.
+    pub morsels: u64,
+    /// Morsels run away from the node of their data.
+    pub stolen: u64,
+    /// Bytes of the source on the node of the worker that read them.
+    pub bytes_local: u64,
+    /// Bytes of the source on other nodes.
+    pub bytes_remote: u64,
+    /// What the source learned, a line.
+    pub source: String,
+    /// Where the time went; empty when the query is not profiled.
+    pub steps: Vec<StepReport>,
+}

@@ -1,0 +1,54 @@
+//! What the finished pipelines of a plan left, for those that read it.
+
+use plan::PipelineId;
+use stdx::sync::Arc;
+use types::{SqlError, SqlResult, SqlState, Value};
+
+use crate::join::JoinTable;
+use crate::{Rows, State};
+
+/// The finished states of a plan, by pipeline.
+pub(crate) struct States<'a>(pub &'a [Option<State>]);
+
+impl States<'_> {
+    fn get(&self, id: PipelineId) -> SqlResult<&State> {
+        self.0
+            .get(id.index())
+            .and_then(Option::as_ref)
+            .ok_or_else(|| SqlError::internal(format!("pipeline {id} is read before it is done")))
+    }
+
+    /// The rows that a pipeline left.
+    pub fn rows(&self, id: PipelineId) -> SqlResult<&Arc<Rows>> {
+        match self.get(id)? {
+            State::Rows(rows) => Ok(rows),
+            State::Table(_) => Err(SqlError::internal(format!("pipeline {id} left no rows"))),
+        }
+    }
+
+    /// The hash table that a pipeline built.
+    pub fn table(&self, id: PipelineId) -> SqlResult<&Arc<JoinTable>> {
+        match self.get(id)? {
+            State::Table(table) => Ok(table),
+            State::Rows(_) => Err(SqlError::internal(format!("pipeline {id} built no table"))),
+        }
+    }
+
+    /// The only value of a scalar subquery.
+    pub fn scalar(&self, id: PipelineId) -> SqlResult<Value> {
+        let rows = self.rows(id)?;
+        match rows.rows() {
+            0 => Ok(Value::Null),
+            1 => {
+                let batch = rows.batches.iter().find(|it| it.rows == 1);
+                let batch = batch.expect("invariant: one row is in one batch");
+                Ok(batch.columns[0].value(&rows.layout[0], 0))
+            }
+            count => Err(SqlError::new(
+                SqlState::CARDINALITY_VIOLATION,
+                format!("a subquery used as a value returned {count} rows instead of one"),
+            )
+            .with_hint("add LIMIT 1, an aggregate, or a condition that leaves one row")),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The names of the steps of a pipeline, for its profile.
+
+use plan::{Operator as PlanOperator, Pipeline, Sink as PlanSink, Source as PlanSource};
+
+use crate::StepName;
+use crate::lower::Lowered;
+
+/// The names of all steps, and how many of them are of the source.
+pub(crate) fn step_names(pipeline: &Pipeline, lowered: &Lowered) -> (Vec<StepName>, usize) {
+    let mut names = vec![source_name(&pipeline.source)];
+    names.extend(lowered.source.steps());
+    let sources = names.len();
+    for (operator, running) in pipeline.operators.iter().zip(&lowered.operators) {
+        let kind = match operator {
+            PlanOperator::Filter(_) => "filter",
+            PlanOperator::Project(_) => "compute",
+            PlanOperator::Join(_) => "probe",
+            PlanOperator::Fetch(_) => "fetch",
+            PlanOperator::Repeat(_) => "repeat",
+        };
+        names.push(StepName { kind, detail: running.describe() });
+    }
+    let sink = sink_name(&pipeline.sink);
+    let detail = sink.kind.to_owned();
+    names.push(sink);
+    names.push(StepName { kind: "finish", detail });
+    (names, sources)
+}
+
+fn source_name(source: &PlanSource) -> StepName {
+    let (kind, detail) = match source {
+        PlanSource::Scan(scan) => ("scan", scan.name.clone()),
+        PlanSource::Read(_) => ("read", String::new()),
+        PlanSource::BuildRows { .. } => ("build rows", String::new()),
+        PlanSource::Values { .. } => ("values", String::new()),
+    };
+    StepName { kind, detail }
+}
+
+fn sink_name(sink: &PlanSink) -> StepName {
+    let (kind, detail) = match sink {
+        PlanSink::HashBuild(build) => ("build", format!("{} keys", build.keys.len())),
+        PlanSink::Aggregate { keys, aggregates, .. } => {
+            ("aggregate", format!("{} keys, {} aggregates", keys.len(), aggregates.len()))
+        }
+        PlanSink::Sort { keys, .. } => ("sort", format!("{} keys", keys.len())),
+        PlanSink::Materialize { .. } => ("materialize", String::new()),
+        PlanSink::Result => ("result", String::new()),
+    };
+    StepName { kind, detail }
+}
