@@ -1,9 +1,10 @@
 //! What a statement gives back.
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use execution::PipelineReport;
 use stdx::Nanos;
+use stdx::sync::Arc;
 
 /// The answer of one statement.
 #[derive(Clone, Debug)]
@@ -60,5 +61,15 @@ impl QueryProfile {
     /// Bytes read from other nodes.
     pub fn bytes_remote(&self) -> u64 {
         self.pipelines.iter().map(|it| it.bytes_remote).sum()
+    }
+}
+
+/// The answer of a statement that gives no rows.
+pub(crate) fn done(tag: impl Into<String>) -> Answer {
+    Answer {
+        tag: tag.into(),
+        schema: Arc::new(Schema::empty()),
+        batches: Vec::new(),
+        profile: Default::default(),
     }
 }

@@ -4,15 +4,18 @@ use execution::Traffic;
 use hardware::{Machine, MachineError, Performance};
 use memory::Allocator;
 use scheduler::{Admission, Scheduler, SchedulerOptions, StealingScope};
-use stdx::Bytes;
-use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
+use stdx::sync::{Arc, Mutex, Weak};
+use stdx::{Bytes, Nanos};
 use storage::{Catalog, Table};
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::Session;
+use crate::memory_reading::MemoryReading;
 use crate::plan_cache::PlanCache;
-use crate::running::Statements;
+use crate::statements::Statements;
+
+/// Between two looks at the memory.
+const MEMORY_PERIOD: Nanos = Nanos(100_000_000);
 
 /// How a database is set up.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +43,7 @@ pub struct Database {
     /// Plans of statements by text.
     pub(crate) plans: PlanCache,
     /// What the nodes had free when a view asked last.
-    pub(crate) memory: crate::views::MemoryReading,
+    pub(crate) memory: MemoryReading,
     pub(crate) statements: Statements,
     statement_numbers: AtomicU64,
 }
@@ -77,9 +80,25 @@ impl Database {
         Ok(database)
     }
 
-    /// A new session; sessions on different threads run at once on the one pool of workers.
-    pub fn session(self: &Arc<Self>) -> Session {
-        Session::new(self.clone())
+    /// Lets the watchdog end statements when the process takes more memory than it may.
+    fn guard_memory(self: &Arc<Self>, limit: Option<Bytes>) {
+        // Some room to the limit: the kernel ends the process that reaches it.
+        let Some(limit) = limit.map(|it| Bytes(it.0 - it.0 / 16)) else { return };
+        let database: Weak<Self> = Arc::downgrade(self);
+        let last = Mutex::new(Nanos(0));
+        self.scheduler.set_guard(move || {
+            let Some(database) = database.upgrade() else { return };
+            let now = database.machine.now();
+            // A statement needs time to end and to give its memory back before another one has to.
+            if (now - *last.lock()).0 >= MEMORY_PERIOD.0 {
+                *last.lock() = now;
+                let taken = database.machine.resident_bytes().1;
+                stdx::memory::set_headroom(Bytes(limit.0.saturating_sub(taken.0)));
+                if taken > limit {
+                    database.statements.end_for_memory();
+                }
+            }
+        });
     }
 
     /// The machine it runs on.

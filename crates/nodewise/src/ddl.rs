@@ -7,9 +7,9 @@ use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder, TableDesign};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::answer::done;
 use crate::parallel::{LoadProgress, LoadTeam};
-use crate::session::done;
-use crate::statement::Finished;
+use crate::query::Finished;
 use crate::{Answer, CancelToken, Session};
 
 /// What CREATE TABLE AS makes.

@@ -5,8 +5,8 @@ use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
 use types::{ColumnId, SqlError, SqlResult, SqlState};
 
+use crate::answer::done;
 use crate::parallel::LoadProgress;
-use crate::session::done;
 use crate::{Answer, CancelToken, Session};
 
 /// CREATE INDEX as parsed.

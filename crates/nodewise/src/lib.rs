@@ -3,7 +3,7 @@
 //! Key decision: the Machine is handed in, so the same database runs on Linux threads and in the simulator. Everything
 //! that crosses this border is plain data: SQL in, Arrow batches and [`SqlError`] out.
 //!
-//! Reading order: `database`, `session` (the life of a statement), `statement`, `views`, `tpch`.
+//! Reading order: `database`, `session`, `execute` (the life of a statement), `statement`, `query`, `views`, `tpch`.
 //!
 //! - Invariant: errors widen here; nothing below a session reaches a user in another form than [`SqlError`].
 //! - Invariant: a statement sees one snapshot of the catalog; a failed statement leaves nothing behind.
@@ -11,8 +11,11 @@
 
 mod answer;
 mod database;
+mod database_settings;
 mod ddl;
+mod execute;
 mod index_ddl;
+mod memory_reading;
 mod parallel;
 mod parameter;
 pub mod picture;
@@ -20,17 +23,23 @@ mod placement;
 mod plan_cache;
 mod planning;
 mod prepared;
+mod preparing;
 pub mod profile;
 mod progress;
+mod query;
 mod result;
 mod running;
 mod scheduling;
 mod session;
+mod setting;
 mod settings;
 mod statement;
+mod statement_catalog;
+mod statements;
 pub mod text;
 pub mod tpch;
 mod trace;
+mod under_way;
 mod views;
 
 pub use answer::{Answer, QueryProfile};

@@ -5,7 +5,7 @@ use binder::bind::{Bound, Environment};
 use plan::Plan;
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState};
 
-use crate::statement::StatementCatalog;
+use crate::statement_catalog::StatementCatalog;
 
 /// A plan, and what binding found out beside it.
 pub(crate) struct Planned {

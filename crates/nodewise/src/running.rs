@@ -1,107 +1,19 @@
-//! The statements of a database that are under way: who they are, how far they are, and how to steer or end them.
-
-use std::collections::BTreeMap;
+//! Statements on their way: how they begin and wait for their place, and how they are steered and ended.
 
 use execution::{QueryControl, cancelled};
-use hardware::NodeId;
-use scheduler::{Admission, Admitted, AlarmGuard, CancelReason, Policy, Refused};
+use scheduler::{Admitted, CancelReason, Policy, Refused};
 use stdx::Nanos;
-use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use stdx::sync::{Arc, Mutex, Weak};
+use stdx::sync::atomic::{AtomicBool, Ordering};
+use stdx::sync::{Arc, Mutex};
 use types::{Interrupt, SqlError, SqlResult, SqlState};
 
 use crate::scheduling::Scheduling;
+use crate::statements::StatementRecord;
+use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, Session};
 
 /// Text of a statement that is kept.
 const TEXT_CHARS: usize = 1000;
-
-/// All statements under way, and the gate through which they go.
-#[derive(Default)]
-pub(crate) struct Statements {
-    pub(crate) admission: Admission,
-    /// Query classes that run on certain nodes only.
-    pub(crate) class_nodes: Mutex<Vec<(u8, Vec<NodeId>)>>,
-    under_way: Mutex<BTreeMap<u64, Arc<StatementRecord>>>,
-    /// Statements that have a place, for the concurrency hint.
-    placed: Arc<AtomicUsize>,
-    /// Texts of traced statements, by number.
-    traced: Mutex<BTreeMap<u64, String>>,
-    sessions: AtomicU64,
-}
-
-/// One statement under way.
-pub(crate) struct StatementRecord {
-    pub(crate) control: Arc<QueryControl>,
-    pub(crate) session: u64,
-    pub(crate) text: String,
-    pub(crate) started: Nanos,
-    waiting: AtomicBool,
-    placed: AtomicBool,
-}
-
-/// A statement from its beginning to its end, for its session.
-pub(crate) struct UnderWay {
-    pub(crate) record: Arc<StatementRecord>,
-    place: Mutex<Option<Admitted>>,
-    database: Arc<Database>,
-    _alarm: Option<AlarmGuard>,
-}
-
-impl StatementRecord {
-    /// What it is doing, in a word.
-    pub(crate) fn state(&self) -> &'static str {
-        let (waiting, placed) =
-            (self.waiting.load(Ordering::Relaxed), self.placed.load(Ordering::Relaxed));
-        match (waiting, placed) {
-            _ if self.control.cancel.is_cancelled() => "ending",
-            (true, _) => "waiting",
-            (false, true) => "running",
-            (false, false) => "planning",
-        }
-    }
-}
-
-impl Statements {
-    /// A number for a session.
-    pub(crate) fn next_session(&self) -> u64 {
-        self.sessions.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
-    /// All under way, by age.
-    pub(crate) fn list(&self) -> Vec<Arc<StatementRecord>> {
-        self.under_way.lock().values().cloned().collect()
-    }
-
-    /// The texts of traced statements, by number.
-    pub(crate) fn traced_texts(&self) -> BTreeMap<u64, String> {
-        self.traced.lock().clone()
-    }
-
-    pub(crate) fn clear_traced(&self) {
-        self.traced.lock().clear();
-    }
-
-    fn find(&self, number: u64) -> SqlResult<Arc<StatementRecord>> {
-        self.under_way.lock().get(&number).cloned().ok_or_else(|| {
-            let message = format!("there is no statement {number} under way");
-            SqlError::new(SqlState::UNDEFINED_OBJECT, message)
-                .with_hint("SELECT id, text FROM nodewise.queries lists them")
-        })
-    }
-
-    /// Marks the youngest statement of the least urgent class for its end because memory ran out; false when there is none.
-    pub(crate) fn end_for_memory(&self) -> bool {
-        let list = self.list();
-        let alive = list.iter().filter(|it| !it.control.cancel.is_cancelled());
-        let placed = alive.filter(|it| it.placed.load(Ordering::Relaxed));
-        let last = placed.max_by_key(|it| (it.control.policy().class, it.control.statement));
-        last.is_some_and(|it| {
-            it.control.cancel.cancel_because(CancelReason::Memory);
-            true
-        })
-    }
-}
 
 impl Database {
     /// Ends a statement of any session.
@@ -142,31 +54,7 @@ impl Database {
         record.control.change_policy(&self.scheduler, |it| *it = policy);
         Ok(())
     }
-
-    /// Lets the watchdog end statements when the process takes more memory than it may.
-    pub(crate) fn guard_memory(self: &Arc<Self>, limit: Option<stdx::Bytes>) {
-        // Some room to the limit: the kernel ends the process that reaches it.
-        let Some(limit) = limit.map(|it| stdx::Bytes(it.0 - it.0 / 16)) else { return };
-        let database: Weak<Self> = Arc::downgrade(self);
-        let last = Mutex::new(Nanos(0));
-        self.scheduler.set_guard(move || {
-            let Some(database) = database.upgrade() else { return };
-            let now = database.machine.now();
-            // A statement needs time to end and to give its memory back before another one has to.
-            if (now - *last.lock()).0 >= MEMORY_PERIOD.0 {
-                *last.lock() = now;
-                let taken = database.machine.resident_bytes().1;
-                stdx::memory::set_headroom(stdx::Bytes(limit.0.saturating_sub(taken.0)));
-                if taken > limit {
-                    database.statements.end_for_memory();
-                }
-            }
-        });
-    }
 }
-
-/// Between two looks at the memory.
-const MEMORY_PERIOD: Nanos = Nanos(100_000_000);
 
 impl Session {
     /// Puts a statement among those under way, until what is returned is dropped.
@@ -280,22 +168,4 @@ fn too_many(timeout: Nanos, running: usize, waiting: usize) -> SqlError {
         format!("no place for the query within {timeout}: {running} run and {waiting} more wait");
     SqlError::new(SqlState::TOO_MANY_CONNECTIONS, message)
         .with_hint("try again later, raise max_running_queries, or wait longer with queue_timeout")
-}
-
-impl UnderWay {
-    /// Gives its place back; tells whether it had one.
-    fn leave(&self) -> bool {
-        if self.record.placed.swap(false, Ordering::Relaxed) {
-            self.database.statements.placed.fetch_sub(1, Ordering::Relaxed);
-        }
-        self.place.lock().take().is_some()
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.leave();
-        let statements = &self.database.statements;
-        statements.under_way.lock().remove(&self.record.control.statement);
-    }
 }

@@ -1,12 +1,11 @@
-//! The settings that say how statements are scheduled (P-HANA 5 and 6, P-SNC 2.6): of a session, and of the database.
+//! The settings that say how statements are scheduled (P-HANA 5 and 6, P-SNC 2.6): of a session.
 
 use hardware::NodeId;
 use scheduler::{Binding, MorselSize, Policy, ScanSharing, StealingScope, Strategy};
 use stdx::Nanos;
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::Database;
-use crate::settings::Setting;
+use crate::setting::Setting;
 
 /// What a session asks for.
 #[derive(Clone, Debug)]
@@ -53,8 +52,6 @@ const SCAN_SHARING: &str = "scan_sharing";
 const TRACE: &str = "trace";
 const STATEMENT_TIMEOUT: &str = "statement_timeout";
 const QUEUE_TIMEOUT: &str = "queue_timeout";
-const MAX_RUNNING: &str = "max_running_queries";
-const CLASS_NODES: &str = "class_nodes";
 
 const KNOWN: [&str; 10] = [
     STRATEGY,
@@ -217,50 +214,7 @@ impl Scheduling {
     }
 }
 
-/// Changes a setting of the whole database; false when the name, in lower case, is none.
-pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> SqlResult<bool> {
-    let value = value.filter(|it| !is_default(it));
-    match name {
-        MAX_RUNNING => {
-            let wanted = "a number from 1 on, or 0 or DEFAULT for no limit";
-            let limit = match value.map(str::parse::<usize>) {
-                None | Some(Ok(0)) => None,
-                Some(Ok(limit)) => Some(limit),
-                Some(Err(_)) => return Err(invalid(name, value.unwrap_or(""), wanted)),
-            };
-            database.statements.admission.set_limit(limit);
-        }
-        CLASS_NODES => {
-            let wanted = "classes and their nodes, as in '200: 2-3; 0: 0'";
-            let text = value.unwrap_or("");
-            let classes = class_nodes(text).ok_or_else(|| invalid(name, text, wanted))?;
-            *database.statements.class_nodes.lock() = classes;
-        }
-        _ => return Ok(false),
-    }
-    Ok(true)
-}
-
-/// The settings of the whole database.
-pub fn list_of_database(database: &Database) -> Vec<Setting> {
-    let limit = database.statements.admission.limit().unwrap_or(0);
-    let classes = database.statements.class_nodes.lock();
-    let class = |it: &(u8, Vec<NodeId>)| format!("{}: {}", it.0, node_text(&it.1));
-    vec![
-        Setting {
-            name: MAX_RUNNING,
-            value: limit.to_string(),
-            description: "queries that run at a time in the whole database, others wait; 0 for no limit",
-        },
-        Setting {
-            name: CLASS_NODES,
-            value: classes.iter().map(class).collect::<Vec<_>>().join("; "),
-            description: "query classes of the whole database that run on certain nodes only",
-        },
-    ]
-}
-
-fn invalid(name: &str, value: &str, wanted: &str) -> SqlError {
+pub(crate) fn invalid(name: &str, value: &str, wanted: &str) -> SqlError {
     let message = format!("setting {name} cannot be \"{value}\"");
     SqlError::new(SqlState::INVALID_PARAMETER, message).with_hint(format!("it takes {wanted}"))
 }
@@ -269,7 +223,7 @@ fn words(name: &str, value: &str, words: &[&str]) -> SqlError {
     invalid(name, value, &format!("one of {}", words.join(", ")))
 }
 
-fn is_default(value: &str) -> bool {
+pub(crate) fn is_default(value: &str) -> bool {
     value.eq_ignore_ascii_case("default")
 }
 
@@ -282,7 +236,7 @@ fn morsel_size(text: &str) -> Option<MorselSize> {
 }
 
 /// `0, 2-3` as nodes; `all` as none in particular.
-fn node_list(text: &str) -> Option<Vec<NodeId>> {
+pub(crate) fn node_list(text: &str) -> Option<Vec<NodeId>> {
     if text.trim().eq_ignore_ascii_case("all") {
         return Some(Vec::new());
     }
@@ -298,21 +252,11 @@ fn node_list(text: &str) -> Option<Vec<NodeId>> {
     Some(nodes)
 }
 
-fn node_text(nodes: &[NodeId]) -> String {
+pub(crate) fn node_text(nodes: &[NodeId]) -> String {
     match nodes {
         [] => "all".to_owned(),
         some => some.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
     }
-}
-
-/// `200: 2-3; 0: 0` as classes with nodes.
-fn class_nodes(text: &str) -> Option<Vec<(u8, Vec<NodeId>)>> {
-    let entries = text.split(';').map(str::trim).filter(|it| !it.is_empty());
-    let entry = |it: &str| {
-        let (class, nodes) = it.split_once(':')?;
-        Some((class.trim().parse().ok()?, node_list(nodes)?))
-    };
-    entries.map(entry).collect()
 }
 
 /// A span in milliseconds, or with its unit.
@@ -399,14 +343,6 @@ mod tests {
             assert!(error.hint.is_some());
             assert_eq!(settings.value(name), Scheduling::default().value(name));
         }
-        assert_eq!(
-            class_nodes("200: 2-3; 0:0;"),
-            Some(vec![(200, vec![NodeId(2), NodeId(3)]), (0, vec![NodeId(0)]),])
-        );
-        assert_eq!(
-            (class_nodes("2"), class_nodes("300: 1"), class_nodes("")),
-            (None, None, Some(vec![]))
-        );
     }
 
     #[test]

@@ -1,18 +1,12 @@
-//! The life of a statement: parse, take a snapshot, plan, run, answer.
+//! A client of a database: its settings, its prepared statements, what it runs.
 
-use std::any::Any;
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use arrow_schema::Schema;
-use binder::Statement;
 use stdx::sync::{Arc, Mutex};
-use stdx::{Nanos, stack};
-use types::{SqlError, SqlResult, SqlState};
 
-use crate::running::UnderWay;
 use crate::settings::Settings;
-use crate::{Answer, CancelToken, Database, NoProgress, Prepared, Progress};
+use crate::under_way::UnderWay;
+use crate::{CancelToken, Database, NoProgress, Prepared, Progress};
 
 /// A client of a database. Statements of one session run one after the other.
 pub struct Session {
@@ -27,7 +21,7 @@ pub struct Session {
     pub(crate) levels: usize,
     /// The statement that runs.
     pub(crate) under_way: Option<Arc<UnderWay>>,
-    running: Arc<Mutex<CancelToken>>,
+    pub(crate) running: Arc<Mutex<CancelToken>>,
 }
 
 /// Ends whatever its session is running.
@@ -42,7 +36,7 @@ impl CancelHandle {
 }
 
 impl Session {
-    pub(crate) fn new(database: Arc<Database>) -> Self {
+    fn new(database: Arc<Database>) -> Self {
         let number = database.statements.next_session();
         Self {
             number,
@@ -70,153 +64,11 @@ impl Session {
     pub fn cancel_handle(&self) -> CancelHandle {
         CancelHandle(self.running.clone())
     }
-
-    /// Executes statements separated by semicolons, in order; the first error ends the list, and what was done before
-    /// it stays.
-    pub fn execute(&mut self, sql: &str) -> SqlResult<Vec<Answer>> {
-        let started = self.database.machine.now();
-        let snapshot = self.database.catalog.snapshot();
-        if self.settings.plan_cache
-            && let Some(cached) =
-                self.database.plans.get(sql, snapshot.version(), self.settings.planning())
-        {
-            let planned = self.database.machine.now();
-            let mut answer = self.guarded(sql, |session, cancel| {
-                session.run_plan_on(&cached.plan, &snapshot, &cached.schema, &cancel)
-            })?;
-            answer.profile.planning = planned - started;
-            return Ok(vec![answer]);
-        }
-        let statements = binder::parse::parse(sql)?;
-        let parsing = self.database.machine.now() - started;
-        let levels = statements.levels();
-        self.with_levels(levels, |session| {
-            session.execute_parsed(sql, statements.into_tree(), parsing)
-        })
-    }
-
-    /// Runs `body` with room on the stack for the trees of a statement: so many levels.
-    pub(crate) fn with_levels<R>(
-        &mut self,
-        levels: usize,
-        body: impl FnOnce(&mut Self) -> SqlResult<R>,
-    ) -> SqlResult<R> {
-        let before = std::mem::replace(&mut self.levels, levels);
-        let body = AssertUnwindSafe(|| stack::with_levels(levels, || body(self)));
-        // What the body does is guarded by itself; here only the room itself can be refused.
-        let done = catch_unwind(body).unwrap_or_else(|panic| Err(panicked(&*panic)));
-        self.levels = before;
-        done
-    }
-
-    fn execute_parsed(
-        &mut self,
-        sql: &str,
-        statements: Vec<Statement>,
-        mut parsing: Nanos,
-    ) -> SqlResult<Vec<Answer>> {
-        let mut answers = Vec::with_capacity(statements.len());
-        // A plan that is kept is dropped by whoever drops it, with the stack that there is then.
-        let is_kept = self.settings.plan_cache && self.levels <= stack::FREE_LEVELS;
-        let kept = (statements.len() == 1 && is_kept).then_some(sql);
-        for statement in statements {
-            let mut answer = self.guarded(sql, |session, cancel| match statement {
-                Statement::Query { query } => session.select(&query, kept, &cancel),
-                other => session.run_statement(other, cancel),
-            })?;
-            answer.profile.planning += std::mem::take(&mut parsing);
-            answers.push(answer);
-        }
-        Ok(answers)
-    }
-
-    /// A panic is a bug of ours; it ends its statement, not the program and the tables in it. Tables are immutable and
-    /// replaced whole, so there is no half-changed state to fear.
-    pub(crate) fn guarded(
-        &mut self,
-        text: &str,
-        run: impl FnOnce(&mut Self, CancelToken) -> SqlResult<Answer>,
-    ) -> SqlResult<Answer> {
-        let cancel = CancelToken::new();
-        *self.running.lock() = cancel.clone();
-        self.under_way = Some(self.begin(text, &cancel));
-        let run = AssertUnwindSafe(|| run(self, cancel));
-        let ended = catch_unwind(run);
-        self.under_way = None;
-        if stdx::memory::is_short() {
-            // What the statement had is free again.
-            memory::take_reserve();
-        }
-        ended.unwrap_or_else(|panic| Err(panicked(&*panic)))
-    }
-
-    /// Executes one statement.
-    pub fn query(&mut self, sql: &str) -> SqlResult<Answer> {
-        let mut answers = self.execute(sql)?;
-        match (answers.pop(), answers.is_empty()) {
-            (Some(answer), true) => Ok(answer),
-            (None, _) => Err(SqlError::new(SqlState::SYNTAX, "there is no statement to execute")),
-            (Some(_), false) => {
-                Err(SqlError::new(SqlState::SYNTAX, "one statement was expected, not several"))
-            }
-        }
-    }
 }
 
-/// The error of a statement that panicked.
-fn panicked(panic: &(dyn Any + Send)) -> SqlError {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    SqlError::internal(format!("the statement failed inside Nodewise: {text}"))
-}
-
-/// The answer of a statement that gives no rows.
-pub(crate) fn done(tag: impl Into<String>) -> Answer {
-    Answer {
-        tag: tag.into(),
-        schema: Arc::new(Schema::empty()),
-        batches: Vec::new(),
-        profile: Default::default(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use hardware::samples;
-    use simulator::SimulatedMachine;
-
-    use super::*;
-    use crate::DatabaseOptions;
-
-    #[test]
-    fn without_the_plan_cache_plans_are_neither_kept_nor_taken() {
-        let topology = samples::by_name("laptop").unwrap();
-        let machine = SimulatedMachine::new(topology, 1);
-        let database = Database::open(machine, DatabaseOptions::default()).unwrap();
-        let kept = |text: &str| {
-            let version = database.catalog.snapshot().version();
-            database.plans.get(text, version, optimizer::Options::default()).is_some()
-        };
-        let mut session = database.session();
-        assert_eq!(session.settings.get("plan_cache").unwrap(), "on");
-        session.execute("SELECT 1").unwrap();
-        session.execute("SET plan_cache = off").unwrap();
-        session.execute("SELECT 2").unwrap();
-        assert!(kept("SELECT 1") && !kept("SELECT 2"));
-        // A plan that would give two rows, were it taken.
-        session.settings.plan_cache = true;
-        session.execute("VALUES (1), (2)").unwrap();
-        let version = database.catalog.snapshot().version();
-        let wrong = database.plans.get("VALUES (1), (2)", version, session.settings.planning());
-        database.plans.put("SELECT 3", wrong.unwrap());
-        assert_eq!(session.query("SELECT 3").unwrap().rows(), 2);
-        session.execute("SET optimizer = off").unwrap();
-        assert_eq!(session.query("SELECT 3").unwrap().rows(), 1, "planned under other options");
-        session.execute("SET optimizer = DEFAULT").unwrap();
-        session.execute("SET plan_cache = off").unwrap();
-        assert_eq!(session.query("SELECT 3").unwrap().rows(), 1);
-        assert!(session.execute("SET plan_cache = perhaps").is_err());
-        session.execute("SET plan_cache = DEFAULT").unwrap();
-        assert!(session.settings.plan_cache);
+impl Database {
+    /// A new session; sessions on different threads run at once on the one pool of workers.
+    pub fn session(self: &Arc<Self>) -> Session {
+        Session::new(self.clone())
     }
 }

@@ -4,6 +4,7 @@ use storage::{COMPRESS_FROM, Placement};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::scheduling::Scheduling;
+use crate::setting::Setting;
 
 /// The settings of a session.
 #[derive(Clone, Debug)]
@@ -59,16 +60,6 @@ impl TextCompression {
             Self::All => 0,
         }
     }
-}
-
-/// A setting as the views show it.
-pub struct Setting {
-    /// Its name.
-    pub name: &'static str,
-    /// Its value.
-    pub value: String,
-    /// What it does.
-    pub description: &'static str,
 }
 
 impl Default for Settings {

@@ -1,144 +1,22 @@
 //! What each kind of statement does.
 
-use std::collections::HashMap;
-
 use arrow_array::RecordBatch;
 use binder::{ExplainFormat, ParsedQuery, Statement};
-use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
+use stdx::sync::Arc;
+use types::{SqlError, SqlResult};
 
-use stdx::sync::{Arc, Mutex};
-use storage::{CatalogSnapshot, Table, TableDesign};
-use types::{CatalogView, Interrupt, SqlError, SqlResult, TableId, TableInfo};
-
+use crate::answer::done;
+use crate::database_settings::{list_of_database, set_of_database};
 use crate::ddl::Target;
 use crate::index_ddl::NewIndex;
-use crate::parallel::LoadTeam;
 use crate::plan_cache::CachedPlan;
 use crate::planning::plan_plain;
-use crate::prepared::tables_of;
 use crate::profile::{Scale, actuals};
+use crate::query::Finished;
 use crate::result::schema_of;
-use crate::scheduling::{list_of_database, set_of_database};
-use crate::session::done;
-use crate::{Answer, CancelToken, QueryProfile, Session, views};
-
-/// How the names of views begin, and of no table.
-const VIEW_PREFIX: &str = "nodewise.";
-
-/// Tables by id.
-pub(crate) type Tables = HashMap<TableId, Arc<Table>>;
-
-/// One snapshot of the tables, with the views and files that a statement names.
-pub(crate) struct StatementCatalog<'a> {
-    session: &'a Session,
-    snapshot: Arc<CatalogSnapshot>,
-    interrupt: Interrupt,
-    /// Views and files, made when first asked for.
-    transient: Mutex<HashMap<String, Arc<Table>>>,
-    /// Why a view could not be made.
-    failed_view: Mutex<Option<SqlError>>,
-}
-
-impl<'a> StatementCatalog<'a> {
-    pub(crate) fn new(session: &'a Session) -> Self {
-        let snapshot = session.database.catalog.snapshot();
-        let interrupt = session.interrupt();
-        let transient = Mutex::new(HashMap::new());
-        Self { session, snapshot, interrupt, transient, failed_view: Mutex::new(None) }
-    }
-
-    /// The time of day on the machine.
-    pub(crate) fn wall_clock(&self) -> i64 {
-        self.session.database.machine.wall_clock()
-    }
-
-    fn view(&self, name: &str) -> Option<Arc<Table>> {
-        let key = format!("{}.{name}", views::SCHEMA);
-        if let Some(table) = self.transient.lock().get(&key) {
-            return Some(table.clone());
-        }
-        let rows = views::rows_of(name, &self.session.database, &self.session.settings)?;
-        match rows.and_then(|rows| self.session.table_of(&key, &rows)) {
-            Ok(table) => Some(self.add(key, table)),
-            Err(error) => {
-                self.failed_view.lock().get_or_insert(error);
-                None
-            }
-        }
-    }
-
-    /// What planning on it came to. A view that exists and cannot be made is told so, and not as a missing table.
-    pub(crate) fn planned<T>(&self, planned: SqlResult<T>) -> SqlResult<T> {
-        planned.map_err(|error| self.failed_view.lock().take().unwrap_or(error))
-    }
-
-    /// Adds a table that lives as long as the statement. Its id counts down from the top, out of the catalog's way.
-    fn add(&self, key: String, mut table: Table) -> Arc<Table> {
-        let mut transient = self.transient.lock();
-        table.id = TableId(u32::MAX - transient.len() as u32);
-        let table = Arc::new(table);
-        transient.insert(key, table.clone());
-        table
-    }
-
-    /// What planning may do in this session.
-    pub(crate) fn planning(&self) -> optimizer::Options {
-        self.session.settings.planning()
-    }
-
-    /// The version of the catalog that the snapshot is of.
-    pub(crate) fn version(&self) -> u64 {
-        self.snapshot.version()
-    }
-
-    /// Whether there are tables that live as long as the statement only.
-    pub(crate) fn has_transient(&self) -> bool {
-        !self.transient.lock().is_empty()
-    }
-
-    /// The tables that a plan scans.
-    fn tables(&self, plan: &Plan) -> Tables {
-        let transient = self.transient.lock();
-        let find = |id| {
-            let stored = self.snapshot.by_id(id);
-            stored.or_else(|| transient.values().find(|it| it.id == id)).cloned()
-        };
-        tables_of(plan, find)
-    }
-}
-
-impl CatalogView for StatementCatalog<'_> {
-    fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
-        match schema {
-            Some(schema) if schema.eq_ignore_ascii_case(views::SCHEMA) => {
-                self.view(&name.to_ascii_lowercase()).map(|it| Arc::new(it.info()))
-            }
-            _ => match self.snapshot.table(schema, name) {
-                Some(info) => Some(info),
-                None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
-            },
-        }
-    }
-
-    fn table_names(&self) -> Vec<String> {
-        let views = views::NAMES.iter().map(|it| format!("{}.{it}", views::SCHEMA));
-        self.snapshot.table_names().into_iter().chain(views).collect()
-    }
-
-    fn interrupt(&self) -> &Interrupt {
-        &self.interrupt
-    }
-}
-
-/// A query that has run.
-pub(crate) struct Finished {
-    pub plan: Plan,
-    pub executed: Executed,
-    pub profile: QueryProfile,
-    /// The version of the catalog on which the plan is right at any time; `None` when it is right this once.
-    pub version: Option<u64>,
-}
+use crate::statement_catalog::StatementCatalog;
+use crate::{Answer, CancelToken, QueryProfile, Session};
 
 impl Session {
     /// Runs one statement.
@@ -288,89 +166,6 @@ impl Session {
         let mut answer = text_answer("EXPLAIN", "QUERY PLAN", lines)?;
         answer.profile = profile;
         Ok(answer)
-    }
-
-    /// Plans and runs a query on a snapshot.
-    pub(crate) fn run_query(
-        &self,
-        query: &ParsedQuery,
-        cancel: &CancelToken,
-    ) -> SqlResult<Finished> {
-        self.run_adjusted(query, cancel, |_| Ok(()))
-    }
-
-    /// [`Session::run_query`] with a last change to the plan before it runs.
-    pub(crate) fn run_adjusted(
-        &self,
-        query: &ParsedQuery,
-        cancel: &CancelToken,
-        adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
-    ) -> SqlResult<Finished> {
-        let machine = &self.database.machine;
-        let started = machine.now();
-        let catalog = StatementCatalog::new(self);
-        self.load_files(query, &catalog, cancel)?;
-        let made = plan_plain(query, &catalog)?;
-        let mut plan = made.plan;
-        adjust(&mut plan)?;
-        let planned = machine.now();
-        let executed = self.run_plan(&plan, catalog.tables(&plan), cancel)?;
-        let profile = QueryProfile {
-            planning: planned - started,
-            execution: machine.now() - planned,
-            pipelines: executed.reports.clone(),
-        };
-        let version = (made.is_stable && !catalog.has_transient()).then(|| catalog.version());
-        Ok(Finished { plan, executed, profile, version })
-    }
-
-    /// Runs a plan on some tables.
-    pub(crate) fn run_plan(
-        &self,
-        plan: &Plan,
-        tables: Tables,
-        cancel: &CancelToken,
-    ) -> SqlResult<Executed> {
-        // Who only looks at views, as to see who is in the way, need not wait for a place.
-        let is_view = |it: &Arc<Table>| it.name.starts_with(VIEW_PREFIX);
-        if tables.values().any(|it| !is_view(it)) {
-            self.wait_for_place()?;
-        }
-        let context = QueryContext {
-            scheduler: self.database.scheduler.clone(),
-            machine: self.database.machine.clone(),
-            tables,
-            traffic: self.database.traffic.clone(),
-            control: self.control(cancel),
-            profile: self.settings.profile,
-        };
-        execute(plan, &context)
-    }
-
-    /// Loads the files that a query names in place of tables.
-    fn load_files(
-        &self,
-        query: &ParsedQuery,
-        catalog: &StatementCatalog<'_>,
-        cancel: &CancelToken,
-    ) -> SqlResult<()> {
-        for path in binder::parse::files_in(query) {
-            let table = self.load(&path, &path, &TableDesign::default(), cancel)?;
-            catalog.add(path, table);
-        }
-        Ok(())
-    }
-
-    pub(crate) fn load_team(&self, cancel: &CancelToken) -> LoadTeam {
-        LoadTeam(self.team(cancel, 0))
-    }
-
-    /// The workers on behalf of the statement that runs, for a pipeline of it.
-    pub(crate) fn team(&self, cancel: &CancelToken, pipeline: usize) -> QueryTeam {
-        QueryTeam {
-            scheduler: self.database.scheduler.clone(),
-            settings: JobSettings { control: self.control(cancel), pipeline: pipeline as u32 },
-        }
     }
 }
 

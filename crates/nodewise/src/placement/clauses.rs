@@ -7,7 +7,6 @@ use hardware::{NodeId, Topology};
 use storage::{ColumnSchema, Partitioning, PlaceTarget, Placement, TableDesign};
 use types::{ColumnId, SqlError, SqlResult, SqlState, Value};
 
-use super::default_design;
 use crate::{CancelToken, Session};
 
 impl Session {
@@ -113,6 +112,11 @@ impl Session {
             _ => Err(SqlError::internal("values are no query")),
         }
     }
+}
+
+/// How a session wants new tables to be, when their statement says nothing.
+pub(crate) fn default_design(placement: &Placement) -> TableDesign {
+    TableDesign::placed(placement.clone())
 }
 
 /// The nodes that some ranges name, each once, in order.

@@ -10,11 +10,11 @@ mod procedures;
 
 use binder::{NodeClause, NodeDemand, NodeWay, PlacedItem, TableChange};
 use stdx::sync::Arc;
-use storage::{BuildContext, Partitioning, PlaceTarget, Placement, Table, TableDesign};
+use storage::{BuildContext, Partitioning, PlaceTarget, Table, TableDesign};
 use types::{ColumnId, SqlError, SqlResult, SqlState};
 
+use crate::answer::done;
 use crate::parallel::LoadProgress;
-use crate::session::done;
 use crate::{Answer, CancelToken, Session};
 use clauses::{nodes_of, placement_of};
 
@@ -221,9 +221,4 @@ fn check_split(table: &Table, part: Option<u64>, at: &types::Value) -> SqlResult
         }
         _ => Ok(()),
     }
-}
-
-/// How a session wants new tables to be, when their statement says nothing.
-pub(crate) fn default_design(placement: &Placement) -> TableDesign {
-    TableDesign::placed(placement.clone())
 }

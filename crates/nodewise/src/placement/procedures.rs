@@ -5,7 +5,7 @@ use stdx::sync::Arc;
 use storage::Table;
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::session::done;
+use crate::answer::done;
 use crate::views::ViewBuilder;
 use crate::views::placement::placed;
 use crate::{Answer, CancelToken, QueryProfile, Session, views};

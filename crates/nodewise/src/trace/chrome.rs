@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use scheduler::TraceEvent;
 
-use super::Trace;
+use super::record::Trace;
 
 pub(super) fn write(trace: &Trace) -> String {
     let begin = trace.begin();

@@ -4,24 +4,14 @@
 //! The events themselves are in the view `nodewise.trace`.
 
 mod chrome;
+mod record;
 mod svg;
 
-use std::collections::BTreeMap;
-
-use scheduler::{TraceEvent, WorkerId};
-use stdx::Nanos;
+use scheduler::WorkerId;
 
 use crate::Database;
 
-/// Morsels of traced statements, with what is known of these.
-pub struct Trace {
-    /// The morsels, by time.
-    events: Vec<TraceEvent>,
-    /// Texts of statements, by number.
-    texts: BTreeMap<u64, String>,
-    /// The slot of those who run jobs inline.
-    callers: WorkerId,
-}
+pub use record::Trace;
 
 impl Database {
     /// What was traced so far: the newest some ten thousand morsels of each worker.
@@ -41,16 +31,6 @@ impl Database {
 }
 
 impl Trace {
-    /// Whether nothing was traced.
-    pub fn is_empty(&self) -> bool {
-        self.events.is_empty()
-    }
-
-    /// Morsels in it.
-    pub fn len(&self) -> usize {
-        self.events.len()
-    }
-
     /// As JSON in the format of Chrome's trace viewer, which Perfetto reads: a process per node, a thread per worker.
     pub fn to_chrome(&self) -> String {
         chrome::write(self)
@@ -60,43 +40,14 @@ impl Trace {
     pub fn to_svg(&self) -> String {
         svg::write(self)
     }
-
-    /// The time of the first event.
-    fn begin(&self) -> Nanos {
-        self.events.iter().map(|it| it.start).min().unwrap_or_default()
-    }
-
-    fn end(&self) -> Nanos {
-        self.events.iter().map(|it| it.end).max().unwrap_or_default()
-    }
-
-    /// What a worker is called.
-    fn name_of(&self, worker: WorkerId) -> String {
-        if worker == self.callers { "callers".to_owned() } else { format!("worker {worker}") }
-    }
-
-    /// The text of a statement on one line.
-    fn text_of(&self, statement: u64) -> String {
-        let text = self.texts.get(&statement).map_or("", String::as_str);
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
-    /// Statements with their first and last moment, by number.
-    fn statements(&self) -> BTreeMap<u64, (Nanos, Nanos)> {
-        let mut spans: BTreeMap<u64, (Nanos, Nanos)> = BTreeMap::new();
-        for event in &self.events {
-            let span = spans.entry(event.statement).or_insert((event.start, event.end));
-            *span = (span.0.min(event.start), span.1.max(event.end));
-        }
-        spans
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use hardware::NodeId;
-    use scheduler::JobId;
+    use scheduler::{JobId, TraceEvent};
+    use stdx::Nanos;
 
     pub(super) fn sample() -> Trace {
         let event = |statement, worker, start, stolen| TraceEvent {

@@ -7,7 +7,7 @@ use scheduler::{TraceEvent, WorkerId};
 use stdx::Nanos;
 use stdx::xml::escaped;
 
-use super::Trace;
+use super::record::Trace;
 
 const LEFT: f64 = 90.0;
 const TOP: f64 = 44.0;

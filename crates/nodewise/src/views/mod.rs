@@ -16,7 +16,6 @@ use types::SqlResult;
 use crate::Database;
 use crate::settings::Settings;
 pub(crate) use builder::ViewBuilder;
-pub(crate) use system::MemoryReading;
 pub(crate) use tables::partitioning;
 
 /// The schema that holds the views.

@@ -1,45 +1,13 @@
 //! Views of the machine and of who works on it.
 
 use arrow_array::RecordBatch;
-use hardware::{Machine, NodeId, NodeMemory, Topology};
-use stdx::Nanos;
-use stdx::sync::Mutex;
+use hardware::{NodeId, Topology};
 use types::SqlResult;
 
 use super::ViewBuilder;
 use crate::Database;
+use crate::database_settings::list_of_database;
 use crate::settings::Settings;
-
-/// How old a reading of the nodes' memory may be.
-const READING_AGE: Nanos = Nanos(1_000_000_000);
-
-/// The memory of the nodes as it was read last: to read it costs a call to the OS per node, and views shall cost none
-/// however often they are asked.
-#[derive(Default)]
-pub(crate) struct MemoryReading(Mutex<Option<Reading>>);
-
-struct Reading {
-    time: Nanos,
-    nodes: Vec<(NodeId, Option<NodeMemory>)>,
-}
-
-impl MemoryReading {
-    /// The memory of each node, at most a second old.
-    fn of(&self, machine: &dyn Machine) -> Vec<(NodeId, Option<NodeMemory>)> {
-        let mut last = self.0.lock();
-        let now = machine.now();
-        match &*last {
-            Some(it) if now.0.saturating_sub(it.time.0) < READING_AGE.0 => it.nodes.clone(),
-            _ => {
-                let nodes: Vec<_> = (machine.topology().nodes.iter())
-                    .map(|it| (it.id, machine.node_memory(it.id)))
-                    .collect();
-                *last = Some(Reading { time: now, nodes: nodes.clone() });
-                nodes
-            }
-        }
-    }
-}
 
 pub(super) fn nodes(database: &Database) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
@@ -138,7 +106,7 @@ pub(super) fn traffic(database: &Database) -> SqlResult<RecordBatch> {
 
 pub(super) fn all_settings(database: &Database, settings: &Settings) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[("name", 't'), ("value", 't'), ("description", 't')]);
-    let of_database = crate::scheduling::list_of_database(database);
+    let of_database = list_of_database(database);
     for setting in settings.list().into_iter().chain(of_database) {
         view.row([setting.name.into(), setting.value.into(), setting.description.into()]);
     }

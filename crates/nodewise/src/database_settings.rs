@@ -1,0 +1,81 @@
+//! The settings of a whole database: how many queries run at a time, and where classes of them run.
+
+use hardware::NodeId;
+use types::SqlResult;
+
+use crate::Database;
+use crate::scheduling::{invalid, is_default, node_list, node_text};
+use crate::setting::Setting;
+
+const MAX_RUNNING: &str = "max_running_queries";
+const CLASS_NODES: &str = "class_nodes";
+
+/// Changes a setting of the whole database; false when the name, in lower case, is none.
+pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> SqlResult<bool> {
+    let value = value.filter(|it| !is_default(it));
+    match name {
+        MAX_RUNNING => {
+            let wanted = "a number from 1 on, or 0 or DEFAULT for no limit";
+            let limit = match value.map(str::parse::<usize>) {
+                None | Some(Ok(0)) => None,
+                Some(Ok(limit)) => Some(limit),
+                Some(Err(_)) => return Err(invalid(name, value.unwrap_or(""), wanted)),
+            };
+            database.statements.admission.set_limit(limit);
+        }
+        CLASS_NODES => {
+            let wanted = "classes and their nodes, as in '200: 2-3; 0: 0'";
+            let text = value.unwrap_or("");
+            let classes = class_nodes(text).ok_or_else(|| invalid(name, text, wanted))?;
+            *database.statements.class_nodes.lock() = classes;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// The settings of the whole database.
+pub fn list_of_database(database: &Database) -> Vec<Setting> {
+    let limit = database.statements.admission.limit().unwrap_or(0);
+    let classes = database.statements.class_nodes.lock();
+    let class = |it: &(u8, Vec<NodeId>)| format!("{}: {}", it.0, node_text(&it.1));
+    vec![
+        Setting {
+            name: MAX_RUNNING,
+            value: limit.to_string(),
+            description: "queries that run at a time in the whole database, others wait; 0 for no limit",
+        },
+        Setting {
+            name: CLASS_NODES,
+            value: classes.iter().map(class).collect::<Vec<_>>().join("; "),
+            description: "query classes of the whole database that run on certain nodes only",
+        },
+    ]
+}
+
+/// `200: 2-3; 0: 0` as classes with nodes.
+fn class_nodes(text: &str) -> Option<Vec<(u8, Vec<NodeId>)>> {
+    let entries = text.split(';').map(str::trim).filter(|it| !it.is_empty());
+    let entry = |it: &str| {
+        let (class, nodes) = it.split_once(':')?;
+        Some((class.trim().parse().ok()?, node_list(nodes)?))
+    };
+    entries.map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_have_nodes() {
+        assert_eq!(
+            class_nodes("200: 2-3; 0:0;"),
+            Some(vec![(200, vec![NodeId(2), NodeId(3)]), (0, vec![NodeId(0)]),])
+        );
+        assert_eq!(
+            (class_nodes("2"), class_nodes("300: 1"), class_nodes("")),
+            (None, None, Some(vec![]))
+        );
+    }
+}

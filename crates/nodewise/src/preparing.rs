@@ -1,0 +1,258 @@
+//! PREPARE and EXECUTE: statements planned once, with their parameters as constants that are put in place at each execution.
+//!
+//! A plan is made for any values (a generic plan) and kept until the catalog changes. Where a value has to be known to
+//! plan at all (LIMIT $1, LIKE $1), the statement is planned with the values at each execution instead, so every
+//! statement may have parameters anywhere an expression may stand.
+
+use arrow_schema::SchemaRef;
+use binder::parameters::substitute;
+use binder::{Arguments, Statement};
+use plan::Plan;
+use stdx::stack::Deep;
+use stdx::sync::{Arc, Mutex};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use crate::answer::done;
+use crate::parameter::convert;
+use crate::plan_cache::CachedPlan;
+use crate::planning::plan_query;
+use crate::prepared::{Generic, Inner};
+use crate::query::Finished;
+use crate::result::schema_of;
+use crate::statement_catalog::{StatementCatalog, tables_of};
+use crate::{Answer, CancelToken, Prepared, Session};
+
+impl Session {
+    /// Prepares one statement, a query or an INSERT. Its parameters are called `$1`, `$2` and so on; they take their
+    /// types from where they stand.
+    pub fn prepare(&mut self, sql: &str) -> SqlResult<Prepared> {
+        let statements = binder::parse::parse(sql)?;
+        self.with_levels(statements.levels(), |session| {
+            let mut statements = statements.into_tree();
+            match (statements.pop(), statements.is_empty()) {
+                (Some(statement), true) => session.prepare_statement(statement, &[]),
+                _ => Err(SqlError::new(SqlState::SYNTAX, "one statement is prepared at a time")),
+            }
+        })
+    }
+
+    /// Runs a prepared statement with a value for each of its parameters.
+    pub fn execute_prepared(&mut self, prepared: &Prepared, values: &[Value]) -> SqlResult<Answer> {
+        self.with_levels(prepared.0.levels(), |session| {
+            session.guarded("a prepared statement", |session, cancel| {
+                session.run_prepared(prepared, values, &cancel)
+            })
+        })
+    }
+
+    fn prepare_statement(
+        &self,
+        statement: Statement,
+        declared: &[DataType],
+    ) -> SqlResult<Prepared> {
+        let count = binder::parameters::count(&statement)?.max(declared.len());
+        let mut types: Vec<Option<DataType>> = declared.iter().map(|it| Some(*it)).collect();
+        types.resize(count, None);
+        let mut inner =
+            Inner { statement, declared: types.clone(), types, generic: Mutex::new(None) };
+        if let Statement::Query { .. } = &inner.statement {
+            let generic = self.plan_generic(&inner)?;
+            inner.types.clone_from(&generic.types);
+            inner.generic = Mutex::new(Some(generic));
+        } else if !matches!(inner.statement, Statement::Insert { .. }) {
+            return Err(SqlError::new(SqlState::SYNTAX, "a query or an INSERT can be prepared"));
+        }
+        Ok(Prepared(Arc::new(Deep::new(inner, self.levels))))
+    }
+
+    /// Plans a query for any values.
+    fn plan_generic(&self, inner: &Inner) -> SqlResult<Generic> {
+        let Statement::Query { query } = &inner.statement else {
+            return Err(SqlError::internal("only queries have plans"));
+        };
+        let catalog = StatementCatalog::new(self);
+        let (version, options) = (catalog.version(), catalog.planning());
+        match plan_query(query, &inner.declared, &catalog) {
+            Ok(planned) if planned.is_stable && !catalog.has_transient() => {
+                let schema = schema_of(&planned.plan.output);
+                let types = planned.parameters;
+                let plan = Arc::new(planned.plan);
+                let plan = Some(CachedPlan { version, options, plan, schema });
+                Ok(Generic { version, options, plan, types })
+            }
+            Ok(planned) => {
+                let types = planned.parameters;
+                Ok(Generic { version, options, plan: None, types })
+            }
+            // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
+            Err(error) => {
+                let types = inner.declared.clone();
+                let nulls: Vec<_> = types.iter().map(|it| (Value::Null, *it)).collect();
+                let trial = substitute(query, &nulls).and_then(|it| plan_query(&it, &[], &catalog));
+                match trial {
+                    Err(_) if !binder::parse::files_in(query).is_empty() => {}
+                    Err(_) if error.state != SqlState::FEATURE_NOT_SUPPORTED => return Err(error),
+                    _ => {}
+                }
+                Ok(Generic { version, options, plan: None, types })
+            }
+        }
+    }
+
+    fn run_prepared(
+        &mut self,
+        prepared: &Prepared,
+        values: &[Value],
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let inner: &Inner = &prepared.0;
+        if values.len() != inner.types.len() {
+            let message = format!(
+                "the prepared statement has {} parameters, but {} values are given",
+                inner.types.len(),
+                values.len()
+            );
+            return Err(SqlError::new(SqlState::SYNTAX, message));
+        }
+        let types = match &inner.statement {
+            Statement::Query { .. } => {
+                let snapshot = self.database.catalog.snapshot();
+                let known = inner.generic.lock().clone();
+                let options = self.settings.planning();
+                let known =
+                    known.filter(|it| it.version == snapshot.version() && it.options == options);
+                let generic = match known {
+                    Some(generic) => generic,
+                    None => {
+                        let generic = self.plan_generic(inner)?;
+                        *inner.generic.lock() = Some(generic.clone());
+                        generic
+                    }
+                };
+                if let Some(cached) = &generic.plan
+                    && cached.version == snapshot.version()
+                    && let Some(values) = converted(values, &generic.types)?
+                {
+                    let plan = cached.plan.with_parameters(&values);
+                    return self.run_plan_on(&plan, &snapshot, &cached.schema, cancel);
+                }
+                generic.types
+            }
+            _ => inner.types.clone(),
+        };
+        // Checked against the types, but each value stands as it is: it may be finer than its type.
+        converted(values, &types)?;
+        let declared = values.iter().cloned().zip(inner.declared.iter().copied());
+        let values: Vec<_> = declared.collect();
+        self.run_statement(self.with_values(&inner.statement, &values)?, cancel.clone())
+    }
+
+    /// The statement with values in the place of its parameters.
+    fn with_values(
+        &self,
+        statement: &Statement,
+        values: &[(Value, Option<DataType>)],
+    ) -> SqlResult<Statement> {
+        let mut statement = statement.clone();
+        match &mut statement {
+            Statement::Query { query } | Statement::Insert { query, .. } => {
+                *query = substitute(query, values)?;
+            }
+            _ => {}
+        }
+        Ok(statement)
+    }
+
+    /// Runs a plan on a snapshot of the catalog.
+    pub(crate) fn run_plan_on(
+        &self,
+        plan: &Plan,
+        snapshot: &storage::CatalogSnapshot,
+        schema: &SchemaRef,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let machine = &self.database.machine;
+        let started = machine.now();
+        let tables = tables_of(plan, |id| snapshot.by_id(id).cloned());
+        let executed = self.run_plan(plan, tables, cancel)?;
+        let batches = self.record_batches(&executed, schema, cancel)?;
+        let rows: usize = batches.iter().map(arrow_array::RecordBatch::num_rows).sum();
+        let mut answer =
+            Answer { batches, schema: schema.clone(), ..done(format!("SELECT {rows}")) };
+        answer.profile.pipelines = executed.reports;
+        answer.profile.execution = machine.now() - started;
+        Ok(answer)
+    }
+
+    pub(crate) fn prepare_named(
+        &mut self,
+        name: String,
+        types: &[DataType],
+        statement: Statement,
+    ) -> SqlResult<Answer> {
+        if self.prepared.contains_key(&name) {
+            let message = format!("prepared statement \"{name}\" already exists");
+            return Err(SqlError::new(SqlState::DUPLICATE_PREPARED, message)
+                .with_hint(format!("DEALLOCATE {name} first")));
+        }
+        let prepared = self.prepare_statement(statement, types)?;
+        self.prepared.insert(name, prepared);
+        Ok(done("PREPARE"))
+    }
+
+    pub(crate) fn execute_named(
+        &mut self,
+        name: &str,
+        arguments: &Arguments,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let prepared = self.prepared.get(name).cloned().ok_or_else(|| no_such(name))?;
+        let levels = self.levels.max(prepared.0.levels());
+        self.with_levels(levels, |session| session.execute_found(&prepared, arguments, cancel))
+    }
+
+    fn execute_found(
+        &mut self,
+        prepared: &Prepared,
+        arguments: &Arguments,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        match arguments {
+            Arguments::Values(values) => self.run_prepared(prepared, values, cancel),
+            Arguments::Query(query) => {
+                let Finished { executed, .. } = self.run_query(query, cancel)?;
+                let rows = &executed.rows;
+                let batch = rows.batches.iter().find(|it| it.rows == 1);
+                let columns = batch.map_or(&[][..], |it| &it.columns);
+                let values = columns.iter().zip(&rows.layout);
+                let values: Vec<Value> = values.map(|(it, shape)| it.value(shape, 0)).collect();
+                self.run_prepared(prepared, &values, cancel)
+            }
+        }
+    }
+
+    pub(crate) fn deallocate(&mut self, name: Option<&str>) -> SqlResult<Answer> {
+        match name {
+            None => self.prepared.clear(),
+            Some(name) => {
+                self.prepared.remove(name).ok_or_else(|| no_such(name))?;
+            }
+        }
+        Ok(done("DEALLOCATE"))
+    }
+}
+
+/// The values in the types of their parameters; `None` when one cannot be held exactly.
+fn converted(values: &[Value], types: &[Option<DataType>]) -> SqlResult<Option<Vec<Value>>> {
+    let each = values.iter().zip(types).enumerate();
+    each.map(|(number, (value, data_type))| match data_type {
+        Some(data_type) => convert(number, value, *data_type),
+        None => Ok(Some(value.clone())),
+    })
+    .collect()
+}
+
+fn no_such(name: &str) -> SqlError {
+    let message = format!("prepared statement \"{name}\" does not exist");
+    SqlError::new(SqlState::UNDEFINED_PREPARED, message)
+}

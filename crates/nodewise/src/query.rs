@@ -1,0 +1,110 @@
+//! Running queries: from a parsed query to its rows, on one snapshot of the tables.
+
+use binder::ParsedQuery;
+use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
+use plan::Plan;
+use stdx::sync::Arc;
+use storage::{Table, TableDesign};
+use types::SqlResult;
+
+use crate::parallel::LoadTeam;
+use crate::planning::plan_plain;
+use crate::statement_catalog::{StatementCatalog, Tables};
+use crate::{CancelToken, QueryProfile, Session};
+
+/// How the names of views begin, and of no table.
+const VIEW_PREFIX: &str = "nodewise.";
+
+/// A query that has run.
+pub(crate) struct Finished {
+    pub plan: Plan,
+    pub executed: Executed,
+    pub profile: QueryProfile,
+    /// The version of the catalog on which the plan is right at any time; `None` when it is right this once.
+    pub version: Option<u64>,
+}
+
+impl Session {
+    /// Plans and runs a query on a snapshot.
+    pub(crate) fn run_query(
+        &self,
+        query: &ParsedQuery,
+        cancel: &CancelToken,
+    ) -> SqlResult<Finished> {
+        self.run_adjusted(query, cancel, |_| Ok(()))
+    }
+
+    /// [`Session::run_query`] with a last change to the plan before it runs.
+    pub(crate) fn run_adjusted(
+        &self,
+        query: &ParsedQuery,
+        cancel: &CancelToken,
+        adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
+    ) -> SqlResult<Finished> {
+        let machine = &self.database.machine;
+        let started = machine.now();
+        let catalog = StatementCatalog::new(self);
+        self.load_files(query, &catalog, cancel)?;
+        let made = plan_plain(query, &catalog)?;
+        let mut plan = made.plan;
+        adjust(&mut plan)?;
+        let planned = machine.now();
+        let executed = self.run_plan(&plan, catalog.tables(&plan), cancel)?;
+        let profile = QueryProfile {
+            planning: planned - started,
+            execution: machine.now() - planned,
+            pipelines: executed.reports.clone(),
+        };
+        let version = (made.is_stable && !catalog.has_transient()).then(|| catalog.version());
+        Ok(Finished { plan, executed, profile, version })
+    }
+
+    /// Runs a plan on some tables.
+    pub(crate) fn run_plan(
+        &self,
+        plan: &Plan,
+        tables: Tables,
+        cancel: &CancelToken,
+    ) -> SqlResult<Executed> {
+        // Who only looks at views, as to see who is in the way, need not wait for a place.
+        let is_view = |it: &Arc<Table>| it.name.starts_with(VIEW_PREFIX);
+        if tables.values().any(|it| !is_view(it)) {
+            self.wait_for_place()?;
+        }
+        let context = QueryContext {
+            scheduler: self.database.scheduler.clone(),
+            machine: self.database.machine.clone(),
+            tables,
+            traffic: self.database.traffic.clone(),
+            control: self.control(cancel),
+            profile: self.settings.profile,
+        };
+        execute(plan, &context)
+    }
+
+    /// Loads the files that a query names in place of tables.
+    pub(crate) fn load_files(
+        &self,
+        query: &ParsedQuery,
+        catalog: &StatementCatalog<'_>,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        for path in binder::parse::files_in(query) {
+            let table = self.load(&path, &path, &TableDesign::default(), cancel)?;
+            catalog.add(path, table);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn load_team(&self, cancel: &CancelToken) -> LoadTeam {
+        LoadTeam(self.team(cancel, 0))
+    }
+
+    /// The workers on behalf of the statement that runs, for a pipeline of it.
+    pub(crate) fn team(&self, cancel: &CancelToken, pipeline: usize) -> QueryTeam {
+        QueryTeam {
+            scheduler: self.database.scheduler.clone(),
+            settings: JobSettings { control: self.control(cancel), pipeline: pipeline as u32 },
+        }
+    }
+}

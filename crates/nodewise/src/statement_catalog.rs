@@ -1,0 +1,125 @@
+//! The tables as a statement sees them: one snapshot, with the views and files that it names.
+
+use std::collections::{HashMap, HashSet};
+
+use plan::{Plan, Source};
+use stdx::sync::{Arc, Mutex};
+use storage::{CatalogSnapshot, Table};
+use types::{CatalogView, Interrupt, SqlError, SqlResult, TableId, TableInfo};
+
+use crate::{Session, views};
+
+/// Tables by id.
+pub(crate) type Tables = HashMap<TableId, Arc<Table>>;
+
+/// One snapshot of the tables, with the views and files that a statement names.
+pub(crate) struct StatementCatalog<'a> {
+    session: &'a Session,
+    snapshot: Arc<CatalogSnapshot>,
+    interrupt: Interrupt,
+    /// Views and files, made when first asked for.
+    transient: Mutex<HashMap<String, Arc<Table>>>,
+    /// Why a view could not be made.
+    failed_view: Mutex<Option<SqlError>>,
+}
+
+impl<'a> StatementCatalog<'a> {
+    pub(crate) fn new(session: &'a Session) -> Self {
+        let snapshot = session.database.catalog.snapshot();
+        let interrupt = session.interrupt();
+        let transient = Mutex::new(HashMap::new());
+        Self { session, snapshot, interrupt, transient, failed_view: Mutex::new(None) }
+    }
+
+    /// The time of day on the machine.
+    pub(crate) fn wall_clock(&self) -> i64 {
+        self.session.database.machine.wall_clock()
+    }
+
+    fn view(&self, name: &str) -> Option<Arc<Table>> {
+        let key = format!("{}.{name}", views::SCHEMA);
+        if let Some(table) = self.transient.lock().get(&key) {
+            return Some(table.clone());
+        }
+        let rows = views::rows_of(name, &self.session.database, &self.session.settings)?;
+        match rows.and_then(|rows| self.session.table_of(&key, &rows)) {
+            Ok(table) => Some(self.add(key, table)),
+            Err(error) => {
+                self.failed_view.lock().get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    /// What planning on it came to. A view that exists and cannot be made is told so, and not as a missing table.
+    pub(crate) fn planned<T>(&self, planned: SqlResult<T>) -> SqlResult<T> {
+        planned.map_err(|error| self.failed_view.lock().take().unwrap_or(error))
+    }
+
+    /// Adds a table that lives as long as the statement. Its id counts down from the top, out of the catalog's way.
+    pub(crate) fn add(&self, key: String, mut table: Table) -> Arc<Table> {
+        let mut transient = self.transient.lock();
+        table.id = TableId(u32::MAX - transient.len() as u32);
+        let table = Arc::new(table);
+        transient.insert(key, table.clone());
+        table
+    }
+
+    /// What planning may do in this session.
+    pub(crate) fn planning(&self) -> optimizer::Options {
+        self.session.settings.planning()
+    }
+
+    /// The version of the catalog that the snapshot is of.
+    pub(crate) fn version(&self) -> u64 {
+        self.snapshot.version()
+    }
+
+    /// Whether there are tables that live as long as the statement only.
+    pub(crate) fn has_transient(&self) -> bool {
+        !self.transient.lock().is_empty()
+    }
+
+    /// The tables that a plan scans.
+    pub(crate) fn tables(&self, plan: &Plan) -> Tables {
+        let transient = self.transient.lock();
+        let find = |id| {
+            let stored = self.snapshot.by_id(id);
+            stored.or_else(|| transient.values().find(|it| it.id == id)).cloned()
+        };
+        tables_of(plan, find)
+    }
+}
+
+impl CatalogView for StatementCatalog<'_> {
+    fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
+        match schema {
+            Some(schema) if schema.eq_ignore_ascii_case(views::SCHEMA) => {
+                self.view(&name.to_ascii_lowercase()).map(|it| Arc::new(it.info()))
+            }
+            _ => match self.snapshot.table(schema, name) {
+                Some(info) => Some(info),
+                None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
+            },
+        }
+    }
+
+    fn table_names(&self) -> Vec<String> {
+        let views = views::NAMES.iter().map(|it| format!("{}.{it}", views::SCHEMA));
+        self.snapshot.table_names().into_iter().chain(views).collect()
+    }
+
+    fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+}
+
+/// The tables that a plan scans.
+pub(crate) fn tables_of(plan: &Plan, find: impl Fn(TableId) -> Option<Arc<Table>>) -> Tables {
+    let scanned = plan.pipelines.iter().filter_map(|it| match &it.source {
+        Source::Scan(scan) => Some(scan.table),
+        _ => None,
+    });
+    let scanned: HashSet<TableId> = scanned.collect();
+    scanned.into_iter().filter_map(|id| Some((id, find(id)?))).collect()
+}

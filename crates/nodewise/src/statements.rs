@@ -1,0 +1,91 @@
+//! The statements of a database that are under way: who they are, and how far they are.
+
+use std::collections::BTreeMap;
+
+use execution::QueryControl;
+use hardware::NodeId;
+use scheduler::{Admission, CancelReason};
+use stdx::Nanos;
+use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use stdx::sync::{Arc, Mutex};
+use types::{SqlError, SqlResult, SqlState};
+
+/// All statements under way, and the gate through which they go.
+#[derive(Default)]
+pub(crate) struct Statements {
+    pub(crate) admission: Admission,
+    /// Query classes that run on certain nodes only.
+    pub(crate) class_nodes: Mutex<Vec<(u8, Vec<NodeId>)>>,
+    pub(crate) under_way: Mutex<BTreeMap<u64, Arc<StatementRecord>>>,
+    /// Statements that have a place, for the concurrency hint.
+    pub(crate) placed: Arc<AtomicUsize>,
+    /// Texts of traced statements, by number.
+    pub(crate) traced: Mutex<BTreeMap<u64, String>>,
+    sessions: AtomicU64,
+}
+
+/// One statement under way.
+pub(crate) struct StatementRecord {
+    pub(crate) control: Arc<QueryControl>,
+    pub(crate) session: u64,
+    pub(crate) text: String,
+    pub(crate) started: Nanos,
+    pub(crate) waiting: AtomicBool,
+    pub(crate) placed: AtomicBool,
+}
+
+impl StatementRecord {
+    /// What it is doing, in a word.
+    pub(crate) fn state(&self) -> &'static str {
+        let (waiting, placed) =
+            (self.waiting.load(Ordering::Relaxed), self.placed.load(Ordering::Relaxed));
+        match (waiting, placed) {
+            _ if self.control.cancel.is_cancelled() => "ending",
+            (true, _) => "waiting",
+            (false, true) => "running",
+            (false, false) => "planning",
+        }
+    }
+}
+
+impl Statements {
+    /// A number for a session.
+    pub(crate) fn next_session(&self) -> u64 {
+        self.sessions.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// All under way, by age.
+    pub(crate) fn list(&self) -> Vec<Arc<StatementRecord>> {
+        self.under_way.lock().values().cloned().collect()
+    }
+
+    /// The texts of traced statements, by number.
+    pub(crate) fn traced_texts(&self) -> BTreeMap<u64, String> {
+        self.traced.lock().clone()
+    }
+
+    pub(crate) fn clear_traced(&self) {
+        self.traced.lock().clear();
+    }
+
+    /// One by its number. Errors: 42704.
+    pub(crate) fn find(&self, number: u64) -> SqlResult<Arc<StatementRecord>> {
+        self.under_way.lock().get(&number).cloned().ok_or_else(|| {
+            let message = format!("there is no statement {number} under way");
+            SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+                .with_hint("SELECT id, text FROM nodewise.queries lists them")
+        })
+    }
+
+    /// Marks the youngest statement of the least urgent class for its end because memory ran out; false when there is none.
+    pub(crate) fn end_for_memory(&self) -> bool {
+        let list = self.list();
+        let alive = list.iter().filter(|it| !it.control.cancel.is_cancelled());
+        let placed = alive.filter(|it| it.placed.load(Ordering::Relaxed));
+        let last = placed.max_by_key(|it| (it.control.policy().class, it.control.statement));
+        last.is_some_and(|it| {
+            it.control.cancel.cancel_because(CancelReason::Memory);
+            true
+        })
+    }
+}
