@@ -1,16 +1,16 @@
 //! Commands of the shell that are not SQL. They begin with a dot and take one line.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use stdx::Bytes;
 
-use crate::commands::placement;
+use crate::console::Console;
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::output::box_table::BoxTable;
-use crate::runner::{Flow, Runner};
+use crate::picture;
 
 const HELP: &str = "\
 .help              this list
@@ -52,44 +52,57 @@ pub fn command(line: &str) -> Option<String> {
     })
 }
 
+/// What is to be done after a dot command.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// To go on.
+    Continue,
+    /// To leave.
+    Quit,
+    /// To run a file.
+    Read(PathBuf),
+}
+
 /// Runs a dot command.
-pub fn run(runner: &mut Runner, line: &str) -> Result<Flow, Failure> {
+pub fn run(console: &mut Console, line: &str) -> Result<Outcome, Failure> {
     let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let argument = argument.trim().trim_end_matches(';').trim_end();
     match (name.trim_end_matches(';'), argument) {
-        (".quit" | ".exit", "") => return Ok(Flow::Quit),
-        (".help", _) => write!(runner.out, "{HELP}")?,
-        (".timer", "on") => runner.timer = true,
-        (".timer", "off") => runner.timer = false,
+        (".quit" | ".exit", "") => return Ok(Outcome::Quit),
+        (".help", _) => write!(console.out, "{HELP}")?,
+        (".timer", "on") => console.timer = true,
+        (".timer", "off") => console.timer = false,
         (".timer", _) => return Err(usage(".timer on|off")),
         (".mode", mode) => {
-            runner.format =
+            console.format =
                 Format::from_str(mode, true).map_err(|_| usage(".mode box|csv|json|line"))?;
         }
         (".read", "") => return Err(usage(".read FILE")),
-        (".read", file) => return runner.run_file(Path::new(file.trim_matches(['\'', '"']))),
+        (".read", file) => {
+            return Ok(Outcome::Read(PathBuf::from(file.trim_matches(['\'', '"']))));
+        }
         (".placement", "") => return Err(usage(".placement TABLE")),
         (".placement", table) => {
-            let picture = placement::show(&runner.session, table.trim_matches('"'), false)?;
-            write!(runner.out, "{picture}")?;
+            let picture = picture::show(&console.session, table.trim_matches('"'), false)?;
+            write!(console.out, "{picture}")?;
         }
-        (".tables", _) => tables(runner)?,
-        (".schema", table) => schema(runner, table)?,
+        (".tables", _) => tables(console)?,
+        (".schema", table) => schema(console, table)?,
         (other, _) => {
             return Err(Failure::Other(format!("there is no command {other}; .help lists them")));
         }
     }
-    Ok(Flow::Continue)
+    Ok(Outcome::Continue)
 }
 
 fn usage(text: &str) -> Failure {
     Failure::Other(format!("usage: {text}"))
 }
 
-fn tables(runner: &mut Runner) -> Result<(), Failure> {
-    let tables = runner.session.database().tables();
+fn tables(console: &mut Console) -> Result<(), Failure> {
+    let tables = console.session.database().tables();
     if tables.is_empty() {
-        writeln!(runner.out, "There are no tables yet.")?;
+        writeln!(console.out, "There are no tables yet.")?;
         return Ok(());
     }
     let names = [("table", false), ("rows", true), ("columns", true), ("bytes", true)];
@@ -101,30 +114,30 @@ fn tables(runner: &mut Runner) -> Result<(), Failure> {
         })
         .collect();
     rows.iter().for_each(|row| shown.measure(row));
-    shown.write_head(&mut runner.out)?;
+    shown.write_head(&mut console.out)?;
     for row in &rows {
-        shown.write_row(&mut runner.out, row)?;
+        shown.write_row(&mut console.out, row)?;
     }
-    shown.write_foot(&mut runner.out)?;
+    shown.write_foot(&mut console.out)?;
     Ok(())
 }
 
-fn schema(runner: &mut Runner, wanted: &str) -> Result<(), Failure> {
-    let tables = runner.session.database().tables();
+fn schema(console: &mut Console, wanted: &str) -> Result<(), Failure> {
+    let tables = console.session.database().tables();
     let mut found = wanted.is_empty();
     for table in tables {
         if !wanted.is_empty() && !table.name.eq_ignore_ascii_case(wanted) {
             continue;
         }
         found = true;
-        writeln!(runner.out, "CREATE TABLE {} (", quoted(&table.name))?;
+        writeln!(console.out, "CREATE TABLE {} (", quoted(&table.name))?;
         for (index, column) in table.columns.iter().enumerate() {
             let null = if column.nullable { "" } else { " NOT NULL" };
             let comma = if index + 1 < table.columns.len() { "," } else { "" };
             let name = quoted(&column.name);
-            writeln!(runner.out, "    {name} {}{null}{comma}", column.data_type)?;
+            writeln!(console.out, "    {name} {}{null}{comma}", column.data_type)?;
         }
-        writeln!(runner.out, ");")?;
+        writeln!(console.out, ");")?;
     }
     if found { Ok(()) } else { Err(Failure::Other(format!("there is no table {wanted}"))) }
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use nodewise::{Answer, Session, SqlError, SqlState};
 use stdx::Nanos;
 
-use crate::dot;
+use crate::console::Console;
+use crate::dot::{self, Outcome};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{Format, OutputOptions, write_answer};
@@ -28,14 +29,9 @@ pub enum Flow {
     Quit,
 }
 
-/// A session with a place to write to.
+/// Runs text on a console.
 pub struct Runner {
-    pub(crate) session: Session,
-    pub(crate) out: Box<dyn Write>,
-    /// The format of results.
-    pub format: Format,
-    /// Whether each statement tells its time.
-    pub timer: bool,
+    pub(crate) console: Console,
     /// Whether a person is at the other end.
     interactive: bool,
     interrupt: Interrupt,
@@ -47,7 +43,8 @@ impl Runner {
     pub fn new(session: Session, format: Format, interactive: bool) -> Self {
         let interrupt = Interrupt::install(&session);
         let out = Box::new(BufWriter::new(std::io::stdout()));
-        Self { session, out, format, timer: interactive, interactive, interrupt, depth: 0 }
+        let console = Console { session, out, format, timer: interactive };
+        Self { console, interactive, interrupt, depth: 0 }
     }
 
     /// Runs a whole text; the first failure ends it.
@@ -85,21 +82,25 @@ impl Runner {
             if splitter.is_blank()
                 && let Some(command) = dot::command(&line)
             {
-                flow = dot::run(self, &command)?;
+                flow = match dot::run(&mut self.console, &command)? {
+                    Outcome::Continue => Flow::Continue,
+                    Outcome::Quit => Flow::Quit,
+                    Outcome::Read(file) => self.run_file(&file)?,
+                };
             } else {
                 splitter.push_line(&line);
                 while let Some(statement) = splitter.next_statement() {
                     self.run_statement(&statement)?;
                 }
             }
-            self.out.flush()?;
+            self.console.out.flush()?;
             if flow == Flow::Quit {
                 return Ok(flow);
             }
         }
         if let Some(statement) = splitter.finish() {
             self.run_statement(&statement)?;
-            self.out.flush()?;
+            self.console.out.flush()?;
         }
         Ok(flow)
     }
@@ -114,20 +115,20 @@ impl Runner {
         if self.interrupt.take() {
             return Err(canceled());
         }
-        let machine = self.session.database().machine().clone();
+        let machine = self.console.session.database().machine().clone();
         let started = machine.now();
         // Lines are counted from where the statement begins.
         let sql = sql.trim_start();
-        let answers = self.session.execute(sql);
+        let answers = self.console.session.execute(sql);
         let answers = answers.map_err(|error| Failure::Sql(error, Some(sql.to_owned())))?;
         let time = machine.now() - started;
         for answer in &answers {
             self.show(answer)?;
         }
-        if self.timer {
+        if self.console.timer {
             let planning: Nanos = answers.iter().map(|it| it.profile.planning).sum();
             let (time, planning) = (time.as_millis_f64(), planning.as_millis_f64());
-            writeln!(self.out, "Time: {time:.3} ms (planning {planning:.3} ms)")?;
+            writeln!(self.console.out, "Time: {time:.3} ms (planning {planning:.3} ms)")?;
         }
         Ok(())
     }
@@ -136,17 +137,17 @@ impl Runner {
     pub(crate) fn show(&mut self, answer: &Answer) -> Result<(), Failure> {
         if !answer.has_rows() {
             if self.interactive {
-                writeln!(self.out, "{}", answer.tag)?;
+                writeln!(self.console.out, "{}", answer.tag)?;
             }
             return Ok(());
         }
-        let mut options = OutputOptions::plain(self.format);
+        let mut options = OutputOptions::plain(self.console.format);
         if self.interactive {
             options.rows_max = Some(ROWS_MAX);
             options.width = hardware_linux::terminal_columns().map(usize::from);
             options.footer = answer.tag.starts_with("SELECT");
         }
-        let written = write_answer(&mut self.out, answer, &options, &self.interrupt);
+        let written = write_answer(&mut self.console.out, answer, &options, &self.interrupt);
         if written.is_err() && self.interrupt.take() {
             return Err(canceled());
         }

@@ -4,61 +4,23 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use hardware::Machine;
-use nodewise::{Database, DatabaseOptions, Session};
+use nodewise::{Database, Session};
 use reedline::{
     FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal,
     ValidationResult, Validator,
 };
-use simulator::SimulatedMachine;
-use stdx::sync::Arc;
 
-use crate::arguments::{MachineArguments, PoolArguments, ShellArguments};
-use crate::commands::simulate::machine as modelled;
+use crate::arguments::ShellArguments;
+use crate::dot;
 use crate::failure::Failure;
 use crate::highlight::SqlHighlighter;
+use crate::opening::{open_database_on, open_session};
 use crate::output::Format;
 use crate::runner::{Flow, Runner};
 use crate::splitter::StatementSplitter;
-use crate::switches::open_machine;
-use crate::{dot, measured, progress};
 
 /// Statements that the history keeps.
 const HISTORY_MAX: usize = 10_000;
-
-/// The seed of the schedules of a modelled machine: the same each time, so that what is shown can be shown again.
-const SEED: u64 = 1;
-
-/// Opens an empty database on this machine.
-pub fn open_database(pool: &PoolArguments) -> Result<Arc<Database>, Failure> {
-    open_database_on(&MachineArguments::default(), pool)
-}
-
-/// Opens an empty database on this machine, or on a modelled one.
-pub fn open_database_on(
-    machine: &MachineArguments,
-    pool: &PoolArguments,
-) -> Result<Arc<Database>, Failure> {
-    let machine: Arc<dyn Machine> = match &machine.machine {
-        None => open_machine()?,
-        Some(name) => match hardware::samples::by_name(name) {
-            Some(topology) => SimulatedMachine::new(topology, SEED),
-            None => SimulatedMachine::with_model(modelled(name, None)?, SEED, Vec::new()),
-        },
-    };
-    // Figures are kept by machine: those of this one say nothing of a modelled one.
-    let performance = measured::load(machine.topology()).map(Arc::new);
-    let options =
-        DatabaseOptions { workers: pool.threads, performance, ..DatabaseOptions::default() };
-    Ok(Database::open(machine, options)?)
-}
-
-/// A session that shows a bar for long work.
-pub fn open_session(database: &Arc<Database>) -> Session {
-    let mut session = database.session();
-    session.set_progress(progress::for_people(database.machine()));
-    session
-}
 
 /// Whether a person sits at both ends.
 pub fn is_interactive() -> bool {
@@ -111,7 +73,7 @@ pub fn converse(session: Session, format: Format) -> Result<bool, Failure> {
                     Ok(Flow::Quit) => return Ok(true),
                     Err(failure) if failure.is_closed_pipe() => return Err(failure),
                     Err(failure) => {
-                        io::Write::flush(&mut runner.out)?;
+                        io::Write::flush(&mut runner.console.out)?;
                         failure.print();
                     }
                 }

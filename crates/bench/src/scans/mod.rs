@@ -6,6 +6,7 @@
 //! can be asked the same and must give as many rows with the same sum. Before a time is taken, the answer of each column
 //! is compared with a count over the generated values.
 
+mod options;
 mod statement;
 
 use std::path::Path;
@@ -17,45 +18,14 @@ use stdx::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex, thread};
 use stdx::{Nanos, Prng};
 
-pub use statement::{Asked, BITCASES, Statement};
+pub use options::{Asked, ScanOptions};
+pub use statement::{BITCASES, Statement};
 use statement::{TABLE, bits};
 
 use crate::workload::load_tables;
 
 /// Rows of a batch while loading.
 const BATCH_ROWS: usize = 1 << 16;
-
-/// The workload.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ScanOptions {
-    /// Rows of the table.
-    pub rows: usize,
-    /// Columns of the table.
-    pub columns: usize,
-    /// The share of rows that qualify.
-    pub selectivity: f64,
-    /// What a statement asks of them.
-    pub asked: Asked,
-    /// Whether the second half of the columns gets four fifths of the statements.
-    pub skewed: bool,
-    /// Whether each column has an index.
-    pub indexes: bool,
-    /// Whether a statement may use several workers.
-    pub parallel: bool,
-    /// Whether statements that read the same column are served together.
-    pub shared: bool,
-    /// Statements of all clients together; twice as many as clients when that is more.
-    pub statements: usize,
-    /// What the choices of the clients follow from.
-    pub seed: u64,
-}
-
-impl ScanOptions {
-    /// Statements of a run with so many clients.
-    pub fn statements_of(&self, clients: usize) -> usize {
-        self.statements.max(2 * clients)
-    }
-}
 
 /// What a number of clients got.
 #[derive(Clone, PartialEq, Debug)]

@@ -2,31 +2,12 @@
 
 use stdx::Prng;
 
-use super::ScanOptions;
+use super::options::{Asked, ScanOptions};
 
 /// The bitcases that columns take in turn (P-HANA 6).
 pub const BITCASES: (u32, u32) = (17, 26);
 
 pub(super) const TABLE: &str = "scans";
-
-/// What a statement asks of the rows that qualify.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Asked {
-    /// Their values, as in the paper.
-    Rows,
-    /// How many they are, and their sum: nothing crosses to the client that would cost one engine more than another.
-    Sums,
-}
-
-impl Asked {
-    /// The word for it in reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Rows => "rows",
-            Self::Sums => "sums",
-        }
-    }
-}
 
 /// A statement, and the ends of its range.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -12,14 +12,15 @@ use bench::workload::{load_tables, queries_in, tables_in};
 use hardware::{Machine, MachineError};
 use nodewise::profile::{Scale, by_kind, steps_table};
 use nodewise::{Database, Session};
+use stdx::Bytes;
 use stdx::sync::Arc;
-use stdx::{Bytes, Nanos};
 
 use crate::arguments::{MemoryArguments, TpchArguments, WorkloadArguments};
+use crate::commands::results::{millis, report_faults, verdict, write_file};
 use crate::failure::Failure;
+use crate::opening::{open_database, open_session};
 use crate::output::box_table::BoxTable;
 use crate::progress;
-use crate::shell::{open_database, open_session};
 
 /// The 22 queries, in rounds.
 pub fn tpch(options: &TpchArguments) -> Result<bool, Failure> {
@@ -77,12 +78,6 @@ fn set_plan_cache(session: &mut Session, on: bool) -> Result<(), Failure> {
 
 fn write_json(file: Option<&Path>, json: &serde_json::Value) -> Result<(), Failure> {
     file.map_or(Ok(()), |file| write_file(file, &format!("{json:#}\n")))
-}
-
-/// Writes a file for other programs.
-pub fn write_file(file: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(file, text)
-        .map_err(|error| Failure::Other(format!("cannot write {}: {error}", file.display())))
 }
 
 fn print_times(database: &Database, facts: &Facts, records: &[QueryRecord]) -> Result<(), Failure> {
@@ -161,34 +156,6 @@ fn print_profile(
     writeln!(out, "\nAll queries by kind of step; {}", scale.note())?;
     write!(out, "{}", steps_table(&by_kind(&profiles, workers, &scale)))?;
     Ok(())
-}
-
-/// A time in milliseconds, for a table.
-pub fn millis(time: Option<Nanos>) -> String {
-    time.map_or_else(|| "-".to_owned(), |it| format!("{:.2}", it.as_millis_f64()))
-}
-
-/// A verdict in a word.
-pub fn verdict(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Unchecked => "unchecked",
-        Verdict::Right => "ok",
-        Verdict::Wrong(_) => "WRONG",
-        Verdict::Failed(_) => "ERROR",
-    }
-}
-
-/// Tells what is wrong with which answer.
-pub fn report_faults(records: &[QueryRecord]) {
-    for record in records {
-        match &record.verdict {
-            Verdict::Wrong(difference) => eprintln!("{}: {difference}", record.name),
-            Verdict::Failed(error) => {
-                eprintln!("{}: ERROR {}: {}", record.name, error.state.0, error.message);
-            }
-            Verdict::Right | Verdict::Unchecked => {}
-        }
-    }
 }
 
 /// The read bandwidth by number of threads.

@@ -10,13 +10,14 @@ use stdx::Bytes;
 use stdx::sync::Arc;
 
 use crate::arguments::DemoArguments;
-use crate::commands::bench::{millis, report_faults, verdict};
+use crate::commands::results::{millis, report_faults, verdict};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::opening::{open_database, open_session};
 use crate::output::box_table::BoxTable;
 use crate::output::{Format, OutputOptions, write_answer};
 use crate::progress;
-use crate::shell::{converse, is_interactive, open_database, open_session};
+use crate::shell::{converse, is_interactive};
 
 /// Timed runs of each query, after one to warm up.
 const RUNS: usize = 3;

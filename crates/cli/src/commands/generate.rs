@@ -6,8 +6,8 @@ use nodewise::tpch;
 
 use crate::arguments::GenerateArguments;
 use crate::failure::Failure;
+use crate::opening::open_database;
 use crate::progress;
-use crate::shell::open_database;
 
 /// Makes the eight tables of TPC-H in a folder.
 pub fn run(options: &GenerateArguments) -> Result<bool, Failure> {

@@ -1,6 +1,6 @@
 //! `nodewise placement`: on which nodes a table lies, as a picture.
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
 use nodewise::Session;
@@ -8,11 +8,8 @@ use nodewise::Session;
 use crate::arguments::PlacementArguments;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::picture::{Style, draw, svg};
-use crate::shell::{open_database_on, open_session};
-
-/// The width of a picture that no terminal bounds.
-const WIDTH: usize = 120;
+use crate::opening::{open_database_on, open_session};
+use crate::picture::{no_table, show, svg};
 
 /// Loads, runs, draws.
 pub fn run(options: &PlacementArguments) -> Result<bool, Failure> {
@@ -40,33 +37,6 @@ pub fn run(options: &PlacementArguments) -> Result<bool, Failure> {
             .map_err(|error| Failure::Other(format!("cannot write {}: {error}", file.display())))?;
     }
     Ok(true)
-}
-
-/// The picture of a table as this terminal wants it.
-pub fn show(session: &Session, table: &str, ascii: bool) -> Result<String, Failure> {
-    let picture = session.database().picture(table).ok_or_else(|| no_table(session, table))?;
-    let terminal = stdout().is_terminal();
-    let style = Style {
-        width: hardware_linux::terminal_columns().map_or(WIDTH, usize::from),
-        colours: terminal && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()),
-        unicode: !ascii && (!terminal || has_unicode()),
-    };
-    Ok(draw(&picture, &style))
-}
-
-/// Whether the terminal shows more than ASCII, by the variables that say so.
-fn has_unicode() -> bool {
-    let set = ["LC_ALL", "LC_CTYPE", "LANG"];
-    let first = set.iter().filter_map(|it| std::env::var(it).ok()).find(|it| !it.is_empty());
-    first.is_some_and(|it| it.to_ascii_uppercase().replace('-', "").contains("UTF8"))
-}
-
-fn no_table(session: &Session, table: &str) -> Failure {
-    let names: Vec<String> = session.database().tables().iter().map(|it| it.name.clone()).collect();
-    Failure::Other(match names.as_slice() {
-        [] => format!("there is no table {table}; --load FILE.parquet makes one"),
-        names => format!("there is no table {table}; there are: {}", names.join(", ")),
-    })
 }
 
 /// A file, or the Parquet files of a folder by name.

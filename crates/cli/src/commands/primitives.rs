@@ -12,7 +12,7 @@ use stdx::Bytes;
 
 use crate::arguments::{FixedArguments, PrimitivesArguments};
 use crate::failure::Failure;
-use crate::shell::{open_database, open_session};
+use crate::opening::{open_database, open_session};
 
 /// Passes over memory for its bandwidth.
 const PASSES: usize = 5;

@@ -9,10 +9,10 @@ use bench::scans::{
 use bench::workload::Loaded;
 
 use crate::arguments::{AskedArgument, ScansArguments};
-use crate::commands::bench::{millis, write_file};
+use crate::commands::results::{millis, write_file};
 use crate::failure::Failure;
+use crate::opening::{open_database, open_session};
 use crate::output::box_table::BoxTable;
-use crate::shell::{open_database, open_session};
 
 /// Loads, checks, runs each selectivity and number of clients, prints. False when a statement failed.
 pub fn scans(options: &ScansArguments) -> Result<bool, Failure> {

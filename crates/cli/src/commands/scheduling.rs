@@ -10,8 +10,8 @@ use stdx::sync::Arc;
 
 use crate::arguments::{Experiment, SchedulingArguments};
 use crate::failure::Failure;
+use crate::opening::{open_database, open_session};
 use crate::progress;
-use crate::shell::{open_database, open_session};
 
 /// Streams of figure 12.
 const STREAMS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];

@@ -11,9 +11,9 @@ use stdx::sync::Arc;
 use stdx::{Bytes, Nanos};
 
 use crate::arguments::SimulateArguments;
-use crate::commands::bench::{millis, report_faults, verdict};
-use crate::commands::simulate::machine;
+use crate::commands::results::{millis, report_faults, verdict};
 use crate::failure::Failure;
+use crate::modelled::machine;
 use crate::output::box_table::BoxTable;
 
 /// The machine when none is named: the first one of P-HYPER.

@@ -9,9 +9,9 @@ use stdx::sync::{Arc, thread};
 
 use crate::arguments::TraceArguments;
 use crate::failure::Failure;
+use crate::opening::{open_database, open_session};
 use crate::output::Format;
 use crate::runner::Runner;
-use crate::shell::{open_database, open_session};
 
 /// Runs, and writes the trace.
 pub fn run(options: &TraceArguments) -> Result<bool, Failure> {

@@ -3,9 +3,11 @@
 //! Key decision: both show the same facts from the same data ([`nodewise::picture`]): how many bytes of each column
 //! are on each node, and the nodes of its rows from the first to the last.
 
+mod show;
 mod svg;
 mod terminal;
 
+pub use show::{no_table, show};
 pub use svg::svg;
 pub use terminal::{Style, draw};
 
