@@ -8,7 +8,7 @@
 //! before they are taken ([`stdx::memory::ask`]).
 //!
 //! - Invariant: where nothing is refused an allocation costs a comparison more, and giving it back two.
-//! - Limit: what is larger than [`CHUNK`] and was not asked for still ends the process, and so does using up the whole
+//! - Limit: what is larger than `CHUNK` and was not asked for still ends the process, and so does using up the whole
 //!   reserve for two seconds.
 
 use std::alloc::{GlobalAlloc, Layout, System};
