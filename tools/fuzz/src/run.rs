@@ -7,7 +7,8 @@ use crate::campaign::{Campaign, Plan};
 use crate::case::{self, Case};
 use crate::differ::Differ;
 use crate::kind::{Class, Kind};
-use crate::logic::rule::{self, RuleCheck};
+use crate::logic;
+use crate::logic::rule::RuleCheck;
 use crate::logic::settings::{Optimizer, Shapes, has_optimizer};
 use crate::peers::duckdb::DuckDb;
 use crate::peers::nodewise::{Host, Nodewise};
@@ -192,7 +193,7 @@ fn logic(run: &Run) -> Result<bool, Ended> {
         .enumerate()
         {
             let case = Case { world: world.clone(), query };
-            for rule in rule::all().filter(|rule| (rule.make)(&case.query).is_some()) {
+            for rule in logic::rules().filter(|rule| (rule.make)(&case.query).is_some()) {
                 let mut check = RuleCheck { stage: &mut stage, rule };
                 let verdict = check.verdict(&case);
                 campaign.take(&plan, &mut check, at, (&case, verdict), RuleCheck::describe);

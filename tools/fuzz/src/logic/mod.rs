@@ -9,3 +9,8 @@ pub mod settings;
 pub mod shapes;
 #[cfg(test)]
 mod tests;
+
+/// All rules.
+pub fn rules() -> impl Iterator<Item = &'static rule::Rule> {
+    partition::RULES.iter().chain(expressions::RULES).chain(shapes::RULES)
+}

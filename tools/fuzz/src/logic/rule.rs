@@ -5,7 +5,6 @@ use crate::case::Case;
 use crate::compare::{self, Tolerance};
 use crate::differences;
 use crate::kind::Kind;
-use crate::logic::{expressions, partition, shapes};
 use crate::peers::nodewise::Nodewise;
 use crate::peers::reply::{Peer, Reply, Rows};
 use crate::reduce::Check;
@@ -23,11 +22,6 @@ pub struct Equation {
 pub struct Rule {
     pub name: &'static str,
     pub make: fn(&Query) -> Option<Equation>,
-}
-
-/// All rules.
-pub fn all() -> impl Iterator<Item = &'static Rule> {
-    partition::RULES.iter().chain(expressions::RULES).chain(shapes::RULES)
 }
 
 impl Equation {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::case;
 use crate::kind::{Class, Kind};
-use crate::logic::rule;
+use crate::logic::{self, rule};
 use crate::peers::nodewise::{Host, Nodewise};
 use crate::reduce::Check;
 use crate::stage::{Layout, Stage};
@@ -20,7 +20,7 @@ fn every_rule_applies_to_some_queries() {
             case::query(1, number, &world, &kinds, 3),
             case::filtered(1, number, &world, &kinds, 3),
         ];
-        for rule in rule::all() {
+        for rule in logic::rules() {
             for equation in queries.iter().filter_map(|query| (rule.make)(query)) {
                 *applied.entry(rule.name).or_default() += 1;
                 let texts = |queries: &[crate::ast::Query]| {
@@ -30,7 +30,7 @@ fn every_rule_applies_to_some_queries() {
             }
         }
     }
-    for rule in rule::all() {
+    for rule in logic::rules() {
         assert!(applied.get(rule.name).is_some_and(|it| *it > 3), "{}: {applied:?}", rule.name);
     }
 }
