@@ -359,7 +359,7 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::Decimal { .. } => "numeric",
         DataType::Date => "date",
         DataType::Timestamp => "timestamp",
-        DataType::Char(_) => "bpchar",
+        DataType::Char(_) | DataType::Bpchar => "bpchar",
         DataType::Varchar(_) => "varchar",
         DataType::Text => "text",
     };

@@ -78,9 +78,11 @@ impl Representation {
             DataType::Decimal { precision, .. } if precision <= 18 => Self::I64,
             DataType::Decimal { .. } => Self::I128,
             DataType::Real | DataType::Double => Self::F64,
-            DataType::Null | DataType::Char(_) | DataType::Varchar(_) | DataType::Text => {
-                Self::Text
-            }
+            DataType::Null
+            | DataType::Char(_)
+            | DataType::Bpchar
+            | DataType::Varchar(_)
+            | DataType::Text => Self::Text,
         }
     }
 }

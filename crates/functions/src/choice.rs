@@ -18,7 +18,11 @@ use crate::texts::Texts;
 /// Makes the choice for each row.
 pub(crate) fn choose(call: &Call<'_>) -> SqlResult<ArrayRef> {
     match call.result {
-        DataType::Null | DataType::Char(_) | DataType::Varchar(_) | DataType::Text => texts(call),
+        DataType::Null
+        | DataType::Char(_)
+        | DataType::Bpchar
+        | DataType::Varchar(_)
+        | DataType::Text => texts(call),
         DataType::Boolean => booleans(call),
         DataType::SmallInt => primitives::<Int16Type>(call, Ord::cmp),
         DataType::Integer => primitives::<Int32Type>(call, Ord::cmp),

@@ -43,7 +43,7 @@ pub(crate) fn type_name(data_type: DataType) -> &'static str {
         DataType::Decimal { .. } => "numeric",
         DataType::Date => "date",
         DataType::Timestamp => "timestamp without time zone",
-        DataType::Char(_) => "character",
+        DataType::Char(_) | DataType::Bpchar => "character",
         DataType::Varchar(_) => "character varying",
         DataType::Text => "text",
     }

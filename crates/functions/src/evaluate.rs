@@ -83,7 +83,7 @@ fn value_of(array: &ArrayRef, data_type: DataType) -> Option<Value> {
             let micros = array.as_primitive_opt::<TimestampMicrosecondType>()?.value(0);
             Some(Value::Timestamp(micros))
         }
-        DataType::Char(_) | DataType::Varchar(_) | DataType::Text => {
+        DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => {
             Some(Value::Text(array.as_string_opt::<i32>()?.value(0).into()))
         }
     }

@@ -5,7 +5,7 @@ use binder::{ColumnDefinition, DesignClause, KeyDefinition, ParsedQuery};
 use plan::{Expr, ExprKind, Operator, Plan};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder, TableDesign};
-use types::{SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::parallel::{LoadProgress, LoadTeam};
@@ -115,6 +115,11 @@ impl Session {
         let schema: Vec<ColumnSchema> = (plan.output.iter())
             .map(|it| ColumnSchema::new(it.name.clone(), it.data_type, true))
             .collect();
+        if let Some(column) = schema.iter().find(|it| it.data_type == DataType::Bpchar) {
+            let message = format!("the column \"{}\" is CHAR of no one length", column.name);
+            let hint = "cast it to CHAR(n), VARCHAR(n) or TEXT";
+            return Err(SqlError::unsupported(message).with_hint(hint));
+        }
         check_names(&schema)?;
         let design = self.design_of(design, name, &schema, cancel)?;
         let arrow = crate::result::schema_of(&plan.output);
@@ -378,7 +383,12 @@ fn assign(plan: &mut Plan, targets: &[usize], table: &Table) -> SqlResult<()> {
     for (place, (output, &target)) in plan.output.iter_mut().zip(targets).enumerate() {
         let wanted = table.columns[target].data_type;
         let column = Expr::column(place, output.data_type);
-        if output.data_type.is_text() && !wanted.is_text() {
+        let wanted = match output.data_type {
+            // Its blanks go, and what is left must fit.
+            DataType::Bpchar if wanted.is_text() => DataType::Text,
+            _ => wanted,
+        };
+        if output.data_type == DataType::Bpchar || output.data_type.is_text() && !wanted.is_text() {
             changed = true;
             output.data_type = wanted;
             project.push(Expr { kind: ExprKind::Cast(Box::new(column)), data_type: wanted });

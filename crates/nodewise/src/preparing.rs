@@ -175,7 +175,7 @@ impl Session {
         let started = machine.now();
         let tables = tables_of(plan, |id| snapshot.by_id(id).cloned());
         let executed = self.run_plan(plan, tables, cancel)?;
-        let batches = self.record_batches(&executed, schema, cancel)?;
+        let batches = self.shown_batches(&executed, schema, cancel)?;
         let rows: usize = batches.iter().map(arrow_array::RecordBatch::num_rows).sum();
         let mut answer =
             Answer { batches, schema: schema.clone(), ..done(format!("SELECT {rows}")) };

@@ -1,11 +1,12 @@
 //! From the rows of a finished query to Arrow: the output's last step, by tasks near the rows (P-HANA 5.2).
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{Field, Schema, SchemaRef};
 use execution::{Batch, Executed, map_batches};
 use plan::OutputColumn;
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult};
+use types::{DataType, SqlError, SqlResult, numeric};
 
 /// The schema of a result.
 pub fn schema_of(output: &[OutputColumn]) -> SchemaRef {
@@ -16,15 +17,35 @@ pub fn schema_of(output: &[OutputColumn]) -> SchemaRef {
 use crate::{CancelToken, Session};
 
 impl Session {
-    /// The rows of a finished query as Arrow batches.
+    /// The rows of a finished query as Arrow batches, as they are shown: CHAR with its blanks.
+    pub(crate) fn shown_batches(
+        &self,
+        executed: &Executed,
+        schema: &SchemaRef,
+        cancel: &CancelToken,
+    ) -> SqlResult<Vec<RecordBatch>> {
+        self.batches(executed, schema, cancel, &shown)
+    }
+
+    /// The rows of a finished query as Arrow batches, as tables hold them.
     pub(crate) fn record_batches(
         &self,
         executed: &Executed,
         schema: &SchemaRef,
         cancel: &CancelToken,
     ) -> SqlResult<Vec<RecordBatch>> {
+        self.batches(executed, schema, cancel, &|array, _| array)
+    }
+
+    fn batches(
+        &self,
+        executed: &Executed,
+        schema: &SchemaRef,
+        cancel: &CancelToken,
+        finish: &(dyn Fn(ArrayRef, DataType) -> ArrayRef + Sync),
+    ) -> SqlResult<Vec<RecordBatch>> {
         let team = self.team(cancel, executed.reports.len().saturating_sub(1));
-        let convert = |batch: &Batch| to_record_batch(batch, executed, schema);
+        let convert = |batch: &Batch| to_record_batch(batch, executed, schema, finish);
         let mut batches = map_batches(&executed.rows, &team, &convert)?;
         batches.retain(|it| it.num_rows() > 0);
         Ok(batches)
@@ -35,11 +56,24 @@ fn to_record_batch(
     batch: &Batch,
     executed: &Executed,
     schema: &SchemaRef,
+    finish: &dyn Fn(ArrayRef, DataType) -> ArrayRef,
 ) -> SqlResult<RecordBatch> {
     let columns: Vec<ArrayRef> = (batch.columns.iter().zip(&executed.rows.layout))
-        .map(|(vector, shape)| execution::arrow::to_arrow(vector, shape))
+        .map(|(vector, shape)| finish(execution::arrow::to_arrow(vector, shape), shape.data_type))
         .collect();
     let options = RecordBatchOptions::new().with_row_count(Some(batch.rows));
     RecordBatch::try_new_with_options(schema.clone(), columns, &options)
         .map_err(|error| SqlError::internal(format!("a result does not fit its schema: {error}")))
+}
+
+/// The values of a column as they are shown: CHAR(n) is held without the blanks that fill it.
+fn shown(array: ArrayRef, data_type: DataType) -> ArrayRef {
+    let DataType::Char(length) = data_type else { return array };
+    let Some(texts) = array.as_string_opt::<i32>() else { return array };
+    let is_full = |it: &str| it.chars().count() >= length as usize;
+    if texts.iter().flatten().all(is_full) {
+        return array;
+    }
+    let padded = texts.iter().map(|it| it.map(|it| numeric::padded(it, length)));
+    Arc::new(StringArray::from_iter(padded))
 }

@@ -122,7 +122,7 @@ impl Session {
             let cached = CachedPlan { version, options, plan, schema: schema.clone() };
             self.database.plans.put(text, cached);
         }
-        let batches = self.record_batches(&executed, &schema, cancel)?;
+        let batches = self.shown_batches(&executed, &schema, cancel)?;
         profile.execution = self.database.machine.now() - started - profile.planning;
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
         Ok(Answer { tag: format!("SELECT {rows}"), schema, batches, profile })

@@ -112,7 +112,7 @@ pub fn strip_integer_cast(expr: Expr) -> Expr {
 /// Takes off a conversion from one type of text to another that cuts nothing and pads nothing.
 pub fn strip_text_cast(expr: Expr) -> Expr {
     let keeps = |from: DataType, to: DataType| match (from, to) {
-        (_, DataType::Text) => from.is_text(),
+        (_, DataType::Text) => from.is_text() && from != DataType::Bpchar,
         (DataType::Char(own) | DataType::Varchar(own), DataType::Varchar(room)) => own <= room,
         _ => from == to,
     };

@@ -19,7 +19,11 @@ use crate::{Column, Dictionary, Encoding, Table};
 /// Some rows of a column as an Arrow array of [`crate::schema::arrow_type`].
 pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
     match column.data_type {
-        DataType::Null | DataType::Text | DataType::Char(_) | DataType::Varchar(_) => {
+        DataType::Null
+        | DataType::Text
+        | DataType::Char(_)
+        | DataType::Bpchar
+        | DataType::Varchar(_) => {
             text_array(column, rows)
         }
         DataType::Boolean => Arc::new(BooleanArray::from_iter(

@@ -31,8 +31,12 @@ pub enum DataType {
     Date,
     /// A point of time in microseconds from 1970-01-01, without zone.
     Timestamp,
-    /// Text of exactly n characters, padded with blanks; trailing blanks do not count.
+    /// Text of exactly n characters. It is held without the blanks at its end, which are put back where it is shown or
+    /// matched with a pattern.
     Char(u32),
+    /// CHAR of no one length: each text has the blanks at its end that it came with. They do not count in comparisons,
+    /// and go where it becomes another type. Only expressions have it, where CHAR of several lengths meets.
+    Bpchar,
     /// Text of at most n characters.
     Varchar(u32),
     /// Text of any length.
@@ -42,7 +46,12 @@ pub enum DataType {
 impl DataType {
     /// Whether values are text.
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Char(_) | Self::Varchar(_) | Self::Text)
+        matches!(self, Self::Char(_) | Self::Bpchar | Self::Varchar(_) | Self::Text)
+    }
+
+    /// Whether values are texts whose blanks at the end do not count.
+    pub fn is_blank_padded(self) -> bool {
+        matches!(self, Self::Char(_) | Self::Bpchar)
     }
 
     /// Whether values are whole numbers.
@@ -83,6 +92,7 @@ impl fmt::Display for DataType {
             Self::Date => f.write_str("DATE"),
             Self::Timestamp => f.write_str("TIMESTAMP"),
             Self::Char(n) => write!(f, "CHAR({n})"),
+            Self::Bpchar => f.write_str("BPCHAR"),
             Self::Varchar(n) => write!(f, "VARCHAR({n})"),
             Self::Text => f.write_str("TEXT"),
         }

@@ -198,6 +198,12 @@ fn call_of(
         }
         _ => it,
     });
+    let argument = match distinct {
+        true if function == AggregateFunction::Count => {
+            argument.map(super::coercion::without_blanks)
+        }
+        _ => argument,
+    };
     // A constant that is not NULL counts every row.
     let counted = |it: &Expr| super::constant(it).is_some_and(|it| !it.is_null());
     let all_rows =

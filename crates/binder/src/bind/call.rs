@@ -6,7 +6,7 @@ use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::coercion::fold_cast;
+use super::coercion::{fold_cast, with_blanks};
 use super::errors::{at, suggested, unsupported};
 use super::{aggregate, constant};
 use crate::parse::ident;
@@ -30,6 +30,19 @@ impl<'a> Binder<'a> {
         match functions::lookup(&name) {
             Some(Function::Coalesce | Function::Nvl) => self.coalesce(bound, whole),
             Some(Function::Nullif) => self.nullif(bound, whole),
+            Some(function @ (Function::Greatest | Function::Least)) => {
+                let mut bound = bound;
+                self.unify(&mut bound, &name.to_uppercase()).map_err(|it| at(it, whole))?;
+                self.invoke(function, bound, whole)
+            }
+            // The function of that name takes texts; the operator sees the blanks of CHAR.
+            Some(function @ Function::RegexLike) => {
+                let text = |it: Expr| match it.data_type.is_blank_padded() {
+                    true => fold_cast(it, DataType::Text),
+                    false => it,
+                };
+                self.invoke(function, bound.into_iter().map(text).collect(), whole)
+            }
             Some(function) => self.invoke(function, bound, whole),
             None => Err(self.no_function(&name, &bound, whole)),
         }
@@ -69,6 +82,9 @@ impl<'a> Binder<'a> {
             converted.push(match argument.data_type {
                 DataType::Null => {
                     self.coerce_unknown(argument, wanted).map_err(|it| at(it, whole))?
+                }
+                it if it.is_blank_padded() && sees_blanks(function, converted.len()) => {
+                    with_blanks(argument)
                 }
                 _ => fold_cast(argument, wanted),
             });
@@ -174,6 +190,16 @@ fn plain_arguments<'e>(
         _ => Err(unsupported("a named argument, or * as one,", whole)),
     };
     list.args.iter().map(argument).collect()
+}
+
+/// Whether an argument of CHAR is taken with the blanks that fill it; other functions take it as TEXT, which has none.
+fn sees_blanks(function: Function, place: usize) -> bool {
+    match function {
+        Function::Concat => true,
+        Function::ConcatWs => place > 0,
+        Function::OctetLength | Function::Like | Function::RegexLike => place == 0,
+        _ => false,
+    }
 }
 
 /// Functions that execution has an operation for.

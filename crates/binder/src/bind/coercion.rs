@@ -16,7 +16,7 @@ pub(super) fn name_of(data_type: DataType) -> String {
         DataType::Null => "unknown".to_owned(),
         DataType::Decimal { .. } => "numeric".to_owned(),
         DataType::Timestamp => "timestamp without time zone".to_owned(),
-        DataType::Char(_) => "character".to_owned(),
+        DataType::Char(_) | DataType::Bpchar => "character".to_owned(),
         DataType::Varchar(_) => "character varying".to_owned(),
         other => other.to_string().to_lowercase(),
     }
@@ -89,7 +89,7 @@ impl Binder<'_> {
                     DataType::Varchar(_) | DataType::Text => value,
                     _ => numeric::cast(&value, DataType::Text, to)?,
                 };
-                let to = if to.is_text() && !matches!(to, DataType::Char(_)) {
+                let to = if to.is_text() && !to.is_blank_padded() {
                     DataType::Text
                 } else {
                     to
@@ -120,15 +120,30 @@ pub(super) fn roomy(known: DataType, expr: &Expr) -> DataType {
     };
     match known {
         DataType::Varchar(_) => DataType::Text,
-        DataType::Char(n) => {
-            DataType::Char(n.max(u32::try_from(text.chars().count()).unwrap_or(u32::MAX)))
-        }
+        DataType::Char(n) if text.chars().count() == n as usize => known,
+        DataType::Char(_) => DataType::Bpchar,
         DataType::Decimal { .. } => match numeric::parse_literal(text.trim()) {
             Ok((_, own)) => common_type(known, own).unwrap_or(known),
             // What is no number is an error when it is converted.
             Err(_) => known,
         },
         _ => known,
+    }
+}
+
+/// CHAR without the blanks that do not count, as keys need it; anything else as it is.
+pub(super) fn without_blanks(expr: Expr) -> Expr {
+    match expr.data_type {
+        DataType::Bpchar => fold_cast(expr, DataType::Char(u32::MAX)),
+        _ => expr,
+    }
+}
+
+/// CHAR with the blanks that fill it, as patterns and functions of its characters see it; anything else as it is.
+pub(super) fn with_blanks(expr: Expr) -> Expr {
+    match expr.data_type {
+        DataType::Char(_) => fold_cast(expr, DataType::Bpchar),
+        _ => expr,
     }
 }
 

@@ -153,6 +153,10 @@ impl<'a> Binder<'a> {
         };
         let meet = if meet == DataType::Null { DataType::Text } else { meet };
         let mut side = |it: Expr, other: DataType| match it.data_type {
+            DataType::Null if other.is_blank_padded() => {
+                let to = DataType::Char(u32::MAX);
+                self.coerce_unknown(it, to).map_err(|it| at(it, node))
+            }
             DataType::Null => {
                 let to = roomy(other, &it);
                 self.coerce_unknown(it, to).map_err(|it| at(it, node))
@@ -160,7 +164,8 @@ impl<'a> Binder<'a> {
             // Exact numbers compare as they are.
             own if is_exact(own) && is_exact(other) => Ok(it),
             // VARCHAR beside CHAR compares without the blanks at its end; other texts compare as they are.
-            DataType::Varchar(_) if matches!(meet, DataType::Char(_)) => Ok(fold_cast(it, meet)),
+            DataType::Varchar(_) if meet.is_blank_padded() => Ok(fold_cast(it, meet)),
+            DataType::Bpchar => Ok(fold_cast(it, meet)),
             own if own.is_text() && other.is_text() => Ok(it),
             DataType::Date if other == DataType::Timestamp => Ok(it),
             _ => Ok(fold_cast(it, meet)),

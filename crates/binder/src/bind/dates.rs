@@ -3,6 +3,7 @@
 use plan::build::cast;
 use plan::{BinaryOperator, Expr, ExprKind, Function};
 use sqlparser::ast::{self, DateTimeField};
+use types::numeric::datetime;
 use types::{DataType, SqlResult, Value};
 
 use super::Binder;
@@ -112,7 +113,7 @@ impl<'a> Binder<'a> {
                 _ => None,
             };
             let value = match result {
-                Date => folded.and_then(|it| i32::try_from(it).ok()).map(Value::Date),
+                Date => folded.and_then(datetime::date).map(Value::Date),
                 _ => folded.map(Value::Integer),
             };
             if let Some(value) = value {

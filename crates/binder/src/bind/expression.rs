@@ -336,7 +336,10 @@ impl<'a> Binder<'a> {
             Some(it) => self.expr(it)?,
             None => Expr::literal(Value::Null, DataType::Null),
         });
+        // ELSE is the first to say which type the results have.
+        results.rotate_right(1);
         let data_type = self.unify(&mut results, "CASE").map_err(|it| at(it, whole))?;
+        results.rotate_left(1);
         let otherwise = results.pop().map(Box::new);
         let branches = tests.into_iter().zip(results).collect();
         Ok(Expr { kind: ExprKind::Case { branches, otherwise }, data_type })

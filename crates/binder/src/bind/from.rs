@@ -9,7 +9,7 @@ use plan::{BinaryOperator, Expr, ExprKind};
 use sqlparser::ast::{
     self, Ident, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins,
 };
-use types::{SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::errors::{Name, at, suggested, unsupported};
 use super::level::{Clause, Level, apply, one_row};
@@ -214,10 +214,20 @@ impl<'a> Binder<'a> {
             let ours = using_column(&left_frame, name, "left")?;
             let theirs = using_column(&right_frame, name, "right")?;
             let (a, b) = (self.column_expr(ours), self.column_expr(theirs));
-            let mut both = [a, b];
+            let mut both = [a.clone(), b.clone()];
             self.unify(&mut both, "JOIN/USING")?;
-            let [a, b] = both;
-            on.push(compare(BinaryOperator::Equal, a.clone(), b.clone()));
+            let (a, b) = match both {
+                [one, other] if one.data_type == DataType::Bpchar => {
+                    let bare = super::coercion::without_blanks;
+                    on.push(compare(BinaryOperator::Equal, bare(one.clone()), bare(other.clone())));
+                    // Each side shows its own blanks; a type that both share is needed where they mix.
+                    if kind == Kind::Full { (one, other) } else { (a, b) }
+                }
+                [one, other] => {
+                    on.push(compare(BinaryOperator::Equal, one.clone(), other.clone()));
+                    (one, other)
+                }
+            };
             let value = match kind {
                 Kind::Inner | Kind::Left => a,
                 Kind::Right => b,

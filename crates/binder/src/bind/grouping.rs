@@ -9,6 +9,7 @@ use super::Binder;
 use super::errors::{at, unsupported};
 use super::level::{Clause, apply};
 use super::order::place;
+use super::set_operation::Unique;
 use super::select::{Item, OrderKey, Upper};
 
 type Keys = Vec<(Attr, Expr)>;
@@ -87,17 +88,23 @@ impl<'a> Binder<'a> {
         upper: &mut Upper,
     ) -> SqlResult<Rel> {
         let mut keys: Keys = Vec::new();
+        let mut unique = Unique { keys: Vec::new(), aggregates: Vec::new() };
         for expr in std::mem::take(&mut upper.keys) {
+            if expr.data_type == DataType::Bpchar {
+                keys.push((self.unpadded(expr.clone(), &mut unique), expr));
+                continue;
+            }
             // A column of a query around is one value here, and keeps its name outside.
             let own = bare(&expr).filter(|it| self.level().frame.contains(*it));
             let attr = match own {
                 Some(attr) => attr,
                 None => self.attribute(expr.data_type, true),
             };
+            unique.keys.push((attr, expr.clone()));
             keys.push((attr, expr));
         }
-        let calls = std::mem::take(&mut self.level().calls);
-        let aggregates = calls.clone();
+        let mut aggregates = std::mem::take(&mut self.level().calls);
+        aggregates.append(&mut unique.aggregates);
         for item in &mut upper.items {
             self.over_groups(&mut item.expr, &keys)?;
         }
@@ -111,7 +118,7 @@ impl<'a> Binder<'a> {
             split_conjunction(having, &mut conditions);
         }
         let mut rel =
-            Rel::Aggregate { input: Box::new(input), keys: keys.clone(), aggregates, rows: 0.0 };
+            Rel::Aggregate { input: Box::new(input), keys: unique.keys, aggregates, rows: 0.0 };
         for (mut right, mut kind) in pending {
             self.subquery_over_groups(&mut right, &mut kind, &keys)?;
             rel = apply(rel, right, kind);

@@ -157,6 +157,8 @@ pub(super) fn sorted(input: Rel, keys: Vec<SortKey>) -> Rel {
     if keys.is_empty() {
         return input;
     }
+    let unpadded = |it: SortKey| SortKey { expr: super::coercion::without_blanks(it.expr), ..it };
+    let keys = keys.into_iter().map(unpadded).collect();
     let input = Box::new(input);
     Rel::Sort { input, keys, offset: 0, limit: None, partition: Vec::new() }
 }

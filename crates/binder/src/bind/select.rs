@@ -198,9 +198,8 @@ impl<'a> Binder<'a> {
             let mut answer = Answer { rel, columns: answer_columns };
             self.decide_types(&mut answer)?;
             Answer { rel, columns: answer_columns } = answer;
-            let unique: AttrSet = answer_columns.iter().map(|it| it.attr).collect();
-            let keys = unique.iter().map(|it| (it, self.column_expr(it))).collect();
-            rel = Rel::Aggregate { input: Box::new(rel), keys, aggregates: Vec::new(), rows: 0.0 };
+            Answer { rel, columns: answer_columns } =
+                self.distinct_rows(Answer { rel, columns: answer_columns });
         }
         let mut keys = Vec::with_capacity(upper.order.len());
         for order in upper.order {
@@ -238,9 +237,11 @@ impl<'a> Binder<'a> {
                 OrderKey::Place(place, _) => self.column_expr(columns[place].attr),
                 OrderKey::By(key) => key.expr,
             };
-            let attr = match keys.iter().position(|it| it.expr == expr) {
-                Some(_) | None => self.name_expr(expr, &mut made),
-            };
+            if expr.data_type == DataType::Bpchar {
+                let what = "DISTINCT ON by CHAR of no one length";
+                return Err(SqlError::unsupported(format!("{what} is not supported")));
+            }
+            let attr = self.name_expr(expr, &mut made);
             if !partition.contains(&attr) {
                 partition.push(attr);
             }

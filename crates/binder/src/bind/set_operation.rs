@@ -19,6 +19,12 @@ struct Operation {
     all: bool,
 }
 
+/// What makes rows unique: the keys of their groups, and what shows a group.
+pub(super) struct Unique {
+    pub keys: Vec<(Attr, Expr)>,
+    pub aggregates: Vec<(Attr, Aggregate)>,
+}
+
 impl<'a> Binder<'a> {
     /// Binds a set operation. A chain `a UNION b UNION c ..` leans to the left, and may be as long as it likes.
     pub(super) fn set_operation(&mut self, whole: &'a SetExpr) -> SqlResult<Answer> {
@@ -100,7 +106,19 @@ impl<'a> Binder<'a> {
         for place in 0..width {
             let of = operands.iter().map(|it| self.attributes[it.columns[place].attr].data_type);
             let data_type = super::coercion::common(of, name).map_err(|it| at(it, whole))?;
-            types.push(if data_type == DataType::Null { DataType::Text } else { data_type });
+            types.push(match data_type {
+                DataType::Null => DataType::Text,
+                known => operands.iter().fold(known, |known, operand| {
+                    let attr = operand.columns[place].attr;
+                    match self.attributes[attr].data_type {
+                        DataType::Null => {
+                            let unknown = unknown_in(&operand.rel, attr);
+                            unknown.map_or(known, |it| super::coercion::roomy(known, &it))
+                        }
+                        _ => known,
+                    }
+                }),
+            });
         }
         Ok(types)
     }
@@ -114,7 +132,8 @@ impl<'a> Binder<'a> {
         let mut made: Vec<(Attr, Expr)> = Vec::new();
         for (column, data_type) in answer.columns.iter_mut().zip(types) {
             let from = self.attributes[column.attr].data_type;
-            if from == *data_type || from.is_text() && *data_type == DataType::Text {
+            let is_plain = from.is_text() && from != DataType::Bpchar;
+            if from == *data_type || is_plain && *data_type == DataType::Text {
                 continue;
             }
             let source =
@@ -151,16 +170,51 @@ impl<'a> Binder<'a> {
     }
 
     /// The rows of an answer, each once.
-    fn distinct_rows(&mut self, answer: Answer) -> Answer {
-        let mut keys: Vec<(Attr, Expr)> = Vec::with_capacity(answer.columns.len());
-        for column in &answer.columns {
-            if keys.iter().all(|it| it.0 != column.attr) {
-                keys.push((column.attr, self.column_expr(column.attr)));
-            }
-        }
+    pub(super) fn distinct_rows(&mut self, answer: Answer) -> Answer {
+        let mut columns = answer.columns;
+        let Unique { keys, aggregates } = self.unique(&mut columns);
         let input = Box::new(answer.rel);
-        let rel = Rel::Aggregate { input, keys, aggregates: Vec::new(), rows: 0.0 };
-        Answer { rel, ..answer }
+        Answer { rel: Rel::Aggregate { input, keys, aggregates, rows: 0.0 }, columns }
+    }
+
+    /// What to group by for rows that differ in some columns, each column once. CHAR of no one length is grouped without
+    /// its blanks, and each group shows the least of its texts, in a column of its own.
+    pub(super) fn unique(&mut self, columns: &mut [OutputColumn]) -> Unique {
+        let mut unique = Unique { keys: Vec::new(), aggregates: Vec::new() };
+        let mut shown: Vec<(Attr, Attr)> = Vec::new();
+        for column in columns {
+            let expr = self.column_expr(column.attr);
+            if expr.data_type != DataType::Bpchar {
+                if unique.keys.iter().all(|it| it.0 != column.attr) {
+                    unique.keys.push((column.attr, expr));
+                }
+                continue;
+            }
+            let known = shown.iter().find(|it| it.0 == column.attr).map(|it| it.1);
+            let attr = known.unwrap_or_else(|| {
+                let least = self.unpadded(expr, &mut unique);
+                shown.push((column.attr, least));
+                least
+            });
+            column.attr = attr;
+        }
+        unique
+    }
+
+    /// Groups by CHAR of no one length; gives what shows its texts.
+    pub(super) fn unpadded(&mut self, expr: Expr, unique: &mut Unique) -> Attr {
+        let bare = super::coercion::without_blanks(expr.clone());
+        unique.keys.push((self.attribute(bare.data_type, true), bare));
+        let least = self.attribute(expr.data_type, true);
+        let call = Aggregate {
+            function: AggregateFunction::Min,
+            data_type: expr.data_type,
+            argument: Some(expr),
+            distinct: false,
+            filter: None,
+        };
+        unique.aggregates.push((least, call));
+        least
     }
 
     /// INTERSECT and EXCEPT by counting.
@@ -186,9 +240,8 @@ impl<'a> Binder<'a> {
         types.extend([DataType::BigInt; 2]);
         let mut both = self.union(sides.into(), &types);
         let marks = both.columns.split_off(both.columns.len() - 2);
-        let keys = both.columns.iter().map(|it| (it.attr, self.column_expr(it.attr))).collect();
+        let Unique { keys, mut aggregates } = self.unique(&mut both.columns);
         let mut counts = Vec::with_capacity(2);
-        let mut aggregates = Vec::with_capacity(2);
         for mark in marks {
             let attr = self.attribute(DataType::BigInt, false);
             counts.push(Expr::column(attr, DataType::BigInt));

@@ -124,6 +124,7 @@ impl<'a> Binder<'a> {
             .zip(operands)
             .map(|(column, operand)| match self.attributes[column.attr].data_type {
                 DataType::Null if operand.data_type == DataType::Null => DataType::Text,
+                DataType::Null if operand.data_type.is_blank_padded() => DataType::Text,
                 DataType::Null => operand.data_type,
                 known => known,
             })

@@ -6,7 +6,7 @@ use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::coercion::fold_cast;
+use super::coercion::{fold_cast, with_blanks};
 use super::comparison::no_operator;
 use super::constant;
 use super::errors::{at, unsupported};
@@ -48,6 +48,10 @@ impl<'a> Binder<'a> {
         match constant(&pattern) {
             Some(Value::Null) => Ok(null(DataType::Boolean)),
             Some(Value::Text(text)) => {
+                let operand = match ignores_blanks(text, escape) {
+                    true => operand,
+                    false => with_blanks(operand),
+                };
                 let (operand, pattern) = (Box::new(operand), text.to_string());
                 let negated = negate;
                 Ok(boolean(ExprKind::Like { operand, pattern, escape, case_insensitive, negated }))
@@ -81,7 +85,7 @@ impl<'a> Binder<'a> {
             DataType::Null => self.coerce_unknown(it, DataType::Text),
             _ => Ok(it),
         };
-        Ok((text(left)?, text(right)?))
+        Ok((text(left)?, fold_cast(text(right)?, DataType::Text)))
     }
 
     /// Operators that are functions.
@@ -154,6 +158,13 @@ impl<'a> Binder<'a> {
         let found = self.invoke(Function::RegexLike, arguments, whole)?;
         Ok(if negate { negated(found) } else { found })
     }
+}
+
+/// Whether a text matches a pattern with blanks at its end as without: what ends in `%` takes them, if nothing before it can.
+fn ignores_blanks(pattern: &str, escape: Option<char>) -> bool {
+    pattern.ends_with('%')
+        && !pattern.contains([' ', '_'])
+        && escape.is_none_or(|it| !pattern.contains(it))
 }
 
 /// The character of ESCAPE; none of an empty text.

@@ -1,4 +1,5 @@
-//! Conversions between all types. The form of CHAR(n) inside is without blanks at its end, as they do not count.
+//! Conversions between all types. The form of CHAR(n) inside is without blanks at its end, as they do not count; CHAR of no
+//! one length has them.
 
 use types::numeric::datetime::{self, DAY};
 use types::numeric::errors::cannot_cast;
@@ -23,6 +24,9 @@ pub(super) fn cast(operand: Node, to: DataType) -> SqlResult<Node> {
         return Ok(operand);
     }
     Ok(match (from, to) {
+        (DataType::Char(length), DataType::Bpchar) => padded(operand, length),
+        // The blanks at its end go first.
+        (DataType::Bpchar, DataType::Varchar(_)) => limited(limited(operand, DataType::Text), to),
         (_, to) if from.is_text() && to.is_text() => limited(operand, to),
         (_, to) if to.is_text() => {
             let facts = Facts::of([&operand]);
@@ -225,6 +229,39 @@ impl Kernel for Parse {
 }
 
 #[derive(Debug)]
+struct Pad {
+    operand: Node,
+    length: u32,
+}
+
+/// CHAR(n) with the blanks that it is held without.
+fn padded(operand: Node, length: u32) -> Node {
+    let facts = Facts::of([&operand]);
+    let shape = ColumnShape::computed(DataType::Bpchar, facts.nullable);
+    Node::new(shape, facts, Pad { operand, length })
+}
+
+impl Kernel for Pad {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let argument = self.operand.argument(batch)?;
+        let mut space = TextVector::default();
+        let texts = Texts::of(&argument, &self.operand.shape, &mut space);
+        let mut out = TextVector::default();
+        for_texts!(texts, get => {
+            for row in 0..batch.rows {
+                let text: &[u8] = get(row);
+                let held = text.iter().filter(|it| **it & 0xc0 != 0x80).count();
+                out.bytes.extend_from_slice(text);
+                let missing = (self.length as usize).saturating_sub(held);
+                out.bytes.resize(out.bytes.len() + missing, b' ');
+                push_text(&mut out, b"");
+            }
+        });
+        Ok(Vector { values: Values::Text(out), validity: argument.validity().cloned() })
+    }
+}
+
+#[derive(Debug)]
 struct Limit {
     operand: Node,
     characters: usize,
@@ -236,6 +273,7 @@ fn limited(operand: Node, to: DataType) -> Node {
     let (characters, trimmed) = match to {
         DataType::Char(most) => (most as usize, true),
         DataType::Varchar(most) => (most as usize, false),
+        DataType::Text if operand.shape.data_type == DataType::Bpchar => (usize::MAX, true),
         _ => return operand.relabelled(to),
     };
     let fits = match operand.shape.data_type {

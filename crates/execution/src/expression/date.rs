@@ -1,13 +1,14 @@
 //! Dates: EXTRACT of a field, and sums and differences with numbers of days.
 
 use plan::{BinaryOperator, DateField};
-use types::numeric::datetime::DAY;
+use types::numeric::datetime::{self, DAY};
+use types::numeric::errors::out_of_range;
 use types::value::civil_from_days;
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlResult, SqlState};
 
 use super::arithmetic::arithmetic;
 use super::cast::cast;
-use super::integers::bounds_of;
+use super::integers::{bounds_of, contains};
 use super::kernels::{Lanes, map2};
 use super::node::{Facts, Kernel, Node};
 use crate::{Batch, ColumnShape, Representation, Values, Vector};
@@ -72,27 +73,47 @@ pub(super) fn days(
         _ => it,
     };
     let days = arithmetic(operator, count(left), count(right), DataType::BigInt)?;
-    let days = cast(days, DataType::Integer)?.relabelled(data_type);
-    if !days.facts.fallible {
+    let mut days = cast(days, DataType::Integer)?.relabelled(data_type);
+    let bounds = bounds_of(&days.shape);
+    let leaves = data_type == DataType::Date && !contains(CALENDAR, bounds);
+    if !days.facts.fallible && !leaves {
         return Ok(days);
     }
-    let (shape, facts) = (days.shape.clone(), days.facts.clone());
-    Ok(Node::new(shape, facts, Days(days)))
+    let mut shape = days.shape.clone();
+    if leaves {
+        shape.bounds = Some((bounds.0.max(CALENDAR.0), bounds.1.min(CALENDAR.1)));
+        days.facts = days.facts.or_fallible(true);
+    }
+    let facts = days.facts.clone();
+    Ok(Node::new(shape, facts, Days { days, checked: leaves }))
 }
+
+/// What dates hold.
+const CALENDAR: (i128, i128) = (datetime::CALENDAR.0 as i128, datetime::CALENDAR.1 as i128);
 
 /// Days whose overflow is that of a date.
 #[derive(Debug)]
-struct Days(Node);
+struct Days {
+    days: Node,
+    /// Whether they may be none of the calendar.
+    checked: bool,
+}
 
 impl Kernel for Days {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
-        let days = self.0.evaluate(batch);
+        let days = self.days.evaluate(batch);
         let days = days.map_err(|it| match it.state {
-            SqlState::NUMERIC_OUT_OF_RANGE => {
-                SqlError::new(SqlState::DATETIME_OVERFLOW, "date out of range")
-            }
+            SqlState::NUMERIC_OUT_OF_RANGE => out_of_range(DataType::Date),
             _ => it,
         })?;
+        if self.checked
+            && let Values::I64(values) = &days.values
+        {
+            let wrong = |(row, day): (usize, &i64)| datetime::date(*day).is_none() && days.is_valid(row);
+            if values.iter().enumerate().any(wrong) {
+                return Err(out_of_range(DataType::Date));
+            }
+        }
         Ok((*days).clone())
     }
 }

@@ -140,7 +140,7 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
     let kind = |it: DataType| match it {
         DataType::SmallInt | DataType::Integer | DataType::BigInt | DataType::Decimal { .. } => 0,
         DataType::Real | DataType::Double => 1,
-        DataType::Char(_) => 2,
+        DataType::Char(_) | DataType::Bpchar => 2,
         DataType::Varchar(_) | DataType::Text => 3,
         DataType::Date => 4,
         DataType::Timestamp => 5,

@@ -7,7 +7,8 @@ use super::types::{is_assignable, is_castable};
 use super::{datetime, decimal, float, format, spelling};
 use crate::{DataType, SqlError, SqlResult, Value};
 
-/// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept.
+/// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept,
+/// but CHAR(n) fills its n characters with them where it becomes CHAR of no one length.
 ///
 /// # Errors
 /// 42846 where there is no such cast; 22P02, 22007, 22003, 22008 where the value is not one of the type.
@@ -20,7 +21,10 @@ pub fn cast(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
     }
     if to.is_text() {
         let text = text_of(value, from)?;
-        return Ok(Value::Text(shortened(&text, to).into()));
+        return Ok(match (from, to) {
+            (DataType::Char(length), DataType::Bpchar) => Value::Text(padded(&text, length).into()),
+            _ => Value::Text(shortened(&text, to).into()),
+        });
     }
     converted(value, from, to)
 }
@@ -55,6 +59,15 @@ pub fn fitting(text: &str, to: DataType) -> SqlResult<&str> {
     if lost.bytes().all(|it| it == b' ') { Ok(kept) } else { Err(too_long(to)) }
 }
 
+/// A text with blanks behind it up to a length, counted in characters.
+pub fn padded(text: &str, length: u32) -> String {
+    let missing = (length as usize).saturating_sub(text.chars().count());
+    let mut padded = String::with_capacity(text.len() + missing);
+    padded.push_str(text);
+    padded.extend(std::iter::repeat_n(' ', missing));
+    padded
+}
+
 /// A text cut to the length of its type, and for CHAR without the blanks at its end.
 pub fn shortened(text: &str, to: DataType) -> &str {
     let first = |most: u32| match text.char_indices().nth(most as usize) {
@@ -79,6 +92,9 @@ fn source(value: &Value, from: DataType) -> DataType {
 fn text_of(value: &Value, from: DataType) -> SqlResult<Cow<'_, str>> {
     let mut out = String::new();
     match value {
+        Value::Text(it) if from == DataType::Bpchar => {
+            return Ok(Cow::Borrowed(it.trim_end_matches(' ')));
+        }
         Value::Text(it) => return Ok(Cow::Borrowed(it)),
         Value::Boolean(it) => return Ok(Cow::Borrowed(format::boolean(*it))),
         Value::Float(it) => format::float(*it, from == DataType::Real, &mut out),
@@ -180,6 +196,10 @@ mod tests {
         assert_eq!(cast(&text("a "), t, char3), Ok(text("a")));
         assert_eq!(cast(&text("a  b"), t, char3), Ok(text("a")));
         assert_eq!(cast(&Value::Integer(12345), DataType::Integer, varchar3), Ok(text("123")));
+        assert_eq!(cast(&text("\u{e4}"), char3, DataType::Bpchar), Ok(text("\u{e4}  ")));
+        assert_eq!(cast(&text("a "), t, DataType::Bpchar), Ok(text("a ")));
+        assert_eq!(cast(&text("a "), DataType::Bpchar, t), Ok(text("a")));
+        assert_eq!(cast(&text("a   "), DataType::Bpchar, varchar3), Ok(text("a")));
         let assigned = |it: &str, to| assign(&text(it), t, to, "c").map_err(|it| it.state.0);
         assert_eq!(assigned("abcd", varchar3), Err("22001"));
         assert_eq!(assigned("abc  ", varchar3), Ok(text("abc")));

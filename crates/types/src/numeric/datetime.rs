@@ -54,6 +54,15 @@ pub fn parse_timestamp(text: &str) -> SqlResult<i64> {
         .ok_or_else(|| text_out_of_range(text, DataType::Timestamp))
 }
 
+/// The first and the last day that a date may be.
+pub const CALENDAR: (i64, i64) = (FIRST_DAY, END_OF_DAYS - 1);
+
+/// A day as a date holds it, if the calendar has it.
+pub fn date(days: i64) -> Option<i32> {
+    let within = (FIRST_DAY..END_OF_DAYS).contains(&days);
+    i32::try_from(days).ok().filter(|_| within)
+}
+
 /// Midnight of a day, where a timestamp reaches it.
 pub fn timestamp_of_date(days: i64) -> Option<i64> {
     if days < FIRST_DAY { None } else { days.checked_mul(DAY) }

@@ -9,6 +9,7 @@ pub fn type_name(of: DataType) -> String {
         DataType::Decimal { precision, scale } => format!("numeric({precision},{scale})"),
         DataType::Timestamp => "timestamp without time zone".into(),
         DataType::Char(n) => format!("character({n})"),
+        DataType::Bpchar => "character".into(),
         DataType::Varchar(n) => format!("character varying({n})"),
         _ => of.to_string().to_lowercase(),
     }

@@ -23,7 +23,7 @@ pub mod spelling;
 mod types;
 mod wide;
 
-pub use cast::{assign, cast, fitting, shortened};
+pub use cast::{assign, cast, fitting, padded, shortened};
 pub use decimal::Exact;
 pub use operate::{arithmetic, compare, negate};
 pub use spelling::parse_literal;

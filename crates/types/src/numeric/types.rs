@@ -115,15 +115,14 @@ pub fn sum_type(of: DataType) -> Option<DataType> {
     }
 }
 
-/// The type of an average; `None` where values have none.
+/// The type of an average, which has as many digits behind the point whatever its values are; a mean whose whole part
+/// leaves no room for them is out of range. `None` where values have none.
 pub fn average_type(of: DataType) -> Option<DataType> {
     if of.is_float() {
         return Some(DataType::Double);
     }
-    let (precision, scale) = digits(of)?;
-    let room = MAX_DIGITS - (precision - scale);
-    let scale = QUOTIENT_DIGITS.min(room).max(scale);
-    Some(DataType::Decimal { precision: MAX_DIGITS, scale })
+    let (_, scale) = digits(of)?;
+    Some(DataType::Decimal { precision: MAX_DIGITS, scale: QUOTIENT_DIGITS.max(scale) })
 }
 
 /// The type that values of both are converted to where they meet in CASE, COALESCE, VALUES, UNION or a list. A bare NULL takes
@@ -155,22 +154,22 @@ fn common_number(a: DataType, b: DataType) -> Option<DataType> {
     Some(decimal((p1 - s1).max(p2 - s2), s1.max(s2)))
 }
 
-/// Of CHAR and VARCHAR the first decides; a text of two limits has none, or the longer where blanks fill it.
-fn common_text(a: DataType, b: DataType) -> DataType {
-    match (a, b) {
-        (DataType::Char(n), DataType::Char(m)) => DataType::Char(n.max(m)),
-        (DataType::Char(n), DataType::Varchar(m)) => DataType::Char(n.max(m)),
-        _ => DataType::Text,
-    }
+/// Of CHAR and other texts the first decides; a text of two limits has none.
+fn common_text(a: DataType, _: DataType) -> DataType {
+    if a.is_blank_padded() { DataType::Bpchar } else { DataType::Text }
 }
 
 /// The type in which `a = b`, `a < b` and the like compare: as [`common_type`], but REAL meets other numbers as DOUBLE
 /// PRECISION, and CHAR meets VARCHAR without blanks at the end.
 pub fn comparison_type(a: DataType, b: DataType) -> Option<DataType> {
     match (a, b) {
+        (DataType::Bpchar, DataType::Bpchar) => Some(DataType::Char(u32::MAX)),
         _ if a == b => Some(a),
         (DataType::Real, it) | (it, DataType::Real) if it.is_numeric() => Some(DataType::Double),
-        (DataType::Varchar(n), DataType::Char(m)) => Some(DataType::Char(n.max(m))),
+        (DataType::Text, it) | (it, DataType::Text) if it.is_text() => Some(DataType::Text),
+        _ if a.is_text() && b.is_text() && (a.is_blank_padded() || b.is_blank_padded()) => {
+            Some(DataType::Char(u32::MAX))
+        }
         _ => common_type(a, b),
     }
 }
@@ -221,7 +220,7 @@ mod tests {
         DataType::Decimal { precision, scale }
     }
 
-    const ALL: [DataType; 22] = [
+    const ALL: [DataType; 23] = [
         DataType::Null,
         DataType::Boolean,
         DataType::SmallInt,
@@ -241,6 +240,7 @@ mod tests {
         DataType::Date,
         DataType::Timestamp,
         DataType::Char(3),
+        DataType::Bpchar,
         DataType::Varchar(3),
         DataType::Varchar(5),
         DataType::Text,
@@ -317,8 +317,8 @@ mod tests {
         assert_eq!(average_type(DataType::Integer), Some(dec(38, 16)));
         assert_eq!(average_type(dec(15, 2)), Some(dec(38, 16)));
         assert_eq!(average_type(dec(38, 20)), Some(dec(38, 20)));
-        assert_eq!(average_type(dec(38, 2)), Some(dec(38, 2)));
-        assert_eq!(average_type(dec(30, 0)), Some(dec(38, 8)));
+        assert_eq!(average_type(dec(38, 2)), Some(dec(38, 16)));
+        assert_eq!(average_type(dec(30, 0)), Some(dec(38, 16)));
         assert_eq!(average_type(DataType::Real), Some(DataType::Double));
     }
 
@@ -333,9 +333,13 @@ mod tests {
         assert_eq!(common_type(DataType::Double, DataType::BigInt), Some(DataType::Double));
         assert_eq!(common_type(DataType::Date, DataType::Timestamp), Some(DataType::Timestamp));
         assert_eq!(common_type(varchar3, DataType::Varchar(5)), Some(DataType::Text));
-        assert_eq!(common_type(char3, varchar3), Some(char3));
+        assert_eq!(common_type(char3, varchar3), Some(DataType::Bpchar));
+        assert_eq!(common_type(char3, DataType::Char(4)), Some(DataType::Bpchar));
+        assert_eq!(common_type(char3, DataType::Text), Some(DataType::Bpchar));
         assert_eq!(common_type(varchar3, char3), Some(DataType::Text));
-        assert_eq!(comparison_type(varchar3, char3), Some(char3));
+        assert_eq!(comparison_type(varchar3, char3), Some(DataType::Char(u32::MAX)));
+        assert_eq!(comparison_type(DataType::Bpchar, char3), Some(DataType::Char(u32::MAX)));
+        assert_eq!(comparison_type(DataType::Bpchar, DataType::Text), Some(DataType::Text));
         assert_eq!(comparison_type(DataType::Text, char3), Some(DataType::Text));
         assert_eq!(common_type(DataType::Text, DataType::Integer), None);
         assert_eq!(common_type(DataType::Boolean, DataType::Integer), None);
