@@ -3,6 +3,7 @@
 use sqlparser::ast::{self, IndexColumn, TableConstraint};
 use types::SqlResult;
 
+use crate::clauses;
 use crate::parse::{ident, name, unsupported};
 use crate::statement::{KeyDefinition, Statement};
 
@@ -10,21 +11,28 @@ use crate::statement::{KeyDefinition, Statement};
 pub(crate) fn of_column(
     column: &ast::ColumnDef,
     option: &ast::ColumnOptionDef,
-) -> Option<KeyDefinition> {
-    let primary = match &option.option {
-        ast::ColumnOption::PrimaryKey(_) => true,
-        ast::ColumnOption::Unique(_) => false,
+) -> Option<SqlResult<KeyDefinition>> {
+    let (primary, checked) = match &option.option {
+        ast::ColumnOption::PrimaryKey(key) => (true, clauses::primary_key(key)),
+        ast::ColumnOption::Unique(key) => (false, clauses::unique_key(key)),
         _ => return None,
     };
     let columns = vec![ident(&column.name)];
-    Some(KeyDefinition { name: option.name.as_ref().map(ident), columns, primary })
+    let name = option.name.as_ref().map(ident);
+    Some(checked.map(|()| KeyDefinition { name, columns, primary }))
 }
 
 /// The key that a constraint of a table declares.
 pub(crate) fn of_table(constraint: &TableConstraint) -> SqlResult<KeyDefinition> {
     let (named, columns, primary) = match constraint {
-        TableConstraint::PrimaryKey(it) => (&it.name, &it.columns, true),
-        TableConstraint::Unique(it) => (&it.name, &it.columns, false),
+        TableConstraint::PrimaryKey(it) => {
+            clauses::primary_key(it)?;
+            (&it.name, &it.columns, true)
+        }
+        TableConstraint::Unique(it) => {
+            clauses::unique_key(it)?;
+            (&it.name, &it.columns, false)
+        }
         other => return Err(unsupported(format!("the table constraint {other}"))),
     };
     let columns = columns.iter().map(column_name).collect::<SqlResult<_>>()?;
@@ -32,6 +40,7 @@ pub(crate) fn of_table(constraint: &TableConstraint) -> SqlResult<KeyDefinition>
 }
 
 fn column_name(column: &IndexColumn) -> SqlResult<String> {
+    clauses::index_column(column)?;
     match &column.column.expr {
         ast::Expr::Identifier(it) => Ok(ident(it)),
         other => Err(unsupported(format!("an index on the expression {other}"))),
@@ -40,12 +49,7 @@ fn column_name(column: &IndexColumn) -> SqlResult<String> {
 
 /// CREATE INDEX.
 pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<Statement> {
-    if let Some(condition) = &index.predicate {
-        return Err(unsupported(format!("an index on the rows WHERE {condition} alone")));
-    }
-    if !index.include.is_empty() {
-        return Err(unsupported("an index that includes further columns"));
-    }
+    clauses::create_index(index)?;
     let [column] = &index.columns[..] else {
         return Err(unsupported("an index on several columns")
             .with_hint("a PRIMARY KEY or UNIQUE constraint may have several"));

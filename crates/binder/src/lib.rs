@@ -6,12 +6,15 @@
 #![forbid(unsafe_code)]
 
 pub mod bind;
+mod clauses;
+mod data_types;
 pub mod design;
 mod dialect;
 mod keys;
 mod levels;
 mod numa;
 pub mod parameters;
+mod parenthesised;
 pub mod parse;
 pub mod statement;
 mod steering;

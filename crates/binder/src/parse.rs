@@ -7,13 +7,14 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use stdx::stack::{self, Deep};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState};
 
+use crate::data_types::data_type;
 use crate::design::DesignClause;
 use crate::levels::levels;
 use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement};
-use crate::{keys, parameters, steering};
+use crate::{clauses, keys, parameters, steering};
 
 /// Parentheses in one another, and what counts as such: the parser's own limit. It tries some of them twice.
 const NESTED_MAX: usize = 1_000;
@@ -146,10 +147,21 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
     use ast::Statement as Ast;
     match statement {
         Ast::Query(query) => Ok(Statement::Query { query: parsed(query)? }),
+        Ast::Explain { query_plan, estimate, describe_alias, .. }
+            if query_plan || estimate || describe_alias != ast::DescribeAlias::Explain =>
+        {
+            Err(SqlError::new(SqlState::SYNTAX, "syntax error: EXPLAIN takes a query"))
+        }
         Ast::Explain { analyze, statement, format, options, .. } => {
             explain(analyze, *statement, format, options)
         }
         Ast::CreateTable(table) => create_table(table),
+        Ast::Drop { purge: true, .. }
+        | Ast::Drop { temporary: true, .. }
+        | Ast::Drop { table: Some(_), .. } => {
+            Err(SqlError::new(SqlState::SYNTAX, "syntax error: a clause of DROP"))
+        }
+        // Nothing depends on a table but its own indexes, so CASCADE and RESTRICT come to the same.
         Ast::Drop { object_type: ObjectType::Table, if_exists, names, .. } => {
             Ok(Statement::DropTable { names: names.iter().map(name).collect(), if_exists })
         }
@@ -158,6 +170,11 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             Ok(Statement::DropIndex { names: names.iter().map(name).collect(), if_exists })
         }
         Ast::Prepare { name, data_types, statement } => prepare(&name, &data_types, *statement),
+        Ast::Execute { immediate, into, using, output, default, .. }
+            if immediate || output || default || !into.is_empty() || !using.is_empty() =>
+        {
+            Err(SqlError::new(SqlState::SYNTAX, "syntax error: a clause of EXECUTE"))
+        }
         Ast::Execute { name: Some(name), parameters, .. } => {
             let arguments = parameters::arguments(parameters)?;
             Ok(Statement::Execute { name: self::name(&name), arguments })
@@ -167,6 +184,10 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             Ok(Statement::Deallocate { name: (!all).then(|| ident(&name)) })
         }
         Ast::Insert(insert) => self::insert(insert),
+        Ast::Copy { legacy_options, .. } if !legacy_options.is_empty() => {
+            let error = unsupported("an option of COPY without WITH (..)");
+            Err(error.with_hint("write COPY t FROM 'file' WITH (FORMAT csv, HEADER true)"))
+        }
         Ast::Copy {
             source,
             to: false,
@@ -187,7 +208,12 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
         Ast::Copy { to, .. } => {
             Err(unsupported(if to { "COPY .. TO" } else { "COPY FROM anything but a file" }))
         }
-        Ast::Set(Set::SingleAssignment { variable, values, .. }) => {
+        Ast::Set(Set::SingleAssignment { scope: Some(scope), .. })
+            if scope != ast::ContextModifier::Session =>
+        {
+            Err(unsupported(format!("SET {scope}").trim_end()))
+        }
+        Ast::Set(Set::SingleAssignment { hivevar: false, variable, values, .. }) => {
             let texts: Vec<String> = values.iter().map(setting).collect();
             let value = Some(texts.join(",")).filter(|it| !it.eq_ignore_ascii_case("default"));
             Ok(Statement::Set { name: name(&variable), value })
@@ -245,7 +271,13 @@ fn explain(
         match option.name.value.to_lowercase().as_str() {
             "analyze" => analyze = !matches!(argument.as_deref(), Some("false" | "off" | "0")),
             "format" => wanted = argument,
-            _ => {}
+            // They say how much is shown, and we show what we have.
+            "verbose" | "costs" | "settings" | "generic_plan" | "buffers" | "serialize" | "wal"
+            | "timing" | "summary" | "memory" => {}
+            other => {
+                let message = format!("unrecognized EXPLAIN option \"{other}\"");
+                return Err(SqlError::new(SqlState::SYNTAX, message));
+            }
         }
     }
     let format = match wanted.as_deref().map(|it| it.trim_start_matches("format ").trim()) {
@@ -269,9 +301,7 @@ fn explain(
 
 fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     let (or_replace, if_not_exists) = (table.or_replace, table.if_not_exists);
-    if table.temporary {
-        return Err(unsupported("CREATE TEMPORARY TABLE"));
-    }
+    clauses::create_table(&table)?;
     if let Some(query) = table.query {
         return Ok(Statement::CreateTableAs {
             name: name(&table.name),
@@ -288,7 +318,7 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     let columns = table.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
     let options = table.columns.iter().flat_map(|it| it.options.iter().map(move |o| (it, o)));
     let mut keys: Vec<KeyDefinition> =
-        options.filter_map(|(column, option)| keys::of_column(column, option)).collect();
+        options.filter_map(|it| keys::of_column(it.0, it.1)).collect::<SqlResult<_>>()?;
     for constraint in &table.constraints {
         keys.push(keys::of_table(constraint)?);
     }
@@ -313,88 +343,11 @@ fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
     })
 }
 
-/// The type that SQL text names.
-pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
-    use ast::DataType as Sql;
-    let length = |length: &Option<ast::CharacterLength>| match length {
-        Some(ast::CharacterLength::IntegerLength { length, .. }) => u32::try_from(*length).ok(),
-        _ => None,
-    };
-    Ok(match sql {
-        Sql::Boolean | Sql::Bool => DataType::Boolean,
-        Sql::SmallInt(_) | Sql::Int2(_) => DataType::SmallInt,
-        Sql::Int(_) | Sql::Integer(_) | Sql::Int4(_) => DataType::Integer,
-        Sql::BigInt(_) | Sql::Int8(_) => DataType::BigInt,
-        Sql::Real | Sql::Float4 => DataType::Real,
-        Sql::Double(_) | Sql::DoublePrecision | Sql::Float8 | Sql::Float(_) => DataType::Double,
-        Sql::Decimal(it) | Sql::Numeric(it) | Sql::Dec(it) => return decimal(it),
-        Sql::Date => DataType::Date,
-        Sql::Timestamp(_, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
-            DataType::Timestamp
-        }
-        Sql::Char(it) | Sql::Character(it) => DataType::Char(length(it).unwrap_or(1)),
-        Sql::Varchar(it) | Sql::CharVarying(it) | Sql::CharacterVarying(it) => {
-            length(it).map_or(DataType::Text, DataType::Varchar)
-        }
-        Sql::Text | Sql::String(_) => DataType::Text,
-        other => {
-            return Err(unsupported(format!("the type {other}")).with_hint(
-                "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, \
-                 DECIMAL(p,s), DATE, TIMESTAMP, CHAR(n), VARCHAR(n) and TEXT",
-            ));
-        }
-    })
-}
-
-/// What PostgreSQL calls a type of ours; it names columns without a name of their own.
-pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
-    let name = match data_type(sql).ok()? {
-        DataType::Null => return None,
-        DataType::Boolean => "bool",
-        DataType::SmallInt => "int2",
-        DataType::Integer => "int4",
-        DataType::BigInt => "int8",
-        DataType::Real => "float4",
-        DataType::Double => "float8",
-        DataType::Decimal { .. } => "numeric",
-        DataType::Date => "date",
-        DataType::Timestamp => "timestamp",
-        DataType::Char(_) | DataType::Bpchar => "bpchar",
-        DataType::Varchar(_) => "varchar",
-        DataType::Text => "text",
-    };
-    Some(name.to_owned())
-}
-
-fn decimal(info: &ast::ExactNumberInfo) -> SqlResult<DataType> {
-    let (precision, scale) = match info {
-        ast::ExactNumberInfo::None => (38, 10),
-        ast::ExactNumberInfo::Precision(precision) => (*precision, 0),
-        ast::ExactNumberInfo::PrecisionAndScale(precision, scale) => (*precision, *scale),
-    };
-    match (u8::try_from(precision), u8::try_from(scale)) {
-        (Ok(precision @ 1..=38), Ok(scale)) if scale <= precision => {
-            Ok(DataType::Decimal { precision, scale })
-        }
-        _ => Err(SqlError::new(
-            SqlState::INVALID_PARAMETER,
-            format!(
-                "DECIMAL({precision},{scale}) must have 1 to 38 digits, and no more after the point than in all"
-            ),
-        )),
-    }
-}
-
 fn insert(insert: ast::Insert) -> SqlResult<Statement> {
+    clauses::insert(&insert)?;
     let TableObject::TableName(table) = &insert.table else {
         return Err(unsupported("INSERT into anything but a table"));
     };
-    if insert.on.is_some() {
-        return Err(unsupported("INSERT .. ON CONFLICT"));
-    }
-    if insert.returning.is_some() {
-        return Err(unsupported("INSERT .. RETURNING"));
-    }
     let Some(query) = insert.source else {
         return Err(unsupported("INSERT .. DEFAULT VALUES"));
     };

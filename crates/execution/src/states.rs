@@ -34,6 +34,14 @@ impl States<'_> {
         }
     }
 
+    /// The only value of a scalar subquery, `None` where it has several: whoever asks for that raises it.
+    pub fn known_scalar(&self, id: PipelineId) -> SqlResult<Option<Value>> {
+        match self.scalar(id) {
+            Err(error) if error.state == SqlState::CARDINALITY_VIOLATION => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
     /// The only value of a scalar subquery.
     pub fn scalar(&self, id: PipelineId) -> SqlResult<Value> {
         let rows = self.rows(id)?;

@@ -46,13 +46,6 @@ pub fn difference(ours: &Rows, theirs: &Rows, ordered: bool, near: Tolerance) ->
     unmatched(ours, theirs, same)
 }
 
-/// The same rows, with texts without blanks at their ends.
-pub fn without_padding(rows: &Rows) -> Rows {
-    let cell = |cell: &Cell| cell.as_ref().map(|it| it.trim_end_matches(' ').to_owned());
-    let row = |row: &Vec<Cell>| row.iter().map(cell).collect();
-    Rows { shown: rows.shown.clone(), rows: rows.rows.iter().map(row).collect() }
-}
-
 /// A row without a partner.
 fn unmatched(
     ours: &Rows,

@@ -72,23 +72,8 @@ pub fn judge(case: &Case, answers: &Answers, states: bool) -> Verdict {
             let real = differences::names(&case.query, |kind| kind == Kind::Real);
             let near = if real { Tolerance::REAL } else { Tolerance::DOUBLE };
             let ordered = case::is_ordered(&case.query);
-            let padded = differences::names(&case.query, |kind| matches!(kind, Kind::Char(_)))
-                || case.world.has(|kind| matches!(kind, Kind::Char(_)));
-            let bare = compare::without_padding;
             match compare::difference(our_rows, their_rows, ordered, near) {
                 None => Verdict::Same,
-                Some(_)
-                    if padded
-                        && compare::difference(
-                            &bare(our_rows),
-                            &bare(their_rows),
-                            ordered,
-                            near,
-                        )
-                        .is_none() =>
-                {
-                    Verdict::Meant(differences::PADDING)
-                }
                 Some(what) => Verdict::Wrong(what),
             }
         }

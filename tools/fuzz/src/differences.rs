@@ -13,10 +13,7 @@ pub struct Meant {
     pub applies: fn(&Query, &Reply, &Reply) -> bool,
 }
 
-/// Rows that differ in this alone are equal.
-pub const PADDING: &str = "CHAR(n) comes back without the blanks that fill it";
-
-/// All others.
+/// All of them.
 pub const MEANT: &[Meant] = &[
     Meant {
         reason: "decimals have 38 digits here, and any number there; what does not fit is 22003",

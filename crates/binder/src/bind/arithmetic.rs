@@ -102,6 +102,9 @@ impl<'a> Binder<'a> {
         {
             return Some(Ok(Expr::literal(value, data_type)));
         }
+        if [&left, &right].into_iter().any(|it| constant(it).is_some_and(Value::is_null)) {
+            return Some(Ok(plan::build::null(data_type)));
+        }
         // Exact numbers keep their types, which say how many digits there are; others meet.
         let side = |it: Expr| match data_type {
             DataType::Real | DataType::Double => fold_cast(it, data_type),
@@ -118,17 +121,18 @@ impl<'a> Binder<'a> {
         operand: &'a ast::Expr,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        if let ast::Expr::Value(it) = operand
-            && let ast::Value::Number(text, _) = &it.value
-        {
-            // The least of a type has no positive counterpart.
-            let spelt = format!("-{text}");
+        // Signs are part of a number as it is spelt: the least of a type has no positive counterpart.
+        if let Some(spelt) = super::literal::signed_number(whole) {
             let (value, data_type) = match numeric::parse_literal(&spelt) {
                 Ok(found) => found,
                 Err(_) => {
+                    let text = spelt.trim_start_matches('-');
                     let (value, data_type) =
                         numeric::parse_literal(text).map_err(|it| at(it, whole))?;
-                    numeric::negate(&value, data_type).map_err(|it| at(it, whole))?
+                    match spelt.starts_with('-') {
+                        true => numeric::negate(&value, data_type).map_err(|it| at(it, whole))?,
+                        false => (value, data_type),
+                    }
                 }
             };
             return Ok(Expr::literal(value, data_type));

@@ -19,6 +19,9 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let name = function_name(&call.name, whole)?;
+        if call.uses_odbc_syntax || call.parameters != FunctionArguments::None {
+            return Err(unsupported("this form of a call", whole));
+        }
         if call.over.is_some() {
             return Err(unsupported("a window function (OVER)", whole));
         }

@@ -89,11 +89,7 @@ impl Binder<'_> {
                     DataType::Varchar(_) | DataType::Text => value,
                     _ => numeric::cast(&value, DataType::Text, to)?,
                 };
-                let to = if to.is_text() && !to.is_blank_padded() {
-                    DataType::Text
-                } else {
-                    to
-                };
+                let to = if to.is_text() && !to.is_blank_padded() { DataType::Text } else { to };
                 Ok(Expr::literal(value, to))
             }
             ExprKind::Parameter(number) => {

@@ -133,6 +133,9 @@ impl<'a> Binder<'a> {
         node: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let (left, right) = self.comparable(operator.sql(), left, right, node)?;
+        if [&left, &right].into_iter().any(|it| super::constant(it).is_some_and(Value::is_null)) {
+            return Ok(plan::build::null(DataType::Boolean));
+        }
         Ok(match dates_apart(operator, &left, &right) {
             Some(simpler) => simpler,
             None => plan::build::compare(operator, left, right),
@@ -151,7 +154,11 @@ impl<'a> Binder<'a> {
         let Some(meet) = numeric::comparison_type(a, b) else {
             return Err(no_operator(sign, a, b, node));
         };
-        let meet = if meet == DataType::Null { DataType::Text } else { meet };
+        let meet = match meet {
+            DataType::Null => DataType::Text,
+            DataType::Bpchar => DataType::Char(u32::MAX),
+            known => known,
+        };
         let mut side = |it: Expr, other: DataType| match it.data_type {
             DataType::Null if other.is_blank_padded() => {
                 let to = DataType::Char(u32::MAX);

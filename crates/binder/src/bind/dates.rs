@@ -172,7 +172,7 @@ impl<'a> Binder<'a> {
         if matches!(data_type, ast::DataType::Interval { .. }) {
             return Err(unsupported("an INTERVAL as a value", whole));
         }
-        let to = crate::parse::data_type(data_type).map_err(|it| at(it, whole))?;
+        let to = crate::data_types::data_type(data_type).map_err(|it| at(it, whole))?;
         let bound = self.expr(operand)?;
         let from = bound.data_type;
         if from == DataType::Null {

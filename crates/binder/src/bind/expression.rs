@@ -72,6 +72,9 @@ impl<'a> Binder<'a> {
             for conjunct in conjuncts {
                 split_conjunction(self.condition(conjunct)?, &mut predicates);
             }
+            if predicates.iter().any(|it| is_never(it, true)) {
+                predicates = vec![truth(Value::Boolean(false))];
+            }
             let level = self.level();
             level.input = level.input.take().filtered(predicates);
         }
@@ -80,6 +83,11 @@ impl<'a> Binder<'a> {
 
     /// Binds an expression. `null_as_false`: whether NULL and FALSE come to the same for who uses it.
     fn bound(&mut self, expr: &'a ast::Expr, null_as_false: bool) -> SqlResult<Expr> {
+        let bound = self.form(expr, null_as_false)?;
+        Ok(self.as_key(bound))
+    }
+
+    fn form(&mut self, expr: &'a ast::Expr, null_as_false: bool) -> SqlResult<Expr> {
         use ast::Expr as Ast;
         self.count(1)?;
         match expr {
@@ -124,7 +132,8 @@ impl<'a> Binder<'a> {
                 self.case(operand.as_deref(), conditions, else_result.as_deref(), expr)
             }
             Ast::Cast { kind, expr: operand, data_type, array: false, format: None } => {
-                self.cast(*kind == ast::CastKind::TryCast, operand, data_type, expr)
+                let tries = matches!(kind, ast::CastKind::TryCast | ast::CastKind::SafeCast);
+                self.cast(tries, operand, data_type, expr)
             }
             Ast::Extract { field, expr: operand, .. } => self.extract(field, operand, expr),
             Ast::Function(call) => self.call(call, expr),
@@ -249,6 +258,11 @@ impl<'a> Binder<'a> {
             let it = self.bound(operand, null_as_false)?;
             bound.push(self.boolean_operand(it, wanted, operand)?);
         }
+        // One constant may decide, wherever it stands; then the others are not computed.
+        let deciding = Value::Boolean(wanted == BinaryOperator::Or);
+        if bound.iter().any(|it| super::constant(it) == Some(&deciding)) {
+            return Ok(truth(deciding));
+        }
         let combined = bound.into_iter().reduce(|left, right| match wanted {
             BinaryOperator::Or => plan::build::either(left, right),
             _ => Expr::predicate(wanted, left, right),
@@ -361,6 +375,25 @@ fn split<'e>(condition: &'e ast::Expr, into: &mut Vec<&'e ast::Expr>) {
         }
     }
     into.extend(reversed.into_iter().rev());
+}
+
+/// Whether constants alone keep a condition from ever being TRUE, or FALSE. PostgreSQL takes NULL for either in the ANDs,
+/// ORs and NOTs of a condition, and computes nothing of one that a constant decides.
+pub(super) fn is_never(expr: &Expr, wanted: bool) -> bool {
+    use BinaryOperator::{And, Or};
+    match &expr.kind {
+        ExprKind::Literal(Value::Null) => true,
+        ExprKind::Literal(value) => *value == Value::Boolean(!wanted),
+        ExprKind::Unary { operator: UnaryOperator::Not, operand } => is_never(operand, !wanted),
+        ExprKind::Binary { operator: operator @ (And | Or), left, right } => {
+            // TRUE needs all operands of AND, FALSE all of OR.
+            match (*operator == And) == wanted {
+                true => is_never(left, wanted) || is_never(right, wanted),
+                false => is_never(left, wanted) && is_never(right, wanted),
+            }
+        }
+        _ => false,
+    }
 }
 
 /// A truth value as a constant.

@@ -194,7 +194,18 @@ impl<'a> Binder<'a> {
                 apply(right, left, Apply::Join { outer: true, on: Vec::new() })
             }
             (true, Kind::Full) => {
-                return Err(unsupported("FULL JOIN with a subquery in its condition", condition));
+                let mut sides = [left, right];
+                for (subquery, kind) in super::repeated::chain(input)? {
+                    let side = sides.iter().position(|it| is_of(&subquery, &kind, it, &sides));
+                    let Some(side) = side else {
+                        let what = "FULL JOIN with a subquery that uses both sides";
+                        return Err(unsupported(what, condition));
+                    };
+                    sides[side] = apply(sides[side].take(), subquery, kind);
+                }
+                let [left, right] = sides;
+                let sides = ((left, Frame::default()), (right, Frame::default()));
+                self.pairs(sides.0, sides.1, kind, on)?.0
             }
         };
         Ok((rel, frame))
@@ -376,6 +387,19 @@ impl<'a> Binder<'a> {
 }
 
 /// The subqueries that were joined to a placeholder of one row, joined to a relation instead.
+/// Whether a subquery of a condition uses, of both sides of the join, nothing but this one.
+fn is_of(subquery: &Rel, kind: &Apply, side: &Rel, sides: &[Rel; 2]) -> bool {
+    let mut used = subquery.free_attrs();
+    if let Apply::Any { condition, .. } = kind {
+        used.add_expr(condition);
+    }
+    let own = side.attrs();
+    sides.iter().all(|it| {
+        let attrs = it.attrs();
+        own.intersects(&attrs) || !used.intersects(&attrs)
+    })
+}
+
 fn over(rel: Rel, subqueries: Rel) -> Rel {
     match subqueries {
         Rel::Apply(mut it) => {

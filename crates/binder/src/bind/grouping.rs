@@ -1,6 +1,6 @@
 //! GROUP BY: the keys, and everything above the groups said in terms of them.
 
-use plan::relation::{Apply, Attr, AttrSet, Rel, bare, split_conjunction};
+use plan::relation::{Apply, Attr, AttrSet, Rel, bare, split_conjunction, substitute};
 use plan::{Expr, ExprKind};
 use sqlparser::ast::{self, GroupByExpr};
 use types::{DataType, SqlError, SqlResult, SqlState};
@@ -9,32 +9,82 @@ use super::Binder;
 use super::errors::{at, unsupported};
 use super::level::{Clause, apply};
 use super::order::place;
-use super::set_operation::Unique;
 use super::select::{Item, OrderKey, Upper};
+use super::set_operation::Unique;
 
 type Keys = Vec<(Attr, Expr)>;
 
+/// An entry of GROUP BY before the select list is bound.
+pub(super) enum EarlyKey<'a> {
+    /// An expression.
+    Bound(Expr),
+    /// A name or a place, which may be one of the select list.
+    Named(&'a ast::Expr),
+}
+
 impl<'a> Binder<'a> {
+    /// Binds the keys of GROUP BY that are neither columns nor places in the select list, before what stands above the
+    /// groups, so that they are known there however they are used. One for each entry of the clause.
+    pub(super) fn early_keys(&mut self, clause: &'a GroupByExpr) -> SqlResult<Vec<EarlyKey<'a>>> {
+        let mut keys = Vec::new();
+        if let GroupByExpr::Expressions(exprs, modifiers) = clause {
+            refuse_modifiers(modifiers)?;
+            for expr in exprs {
+                self.in_clause(Clause::GroupBy, |this| this.early_key(expr, &mut keys))?;
+            }
+        }
+        Ok(keys)
+    }
+
+    fn early_key(&mut self, expr: &'a ast::Expr, keys: &mut Vec<EarlyKey<'a>>) -> SqlResult<()> {
+        match expr {
+            ast::Expr::GroupingSets(_) | ast::Expr::Cube(_) | ast::Expr::Rollup(_) => {
+                return Err(unsupported("GROUPING SETS, CUBE or ROLLUP", expr));
+            }
+            ast::Expr::Tuple(parts) => {
+                return parts.iter().try_for_each(|it| self.early_key(it, keys));
+            }
+            ast::Expr::Nested(inner) => return self.early_key(inner, keys),
+            _ if super::order::is_constant(expr) => keys.push(EarlyKey::Named(expr)),
+            ast::Expr::Identifier(_) => keys.push(EarlyKey::Named(expr)),
+            _ => {
+                let bound = self.expr(expr)?;
+                let key = match bound.data_type {
+                    DataType::Null => self.coerce(bound, DataType::Text, expr)?,
+                    _ => bound,
+                };
+                let is_plain = bare(&key).is_some() || key.data_type == DataType::Bpchar;
+                if !is_plain && super::is_repeatable(&key) {
+                    let attr = self.attribute(key.data_type, true);
+                    self.level().keys.push((attr, key.clone()));
+                }
+                keys.push(EarlyKey::Bound(key));
+            }
+        }
+        Ok(())
+    }
+
     /// The expressions of GROUP BY over the input, each once.
     pub(super) fn group_keys(
         &mut self,
         clause: &'a GroupByExpr,
+        early: Vec<EarlyKey<'a>>,
         items: &[Item],
     ) -> SqlResult<Vec<Expr>> {
         let mut keys: Vec<Expr> = Vec::new();
-        match clause {
-            GroupByExpr::All(modifiers) => {
-                refuse_modifiers(modifiers)?;
-                let calls: AttrSet = self.level().calls.iter().map(|it| it.0).collect();
-                let of_rows = |it: &&Item| !AttrSet::of(&it.expr).intersects(&calls);
-                keys.extend(items.iter().filter(of_rows).map(|it| it.expr.clone()));
-            }
-            GroupByExpr::Expressions(exprs, modifiers) => {
-                refuse_modifiers(modifiers)?;
-                for expr in exprs {
-                    self.in_clause(Clause::GroupBy, |this| this.group_key(expr, items, &mut keys))?;
+        if let GroupByExpr::All(modifiers) = clause {
+            refuse_modifiers(modifiers)?;
+            let calls: AttrSet = self.level().calls.iter().map(|it| it.0).collect();
+            let of_rows = |it: &&Item| !AttrSet::of(&it.expr).intersects(&calls);
+            keys.extend(items.iter().filter(of_rows).map(|it| it.expr.clone()));
+        }
+        for key in early {
+            keys.push(match key {
+                EarlyKey::Bound(key) => key,
+                EarlyKey::Named(expr) => {
+                    self.in_clause(Clause::GroupBy, |this| this.named_key(expr, items))?
                 }
-            }
+            });
         }
         let mut unique: Vec<Expr> = Vec::with_capacity(keys.len());
         for key in keys {
@@ -45,39 +95,27 @@ impl<'a> Binder<'a> {
         Ok(unique)
     }
 
-    fn group_key(
-        &mut self,
-        expr: &'a ast::Expr,
-        items: &[Item],
-        keys: &mut Vec<Expr>,
-    ) -> SqlResult<()> {
-        match expr {
-            ast::Expr::GroupingSets(_) | ast::Expr::Cube(_) | ast::Expr::Rollup(_) => {
-                return Err(unsupported("GROUPING SETS, CUBE or ROLLUP", expr));
-            }
-            ast::Expr::Tuple(parts) => {
-                return parts.iter().try_for_each(|it| self.group_key(it, items, keys));
-            }
-            _ => {}
-        }
+    /// A key that is a column, or an entry of the select list by its place or name.
+    fn named_key(&mut self, expr: &'a ast::Expr, items: &[Item]) -> SqlResult<Expr> {
         let named = match expr {
             ast::Expr::Identifier(name) => self.group_name(name, items)?,
-            _ => place(expr, items.len())?.map(|it| items[it].expr.clone()),
+            _ => place(expr, items.len(), "GROUP BY")?.map(|it| items[it].expr.clone()),
         };
-        let key = match named {
+        let mut key = match named {
             Some(key) => key,
             None => self.expr(expr)?,
         };
+        // The select list may stand above the groups already.
+        substitute(&mut key, &self.level().keys);
         let calls: AttrSet = self.level().calls.iter().map(|it| it.0).collect();
         if AttrSet::of(&key).intersects(&calls) {
             let message = "aggregate functions are not allowed in GROUP BY";
             return Err(at(SqlError::new(SqlState::GROUPING_ERROR, message), expr));
         }
-        keys.push(match key.data_type {
-            DataType::Null => self.coerce(key, DataType::Text, expr)?,
-            _ => key,
-        });
-        Ok(())
+        match key.data_type {
+            DataType::Null => self.coerce(key, DataType::Text, expr),
+            _ => Ok(key),
+        }
     }
 
     /// Groups of the level's rows, and what stands above them over their keys and aggregates.
@@ -96,7 +134,8 @@ impl<'a> Binder<'a> {
             }
             // A column of a query around is one value here, and keeps its name outside.
             let own = bare(&expr).filter(|it| self.level().frame.contains(*it));
-            let attr = match own {
+            let early = self.level().keys.iter().find(|it| it.1 == expr).map(|it| it.0);
+            let attr = match own.or(early) {
                 Some(attr) => attr,
                 None => self.attribute(expr.data_type, true),
             };
@@ -128,6 +167,20 @@ impl<'a> Binder<'a> {
 
     /// Puts group keys in the place of the expressions they are; an error when a column is left that is neither.
     fn over_groups(&mut self, expr: &mut Expr, keys: &Keys) -> SqlResult<()> {
+        self.grouped_value(expr, keys, &|name| {
+            format!(
+                "column \"{name}\" must appear in the GROUP BY clause or be used in an aggregate \
+                 function"
+            )
+        })
+    }
+
+    fn grouped_value(
+        &mut self,
+        expr: &mut Expr,
+        keys: &Keys,
+        ungrouped: &dyn Fn(String) -> String,
+    ) -> SqlResult<()> {
         if let Some((attr, _)) = keys.iter().find(|it| it.1 == *expr) {
             *expr = Expr::column(*attr, expr.data_type);
             return Ok(());
@@ -135,16 +188,13 @@ impl<'a> Binder<'a> {
         if let ExprKind::Column(attr) = expr.kind {
             return match self.level().frame.describe(attr) {
                 Some(name) if keys.iter().all(|it| it.0 != attr) => {
-                    let message = format!(
-                        "column \"{name}\" must appear in the GROUP BY clause or be used in an \
-                         aggregate function"
-                    );
-                    Err(SqlError::new(SqlState::GROUPING_ERROR, message))
+                    Err(SqlError::new(SqlState::GROUPING_ERROR, ungrouped(name)))
                 }
                 _ => Ok(()),
             };
         }
-        expr.children_mut().into_iter().try_for_each(|it| self.over_groups(it, keys))
+        let mut children = expr.children_mut().into_iter();
+        children.try_for_each(|it| self.grouped_value(it, keys, ungrouped))
     }
 
     /// The same for a subquery that stands above groups and uses their rows.
@@ -154,19 +204,23 @@ impl<'a> Binder<'a> {
         kind: &mut Apply,
         keys: &Keys,
     ) -> SqlResult<()> {
+        let columns: Keys = keys.iter().filter(|it| bare(&it.1).is_some()).cloned().collect();
         let mut result = Ok(());
+        let ungrouped =
+            |name| format!("subquery uses ungrouped column \"{name}\" from outer query");
         let mut replace = |expr: &mut Expr| {
             if result.is_ok() {
-                result = self.over_groups(expr, keys);
+                result = self.grouped_value(expr, &columns, &ungrouped);
             }
         };
         right.visit_mut(&mut |rel| rel.expressions_mut().into_iter().for_each(&mut replace));
+        result?;
+        // What is compared with the subquery stands outside of it.
         match kind {
-            Apply::Any { condition, .. } => replace(condition),
-            Apply::Join { on, .. } => on.iter_mut().for_each(replace),
-            Apply::Scalar { .. } => {}
+            Apply::Any { condition, .. } => self.over_groups(condition, keys),
+            Apply::Join { on, .. } => on.iter_mut().try_for_each(|it| self.over_groups(it, keys)),
+            Apply::Scalar { .. } => Ok(()),
         }
-        result
     }
 }
 

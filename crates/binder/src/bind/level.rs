@@ -20,6 +20,8 @@ pub(super) struct Level {
     pub input: Rel,
     /// Subqueries of the clauses that stand over groups; they are joined when groups are made.
     pub pending: Vec<(Rel, Apply)>,
+    /// The keys of GROUP BY that are no columns, with the attributes that they have above the groups.
+    pub keys: Vec<(Attr, Expr)>,
     /// Aggregates met so far.
     pub calls: Vec<(Attr, Aggregate)>,
 }
@@ -74,7 +76,7 @@ pub(super) fn one_row() -> Rel {
 impl Level {
     /// A level with these columns in view over these rows.
     pub fn new(frame: Frame, input: Rel, clause: Clause) -> Self {
-        Self { frame, clause, input, pending: Vec::new(), calls: Vec::new() }
+        Self { frame, clause, input, pending: Vec::new(), keys: Vec::new(), calls: Vec::new() }
     }
 
     /// Joins a subquery to the rows of the clause.
@@ -120,6 +122,17 @@ impl Binder<'_> {
         let bound = bind(self);
         self.level().clause = before;
         bound
+    }
+
+    /// A key of GROUP BY in its place, where it stands above the groups; other values as they are. As in PostgreSQL,
+    /// only columns are known as keys inside of subqueries.
+    pub(super) fn as_key(&self, expr: Expr) -> Expr {
+        let level = self.levels.last().filter(|it| it.clause.is_over_groups());
+        let known = level.and_then(|level| level.keys.iter().find(|it| it.1 == expr));
+        match known {
+            Some((attr, _)) => Expr::column(*attr, expr.data_type),
+            None => expr,
+        }
     }
 
     /// Joins a subquery to the rows of the clause that is being bound.

@@ -28,6 +28,10 @@ impl<'a> Binder<'a> {
             }
         }
         if let Some(fetch) = &query.fetch {
+            if limit.is_some() {
+                let message = "multiple LIMIT clauses not allowed";
+                return Err(at(SqlError::new(SqlState::SYNTAX, message), query));
+            }
             if fetch.percent || fetch.with_ties {
                 return Err(unsupported("FETCH with PERCENT or WITH TIES", query));
             }

@@ -49,7 +49,7 @@ impl<'a> Binder<'a> {
         it: &'a ast::TypedString,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        let data_type = crate::parse::data_type(&it.data_type).map_err(|it| at(it, whole))?;
+        let data_type = crate::data_types::data_type(&it.data_type).map_err(|it| at(it, whole))?;
         let Some(text) = text_of(&it.value.value) else {
             return Err(unsupported("this kind of constant", whole));
         };
@@ -68,5 +68,23 @@ pub(super) fn text_of(value: &ast::Value) -> Option<&str> {
         | ast::Value::NationalStringLiteral(text) => Some(text),
         ast::Value::DollarQuotedString(it) => Some(&it.value),
         _ => None,
+    }
+}
+
+/// A number as it is spelt with the minus signs before it, of which two are none.
+pub(super) fn signed_number(expr: &ast::Expr) -> Option<String> {
+    let (mut negative, mut rest) = (false, expr);
+    loop {
+        match rest {
+            ast::Expr::Nested(inner) => rest = inner,
+            ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => {
+                (negative, rest) = (!negative, expr);
+            }
+            ast::Expr::Value(it) => {
+                let ast::Value::Number(text, _) = &it.value else { return None };
+                return Some(if negative { format!("-{text}") } else { text.clone() });
+            }
+            _ => return None,
+        }
     }
 }

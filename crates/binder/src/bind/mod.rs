@@ -30,6 +30,7 @@ mod literal;
 mod names;
 mod order;
 mod query;
+mod repeated;
 mod scope;
 mod select;
 mod set_operation;

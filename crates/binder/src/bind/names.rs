@@ -20,9 +20,9 @@ fn strong(expr: &ast::Expr) -> Option<String> {
         Ast::CompoundIdentifier(parts) => return parts.last().map(ident),
         Ast::Function(it) => return it.name.0.last().and_then(|it| it.as_ident()).map(ident),
         Ast::Cast { expr, data_type, .. } => {
-            return strong(expr).or_else(|| crate::parse::type_name(data_type));
+            return strong(expr).or_else(|| crate::data_types::type_name(data_type));
         }
-        Ast::TypedString(it) => return crate::parse::type_name(&it.data_type),
+        Ast::TypedString(it) => return crate::data_types::type_name(&it.data_type),
         Ast::Subquery(query) => return of_subquery(query),
         Ast::Case { else_result, .. } => {
             return Some(

@@ -84,15 +84,38 @@ impl Entry<'_> {
     }
 }
 
-/// The column of a result that a number in ORDER BY or GROUP BY means, counted from 0.
-pub(super) fn place(expr: &ast::Expr, columns: usize) -> SqlResult<Option<usize>> {
-    let ast::Expr::Value(value) = expr else { return Ok(None) };
-    let ast::Value::Number(text, _) = &value.value else { return Ok(None) };
-    match text.parse::<usize>() {
-        Ok(place) if (1..=columns).contains(&place) => Ok(Some(place - 1)),
-        _ => {
-            let message = format!("position {text} is not in select list");
-            Err(at(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message), expr))
-        }
+/// The column of a result that a number in ORDER BY or GROUP BY means, counted from 0. Any other constant means nothing
+/// there.
+pub(super) fn place(expr: &ast::Expr, columns: usize, clause: &str) -> SqlResult<Option<usize>> {
+    if let Some(text) = super::literal::signed_number(expr) {
+        let Ok(number) = text.parse::<i32>() else { return Err(no_place(expr, clause)) };
+        return match usize::try_from(number) {
+            Ok(place) if (1..=columns).contains(&place) => Ok(Some(place - 1)),
+            _ => {
+                let message = format!("{clause} position {text} is not in select list");
+                Err(at(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message), expr))
+            }
+        };
     }
+    match expr {
+        ast::Expr::Nested(inner) => place(inner, columns, clause),
+        ast::Expr::Value(it) if !matches!(it.value, ast::Value::Placeholder(_)) => {
+            Err(no_place(expr, clause))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether an expression is a constant as it is spelt: what ORDER BY and GROUP BY take for a place.
+pub(super) fn is_constant(expr: &ast::Expr) -> bool {
+    let is_parameter = |it: &ast::Value| matches!(it, ast::Value::Placeholder(_));
+    match expr {
+        ast::Expr::Value(it) => !is_parameter(&it.value),
+        ast::Expr::Nested(inner) => is_constant(inner),
+        other => super::literal::signed_number(other).is_some(),
+    }
+}
+
+fn no_place(expr: &ast::Expr, clause: &str) -> SqlError {
+    at(SqlError::new(SqlState::SYNTAX, format!("non-integer constant in {clause}")), expr)
 }

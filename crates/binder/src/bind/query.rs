@@ -71,7 +71,7 @@ impl<'a> Binder<'a> {
             for it in ordering.expressions(columns.len()) {
                 let place = match it.expr {
                     None => Some(it.place),
-                    Some(expr) => super::order::place(expr, columns.len())?,
+                    Some(expr) => super::order::place(expr, columns.len(), "ORDER BY")?,
                 };
                 let expr = match (place, it.expr) {
                     (Some(place), _) => this.column_expr(columns[place].attr),
@@ -96,6 +96,9 @@ impl<'a> Binder<'a> {
 
     /// VALUES as a query. A row has a level of its own, so that a subquery in it depends on no other.
     pub(super) fn values(&mut self, values: &'a ast::Values) -> SqlResult<Answer> {
+        if values.explicit_row || values.value_keyword {
+            return Err(SqlError::new(SqlState::SYNTAX, "syntax error: VALUES (..), (..)"));
+        }
         let width = values.rows.first().map_or(0, |it| it.content.len());
         let mut rows = Vec::with_capacity(values.rows.len());
         for row in &values.rows {

@@ -62,23 +62,29 @@ impl<'a> Binder<'a> {
     /// What stands over the rows of the level.
     fn upper(&mut self, select: &'a ast::Select, ordering: &Ordering<'a>) -> SqlResult<Answer> {
         let mut upper = Upper::default();
+        let rows = std::mem::replace(&mut self.level().input, super::level::one_row());
+        let early = self.early_keys(&select.group_by)?;
+        let subqueries = std::mem::replace(&mut self.level().input, rows);
+        let mut below = super::repeated::chain(subqueries)?;
         self.in_clause(Clause::Select, |this| this.items(select, &mut upper.items))?;
         if let Some(having) = &select.having {
             upper.having = Some(self.in_clause(Clause::Having, |this| this.condition(having))?);
         }
         for entry in ordering.expressions(upper.items.len()) {
-            let key =
-                self.in_clause(Clause::OrderBy, |this| this.order_key(&entry, &upper.items))?;
+            let key = self.in_clause(Clause::OrderBy, |this| {
+                this.order_key(&entry, &upper.items, "ORDER BY")
+            })?;
             upper.order.push(key);
         }
         if let Some(ast::Distinct::On(exprs)) = &select.distinct {
             for entry in Ordering::plain(exprs) {
-                let key =
-                    self.in_clause(Clause::OrderBy, |this| this.order_key(&entry, &upper.items))?;
+                let key = self.in_clause(Clause::OrderBy, |this| {
+                    this.order_key(&entry, &upper.items, "DISTINCT ON")
+                })?;
                 upper.distinct_on.push(key);
             }
         }
-        upper.keys = self.group_keys(&select.group_by, &upper.items)?;
+        upper.keys = self.group_keys(&select.group_by, early, &upper.items)?;
         let is_grouped = !upper.keys.is_empty()
             || upper.having.is_some()
             || !self.level().calls.is_empty()
@@ -89,7 +95,11 @@ impl<'a> Binder<'a> {
         // What the keys are made of must be there before the groups.
         let used = AttrSet::of_all(&upper.keys.iter().collect::<Vec<_>>());
         let is_used = |it: &(Rel, Apply)| it.1.made().is_some_and(|it| used.contains(it));
-        let (below, pending): (Vec<_>, Vec<_>) = pending.into_iter().partition(is_used);
+        let (of_keys, mut pending): (Vec<_>, Vec<_>) = pending.into_iter().partition(is_used);
+        below.extend(of_keys);
+        if !below.is_empty() {
+            self.share_repeated(&below, &mut pending, &mut upper)?;
+        }
         let input = below.into_iter().fold(input, |left, it| apply(left, it.0, it.1));
         let rel = match is_grouped {
             true => self.grouped(input, pending, &mut upper)?,
@@ -154,11 +164,16 @@ impl<'a> Binder<'a> {
     }
 
     /// What an entry of ORDER BY names: an output column by place or name, else any expression.
-    fn order_key(&mut self, entry: &Entry<'a>, items: &[Item]) -> SqlResult<OrderKey> {
+    fn order_key(
+        &mut self,
+        entry: &Entry<'a>,
+        items: &[Item],
+        clause: &str,
+    ) -> SqlResult<OrderKey> {
         let Some(expr) = entry.expr else {
             return Ok(OrderKey::Place(entry.place, entry.key(items[entry.place].expr.clone())));
         };
-        let found = match place(expr, items.len())? {
+        let found = match place(expr, items.len(), clause)? {
             Some(place) => Some(place),
             None => output_named(expr, items)?,
         };

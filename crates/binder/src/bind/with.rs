@@ -38,6 +38,9 @@ impl<'a> Binder<'a> {
         let first = self.with.len();
         for (place, cte) in with.cte_tables.iter().enumerate() {
             let name = &cte.alias.name;
+            if cte.from.is_some() {
+                return Err(unsupported("FROM behind a WITH query", &Name(name)));
+            }
             let own = crate::parse::ident(name);
             if self.with[first..].iter().any(|it| is_named(&it.cte.alias.name, &own)) {
                 let message = format!("WITH query name \"{own}\" specified more than once");

@@ -182,7 +182,7 @@ impl<'a> Cursor<'a> {
         }
         let mut parser = self.parser(start, self.at);
         let parsed = parser.parse_data_type().map_err(|it| parse::syntax(&it))?;
-        parse::data_type(&parsed).map(Some)
+        crate::data_types::data_type(&parsed).map(Some)
     }
 
     fn parser(&self, start: usize, end: usize) -> Parser<'static> {

@@ -1,7 +1,7 @@
 //! From an expression of the plan to nodes: types and ways of holding values are decided here, once.
 
-use plan::{BinaryOperator, Expr, ExprKind, PipelineId, UnaryOperator};
-use types::{DataType, SqlError, SqlResult, Value};
+use plan::{BinaryOperator, Expr, ExprKind, Function, PipelineId, UnaryOperator};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::node::Node;
 use super::{arithmetic, case, cast, codes, compare, date, function, like, list, logic, text};
@@ -72,7 +72,14 @@ impl Compiler<'_> {
             ExprKind::Parameter(_) => {
                 return Err(SqlError::internal("a parameter of the plan was given no value"));
             }
-            ExprKind::Scalar(pipeline) => literal(&(self.scalar)(*pipeline)?, data_type)?,
+            ExprKind::Scalar(pipeline) => match (self.scalar)(*pipeline) {
+                Ok(value) => literal(&value, data_type)?,
+                // Whoever asks for the value raises it; there may be no such row.
+                Err(error) if error.state == SqlState::CARDINALITY_VIOLATION => {
+                    function::function(Function::RaiseCardinality, Vec::new(), data_type)
+                }
+                Err(error) => return Err(error),
+            },
             ExprKind::Binary { operator, left, right } => {
                 self.binary(*operator, left, right, data_type)?
             }

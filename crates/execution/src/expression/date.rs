@@ -4,7 +4,7 @@ use plan::{BinaryOperator, DateField};
 use types::numeric::datetime::{self, DAY};
 use types::numeric::errors::out_of_range;
 use types::value::civil_from_days;
-use types::{DataType, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::arithmetic::arithmetic;
 use super::cast::cast;
@@ -109,7 +109,8 @@ impl Kernel for Days {
         if self.checked
             && let Values::I64(values) = &days.values
         {
-            let wrong = |(row, day): (usize, &i64)| datetime::date(*day).is_none() && days.is_valid(row);
+            let wrong =
+                |(row, day): (usize, &i64)| datetime::date(*day).is_none() && days.is_valid(row);
             if values.iter().enumerate().any(wrong) {
                 return Err(out_of_range(DataType::Date));
             }

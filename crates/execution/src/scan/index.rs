@@ -196,7 +196,10 @@ fn lookup(
             }
             let value = match &constant.kind {
                 ExprKind::Literal(value) => value.clone(),
-                ExprKind::Scalar(id) => states.scalar(*id)?,
+                ExprKind::Scalar(id) => match states.known_scalar(*id)? {
+                    Some(value) => value,
+                    None => return Ok(None),
+                },
                 _ => return Ok(None),
             };
             let Some((low, high)) = bounds(operator, &value) else { return Ok(None) };

@@ -456,7 +456,7 @@ fn unequal(
 pub(super) fn constant(expr: &Expr, states: &States<'_>) -> SqlResult<Option<Value>> {
     Ok(match &expr.kind {
         ExprKind::Literal(value) => Some(value.clone()),
-        ExprKind::Scalar(id) => Some(states.scalar(*id)?),
+        ExprKind::Scalar(id) => states.known_scalar(*id)?,
         _ => None,
     })
 }

@@ -238,7 +238,24 @@ fn is_one_equality(condition: &[Expr], left: &Rel, right: &Rel) -> bool {
     let ExprKind::Binary { operator: BinaryOperator::Equal, .. } = condition.kind else {
         return false;
     };
-    sides(condition, &left.attrs(), &right.attrs()).is_some()
+    sides(condition, &left.attrs(), &right.attrs())
+        .is_some_and(|(own, _)| !AttrSet::of(own).iter().all(|it| is_constant(left, it)))
+}
+
+/// Whether an attribute has one value that no row decides: such a value takes its place later, and the condition is no
+/// equality of both sides any more.
+fn is_constant(rel: &Rel, attr: Attr) -> bool {
+    match rel {
+        Rel::Map { input, exprs } => match exprs.iter().find(|it| it.0 == attr) {
+            Some((_, expr)) => AttrSet::of(expr).iter().all(|it| is_constant(input, it)),
+            None => is_constant(input, attr),
+        },
+        Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } => {
+            is_constant(input, attr)
+        }
+        Rel::Join(join) => is_constant(&join.left, attr) || is_constant(&join.right, attr),
+        _ => false,
+    }
 }
 
 /// A join by conditions.

@@ -13,6 +13,7 @@
 //! - Invariant: what comes out has no [`Rel::Apply`], and no expression uses an attribute that its inputs lack.
 //! - Invariant: an error of a subquery with several rows is raised where its value is used, not where it is computed.
 
+mod deferred;
 mod expressions;
 mod join;
 mod null_safe;
@@ -62,6 +63,7 @@ pub fn unnest(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
     this.expand_null_safe(&mut query.root);
     let Unnesting { attributes, scalars, shared, interrupt: _ } = this;
     (query.attributes, query.scalars, query.shared) = (attributes, scalars, shared);
+    deferred::defer(query);
     prune::prune(query);
     Ok(())
 }

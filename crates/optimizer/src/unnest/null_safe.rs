@@ -115,7 +115,9 @@ fn replaced(expr: &Expr) -> Option<Expr> {
         DataType::Decimal { scale, .. } => Value::Decimal { unscaled: 0, scale },
         DataType::Date => Value::Date(0),
         DataType::Timestamp => Value::Timestamp(0),
-        DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => Value::Text("".into()),
+        DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => {
+            Value::Text("".into())
+        }
     };
     let missing = unary(UnaryOperator::IsNull, expr.clone());
     let value = Expr::literal(value, expr.data_type);

@@ -1,0 +1,96 @@
+//! Subqueries that GROUP BY has, and the clauses above the groups repeat: they are one.
+//!
+//! Key decision: two subqueries are the same when what they are bound to is, but for the attributes that each makes.
+
+use plan::Expr;
+use plan::relation::{Apply, Attr, Rel, fresh_copy, substitute};
+use types::{SqlError, SqlResult};
+
+use super::select::{OrderKey, Upper};
+use super::{Binder, is_repeatable};
+
+/// The dependent joins over the relation of one row, from the first to the last.
+pub(super) fn chain(mut rel: Rel) -> SqlResult<Vec<(Rel, Apply)>> {
+    let mut reversed = Vec::new();
+    loop {
+        match rel {
+            Rel::Apply(apply) => {
+                reversed.push((apply.right, apply.kind));
+                rel = apply.left;
+            }
+            Rel::Values { .. } => break,
+            _ => return Err(SqlError::internal("a clause has rows of its own")),
+        }
+    }
+    reversed.reverse();
+    Ok(reversed)
+}
+
+impl Binder<'_> {
+    /// Takes away the subqueries above the groups that are among those below them, and reads those instead.
+    pub(super) fn share_repeated(
+        &mut self,
+        below: &[(Rel, Apply)],
+        pending: &mut Vec<(Rel, Apply)>,
+        upper: &mut Upper,
+    ) -> SqlResult<()> {
+        let mut known = Vec::with_capacity(below.len());
+        for (rel, kind) in below {
+            if let (Some(form), Some(attr)) = (self.form_of(rel, kind)?, kind.made()) {
+                known.push((form, attr));
+            }
+        }
+        let mut same: Vec<(Attr, Expr)> = Vec::new();
+        let mut left = Vec::with_capacity(pending.len());
+        for (mut rel, mut kind) in std::mem::take(pending) {
+            replace(&mut rel, &mut kind, &same);
+            let form = self.form_of(&rel, &kind)?;
+            let found = known.iter().find(|it| form.as_ref() == Some(&it.0)).map(|it| it.1);
+            match (found, kind.made()) {
+                (Some(there), Some(made)) => same.push((made, self.column_expr(there))),
+                _ => left.push((rel, kind)),
+            }
+        }
+        *pending = left;
+        for item in &mut upper.items {
+            substitute(&mut item.expr, &same);
+        }
+        if let Some(having) = &mut upper.having {
+            substitute(having, &same);
+        }
+        for order in upper.order.iter_mut().chain(&mut upper.distinct_on) {
+            let (OrderKey::By(key) | OrderKey::Place(_, key)) = order;
+            substitute(&mut key.expr, &same);
+        }
+        Ok(())
+    }
+
+    /// A subquery as bytes that are those of any other that is the same; none of one whose value may be another each time.
+    fn form_of(&self, rel: &Rel, kind: &Apply) -> SqlResult<Option<Vec<u8>>> {
+        if !rel.all_expressions(&mut is_repeatable) {
+            return Ok(None);
+        }
+        let mut attributes = self.attributes.clone();
+        let (copy, fresh) = fresh_copy(rel, &mut attributes);
+        let renamed = |attr: Attr| fresh.get(&attr).copied().unwrap_or(attr);
+        let (source, condition) = match kind {
+            Apply::Scalar { source, .. } => (Some(renamed(*source)), None),
+            Apply::Any { condition, .. } if is_repeatable(condition) => {
+                let mut condition = condition.clone();
+                condition.map_columns(&mut |attr| renamed(attr));
+                (None, Some(condition))
+            }
+            Apply::Any { .. } | Apply::Join { .. } => return Ok(None),
+        };
+        plan::wire::to_bytes(&(copy, source, condition)).map(Some)
+    }
+}
+
+fn replace(rel: &mut Rel, kind: &mut Apply, same: &[(Attr, Expr)]) {
+    rel.visit_mut(&mut |it| {
+        it.expressions_mut().into_iter().for_each(|it| substitute(it, same));
+    });
+    if let Apply::Any { condition, .. } = kind {
+        substitute(condition, same);
+    }
+}

@@ -1,0 +1,212 @@
+//! Clauses that the parser reads, for this database or another, and that nobody here honours: refused, never left out.
+//!
+//! Key decision: a statement is taken apart with all its fields named, or compared with one that says only what is
+//! honoured, so that a field that a new version of the parser adds cannot be forgotten.
+
+use sqlparser::ast::{self, helpers::stmt_create_table::CreateTableBuilder};
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::parse::unsupported;
+
+/// 42601: what is no SQL of PostgreSQL.
+fn syntax(what: &str) -> SqlError {
+    SqlError::new(SqlState::SYNTAX, format!("syntax error: {what}"))
+}
+
+/// The first clause that is there, as an error: of PostgreSQL's 0A000, of other databases 42601.
+fn refuse(ours: &[(bool, &str)], others: &[(bool, &str)]) -> SqlResult<()> {
+    if let Some((_, what)) = others.iter().find(|it| it.0) {
+        return Err(syntax(what));
+    }
+    match ours.iter().find(|it| it.0) {
+        Some((_, what)) => Err(unsupported(what)),
+        None => Ok(()),
+    }
+}
+
+/// INSERT.
+pub(crate) fn insert(insert: &ast::Insert) -> SqlResult<()> {
+    let ast::Insert {
+        insert_token: _,
+        optimizer_hints: _,
+        or,
+        ignore,
+        into,
+        table: _,
+        // Only ON CONFLICT and RETURNING could use it.
+        table_alias: _,
+        columns: _,
+        overwrite,
+        source: _,
+        assignments,
+        partitioned,
+        after_columns,
+        has_table_keyword,
+        on,
+        returning,
+        output,
+        replace_into,
+        priority,
+        insert_alias,
+        settings,
+        format_clause,
+        multi_table_insert_type,
+        multi_table_into_clauses,
+        multi_table_when_clauses,
+        multi_table_else_clause,
+    } = insert;
+    let several = multi_table_insert_type.is_some()
+        || !multi_table_into_clauses.is_empty()
+        || !multi_table_when_clauses.is_empty()
+        || multi_table_else_clause.is_some();
+    refuse(
+        &[(on.is_some(), "INSERT .. ON CONFLICT"), (returning.is_some(), "INSERT .. RETURNING")],
+        &[
+            (or.is_some(), "INSERT OR .."),
+            (*ignore || priority.is_some(), "a modifier of INSERT"),
+            (*replace_into, "REPLACE INTO"),
+            (*overwrite || !*into, "INSERT without INTO"),
+            (*has_table_keyword, "INSERT INTO TABLE"),
+            (!assignments.is_empty(), "INSERT .. SET"),
+            (partitioned.is_some() || !after_columns.is_empty(), "INSERT .. PARTITION"),
+            (output.is_some(), "INSERT .. OUTPUT"),
+            (insert_alias.is_some(), "an alias behind the rows of INSERT"),
+            (settings.is_some() || format_clause.is_some(), "SETTINGS or FORMAT of INSERT"),
+            (several, "INSERT into several tables"),
+        ],
+    )
+}
+
+/// CREATE TABLE, but for its query.
+pub(crate) fn create_table(table: &ast::CreateTable) -> SqlResult<()> {
+    if table.temporary {
+        return Err(unsupported("CREATE TEMPORARY TABLE"));
+    }
+    let honoured = CreateTableBuilder::new(table.name.clone())
+        .or_replace(table.or_replace)
+        .if_not_exists(table.if_not_exists)
+        .columns(table.columns.clone())
+        .constraints(table.constraints.clone())
+        .hive_formats(table.hive_formats.clone().filter(|it| *it == ast::HiveFormat::default()))
+        .query(table.query.clone())
+        .build();
+    if honoured == *table {
+        return Ok(());
+    }
+    let known = [
+        (table.like.is_some(), "CREATE TABLE .. LIKE"),
+        (table.inherits.is_some(), "INHERITS"),
+        (table.partition_of.is_some(), "PARTITION OF"),
+        (table.on_commit.is_some(), "ON COMMIT"),
+        (!matches!(table.table_options, ast::CreateTableOptions::None), "WITH (..) of a table"),
+    ];
+    match known.iter().find(|it| it.0) {
+        Some((_, what)) => Err(unsupported(what)),
+        None => Err(unsupported("a clause of this CREATE TABLE")),
+    }
+}
+
+/// CREATE INDEX, but for its columns.
+pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<()> {
+    let ast::CreateIndex {
+        name,
+        table_name: _,
+        using,
+        columns: _,
+        unique: _,
+        // Whether it blocks others meanwhile changes nothing of what there is in the end.
+        concurrently: _,
+        if_not_exists,
+        include,
+        nulls_distinct,
+        with,
+        predicate,
+        index_options,
+        alter_options,
+    } = index;
+    if let Some(name) = name.as_ref().filter(|it| it.0.len() > 1) {
+        return Err(syntax(&format!("the index name {name} is qualified")));
+    }
+    method(using.as_ref())?;
+    refuse(
+        &[
+            (predicate.is_some(), "an index on the rows of a WHERE alone"),
+            (!include.is_empty(), "an index that includes further columns"),
+            (*nulls_distinct == Some(false), "NULLS NOT DISTINCT"),
+            (!with.is_empty(), "WITH (..) of an index"),
+        ],
+        &[
+            (name.is_none() && *if_not_exists, "IF NOT EXISTS needs the name of the index"),
+            (!index_options.is_empty() || !alter_options.is_empty(), "an option of CREATE INDEX"),
+        ],
+    )
+}
+
+/// An access method: one in order, as all indexes are here.
+fn method(using: Option<&ast::IndexType>) -> SqlResult<()> {
+    let Some(using) = using else { return Ok(()) };
+    let name = using.to_string().to_lowercase();
+    match name.as_str() {
+        "btree" => Ok(()),
+        "hash" | "gist" | "gin" | "brin" | "spgist" | "bloom" => {
+            Err(unsupported(format!("the access method {name}"))
+                .with_hint("leave USING out, or say btree"))
+        }
+        _ => {
+            let message = format!("access method \"{name}\" does not exist");
+            Err(SqlError::new(SqlState("42704"), message))
+        }
+    }
+}
+
+/// A column of an index or a key: its order says nothing about what there is, but an operator class does.
+pub(crate) fn index_column(column: &ast::IndexColumn) -> SqlResult<()> {
+    let ast::IndexColumn { column, operator_class } = column;
+    let ast::OrderByExpr { expr: _, options: _, with_fill } = column;
+    refuse(
+        &[(operator_class.is_some(), "an operator class")],
+        &[(with_fill.is_some(), "WITH FILL of an index")],
+    )
+}
+
+/// PRIMARY KEY.
+pub(crate) fn primary_key(key: &ast::PrimaryKeyConstraint) -> SqlResult<()> {
+    let ast::PrimaryKeyConstraint {
+        name: _,
+        index_name,
+        index_type,
+        columns: _,
+        index_options,
+        characteristics,
+    } = key;
+    refuse(
+        &[(characteristics.is_some(), "a deferred key")],
+        &[(
+            index_name.is_some() || index_type.is_some() || !index_options.is_empty(),
+            "the index of a key is named by CONSTRAINT",
+        )],
+    )
+}
+
+/// UNIQUE.
+pub(crate) fn unique_key(key: &ast::UniqueConstraint) -> SqlResult<()> {
+    let ast::UniqueConstraint {
+        name: _,
+        index_name,
+        index_type_display,
+        index_type,
+        columns: _,
+        index_options,
+        characteristics,
+        nulls_distinct,
+    } = key;
+    let named = index_name.is_some() || index_type.is_some() || !index_options.is_empty();
+    let spelt = !matches!(index_type_display, ast::KeyOrIndexDisplay::None);
+    refuse(
+        &[
+            (characteristics.is_some(), "a deferred key"),
+            (matches!(nulls_distinct, ast::NullsDistinctOption::NotDistinct), "NULLS NOT DISTINCT"),
+        ],
+        &[(named || spelt, "the index of a key is named by CONSTRAINT")],
+    )
+}

@@ -1,0 +1,123 @@
+//! Types as SQL text names them.
+
+use sqlparser::ast;
+use types::{DataType, SqlError, SqlResult, SqlState};
+
+use crate::parse::unsupported;
+
+/// Characters of CHAR(n) and VARCHAR(n): PostgreSQL's limit.
+const LENGTH_MAX: u32 = 10_485_760;
+
+/// The type that SQL text names.
+pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
+    use ast::DataType as Sql;
+    Ok(match sql {
+        Sql::Boolean | Sql::Bool => DataType::Boolean,
+        Sql::SmallInt(None) | Sql::Int2(None) => DataType::SmallInt,
+        Sql::Int(None) | Sql::Integer(None) | Sql::Int4(None) => DataType::Integer,
+        Sql::BigInt(None) | Sql::Int8(None) => DataType::BigInt,
+        Sql::Real | Sql::Float4 => DataType::Real,
+        Sql::Double(ast::ExactNumberInfo::None)
+        | Sql::DoublePrecision
+        | Sql::Float8
+        | Sql::Float(ast::ExactNumberInfo::None) => DataType::Double,
+        Sql::Float(ast::ExactNumberInfo::Precision(bits)) => match bits {
+            1..=24 => DataType::Real,
+            25..=53 => DataType::Double,
+            _ => {
+                let message = "precision for type float must be from 1 to 53 bits";
+                return Err(SqlError::new(SqlState::INVALID_PARAMETER, message));
+            }
+        },
+        Sql::SmallInt(_)
+        | Sql::Int2(_)
+        | Sql::Int(_)
+        | Sql::Integer(_)
+        | Sql::Int4(_)
+        | Sql::BigInt(_)
+        | Sql::Int8(_)
+        | Sql::Double(_)
+        | Sql::Float(_) => {
+            let message = format!("syntax error: the type {sql} takes no such number");
+            return Err(SqlError::new(SqlState::SYNTAX, message));
+        }
+        Sql::Decimal(it) | Sql::Numeric(it) | Sql::Dec(it) => return decimal(it),
+        Sql::Date => DataType::Date,
+        Sql::Timestamp(
+            None | Some(6),
+            ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone,
+        ) => DataType::Timestamp,
+        Sql::Char(it) | Sql::Character(it) => DataType::Char(length(it, "char")?.unwrap_or(1)),
+        Sql::Varchar(it) | Sql::CharVarying(it) | Sql::CharacterVarying(it) => {
+            length(it, "varchar")?.map_or(DataType::Text, DataType::Varchar)
+        }
+        Sql::Text | Sql::String(None) => DataType::Text,
+        other => {
+            return Err(unsupported(format!("the type {other}")).with_hint(
+                "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, \
+                 DECIMAL(p,s), DATE, TIMESTAMP, CHAR(n), VARCHAR(n) and TEXT",
+            ));
+        }
+    })
+}
+
+/// The length of a type of texts, in characters.
+fn length(said: &Option<ast::CharacterLength>, of: &str) -> SqlResult<Option<u32>> {
+    let invalid = |message| Err(SqlError::new(SqlState::INVALID_PARAMETER, message));
+    match said {
+        None => Ok(None),
+        Some(ast::CharacterLength::IntegerLength { length: 0, .. }) => {
+            invalid(format!("length for type {of} must be at least 1"))
+        }
+        Some(ast::CharacterLength::IntegerLength {
+            length,
+            unit: None | Some(ast::CharLengthUnits::Characters),
+        }) => match u32::try_from(*length) {
+            Ok(length @ ..=LENGTH_MAX) => Ok(Some(length)),
+            _ => invalid(format!("length for type {of} cannot exceed {LENGTH_MAX}")),
+        },
+        Some(other) => {
+            let message = format!("syntax error: {other} is no length of {of}");
+            Err(SqlError::new(SqlState::SYNTAX, message))
+        }
+    }
+}
+
+/// What PostgreSQL calls a type of ours; it names columns without a name of their own.
+pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
+    let name = match data_type(sql).ok()? {
+        DataType::Null => return None,
+        DataType::Boolean => "bool",
+        DataType::SmallInt => "int2",
+        DataType::Integer => "int4",
+        DataType::BigInt => "int8",
+        DataType::Real => "float4",
+        DataType::Double => "float8",
+        DataType::Decimal { .. } => "numeric",
+        DataType::Date => "date",
+        DataType::Timestamp => "timestamp",
+        DataType::Char(_) | DataType::Bpchar => "bpchar",
+        DataType::Varchar(_) => "varchar",
+        DataType::Text => "text",
+    };
+    Some(name.to_owned())
+}
+
+fn decimal(info: &ast::ExactNumberInfo) -> SqlResult<DataType> {
+    let (precision, scale) = match info {
+        ast::ExactNumberInfo::None => (38, 10),
+        ast::ExactNumberInfo::Precision(precision) => (*precision, 0),
+        ast::ExactNumberInfo::PrecisionAndScale(precision, scale) => (*precision, *scale),
+    };
+    match (u8::try_from(precision), u8::try_from(scale)) {
+        (Ok(precision @ 1..=38), Ok(scale)) if scale <= precision => {
+            Ok(DataType::Decimal { precision, scale })
+        }
+        _ => Err(SqlError::new(
+            SqlState::INVALID_PARAMETER,
+            format!(
+                "DECIMAL({precision},{scale}) must have 1 to 38 digits, and no more after the point than in all"
+            ),
+        )),
+    }
+}
