@@ -68,11 +68,6 @@ impl World {
         self.tables.iter().flat_map(of).flatten().collect()
     }
 
-    /// Whether a column has a type.
-    pub fn has(&self, kind: impl Fn(Kind) -> bool) -> bool {
-        self.tables.iter().flat_map(|it| &it.columns).any(|it| kind(it.kind))
-    }
-
     /// The same as a script.
     pub fn script(&self) -> String {
         self.statements().iter().map(|it| format!("{it};\n")).collect()
