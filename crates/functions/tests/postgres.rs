@@ -135,7 +135,9 @@ fn arrow(data_type: DataType) -> ArrowType {
         DataType::Decimal { precision, scale } => ArrowType::Decimal128(precision, scale as i8),
         DataType::Date => ArrowType::Date32,
         DataType::Timestamp => ArrowType::Timestamp(TimeUnit::Microsecond, None),
-        DataType::Char(_) | DataType::Varchar(_) | DataType::Text => ArrowType::Utf8,
+        DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => {
+            ArrowType::Utf8
+        }
     }
 }
 
