@@ -74,6 +74,10 @@ fn length(said: &Option<ast::CharacterLength>, of: &str) -> SqlResult<Option<u32
             unit: None | Some(ast::CharLengthUnits::Characters),
         }) => match u32::try_from(*length) {
             Ok(length @ ..=LENGTH_MAX) => Ok(Some(length)),
+            Err(_) => {
+                let message = format!("syntax error: {length} is no length of {of}");
+                Err(SqlError::new(SqlState::SYNTAX, message))
+            }
             _ => invalid(format!("length for type {of} cannot exceed {LENGTH_MAX}")),
         },
         Some(other) => {
