@@ -6,7 +6,7 @@
 use sqlparser::ast::{self, helpers::stmt_create_table::CreateTableBuilder};
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::parse::unsupported;
+use crate::syntax::unsupported;
 
 /// 42601: what is no SQL of PostgreSQL.
 fn syntax(what: &str) -> SqlError {

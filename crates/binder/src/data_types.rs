@@ -3,7 +3,7 @@
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
-use crate::parse::unsupported;
+use crate::syntax::unsupported;
 
 /// Characters of CHAR(n) and VARCHAR(n): PostgreSQL's limit.
 const LENGTH_MAX: u32 = 10_485_760;

@@ -4,8 +4,8 @@ use sqlparser::ast::{self, IndexColumn, TableConstraint};
 use types::SqlResult;
 
 use crate::clauses;
-use crate::parse::{ident, name, unsupported};
 use crate::statement::{KeyDefinition, Statement};
+use crate::syntax::{ident, name, unsupported};
 
 /// The key that a column option declares, if it is one.
 pub(crate) fn of_column(

@@ -18,6 +18,7 @@ mod parenthesised;
 pub mod parse;
 pub mod statement;
 mod steering;
+mod syntax;
 mod walk;
 
 pub use design::{

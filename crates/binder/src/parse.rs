@@ -2,9 +2,9 @@
 
 use crate::dialect::Postgres;
 use crate::walk;
-use sqlparser::ast::{self, ObjectName, ObjectType, Set, TableObject};
+use sqlparser::ast::{self, ObjectType, Set, TableObject};
 use sqlparser::keywords::Keyword;
-use sqlparser::parser::{Parser, ParserError};
+use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use stdx::stack::{self, Deep};
 use types::{SqlError, SqlResult, SqlState};
@@ -14,10 +14,8 @@ use crate::design::DesignClause;
 use crate::levels::levels;
 use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement};
+use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
 use crate::{clauses, keys, parameters, steering};
-
-/// Parentheses in one another, and what counts as such: the parser's own limit. It tries some of them twice.
-const NESTED_MAX: usize = 1_000;
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
 /// their levels. What is deeper than there is room for is refused (54001).
@@ -89,50 +87,6 @@ fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
     statements.into_iter().map(statement).collect()
 }
 
-pub(crate) fn syntax(error: &ParserError) -> SqlError {
-    let text = match error {
-        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text.as_str(),
-        ParserError::RecursionLimitExceeded => return too_deep(),
-    };
-    let (what, place) = match text.rsplit_once(" at Line: ") {
-        Some((what, place)) => (what, format!(" at line {}", place.replace("Column:", "column"))),
-        None => (text, String::new()),
-    };
-    let what = what.replace("Expected: ", "expected ").replace("found: EOF", "found the end");
-    let message = format!("syntax error{place}: {}", what.replace("found: ", "found "));
-    let error = SqlError::new(SqlState::SYNTAX, message);
-    let numbers = place.strip_prefix(" at line ").and_then(|it| it.split_once(", column "));
-    match numbers.and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?))) {
-        Some((line, column)) => error.at(line, column),
-        None => error,
-    }
-}
-
-fn too_deep() -> SqlError {
-    let message = "stack depth limit exceeded: the statement is nested too deeply";
-    SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message).with_hint(format!(
-        "chains of operators may have about {} links, parentheses may stand {NESTED_MAX} deep",
-        stack::LEVELS_MAX
-    ))
-}
-
-pub(crate) fn unsupported(what: impl std::fmt::Display) -> SqlError {
-    SqlError::unsupported(format!("{what} is not supported"))
-}
-
-/// The name of a table: without quotes when it was quoted, in lower case when it was not.
-pub(crate) fn name(object: &ObjectName) -> String {
-    let parts = object.0.iter().filter_map(|it| it.as_ident()).map(ident);
-    parts.collect::<Vec<_>>().join(".")
-}
-
-pub(crate) fn ident(ident: &ast::Ident) -> String {
-    match ident.quote_style {
-        Some(_) => ident.value.clone(),
-        None => ident.value.to_lowercase(),
-    }
-}
-
 fn parsed(query: Box<ast::Query>) -> SqlResult<ParsedQuery> {
     use ast::SetExpr::{Delete, Insert, Merge, Update};
     match query.body.as_ref() {
@@ -184,6 +138,29 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             Ok(Statement::Deallocate { name: (!all).then(|| ident(&name)) })
         }
         Ast::Insert(insert) => self::insert(insert),
+        copy @ Ast::Copy { .. } => self::copy(copy),
+        Ast::Set(set) => self::set(set),
+        Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
+            Ok(Statement::Kill { statement: id })
+        }
+        Ast::ShowVariable { variable } => {
+            Ok(Statement::Show { name: variable.iter().map(ident).collect::<Vec<_>>().join(".") })
+        }
+        other => Err(unknown(&other)),
+    }
+}
+
+/// A statement, or a form of one, that is not there, by its first words.
+fn unknown(statement: &impl std::fmt::Display) -> SqlError {
+    let text = statement.to_string();
+    let upper = |it: &&str| it.chars().all(|it| it.is_ascii_uppercase());
+    let words: Vec<&str> = text.split_whitespace().take(3).take_while(upper).collect();
+    unsupported(words.join(" "))
+}
+
+fn copy(statement: ast::Statement) -> SqlResult<Statement> {
+    use ast::Statement as Ast;
+    match statement {
         Ast::Copy { legacy_options, .. } if !legacy_options.is_empty() => {
             let error = unsupported("an option of COPY without WITH (..)");
             Err(error.with_hint("write COPY t FROM 'file' WITH (FORMAT csv, HEADER true)"))
@@ -208,31 +185,23 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
         Ast::Copy { to, .. } => {
             Err(unsupported(if to { "COPY .. TO" } else { "COPY FROM anything but a file" }))
         }
-        Ast::Set(Set::SingleAssignment { scope: Some(scope), .. })
+        other => Err(unknown(&other)),
+    }
+}
+
+fn set(set: Set) -> SqlResult<Statement> {
+    match set {
+        Set::SingleAssignment { scope: Some(scope), .. }
             if scope != ast::ContextModifier::Session =>
         {
             Err(unsupported(format!("SET {scope}").trim_end()))
         }
-        Ast::Set(Set::SingleAssignment { hivevar: false, variable, values, .. }) => {
+        Set::SingleAssignment { hivevar: false, variable, values, .. } => {
             let texts: Vec<String> = values.iter().map(setting).collect();
             let value = Some(texts.join(",")).filter(|it| !it.eq_ignore_ascii_case("default"));
             Ok(Statement::Set { name: name(&variable), value })
         }
-        Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
-            Ok(Statement::Kill { statement: id })
-        }
-        Ast::ShowVariable { variable } => {
-            Ok(Statement::Show { name: variable.iter().map(ident).collect::<Vec<_>>().join(".") })
-        }
-        other => {
-            let text = other.to_string();
-            let words: Vec<&str> = text
-                .split_whitespace()
-                .take(3)
-                .take_while(|it| it.chars().all(|it| it.is_ascii_uppercase()))
-                .collect();
-            Err(unsupported(words.join(" ")))
-        }
+        other => Err(unknown(&other)),
     }
 }
 

@@ -9,7 +9,7 @@ use super::Binder;
 use super::coercion::{fold_cast, with_blanks};
 use super::errors::{at, suggested, unsupported};
 use super::{aggregate, constant};
-use crate::parse::ident;
+use crate::syntax::ident;
 
 impl<'a> Binder<'a> {
     /// A call of a function, aggregates included.

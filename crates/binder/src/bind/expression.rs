@@ -1,6 +1,6 @@
 //! Expressions: names, and each form of expression to the file that binds it.
 
-use plan::build::{boolean, negated, unary};
+use plan::build::{negated, unary};
 use plan::relation::split_conjunction;
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast::{self, Ident};
@@ -8,8 +8,9 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::errors::{Name, ambiguous, at, no_column, suggested, unsupported};
+use super::literal::truth;
 use super::scope::Meaning;
-use crate::parse::ident;
+use crate::syntax::ident;
 
 /// The operators that a plan has as such.
 pub(super) fn operator(it: &ast::BinaryOperator) -> Option<BinaryOperator> {
@@ -394,9 +395,4 @@ pub(super) fn is_never(expr: &Expr, wanted: bool) -> bool {
         }
         _ => false,
     }
-}
-
-/// A truth value as a constant.
-pub(super) fn truth(value: Value) -> Expr {
-    boolean(ExprKind::Literal(value))
 }

@@ -15,7 +15,7 @@ use super::errors::{Name, at, suggested, unsupported};
 use super::level::{Clause, Level, apply, one_row};
 use super::scope::{Columns, Frame, Meaning, Named, Relation};
 use super::{Answer, Binder, mapped};
-use crate::parse::ident;
+use crate::syntax::ident;
 
 /// Rows and the columns in view over them.
 pub(super) type Source = (Rel, Frame);

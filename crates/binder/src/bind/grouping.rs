@@ -9,8 +9,8 @@ use super::Binder;
 use super::errors::{at, unsupported};
 use super::level::{Clause, apply};
 use super::order::place;
-use super::select::{Item, OrderKey, Upper};
 use super::set_operation::Unique;
+use super::upper::{Item, OrderKey, Upper};
 
 type Keys = Vec<(Attr, Expr)>;
 

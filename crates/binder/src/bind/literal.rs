@@ -21,7 +21,7 @@ impl<'a> Binder<'a> {
                     numeric::parse_literal(text).map_err(|it| at(it, whole))?;
                 Ok(Expr::literal(value, data_type))
             }
-            ast::Value::Boolean(it) => Ok(super::expression::truth(Value::Boolean(*it))),
+            ast::Value::Boolean(it) => Ok(truth(Value::Boolean(*it))),
             ast::Value::Null => Ok(null(DataType::Null)),
             ast::Value::Placeholder(id) => {
                 let number = crate::parameters::number(id).map_err(|it| at(it, whole))?;
@@ -87,4 +87,9 @@ pub(super) fn signed_number(expr: &ast::Expr) -> Option<String> {
             _ => return None,
         }
     }
+}
+
+/// A truth value as a constant.
+pub(super) fn truth(value: Value) -> Expr {
+    Expr::literal(value, DataType::Boolean)
 }

@@ -37,6 +37,7 @@ mod set_operation;
 mod special;
 mod subquery;
 mod text;
+mod upper;
 mod with;
 
 use plan::Expr;

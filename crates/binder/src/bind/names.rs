@@ -5,7 +5,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use super::OutputColumn;
 use super::errors::{Name, at, unsupported};
-use crate::parse::ident;
+use crate::syntax::ident;
 
 /// The name that PostgreSQL gives an output column without alias.
 pub(super) fn of_expression(expr: &ast::Expr) -> String {

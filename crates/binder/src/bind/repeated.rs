@@ -6,7 +6,7 @@ use plan::Expr;
 use plan::relation::{Apply, Attr, Rel, fresh_copy, substitute};
 use types::{SqlError, SqlResult};
 
-use super::select::{OrderKey, Upper};
+use super::upper::{OrderKey, Upper};
 use super::{Binder, is_repeatable};
 
 /// The dependent joins over the relation of one row, from the first to the last.

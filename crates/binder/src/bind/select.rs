@@ -10,35 +10,9 @@ use super::level::{Clause, Level, apply};
 use super::order::{Entry, Ordering, place};
 use super::query::sorted;
 use super::scope::{Frame, Meaning, is_named};
+use super::upper::{Item, OrderKey, Upper};
 use super::{Answer, Binder, OutputColumn, mapped};
-use crate::parse::ident;
-
-/// An entry of the select list.
-#[derive(Debug)]
-pub(super) struct Item {
-    pub name: String,
-    pub expr: Expr,
-}
-
-/// Everything of a SELECT that stands over its rows or groups.
-#[derive(Debug, Default)]
-pub(super) struct Upper {
-    pub items: Vec<Item>,
-    pub keys: Vec<Expr>,
-    pub having: Option<Expr>,
-    pub order: Vec<OrderKey>,
-    /// DISTINCT ON, by entries of the select list or other expressions.
-    pub distinct_on: Vec<OrderKey>,
-}
-
-/// What ORDER BY names.
-#[derive(Debug)]
-pub(super) enum OrderKey {
-    /// An output column by place.
-    Place(usize, SortKey),
-    /// Anything else.
-    By(SortKey),
-}
+use crate::syntax::ident;
 
 impl<'a> Binder<'a> {
     /// Binds a SELECT with the ORDER BY that follows it.

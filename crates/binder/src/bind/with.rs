@@ -41,7 +41,7 @@ impl<'a> Binder<'a> {
             if cte.from.is_some() {
                 return Err(unsupported("FROM behind a WITH query", &Name(name)));
             }
-            let own = crate::parse::ident(name);
+            let own = crate::syntax::ident(name);
             if self.with[first..].iter().any(|it| is_named(&it.cte.alias.name, &own)) {
                 let message = format!("WITH query name \"{own}\" specified more than once");
                 return Err(at(SqlError::new(SqlState::DUPLICATE_ALIAS, message), &Name(name)));

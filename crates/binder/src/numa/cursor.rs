@@ -5,8 +5,6 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
-use crate::parse;
-
 /// Walks over tokens, past white space and comments.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
@@ -159,7 +157,7 @@ impl<'a> Cursor<'a> {
         let start = *self;
         self.skip_to(stop);
         let mut parser = self.parser(start.at, self.at);
-        let parsed = parser.parse_expr().map_err(|it| parse::syntax(&it))?;
+        let parsed = parser.parse_expr().map_err(|it| crate::syntax::syntax(&it))?;
         if parser.peek_token_ref().token != Token::EOF {
             let mut rest = start;
             while rest.at < start.at + parser.index() {
@@ -181,7 +179,7 @@ impl<'a> Cursor<'a> {
             return Ok(None);
         }
         let mut parser = self.parser(start, self.at);
-        let parsed = parser.parse_data_type().map_err(|it| parse::syntax(&it))?;
+        let parsed = parser.parse_data_type().map_err(|it| crate::syntax::syntax(&it))?;
         crate::data_types::data_type(&parsed).map(Some)
     }
 

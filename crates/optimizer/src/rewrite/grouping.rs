@@ -87,6 +87,10 @@ fn or_else(attr: Attr, otherwise: i64, data_type: DataType) -> Expr {
 }
 
 fn applies(join: &JoinRel, keys: &Keys, aggregates: &Aggregates) -> bool {
+    if keys.is_empty() {
+        // No row on the left is a group as well.
+        return false;
+    }
     let (left, right) = (join.left.attrs(), join.right.attrs());
     let bare_keys = join
         .keys

@@ -1,0 +1,53 @@
+//! What the parser's errors and names are here.
+
+use sqlparser::ast::{self, ObjectName};
+use sqlparser::parser::ParserError;
+use stdx::stack;
+use types::{SqlError, SqlState};
+
+/// Parentheses in one another, and what counts as such: the parser's own limit. It tries some of them twice.
+pub(crate) const NESTED_MAX: usize = 1_000;
+
+pub(crate) fn syntax(error: &ParserError) -> SqlError {
+    let text = match error {
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text.as_str(),
+        ParserError::RecursionLimitExceeded => return too_deep(),
+    };
+    let (what, place) = match text.rsplit_once(" at Line: ") {
+        Some((what, place)) => (what, format!(" at line {}", place.replace("Column:", "column"))),
+        None => (text, String::new()),
+    };
+    let what = what.replace("Expected: ", "expected ").replace("found: EOF", "found the end");
+    let message = format!("syntax error{place}: {}", what.replace("found: ", "found "));
+    let error = SqlError::new(SqlState::SYNTAX, message);
+    let numbers = place.strip_prefix(" at line ").and_then(|it| it.split_once(", column "));
+    match numbers.and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?))) {
+        Some((line, column)) => error.at(line, column),
+        None => error,
+    }
+}
+
+pub(crate) fn too_deep() -> SqlError {
+    let message = "stack depth limit exceeded: the statement is nested too deeply";
+    SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message).with_hint(format!(
+        "chains of operators may have about {} links, parentheses may stand {NESTED_MAX} deep",
+        stack::LEVELS_MAX
+    ))
+}
+
+pub(crate) fn unsupported(what: impl std::fmt::Display) -> SqlError {
+    SqlError::unsupported(format!("{what} is not supported"))
+}
+
+/// The name of a table: without quotes when it was quoted, in lower case when it was not.
+pub(crate) fn name(object: &ObjectName) -> String {
+    let parts = object.0.iter().filter_map(|it| it.as_ident()).map(ident);
+    parts.collect::<Vec<_>>().join(".")
+}
+
+pub(crate) fn ident(ident: &ast::Ident) -> String {
+    match ident.quote_style {
+        Some(_) => ident.value.clone(),
+        None => ident.value.to_lowercase(),
+    }
+}
