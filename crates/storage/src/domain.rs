@@ -193,7 +193,8 @@ fn count_numbers(columns: &[&Column], context: &BuildContext<'_>) -> SqlResult<(
     let bound = |it: &Option<Value>| it.as_ref().and_then(|it| key_equal_to(data_type, it));
     let low = columns.iter().filter_map(|it| bound(&it.statistics.min)).min();
     let high = columns.iter().filter_map(|it| bound(&it.statistics.max)).max();
-    let span = low.zip(high).map(|(low, high)| (low, high - low));
+    // Decimals may be further apart than 128 bits tell.
+    let span = low.zip(high).and_then(|(low, high)| Some((low, high.checked_sub(low)?)));
     if let Some((low, span)) = span.filter(|it| it.1 < i128::from(BITMAP_VALUES)) {
         return Ok((count_by_bits(columns, low as i64, span as usize, context)?, true));
     }
