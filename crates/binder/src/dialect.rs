@@ -12,6 +12,8 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
+use crate::precedence;
+
 /// The dialect of all SQL here.
 #[derive(Debug)]
 pub(crate) struct Postgres;
@@ -39,6 +41,9 @@ impl Dialect for Postgres {
         if let Some(query) = crate::parenthesised::operand(parser) {
             return Some(query);
         }
+        if let Some(signed) = precedence::sign(parser) {
+            return Some(signed);
+        }
         let [first, second] = parser.peek_tokens_ref();
         if !ends_operand(&second.token) {
             return None;
@@ -56,28 +61,22 @@ impl Dialect for Postgres {
         }
     }
 
-    /// Queries behind two parentheses are seen. What follows `IS DISTINCT FROM` ends before AND and OR, as after any other comparison; the parser takes all that
-    /// comes for its right side.
+    /// Operators rank as in PostgreSQL, and queries behind two parentheses are seen.
     fn parse_infix(
         &self,
         parser: &mut Parser,
         left: &Expr,
-        _precedence: u8,
+        precedence: u8,
     ) -> Option<Result<Expr, ParserError>> {
-        use Keyword::{DISTINCT, FROM, IS, NOT};
-        let negated = if parser.parse_keywords(&[IS, NOT, DISTINCT, FROM]) {
-            true
-        } else if parser.parse_keywords(&[IS, DISTINCT, FROM]) {
-            false
-        } else {
-            return crate::parenthesised::membership(parser, left);
-        };
-        let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
-        let left = Box::new(left.clone());
-        Some(right.map(|right| match negated {
-            true => Expr::IsNotDistinctFrom(left, Box::new(right)),
-            false => Expr::IsDistinctFrom(left, Box::new(right)),
-        }))
+        precedence::infix(parser, left, precedence)
+            .or_else(|| crate::parenthesised::membership(parser, left))
+    }
+
+    fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        match precedence::next(parser) {
+            Some(rank) => Some(Ok(rank)),
+            None => PostgreSqlDialect {}.get_next_precedence(parser),
+        }
     }
 
     /// Words that begin an operation are no names, as in PostgreSQL; else one that is nested too deeply would be tried as a
@@ -98,7 +97,6 @@ impl Dialect for Postgres {
         is_identifier_start(start: char) -> bool;
         is_identifier_part(part: char) -> bool;
         is_custom_operator_part(part: char) -> bool;
-        get_next_precedence(parser: &Parser) -> Option<Result<u8, ParserError>>;
         prec_value(precedence: Precedence) -> u8;
         supports_unicode_string_literal() -> bool;
         supports_filter_during_aggregation() -> bool;
@@ -195,7 +193,8 @@ mod tests {
         for folder in ["crates/nodewise/queries/tpch", "tests/sql"] {
             for entry in std::fs::read_dir(format!("{root}/{folder}")).unwrap() {
                 let path = entry.unwrap().path();
-                if path.is_dir() {
+                // What our own rules of precedence decide has tests of its own.
+                if path.is_dir() || path.ends_with("precedence.slt") {
                     continue;
                 }
                 let text = std::fs::read_to_string(path).unwrap();
@@ -211,7 +210,7 @@ mod tests {
             "SELECT a 'x', a, a.b.c, \"A\".b, -a, a::int, a COLLATE \"C\", 'a' COLLATE \"C\", a [1] FROM t",
             "SELECT 1 + 2.5, 'a' 'b', E'\\n', 1e5, 1_000, x'1f', a -> b, a->>'k' FROM t",
             "SELECT date '2020-01-01', date, value, name AS name, interval '1' day, xml '<a/>' FROM t",
-            "SELECT a(1), a (1), a.b(2), array[1, 2], (a, b), $1 + a, a NOT NULL, a IS NULL, a b FROM t",
+            "SELECT a(1), a (1), a.b(2), array[1, 2], (a, b), $1 + a, a IS NOT NULL, a IS NULL, a b FROM t",
             "SELECT a FROM t WHERE a BETWEEN 1 AND 2 OR a NOT IN (1, 'x') AND NOT a LIKE 'b' ESCAPE '!'",
             "SELECT CASE a WHEN 1 THEN 'x' WHEN b THEN c ELSE d END FROM t ORDER BY a DESC, b LIMIT 1",
             "SELECT a FROM t GROUP BY a HAVING a > 1 AND",
@@ -228,10 +227,13 @@ mod tests {
         // that doubles with each call.
         let apart = |it: &str| it.contains("DISTINCT FROM") || it.contains("abs(abs(abs(abs(");
         for sql in texts.iter().filter(|it| !apart(it)) {
-            let theirs = Parser::parse_sql(&PostgreSqlDialect {}, sql);
-            // Queries behind two parentheses, which the parser does not read, have a test of their own.
-            if theirs.is_ok() || !sql.contains("((") && !sql.contains("(VALUES") {
-                assert_eq!(parsed(&Postgres, sql), format!("{theirs:?}"), "{sql}");
+            let (ours, theirs) = (parsed(&Postgres, sql), parsed(&PostgreSqlDialect {}, sql));
+            // Queries behind two parentheses, which the parser does not read, have a test of their own; and it takes two
+            // operators of a rank where PostgreSQL does not.
+            let unread =
+                theirs.starts_with("Err") && (sql.contains("((") || sql.contains("(VALUES"));
+            if !unread && !ours.contains("operators of a rank") {
+                assert_eq!(ours, theirs, "{sql}");
             }
         }
     }

@@ -16,9 +16,12 @@ mod numa;
 pub mod parameters;
 mod parenthesised;
 pub mod parse;
+mod precedence;
+mod rewrite;
 pub mod statement;
 mod steering;
 mod syntax;
+mod values;
 mod walk;
 
 pub use design::{

@@ -15,13 +15,14 @@ use crate::levels::levels;
 use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
-use crate::{clauses, keys, parameters, steering};
+use crate::{clauses, keys, parameters, rewrite, steering, values};
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
 /// their levels. What is deeper than there is room for is refused (54001).
 pub fn parse(sql: &str) -> SqlResult<Deep<Vec<Statement>>> {
     let tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location();
-    let tokens = tokens.map_err(|it| syntax(&it.into()))?;
+    let mut tokens = tokens.map_err(|it| syntax(&it.into()))?;
+    rewrite::join_texts(&mut tokens)?;
     let levels = levels(&tokens);
     if levels > stack::LEVELS_MAX {
         return Err(too_deep());
@@ -49,6 +50,13 @@ fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
 
 /// Parses one statement, or nothing but white space.
 fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlResult<()> {
+    // The parser would step over each blank again and again; only in COPY it may be data.
+    let mut words = tokens.iter().map(|it| &it.token).filter(|it| !is_blank(it));
+    if !matches!(words.next(), Some(Token::Word(it)) if it.keyword == Keyword::COPY) {
+        tokens.retain(|it| !is_blank(&it.token));
+        rewrite::table_commands(&mut tokens);
+        rewrite::untyped_columns(&mut tokens);
+    }
     if let Some(statement) = steering::alter_query(&tokens)? {
         statements.push(statement);
         return Ok(());
@@ -59,14 +67,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
             let parsed = parse_tokens(tokens)?;
             statements.extend(parsed.into_iter().map(|it| it.with_design(&design)));
         }
-        Recognised::Nothing => {
-            // The parser would step over each blank again and again; only in COPY it may be data.
-            let mut words = tokens.iter().map(|it| &it.token).filter(|it| !is_blank(it));
-            if matches!(words.next(), Some(Token::Word(it)) if it.keyword != Keyword::COPY) {
-                tokens.retain(|it| !is_blank(&it.token));
-            }
-            statements.extend(parse_tokens(tokens)?);
-        }
+        Recognised::Nothing => statements.extend(parse_tokens(tokens)?),
     }
     Ok(())
 }
@@ -271,6 +272,11 @@ fn explain(
 fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     let (or_replace, if_not_exists) = (table.or_replace, table.if_not_exists);
     clauses::create_table(&table)?;
+    let untyped = |it: &ast::ColumnDef| it.data_type.to_string().contains(rewrite::NO_TYPE);
+    if table.columns.iter().any(|it| untyped(it) != table.query.is_some()) {
+        let message = "syntax error: columns have types, but not in CREATE TABLE .. AS";
+        return Err(SqlError::new(SqlState::SYNTAX, message));
+    }
     if let Some(query) = table.query {
         return Ok(Statement::CreateTableAs {
             name: name(&table.name),
@@ -317,9 +323,17 @@ fn insert(insert: ast::Insert) -> SqlResult<Statement> {
     let TableObject::TableName(table) = &insert.table else {
         return Err(unsupported("INSERT into anything but a table"));
     };
-    let Some(query) = insert.source else {
-        return Err(unsupported("INSERT .. DEFAULT VALUES"));
+    // A column's default is NULL, and so are the columns that get no value.
+    let mut query = match insert.source {
+        Some(query) => query,
+        None => {
+            let parsed = Parser::new(&Postgres).try_with_sql("VALUES (NULL)");
+            parsed.and_then(|mut it| it.parse_query()).map_err(|it| syntax(&it))?
+        }
     };
+    if let ast::SetExpr::Values(rows) = &mut *query.body {
+        values::prepare(rows);
+    }
     Ok(Statement::Insert {
         table: name(table),
         columns: insert.columns.iter().map(name).collect(),

@@ -174,7 +174,8 @@ impl Session {
         self.wait_for_place()?;
         let old = self.existing(table)?;
         let targets = targets(&old, columns)?;
-        let assign = |plan: &mut Plan| assign(plan, &targets, &old);
+        let some = columns.is_empty();
+        let assign = |plan: &mut Plan| assign(plan, &targets, &old, some);
         let Finished { plan, executed, .. } = self.run_adjusted(query, cancel, assign)?;
         let arrow = crate::result::schema_of(&plan.output);
         let given = self.record_batches(&executed, &arrow, cancel)?;
@@ -370,9 +371,11 @@ fn targets(table: &Table, columns: &[String]) -> SqlResult<Vec<usize>> {
 }
 
 /// Text that is assigned to a column of another type is read as that type, as in `VALUES ('2020-02-29')`.
-fn assign(plan: &mut Plan, targets: &[usize], table: &Table) -> SqlResult<()> {
-    if targets.len() != plan.output.len() {
-        let (named, given) = (targets.len(), plan.output.len());
+/// `some`: whether the first columns may be all that get a value.
+fn assign(plan: &mut Plan, targets: &[usize], table: &Table, some: bool) -> SqlResult<()> {
+    let given = plan.output.len();
+    if given > targets.len() || given < targets.len() && !some {
+        let named = targets.len();
         return Err(SqlError::new(
             SqlState::SYNTAX,
             format!("INSERT names {named} columns but gives {given} values"),
@@ -408,7 +411,7 @@ fn spread(batch: &RecordBatch, targets: &[usize], table: &Table) -> SqlResult<Re
     let mut fields = Vec::with_capacity(table.columns.len());
     let mut columns = Vec::with_capacity(table.columns.len());
     for (place, column) in table.columns.iter().enumerate() {
-        let array = match targets.iter().position(|&it| it == place) {
+        let array = match targets.iter().take(batch.num_columns()).position(|&it| it == place) {
             Some(given) => batch.column(given).clone(),
             None => arrow_array::new_null_array(
                 &storage::arrow_type(column.data_type),

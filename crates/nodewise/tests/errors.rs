@@ -43,7 +43,7 @@ fn wrong_statements_name_what_is_wrong() {
         ("INSERT INTO t VALUES (1, NULL, 1, 'a')", "23502", "quantity"),
         ("INSERT INTO t VALUES (1, 1, 1, 'abcd')", "22001", "name"),
         ("INSERT INTO t VALUES (99999999999, 1, 1, 'a')", "22003", "number"),
-        ("INSERT INTO t VALUES (1)", "42601", "4"),
+        ("INSERT INTO t VALUES (1)", "23502", "quantity"),
         ("CREATE TABLE t (a INTEGER)", "42P07", "t"),
         ("CREATE TABLE u (a INTEGER, a INTEGER)", "42701", "a"),
         ("DROP TABLE nosuch", "42P01", "nosuch"),

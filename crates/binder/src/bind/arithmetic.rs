@@ -122,7 +122,7 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         // Signs are part of a number as it is spelt: the least of a type has no positive counterpart.
-        if let Some(spelt) = super::literal::signed_number(whole) {
+        if let Some(spelt) = crate::values::signed(whole) {
             let (value, data_type) = match numeric::parse_literal(&spelt) {
                 Ok(found) => found,
                 Err(_) => {

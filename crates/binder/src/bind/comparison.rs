@@ -9,6 +9,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use super::Binder;
 use super::coercion::{fold_cast, name_of, roomy};
 use super::errors::{at, unsupported};
+use crate::precedence::SYMMETRIC;
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
@@ -219,13 +220,28 @@ impl<'a> Binder<'a> {
         high: &'a ast::Expr,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
+        let (low, symmetric) = match low {
+            ast::Expr::Prefixed { prefix, value } if prefix.value == SYMMETRIC => (&**value, true),
+            _ => (low, false),
+        };
         let operand = self.expr(operand)?;
         let (low, high) = (self.expr(low)?, self.expr(high)?);
+        let turned = match symmetric {
+            true => Some((self.copy(&operand)?, self.copy(&high)?, self.copy(&low)?)),
+            false => None,
+        };
         let again = self.copy(&operand)?;
         let above = self.compare(BinaryOperator::GreaterEqual, operand, low, whole)?;
         let below = self.compare(BinaryOperator::LessEqual, again, high, whole)?;
-        let both = Expr::predicate(BinaryOperator::And, above, below);
-        Ok(if negate { negated(both) } else { both })
+        let mut within = Expr::predicate(BinaryOperator::And, above, below);
+        if let Some((operand, low, high)) = turned {
+            let again = self.copy(&operand)?;
+            let above = self.compare(BinaryOperator::GreaterEqual, operand, low, whole)?;
+            let below = self.compare(BinaryOperator::LessEqual, again, high, whole)?;
+            let turned = Expr::predicate(BinaryOperator::And, above, below);
+            within = Expr::predicate(BinaryOperator::Or, within, turned);
+        }
+        Ok(if negate { negated(within) } else { within })
     }
 
     /// Membership in a list.

@@ -82,6 +82,7 @@ impl<'a> Binder<'a> {
                 Date => Integer,
                 _ => return Err(unsupported("the difference of two points of time", whole)),
             },
+            (Subtract, Null, Date) => Integer,
             (Subtract, Timestamp | Date, Timestamp) | (Subtract, Timestamp, Date) => {
                 let hint = "subtract dates, or use extract(epoch FROM ..)";
                 let error = unsupported("the difference of two points of time", whole);
@@ -94,6 +95,9 @@ impl<'a> Binder<'a> {
             _ => return Ok(None),
         };
         let (mut left, mut right) = (left.clone(), right.clone());
+        if left.data_type == Null {
+            left = self.coerce_unknown(left, Date).map_err(|it| at(it, whole))?;
+        }
         if right.data_type == Null {
             right = self.coerce_unknown(right, Date).map_err(|it| at(it, whole))?;
         }
@@ -173,6 +177,15 @@ impl<'a> Binder<'a> {
             return Err(unsupported("an INTERVAL as a value", whole));
         }
         let to = crate::data_types::data_type(data_type).map_err(|it| at(it, whole))?;
+        if matches!(to, DataType::Real | DataType::Double)
+            && let Some(text) = crate::values::signed(operand)
+            && types::numeric::parse_literal(&text).is_err()
+        {
+            // More digits than a decimal has.
+            let text = Value::Text(text.replace('_', "").as_str().into());
+            let value = types::numeric::cast(&text, DataType::Text, to);
+            return Ok(Expr::literal(value.map_err(|it| at(it, whole))?, to));
+        }
         let bound = self.expr(operand)?;
         let from = bound.data_type;
         if from == DataType::Null {

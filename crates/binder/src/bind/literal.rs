@@ -71,24 +71,6 @@ pub(super) fn text_of(value: &ast::Value) -> Option<&str> {
     }
 }
 
-/// A number as it is spelt with the minus signs before it, of which two are none.
-pub(super) fn signed_number(expr: &ast::Expr) -> Option<String> {
-    let (mut negative, mut rest) = (false, expr);
-    loop {
-        match rest {
-            ast::Expr::Nested(inner) => rest = inner,
-            ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => {
-                (negative, rest) = (!negative, expr);
-            }
-            ast::Expr::Value(it) => {
-                let ast::Value::Number(text, _) = &it.value else { return None };
-                return Some(if negative { format!("-{text}") } else { text.clone() });
-            }
-            _ => return None,
-        }
-    }
-}
-
 /// A truth value as a constant.
 pub(super) fn truth(value: Value) -> Expr {
     Expr::literal(value, DataType::Boolean)

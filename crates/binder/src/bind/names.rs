@@ -67,8 +67,21 @@ fn of_subquery(query: &ast::Query) -> Option<String> {
     }
 }
 
+/// A constant in quotes is no alias.
+pub(super) fn no_constant(alias: &ast::Ident) -> SqlResult<()> {
+    match alias.quote_style {
+        Some('\'') => {
+            let message = format!("syntax error at or near \"'{}'\"", alias.value);
+            let error = SqlError::new(SqlState::SYNTAX, message);
+            Err(at(error.with_hint("names are put into double quotes"), &Name(alias)))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Gives the first columns the names of an alias.
 pub(super) fn rename(columns: &mut [OutputColumn], alias: &TableAlias) -> SqlResult<()> {
+    no_constant(&alias.name)?;
     if let Some(at_name) = &alias.at {
         return Err(unsupported("AT after an alias", &Name(at_name)));
     }

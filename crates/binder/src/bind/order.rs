@@ -87,7 +87,7 @@ impl Entry<'_> {
 /// The column of a result that a number in ORDER BY or GROUP BY means, counted from 0. Any other constant means nothing
 /// there.
 pub(super) fn place(expr: &ast::Expr, columns: usize, clause: &str) -> SqlResult<Option<usize>> {
-    if let Some(text) = super::literal::signed_number(expr) {
+    if let Some(text) = crate::values::signed(expr) {
         let Ok(number) = text.parse::<i32>() else { return Err(no_place(expr, clause)) };
         return match usize::try_from(number) {
             Ok(place) if (1..=columns).contains(&place) => Ok(Some(place - 1)),
@@ -112,7 +112,7 @@ pub(super) fn is_constant(expr: &ast::Expr) -> bool {
     match expr {
         ast::Expr::Value(it) => !is_parameter(&it.value),
         ast::Expr::Nested(inner) => is_constant(inner),
-        other => super::literal::signed_number(other).is_some(),
+        other => crate::values::signed(other).is_some(),
     }
 }
 

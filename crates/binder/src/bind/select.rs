@@ -91,6 +91,7 @@ impl<'a> Binder<'a> {
                     items.push(Item { name, expr: self.expr(expr)? });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
+                    super::names::no_constant(alias)?;
                     items.push(Item { name: ident(alias), expr: self.expr(expr)? });
                 }
                 SelectItem::Wildcard(options) => {

@@ -3,10 +3,10 @@
 use crate::walk;
 use plan::{Expr, Function};
 use sqlparser::ast::{self, CeilFloorKind, DateTimeField, TrimWhereField};
-use types::SqlResult;
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::Binder;
-use super::errors::unsupported;
+use super::errors::{at, unsupported};
 
 impl<'a> Binder<'a> {
     /// Binds a form that is a function, or says that there is none.
@@ -54,7 +54,15 @@ impl<'a> Binder<'a> {
             Ast::Ceil { expr, field } => self.whole_number(Function::Ceil, expr, field, whole),
             Ast::Floor { expr, field } => self.whole_number(Function::Floor, expr, field, whole),
             Ast::Collate { expr, collation } => match collation.to_string().as_str() {
-                "\"C\"" | "\"POSIX\"" | "\"default\"" => self.expr(expr),
+                "\"C\"" | "\"POSIX\"" | "\"default\"" => {
+                    let bound = self.expr(expr)?;
+                    if bound.data_type.is_text() || bound.data_type == DataType::Null {
+                        return Ok(bound);
+                    }
+                    let name = super::coercion::name_of(bound.data_type);
+                    let message = format!("collations are not supported by type {name}");
+                    Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), whole))
+                }
                 _ => Err(unsupported("a collation other than \"C\"", whole)),
             },
             Ast::SimilarTo { .. } => {

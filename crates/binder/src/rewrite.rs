@@ -1,0 +1,154 @@
+//! Tokens that PostgreSQL reads as other ones, brought to what the parser knows: constants in quotes on lines of their own
+//! that are one, `TABLE t`, and `CREATE TABLE t (a, b) AS ..`.
+//!
+//! Key decision: before parsing, because the parser takes a second constant for an alias, and forgets line breaks.
+
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace, Word};
+use types::{SqlError, SqlResult, SqlState};
+
+/// The type of a column that has only a name; no text can spell it.
+pub(crate) const NO_TYPE: &str = "\0";
+
+/// Makes one constant of those that only line breaks part. Those on one line are an error.
+pub(crate) fn join_texts(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
+    let mut last: Option<(usize, bool)> = None;
+    let mut gone = Vec::new();
+    for at in 0..tokens.len() {
+        match &tokens[at].token {
+            Token::Whitespace(blank) => {
+                if let Some((_, broken)) = &mut last {
+                    let line =
+                        matches!(blank, Whitespace::Newline | Whitespace::SingleLineComment { .. });
+                    *broken |= line;
+                }
+            }
+            Token::SingleQuotedString(text) => {
+                let text = text.clone();
+                let Some((first, broken)) = last else {
+                    last = Some((at, false));
+                    continue;
+                };
+                let TokenWithSpan { token, span } = &mut tokens[first];
+                match token {
+                    Token::SingleQuotedString(it) if broken => it.push_str(&text),
+                    Token::EscapedStringLiteral(it) if broken && !text.contains('\\') => {
+                        it.push_str(&text)
+                    }
+                    _ if broken => {
+                        return Err(SqlError::unsupported(
+                            "a constant with escapes on several lines is not supported",
+                        ));
+                    }
+                    _ => {
+                        let error = SqlError::new(
+                            SqlState::SYNTAX,
+                            "syntax error: a constant in quotes follows another",
+                        );
+                        return Err(error.at(span.start.line as u32, span.start.column as u32));
+                    }
+                }
+                gone.push(at);
+                last = Some((first, false));
+            }
+            Token::EscapedStringLiteral(_)
+            | Token::UnicodeStringLiteral(_)
+            | Token::NationalStringLiteral(_) => {
+                last = Some((at, false));
+            }
+            _ => last = None,
+        }
+    }
+    if !gone.is_empty() {
+        let mut at = 0;
+        tokens.retain(|_| {
+            at += 1;
+            gone.binary_search(&(at - 1)).is_err()
+        });
+    }
+    Ok(())
+}
+
+fn keyword(token: Option<&TokenWithSpan>) -> Option<Keyword> {
+    match &token?.token {
+        Token::Word(word) => Some(word.keyword),
+        _ => None,
+    }
+}
+
+fn word(value: &str, quote_style: Option<char>, keyword: Keyword) -> Token {
+    Token::Word(Word { value: value.to_owned(), quote_style, keyword })
+}
+
+/// `TABLE t` as `SELECT * FROM t`; the tokens have no blanks.
+pub(crate) fn table_commands(tokens: &mut Vec<TokenWithSpan>) {
+    use Keyword::{
+        ALL, ANALYZE, AS, DISTINCT, EXCEPT, EXPLAIN, INSERT, INTERSECT, NoKeyword, TABLE, UNION,
+    };
+    let is_insert = keyword(tokens.first()) == Some(INSERT);
+    let mut at = tokens.len();
+    while at > 0 {
+        at -= 1;
+        let next = keyword(tokens.get(at + 1));
+        if keyword(tokens.get(at)) != Some(TABLE) || next.is_none() {
+            continue;
+        }
+        let before = at.checked_sub(1).map(|it| &tokens[it]);
+        let begins = match before.map(|it| &it.token) {
+            None | Some(Token::LParen) => true,
+            Some(Token::Word(it)) => match it.keyword {
+                // After AS, it may be a name.
+                AS => next == Some(NoKeyword),
+                UNION | EXCEPT | INTERSECT | ALL | DISTINCT | EXPLAIN | ANALYZE => true,
+                _ => is_insert,
+            },
+            Some(Token::RParen) => is_insert || keyword(tokens.first()) == Some(Keyword::WITH),
+            _ => false,
+        };
+        if begins {
+            let span = tokens[at].span;
+            let new = [
+                word("SELECT", None, Keyword::SELECT),
+                Token::Mul,
+                word("FROM", None, Keyword::FROM),
+            ];
+            tokens.splice(at..=at, new.map(|token| TokenWithSpan { token, span }));
+        }
+    }
+}
+
+/// Gives the columns of `CREATE TABLE t (a, b) AS` the type that says that they have none; the tokens have no blanks.
+pub(crate) fn untyped_columns(tokens: &mut Vec<TokenWithSpan>) {
+    use Keyword::{CREATE, EXISTS, TABLE};
+    if keyword(tokens.first()) != Some(CREATE) {
+        return;
+    }
+    let open = tokens.iter().take_while(|it| it.token != Token::LParen).count();
+    // The parenthesis comes right after the name of the table.
+    let before = open.checked_sub(2).and_then(|it| tokens.get(it));
+    let is_named = matches!(keyword(before), Some(TABLE | EXISTS))
+        || before.is_some_and(|it| it.token == Token::Period);
+    if !is_named {
+        return;
+    }
+    let mut names = Vec::new();
+    let mut at = open + 1;
+    loop {
+        let Some([Token::Word(_), after]) =
+            tokens.get(at..at + 2).map(|it| [&it[0].token, &it[1].token])
+        else {
+            return;
+        };
+        names.push(at);
+        match after {
+            Token::Comma => at += 2,
+            Token::RParen => break,
+            _ => return,
+        }
+    }
+    for at in names.into_iter().rev() {
+        let span = tokens[at].span;
+        let token = word(NO_TYPE, Some('"'), Keyword::NoKeyword);
+        tokens.insert(at + 1, TokenWithSpan { token, span });
+    }
+}
