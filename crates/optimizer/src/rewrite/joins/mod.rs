@@ -1,8 +1,8 @@
 //! Join ordering: exhaustive dynamic programming for few relations, greedy for many. Semi, anti, mark and left joins are
 //! vertices too: they join alone, as the right side, once what their condition needs is there.
 //!
-//! Reading order: [`graph`] (what connects relations), [`partial`] (joined sets and their rows), [`cost`], then the
-//! enumerations [`exhaustive`] and [`greedy`], and [`build`], which makes a relation of the plan that won.
+//! Reading order: `graph` (what connects relations), `partial` (joined sets and their rows), `cost`, then the
+//! enumerations `exhaustive` and `greedy`, and `build`, which makes a relation of the plan that won.
 //!
 //! - Invariant: in each partial plan all attributes of an equality class that it holds are equal, so one key per class
 //!   is enough for a join. Equalities that cannot be chained ([`crate::facts::equality_chains`]) make no class.
