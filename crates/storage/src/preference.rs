@@ -93,17 +93,6 @@ impl Preference {
         Self { base: self.base.clone(), wishes: self.wishes.iter().filter_map(renumber).collect() }
     }
 
-    /// The same for a table that is cut into parts, and the nodes that they are dealt to where nobody names others: a
-    /// demand for the table from before it had parts says which nodes, and its parts say how.
-    pub(crate) fn for_new_parts(&self) -> (Self, Vec<NodeId>) {
-        let mut this = self.for_other_parts(|_| None).followed();
-        let table = |it: &Wish| it.target == PlaceTarget::Table;
-        let demanded = this.wishes.iter().rfind(|it| table(it));
-        let nodes = demanded.map_or(Vec::new(), |it| it.placement.nodes().to_vec());
-        this.wishes.retain(|it| !table(it));
-        (this, nodes)
-    }
-
     /// The demands for rows.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&Range<u64>, &Placement)> {
         self.wishes.iter().filter_map(|it| match &it.target {
@@ -241,11 +230,6 @@ mod tests {
         let moved = two.for_other_parts(|it| Some(it + 1));
         assert_eq!(moved.demanded(0, 1), Some(&on(&[2])));
         assert_eq!(two.for_other_parts(|_| None), one);
-        let column = Preference::default().with(PlaceTarget::Column(ColumnId(1)), on(&[1]), true);
-        let table = Preference::default().with(PlaceTarget::Table, on(&[2, 3]), false);
-        let both = table.with(PlaceTarget::Column(ColumnId(1)), on(&[1]), true);
-        let cut = both.for_new_parts();
-        assert_eq!(cut, (column.followed(), vec![NodeId(2), NodeId(3)]));
     }
 
     #[test]

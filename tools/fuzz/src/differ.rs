@@ -64,9 +64,7 @@ pub fn judge(case: &Case, answers: &Answers, states: bool) -> Verdict {
     if let Some(broken @ Verdict::Broken(_)) = judge_error(ours) {
         return broken;
     }
-    if let Some(reason) = differences::meant(&case.query, ours, theirs) {
-        return Verdict::Meant(reason);
-    }
+    let meant = differences::meant(&case.query, ours, theirs);
     match (ours, theirs) {
         (Reply::Rows(our_rows), Reply::Rows(their_rows)) => {
             let real = differences::names(&case.query, |kind| kind == Kind::Real);
@@ -74,9 +72,10 @@ pub fn judge(case: &Case, answers: &Answers, states: bool) -> Verdict {
             let ordered = case::is_ordered(&case.query);
             match compare::difference(our_rows, their_rows, ordered, near) {
                 None => Verdict::Same,
-                Some(what) => Verdict::Wrong(what),
+                Some(what) => meant.map_or(Verdict::Wrong(what), Verdict::Meant),
             }
         }
+        _ if let Some(reason) = meant => Verdict::Meant(reason),
         (Reply::Error { state, .. }, Reply::Error { state: other, message }) => {
             let class = |state: &str| state.get(..2).map(str::to_owned);
             let both_values = ours.is_value_error() && (theirs.is_value_error() || !states);
