@@ -50,6 +50,7 @@ impl<'a> Binder<'a> {
         };
         let distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
         let before = self.level().clause;
+        let known = self.level().left_out.len();
         let (argument, filter) = self.in_clause(Clause::Aggregate, |this| {
             let argument = this.argument(function, name, list, distinct, whole)?;
             // The order of what is counted, summed or compared changes nothing.
@@ -64,7 +65,8 @@ impl<'a> Binder<'a> {
             let filter = call.filter.as_deref().map(|it| this.condition(it)).transpose()?;
             Ok((argument, filter))
         })?;
-        let used: Vec<&Expr> = argument.iter().chain(&filter).collect();
+        let left_out = self.level().left_out.split_off(known);
+        let used: Vec<&Expr> = argument.iter().chain(&filter).chain(&left_out).collect();
         let owner = self.owner(&used);
         debug_assert_eq!(self.level().clause, before);
         self.check_aggregate(owner, whole)?;

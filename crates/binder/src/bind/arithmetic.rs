@@ -103,6 +103,7 @@ impl<'a> Binder<'a> {
             return Some(Ok(Expr::literal(value, data_type)));
         }
         if [&left, &right].into_iter().any(|it| constant(it).is_some_and(Value::is_null)) {
+            self.leave_out([left, right]);
             return Some(Ok(plan::build::null(data_type)));
         }
         // Exact numbers keep their types, which say how many digits there are; others meet.

@@ -6,7 +6,7 @@ use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::coercion::{fold_cast, with_blanks};
+use super::coercion::{fold_cast, roomy, with_blanks};
 use super::errors::{at, suggested, unsupported};
 use super::{aggregate, constant};
 use crate::syntax::ident;
@@ -140,8 +140,10 @@ impl<'a> Binder<'a> {
             at(SqlError::new(SqlState::SYNTAX, "syntax error: nullif takes two arguments"), whole)
         })?;
         if left.data_type == DataType::Null {
-            let to =
-                if right.data_type == DataType::Null { DataType::Text } else { right.data_type };
+            let to = match right.data_type {
+                DataType::Null => DataType::Text,
+                known => roomy(known, &left),
+            };
             left = self.coerce_unknown(left, to).map_err(|it| at(it, whole))?;
         }
         let data_type = left.data_type;

@@ -135,6 +135,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         let (left, right) = self.comparable(operator.sql(), left, right, node)?;
         if [&left, &right].into_iter().any(|it| super::constant(it).is_some_and(Value::is_null)) {
+            self.leave_out([left, right]);
             return Ok(plan::build::null(DataType::Boolean));
         }
         Ok(match dates_apart(operator, &left, &right) {
@@ -283,6 +284,7 @@ impl<'a> Binder<'a> {
         let mut operand = operand;
         if operand.data_type == DataType::Null {
             let known = items.iter().map(|it| it.data_type).find(|it| *it != DataType::Null);
+            let known = known.map(|it| roomy(it, &operand));
             operand = self
                 .coerce_unknown(operand, known.unwrap_or(DataType::Text))
                 .map_err(|it| at(it, whole))?;

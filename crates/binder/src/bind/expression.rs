@@ -262,6 +262,7 @@ impl<'a> Binder<'a> {
         // One constant may decide, wherever it stands; then the others are not computed.
         let deciding = Value::Boolean(wanted == BinaryOperator::Or);
         if bound.iter().any(|it| super::constant(it) == Some(&deciding)) {
+            self.leave_out(bound);
             return Ok(truth(deciding));
         }
         let combined = bound.into_iter().reduce(|left, right| match wanted {

@@ -144,6 +144,9 @@ impl<'a> Binder<'a> {
         }
         let mut aggregates = std::mem::take(&mut self.level().calls);
         aggregates.append(&mut unique.aggregates);
+        for mut expr in std::mem::take(&mut self.level().left_out) {
+            self.over_groups(&mut expr, &keys)?;
+        }
         for item in &mut upper.items {
             self.over_groups(&mut item.expr, &keys)?;
         }

@@ -22,6 +22,9 @@ pub(super) struct Level {
     pub pending: Vec<(Rel, Apply)>,
     /// The keys of GROUP BY that are no columns, with the attributes that they have above the groups.
     pub keys: Vec<(Attr, Expr)>,
+    /// What constants have left out above the groups and in arguments of aggregates: nobody computes it, but its columns
+    /// must be grouped by, and say to which query an aggregate belongs.
+    pub left_out: Vec<Expr>,
     /// Aggregates met so far.
     pub calls: Vec<(Attr, Aggregate)>,
 }
@@ -76,7 +79,15 @@ pub(super) fn one_row() -> Rel {
 impl Level {
     /// A level with these columns in view over these rows.
     pub fn new(frame: Frame, input: Rel, clause: Clause) -> Self {
-        Self { frame, clause, input, pending: Vec::new(), keys: Vec::new(), calls: Vec::new() }
+        Self {
+            frame,
+            clause,
+            input,
+            pending: Vec::new(),
+            keys: Vec::new(),
+            left_out: Vec::new(),
+            calls: Vec::new(),
+        }
     }
 
     /// Joins a subquery to the rows of the clause.
@@ -124,6 +135,15 @@ impl Binder<'_> {
         bound
     }
 
+    /// Leaves out expressions whose values do not matter.
+    pub(super) fn leave_out(&mut self, exprs: impl IntoIterator<Item = Expr>) {
+        let level = self.level();
+        if level.clause.is_over_groups() || level.clause == Clause::Aggregate {
+            let has_columns = |it: &Expr| !plan::relation::AttrSet::of(it).is_empty();
+            level.left_out.extend(exprs.into_iter().filter(has_columns));
+        }
+    }
+
     /// A key of GROUP BY in its place, where it stands above the groups; other values as they are. As in PostgreSQL,
     /// only columns are known as keys inside of subqueries.
     pub(super) fn as_key(&self, expr: Expr) -> Expr {
@@ -142,7 +162,18 @@ impl Binder<'_> {
 
     /// The level that an aggregate of these arguments belongs to: the innermost whose columns they use.
     pub(super) fn owner(&self, arguments: &[&Expr]) -> usize {
-        let used = plan::relation::AttrSet::of_all(arguments);
+        let mut used = plan::relation::AttrSet::of_all(arguments);
+        // A subquery in an argument uses what it is made of.
+        let mut rel = self.levels.last().map(|it| &it.input);
+        while let Some(Rel::Apply(apply)) = rel {
+            if apply.kind.made().is_some_and(|it| used.contains(it)) {
+                used.union_with(&apply.right.free_attrs());
+                if let Apply::Any { condition, .. } = &apply.kind {
+                    used.add_expr(condition);
+                }
+            }
+            rel = Some(&apply.left);
+        }
         let innermost = self.levels.len() - 1;
         if used.is_empty() {
             return innermost;

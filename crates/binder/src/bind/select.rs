@@ -58,6 +58,7 @@ impl<'a> Binder<'a> {
                 upper.distinct_on.push(key);
             }
         }
+        self.decide_ordered(&mut upper)?;
         upper.keys = self.group_keys(&select.group_by, early, &upper.items)?;
         let is_grouped = !upper.keys.is_empty()
             || upper.having.is_some()
@@ -81,6 +82,19 @@ impl<'a> Binder<'a> {
         };
         let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
         self.projected(rel, upper, distinct, select)
+    }
+
+    /// Entries of the select list that decide an order are text if nothing else tells their type, also for a UNION around.
+    fn decide_ordered(&mut self, upper: &mut Upper) -> SqlResult<()> {
+        for order in upper.order.iter_mut().chain(&mut upper.distinct_on) {
+            let OrderKey::Place(place, key) = order else { continue };
+            if upper.items[*place].expr.data_type == DataType::Null {
+                let unknown = upper.items[*place].expr.clone();
+                upper.items[*place].expr = self.coerce_unknown(unknown, DataType::Text)?;
+            }
+            key.expr.clone_from(&upper.items[*place].expr);
+        }
+        Ok(())
     }
 
     fn items(&mut self, select: &'a ast::Select, items: &mut Vec<Item>) -> SqlResult<()> {

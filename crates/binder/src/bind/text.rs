@@ -46,7 +46,10 @@ impl<'a> Binder<'a> {
         let sign = if case_insensitive { "~~*" } else { "~~" };
         let (operand, pattern) = self.texts(operand, pattern, sign, whole)?;
         match constant(&pattern) {
-            Some(Value::Null) => Ok(null(DataType::Boolean)),
+            Some(Value::Null) => {
+                self.leave_out([operand]);
+                Ok(null(DataType::Boolean))
+            }
             Some(Value::Text(text)) => {
                 let operand = match ignores_blanks(text, escape) {
                     true => operand,
