@@ -66,7 +66,8 @@ static struct {
 static struct cache caches[NODES_MAX];
 static volatile bool phase_open;
 static unsigned phases;
-static volatile bool entered[CPUS_MAX];
+// Steps of workers that have begun and not ended: a second worker of a CPU may step while the first is preempted.
+static volatile unsigned entered[CPUS_MAX];
 // Counted by the CPU that runs, so that nobody shares a counter.
 static uint64_t misses[CPUS_MAX][NODES_MAX + 1];
 static uint64_t accesses[CPUS_MAX];
@@ -124,6 +125,7 @@ static void begin_phase(void) {
     }
     memset(misses, 0, sizeof misses);
     memset(accesses, 0, sizeof accesses);
+    memset((void *)entered, 0, sizeof entered);
     phase_open = true;
 }
 
@@ -154,9 +156,14 @@ static void end_phase(void) {
 static void on_mark(unsigned cpu, void *mark) {
     switch ((uintptr_t)mark) {
     case ENTER:
-    case LEAVE:
         if (cpu < CPUS_MAX) {
-            entered[cpu] = (uintptr_t)mark == ENTER;
+            entered[cpu]++;
+        }
+        break;
+    case LEAVE:
+        // A step that began before the phase, or on another CPU, leaves nothing.
+        if (cpu < CPUS_MAX && entered[cpu] > 0) {
+            entered[cpu]--;
         }
         break;
     case BEGIN:
