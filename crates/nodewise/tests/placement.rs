@@ -147,6 +147,31 @@ fn tables_are_cut_into_parts_merged_and_split() {
 }
 
 #[test]
+fn parts_go_where_their_clause_says_whatever_was_demanded_before() {
+    let mut session = filled(samples::four_sockets());
+    for before in ["(2)", "SPLIT (1, 2)", "INTERLEAVE", "ROUNDROBIN", "(1) DEFERRED"] {
+        change(&mut session, &format!("ALTER TABLE t NUMA NODE {before}"));
+        change(&mut session, "ALTER TABLE t PARTITION BY HASH (k) PARTITIONS 4 NUMA NODE (0 TO 3)");
+        let places = "SELECT part, nodes FROM nodewise.parts WHERE table_name = 't' ORDER BY part";
+        assert_eq!(one(&mut session, places), "0 0 / 1 1 / 2 2 / 3 3", "after {before}");
+        assert_eq!(nodes_of(&mut session, "k", "iv"), "0 / 1 / 2 / 3", "after {before}");
+        change(&mut session, "ALTER TABLE t MERGE PARTITIONS");
+    }
+    // Nor does the default say where, once somebody names nodes.
+    change(&mut session, "SET default_placement = os");
+    change(&mut session, "CREATE TABLE o AS SELECT * FROM t");
+    change(&mut session, "ALTER TABLE o PARTITION BY HASH (k) PARTITIONS 4 NUMA NODE (0 TO 3)");
+    let places = "SELECT part, nodes FROM nodewise.parts WHERE table_name = 'o' ORDER BY part";
+    assert_eq!(one(&mut session, places), "0 0 / 1 1 / 2 2 / 3 3");
+    // Without a clause of its own the parts stay on the nodes of the table.
+    change(&mut session, "ALTER TABLE t NUMA NODE SPLIT (1, 3)");
+    change(&mut session, "ALTER TABLE t PARTITION BY ROUNDROBIN PARTITIONS 4");
+    let places = "SELECT part, nodes FROM nodewise.parts WHERE table_name = 't' ORDER BY part";
+    assert_eq!(one(&mut session, places), "0 1 / 1 3 / 2 1 / 3 3");
+    assert_eq!(nodes_of(&mut session, "k", "iv"), "1 / 3");
+}
+
+#[test]
 fn a_new_table_is_cut_and_placed_as_it_says() {
     let mut session = open(samples::four_sockets(), 3);
     session

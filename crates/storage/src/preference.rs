@@ -93,6 +93,23 @@ impl Preference {
         Self { base: self.base.clone(), wishes: self.wishes.iter().filter_map(renumber).collect() }
     }
 
+    /// The same for a table that is cut into parts, and the nodes that they are dealt to (none: all): the named ones, else
+    /// those of a demand for the table from before it had parts, which says where and no longer how. Who names nodes or
+    /// demanded some does not want the default.
+    pub(crate) fn for_new_parts(&self, named: &[NodeId]) -> (Self, Vec<NodeId>) {
+        let mut this = self.for_other_parts(|_| None).followed();
+        let before = this.wishes.iter().rposition(|it| it.target == PlaceTarget::Table);
+        let before = before.map(|at| this.wishes.remove(at).placement);
+        let nodes = match &before {
+            _ if !named.is_empty() => named,
+            Some(demanded) => demanded.nodes(),
+            None => return (this, Vec::new()),
+        };
+        let left_to_os = named.is_empty() && before == Some(Placement::Os);
+        this.base = if left_to_os { Placement::Os } else { Placement::Auto };
+        (this, nodes.to_vec())
+    }
+
     /// The demands for rows.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&Range<u64>, &Placement)> {
         self.wishes.iter().filter_map(|it| match &it.target {
@@ -230,6 +247,20 @@ mod tests {
         let moved = two.for_other_parts(|it| Some(it + 1));
         assert_eq!(moved.demanded(0, 1), Some(&on(&[2])));
         assert_eq!(two.for_other_parts(|_| None), one);
+        let column = Preference::default().with(PlaceTarget::Column(ColumnId(1)), on(&[1]), true);
+        let table = Preference::default().with(PlaceTarget::Table, on(&[2, 3]), false);
+        let both = table.with(PlaceTarget::Column(ColumnId(1)), on(&[1]), true);
+        let cut = |base: &Preference, named| base.for_new_parts(named);
+        assert_eq!(cut(&both, &[]), (column.followed(), vec![NodeId(2), NodeId(3)]));
+        assert_eq!(cut(&both, &[NodeId(0)]), (column.followed(), vec![NodeId(0)]));
+        let os = Preference::new(Placement::Os);
+        assert_eq!(cut(&os, &[]), (os.clone(), Vec::new()));
+        assert_eq!(cut(&os, &[NodeId(1)]).0.base, Placement::Auto);
+        let split = Placement::IndexVector(Vec::new());
+        let split = os.with(PlaceTarget::Table, split, false);
+        assert_eq!(cut(&split, &[]), (Preference::default(), Vec::new()));
+        let back = Preference::default().with(PlaceTarget::Table, Placement::Os, false);
+        assert_eq!(cut(&back, &[]), (os, Vec::new()));
     }
 
     #[test]

@@ -50,8 +50,9 @@ impl Table {
         table.with_rules(self.rules().clone(), context)
     }
 
-    /// This table cut into other parts, dealt to some nodes (none: all). Demands for its columns stay; those for parts
-    /// and rows are forgotten.
+    /// This table cut into other parts, dealt to some nodes (none: those that were demanded for the table, else all).
+    /// Demands for its columns stay; those for the table, for parts and rows are forgotten, but for one of the table that
+    /// becomes a single piece.
     pub fn repartitioned(
         &self,
         partitioning: &Partitioning,
@@ -59,11 +60,13 @@ impl Table {
         context: &BuildContext<'_>,
     ) -> SqlResult<Self> {
         check_nodes(context.allocator.machine().topology(), nodes)?;
-        let design = TableDesign {
-            partitioning: partitioning.clone(),
-            part_nodes: nodes.to_vec(),
-            preference: self.preference().for_other_parts(|_| None).followed(),
+        let (preference, part_nodes) = match partitioning {
+            Partitioning::None => {
+                (self.preference().for_other_parts(|_| None).followed(), nodes.to_vec())
+            }
+            _ => self.preference().for_new_parts(nodes),
         };
+        let design = TableDesign { partitioning: partitioning.clone(), part_nodes, preference };
         let schema = self.schema();
         let table = build_designed(&self.name, &schema, &TableRows::new(self), design, context)?;
         Self { id: self.id, ..table }.with_rules(self.rules().clone(), context)
