@@ -70,11 +70,10 @@ pub fn terminal_columns() -> Option<u16> {
     (answer == 0 && size.ws_col > 0).then_some(size.ws_col)
 }
 
-/// Maps `bytes` zeroed bytes at an address that is `skew` huge pages past a multiple of `period` huge pages. `bytes` is a
-/// multiple of the page size.
+/// Maps `bytes` zeroed bytes at an address that is `skew` bytes past a multiple of `period` bytes. All three are multiples
+/// of the page size.
 pub fn map(bytes: usize, period: usize, skew: usize) -> io::Result<NonNull<u8>> {
-    let span = period * HUGE_BYTES;
-    let over = bytes.checked_add(span).ok_or(io::ErrorKind::OutOfMemory)?;
+    let over = bytes.checked_add(period).ok_or(io::ErrorKind::OutOfMemory)?;
     // SAFETY: a new private anonymous mapping at an address of the kernel's choice overlaps nothing.
     let raw = unsafe {
         libc::mmap(
@@ -90,14 +89,14 @@ pub fn map(bytes: usize, period: usize, skew: usize) -> io::Result<NonNull<u8>> 
         return Err(io::Error::last_os_error());
     }
     let start = raw as usize;
-    let head = (skew * HUGE_BYTES + span - start % span) % span;
+    let head = (skew + period - start % period) % period;
     let base = raw.cast::<u8>().wrapping_add(head);
     // The kernel hands out whole pages, so head and tail are whole pages too.
     if head > 0 {
         unmap_raw(raw.cast(), head);
     }
-    if span > head {
-        unmap_raw(base.wrapping_add(bytes), span - head);
+    if period > head {
+        unmap_raw(base.wrapping_add(bytes), period - head);
     }
     NonNull::new(base).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
@@ -130,10 +129,11 @@ pub fn keep_freed_memory() {
     }
 }
 
-/// Asks for huge pages in a range of ours.
-pub fn advise_huge(base: NonNull<u8>, bytes: usize) -> io::Result<()> {
-    // SAFETY: MADV_HUGEPAGE changes how pages are backed, never their contents.
-    check(unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) }.into())
+/// Asks for huge pages in a range of ours, or for none.
+pub fn advise_huge(base: NonNull<u8>, bytes: usize, huge: bool) -> io::Result<()> {
+    let advice = if huge { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
+    // SAFETY: this advice changes how pages are backed, never their contents.
+    check(unsafe { libc::madvise(base.as_ptr().cast(), bytes, advice) }.into())
 }
 
 /// Breaks the huge page under the page at `base`, if there is one, into base pages: else a part of it cannot move alone.
@@ -315,14 +315,16 @@ mod tests {
 
     #[test]
     fn mappings_start_where_asked() {
-        for (period, skew) in [(1, 0), (4, 0), (4, 3), (3, 2)] {
+        let unit =
+            |unit: usize| [(1, 0), (4, 0), (4, 3), (3, 2)].map(|it| (it.0 * unit, it.1 * unit));
+        for (period, skew) in [unit(4096), unit(HUGE_BYTES)].concat() {
             for bytes in [4096, HUGE_BYTES, 3 * HUGE_BYTES + 4096] {
                 let base = map(bytes, period, skew).unwrap();
-                assert_eq!(base.addr().get() % (period * HUGE_BYTES), skew * HUGE_BYTES);
+                assert_eq!(base.addr().get() % period, skew);
                 unmap(base, bytes);
             }
         }
-        assert!(map(usize::MAX - 4095, 1, 0).is_err());
+        assert!(map(usize::MAX - 4095, HUGE_BYTES, 0).is_err());
     }
 
     #[test]
@@ -336,7 +338,7 @@ mod tests {
 
     #[test]
     fn nodes_past_the_mask_are_refused_before_the_call() {
-        let base = map(4096, 1, 0).unwrap();
+        let base = map(4096, HUGE_BYTES, 0).unwrap();
         let far = bind(base, 4096, Policy::Preferred(u16::MAX), false);
         assert_eq!(far.unwrap_err().kind(), io::ErrorKind::InvalidInput);
         unmap(base, 4096);

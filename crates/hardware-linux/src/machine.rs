@@ -199,6 +199,19 @@ impl LinuxMachine {
         Ok(())
     }
 
+    /// Asks for huge pages where they help, and for none where pages are dealt one by one. Advice: without it only the size
+    /// of pages differs.
+    fn advise(&self, base: NonNull<u8>, bytes: usize, policy: &PagePolicy) {
+        if mappings::is_dealt_by_pages(policy, bytes, self.page) {
+            let _ = kernel::advise_huge(base, bytes, false);
+            for offset in (0..bytes).step_by(HUGE_BYTES) {
+                kernel::split_huge(at(base, offset), self.page);
+            }
+        } else if self.allowed.huge && bytes >= HUGE_BYTES {
+            let _ = kernel::advise_huge(base, bytes, true);
+        }
+    }
+
     /// Whoever is placed in the middle of a huge page must not take the rest of it along.
     fn split_edges(&self, base: NonNull<u8>, bytes: usize) {
         let start = base.addr().get();
@@ -261,17 +274,14 @@ impl Machine for LinuxMachine {
         if !self.reserve(&mut self.state.lock(), length) {
             return Err(out_of_memory);
         }
-        let (period, skew) = turn(policy);
+        let (period, skew) = turn(policy, length, self.page);
         let base = kernel::map(length, period, skew).map_err(|error| {
             match error.raw_os_error().is_none() || error.raw_os_error() == Some(libc::ENOMEM) {
                 true => out_of_memory,
                 false => os_error("mmap", &error),
             }
         })?;
-        if self.allowed.huge && length >= HUGE_BYTES {
-            // Advice: without it the pages are small and all else is the same.
-            let _ = kernel::advise_huge(base, length);
-        }
+        self.advise(base, length, policy);
         if self.binds()
             && *policy != PagePolicy::FirstTouch
             && let Err(error) = self.bind(base, length, policy, false)
@@ -304,6 +314,7 @@ impl Machine for LinuxMachine {
         }
         if self.binds() {
             self.split_edges(base, length);
+            self.advise(base, length, policy);
             self.bind(base, length, policy, true).map_err(|error| os_error("mbind", &error))?;
         }
         self.state.lock().mappings.ask(base.addr().get(), length, policy);
@@ -385,19 +396,21 @@ impl Machine for LinuxMachine {
         topology::node_memory(&Root::new(Path::new("/")), node, self.topology.nodes.len())
     }
 
-    fn interleave_bytes(&self, bytes: usize) -> usize {
-        mappings::interleave_unit(bytes, self.page)
+    fn interleave_bytes(&self, bytes: usize, nodes: usize) -> usize {
+        mappings::interleave_unit(bytes, nodes, self.page)
     }
 }
 
-/// The huge-page alignment that makes the first node's turn come first.
-fn turn(policy: &PagePolicy) -> (usize, usize) {
-    let PagePolicy::Interleave(nodes) = policy else { return (1, 0) };
+/// The alignment that makes the first node's turn come first, because the kernel deals by address: the bytes of a round,
+/// and those of it that come before.
+fn turn(policy: &PagePolicy, bytes: usize, page: usize) -> (usize, usize) {
+    let PagePolicy::Interleave(nodes) = policy else { return (HUGE_BYTES, 0) };
     let mut sorted = nodes.clone();
     sorted.sort_unstable();
     sorted.dedup();
     let skew = nodes.first().and_then(|first| sorted.iter().position(|it| it == first));
-    (sorted.len().max(1), skew.unwrap_or(0))
+    let unit = mappings::interleave_unit(bytes, nodes.len(), page);
+    (sorted.len().max(1) * unit, skew.unwrap_or(0) * unit)
 }
 
 fn at(base: NonNull<u8>, offset: usize) -> NonNull<u8> {
@@ -495,7 +508,7 @@ fn probe(
         true,
         "data that was loaded once cannot be moved to another node; allow move_pages",
     );
-    let advised = kernel::advise_huge(base, length).and_then(|()| huge_pages_on(root));
+    let advised = kernel::advise_huge(base, length, true).and_then(|()| huge_pages_on(root));
     let huge = tried(
         "huge_pages",
         advised,

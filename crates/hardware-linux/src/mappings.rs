@@ -77,9 +77,18 @@ impl Mappings {
     }
 }
 
-/// The unit in which pages are dealt round: what the kernel hands out at once in a range of that length.
-pub fn interleave_unit(bytes: usize, page: usize) -> usize {
-    if bytes >= HUGE_BYTES { HUGE_BYTES } else { page }
+/// Rounds of huge pages that a range must fill to be dealt in huge pages: then no node has more than a quarter more of it
+/// than another. By single pages a dictionary of 2 MiB lies on all nodes, not on the first (P-HANA 4.2).
+const HUGE_ROUNDS: usize = 4;
+
+/// The unit in which a range is dealt round some nodes.
+pub fn interleave_unit(bytes: usize, nodes: usize, page: usize) -> usize {
+    if nodes < 2 || bytes / HUGE_BYTES / HUGE_ROUNDS >= nodes { HUGE_BYTES } else { page }
+}
+
+/// Whether a range must not be backed by huge pages, as it is dealt page by page.
+pub fn is_dealt_by_pages(policy: &PagePolicy, bytes: usize, page: usize) -> bool {
+    matches!(policy, PagePolicy::Interleave(nodes) if interleave_unit(bytes, nodes.len(), page) == page)
 }
 
 /// The node that a policy gives the page at `offset` of a range of `bytes`.
@@ -87,7 +96,7 @@ pub fn dealt(policy: &PagePolicy, offset: usize, bytes: usize, page: usize) -> O
     match policy {
         PagePolicy::Node(node) => Some(*node),
         PagePolicy::Interleave(nodes) if !nodes.is_empty() => {
-            Some(nodes[offset / interleave_unit(bytes, page) % nodes.len()])
+            Some(nodes[offset / interleave_unit(bytes, nodes.len(), page) % nodes.len()])
         }
         PagePolicy::Interleave(_) | PagePolicy::FirstTouch => None,
     }
@@ -127,10 +136,15 @@ mod tests {
     }
 
     #[test]
-    fn long_ranges_are_dealt_in_huge_pages() {
+    fn long_ranges_are_dealt_in_huge_pages_and_others_evenly() {
         let policy = PagePolicy::Interleave(vec![NodeId(0), NodeId(4)]);
-        let node = |offset| dealt(&policy, offset, 4 * HUGE_BYTES, 4096).unwrap().0;
-        assert_eq!([node(0), node(4096), node(HUGE_BYTES), node(2 * HUGE_BYTES)], [0, 0, 4, 0]);
+        let node = |bytes, offset| dealt(&policy, offset, bytes, 4096).unwrap().0;
+        let ends = |bytes| [0, 4096, HUGE_BYTES, 2 * HUGE_BYTES].map(|offset| node(bytes, offset));
+        assert_eq!(ends(8 * HUGE_BYTES), [0, 0, 4, 0]);
+        assert_eq!(ends(8 * HUGE_BYTES - 4096), [0, 4, 0, 0]);
+        assert!(is_dealt_by_pages(&policy, 7 * HUGE_BYTES, 4096));
+        let one = PagePolicy::Interleave(vec![NodeId(4)]);
+        assert!(!is_dealt_by_pages(&one, HUGE_BYTES, 4096));
         assert_eq!(dealt(&PagePolicy::Interleave(vec![]), 0, 4096, 4096), None);
     }
 }

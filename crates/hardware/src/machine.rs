@@ -28,7 +28,7 @@ pub enum PagePolicy {
 /// [`Machine::unmap`], and who may touch the bytes is the business of the `memory` crate.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Mapping {
-    /// First byte; aligned to 2 MiB.
+    /// First byte; aligned to 2 MiB, or to a page where pages are dealt one by one.
     pub base: NonNull<u8>,
     /// Length; a multiple of the page size.
     pub bytes: usize,
@@ -224,9 +224,10 @@ pub trait Machine: Send + Sync {
     fn available_bytes(&self) -> Bytes;
     /// The memory of a node now, unlike the figures of [`Topology`]; `None` for a node that the machine does not have.
     fn node_memory(&self, node: NodeId) -> Option<NodeMemory>;
-    /// The bytes that stay together when a range of `bytes` is dealt round nodes by [`Machine::place`].
-    fn interleave_bytes(&self, bytes: usize) -> usize {
-        let _ = bytes;
+    /// The bytes that stay together when a range of `bytes` is dealt round as many nodes: a huge page where there are so
+    /// many that the nodes get about equally much, else a page.
+    fn interleave_bytes(&self, bytes: usize, nodes: usize) -> usize {
+        let _ = (bytes, nodes);
         self.page_bytes()
     }
 }

@@ -134,7 +134,7 @@ impl Machine for FakeMachine {
             return Err(MachineError::NoSuchNode(*node));
         }
         let stop = self.state.lock().stop;
-        let turn = self.interleave_bytes(bytes) / PAGE;
+        let turn = self.interleave_bytes(bytes, nodes.len()) / PAGE;
         let nodes: Vec<_> =
             nodes.into_iter().flat_map(|it| std::iter::repeat_n(it, turn)).collect();
         let (most, error) = stop.unwrap_or((usize::MAX, false));
@@ -163,7 +163,7 @@ impl Machine for FakeMachine {
     fn available_bytes(&self) -> Bytes {
         Bytes(1 << 40)
     }
-    fn interleave_bytes(&self, _: usize) -> usize {
+    fn interleave_bytes(&self, _: usize, _: usize) -> usize {
         (self.state.lock().turn + 1) * PAGE
     }
     fn node_memory(&self, node: NodeId) -> Option<NodeMemory> {

@@ -202,8 +202,9 @@ impl PageSocketMap {
         pages: usize,
         policy: &PagePolicy,
     ) -> Option<Location> {
-        let stride = machine.interleave_bytes(pages * self.page_bytes()) / self.page_bytes();
-        Location::planned(policy, stride.max(1))
+        let nodes = if let PagePolicy::Interleave(nodes) = policy { nodes.len() } else { 1 };
+        let unit = machine.interleave_bytes(pages * self.page_bytes(), nodes);
+        Location::planned(policy, (unit / self.page_bytes()).max(1))
     }
 
     /// The pages under `bytes` bytes from `address` on that are elsewhere than this map says, by a map of where they

@@ -387,7 +387,7 @@ fn apply(
             let bytes = clip(at, bytes);
             let nodes: Vec<NodeId> = nodes.into_iter().map(NodeId).collect();
             map.interleave(machine, at_byte(at), bytes, &nodes).unwrap();
-            let turn = machine.interleave_bytes(bytes) / PAGE;
+            let turn = machine.interleave_bytes(bytes, nodes.len()) / PAGE;
             let turns = nodes.iter().flat_map(|it| std::iter::repeat_n(*it, turn));
             let turns: Vec<NodeId> = turns.collect();
             let deal = oracle.pages(at, bytes).zip(turns.into_iter().cycle());

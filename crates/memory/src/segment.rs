@@ -121,14 +121,15 @@ impl Segment {
         Ok(copy)
     }
 
-    /// Asks the machine where the pages are.
+    /// Asks the machine where the pages are. What was promised for one that nobody has touched yet still holds.
     pub fn locate(&self) -> Result<Arc<PageSocketMap>, MachineError> {
         let region = match &self.backing {
             Backing::Whole(region) => Some(region.lock()),
             Backing::Nothing | Backing::Piece(_) => None,
         };
-        let map = self.found()?;
         let known = self.page_map();
+        let mut map = PageSocketMap::clone(&known);
+        map.add_map(&self.found()?);
         if known.differences(&map, self.base.addr().get(), self.bytes).is_empty() {
             return Ok(known);
         }
@@ -139,14 +140,17 @@ impl Segment {
         Ok(self.set_map(map))
     }
 
-    /// The pages that are elsewhere than its map says, by asking the machine; the map stays as it is. A move that goes
+    /// The pages that are elsewhere than its map says, by asking the machine; the map stays as it is. What nobody has
+    /// touched yet is nowhere, so not elsewhere. A move that goes
     /// on meanwhile is waited for.
     pub fn verify(&self) -> Result<Vec<Misplaced>, MachineError> {
         let _still = match &self.backing {
             Backing::Whole(region) => Some(region.lock()),
             Backing::Nothing | Backing::Piece(_) => None,
         };
-        Ok(self.page_map().differences(&self.found()?, self.base.addr().get(), self.bytes))
+        let mut found = PageSocketMap::clone(&self.page_map());
+        found.add_map(&self.found()?);
+        Ok(self.page_map().differences(&found, self.base.addr().get(), self.bytes))
     }
 
     fn found(&self) -> Result<PageSocketMap, MachineError> {

@@ -312,14 +312,24 @@ fn moves(segment: &Segment, places: &Places) -> bool {
     segment.is_movable() && places.iter().all(|it| it.1 != PagePolicy::FirstTouch)
 }
 
-/// Where the step of a move that begins at `start` ends: after whole turns of a deal, so that the next goes on.
-fn step_end(start: usize, policy: &PagePolicy) -> usize {
-    let turn = match policy {
-        PagePolicy::Interleave(nodes) => nodes.len().max(1) * HUGE_PAGE,
-        _ => HUGE_PAGE,
+/// Where the step of a move of `range` that begins at `start` ends. A deal goes on where the last step left it: steps are
+/// whole rounds, and as long as it takes for the machine to deal them as it would deal the range at once.
+fn step_end(
+    start: usize,
+    range: &Range<usize>,
+    policy: &PagePolicy,
+    machine: &dyn Machine,
+) -> usize {
+    let PagePolicy::Interleave(nodes) = policy else {
+        return range.end.min((start / HUGE_PAGE) * HUGE_PAGE + STEP_BYTES);
     };
-    let steps = (STEP_BYTES / turn).max(1);
-    (start / turn + steps) * turn
+    let round = nodes.len().max(1) * HUGE_PAGE;
+    let unit = |bytes| machine.interleave_bytes(bytes, nodes.len());
+    let mut step = (STEP_BYTES / round).max(1) * round;
+    while step < range.len() && unit(step) != unit(range.len()) {
+        step *= 2;
+    }
+    if range.end - start < 2 * step { range.end } else { start + step }
 }
 
 /// Moves or copies a segment.
@@ -334,7 +344,7 @@ fn run(job: &Job, context: &BuildContext<'_>) -> SqlResult<Arc<Segment>> {
             let mut start = range.start;
             while start < range.end {
                 context.check_cancelled()?;
-                let end = range.end.min(step_end(start, policy));
+                let end = step_end(start, range, policy, &**context.allocator.machine());
                 segment.place_range(start..end, policy).map_err(move_failed)?;
                 start = end;
             }

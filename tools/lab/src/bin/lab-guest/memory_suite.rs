@@ -111,9 +111,11 @@ fn bound(bench: &Bench) -> Verdict {
 
 fn interleaved(bench: &Bench) -> Verdict {
     let count = bench.nodes.len();
-    let stride = bench.machine.interleave_bytes(2 * count * 2 * MIB);
-    let bytes = 2 * count * stride.max(MIB / 2);
-    for turn in 0..count.min(4) {
+    // Whole rounds: of pages in a piece of a shared chunk and in a mapping; of huge pages where there is room.
+    let sizes = [8 * count * 4096, count * MIB, 4 * count * 2 * MIB];
+    let sizes = if count > 4 { &sizes[..2] } else { &sizes[..] };
+    for (turn, &bytes) in (0..count.min(4)).flat_map(|turn| sizes.iter().map(move |it| (turn, it)))
+    {
         let mut nodes = bench.nodes.clone();
         nodes.rotate_left(turn);
         let segment = bench.segment(bytes, PagePolicy::Interleave(nodes.clone()))?;

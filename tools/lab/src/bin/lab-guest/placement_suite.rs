@@ -9,7 +9,7 @@ use lab::topology::GuestMachine;
 use nodewise::Database;
 use stdx::sync::Arc;
 
-use crate::checks::{Checks, Verdict, wrong};
+use crate::checks::{Checks, Verdict, same, wrong};
 use crate::clients::{Expected, with_load};
 use crate::kernel_view::KernelView;
 use crate::tables;
@@ -38,6 +38,7 @@ pub fn run(checks: &mut Checks, machine: &GuestMachine) {
     }
     let nodes = machine.nodes.len();
     checks.run("placement::a_column_moves_under_four_clients", || moving_column(nodes));
+    checks.run("placement::the_kernel_has_what_was_demanded", || demands(nodes));
 }
 
 fn scripts() -> Result<Vec<PathBuf>, String> {
@@ -132,6 +133,46 @@ fn moving_column(nodes: usize) -> Verdict {
         }
         Ok(())
     })
+}
+
+/// Demands against the kernel's view, without the database's own: a node for each part whatever was demanded before, and
+/// even deals of what is small.
+fn demands(nodes: usize) -> Verdict {
+    let (kernel, database) = (KernelView::open()?, tables::database()?);
+    let mut session = database.session();
+    for statement in [
+        "SET default_placement = os",
+        "CREATE TABLE t AS SELECT l_orderkey AS k, l_linenumber AS small, l_shipdate AS day, \
+         l_extendedprice AS price, l_comment AS remark FROM '/lab/tpch-0.01/lineitem.parquet'",
+    ] {
+        tables::execute(&mut session, statement)?;
+    }
+    let last = nodes - 1;
+    for before in ["(0)", "SPLIT", "INTERLEAVE", "ROUNDROBIN"] {
+        let placed = format!("ALTER TABLE t NUMA NODE {before}");
+        tables::execute(&mut session, &placed)?;
+        let cut = format!(
+            "ALTER TABLE t PARTITION BY HASH (k) PARTITIONS {nodes} NUMA NODE (0 TO {last})"
+        );
+        tables::execute(&mut session, &cut)?;
+        for (part, found) in tables::pages_of_parts(&database, &kernel)? {
+            let home = found.get(part % nodes).copied().unwrap_or(0);
+            let all: usize = found.iter().sum();
+            same(
+                format!("pages of part {part} on its node, after {placed}: {found:?}"),
+                home,
+                all,
+            )?;
+        }
+        tables::execute(&mut session, "ALTER TABLE t MERGE PARTITIONS")?;
+    }
+    tables::execute(&mut session, "ALTER TABLE t NUMA NODE INTERLEAVE")?;
+    for (name, found) in tables::pages_of_columns(&database, &kernel, 4 * nodes)? {
+        let (least, most) = (found.iter().min().unwrap_or(&0), found.iter().max().unwrap_or(&0));
+        let even = *most <= least + 1 || *most * 4 <= *least * 5;
+        same(format!("{name} is dealt evenly: {found:?}"), even && found.len() == nodes, true)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
