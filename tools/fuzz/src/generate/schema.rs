@@ -20,6 +20,11 @@ const NAMES: &[(&str, Class)] = &[
     ("u", Class::Text),
 ];
 
+/// The class of a column of that name.
+pub fn class_of(name: &str) -> Option<Class> {
+    NAMES.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
 /// A world of 2 to 5 tables; columns are of `kinds` only.
 pub fn world(draw: &mut Draw, kinds: &[Kind]) -> World {
     let count = draw.between(2, 5);

@@ -47,6 +47,12 @@ fn case(kind: Kind, parts: Vec<Expr>) -> Expr {
 
 fn list(expr: &Expr) -> Option<Expr> {
     let Form::In { negated } = expr.form else { return None };
+    // Parentheses around a query alone make no list: it is IN of all its rows.
+    if let [_, only] = expr.parts.as_slice()
+        && only.form == Form::Scalar
+    {
+        return None;
+    }
     let (compare, join) = if negated { ("<>", "AND") } else { ("=", "OR") };
     let one = |it: &Expr| truth(compare, expr.parts[0].clone(), it.clone());
     expr.parts[1..].iter().map(one).reduce(|left, right| truth(join, left, right))
@@ -100,13 +106,13 @@ fn filtered(expr: &Expr) -> Option<Expr> {
 fn choices(expr: &Expr) -> Option<Expr> {
     match expr.form {
         Form::Call("coalesce") => {
-            let (last, others) = expr.parts.split_last()?;
-            let mut parts = Vec::new();
-            for part in others {
-                parts.extend([Expr::postfix("IS NOT NULL", part.clone()), part.clone()]);
-            }
-            parts.push(last.clone());
-            Some(case(expr.kind, parts))
+            // ELSE would be the first to say what type it is.
+            let last = expr.parts.len().checked_sub(1)?;
+            let when = |(at, part): (usize, &Expr)| match at == last {
+                true => [literal("TRUE"), part.clone()],
+                false => [Expr::postfix("IS NOT NULL", part.clone()), part.clone()],
+            };
+            Some(case(expr.kind, expr.parts.iter().enumerate().flat_map(when).collect()))
         }
         Form::Call("nullif") => {
             let [one, other] = [0, 1].map(|at| expr.parts[at].clone());

@@ -1,7 +1,8 @@
 //! Queries that can be written in another way.
 
 use crate::ast::{Body, By, Expr, Form, From, Item, On, Query, Select};
-use crate::kind::Kind;
+use crate::generate::schema::class_of;
+use crate::kind::{Class, Kind};
 use crate::logic::rule::{Equation, Rule, count, integer, item, plain, row_by_row, with_select};
 use crate::walk::{self, Node};
 
@@ -47,7 +48,7 @@ fn swapped(query: &Query) -> Option<Equation> {
     let mut star = false;
     walk::query(&mut other, &mut |node, _| match node {
         Node::Select(select) => star |= select.items.contains(&Item::Star),
-        Node::From(From::Join { kind, left, right, .. }) => {
+        Node::From(From::Join { kind, left, right, on }) if !merges_texts(on) => {
             std::mem::swap(left, right);
             *kind = match *kind {
                 "LEFT JOIN" => "RIGHT JOIN",
@@ -59,6 +60,15 @@ fn swapped(query: &Query) -> Option<Equation> {
     });
     // A star would show the columns in another order.
     if star { None } else { Equation::between(query, other) }
+}
+
+/// Whether a join may merge CHAR(n) with other texts: the left one's type counts then, and only CHAR(n) has blanks.
+fn merges_texts(on: &On) -> bool {
+    match on {
+        On::Natural => true,
+        On::Using(names) => names.iter().any(|it| class_of(it) == Some(Class::Text)),
+        On::Nothing | On::Condition(_) => false,
+    }
 }
 
 fn inlined(query: &Query) -> Option<Equation> {
