@@ -5,7 +5,7 @@
 //! dictionary code or a position, and decimals stay 64-bit integers, as long as the layout proves that this is right.
 //!
 //! Reading order: `vector`, `layout`, `work`, `operator` (the three interfaces), `expression`, `scan`, then the sinks, `lower`,
-//! `query`, which drives the pipelines of a plan over the scheduler, and `wave`, which runs them.
+//! `query`, which drives the pipelines of a plan over the scheduler, and `driver`, which orders and runs them.
 //!
 //! - Invariant: no operator knows a thread; local state is found by slot.
 //! - Invariant: every source of rows x worker count x schedule gives the same rows.
@@ -15,6 +15,7 @@ pub mod aggregate;
 pub mod arrow;
 mod context;
 mod control;
+mod driver;
 pub mod expression;
 pub mod filter;
 pub mod join;
@@ -40,7 +41,6 @@ mod testing;
 mod traffic;
 mod value;
 pub mod vector;
-mod wave;
 pub mod work;
 
 pub use context::QueryContext;

@@ -4,7 +4,7 @@ use plan::Plan;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult};
 
-use crate::wave::{Waves, run_wave};
+use crate::driver::{PipelineQueue, run_together};
 use crate::{PipelineReport, QueryContext, Rows, State};
 
 /// A finished query.
@@ -21,16 +21,16 @@ pub fn execute(plan: &Plan, context: &QueryContext) -> SqlResult<Executed> {
     context.control.begin(count);
     let mut states: Vec<Option<State>> = vec![None; count];
     let mut reports: Vec<Option<PipelineReport>> = vec![None; count];
-    let mut waves = Waves::new(plan, context);
-    while let Some(wave) = waves.next(&states)? {
-        for (index, state, report) in run_wave(wave, context)? {
+    let mut queue = PipelineQueue::new(plan, context);
+    while let Some(pipelines) = queue.next(&states)? {
+        for (index, state, report) in run_together(pipelines, context)? {
             reports[index] = Some(report);
             states[index] = Some(state);
             context.control.finished();
         }
         // A state is freed as soon as nothing will read it.
         for (index, state) in states.iter_mut().enumerate() {
-            if waves.is_read(index) {
+            if queue.is_read(index) {
                 *state = None;
             }
         }

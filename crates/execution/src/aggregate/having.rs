@@ -6,7 +6,7 @@ use plan::{Expr, ExprKind};
 use stdx::sync::{Arc, OnceLock};
 use types::{SqlError, SqlResult};
 
-use super::group_plan::{GroupPlan, column_shape};
+use super::plan::{GroupPlan, column_shape};
 use crate::expression::Compiled;
 use crate::{Batch, Layout, Values, Vector};
 
@@ -45,7 +45,7 @@ impl Having {
         rows: usize,
         columns: Vec<Vector>,
     ) -> SqlResult<(Batch, Vec<u32>)> {
-        let aggregates = &columns[plan.layout.columns()..];
+        let aggregates = &columns[plan.key_columns..];
         let kinds: Vec<_> = aggregates.iter().map(|it| discriminant(&it.values)).collect();
         if self.first.get().is_none() {
             // Another worker may have been sooner.

@@ -6,16 +6,14 @@ use types::numeric::errors::{out_of_range, overflow};
 use types::numeric::{Arithmetic, Exact, decimal, float};
 use types::{DataType, SqlError, SqlResult};
 
-use super::accumulator::Accumulator;
-use super::feed::{AggregateSpec, FeedKind};
-use super::float_sums::FloatSums;
-use super::group_plan::{GroupPlan, column_shape};
-use super::group_rows::GroupRows;
+use super::accumulator::{Accumulator, FloatSums, Wide};
+use super::batch_groups::BatchGroups;
 use super::groups::Groups;
 use super::having::Having;
 use super::key::decoded_shape;
+use super::plan::{GroupPlan, column_shape};
+use super::spec::{AccumulatorKind, AggregateSpec};
 use super::tasks::collect;
-use super::wide::Wide;
 use crate::{BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Representation, Team, Values, Vector};
 
 /// The columns of some groups: keys, then aggregates.
@@ -28,15 +26,15 @@ pub(super) struct Part {
 
 /// Keys and aggregates of groups that are complete.
 pub(super) fn columns_of(plan: &GroupPlan, groups: &Groups) -> SqlResult<Vec<Vector>> {
-    let mut columns = plan.layout.decode(groups.table.keys());
-    for (index, spec) in plan.specs.iter().enumerate() {
+    let mut columns = plan.layout.decode(&groups.keys);
+    for (index, spec) in plan.aggregates.iter().enumerate() {
         let (value, count) = plan.parts[index];
-        let column = if plan.feeds[value].kind == FeedKind::Distinct {
+        let column = if plan.accumulators[value].kind == AccumulatorKind::Distinct {
             distinct_column(plan, index, groups)?
         } else {
             let accumulators = &groups.accumulators;
             let counts = count.map(|it| accumulators[it].counts());
-            let value = (&accumulators[value], groups.table.len());
+            let value = (&accumulators[value], groups.len());
             finish(spec, argument_scale(plan, index), value, counts)?
         };
         columns.push(column);
@@ -51,11 +49,11 @@ pub(super) fn part_of(
     groups: &Groups,
 ) -> SqlResult<Part> {
     let mut columns = columns_of(plan, groups)?;
-    let mut rows = groups.table.len();
+    let mut rows = groups.len();
     if let Some(having) = having {
         (rows, columns) = having.keep(plan, rows, columns)?;
     }
-    let bounds = columns[plan.layout.columns()..].iter().map(|it| bounds_of(&it.values)).collect();
+    let bounds = columns[plan.key_columns..].iter().map(|it| bounds_of(&it.values)).collect();
     Ok(Part { rows, columns, bounds })
 }
 
@@ -66,7 +64,7 @@ pub(super) fn result_batches(
     team: &dyn Team,
 ) -> SqlResult<(Layout, Vec<Batch>)> {
     let mut layout: Layout = plan.layout.shapes();
-    for index in 0..plan.specs.len() {
+    for index in 0..plan.aggregates.len() {
         let shape = aggregate_shape(plan, index, &parts, layout.len());
         layout.push(shape);
     }
@@ -81,27 +79,28 @@ pub(super) fn result_batches(
 }
 
 fn argument_scale(plan: &GroupPlan, index: usize) -> u8 {
-    plan.specs[index].argument.map_or(0, |it| plan.shapes[it].data_type.scale())
+    plan.aggregates[index].argument.map_or(0, |it| plan.shapes[it].data_type.scale())
 }
 
 /// Counts and sums over the distinct values: ordinary accumulators fed once per distinct value.
 fn distinct_column(plan: &GroupPlan, index: usize, groups: &Groups) -> SqlResult<Vector> {
-    let spec = &plan.specs[index];
+    let spec = &plan.aggregates[index];
     let feed = plan.parts[index].0;
-    let set = plan.feeds[..feed].iter().filter(|it| it.kind == FeedKind::Distinct).count();
+    let set =
+        plan.accumulators[..feed].iter().filter(|it| it.kind == AccumulatorKind::Distinct).count();
     let place = spec.argument.ok_or_else(|| SqlError::internal("DISTINCT without an argument"))?;
     let shape = decoded_shape(&plan.shapes[place]);
     let (ids, values) = groups.distinct[set].rows();
     let mut counts = Accumulator::count();
-    counts.resize(groups.table.len());
-    counts.update(GroupRows::of(&ids), None, None);
+    counts.resize(groups.len());
+    counts.update(BatchGroups::of(&ids), None, None);
     let mut value = match spec.function {
         AggregateFunction::Count => Accumulator::count(),
         _ => Accumulator::sum(&shape),
     };
-    value.resize(groups.table.len());
-    value.update(GroupRows::of(&ids), Some(&values), None);
-    let value = (&value, groups.table.len());
+    value.resize(groups.len());
+    value.update(BatchGroups::of(&ids), Some(&values), None);
+    let value = (&value, groups.len());
     finish(spec, argument_scale(plan, index), value, Some(counts.counts()))
 }
 

@@ -1,6 +1,7 @@
 //! A value per row from one or two, and questions about all rows.
 
 use std::mem::MaybeUninit;
+use std::ops::BitOrAssign;
 
 use super::{Level, leveled};
 
@@ -99,8 +100,8 @@ leveled! {
 
 leveled! {
     /// Puts `f` of each value into a word: in place of what is there, or beside it.
-    pub(crate) fn put[T: Copy, F: Fn(T) -> u64](
-        words: &mut [u64], values: &[T], replace: bool, f: F,
+    pub(crate) fn put[W: Copy + BitOrAssign, T: Copy, F: Fn(T) -> W](
+        words: &mut [W], values: &[T], replace: bool, f: F,
     ) {
         if replace {
             words.iter_mut().zip(values).for_each(|(word, &it)| *word = f(it));

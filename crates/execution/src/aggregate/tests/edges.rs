@@ -4,7 +4,7 @@ use plan::AggregateFunction::*;
 use types::SqlState;
 
 use super::*;
-use crate::aggregate::groups::{LOCAL_GROUPS_MAX, RISING_GROUPS_MAX};
+use crate::aggregate::tuning::{SORTED_GROUPS_MAX, UNSORTED_GROUPS_MAX};
 use crate::{ColumnShape, Representation};
 
 fn decimals(values: &[i128]) -> Vec<Value> {
@@ -102,7 +102,7 @@ fn nothing_gives_one_row_without_keys_and_none_with_them() {
 /// Many groups, so that tables are set aside and merged by partition: by ranges, by hash, by bytes.
 #[test]
 fn many_groups_are_merged_by_partition() {
-    let groups = LOCAL_GROUPS_MAX as i128 * 2 + 77;
+    let groups = UNSORTED_GROUPS_MAX as i128 * 2 + 77;
     let number = |row: i128| row * 40_507 % groups;
     type Key = fn(i128) -> i128;
     let cases: [(Kind, Key); 4] = [
@@ -260,7 +260,7 @@ fn runs_of_workers_are_put_together_where_they_meet() {
 /// More groups than a worker keeps at once, their keys in order, each with three rows that batches part.
 #[test]
 fn rising_groups_are_set_aside_and_asked_for_before_they_are_written() {
-    let groups = RISING_GROUPS_MAX as i128 * 2 + 77;
+    let groups = SORTED_GROUPS_MAX as i128 * 2 + 77;
     let rows = groups * 3;
     let column = |of: &dyn Fn(i128) -> i128| {
         let values: Vec<i128> = (0..rows).map(of).collect();
@@ -317,7 +317,7 @@ fn keys_wider_than_a_word_are_kept_apart() {
     ];
     for kinds in shapes {
         for nullable in [false, true] {
-            let (rows, distinct) = (3 * LOCAL_GROUPS_MAX, 1 << 12);
+            let (rows, distinct) = (3 * UNSORTED_GROUPS_MAX, 1 << 12);
             let mut samples: Vec<Sample> =
                 kinds.iter().map(|it| it.sample(rows, distinct, nullable, &mut prng)).collect();
             samples.push(Kind::Small.sample(rows, 50, false, &mut prng));

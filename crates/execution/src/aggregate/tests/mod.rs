@@ -3,7 +3,7 @@
 mod edges;
 mod packed;
 mod random;
-mod whole;
+mod single_group;
 
 use std::collections::HashMap;
 

@@ -1,5 +1,7 @@
 //! The runs of equal keys in a block of packed rows.
 
+use std::ops::Range;
+
 use crate::leveled::{PACKED_ROWS, SLACK};
 
 /// The runs of a block so far. Buffers keep their memory and are longer than what they hold.
@@ -36,5 +38,29 @@ impl Runs {
         for it in [&mut self.keys, &mut self.rows].into_iter().chain(&mut self.before) {
             it.resize(it.len().max(rows + SLACK), 0);
         }
+    }
+
+    /// What some runs added to a sum: what was added before the next one, less what was before it.
+    pub(super) fn sums(&self, sum: usize, range: Range<usize>) -> Vec<i64> {
+        self.differences(&self.before[sum], self.totals[sum], range)
+    }
+
+    /// How many rows some runs have, in a block of `rows`.
+    pub(super) fn counts(&self, rows: usize, range: Range<usize>) -> Vec<i64> {
+        self.differences(&self.rows, rows as u32, range)
+    }
+
+    fn differences(&self, before: &[u32], total: u32, range: Range<usize>) -> Vec<i64> {
+        if range.is_empty() {
+            return Vec::new();
+        }
+        let next = &before[range.start + 1..(range.end + 1).min(self.count)];
+        let pairs = before[range.clone()].iter().zip(next);
+        let mut sums = Vec::with_capacity(range.len());
+        sums.extend(pairs.map(|(it, next)| i64::from(next.wrapping_sub(*it))));
+        if range.end == self.count {
+            sums.push(i64::from(total.wrapping_sub(before[range.end - 1])));
+        }
+        sums
     }
 }

@@ -1,7 +1,7 @@
 //! Sums of integers that may pass even 128 bits: two values of 38 digits are enough for that, and later ones may bring
 //! the sum back, so saturating would give a wrong number.
 
-use super::group_rows::take;
+use super::gather::take;
 
 /// A sum: `low + carry * 2^128`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

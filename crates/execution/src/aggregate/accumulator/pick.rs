@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 
 use storage::PlainStrings;
 
-use super::compare_floats;
-use super::group_rows::{GroupRows, take};
-use crate::aggregate::key::empty_values_as_held;
+use super::gather::take;
+use crate::aggregate::batch_groups::BatchGroups;
+use crate::aggregate::key::empty_values;
+use crate::aggregate::order::compare_floats;
 use crate::{Bitmap, ColumnShape, TextVector, Values, Vector};
 
 /// Which value of a group is kept.
@@ -37,7 +38,7 @@ pub struct Pick {
 impl Pick {
     /// Nothing chosen yet among values of a shape.
     pub fn new(rule: Rule, shape: &ColumnShape) -> Self {
-        let values = empty_values_as_held(shape);
+        let values = empty_values(shape);
         let (texts, seen) = (Vec::new(), Vec::new());
         let heads = Vec::new();
         Self { rule, shape: shape.clone(), values, heads, texts, seen, complete: true }
@@ -77,20 +78,20 @@ impl Pick {
     }
 
     /// Offers the values of a batch; only rows of `valid` count.
-    pub fn update(&mut self, rows: GroupRows<'_>, values: &Values, valid: Option<&Bitmap>) {
-        let groups = rows.ids;
+    pub fn update(&mut self, groups: BatchGroups<'_>, values: &Values, valid: Option<&Bitmap>) {
         self.complete &= valid.is_none();
         if self.rule == Rule::Any && self.complete {
             // Groups that were there have a value, and any is as good as another.
-            let first = self.seen.len() - rows.firsts.len();
-            let pairs = (first..).zip(rows.firsts.iter().map(|&row| row as usize));
+            let first = self.seen.len() - groups.firsts.len();
+            let pairs = (first..).zip(groups.firsts.iter().map(|&row| row as usize));
             match values {
                 Values::Text(texts) => self.offer_texts(pairs, |row| texts.get(row)),
                 _ => self.offer(pairs, values),
             }
             return;
         }
-        let rows = groups.iter().enumerate().filter(|(row, _)| valid.is_none_or(|it| it.get(*row)));
+        let rows =
+            groups.ids.iter().enumerate().filter(|(row, _)| valid.is_none_or(|it| it.get(*row)));
         let pairs = rows.map(|(row, &group)| (group as usize, row));
         match values {
             Values::Text(texts) => self.offer_texts(pairs, |row| texts.get(row)),
@@ -98,10 +99,9 @@ impl Pick {
         }
     }
 
-    /// Offers the values chosen for the groups `from[i]` of another to the groups `to[i]`.
-    pub fn merge(&mut self, to: &[u32], other: &Self, from: &[u32]) {
+    /// For each pair offers the value chosen for the group that stands second, of another, to the one that stands first.
+    pub fn merge(&mut self, pairs: impl Iterator<Item = (usize, usize)>, other: &Self) {
         self.complete = false;
-        let pairs = to.iter().zip(from).map(|(&to, &from)| (to as usize, from as usize));
         let pairs = pairs.filter(|pair| other.seen[pair.1]);
         match &other.values {
             Values::Text(_) => self.offer_texts(pairs, |row| &other.texts[row]),

@@ -1,23 +1,22 @@
 //! Phase two: the groups of all workers, cut into partitions by their keys, each put together by one task.
 
+mod sorted_runs;
+
 use types::SqlResult;
 
 use super::distinct::DistinctSet;
-use super::group_plan::GroupPlan;
 use super::groups::Groups;
-use super::hash::hash_word;
 use super::having::Having;
+use super::index::{GroupIndex, KeyOrder};
 use super::key::{KeyLayout, Keys};
+use super::plan::GroupPlan;
 use super::result::{Part, part_of};
-use super::runs::parts_of_runs;
-use super::table::{DIRECT_BITS_MAX, GroupTable};
+use super::table::GroupTable;
 use super::tasks::collect;
+use super::tuning::{ARRAY_BITS_MAX, PARTITION_BITS, SERIAL_GROUPS_MAX};
 use crate::Team;
 
-/// Partitions are 2^this when there are many groups.
-const PARTITION_BITS: u32 = 6;
-/// Groups up to which one task merges everything.
-const SERIAL_GROUPS_MAX: usize = 4096;
+use sorted_runs::parts_of_runs;
 
 /// Which partition a group belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,9 +32,9 @@ enum Partitioning {
 
 impl Partitioning {
     fn of(layout: &KeyLayout, groups: usize) -> Self {
-        match layout {
+        match layout.word_bits() {
             _ if groups <= SERIAL_GROUPS_MAX => Self::One,
-            KeyLayout::Packed { bits, .. } if *bits <= DIRECT_BITS_MAX + PARTITION_BITS => {
+            Some(bits) if bits <= ARRAY_BITS_MAX + PARTITION_BITS => {
                 let shift = bits.saturating_sub(PARTITION_BITS);
                 Self::Ranges { shift, partitions: 1 << (bits - shift) }
             }
@@ -52,27 +51,24 @@ impl Partitioning {
     }
 
     /// The partition of each group.
-    fn of_groups(self, table: &GroupTable) -> Vec<u8> {
-        let mask = (1 << PARTITION_BITS) - 1;
-        match (self, table.keys()) {
-            (Self::One, _) => vec![0; table.len()],
-            (Self::Ranges { shift, .. }, Keys::Packed(keys)) => {
-                keys.iter().map(|key| (key >> shift) as u8).collect()
+    fn of_groups(self, keys: &Keys) -> Vec<u8> {
+        match self {
+            Self::One => vec![0; keys.len()],
+            Self::Ranges { shift, .. } => {
+                keys.words().iter().map(|key| (key >> shift) as u8).collect()
             }
-            (_, Keys::Packed(keys)) => {
-                keys.iter().map(|&key| hash_word(key) as u8 & mask).collect()
-            }
-            _ => (0..table.len()).map(|group| table.hash(group) as u8 & mask).collect(),
+            Self::Hash => keys.low_hash_bits((1 << PARTITION_BITS) - 1),
         }
     }
 
-    fn table(self, layout: &KeyLayout, partition: usize, groups: usize) -> GroupTable {
+    /// An index for the groups of a partition, at least so many.
+    fn index(self, layout: &KeyLayout, partition: usize, groups: usize) -> GroupIndex {
         match self {
-            Self::One => GroupTable::new(layout),
+            Self::One => GroupIndex::new(layout),
             Self::Ranges { shift, .. } => {
-                GroupTable::for_range(layout, (partition as u64) << shift, 1 << shift)
+                GroupIndex::for_key_range(layout, (partition as u64) << shift, 1 << shift)
             }
-            Self::Hash => GroupTable::hashed(layout, groups),
+            Self::Hash => GroupIndex::hashed(layout, groups),
         }
     }
 }
@@ -115,11 +111,11 @@ struct Spread {
 
 impl Spread {
     fn new(groups: &Groups, how: Partitioning) -> Self {
-        let of_groups = how.of_groups(&groups.table);
+        let of_groups = how.of_groups(&groups.keys);
         let split = Split::new(how.partitions(), &of_groups);
         let mut places = Vec::new();
         if !groups.distinct.is_empty() {
-            places.resize(groups.table.len(), 0);
+            places.resize(groups.len(), 0);
             for partition in 0..how.partitions() {
                 for (place, &group) in split.part(partition).iter().enumerate() {
                     places[group as usize] = place as u32;
@@ -142,12 +138,8 @@ pub(super) fn by_partition(plan: &GroupPlan, groups: Groups) -> Groups {
         return groups;
     }
     let how = Partitioning::of(&plan.layout, usize::MAX);
-    let order = Split::new(how.partitions(), &how.of_groups(&groups.table)).order;
-    Groups {
-        table: groups.table.take(&order),
-        accumulators: groups.accumulators.iter().map(|it| it.take(&order)).collect(),
-        distinct: Vec::new(),
-    }
+    let order = Split::new(how.partitions(), &how.of_groups(&groups.keys)).order;
+    groups.take(&order)
 }
 
 /// Puts the groups of all workers together and computes the columns of the result.
@@ -157,20 +149,20 @@ pub(super) fn merge_all(
     mut all: Vec<Groups>,
     team: &dyn Team,
 ) -> SqlResult<Vec<Part>> {
-    let count: usize = all.iter().map(|it| it.table.len()).sum();
+    let count: usize = all.iter().map(Groups::len).sum();
     if all.is_empty() {
-        all.push(plan.groups());
-    }
-    if !plan.keyed && count == 0 {
-        // Without keys there is a group even over nothing.
-        all[0].table.find_or_insert(&Keys::Packed(vec![0]), 1, &mut Vec::new());
-        all[0].resize();
+        let mut none = GroupTable::unique(plan);
+        if !plan.is_keyed() {
+            // Without keys there is a group even over nothing.
+            none.insert_only_group();
+        }
+        all.push(none.finish());
     }
     if let Some(parts) = parts_of_runs(plan, having, &all, team)? {
         return Ok(parts);
     }
     if let [only] = &all[..]
-        && !only.table.may_repeat()
+        && matches!(only.order, KeyOrder::Unique)
     {
         return Ok(vec![part_of(plan, having, only)?]);
     }
@@ -192,21 +184,16 @@ fn merge(
     partition: usize,
 ) -> Groups {
     let parts = || spreads.iter().map(|it| it.groups.part(partition));
-    let mut merged = plan.groups();
     // At least as many groups as in the largest piece; the table grows when there are more.
     let expected = parts().map(<[u32]>::len).max().unwrap_or(0);
-    merged.table = how.table(&plan.layout, partition, expected);
+    let mut merged = GroupTable::new(plan, how.index(&plan.layout, partition, expected));
     let mut to = Vec::new();
     for ((groups, spread), from) in all.iter().zip(spreads).zip(parts()) {
         if from.is_empty() {
             continue;
         }
-        let keys = groups.table.keys().take(from);
-        merged.table.find_or_insert(&keys, from.len(), &mut to);
-        merged.resize();
-        for (into, more) in merged.accumulators.iter_mut().zip(&groups.accumulators) {
-            into.merge(&to, more, from);
-        }
+        merged.find_or_insert(&groups.keys.take(from), &mut to);
+        merged.merge(&to, groups, from);
         let sets = merged.distinct.iter_mut().zip(&groups.distinct).zip(&spread.values);
         for ((into, more), values) in sets {
             into.merge(more, values.part(partition), |group| {
@@ -214,5 +201,5 @@ fn merge(
             });
         }
     }
-    merged
+    merged.finish()
 }

@@ -3,12 +3,13 @@
 
 use types::SqlResult;
 
-use super::group_plan::GroupPlan;
-use super::groups::Groups;
-use super::having::Having;
-use super::result::{Part, part_of};
-use super::tasks::collect;
-use crate::aggregate::key::Keys;
+use crate::aggregate::groups::Groups;
+use crate::aggregate::having::Having;
+use crate::aggregate::plan::GroupPlan;
+use crate::aggregate::result::{Part, part_of};
+use crate::aggregate::table::GroupTable;
+use crate::aggregate::tasks::collect;
+use crate::aggregate::tuning::BATCHES_PER_TASK;
 use crate::{BATCH_ROWS, Team};
 
 /// Groups with rising keys.
@@ -18,9 +19,6 @@ struct Run {
     start: u32,
     end: u32,
 }
-
-/// Batches that one task makes.
-const BATCHES_PER_TASK: usize = 8;
 
 /// The results, if all groups stand in runs whose keys do not overlap; each part fits a batch.
 pub(super) fn parts_of_runs(
@@ -38,7 +36,7 @@ pub(super) fn parts_of_runs(
         tasks[task].iter().map(part).collect::<SqlResult<Vec<Part>>>()
     })?;
     let mut parts: Vec<Part> = parts.into_iter().flatten().collect();
-    if shared.table.len() > 0 || parts.is_empty() {
+    if shared.len() > 0 || parts.is_empty() {
         parts.push(part_of(plan, having, &shared)?);
     }
     Ok(Some(parts))
@@ -48,7 +46,7 @@ pub(super) fn parts_of_runs(
 fn runs_in_order(all: &[Groups]) -> Option<Vec<Run>> {
     let mut runs = Vec::new();
     for (table, groups) in all.iter().enumerate() {
-        let of_table = groups.table.runs()?;
+        let of_table = groups.runs()?;
         runs.extend(of_table.into_iter().map(|it| Run { table, start: it.start, end: it.end }));
     }
     runs.sort_by_key(|run| (first_key(all, run), last_key(all, run)));
@@ -57,10 +55,7 @@ fn runs_in_order(all: &[Groups]) -> Option<Vec<Run>> {
 }
 
 fn key(all: &[Groups], table: usize, group: u32) -> u64 {
-    match all[table].table.keys() {
-        Keys::Packed(keys) => keys[group as usize],
-        _ => unreachable!("invariant: only packed keys are known to rise"),
-    }
+    all[table].keys.words()[group as usize]
 }
 
 fn first_key(all: &[Groups], run: &Run) -> u64 {
@@ -89,17 +84,14 @@ fn take_shared(plan: &GroupPlan, all: &[Groups], runs: &mut [Run]) -> Groups {
             shared.push((run.table, run.end));
         }
     }
-    let mut merged = plan.groups();
+    let mut merged = GroupTable::unique(plan);
     let mut to = Vec::new();
     for (table, group) in shared {
         let from = &all[table];
-        merged.table.find_or_insert(&from.table.keys().take(&[group]), 1, &mut to);
-        merged.resize();
-        for (into, more) in merged.accumulators.iter_mut().zip(&from.accumulators) {
-            into.merge(&to, more, &[group]);
-        }
+        merged.find_or_insert(&from.keys.take(&[group]), &mut to);
+        merged.merge(&to, from, &[group]);
     }
-    merged
+    merged.finish()
 }
 
 /// A run cut into pieces that fit a batch.

@@ -11,18 +11,12 @@ use foldhash::quality::FixedState;
 
 use super::long_sum::LongSum;
 use crate::Bitmap;
+use crate::aggregate::tuning::{COPIED_GROUPS, FLOAT_COPIES, FLOAT_STEP};
 use crate::leveled::{FLOAT_LANES, add_floats, level, two_sum};
-
-/// Groups up to which sums are kept in copies within a batch, because adding to one place again and again waits for the
-/// last store.
-const COPIED_GROUPS: usize = 32;
-const COPIES: usize = 4;
-/// Values of a single group that are added before it is asked whether two floats held everything.
-const STEP: usize = 256;
 
 /// Exact sums by group.
 #[derive(Clone, Default)]
-pub(super) struct FloatSums {
+pub struct FloatSums {
     /// Two floats of each group, whose sum is nearly always the sum.
     pairs: Vec<[f64; 2]>,
     /// What pairs did not hold; empty until there is such a group.
@@ -32,12 +26,12 @@ pub(super) struct FloatSums {
 }
 
 impl FloatSums {
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
     /// Makes room for groups.
-    pub(super) fn resize(&mut self, groups: usize) {
+    pub fn resize(&mut self, groups: usize) {
         self.pairs.resize(groups, [0.0; 2]);
         if !self.thirds.is_empty() {
             self.thirds.resize(groups, 0.0);
@@ -45,7 +39,7 @@ impl FloatSums {
     }
 
     /// The groups at some places, in that order.
-    pub(super) fn take(&self, places: impl Iterator<Item = usize> + Clone) -> Self {
+    pub fn take(&self, places: impl Iterator<Item = usize> + Clone) -> Self {
         let pairs = places.clone().map(|it| self.pairs[it]).collect();
         let thirds = if self.thirds.is_empty() {
             Vec::new()
@@ -96,7 +90,7 @@ impl FloatSums {
     }
 
     /// Adds a value per row to the groups of the rows; only rows of `valid` count.
-    pub(super) fn update(&mut self, groups: &[u32], values: &[f64], valid: Option<&Bitmap>) {
+    pub fn update(&mut self, groups: &[u32], values: &[f64], valid: Option<&Bitmap>) {
         match valid {
             None if self.len() == 1 => self.add_all_to_one(values),
             None => self.add_all(groups, values),
@@ -114,7 +108,7 @@ impl FloatSums {
 
     fn add_all_to_one(&mut self, values: &[f64]) {
         let (mut high, mut low) = ([0.0; FLOAT_LANES], [0.0; FLOAT_LANES]);
-        for step in values.chunks(STEP) {
+        for step in values.chunks(FLOAT_STEP) {
             let before = (high, low);
             let (whole, odd) = step.as_chunks::<FLOAT_LANES>();
             if add_floats(level(), &mut high, &mut low, whole) {
@@ -134,9 +128,9 @@ impl FloatSums {
                 .zip(values)
                 .for_each(|(&group, &it)| self.add(group as usize, it));
         }
-        let mut copies = [[[0.0_f64; 2]; COPIED_GROUPS]; COPIES];
-        let (group_chunks, odd_groups) = groups.as_chunks::<COPIES>();
-        let (value_chunks, odd_values) = values.as_chunks::<COPIES>();
+        let mut copies = [[[0.0_f64; 2]; COPIED_GROUPS]; FLOAT_COPIES];
+        let (group_chunks, odd_groups) = groups.as_chunks::<FLOAT_COPIES>();
+        let (value_chunks, odd_values) = values.as_chunks::<FLOAT_COPIES>();
         for (groups, values) in group_chunks.iter().zip(value_chunks) {
             for ((copy, &group), &value) in copies.iter_mut().zip(groups).zip(values) {
                 let pair = &mut copy[group as usize % COPIED_GROUPS];
@@ -158,7 +152,7 @@ impl FloatSums {
     }
 
     /// Adds group `from` of other sums to group `to` of these.
-    pub(super) fn merge(&mut self, to: usize, other: &Self, from: usize) {
+    pub fn merge(&mut self, to: usize, other: &Self, from: usize) {
         other.pairs[from].iter().for_each(|&it| self.add(to, it));
         if let Some(&third) = other.thirds.get(from) {
             self.add(to, third);
@@ -169,7 +163,7 @@ impl FloatSums {
     }
 
     /// The sum of a group, rounded to the nearest float: infinite also where it is beyond the greatest.
-    pub(super) fn sum(&self, group: usize) -> f64 {
+    pub fn sum(&self, group: usize) -> f64 {
         let [high, low] = self.pairs[group];
         let third = self.thirds.get(group).copied().unwrap_or(0.0);
         let long = self.long.get(&(group as u32));
@@ -182,7 +176,7 @@ impl FloatSums {
     }
 
     /// Whether no infinity was added to a group: an infinite sum is an overflow then.
-    pub(super) fn is_finite(&self, group: usize) -> bool {
+    pub fn is_finite(&self, group: usize) -> bool {
         self.long.get(&(group as u32)).is_none_or(|it| it.is_finite())
     }
 }

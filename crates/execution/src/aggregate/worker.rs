@@ -1,0 +1,155 @@
+//! Phase one: a worker's table, which takes in batches and is flushed when it is full.
+
+use std::borrow::Cow;
+
+use stdx::sync::Arc;
+
+use super::batch_groups::BatchGroups;
+use super::groups::Groups;
+use super::key::Keys;
+use super::merge::by_partition;
+use super::plan::GroupPlan;
+use super::spec::AccumulatorKind;
+use super::table::GroupTable;
+use crate::leveled::{FEW_GROUPS, group_masks, level};
+use crate::{Bitmap, Values, Vector};
+
+/// The groups of one worker.
+pub(super) struct Worker {
+    pub(super) table: GroupTable,
+    /// Those that it has flushed.
+    flushed: Vec<Groups>,
+    /// The keys of a batch, and their groups; kept for their memory.
+    keys: Keys,
+    ids: Vec<u32>,
+    /// The first rows of the groups that a batch began.
+    firsts: Vec<u32>,
+    /// Bitmaps of rows by group, while there are few groups.
+    masks: Vec<u64>,
+}
+
+/// The key columns, arguments and filters of a batch.
+pub(super) struct Input {
+    pub(super) keys: Vec<Arc<Vector>>,
+    pub(super) arguments: Vec<Arc<Vector>>,
+    pub(super) rows: usize,
+    /// The block of rows that they come from.
+    pub(super) block: u64,
+}
+
+impl Worker {
+    pub(super) fn new(plan: &GroupPlan) -> Self {
+        Self {
+            table: GroupTable::of_worker(plan),
+            flushed: Vec::new(),
+            keys: plan.layout.no_keys(),
+            ids: Vec::new(),
+            firsts: Vec::new(),
+            masks: Vec::new(),
+        }
+    }
+
+    /// Takes in a batch.
+    pub(super) fn consume(&mut self, plan: &GroupPlan, input: &Input) {
+        plan.layout.encode(&input.keys, input.rows, &mut self.keys);
+        if !self.table.index.accepts(&self.keys, input.block) {
+            self.flush(plan);
+            self.table.index.find_by_hash();
+        }
+        let known = self.table.len();
+        self.table.find_or_insert(&self.keys, &mut self.ids);
+        if plan.keeps_any() {
+            first_rows(&self.ids, known as u32, self.table.len() - known, &mut self.firsts);
+        }
+        self.update(plan, input);
+        self.flush_if_full(plan);
+    }
+
+    /// Adds the rows of a batch to their groups.
+    fn update(&mut self, plan: &GroupPlan, input: &Input) {
+        let Self { table, ids, firsts, masks, .. } = self;
+        let is_sorted = table.index.is_sorted();
+        let few = !is_sorted && (2..=FEW_GROUPS).contains(&table.len());
+        let masked = few && group_masks(level(), ids, table.len(), masks);
+        let groups = BatchGroups { ids, firsts, is_sorted, masks: masked.then_some(&**masks) };
+        let mut sets = table.distinct.iter_mut();
+        for (spec, accumulator) in plan.accumulators.iter().zip(&mut table.accumulators) {
+            let column = spec.argument.map(|it| &input.arguments[it]);
+            let filter = spec.filter.map(|it| &*input.arguments[it]);
+            let valid = rows_that_count(column.map(|it| &**it), filter, input.rows);
+            let valid = valid.as_deref();
+            match (spec.kind, column) {
+                (AccumulatorKind::Distinct, Some(column)) => {
+                    if let Some(set) = sets.next() {
+                        set.add(column, ids, valid);
+                    }
+                }
+                _ => accumulator.update(groups, column.map(|it| &**it), valid),
+            }
+        }
+    }
+
+    /// Flushes a table that is full, or that goes on as a dense array.
+    pub(super) fn flush_if_full(&mut self, plan: &GroupPlan) {
+        // Who keeps any value wants to know the first rows of groups, which numbers do not tell there.
+        let dense = self.table.index.denser().filter(|_| !plan.keeps_any());
+        if let Some(dense) = dense {
+            self.flush(plan);
+            self.table.index = dense;
+            self.table.resize();
+        } else if self.table.is_full() {
+            self.flush(plan);
+            if !self.table.index.is_sorted()
+                && let Some(groups) = self.flushed.pop()
+            {
+                self.flushed.push(by_partition(plan, groups));
+            }
+        }
+    }
+
+    fn flush(&mut self, plan: &GroupPlan) {
+        self.flushed.push(self.table.flush(plan));
+    }
+
+    /// All its groups at the end.
+    pub(super) fn finish(self) -> Vec<Groups> {
+        let Self { table, mut flushed, .. } = self;
+        let rest = table.finish();
+        if rest.len() > 0 {
+            flushed.push(rest);
+        }
+        flushed
+    }
+}
+
+/// The rows of the `count` groups from `known` on that began them. Numbers are given in the order of first rows.
+fn first_rows(ids: &[u32], known: u32, count: usize, firsts: &mut Vec<u32>) {
+    firsts.clear();
+    firsts.resize(count, 0);
+    let mut found = 0;
+    for (row, &id) in ids.iter().enumerate() {
+        if found == count {
+            return;
+        }
+        firsts[found] = row as u32;
+        found += usize::from(id == known + found as u32);
+    }
+}
+
+/// The rows that count for an aggregate: not NULL, and TRUE under its filter.
+fn rows_that_count<'a>(
+    column: Option<&'a Vector>,
+    filter: Option<&Vector>,
+    rows: usize,
+) -> Option<Cow<'a, Bitmap>> {
+    let validity = column.and_then(|it| it.validity.as_ref());
+    let Some(filter) = filter else { return validity.map(Cow::Borrowed) };
+    let Values::Bool(values) = &filter.values else {
+        unreachable!("invariant: a filter is a Boolean");
+    };
+    let mut bits = Bitmap::from_bits(values[..rows].iter().copied());
+    for map in [&filter.validity, &validity.cloned()].into_iter().flatten() {
+        bits.0.iter_mut().zip(&map.0).for_each(|(word, more)| *word &= more);
+    }
+    Some(Cow::Owned(bits))
+}

@@ -1,0 +1,15 @@
+//! Which pipelines run next, and running them.
+//!
+//! Pipelines run one after the other, each on all workers: that keeps their hash tables in the caches (P-HYPER 3.2). Only
+//! where a pipeline is too narrow to keep the workers busy are others that are ready, and narrow too, run beside it.
+//!
+//! Reading order: `ready` (a pipeline whose inputs are there), `queue` (which of them run next), `run` (their jobs), `morsels`
+//! (what a worker does with a morsel).
+
+mod morsels;
+mod queue;
+mod ready;
+mod run;
+
+pub(crate) use queue::PipelineQueue;
+pub(crate) use run::run_together;

@@ -1,0 +1,89 @@
+//! The pipelines of a plan in the order in which they run, some of them together.
+
+use plan::{Plan, Source as PlanSource};
+use types::SqlResult;
+
+use super::ready::ReadyPipeline;
+use crate::scan::repeated::Repeated;
+use crate::{QueryContext, State};
+
+/// Morsels a worker from which on a pipeline runs alone: with fewer, some workers idle while others finish. Not measured.
+const MORSELS_PER_WORKER_MIN: u64 = 2;
+
+/// Pipelines in the order in which they run, some of them at once.
+pub(crate) struct PipelineQueue<'a> {
+    plan: &'a Plan,
+    context: &'a QueryContext,
+    /// For each pipeline those that read its state.
+    readers: Vec<Vec<usize>>,
+    begun: Vec<bool>,
+    repeated: Repeated,
+    /// Lowered pipelines that turned out to be too wide to run beside another.
+    prepared: Vec<Option<ReadyPipeline>>,
+}
+
+impl<'a> PipelineQueue<'a> {
+    /// None has begun.
+    pub fn new(plan: &'a Plan, context: &'a QueryContext) -> Self {
+        let count = plan.pipelines.len();
+        let mut readers = vec![Vec::new(); count];
+        for (index, pipeline) in plan.pipelines.iter().enumerate() {
+            for input in pipeline.inputs() {
+                readers[input.index()].push(index);
+            }
+        }
+        let prepared = (0..count).map(|_| None).collect();
+        let repeated = Repeated::of(plan, context);
+        Self { plan, context, readers, begun: vec![false; count], repeated, prepared }
+    }
+
+    /// The next pipelines to run, together; `None` when all have run. Those before must be done.
+    pub fn next(&mut self, states: &[Option<State>]) -> SqlResult<Option<Vec<ReadyPipeline>>> {
+        let Some(first) = self.begun.iter().position(|it| !it) else { return Ok(None) };
+        let mut together = vec![self.take(first, states)?];
+        let workers = self.context.scheduler.workers() as u64;
+        let enough = if workers > 1 { MORSELS_PER_WORKER_MIN * workers } else { 0 };
+        let mut morsels = together[0].morsels;
+        for index in first + 1..self.begun.len() {
+            if morsels >= enough {
+                break;
+            }
+            if self.may_go_ahead(index, states) {
+                let ready = self.take(index, states)?;
+                if ready.morsels < enough {
+                    morsels += ready.morsels;
+                    together.push(ready);
+                } else {
+                    self.prepared[index] = Some(ready);
+                }
+            }
+        }
+        together.iter().for_each(|it| self.begun[it.index] = true);
+        Ok(Some(together))
+    }
+
+    /// Whether nobody will read the state of a pipeline any more.
+    pub fn is_read(&self, index: usize) -> bool {
+        let readers = &self.readers[index];
+        !readers.is_empty() && readers.iter().all(|&it| self.begun[it])
+    }
+
+    /// Whether a pipeline may run before others that stand before it.
+    fn may_go_ahead(&self, index: usize, states: &[Option<State>]) -> bool {
+        let pipeline = &self.plan.pipelines[index];
+        // The rows of a hash table are complete only after probes that the plan puts before.
+        let free = !matches!(pipeline.source, PlanSource::BuildRows { .. });
+        free && !self.begun[index]
+            && pipeline.inputs().iter().all(|it| states[it.index()].is_some())
+    }
+
+    fn take(&mut self, index: usize, states: &[Option<State>]) -> SqlResult<ReadyPipeline> {
+        match self.prepared[index].take() {
+            Some(ready) => Ok(ready),
+            None => {
+                let pipeline = &self.plan.pipelines[index];
+                ReadyPipeline::new(self.plan, pipeline, states, &self.repeated, self.context)
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A pipeline that can run, and the size of its morsels.
+
+use plan::{Pipeline, Plan};
+use scheduler::{MorselRange, MorselSize};
+use types::SqlResult;
+
+use crate::lower::{Lowered, lower};
+use crate::profile::Meter;
+use crate::scan::repeated::Repeated;
+use crate::steps::step_names;
+use crate::{QueryContext, State};
+
+/// Scans decode in steps of so many rows.
+const SMALLEST_ROWS: u64 = 1024;
+
+/// A pipeline whose inputs are there.
+pub(crate) struct ReadyPipeline {
+    /// Its number in the plan.
+    pub(super) index: usize,
+    pub(super) lowered: Lowered,
+    pub(super) ranges: Vec<MorselRange>,
+    pub(super) morsel_rows: u64,
+    pub(super) rows: u64,
+    /// How many morsels its rows are cut into.
+    pub(super) morsels: u64,
+    /// For queries that are profiled.
+    pub(super) meter: Option<Meter>,
+}
+
+impl ReadyPipeline {
+    /// Lowers a pipeline whose inputs stand among `states`.
+    pub(super) fn new(
+        plan: &Plan,
+        pipeline: &Pipeline,
+        states: &[Option<State>],
+        repeated: &Repeated,
+        context: &QueryContext,
+    ) -> SqlResult<Self> {
+        let lowered = lower(plan, pipeline, states, repeated, context)?;
+        let ranges = lowered.source.ranges();
+        let rows = ranges.iter().map(|it| it.end - it.start).sum();
+        let workers = context.scheduler.workers() as u64;
+        let wanted = lowered.source.morsel_rows().max(1);
+        let morsel_rows = morsel_rows(context.control.policy().morsels, wanted, rows, workers);
+        let morsels = ranges.iter().map(|it| (it.end - it.start).div_ceil(morsel_rows)).sum();
+        let index = pipeline.id.index();
+        let meter = context.profile.then(|| {
+            let (names, sources) = step_names(pipeline, &lowered);
+            Meter::new(names, sources, &*context.machine)
+        });
+        Ok(Self { index, lowered, ranges, morsel_rows, rows, morsels, meter })
+    }
+}
+
+/// Rows of a morsel, for a source that wants `wanted` and has `rows`. A source that counts in batches is left alone.
+fn morsel_rows(size: MorselSize, wanted: u64, rows: u64, workers: u64) -> u64 {
+    match size {
+        _ if wanted < SMALLEST_ROWS => wanted,
+        MorselSize::Source => wanted,
+        MorselSize::Rows(count) => count.next_multiple_of(SMALLEST_ROWS).max(SMALLEST_ROWS),
+        MorselSize::Static => rows.div_ceil(workers.max(1)).next_multiple_of(wanted).max(wanted),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn morsels_are_as_large_as_asked_in_whole_steps() {
+        let rows = |size, wanted| morsel_rows(size, wanted, 1_000_000, 3);
+        assert_eq!(rows(MorselSize::Source, 65_536), 65_536);
+        assert_eq!(rows(MorselSize::Rows(1), 65_536), 1024);
+        assert_eq!(rows(MorselSize::Rows(100_000), 65_536), 100_352);
+        assert_eq!(rows(MorselSize::Static, 65_536), 6 * 65_536, "three pieces, of whole blocks");
+        assert_eq!(rows(MorselSize::Static, 4), 4, "that source counts in batches");
+        assert_eq!(morsel_rows(MorselSize::Static, 65_536, 0, 0), 65_536);
+    }
+}
