@@ -10,6 +10,7 @@ mod clauses;
 mod data_types;
 pub mod design;
 mod dialect;
+pub mod files;
 mod keys;
 mod levels;
 mod numa;

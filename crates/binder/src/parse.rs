@@ -1,7 +1,6 @@
 //! SQL text to statements.
 
 use crate::dialect::Postgres;
-use crate::walk;
 use sqlparser::ast::{self, ObjectType, Set, TableObject};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
@@ -357,29 +356,6 @@ fn copy_option(option: &ast::CopyOption) -> (String, String) {
             (name.to_lowercase(), value.to_owned())
         }
     }
-}
-
-/// The files that a query names as tables.
-pub fn files_in(query: &ParsedQuery) -> Vec<String> {
-    let mut files = Vec::new();
-    walk::relations(&query.0, |relation| {
-        if let [part] = relation.0.as_slice()
-            && let Some(ident) = part.as_ident()
-            && ident.quote_style == Some('\'')
-            && !files.contains(&ident.value)
-        {
-            files.push(ident.value.clone());
-        }
-    });
-    files
-}
-
-/// The file, when a query is `SELECT * FROM 'file'` and no more.
-pub fn whole_file(query: &ParsedQuery) -> Option<String> {
-    let mut files = files_in(query);
-    let file = files.pop().filter(|_| files.is_empty())?;
-    // The parser prints every query in one way, so whatever else the query has would show.
-    (query.to_string() == format!("SELECT * FROM '{}'", file.replace('\'', "''"))).then_some(file)
 }
 
 #[cfg(test)]

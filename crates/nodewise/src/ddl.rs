@@ -75,7 +75,7 @@ impl Session {
             _ => {}
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
-        let table = match binder::parse::whole_file(query) {
+        let table = match binder::files::whole_file(query) {
             Some(path) if columns.is_empty() => {
                 let (schema, _) = storage::parquet_schema(path.as_ref())?;
                 let design = self.design_of(design, name, &schema, cancel)?;
@@ -242,11 +242,23 @@ impl Session {
         design: &TableDesign,
         cancel: &CancelToken,
     ) -> SqlResult<Table> {
+        self.loaded(path, design, cancel, |context| {
+            storage::load_parquet(path.as_ref(), name, None, context)
+        })
+    }
+
+    /// Runs a load of a file with the workers of the session.
+    pub(crate) fn loaded<T>(
+        &self,
+        path: &str,
+        design: &TableDesign,
+        cancel: &CancelToken,
+        load: impl FnOnce(&BuildContext<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);
         let stop = || execution::is_ended(cancel);
-        let context = self.build_context(&team, &progress, &stop, design);
-        self.cancelled_or(cancel, storage::load_parquet(path.as_ref(), name, None, &context))
+        self.cancelled_or(cancel, load(&self.build_context(&team, &progress, &stop, design)))
     }
 
     fn build(

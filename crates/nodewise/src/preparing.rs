@@ -90,7 +90,7 @@ impl Session {
                 let nulls: Vec<_> = types.iter().map(|it| (Value::Null, *it)).collect();
                 let trial = substitute(query, &nulls).and_then(|it| plan_query(&it, &[], &catalog));
                 match trial {
-                    Err(_) if !binder::parse::files_in(query).is_empty() => {}
+                    Err(_) if !binder::files::files_in(query).is_empty() => {}
                     Err(_) if error.state != SqlState::FEATURE_NOT_SUPPORTED => return Err(error),
                     _ => {}
                 }

@@ -4,7 +4,7 @@ use binder::ParsedQuery;
 use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
 use stdx::sync::Arc;
-use storage::{Table, TableDesign};
+use storage::{BuildContext, Table, TableDesign};
 use types::SqlResult;
 
 use crate::parallel::LoadTeam;
@@ -89,9 +89,19 @@ impl Session {
         catalog: &StatementCatalog<'_>,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        for path in binder::parse::files_in(query) {
-            let table = self.load(&path, &path, &TableDesign::default(), cancel)?;
-            catalog.add(path, table);
+        let files = binder::files::files_in(query);
+        if files.is_empty() {
+            return Ok(());
+        }
+        let used = binder::files::UsedColumns::of(query);
+        for path in files {
+            let load = |context: &BuildContext<'_>| {
+                let wanted = |column: &str| used.contains(column);
+                storage::load_parquet_columns(path.as_ref(), &path, &wanted, context)
+            };
+            let (table, unread) = self.loaded(&path, &TableDesign::default(), cancel, load)?;
+            let table = catalog.add(path, table);
+            catalog.add_unread(table.id, unread);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use plan::{Plan, Source};
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
-use types::{CatalogView, Interrupt, SqlError, SqlResult, TableId, TableInfo};
+use types::{CatalogView, Interrupt, SqlError, SqlResult, TableId, TableInfo, UnreadColumn};
 
 use crate::{Session, views};
 
@@ -19,6 +19,8 @@ pub(crate) struct StatementCatalog<'a> {
     interrupt: Interrupt,
     /// Views and files, made when first asked for.
     transient: Mutex<HashMap<String, Arc<Table>>>,
+    /// The columns of files that were not read.
+    unread: Mutex<HashMap<TableId, Vec<UnreadColumn>>>,
     /// Why a view could not be made.
     failed_view: Mutex<Option<SqlError>>,
 }
@@ -28,7 +30,9 @@ impl<'a> StatementCatalog<'a> {
         let snapshot = session.database.catalog.snapshot();
         let interrupt = session.interrupt();
         let transient = Mutex::new(HashMap::new());
-        Self { session, snapshot, interrupt, transient, failed_view: Mutex::new(None) }
+        let unread = Mutex::new(HashMap::new());
+        let failed_view = Mutex::new(None);
+        Self { session, snapshot, interrupt, transient, unread, failed_view }
     }
 
     /// The time of day on the machine.
@@ -63,6 +67,13 @@ impl<'a> StatementCatalog<'a> {
         let table = Arc::new(table);
         transient.insert(key, table.clone());
         table
+    }
+
+    /// Says which columns of a file were not read.
+    pub(crate) fn add_unread(&self, file: TableId, columns: Vec<UnreadColumn>) {
+        if !columns.is_empty() {
+            self.unread.lock().insert(file, columns);
+        }
     }
 
     /// What planning may do in this session.
@@ -107,6 +118,10 @@ impl CatalogView for StatementCatalog<'_> {
     fn table_names(&self) -> Vec<String> {
         let views = views::NAMES.iter().map(|it| format!("{}.{it}", views::SCHEMA));
         self.snapshot.table_names().into_iter().chain(views).collect()
+    }
+
+    fn unread(&self, table: TableId) -> Vec<UnreadColumn> {
+        self.unread.lock().get(&table).cloned().unwrap_or_default()
     }
 
     fn interrupt(&self) -> &Interrupt {

@@ -2,7 +2,8 @@
 
 mod catalog;
 
-use binder::parse::{files_in, parse};
+use binder::files::files_in;
+use binder::parse::parse;
 use binder::{ExplainFormat, Statement};
 use catalog::plan_query;
 use types::{DataType, SqlError};

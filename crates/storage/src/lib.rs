@@ -51,7 +51,7 @@ pub use export::{column_to_arrow, table_to_arrow};
 pub use index::InvertedIndex;
 pub use index_vector::IndexVector;
 pub use parallel::{NoProgress, Parallel, Progress, Serial};
-pub use parquet::{append_parquet, load_parquet, parquet_schema};
+pub use parquet::{append_parquet, load_parquet, load_parquet_columns, parquet_schema};
 pub use part::{Part, Replica, Translation};
 pub use partition::Partitioning;
 pub use placement::Placement;

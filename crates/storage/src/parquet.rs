@@ -18,7 +18,7 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use arrow_schema::{DataType as ArrowType, Field, Schema};
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, UnreadColumn};
 
 use crate::build::{Piece, RowSource, build_table, piece_of};
 use crate::schema::sql_type;
@@ -47,6 +47,34 @@ pub fn load_parquet(
         None => file.schema()?,
     };
     build_table(name, &schema, &file, context)
+}
+
+/// Loads those columns of a file as a new table of which `wanted` says by name that they are wanted. The others, and
+/// those that are wanted and cannot be stored, come back beside the table.
+pub fn load_parquet_columns(
+    path: &Path,
+    name: &str,
+    wanted: &dyn Fn(&str) -> bool,
+    context: &BuildContext<'_>,
+) -> SqlResult<(Table, Vec<UnreadColumn>)> {
+    let mut file = ParquetRows::open(path)?;
+    let (mut schema, mut columns, mut unread) = (Vec::new(), Vec::new(), Vec::new());
+    for (column, field) in file.plain.schema().fields().iter().enumerate() {
+        let name = field.name();
+        let found = match wanted(name) {
+            true => file.column_schema(column),
+            false => Err(SqlError::internal(format!("column {name:?} of a file was not read"))),
+        };
+        match found {
+            Ok(it) => {
+                schema.push(it);
+                columns.push(column);
+            }
+            Err(error) => unread.push(UnreadColumn { name: name.clone(), error }),
+        }
+    }
+    file.columns = columns;
+    Ok((build_table(name, &schema, &file, context)?, unread))
 }
 
 /// A table with the rows of a file behind its own, under the same id.
@@ -93,11 +121,14 @@ impl ParquetRows {
     }
 
     fn schema(&self) -> SqlResult<Vec<ColumnSchema>> {
-        let source = self.path.display().to_string();
-        let fields = self.plain.schema().fields().iter();
-        fields
-            .map(|it| Ok(ColumnSchema::new(it.name(), sql_type(it, &source)?, it.is_nullable())))
-            .collect()
+        (0..self.plain.schema().fields().len()).map(|it| self.column_schema(it)).collect()
+    }
+
+    /// A column of the file as it would be loaded.
+    fn column_schema(&self, column: usize) -> SqlResult<ColumnSchema> {
+        let field = self.plain.schema().field(column);
+        let data_type = sql_type(field, &self.path.display().to_string())?;
+        Ok(ColumnSchema::new(field.name(), data_type, field.is_nullable()))
     }
 
     /// Finds the file's column for each declared one.
@@ -130,6 +161,15 @@ impl ParquetRows {
         Ok(())
     }
 
+    /// The chunk of a column that is no list and no struct: those have one for each of their leaves.
+    fn chunk(&self, group: usize, column: usize) -> Option<&ColumnChunkMetaData> {
+        let leaves = self.metadata().file_metadata().schema_descr();
+        let mut own =
+            (0..leaves.num_columns()).filter(|leaf| leaves.get_column_root_idx(*leaf) == column);
+        let leaf = own.next().filter(|_| own.next().is_none())?;
+        self.metadata().row_group(group).columns().get(leaf)
+    }
+
     /// Decodes a column of a row group.
     fn decode(
         &self,
@@ -141,11 +181,8 @@ impl ParquetRows {
         let rows = self.rows(group);
         let place = || format!("row group {group}, column \"{}\"", schema.name);
         let failed = |error: &(dyn Error + 'static)| reader_failed(&self.path, &place(), error);
-        let chunks = self.metadata().row_group(group).columns();
         let is_text = matches!(self.plain.schema().field(column).data_type(), ArrowType::Utf8);
-        let coded = is_text
-            && chunks.len() == self.plain.schema().fields().len()
-            && is_all_dictionary(&chunks[column]);
+        let coded = is_text && self.chunk(group, column).is_some_and(is_all_dictionary);
         // One batch has one dictionary; without one, what a batch holds should stay in the cache.
         let batch_rows = if coded { rows } else { rows.min(BLOCK_ROWS) };
         let metadata = if coded { &self.coded } else { &self.plain };

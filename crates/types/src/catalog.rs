@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 
-use crate::{ColumnId, DataType, Interrupt, TableId, Value};
+use crate::{ColumnId, DataType, Interrupt, SqlError, TableId, Value};
 
 /// Exact facts about a column, kept by storage.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -77,6 +77,15 @@ impl TableInfo {
     }
 }
 
+/// A column of a file that was not read: no type here holds what it holds, or no word of the statement is its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnreadColumn {
+    /// Its name, as the file has it.
+    pub name: String,
+    /// What a statement that uses it ends with.
+    pub error: SqlError,
+}
+
 /// A consistent picture of the tables at the start of a statement.
 pub trait CatalogView: Send + Sync {
     /// A table by name: the exact name first, then ignoring case. The same table gives the same reference, so that what
@@ -84,6 +93,10 @@ pub trait CatalogView: Send + Sync {
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>>;
     /// The names of all tables, for suggestions.
     fn table_names(&self) -> Vec<String>;
+    /// The columns that a table has beside those of its [`TableInfo`].
+    fn unread(&self, _table: TableId) -> Vec<UnreadColumn> {
+        Vec::new()
+    }
     /// Whether the statement that looks may go on; binding and planning ask it again and again.
     fn interrupt(&self) -> &Interrupt {
         &crate::interrupt::NEVER

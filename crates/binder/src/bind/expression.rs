@@ -151,7 +151,9 @@ impl<'a> Binder<'a> {
     fn column(&mut self, name: &'a Ident) -> SqlResult<Expr> {
         for level in self.levels.iter().rev() {
             match level.frame.find(name) {
-                Meaning::Column(attr) => return Ok(self.column_expr(attr)),
+                Meaning::Column(attr) => {
+                    return self.named_column(attr).map_err(|it| at(it, &Name(name)));
+                }
                 Meaning::Several => return Err(ambiguous(name)),
                 Meaning::Nothing => {}
             }
@@ -174,7 +176,9 @@ impl<'a> Binder<'a> {
         };
         for level in self.levels.iter().rev() {
             match level.frame.find_in(schema, relation, name) {
-                Ok(Meaning::Column(attr)) => return Ok(self.column_expr(attr)),
+                Ok(Meaning::Column(attr)) => {
+                    return self.named_column(attr).map_err(|it| at(it, &Name(name)));
+                }
                 Ok(Meaning::Several) => return Err(ambiguous(name)),
                 Ok(Meaning::Nothing) => {
                     let error = no_column(&format!("{}.{}", ident(relation), ident(name)), name);

@@ -9,7 +9,7 @@ use plan::{BinaryOperator, Expr, ExprKind};
 use sqlparser::ast::{
     self, Ident, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins,
 };
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
 
 use super::errors::{Name, at, suggested, unsupported};
 use super::level::{Clause, Level, apply, one_row};
@@ -224,7 +224,7 @@ impl<'a> Binder<'a> {
         for name in &names {
             let ours = using_column(&left_frame, name, "left")?;
             let theirs = using_column(&right_frame, name, "right")?;
-            let (a, b) = (self.column_expr(ours), self.column_expr(theirs));
+            let (a, b) = (self.named_column(ours)?, self.named_column(theirs)?);
             let mut both = [a.clone(), b.clone()];
             self.unify(&mut both, "JOIN/USING")?;
             let (a, b) = match both {
@@ -350,11 +350,20 @@ impl<'a> Binder<'a> {
             self.attribute(column.data_type, column.may_be_null(table.rows));
         }
         let rows = table.rows as f64;
-        let relation = Relation {
-            name: Some(name.to_owned()),
-            schema: schema.map(str::to_owned),
-            columns: Columns::Table(table.clone(), base),
-        };
+        let mut columns = Columns::Table(table.clone(), base);
+        let unread = catalog.unread(table.id);
+        if !unread.is_empty() {
+            let stored = columns.iter().map(|it| Named { name: it.0.to_owned(), attr: it.1 });
+            let mut all: Vec<Named> = stored.collect();
+            for UnreadColumn { name, error } in unread {
+                let attr = self.attribute(DataType::Null, true);
+                self.unread.push((attr, error));
+                all.push(Named { name, attr });
+            }
+            columns = Columns::Made(all);
+        }
+        let (name, schema) = (Some(name.to_owned()), schema.map(str::to_owned));
+        let relation = Relation { name, schema, columns };
         let scan = Rel::Scan(ScanRel { table, base, filters: Vec::new(), rows });
         Ok((scan, Frame::of(relation)))
     }
@@ -375,6 +384,10 @@ impl<'a> Binder<'a> {
 
     /// A relation under an alias, perhaps with other names for its first columns.
     fn renamed(&self, rel: Rel, columns: Vec<Named>, alias: &TableAlias) -> SqlResult<Source> {
+        if !alias.columns.is_empty() {
+            // What was not read stands behind the others, so places say nothing.
+            columns.iter().try_for_each(|it| self.named_column(it.attr).map(drop))?;
+        }
         let columns = columns.into_iter();
         let mut columns: Vec<_> =
             columns.map(|it| super::OutputColumn { name: it.name, attr: it.attr }).collect();

@@ -93,6 +93,8 @@ pub fn bind(
 struct Binder<'a> {
     environment: &'a Environment<'a>,
     attributes: Vec<Attribute>,
+    /// The columns of files that were not read, with what their use ends with.
+    unread: Vec<(Attr, SqlError)>,
     /// Relations that are computed once and read several times.
     shared: Vec<Rel>,
     parameters: Vec<Option<DataType>>,
@@ -124,6 +126,7 @@ impl<'a> Binder<'a> {
         Self {
             environment,
             attributes: Vec::new(),
+            unread: Vec::new(),
             shared: Vec::new(),
             parameters: parameters.to_vec(),
             is_stable: true,
@@ -140,6 +143,14 @@ impl<'a> Binder<'a> {
 
     fn column_expr(&self, attr: Attr) -> Expr {
         Expr::column(attr, self.attributes[attr].data_type)
+    }
+
+    /// A column that the statement names, by itself or by `*`.
+    fn named_column(&self, attr: Attr) -> SqlResult<Expr> {
+        match self.unread.iter().find(|it| it.0 == attr) {
+            Some((_, error)) => Err(error.clone()),
+            None => Ok(self.column_expr(attr)),
+        }
     }
 
     /// Counts nodes that are made; an error when they are too many.

@@ -115,11 +115,9 @@ impl<'a> Binder<'a> {
                         return Err(at(SqlError::new(SqlState::SYNTAX, message), item));
                     }
                     let all = self.level().frame.all();
-                    let column = |it: super::scope::Named| Item {
-                        name: it.name,
-                        expr: self.column_expr(it.attr),
-                    };
-                    items.extend(all.into_iter().map(column));
+                    for super::scope::Named { name, attr } in all {
+                        items.push(Item { name, expr: self.named_column(attr)? });
+                    }
                 }
                 SelectItem::QualifiedWildcard(of, options) => {
                     plain_wildcard(options)?;
@@ -147,7 +145,7 @@ impl<'a> Binder<'a> {
             relation.columns.iter().map(|it| (it.0.to_owned(), it.1)).collect()
         };
         for (name, attr) in columns {
-            items.push(Item { name, expr: self.column_expr(attr) });
+            items.push(Item { name, expr: self.named_column(attr)? });
         }
         Ok(())
     }
