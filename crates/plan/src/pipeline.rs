@@ -73,6 +73,8 @@ pub struct Scan {
     pub name: String,
     /// The columns that filters, transfers or output use. `filters` and `transfers` name columns by place in this list.
     pub columns: Vec<ColumnId>,
+    /// Their names, for EXPLAIN.
+    pub column_names: Vec<String>,
     /// Conjuncts; execution turns them into code ranges and code sets where the encoding allows.
     pub filters: Vec<Expr>,
     /// Semi-join reductions from hash tables built before (predicate transfer): rows without a partner there may be

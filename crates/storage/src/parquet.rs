@@ -368,3 +368,23 @@ fn guard<T>(body: impl FnOnce() -> T) -> Result<T, String> {
         format!("the decoder failed: {}", text.unwrap_or("for no stated reason"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_refuses_says_nothing_of_the_file() {
+        let path = Path::new("f.parquet");
+        // Linux's number for too many open files.
+        let refused = || std::io::Error::from_raw_os_error(24);
+        let wrapped = ParquetError::External(Box::new(refused()));
+        for error in [unopened(path, &refused()), reader_failed(path, "its footer", &wrapped)] {
+            assert_eq!(error.state, SqlState::IO_ERROR, "{error}");
+            assert!(error.message.contains("Too many open files"), "{error}");
+            assert!(!error.message.contains("sound"), "{error}");
+        }
+        let damaged = ParquetError::General("a page has no end".into());
+        assert_eq!(reader_failed(path, "its footer", &damaged).state, SqlState::DATA_CORRUPTED);
+    }
+}

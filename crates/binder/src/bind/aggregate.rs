@@ -11,7 +11,7 @@ use super::Binder;
 use super::coercion::{fold_cast, name_of};
 use super::errors::{at, unsupported};
 use super::level::Clause;
-use super::scope::Columns;
+use super::scope::{Columns, Meaning};
 
 /// The aggregate functions by name.
 pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
@@ -104,6 +104,14 @@ impl<'a> Binder<'a> {
                 self.whole_row_marker(of).map(Some)
             }
             [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))] => {
+                if let ast::Expr::Identifier(name) = expr
+                    && counts
+                    && !distinct
+                    && self.is_relation(name)
+                {
+                    let of = ast::ObjectName::from(vec![name.clone()]);
+                    return self.whole_row_marker(&of).map(Some);
+                }
                 if super::comparison::row_of(expr).is_some() {
                     return Err(unsupported("an aggregate of rows of values", whole));
                 }
@@ -119,8 +127,15 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// Whether a bare name means the rows of a relation, being no column in view.
+    fn is_relation(&self, name: &ast::Ident) -> bool {
+        let mut frames = self.levels.iter().map(|it| &it.frame);
+        frames.clone().all(|it| it.find(name) == Meaning::Nothing)
+            && frames.any(|it| it.relation(None, name).is_some())
+    }
+
     /// A value that is not NULL exactly where a relation has a row: a constant beside its rows, below the outer joins.
-    fn whole_row_marker(&mut self, of: &'a ast::ObjectName) -> SqlResult<Expr> {
+    fn whole_row_marker(&mut self, of: &ast::ObjectName) -> SqlResult<Expr> {
         let first = {
             let relation = self.whole_row(of)?;
             match &relation.columns {

@@ -3,7 +3,7 @@
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast;
 use types::numeric::{self, Arithmetic};
-use types::{DataType, SqlResult, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::coercion::{fold_cast, roomy};
@@ -43,6 +43,12 @@ fn as_digits(left: Expr, right: Expr) -> (Expr, Expr) {
 /// An INTEGER as a constant.
 pub(super) fn integer(value: i64) -> Expr {
     Expr::literal(Value::Integer(value), DataType::Integer)
+}
+
+/// Minus before a constant that nothing gives a type.
+fn not_unique(operand: &ast::Expr) -> SqlError {
+    let error = SqlError::new(SqlState("42725"), "operator is not unique: - unknown");
+    at(error.with_hint("cast the constant to a number"), operand)
 }
 
 impl<'a> Binder<'a> {
@@ -140,6 +146,7 @@ impl<'a> Binder<'a> {
         }
         let bound = self.expr(operand)?;
         let bound = match bound.data_type {
+            DataType::Null if constant(&bound).is_some() => return Err(not_unique(operand)),
             DataType::Null => {
                 self.coerce_unknown(bound, DataType::Double).map_err(|it| at(it, whole))?
             }

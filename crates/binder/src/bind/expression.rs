@@ -2,7 +2,7 @@
 
 use plan::build::{negated, unary};
 use plan::relation::split_conjunction;
-use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast::{self, Ident};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -158,6 +158,10 @@ impl<'a> Binder<'a> {
                 Meaning::Nothing => {}
             }
         }
+        if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("default") {
+            let message = "DEFAULT is not allowed in this context";
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), &Name(name)));
+        }
         let error = no_column(&ident(name), name);
         let mut names: Vec<&str> = Vec::new();
         self.levels.iter().for_each(|it| names.extend(it.frame.names().1));
@@ -209,8 +213,30 @@ impl<'a> Binder<'a> {
             }
             ast::UnaryOperator::Minus => self.minus(operand, whole),
             ast::UnaryOperator::Plus => self.plus(operand),
+            ast::UnaryOperator::PGSquareRoot => {
+                self.prefix(Function::Sqrt, operator, operand, whole)
+            }
+            ast::UnaryOperator::PGCubeRoot => self.prefix(Function::Cbrt, operator, operand, whole),
+            ast::UnaryOperator::PGAbs => self.prefix(Function::Abs, operator, operand, whole),
             other => Err(unsupported(&format!("the operator {other}"), whole)),
         }
+    }
+
+    /// An operator before a number that is a function.
+    fn prefix(
+        &mut self,
+        function: Function,
+        operator: ast::UnaryOperator,
+        operand: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let bound = self.expr(operand)?;
+        if !bound.data_type.is_numeric() && bound.data_type != DataType::Null {
+            let sign = operator.to_string();
+            let of = bound.data_type;
+            return Err(super::comparison::no_operator(&sign, DataType::Null, of, whole));
+        }
+        self.invoke(function, vec![bound], whole)
     }
 
     fn binary_operator(

@@ -34,6 +34,7 @@ mod repeated;
 mod scope;
 mod select;
 mod set_operation;
+mod similar;
 mod special;
 mod subquery;
 mod text;

@@ -29,8 +29,9 @@ fn strong(expr: &ast::Expr) -> Option<String> {
                 else_result.as_deref().and_then(of_column).unwrap_or_else(|| "case".to_owned()),
             );
         }
-        Ast::Exists { .. } => "exists",
+        Ast::Exists { negated: false, .. } => "exists",
         Ast::Extract { .. } => "extract",
+        Ast::Substring { shorthand: true, .. } => "substr",
         Ast::Substring { .. } => "substring",
         Ast::Trim { trim_where, .. } => match trim_where {
             Some(ast::TrimWhereField::Leading) => "ltrim",

@@ -168,6 +168,13 @@ impl<'a> Binder<'a> {
             return Ok(OrderKey::Place(place, entry.key(items[place].expr.clone())));
         }
         let bound = self.expr(expr)?;
+        let bound = match bound.kind {
+            // A parameter is a value, never a place; of a type that nothing tells it is text.
+            plan::ExprKind::Parameter(_) if bound.data_type == DataType::Null => {
+                self.coerce_unknown(bound, DataType::Text)?
+            }
+            _ => bound,
+        };
         if bound.data_type == DataType::Null {
             let message = "non-integer constant in ORDER BY";
             return Err(at(SqlError::new(SqlState::SYNTAX, message), expr));

@@ -65,10 +65,7 @@ impl<'a> Binder<'a> {
                 }
                 _ => Err(unsupported("a collation other than \"C\"", whole)),
             },
-            Ast::SimilarTo { .. } => {
-                let error = unsupported("SIMILAR TO", whole);
-                Err(error.with_hint("use LIKE or a regular expression (~)"))
-            }
+            Ast::SimilarTo { .. } => self.similar(whole),
             Ast::AtTimeZone { .. } => Err(unsupported("AT TIME ZONE", whole)),
             Ast::Array(_) => Err(unsupported("ARRAY", whole)),
             other => Err(unsupported("this expression", other)),

@@ -112,6 +112,10 @@ impl<'a> Binder<'a> {
             Sign::PGNotILikeMatch => self.matched(left, right, Some('\\'), true, true, whole),
             Sign::PGExp => {
                 let arguments = vec![self.expr(left)?, self.expr(right)?];
+                let (a, b) = (arguments[0].data_type, arguments[1].data_type);
+                if a.is_text() || b.is_text() {
+                    return Err(no_operator("^", a, b, whole));
+                }
                 self.invoke(Function::Power, arguments, whole)
             }
             Sign::PGStartsWith => {
@@ -143,6 +147,34 @@ impl<'a> Binder<'a> {
             });
         }
         self.fold_call(Function::ConcatOperator, arguments, DataType::Text)
+    }
+
+    /// SIMILAR TO, by the regular expression that a constant pattern stands for.
+    pub(super) fn similar(&mut self, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let ast::Expr::SimilarTo { negated: negate, expr, pattern, escape_char } = whole else {
+            return Err(unsupported("this pattern", whole));
+        };
+        let escape = match escape_char {
+            None => Some('\\'),
+            Some(it) => escape_of(&it.value, whole)?,
+        };
+        let (operand, pattern) = self.texts(expr, pattern, "~", whole)?;
+        let expression = match constant(&pattern) {
+            Some(Value::Null) => {
+                self.leave_out([operand]);
+                return Ok(null(DataType::Boolean));
+            }
+            Some(Value::Text(text)) => super::similar::expression(text, escape),
+            _ => None,
+        };
+        let Some(expression) = expression else {
+            let what = "SIMILAR TO with a pattern that is no constant, or has separators,";
+            let error = unsupported(what, whole);
+            return Err(error.with_hint("use LIKE or a regular expression (~)"));
+        };
+        let expression = Expr::literal(Value::Text(expression.as_str().into()), DataType::Text);
+        let found = self.invoke(Function::RegexLike, vec![operand, expression], whole)?;
+        Ok(if *negate { negated(found) } else { found })
     }
 
     fn regex(

@@ -49,6 +49,7 @@ fn first_rows(table: &Stored, filters: &[plan::Expr], order: &Order, cuts: bool)
         table: types::TableId(0),
         name: "t".into(),
         columns: (0..4).map(types::ColumnId).collect(),
+        column_names: Vec::new(),
         filters: filters.to_vec(),
         transfers: Vec::new(),
         output: vec![3, order.column],

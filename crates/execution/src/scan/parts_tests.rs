@@ -127,6 +127,7 @@ fn source(table: &Arc<Table>, filters: Vec<Expr>) -> ScanSource {
         table: types::TableId(0),
         name: "t".into(),
         columns: vec![ColumnId(0), ColumnId(1)],
+        column_names: Vec::new(),
         filters,
         transfers: vec![],
         output: vec![0],

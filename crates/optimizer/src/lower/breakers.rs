@@ -60,6 +60,10 @@ impl Lowering<'_> {
         let source = Source::Scan(Scan {
             table: scan.table.id,
             name: scan.table.name.clone(),
+            column_names: attrs
+                .iter()
+                .map(|it| scan.table.columns[it - scan.base].name.clone())
+                .collect(),
             columns: attrs.iter().map(|it| ColumnId((it - scan.base) as u16)).collect(),
             filters,
             transfers,

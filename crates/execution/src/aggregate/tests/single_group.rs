@@ -132,6 +132,7 @@ fn packed_rows_of_one_group_are_what_batches_make() {
             table: TableId(0),
             name: "t".into(),
             columns: (0..7).map(ColumnId).collect(),
+            column_names: Vec::new(),
             filters: vec![filter],
             transfers: Vec::new(),
             output: (0..7).collect(),

@@ -34,6 +34,7 @@ fn scan() -> Scan {
         table: TableId(0),
         name: "t".into(),
         columns: (0..4).map(ColumnId).collect(),
+        column_names: Vec::new(),
         filters: Vec::new(),
         transfers: Vec::new(),
         output: (0..4).collect(),

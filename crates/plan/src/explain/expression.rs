@@ -1,0 +1,98 @@
+//! Expressions as text.
+
+use std::fmt::Write as _;
+
+use crate::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey, UnaryOperator};
+
+/// The column of a place. A plan that is not sound may have none there.
+pub(super) fn column(place: usize, names: &[String]) -> String {
+    names.get(place).cloned().unwrap_or_else(|| format!("#{place}"))
+}
+
+pub(super) fn list(exprs: &[Expr], names: &[String]) -> String {
+    exprs.iter().map(|it| expr(it, names)).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn sort_key(key: &SortKey, names: &[String]) -> String {
+    // Postgres: NULL counts as greater than all values, so only the other way is said.
+    let nulls = match (key.descending, key.nulls_first) {
+        (false, true) => " nulls first",
+        (true, false) => " nulls last",
+        _ => "",
+    };
+    let descending = if key.descending { " desc" } else { "" };
+    format!("{}{descending}{nulls}", expr(&key.expr, names))
+}
+
+pub(super) fn aggregate(it: &Aggregate, names: &[String]) -> String {
+    let name = match it.function {
+        AggregateFunction::Count => "count",
+        AggregateFunction::Sum => "sum",
+        AggregateFunction::Average => "avg",
+        AggregateFunction::Min => "min",
+        AggregateFunction::Max => "max",
+        AggregateFunction::AnyValue => "any",
+    };
+    let argument = it.argument.as_ref().map_or_else(|| "*".to_owned(), |it| expr(it, names));
+    let filter = it.filter.as_ref().map(|it| format!(" filter {}", expr(it, names)));
+    let distinct = if it.distinct { "distinct " } else { "" };
+    format!("{name}({distinct}{argument}){}", filter.unwrap_or_default())
+}
+
+/// An expression as text; its columns have these names.
+pub(super) fn expr(it: &Expr, names: &[String]) -> String {
+    let expr = |it: &Expr| expr(it, names);
+    let not = |negated: &bool| if *negated { "not " } else { "" };
+    match &it.kind {
+        ExprKind::Column(place) => column(*place, names),
+        ExprKind::Literal(value) => value.to_string(),
+        ExprKind::Parameter(number) => format!("${}", number + 1),
+        ExprKind::Scalar(id) => format!("value of pipeline {}", id.index()),
+        ExprKind::Binary { operator, left, right } => {
+            format!("({} {} {})", expr(left), operator.sql().to_lowercase(), expr(right))
+        }
+        ExprKind::Unary { operator, operand } => {
+            let operand = expr(operand);
+            match operator {
+                UnaryOperator::Not => format!("not {operand}"),
+                UnaryOperator::Negate => format!("-{operand}"),
+                UnaryOperator::IsNull => format!("{operand} is null"),
+                UnaryOperator::IsNotNull => format!("{operand} is not null"),
+                UnaryOperator::IsTrue => format!("{operand} is true"),
+                UnaryOperator::IsFalse => format!("{operand} is false"),
+                UnaryOperator::IsNotTrue => format!("{operand} is not true"),
+                UnaryOperator::IsNotFalse => format!("{operand} is not false"),
+            }
+        }
+        ExprKind::Case { branches, otherwise } => {
+            let mut out = String::from("case");
+            for (condition, result) in branches {
+                let _ = write!(out, " when {} then {}", expr(condition), expr(result));
+            }
+            if let Some(otherwise) = otherwise {
+                let _ = write!(out, " else {}", expr(otherwise));
+            }
+            out + " end"
+        }
+        ExprKind::InList { operand, list, negated } => {
+            let values: Vec<String> = list.iter().map(ToString::to_string).collect();
+            format!("{} {}in ({})", expr(operand), not(negated), values.join(", "))
+        }
+        ExprKind::Like { operand, pattern, case_insensitive, negated, .. } => {
+            let name = if *case_insensitive { "ilike" } else { "like" };
+            let pattern = pattern.replace('\'', "''");
+            format!("{} {}{name} '{pattern}'", expr(operand), not(negated))
+        }
+        ExprKind::Cast(inner) => format!("cast({} as {})", expr(inner), it.data_type),
+        ExprKind::Extract { field, operand } => {
+            format!("extract({} from {})", format!("{field:?}").to_lowercase(), expr(operand))
+        }
+        ExprKind::Substring { operand, start, length } => {
+            let length = length.map(|it| format!(", {it}")).unwrap_or_default();
+            format!("substring({}, {start}{length})", expr(operand))
+        }
+        ExprKind::Call { function, arguments } => {
+            format!("{}({})", function.name(), list(arguments, names))
+        }
+    }
+}

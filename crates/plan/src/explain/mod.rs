@@ -1,0 +1,204 @@
+//! Plans as text and as JSON (EXPLAIN), with what happened beside what was expected (EXPLAIN ANALYZE).
+
+use std::fmt::Write as _;
+
+mod expression;
+mod lines;
+mod names;
+
+use crate::{PipelineId, Plan};
+use lines::rounded;
+
+/// What happened in one pipeline.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PipelineActuals {
+    /// Rows that reached the sink.
+    pub rows: u64,
+    /// Time from its first task to its end, in nanoseconds.
+    pub nanos: u64,
+    /// Morsels.
+    pub morsels: u64,
+    /// Morsels that a worker of another node took.
+    pub stolen: u64,
+    /// Bytes of columns that scans read on the node that ran the morsel; tables of joins, groups and sorts are not counted.
+    pub local_bytes: u64,
+    /// The same on other nodes.
+    pub remote_bytes: u64,
+    /// What the source learned, a line; empty when it has nothing to say.
+    pub source: String,
+    /// Where the time went, step by step.
+    pub steps: Vec<StepActuals>,
+}
+
+/// What one step of a pipeline took, all workers together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepActuals {
+    /// What it does.
+    pub name: String,
+    /// Time, in nanoseconds.
+    pub nanos: u64,
+    /// Rows that it was given.
+    pub rows: u64,
+    /// Rows that it handed on, where they are counted.
+    pub rows_out: Option<u64>,
+    /// Bytes of columns that it read.
+    pub bytes: u64,
+    /// Clock cycles, counted or estimated.
+    pub cycles: Option<f64>,
+    /// Bytes a nanosecond as a share of what the machine can read, where that is known.
+    pub bandwidth: Option<f64>,
+}
+
+/// The plan as text, one block per pipeline. `actuals` gives what happened in a pipeline that has run.
+pub fn text(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>) -> String {
+    let mut out = String::new();
+    for (pipeline, lines) in plan.pipelines.iter().zip(lines::of(plan)) {
+        let id = pipeline.id.index();
+        let _ = writeln!(out, "pipeline {id} (about {} rows)", rounded(pipeline.estimated_rows));
+        for line in lines {
+            let _ = writeln!(out, "  {line}");
+        }
+        if let Some(it) = actuals(pipeline.id) {
+            let _ = writeln!(
+                out,
+                "  actual: {} rows, {:.3} ms, {} morsels, {} stolen, {} bytes local, {} remote by scans",
+                it.rows,
+                it.nanos as f64 / 1e6,
+                it.morsels,
+                it.stolen,
+                it.local_bytes,
+                it.remote_bytes
+            );
+            if !it.source.is_empty() {
+                let _ = writeln!(out, "  source: {}", it.source);
+            }
+            steps_table(&it.steps).lines().for_each(|line| {
+                let _ = writeln!(out, "  {line}");
+            });
+        }
+    }
+    out
+}
+
+/// Steps as a table; empty when there are none.
+pub fn steps_table(steps: &[StepActuals]) -> String {
+    let mut out = String::new();
+    if steps.is_empty() {
+        return out;
+    }
+    let all: u64 = steps.iter().map(|it| it.nanos).sum();
+    let width = steps.iter().map(|it| it.name.len()).max().unwrap_or(0).max(4);
+    let _ = writeln!(
+        out,
+        "{:width$} {:>10} {:>6} {:>11} {:>11} {:>8} {:>10} {:>7} {:>9}",
+        "step", "time ms", "share", "rows", "rows out", "ns/row", "cycles/row", "GB/s", "bandwidth"
+    );
+    for it in steps {
+        let per_row = |value: f64| match it.rows {
+            0 => "-".to_owned(),
+            rows => format!("{:.2}", value / rows as f64),
+        };
+        let speed = match (it.bytes, it.nanos) {
+            (0, _) | (_, 0) => "-".to_owned(),
+            (bytes, nanos) => format!("{:.1}", bytes as f64 / nanos as f64),
+        };
+        let _ = writeln!(
+            out,
+            "{:width$} {:>10.3} {:>6} {:>11} {:>11} {:>8} {:>10} {speed:>7} {:>9}",
+            it.name,
+            it.nanos as f64 / 1e6,
+            percent(it.nanos as f64 / all.max(1) as f64),
+            it.rows,
+            it.rows_out.map_or_else(|| "-".to_owned(), |it| it.to_string()),
+            per_row(it.nanos as f64),
+            it.cycles.map_or_else(|| "-".to_owned(), per_row),
+            it.bandwidth.map_or_else(|| "-".to_owned(), percent),
+        );
+    }
+    out
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+fn steps_json(steps: &[StepActuals]) -> String {
+    let number = |it: Option<f64>| it.map_or_else(|| "null".to_owned(), |it| format!("{it:.4}"));
+    let step = |it: &StepActuals| {
+        let rows_out = it.rows_out.map_or_else(|| "null".to_owned(), |it| it.to_string());
+        format!(
+            "{{\"step\": {}, \"nanos\": {}, \"rows\": {}, \"rows_out\": {rows_out}, \"bytes\": {}, \
+             \"cycles\": {}, \"bandwidth\": {}}}",
+            quoted(&it.name),
+            it.nanos,
+            it.rows,
+            it.bytes,
+            number(it.cycles),
+            number(it.bandwidth)
+        )
+    };
+    steps.iter().map(step).collect::<Vec<_>>().join(", ")
+}
+
+/// The plan as a JSON document with the same content.
+pub fn json(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>) -> String {
+    let mut out = String::from("{\"pipelines\": [");
+    for (place, (pipeline, lines)) in plan.pipelines.iter().zip(lines::of(plan)).enumerate() {
+        let separator = if place == 0 { "\n" } else { ",\n" };
+        let inputs = pipeline.inputs();
+        let mut inputs: Vec<usize> = inputs.iter().map(|it| it.index()).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        let steps: Vec<String> = lines.iter().map(|it| quoted(it)).collect();
+        let _ = write!(
+            out,
+            "{separator}  {{\"id\": {}, \"inputs\": {inputs:?}, \"estimated_rows\": {}, \"steps\": [{}]",
+            pipeline.id.index(),
+            rounded(pipeline.estimated_rows),
+            steps.join(", ")
+        );
+        if let Some(it) = actuals(pipeline.id) {
+            let _ = write!(
+                out,
+                ", \"actual\": {{\"rows\": {}, \"nanos\": {}, \"morsels\": {}, \"stolen\": {}, \
+                 \"local_bytes\": {}, \"remote_bytes\": {}, \"bytes_of\": \"scans\", \"source\": {}, \"steps\": [{}]}}",
+                it.rows,
+                it.nanos,
+                it.morsels,
+                it.stolen,
+                it.local_bytes,
+                it.remote_bytes,
+                quoted(&it.source),
+                steps_json(&it.steps)
+            );
+        }
+        out.push('}');
+    }
+    let columns: Vec<String> = plan
+        .output
+        .iter()
+        .map(|it| {
+            let (name, data_type) = (quoted(&it.name), quoted(&it.data_type.to_string()));
+            format!("{{\"name\": {name}, \"type\": {data_type}}}")
+        })
+        .collect();
+    let _ = write!(out, "\n], \"output\": [{}]}}", columns.join(", "));
+    out
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for it in text.chars() {
+        match it {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            it if u32::from(it) < 0x20 => {
+                let _ = write!(out, "\\u{:04x}", u32::from(it));
+            }
+            it => out.push(it),
+        }
+    }
+    out.push('"');
+    out
+}
