@@ -73,18 +73,29 @@ fn has_unnamed(tokens: &[Token]) -> bool {
         let before = place.checked_sub(1).and_then(|it| tokens.get(it));
         let after = tokens.get(place + 1);
         match &tokens[place] {
-            // A product has two operands, and count(*) uses no column; anything else may be a list of all columns.
+            // A product has an operand on each side, and count(*) uses no column; anything else may be a list of all.
             Token::Mul => match (before, after) {
                 (Some(Token::LParen), Some(Token::RParen)) => false,
-                (Some(Token::Comma | Token::Period), _) => true,
-                (_, Some(Token::Word(it))) => it.keyword != Keyword::NoKeyword,
-                (_, None | Some(Token::Comma | Token::RParen)) => true,
-                _ => matches!(keyword(before), Keyword::SELECT | Keyword::ALL | Keyword::DISTINCT),
+                (Some(Token::Word(it)), _) => {
+                    matches!(it.keyword, Keyword::SELECT | Keyword::ALL | Keyword::DISTINCT)
+                }
+                // Behind DISTINCT ON (..) no operand follows.
+                (Some(Token::RParen), Some(Token::Word(it))) => it.keyword != Keyword::NoKeyword,
+                (Some(Token::RParen), None | Some(Token::Comma | Token::RParen)) => true,
+                (Some(Token::Comma | Token::Period | Token::LParen) | None, _) => true,
+                _ => false,
             },
             Token::Word(it) => matches!(it.keyword, Keyword::NATURAL | Keyword::TABLE),
             Token::SingleQuotedString(_) => {
                 let named = if keyword(after) == Keyword::AS { place + 2 } else { place + 1 };
-                matches!(tokens.get(named), Some(Token::Word(_)))
+                let alias = |it: &Token| match it {
+                    Token::Word(it) => {
+                        use Keyword::{AND, IN, ON, OR, USING, WHERE};
+                        !matches!(it.keyword, AND | IN | ON | OR | USING | WHERE)
+                    }
+                    _ => false,
+                };
+                tokens.get(named).is_some_and(alias)
                     && tokens.get(named + 1) == Some(&Token::LParen)
             }
             _ => false,
