@@ -15,7 +15,7 @@ use storage::{Column, InvertedIndex, Part, Table};
 use types::{SqlResult, Value};
 
 use super::part::{Residual, View, table_shape};
-use super::predicate::ignores_blanks;
+use super::predicate_of::ignores_blanks;
 use crate::scan::decode::Rows;
 use crate::states::States;
 use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};

@@ -16,6 +16,7 @@ mod part;
 #[cfg(test)]
 mod parts_tests;
 pub mod predicate;
+mod predicate_of;
 pub mod repeated;
 #[cfg(test)]
 mod tests;

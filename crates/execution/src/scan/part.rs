@@ -10,7 +10,8 @@ use types::{ColumnId, SqlResult, Value};
 
 use super::decode::{Progression, Rows, shape};
 use super::leaving::{Change, Leaving};
-use super::predicate::{CodePredicate, constant, ignores_blanks};
+use super::predicate::CodePredicate;
+use super::predicate_of::{constant, ignores_blanks};
 use super::repeated::Repeated;
 use crate::expression::Compiled;
 use crate::sort::Cutoff;

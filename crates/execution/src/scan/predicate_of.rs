@@ -1,0 +1,248 @@
+//! From conditions to predicates on codes: a value range becomes a code range, any other condition on one column becomes
+//! the set of codes for which it holds, decided once per code instead of once per row; and so do the keys of a hash table.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use bitpack::{Comparison, bitmap};
+use plan::properties::is_volatile;
+use plan::{BinaryOperator, Expr, ExprKind, outcomes};
+use stdx::sync::Arc;
+use storage::{CodeRange, Column, Dictionary, Encoding};
+use types::{DataType, SqlResult, Value};
+
+use super::decode::{code_batch, code_shape};
+use super::predicate::CodePredicate;
+use crate::expression::Compiled;
+use crate::join::KeyFilter;
+use crate::states::States;
+
+/// Codes up to which a condition is decided per code, unless the table has fewer rows.
+const CODES_MAX: usize = 1 << 22;
+
+/// Codes up to which the keys of a hash table become a set of codes (8 MiB) and not only a range.
+const CODES_MARKED_MAX: u64 = 1 << 26;
+
+impl CodePredicate {
+    /// Turns a conjunct into a code predicate if its columns allow. `columns` are those of the scan.
+    pub(crate) fn of(
+        expr: &Expr,
+        columns: &[Arc<Column>],
+        states: &States<'_>,
+    ) -> SqlResult<Option<Self>> {
+        let mut used = BTreeSet::new();
+        expr.collect_columns(&mut used);
+        let used: Vec<usize> = used.into_iter().collect();
+        match used[..] {
+            [place] => {
+                let column = &columns[place];
+                match value_range(expr, column, states)? {
+                    Some(range) => Ok(Some(Self::from_range(column, range))),
+                    None => match unequal(expr, column, states)? {
+                        Some(predicate) => Ok(Some(predicate)),
+                        None => Self::code_set(expr, place, column, states),
+                    },
+                }
+            }
+            [_, _] => Ok(comparison(expr, columns)),
+            _ => Ok(None),
+        }
+    }
+
+    fn code_set(
+        expr: &Expr,
+        place: usize,
+        column: &Arc<Column>,
+        states: &States<'_>,
+    ) -> SqlResult<Option<Self>> {
+        let values = column.code_count();
+        // NULL has no code to decide for, what is volatile is decided per row, and deciding must not cost more than
+        // reading the rows would.
+        if !has_code_per_value(column)
+            || is_volatile(expr)
+            || values > CODES_MAX
+            || values * 2 > column.rows().max(64)
+            || outcomes::may_be_true(expr, &|it| it == place)
+        {
+            return Ok(None);
+        }
+        let mut expr = expr.clone();
+        expr.map_columns(&mut |it| if it == place { 0 } else { it });
+        let layout = vec![code_shape(column)];
+        let condition = Compiled::new(&expr, &layout, &|id| states.scalar(id))?;
+        let mut codes = vec![0u64; bitmap::words_for(values)];
+        let mut chosen = Vec::new();
+        for start in (0..values).step_by(crate::BATCH_ROWS) {
+            let end = values.min(start + crate::BATCH_ROWS);
+            let batch = code_batch(column, start as u32..end as u32);
+            // A value that the column does not hold may raise an error that no row would raise.
+            if condition.select(&batch, &mut chosen).is_err() {
+                return Ok(None);
+            }
+            for &row in &chosen {
+                bitmap::set(&mut codes, start + row as usize);
+            }
+        }
+        Ok(Some(Self::from_set(column, codes)))
+    }
+
+    /// The rows whose key is in a hash table.
+    pub fn from_keys(column: &Arc<Column>, keys: &KeyFilter) -> Option<Self> {
+        if keys.rows == 0 {
+            return Some(Self::Never);
+        }
+        let base = match &column.encoding {
+            Encoding::Offset { min } => *min,
+            Encoding::Dictionary(dictionary @ Dictionary::Int(_)) => {
+                let mut codes = vec![0u64; bitmap::words_for(dictionary.len())];
+                for (code, &key) in dictionary.ints()[..dictionary.len()].iter().enumerate() {
+                    if keys.may_contain(key) {
+                        bitmap::set(&mut codes, code);
+                    }
+                }
+                return Some(Self::from_set(column, codes));
+            }
+            _ => return None,
+        };
+        let values = column.code_count() as u64;
+        let to_code = |key: i64| i128::from(key) - i128::from(base);
+        let (low, high) = (to_code(keys.min).max(0), to_code(keys.max));
+        let high = high.min(i128::from(values) - 1);
+        if low > high {
+            return Some(Self::Never);
+        }
+        let (low, high) = (low as usize, high as usize);
+        match keys.bitmap {
+            Some(words) if values <= CODES_MARKED_MAX => {
+                let mut codes = vec![0u64; bitmap::words_for(high + 1)];
+                // The filter's first bit stands for its least key; this column's code 0 for its own least value.
+                let shift = i128::from(base) - i128::from(keys.min);
+                for (index, word) in codes.iter_mut().enumerate() {
+                    *word = bits_at(words, shift + index as i128 * 64);
+                }
+                Some(Self::from_set(column, codes))
+            }
+            None if values <= CODES_MARKED_MAX && !keys.keys.is_empty() => {
+                let mut codes = vec![0u64; bitmap::words_for(high + 1)];
+                let inside = low as i128..=high as i128;
+                let marked =
+                    keys.keys.iter().map(|&it| to_code(it)).filter(|it| inside.contains(it));
+                marked.for_each(|code| bitmap::set(&mut codes, code as usize));
+                Some(Self::from_set(column, codes))
+            }
+            _ => Some(Self::from_codes(column, low as u32, high as u32)),
+        }
+    }
+}
+
+/// What a column alone is compared with, and how, seen from the column.
+fn against_column(expr: &Expr) -> Option<(BinaryOperator, &Expr)> {
+    let ExprKind::Binary { operator, left, right } = &expr.kind else { return None };
+    match (&left.kind, &right.kind) {
+        (ExprKind::Column(_), _) => Some((*operator, right)),
+        (_, ExprKind::Column(_)) => Some((operator.mirrored(), left)),
+        _ => None,
+    }
+}
+
+fn has_code_per_value(column: &Column) -> bool {
+    matches!(column.encoding, Encoding::Offset { .. } | Encoding::Dictionary(_))
+}
+
+/// `column op constant`, either way round, as a range of codes.
+fn value_range(expr: &Expr, column: &Column, states: &States<'_>) -> SqlResult<Option<CodeRange>> {
+    let Some((operator, other)) = against_column(expr) else { return Ok(None) };
+    let Some(value) = constant(other, states)? else { return Ok(None) };
+    if value.is_null() && operator.is_comparison() {
+        return Ok(Some(CodeRange::None));
+    }
+    let (low, high) = match operator {
+        BinaryOperator::Equal => (Bound::Included(&value), Bound::Included(&value)),
+        BinaryOperator::Less => (Bound::Unbounded, Bound::Excluded(&value)),
+        BinaryOperator::LessEqual => (Bound::Unbounded, Bound::Included(&value)),
+        BinaryOperator::Greater => (Bound::Excluded(&value), Bound::Unbounded),
+        BinaryOperator::GreaterEqual => (Bound::Included(&value), Bound::Unbounded),
+        _ => return Ok(None),
+    };
+    // The least and the greatest value tell even where there are no codes.
+    if column.excludes(low, high) {
+        return Ok(Some(CodeRange::None));
+    }
+    Ok(column.encode_range(low, high))
+}
+
+/// Whether a comparison ignores trailing blanks that the texts of a column may have: CHAR compares without them, whichever
+/// side it is on, and a CHAR column has none.
+pub(super) fn ignores_blanks(constant: DataType, column: DataType) -> bool {
+    matches!(constant, DataType::Char(_)) && !matches!(column, DataType::Char(_))
+}
+
+/// `column <> constant`, either way round: all codes but those of the constant, without a look at each of them.
+fn unequal(
+    expr: &Expr,
+    column: &Arc<Column>,
+    states: &States<'_>,
+) -> SqlResult<Option<CodePredicate>> {
+    let Some((BinaryOperator::NotEqual, other)) = against_column(expr) else { return Ok(None) };
+    let values = column.code_count();
+    let ignores_blanks = ignores_blanks(other.data_type, column.data_type);
+    if !has_code_per_value(column) || values > CODES_MAX || ignores_blanks {
+        return Ok(None);
+    }
+    let Some(value) = constant(other, states)?.filter(|it| !it.is_null()) else { return Ok(None) };
+    let equal = column.encode_range(Bound::Included(&value), Bound::Included(&value));
+    let mut codes = vec![u64::MAX; bitmap::words_for(values)];
+    match equal {
+        Some(CodeRange::None) => {}
+        Some(CodeRange::Codes { low, high }) => {
+            (low..=high).for_each(|it| codes[it as usize / 64] &= !(1 << (it % 64)));
+        }
+        Some(CodeRange::Words { .. }) | None => return Ok(None),
+    }
+    Ok(Some(CodePredicate::from_set(column, codes)))
+}
+
+/// The value of an expression without columns, if it is as simple as that.
+pub(super) fn constant(expr: &Expr, states: &States<'_>) -> SqlResult<Option<Value>> {
+    Ok(match &expr.kind {
+        ExprKind::Literal(value) => Some(value.clone()),
+        ExprKind::Scalar(id) => states.known_scalar(*id)?,
+        _ => None,
+    })
+}
+
+/// `column op column` on two offset-encoded columns of one scale.
+fn comparison(expr: &Expr, columns: &[Arc<Column>]) -> Option<CodePredicate> {
+    let ExprKind::Binary { operator, left, right } = &expr.kind else { return None };
+    let comparison = match operator {
+        BinaryOperator::Equal => Comparison::Equal,
+        BinaryOperator::NotEqual => Comparison::NotEqual,
+        BinaryOperator::Less => Comparison::Less,
+        BinaryOperator::LessEqual => Comparison::LessOrEqual,
+        BinaryOperator::Greater => Comparison::Greater,
+        BinaryOperator::GreaterEqual => Comparison::GreaterOrEqual,
+        _ => return None,
+    };
+    let (ExprKind::Column(a), ExprKind::Column(b)) = (&left.kind, &right.kind) else { return None };
+    let usable =
+        |it: &Column| matches!(it.encoding, Encoding::Offset { .. }) && it.statistics.nulls == 0;
+    let (a, b) = (&columns[*a], &columns[*b]);
+    let one_scale = left.data_type.scale() == right.data_type.scale();
+    (usable(a) && usable(b) && one_scale).then(|| CodePredicate::Compare {
+        left: a.clone(),
+        comparison,
+        right: b.clone(),
+    })
+}
+
+/// 64 bits of a bitmap from any bit on; bits outside are zero.
+fn bits_at(words: &[u64], bit: i128) -> u64 {
+    let word = |index: i128| {
+        usize::try_from(index).ok().and_then(|it| words.get(it)).copied().unwrap_or(0)
+    };
+    let (index, shift) = (bit.div_euclid(64), bit.rem_euclid(64) as u32);
+    match shift {
+        0 => word(index),
+        _ => word(index) >> shift | word(index + 1) << (64 - shift),
+    }
+}
