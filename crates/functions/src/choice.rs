@@ -95,9 +95,16 @@ fn texts(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let choices = (first..call.count()).map(|it| call.texts(it));
     let choices = choices.collect::<SqlResult<Vec<_>>>()?;
     let value = |index: usize, row: usize| choices[index - first].value(row);
+    // The blanks at the end of CHAR do not count.
+    let padded = call.result.is_blank_padded();
+    let bare = |text: &str| if padded { text.trim_end_matches(' ').len() } else { text.len() };
     let mut out = Texts::with_capacity(call.rows);
     for row in 0..call.rows {
-        let order = |a, b| value(a, row).cmp(value(b, row));
+        let key = |index| {
+            let text = value(index, row);
+            &text[..bare(text)]
+        };
+        let order = |a, b| key(a).cmp(key(b));
         match chosen(call, row, order) {
             Some(index) => {
                 out.push(value(index, row))?;

@@ -146,6 +146,10 @@ impl<'a> Binder<'a> {
             };
             left = self.coerce_unknown(left, to).map_err(|it| at(it, whole))?;
         }
+        // CHAR and TEXT are compared as TEXT, and what was compared is the answer.
+        if left.data_type.is_blank_padded() && right.data_type == DataType::Text {
+            left = fold_cast(left, DataType::Text);
+        }
         let data_type = left.data_type;
         let again = self.copy(&left)?;
         let same = self.compare(BinaryOperator::Equal, again, right, whole)?;

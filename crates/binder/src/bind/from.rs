@@ -231,8 +231,12 @@ impl<'a> Binder<'a> {
                 [one, other] if one.data_type == DataType::Bpchar => {
                     let bare = super::coercion::without_blanks;
                     on.push(compare(BinaryOperator::Equal, bare(one.clone()), bare(other.clone())));
-                    // Each side shows its own blanks; a type that both share is needed where they mix.
-                    if kind == Kind::Full { (one, other) } else { (a, b) }
+                    // CHAR shows its own blanks; a type that both share is needed where they mix.
+                    let own = |it: Expr, shared: Expr| match it.data_type.is_blank_padded() {
+                        true if kind != Kind::Full => it,
+                        _ => shared,
+                    };
+                    (own(a, one), own(b, other))
                 }
                 [one, other] => {
                     on.push(compare(BinaryOperator::Equal, one.clone(), other.clone()));
