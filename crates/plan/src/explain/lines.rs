@@ -94,6 +94,7 @@ impl Lines<'_> {
             ExprKind::Column(place) if place < layout.len() => {
                 (layout[place].clone(), names[place].clone())
             }
+            _ if crate::properties::is_volatile(it) => self.labels.label(expr(it, names)),
             _ => self.labels.name(expr(it, names)),
         }
     }

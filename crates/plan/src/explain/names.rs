@@ -39,6 +39,11 @@ impl Labels {
         if text.chars().count() <= TEXT_MAX {
             return (Name::of_value(text.clone()), text);
         }
+        self.label(text)
+    }
+
+    /// The same under a label, however short its text is: of a value that another look would not give again.
+    pub fn label(&mut self, text: String) -> (Name, String) {
         self.0 += 1;
         let label = format!("expr{}", self.0);
         let shown = format!("{text} as {label}");
