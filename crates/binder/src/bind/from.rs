@@ -12,7 +12,7 @@ use sqlparser::ast::{
 use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
 
 use super::errors::{Name, at, suggested, unsupported};
-use super::level::{Clause, Level, apply, one_row};
+use super::level::{Clause, Level, apply, one_row, over};
 use super::scope::{Columns, Frame, Meaning, Named, Relation};
 use super::{Answer, Binder, mapped};
 use crate::syntax::ident;
@@ -194,18 +194,14 @@ impl<'a> Binder<'a> {
                 apply(right, left, Apply::Join { outer: true, on: Vec::new() })
             }
             (true, Kind::Full) => {
-                let mut sides = [left, right];
-                for (subquery, kind) in super::repeated::chain(input)? {
-                    let side = sides.iter().position(|it| is_of(&subquery, &kind, it, &sides));
-                    let Some(side) = side else {
-                        let what = "FULL JOIN with a subquery that uses both sides";
-                        return Err(unsupported(what, condition));
-                    };
-                    sides[side] = apply(sides[side].take(), subquery, kind);
+                let parts = super::repeated::chain(input.clone())?;
+                match self.subqueries_by_side([left.clone(), right.clone()], parts) {
+                    Some([left, right]) => {
+                        let sides = ((left, Frame::default()), (right, Frame::default()));
+                        self.pairs(sides.0, sides.1, kind, on)?.0
+                    }
+                    None => self.full_over_both([left, right], input, on, condition)?,
                 }
-                let [left, right] = sides;
-                let sides = ((left, Frame::default()), (right, Frame::default()));
-                self.pairs(sides.0, sides.1, kind, on)?.0
             }
         };
         Ok((rel, frame))
@@ -400,30 +396,6 @@ impl<'a> Binder<'a> {
         let columns = Columns::Made(columns.collect());
         let relation = Relation { name: Some(ident(&alias.name)), schema: None, columns };
         Ok((rel, Frame::of(relation)))
-    }
-}
-
-/// The subqueries that were joined to a placeholder of one row, joined to a relation instead.
-/// Whether a subquery of a condition uses, of both sides of the join, nothing but this one.
-fn is_of(subquery: &Rel, kind: &Apply, side: &Rel, sides: &[Rel; 2]) -> bool {
-    let mut used = subquery.free_attrs();
-    if let Apply::Any { condition, .. } = kind {
-        used.add_expr(condition);
-    }
-    let own = side.attrs();
-    sides.iter().all(|it| {
-        let attrs = it.attrs();
-        own.intersects(&attrs) || !used.intersects(&attrs)
-    })
-}
-
-fn over(rel: Rel, subqueries: Rel) -> Rel {
-    match subqueries {
-        Rel::Apply(mut it) => {
-            it.left = over(rel, it.left);
-            Rel::Apply(it)
-        }
-        _ => rel,
     }
 }
 

@@ -105,6 +105,17 @@ pub(super) fn apply(left: Rel, right: Rel, kind: Apply) -> Rel {
     Rel::Apply(Box::new(ApplyRel { left, right, kind }))
 }
 
+/// Dependent joins over a relation, which stand over the relation of one row.
+pub(super) fn over(rel: Rel, subqueries: Rel) -> Rel {
+    match subqueries {
+        Rel::Apply(mut it) => {
+            it.left = over(rel, it.left);
+            Rel::Apply(it)
+        }
+        _ => rel,
+    }
+}
+
 impl Binder<'_> {
     /// The innermost level. Expressions are bound inside of one only.
     pub(super) fn level(&mut self) -> &mut Level {

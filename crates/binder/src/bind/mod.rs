@@ -22,6 +22,7 @@ mod dates;
 mod errors;
 mod expression;
 mod from;
+mod full_join;
 mod grouping;
 mod interval;
 mod level;

@@ -6,7 +6,7 @@
 //! one), `merge` (phase two), `result`, and `sink`, which holds them together. `packed` takes in rows as they are stored,
 //! before they become batches. Thresholds stand in `tuning`.
 //!
-//! - Invariant: a group's number is its place in all columns of a table or of [`groups::Groups`].
+//! - Invariant: a group's number is its place in all columns of a table or of `groups::Groups`.
 
 mod accumulator;
 mod batch_groups;
