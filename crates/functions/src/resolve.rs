@@ -70,7 +70,13 @@ fn alike(
     arguments: &[DataType],
 ) -> SqlResult<Signature> {
     let what = function.name().to_uppercase();
-    let result = common_type(&what, &arguments[first..])?;
+    let chosen = &arguments[first..];
+    let result = match common_type(&what, chosen)? {
+        // A constant of unknown type is neither cut nor filled by what it stands beside.
+        DataType::Varchar(_) if chosen.contains(&DataType::Null) => DataType::Text,
+        DataType::Char(_) if chosen.contains(&DataType::Null) => DataType::Bpchar,
+        known => known,
+    };
     Ok(Signature { arguments: vec![result; count], result })
 }
 

@@ -70,9 +70,26 @@ pub fn terminal_columns() -> Option<u16> {
     (answer == 0 && size.ws_col > 0).then_some(size.ws_col)
 }
 
-/// Maps `bytes` zeroed bytes at an address that is `skew` bytes past a multiple of `period` bytes. All three are multiples
-/// of the page size.
-pub fn map(bytes: usize, period: usize, skew: usize) -> io::Result<NonNull<u8>> {
+/// Where a mapping begins: `skew` units past a round of `period` units, as the kernel counts them.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    /// Bytes of a unit: a page, or a huge page.
+    pub unit: usize,
+    /// Units of a round.
+    pub period: usize,
+    /// Units of the round that come before.
+    pub skew: usize,
+}
+
+impl Turn {
+    /// The start of a huge page.
+    pub const HUGE: Self = Self { unit: HUGE_BYTES, period: 1, skew: 0 };
+}
+
+/// Maps `bytes` zeroed bytes, a multiple of the page size. The kernel deals pages by the number of the unit, of which it
+/// takes 32 bits before it divides (`offset_il_node` of Linux).
+pub fn map(bytes: usize, turn: Turn) -> io::Result<NonNull<u8>> {
+    let (period, skew) = (turn.period * turn.unit, turn.skew * turn.unit);
     let over = bytes.checked_add(period).ok_or(io::ErrorKind::OutOfMemory)?;
     // SAFETY: a new private anonymous mapping at an address of the kernel's choice overlaps nothing.
     let raw = unsafe {
@@ -88,7 +105,7 @@ pub fn map(bytes: usize, period: usize, skew: usize) -> io::Result<NonNull<u8>> 
     if raw == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    let start = raw as usize;
+    let start = raw as usize % (turn.unit << 32);
     let head = (skew + period - start % period) % period;
     let base = raw.cast::<u8>().wrapping_add(head);
     // The kernel hands out whole pages, so head and tail are whole pages too.
@@ -315,16 +332,15 @@ mod tests {
 
     #[test]
     fn mappings_start_where_asked() {
-        let unit =
-            |unit: usize| [(1, 0), (4, 0), (4, 3), (3, 2)].map(|it| (it.0 * unit, it.1 * unit));
-        for (period, skew) in [unit(4096), unit(HUGE_BYTES)].concat() {
+        let turns = |unit| [(1, 0), (4, 0), (4, 3), (3, 2)].map(|it| (unit, it.0, it.1));
+        for (unit, period, skew) in [turns(4096), turns(HUGE_BYTES)].concat() {
             for bytes in [4096, HUGE_BYTES, 3 * HUGE_BYTES + 4096] {
-                let base = map(bytes, period, skew).unwrap();
-                assert_eq!(base.addr().get() % period, skew);
+                let base = map(bytes, Turn { unit, period, skew }).unwrap();
+                assert_eq!(base.addr().get() / unit % (1 << 32) % period, skew);
                 unmap(base, bytes);
             }
         }
-        assert!(map(usize::MAX - 4095, HUGE_BYTES, 0).is_err());
+        assert!(map(usize::MAX - 4095, Turn::HUGE).is_err());
     }
 
     #[test]
@@ -338,7 +354,7 @@ mod tests {
 
     #[test]
     fn nodes_past_the_mask_are_refused_before_the_call() {
-        let base = map(4096, HUGE_BYTES, 0).unwrap();
+        let base = map(4096, Turn::HUGE).unwrap();
         let far = bind(base, 4096, Policy::Preferred(u16::MAX), false);
         assert_eq!(far.unwrap_err().kind(), io::ErrorKind::InvalidInput);
         unmap(base, 4096);

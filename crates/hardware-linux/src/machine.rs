@@ -28,7 +28,7 @@ use hardware::{
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
 
-use crate::kernel::{self, HUGE_BYTES, Policy};
+use crate::kernel::{self, HUGE_BYTES, Policy, Turn};
 use crate::mappings::{self, Mappings};
 use crate::marks;
 use crate::team::{Spin, Team};
@@ -274,13 +274,13 @@ impl Machine for LinuxMachine {
         if !self.reserve(&mut self.state.lock(), length) {
             return Err(out_of_memory);
         }
-        let (period, skew) = turn(policy, length, self.page);
-        let base = kernel::map(length, period, skew).map_err(|error| {
-            match error.raw_os_error().is_none() || error.raw_os_error() == Some(libc::ENOMEM) {
-                true => out_of_memory,
-                false => os_error("mmap", &error),
-            }
-        })?;
+        let base =
+            kernel::map(length, turn(policy, length, self.page)).map_err(|error| {
+                match error.raw_os_error().is_none() || error.raw_os_error() == Some(libc::ENOMEM) {
+                    true => out_of_memory,
+                    false => os_error("mmap", &error),
+                }
+            })?;
         self.advise(base, length, policy);
         if self.binds()
             && *policy != PagePolicy::FirstTouch
@@ -401,16 +401,15 @@ impl Machine for LinuxMachine {
     }
 }
 
-/// The alignment that makes the first node's turn come first, because the kernel deals by address: the bytes of a round,
-/// and those of it that come before.
-fn turn(policy: &PagePolicy, bytes: usize, page: usize) -> (usize, usize) {
-    let PagePolicy::Interleave(nodes) = policy else { return (HUGE_BYTES, 0) };
+/// The start that makes the first node's turn come first, because the kernel deals by address.
+fn turn(policy: &PagePolicy, bytes: usize, page: usize) -> Turn {
+    let PagePolicy::Interleave(nodes) = policy else { return Turn::HUGE };
     let mut sorted = nodes.clone();
     sorted.sort_unstable();
     sorted.dedup();
     let skew = nodes.first().and_then(|first| sorted.iter().position(|it| it == first));
     let unit = mappings::interleave_unit(bytes, nodes.len(), page);
-    (sorted.len().max(1) * unit, skew.unwrap_or(0) * unit)
+    Turn { unit, period: sorted.len().max(1), skew: skew.unwrap_or(0) }
 }
 
 fn at(base: NonNull<u8>, offset: usize) -> NonNull<u8> {
@@ -481,7 +480,7 @@ fn probe(
     );
     let page = kernel::page_bytes();
     let length = 2 * HUGE_BYTES;
-    let Ok(base) = kernel::map(length, 1, 0) else {
+    let Ok(base) = kernel::map(length, Turn::HUGE) else {
         tried("mmap", Err(io::ErrorKind::OutOfMemory.into()), false, "there is hardly any memory");
         return Allowed { bind: false, query: false, migrate: false, pin, huge: false };
     };

@@ -146,10 +146,14 @@ impl<'a> Binder<'a> {
             };
             left = self.coerce_unknown(left, to).map_err(|it| at(it, whole))?;
         }
-        // CHAR and TEXT are compared as TEXT, and what was compared is the answer.
-        if left.data_type.is_blank_padded() && right.data_type == DataType::Text {
-            left = fold_cast(left, DataType::Text);
-        }
+        // CHAR and TEXT are compared as TEXT, VARCHAR and CHAR as CHAR, and what was compared is the answer.
+        left = match (left.data_type, right.data_type) {
+            (own, DataType::Text) if own.is_blank_padded() => fold_cast(left, DataType::Text),
+            (DataType::Varchar(_), other) if other.is_blank_padded() => {
+                fold_cast(left, DataType::Bpchar)
+            }
+            _ => left,
+        };
         let data_type = left.data_type;
         let again = self.copy(&left)?;
         let same = self.compare(BinaryOperator::Equal, again, right, whole)?;
