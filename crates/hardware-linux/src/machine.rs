@@ -204,9 +204,6 @@ impl LinuxMachine {
     fn advise(&self, base: NonNull<u8>, bytes: usize, policy: &PagePolicy) {
         if mappings::is_dealt_by_pages(policy, bytes, self.page) {
             let _ = kernel::advise_huge(base, bytes, false);
-            for offset in (0..bytes).step_by(HUGE_BYTES) {
-                kernel::split_huge(at(base, offset), self.page);
-            }
         } else if self.allowed.huge && bytes >= HUGE_BYTES {
             let _ = kernel::advise_huge(base, bytes, true);
         }
@@ -315,6 +312,11 @@ impl Machine for LinuxMachine {
         if self.binds() {
             self.split_edges(base, length);
             self.advise(base, length, policy);
+            if mappings::is_dealt_by_pages(policy, length, self.page) {
+                for offset in (0..length).step_by(HUGE_BYTES) {
+                    kernel::split_huge(at(base, offset), self.page);
+                }
+            }
             self.bind(base, length, policy, true).map_err(|error| os_error("mbind", &error))?;
         }
         self.state.lock().mappings.ask(base.addr().get(), length, policy);

@@ -312,7 +312,7 @@ impl Drop for Memory {
     }
 }
 
-/// The front of a region of its own, which is mapped, so initialised, and aligned to 2 MiB.
+/// The front of a region of its own, which is mapped, so initialised, and aligned to a page at least.
 pub(crate) fn whole(region: Region, bytes: usize) -> Extent {
     let base = region.mapping.base;
     let map = region.map.subset(base.as_ptr() as usize, bytes);

@@ -3,10 +3,9 @@
 //! The table has the four columns of Q6, sixty-four times the rows of scale 0.01: page boundaries then matter little.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::count::{self, CacheModel, Phase};
-use crate::guest::Run;
+use crate::guest::{self, Run};
 use crate::image::Contents;
 use crate::{LabError, LabResult, data, failed, folder, topology};
 
@@ -54,9 +53,6 @@ const OBLIVIOUS_PERCENT_MAX: f64 = 60.0;
 /// kernel puts it, also in the middle of a worker's step, whose lines its own then seem to be.
 const RUNS: usize = 5;
 
-/// The guest takes two minutes; a busy host may need more.
-const LIMIT: Duration = Duration::from_secs(600);
-
 /// A cache that holds what a socket's workers keep between morsels, batches above all, and a small part of the table.
 const CACHE_KIB: u64 = 1024;
 
@@ -84,7 +80,7 @@ pub fn run(nodewise: PathBuf) -> LabResult<Vec<Counted>> {
     };
     let machine = topology::by_name("4-mesh").ok_or_else(|| failed("4-mesh", "it is gone"))?;
     let mut run = Run::new(machine, contents);
-    run.limit = LIMIT;
+    run.limit = guest::TESTS_LIMIT;
     let counts =
         count::attach(&mut run, &folder, CacheModel { kib: CACHE_KIB, ..CacheModel::default() })?;
     let outcome = run.start()?;

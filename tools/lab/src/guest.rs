@@ -25,6 +25,9 @@ pub struct Outcome {
     pub stderr: String,
 }
 
+/// A guest's tests take one minute or two; a busy host may need more.
+pub(crate) const TESTS_LIMIT: Duration = Duration::from_secs(600);
+
 /// How to run a guest.
 #[derive(Clone, Debug)]
 pub struct Run {

@@ -4,10 +4,9 @@
 //! started the lab can sum it up.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::LabResult;
-use crate::guest::Run;
+use crate::guest::{self, Run};
 use crate::image::Contents;
 use crate::{data, experiment, topology};
 
@@ -19,9 +18,6 @@ struct Plan {
     /// Test programs of the workspace, named `crate/file`.
     tests: &'static [&'static str],
 }
-
-/// A guest's tests take one minute or two; a busy host may need more.
-const LIMIT: Duration = Duration::from_secs(600);
 
 /// What runs on each machine with several nodes that have CPUs.
 const ALL: &[&str] = &["topology", "memory", "placement", "scheduling", "tpch"];
@@ -134,7 +130,7 @@ fn run_plan(plan: &Plan, programs: &Programs, data: &[PathBuf]) -> bool {
     script.push_str("; exit $code");
     contents.command = vec!["sh".into(), "-c".into(), script];
     let mut run = Run::new(machine, contents);
-    (run.show, run.limit) = (true, LIMIT);
+    (run.show, run.limit) = (true, guest::TESTS_LIMIT);
     match run.start() {
         Ok(outcome) => outcome.code == 0,
         Err(error) => failed(&error.to_string()),
