@@ -13,7 +13,7 @@ use arrow_array::{
     RecordBatchOptions, StringArray,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema};
+use arrow_schema::{DataType as ArrowType, Field, Schema};
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult};
 
@@ -112,24 +112,16 @@ fn texts_to_arrow(texts: TextVector, nulls: Option<NullBuffer>) -> ArrayRef {
     Arc::new(array.expect("invariant: texts are UTF-8 and below 2 GiB"))
 }
 
-fn failed(error: &ArrowError) -> SqlError {
-    SqlError::internal(format!("conversion from Arrow failed: {error}"))
-}
-
-/// An array as a vector held as `shape` says; an array of another type is cast to the type's Arrow form first.
+/// An array of the type's Arrow form as a vector held as `shape` says.
 pub fn from_arrow(array: &dyn Array, shape: &ColumnShape) -> SqlResult<Vector> {
     let rows = array.len();
     if shape.data_type == DataType::Null || *array.data_type() == ArrowType::Null {
         return Ok(crate::expression::null_vector(shape, rows));
     }
-    let wanted = arrow_type(shape.data_type);
-    let cast;
-    let array = if *array.data_type() == wanted {
-        array
-    } else {
-        cast = arrow_cast::cast(array, &wanted).map_err(|it| failed(&it))?;
-        cast.as_ref()
-    };
+    if *array.data_type() != arrow_type(shape.data_type) {
+        let (found, wanted) = (array.data_type(), shape.data_type);
+        return Err(SqlError::internal(format!("an array of {found} in place of {wanted}")));
+    }
     let values = match (shape.data_type, &shape.representation) {
         (DataType::Boolean, _) => Values::Bool(array.as_boolean().values().iter().collect()),
         (DataType::SmallInt, _) => widened::<Int16Type, i64>(array, Values::I64),

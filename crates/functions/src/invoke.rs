@@ -41,8 +41,6 @@ fn is_strict(function: Function) -> bool {
             | F::Nvl
             | F::Nvl2
             | F::ArrowTypeof
-            | F::CastToType
-            | F::TryCastToType
             | F::WithMetadata
     )
 }
@@ -82,7 +80,9 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Random => random::random(call),
         F::Uuid => random::uuid(call),
         F::Coalesce | F::Greatest | F::Least | F::Nullif | F::Nvl | F::Nvl2 => choice::choose(call),
-        F::ArrowCast | F::ArrowTryCast | F::CastToType | F::TryCastToType => cast::cast(call),
+        F::ArrowCast | F::ArrowTryCast | F::CastToType | F::TryCastToType => {
+            Err(call.broken("a conversion in its place"))
+        }
         F::ArrowMetadata => Ok(new_null_array(&ArrowType::Utf8, call.rows)),
         F::ArrowTypeof => cast::type_of(call),
         F::WithMetadata => call.argument(0).map(Arc::clone),

@@ -85,6 +85,11 @@ impl SqlState {
     pub const PROGRAM_LIMIT_EXCEEDED: Self = Self("54000");
     /// A bug in Nodewise.
     pub const INTERNAL: Self = Self("XX000");
+
+    /// Whether a value is to blame, and not the statement: class 22.
+    pub fn is_data_exception(self) -> bool {
+        self.0.starts_with("22")
+    }
 }
 
 /// Why a statement ended without its result. Nothing of it remains.

@@ -74,6 +74,11 @@ impl<'a> Binder<'a> {
             arguments.iter().map(|it| constant(it).cloned()).collect();
         let signature = functions::resolve_call(function, &types, &constants);
         let signature = signature.map_err(|it| at(it, whole))?;
+        if let Some(operand) = arguments.first()
+            && let Some(call) = self.conversion_call(function, operand.clone(), signature.result)
+        {
+            return call.map_err(|it| at(it, whole));
+        }
         if let Some((value, data_type)) =
             functions::statement_constant(function, self.environment.now)
         {

@@ -1,6 +1,5 @@
 //! Arithmetic with dates and points of time.
 
-use plan::build::cast;
 use plan::{BinaryOperator, Expr, ExprKind, Function};
 use sqlparser::ast::{self, DateTimeField};
 use types::numeric::datetime;
@@ -157,63 +156,5 @@ impl<'a> Binder<'a> {
         }
         let field = Expr::literal(Value::Text(field.as_str().into()), DataType::Text);
         self.invoke(Function::Extract, vec![field, bound], whole)
-    }
-
-    /// A conversion that SQL spells as CAST or `::`.
-    pub(super) fn cast(
-        &mut self,
-        try_cast: bool,
-        operand: &'a ast::Expr,
-        data_type: &'a ast::DataType,
-        whole: &'a ast::Expr,
-    ) -> SqlResult<Expr> {
-        if try_cast {
-            let error = unsupported("TRY_CAST", whole);
-            return Err(
-                error.with_hint("use CAST, which ends the statement when a value does not convert")
-            );
-        }
-        if matches!(data_type, ast::DataType::Interval { .. }) {
-            return Err(unsupported("an INTERVAL as a value", whole));
-        }
-        let to = crate::data_types::data_type(data_type).map_err(|it| at(it, whole))?;
-        if matches!(to, DataType::Real | DataType::Double)
-            && let Some(text) = crate::values::signed(operand)
-            && types::numeric::parse_literal(&text).is_err()
-        {
-            // More digits than a decimal has.
-            let text = Value::Text(text.replace('_', "").as_str().into());
-            let value = types::numeric::cast(&text, DataType::Text, to);
-            return Ok(Expr::literal(value.map_err(|it| at(it, whole))?, to));
-        }
-        let bound = self.expr(operand)?;
-        let from = bound.data_type;
-        if from == DataType::Null {
-            return self.cast_unknown(bound, to, whole);
-        }
-        if from != to && !types::numeric::is_castable(from, to) {
-            let message = format!(
-                "cannot cast type {} to {}",
-                super::coercion::name_of(from),
-                super::coercion::name_of(to)
-            );
-            let state = types::SqlState("42846");
-            return Err(at(types::SqlError::new(state, message), whole));
-        }
-        if matches!(bound.kind, ExprKind::Literal(_)) {
-            return Ok(fold_cast(bound, to));
-        }
-        Ok(cast(bound, to))
-    }
-
-    /// A cast of a constant of unknown type, which is read as the type, and then cut to its length.
-    fn cast_unknown(&mut self, bound: Expr, to: DataType, whole: &'a ast::Expr) -> SqlResult<Expr> {
-        match (&bound.kind, to) {
-            (ExprKind::Literal(value), _) if !value.is_null() => {
-                let value = types::numeric::cast(value, DataType::Text, to);
-                Ok(Expr::literal(value.map_err(|it| at(it, whole))?, to))
-            }
-            _ => self.coerce_unknown(bound, to).map_err(|it| at(it, whole)),
-        }
     }
 }

@@ -7,6 +7,7 @@ use sqlparser::ast::{self, Ident};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
+use super::conversion::Failing;
 use super::errors::{Name, ambiguous, at, no_column, suggested, unsupported};
 use super::literal::truth;
 use super::scope::Meaning;
@@ -133,8 +134,11 @@ impl<'a> Binder<'a> {
                 self.case(operand.as_deref(), conditions, else_result.as_deref(), expr)
             }
             Ast::Cast { kind, expr: operand, data_type, array: false, format: None } => {
-                let tries = matches!(kind, ast::CastKind::TryCast | ast::CastKind::SafeCast);
-                self.cast(tries, operand, data_type, expr)
+                let failing = match kind {
+                    ast::CastKind::Cast | ast::CastKind::DoubleColon => Failing::Raises,
+                    ast::CastKind::TryCast | ast::CastKind::SafeCast => Failing::IsNull,
+                };
+                self.cast(failing, operand, data_type, expr)
             }
             Ast::Extract { field, expr: operand, .. } => self.extract(field, operand, expr),
             Ast::Function(call) => self.call(call, expr),

@@ -18,6 +18,7 @@ mod arithmetic;
 mod call;
 mod coercion;
 mod comparison;
+mod conversion;
 mod dates;
 mod errors;
 mod expression;

@@ -4,7 +4,9 @@ use plan::{BinaryOperator, Expr, ExprKind, Function, PipelineId, UnaryOperator};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::node::Node;
-use super::{arithmetic, case, cast, codes, compare, date, function, like, list, logic, text};
+use super::{
+    arithmetic, case, cast, codes, compare, date, function, like, list, logic, text, try_cast,
+};
 use crate::Layout;
 
 /// What an expression is compiled against.
@@ -110,6 +112,10 @@ impl Compiler<'_> {
             }
             ExprKind::Substring { operand, start, length } => {
                 text::substring(self.compile(operand)?, *start, *length, data_type)?
+            }
+            ExprKind::Call { function: Function::TryCastToType, arguments } => {
+                let operand = arguments.first().ok_or_else(|| SqlError::internal("no operand"))?;
+                try_cast::try_cast(self.compile(operand)?, data_type)?
             }
             ExprKind::Call { function, arguments } => {
                 let arguments =

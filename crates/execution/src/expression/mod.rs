@@ -47,6 +47,7 @@ mod scale;
 #[cfg(test)]
 mod tests;
 mod text;
+mod try_cast;
 
 pub(crate) use formula::{Formula, FormulaKind};
 pub(crate) use node::null_vector;

@@ -1,6 +1,6 @@
 //! Joins. Along the probe side, joins and filters form a chain; all hash tables beside the chain are built before it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use plan::{Expr, Join, JoinKind, Operator};
 use types::{SqlError, SqlResult};
@@ -240,11 +240,11 @@ fn build_weight(join: &JoinRel) -> f64 {
 }
 
 /// What the joins of a chain make equal to each attribute.
-struct Equals(HashMap<Attr, Vec<Attr>>);
+struct Equals(BTreeMap<Attr, Vec<Attr>>);
 
 impl Equals {
     fn of(steps: &[Step<'_>]) -> Self {
-        let mut equals: HashMap<Attr, Vec<Attr>> = HashMap::new();
+        let mut equals: BTreeMap<Attr, Vec<Attr>> = BTreeMap::new();
         for step in steps {
             let Step::Join { join, .. } = step else { continue };
             for (left, right) in &join.keys {

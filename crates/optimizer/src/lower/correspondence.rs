@@ -4,7 +4,7 @@
 //! Key decision: relations are compared as they are, attribute by attribute in one walk through both. What is volatile
 //! equals nothing, not even itself, and neither does a choice of rows without an order.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use plan::properties::is_volatile;
 use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin};
@@ -13,7 +13,7 @@ use plan::{Aggregate, Expr};
 /// The attributes of one relation with those of another that has the same rows.
 #[derive(Default)]
 pub(super) struct Correspondence {
-    there: HashMap<Attr, Attr>,
+    there: BTreeMap<Attr, Attr>,
 }
 
 impl Correspondence {

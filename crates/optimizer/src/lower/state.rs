@@ -1,7 +1,7 @@
 //! What lowering knows while it cuts a query: the pipelines so far, where parts of the query are computed, and what may
 //! be shared.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use plan::relation::{Attr, Attribute, Rel};
 use plan::{Aggregate, Expr, ExprKind, Pipeline, PipelineId, Sink, Source};
@@ -41,9 +41,9 @@ pub(super) struct Lowering<'a> {
     pub interrupt: &'a Interrupt,
     pub pipelines: Vec<Pipeline>,
     /// The pipelines of the scalar subqueries.
-    pub scalars: HashMap<usize, PipelineId>,
+    pub scalars: BTreeMap<usize, PipelineId>,
     /// The pipelines of the shared relations, and the attribute of each column.
-    pub shared_rows: HashMap<usize, (PipelineId, Vec<Attr>)>,
+    pub shared_rows: BTreeMap<usize, (PipelineId, Vec<Attr>)>,
     /// Groups computed so far that nothing reduced.
     pub shared: Vec<Computed>,
     /// The groupings with keys, for totals that they can give.
@@ -67,8 +67,8 @@ impl<'a> Lowering<'a> {
             attributes,
             interrupt,
             pipelines: Vec::new(),
-            scalars: HashMap::new(),
-            shared_rows: HashMap::new(),
+            scalars: BTreeMap::new(),
+            shared_rows: BTreeMap::new(),
             shared: Vec::new(),
             groupings: Vec::new(),
             marked: Vec::new(),

@@ -8,7 +8,7 @@
 //! - Fallible: what can fail waits until all members are joined that its own query had joined and filtered below it
 //!   (`Block`).
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use plan::properties::{is_fallible, is_volatile};
 use plan::{BinaryOperator, Expr, ExprKind};
@@ -207,8 +207,8 @@ impl Region {
 /// Where members are.
 #[derive(Default)]
 struct Index {
-    of_attr: HashMap<Attr, usize>,
-    of_id: HashMap<MemberId, usize>,
+    of_attr: BTreeMap<Attr, usize>,
+    of_id: BTreeMap<MemberId, usize>,
 }
 
 impl Index {
@@ -383,9 +383,9 @@ fn add_implied_equalities(region: &mut Region, bounds: bool) {
     let mut more = Vec::new();
     let classes =
         joins::classes(region.predicates.iter().map(|it| &it.expr), &|it| member(it).is_some());
-    let mut class_of: HashMap<Attr, usize> = HashMap::new();
+    let mut class_of: BTreeMap<Attr, usize> = BTreeMap::new();
     for (number, class) in classes.iter().enumerate() {
-        let mut first: HashMap<usize, &Expr> = HashMap::new();
+        let mut first: BTreeMap<usize, &Expr> = BTreeMap::new();
         for expr in class {
             let Some(attr) = bare(expr) else { continue };
             class_of.insert(attr, number);

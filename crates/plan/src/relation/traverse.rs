@@ -1,7 +1,7 @@
 //! Walks over relations: the one place that knows the inputs and expressions of every operator. A walk that has nothing
 //! to say about an operator leaves it to these, so that a new operator is added here and not in each walk.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::smallvec;
 use types::SqlResult;
@@ -249,7 +249,7 @@ impl Rel {
 }
 
 /// A part of a query that is computed once and read elsewhere.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Part {
     /// An entry of [`Query::scalars`].
     Scalar(usize),
@@ -276,7 +276,7 @@ impl Query {
 
     /// All parts that the answer needs, each after those that it uses.
     pub fn parts(&self) -> Vec<Part> {
-        let (mut done, mut order) = (HashSet::new(), Vec::new());
+        let (mut done, mut order) = (BTreeSet::new(), Vec::new());
         if self.scalars.is_empty() && self.shared.is_empty() {
             return order;
         }
@@ -284,7 +284,7 @@ impl Query {
         order
     }
 
-    fn add_parts(&self, rel: &Rel, done: &mut HashSet<Part>, order: &mut Vec<Part>) {
+    fn add_parts(&self, rel: &Rel, done: &mut BTreeSet<Part>, order: &mut Vec<Part>) {
         let mut used = Vec::new();
         rel.visit(&mut |it| {
             let mut scalars = Vec::new();
@@ -305,14 +305,14 @@ impl Query {
 
 /// A copy of a relation with attributes of its own, and what each attribute made in it is in the copy. Attributes that it
 /// does not make stay, and so does what it shares: entries of [`super::Query::shared`] and scalar subqueries.
-pub fn fresh_copy(rel: &Rel, attributes: &mut Vec<Attribute>) -> (Rel, HashMap<Attr, Attr>) {
+pub fn fresh_copy(rel: &Rel, attributes: &mut Vec<Attribute>) -> (Rel, BTreeMap<Attr, Attr>) {
     let free = rel.free_attrs();
     let (mut scanned, mut others) = (Vec::new(), Vec::new());
     rel.visit(&mut |it| match it {
         Rel::Scan(_) => scanned.extend(it.made()),
         _ => others.extend(it.made()),
     });
-    let mut fresh: HashMap<Attr, Attr> = HashMap::new();
+    let mut fresh: BTreeMap<Attr, Attr> = BTreeMap::new();
     // The columns of each table come first and in their order, so that they follow one another in the copy.
     for attr in scanned.into_iter().chain(others).filter(|it| !free.contains(*it)) {
         fresh.entry(attr).or_insert_with(|| {

@@ -5,8 +5,7 @@ use arrow_array::types::{
     Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Float32Type, Float64Type, Int8Type,
     Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type,
 };
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, StringArray};
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, StringArray, StringArrayType};
 use arrow_schema::{DataType as ArrowType, TimeUnit};
 use types::numeric;
 use types::{DataType, SqlError, SqlResult, SqlState};
@@ -23,13 +22,10 @@ pub(crate) fn piece_of(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Pie
     } else {
         match numbers(array, column)? {
             Some(piece) => piece,
-            None => match array.data_type() {
-                // The values of a dictionary are all that is there to convert.
-                ArrowType::Dictionary(_, values) => {
-                    return piece_of(&cast_to(array, values, column)?, column);
-                }
-                _ => assigned(array, column)?.ok_or_else(|| mismatch(array, column))?,
-            },
+            None if matches!(array.data_type(), ArrowType::Dictionary(..)) => {
+                return piece_of(&looked_up(array)?, column);
+            }
+            None => assigned(array, column)?.ok_or_else(|| mismatch(array, column))?,
         }
     };
     if piece.nulls.is_some() && !column.nullable {
@@ -144,54 +140,59 @@ fn mismatch(array: &ArrayRef, column: &ColumnSchema) -> SqlError {
     SqlError::new(SqlState::DATATYPE_MISMATCH, message)
 }
 
-/// Casts to another form of the same values.
-fn cast_to(array: &ArrayRef, to: &ArrowType, column: &ColumnSchema) -> SqlResult<ArrayRef> {
-    let options = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, to, &options).map_err(|error| {
-        let message = format!("column \"{}\": {error}", column.name);
-        SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
-    })
+/// The values that the keys of a dictionary stand for.
+fn looked_up(array: &ArrayRef) -> SqlResult<ArrayRef> {
+    let dictionary = array.as_any_dictionary();
+    arrow_select::take::take(dictionary.values(), dictionary.keys(), None)
+        .map_err(|error| SqlError::internal(format!("a dictionary of Arrow is malformed: {error}")))
+}
+
+/// Texts of any of Arrow's three forms in the one with offsets of 32 bits; `None` for what is no text. Errors: 54000
+/// for more than 2 GiB in one array.
+fn narrow(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Option<StringArray>> {
+    Ok(Some(match array.data_type() {
+        ArrowType::Utf8 => array.as_string::<i32>().clone(),
+        ArrowType::LargeUtf8 => collected(array.as_string::<i64>(), column)?,
+        ArrowType::Utf8View => collected(array.as_string_view(), column)?,
+        _ => return Ok(None),
+    }))
+}
+
+fn collected<'a>(texts: impl StringArrayType<'a>, column: &ColumnSchema) -> SqlResult<StringArray> {
+    let bytes: usize = texts.iter().flatten().map(str::len).sum();
+    if i32::try_from(bytes).is_err() {
+        let message = format!("column \"{}\": {bytes} bytes of text in one array", column.name);
+        return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
+    }
+    Ok(texts.iter().collect())
 }
 
 fn texts(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Piece> {
-    if let ArrowType::Dictionary(key, value) = array.data_type()
-        && matches!(**value, ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View)
-    {
-        let narrow = ArrowType::Dictionary(Box::new(ArrowType::Int32), Box::new(ArrowType::Utf8));
-        // A cast between dictionaries keeps the codes: it costs no look at the texts.
-        let cast = if **key == ArrowType::Int32 && **value == ArrowType::Utf8 {
-            array.clone()
-        } else {
-            let options = CastOptions { safe: false, ..CastOptions::default() };
-            cast_with_options(array, &narrow, &options)
-                .map_err(|error| SqlError::internal(error.to_string()))?
+    if let Some(dictionary) = array.as_any_dictionary_opt() {
+        return match narrow(dictionary.values(), column)? {
+            Some(values) => {
+                let nulls = array.logical_nulls().filter(|it| it.null_count() > 0);
+                // Without values there is nothing that a key could stand for.
+                let keys = match values.is_empty() {
+                    true => vec![0; array.len()],
+                    false => dictionary.normalized_keys(),
+                };
+                let code = |(row, key): (usize, usize)| match &nulls {
+                    Some(nulls) if nulls.is_null(row) => 0,
+                    _ => key as u32,
+                };
+                let codes = keys.into_iter().enumerate().map(code).collect();
+                Ok(Piece::new(PieceValues::Coded { codes, texts: fit(&values, column)? }, nulls))
+            }
+            None => texts(&looked_up(array)?, column),
         };
-        let dictionary = cast.as_dictionary::<Int32Type>();
-        let nulls = cast.logical_nulls().filter(|it| it.null_count() > 0);
-        let keys = dictionary.keys().values();
-        let codes = match &nulls {
-            None => keys.iter().map(|&it| it as u32).collect(),
-            Some(nulls) => (keys.iter().enumerate())
-                .map(|(row, &it)| if nulls.is_valid(row) { it as u32 } else { 0 })
-                .collect(),
-        };
-        let texts = fit(dictionary.values().as_string::<i32>(), column)?;
-        return Ok(Piece::new(PieceValues::Coded { codes, texts }, nulls));
     }
-    let cast = match array.data_type() {
-        ArrowType::Utf8 => array.clone(),
-        ArrowType::LargeUtf8 | ArrowType::Utf8View => cast_to(array, &ArrowType::Utf8, column)?,
-        ArrowType::Dictionary(_, values) => {
-            return texts(&cast_to(array, values, column)?, column);
-        }
-        _ => match texts_of(array, column)? {
-            Some(texts) => stdx::sync::Arc::new(texts),
-            None => return Err(mismatch(array, column)),
-        },
+    let narrow = match narrow(array, column)? {
+        Some(texts) => texts,
+        None => texts_of(array, column)?.ok_or_else(|| mismatch(array, column))?,
     };
-    let nulls = cast.nulls().cloned();
-    let texts = fit(cast.as_string::<i32>(), column)?;
-    Ok(Piece::new(PieceValues::Text(texts), nulls))
+    let nulls = narrow.nulls().cloned();
+    Ok(Piece::new(PieceValues::Text(fit(&narrow, column)?), nulls))
 }
 
 /// Texts as their type stores them: without the trailing blanks of CHAR(n), and not longer than n.

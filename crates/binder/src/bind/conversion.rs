@@ -1,0 +1,99 @@
+//! Conversions that are written: CAST, `::`, TRY_CAST, and functions that mean the same.
+
+use plan::build::cast;
+use plan::{Expr, ExprKind, Function};
+use sqlparser::ast;
+use types::{DataType, SqlError, SqlResult, SqlState, Value, numeric};
+
+use super::Binder;
+use super::coercion::{fold_cast, name_of};
+use super::errors::{at, unsupported};
+
+/// What becomes of a value that does not convert.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failing {
+    /// The error ends the statement.
+    Raises,
+    /// NULL takes its place.
+    IsNull,
+}
+
+impl<'a> Binder<'a> {
+    /// `CAST(operand AS data_type)` or TRY_CAST.
+    pub(super) fn cast(
+        &mut self,
+        failing: Failing,
+        operand: &'a ast::Expr,
+        data_type: &'a ast::DataType,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        if matches!(data_type, ast::DataType::Interval { .. }) {
+            return Err(unsupported("an INTERVAL as a value", whole));
+        }
+        let to = crate::data_types::data_type(data_type).map_err(|it| at(it, whole))?;
+        if matches!(to, DataType::Real | DataType::Double)
+            && let Some(text) = crate::values::signed(operand)
+            && numeric::parse_literal(&text).is_err()
+        {
+            // More digits than a decimal has.
+            let text = Value::Text(text.replace('_', "").as_str().into());
+            return constant(&text, DataType::Text, to, failing).map_err(|it| at(it, whole));
+        }
+        let bound = self.expr(operand)?;
+        self.as_type(failing, bound, to).map_err(|it| at(it, whole))
+    }
+
+    /// The call of a function that converts its first argument to the type of its result.
+    pub(super) fn conversion_call(
+        &mut self,
+        function: Function,
+        operand: Expr,
+        to: DataType,
+    ) -> Option<SqlResult<Expr>> {
+        let failing = match function {
+            Function::ArrowCast | Function::CastToType => Failing::Raises,
+            Function::ArrowTryCast | Function::TryCastToType => Failing::IsNull,
+            _ => return None,
+        };
+        Some(self.as_type(failing, operand, to))
+    }
+
+    fn as_type(&mut self, failing: Failing, operand: Expr, to: DataType) -> SqlResult<Expr> {
+        let from = operand.data_type;
+        if from == DataType::Null {
+            return match &operand.kind {
+                // A constant of unknown type is read as the type, and then cut to its length.
+                ExprKind::Literal(value) if !value.is_null() => {
+                    constant(value, DataType::Text, to, failing)
+                }
+                _ => self.coerce_unknown(operand, to),
+            };
+        }
+        if from != to && !numeric::is_castable(from, to) {
+            let message = format!("cannot cast type {} to {}", name_of(from), name_of(to));
+            return Err(SqlError::new(SqlState("42846"), message));
+        }
+        Ok(match (&operand.kind, failing) {
+            (ExprKind::Literal(value), Failing::IsNull) => constant(value, from, to, failing)?,
+            (ExprKind::Literal(_), Failing::Raises) => fold_cast(operand, to),
+            (_, Failing::Raises) => cast(operand, to),
+            (_, Failing::IsNull) if from == to => operand,
+            (_, Failing::IsNull) => {
+                // The second argument only says the type.
+                let arguments = vec![operand, Expr::literal(Value::Null, to)];
+                let kind = ExprKind::Call { function: Function::TryCastToType, arguments };
+                Expr { kind, data_type: to }
+            }
+        })
+    }
+}
+
+fn constant(value: &Value, from: DataType, to: DataType, failing: Failing) -> SqlResult<Expr> {
+    match (numeric::cast(value, from, to), failing) {
+        (Ok(value), _) => Ok(Expr::literal(value, to)),
+        (Err(error), Failing::IsNull) if error.state.is_data_exception() => {
+            Ok(Expr::literal(Value::Null, to))
+        }
+        (Err(error), _) => Err(error),
+    }
+}
