@@ -50,14 +50,10 @@ fn column_name(column: &IndexColumn) -> SqlResult<String> {
 /// CREATE INDEX.
 pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<Statement> {
     clauses::create_index(index)?;
-    let [column] = &index.columns[..] else {
-        return Err(unsupported("an index on several columns")
-            .with_hint("a PRIMARY KEY or UNIQUE constraint may have several"));
-    };
     Ok(Statement::CreateIndex {
         name: index.name.as_ref().map(name),
         table: name(&index.table_name),
-        column: column_name(column)?,
+        columns: index.columns.iter().map(column_name).collect::<SqlResult<_>>()?,
         unique: index.unique,
         if_not_exists: index.if_not_exists,
     })

@@ -55,13 +55,13 @@ pub enum Statement {
     },
     /// CREATE INDEX.
     CreateIndex {
-        /// Its name, made from the table's and the column's when not given.
+        /// Its name, made from the table's and the columns' when not given.
         name: Option<String>,
         /// The table.
         table: String,
-        /// The column.
-        column: String,
-        /// Whether no two rows may hold one value.
+        /// Its columns, at least one; one may stand there twice.
+        columns: Vec<String>,
+        /// Whether no two rows may hold the same values.
         unique: bool,
         /// Whether an existing index is no error.
         if_not_exists: bool,

@@ -13,7 +13,7 @@ use crate::{Answer, CancelToken, Session};
 pub(crate) struct NewIndex {
     pub name: Option<String>,
     pub table: String,
-    pub column: String,
+    pub columns: Vec<String>,
     pub unique: bool,
     pub if_not_exists: bool,
 }
@@ -54,17 +54,18 @@ impl Session {
     ) -> SqlResult<Answer> {
         let _turn = self.writers_turn(cancel)?;
         let old = self.existing(&index.table)?;
-        let column = column_of(&old, &index.column)?;
+        let columns: Vec<ColumnId> =
+            index.columns.iter().map(|it| column_of(&old, it)).collect::<SqlResult<_>>()?;
         if index.if_not_exists
             && index.name.as_deref().is_some_and(|it| self.table_of_index(it).is_some())
         {
             return Ok(done("CREATE INDEX"));
         }
-        let suggested = format!("{}_{}_idx", old.name, index.column);
+        let suggested = format!("{}_{}_idx", old.name, distinct_names(&index.columns).join("_"));
         let name = self.index_name(index.name.as_deref(), &suggested, old.rules())?.into();
         let kind = if index.unique { IndexKind::UniqueIndex } else { IndexKind::Index };
         let mut rules = Rules::clone(old.rules());
-        rules.indexes.push(TableIndex { name, columns: vec![column], kind });
+        rules.indexes.push(TableIndex { name, columns, kind });
         self.apply_rules(&old, rules, cancel)?;
         Ok(done("CREATE INDEX"))
     }
@@ -142,6 +143,21 @@ impl Session {
             }
         }
     }
+}
+
+/// The columns of an index as its name calls them: what stands there again has a number.
+fn distinct_names(columns: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(columns.len());
+    for column in columns {
+        let mut name = column.clone();
+        let mut number = 0;
+        while names.contains(&name) {
+            number += 1;
+            name = format!("{column}{number}");
+        }
+        names.push(name);
+    }
+    names
 }
 
 fn column_of(table: &Table, name: &str) -> SqlResult<ColumnId> {

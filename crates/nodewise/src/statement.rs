@@ -30,8 +30,8 @@ impl Session {
             Statement::Explain { query, analyze, format } => {
                 self.explain(&query, analyze, format, &cancel)
             }
-            Statement::CreateIndex { name, table, column, unique, if_not_exists } => {
-                let index = NewIndex { name, table, column, unique, if_not_exists };
+            Statement::CreateIndex { name, table, columns, unique, if_not_exists } => {
+                let index = NewIndex { name, table, columns, unique, if_not_exists };
                 self.create_index(&index, &cancel)
             }
             Statement::DropIndex { names, if_exists } => {

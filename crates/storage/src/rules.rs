@@ -38,7 +38,7 @@ impl IndexKind {
     }
 }
 
-/// A key or an index of a table. One column: an [`crate::InvertedIndex`] is kept; several: the key is only checked.
+/// A key or an index of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TableIndex {
     /// Its name, in lower case unless it was quoted.
@@ -47,6 +47,17 @@ pub struct TableIndex {
     pub columns: Vec<ColumnId>,
     /// Why it is there.
     pub kind: IndexKind,
+}
+
+impl TableIndex {
+    /// The columns of which an [`crate::InvertedIndex`] is kept: each of an index, so that a condition on any of them
+    /// finds its rows; of a key of several columns none, as it is only checked. A column may stand twice.
+    pub fn inverted_columns(&self) -> &[ColumnId] {
+        match self.kind.is_constraint() && self.columns.len() > 1 {
+            true => &[],
+            false => &self.columns,
+        }
+    }
 }
 
 /// The keys and indexes of a table.
@@ -62,7 +73,9 @@ impl Rules {
         self.indexes.iter().find(|it| it.name.eq_ignore_ascii_case(name))
     }
 
+    /// Whether any of them needs the inverted index of a column; those that do share it.
     pub(crate) fn has_index(&self, column: usize) -> bool {
-        self.indexes.iter().any(|it| matches!(it.columns[..], [only] if only.index() == column))
+        let mut columns = self.indexes.iter().flat_map(TableIndex::inverted_columns);
+        columns.any(|it| it.index() == column)
     }
 }

@@ -167,7 +167,7 @@ impl Table {
     fn column_infos(&self) -> Vec<ColumnInfo> {
         let mut infos: Vec<ColumnInfo> = self.columns.iter().map(|it| it.info()).collect();
         for rule in &self.rules.indexes {
-            if let [column] = rule.columns[..] {
+            for column in rule.inverted_columns() {
                 infos[column.index()].index.get_or_insert_with(|| rule.name.clone());
             }
         }

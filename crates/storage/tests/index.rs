@@ -204,6 +204,41 @@ fn keys_of_several_columns_are_checked() {
 }
 
 #[test]
+fn indexes_share_what_a_column_has_and_each_keeps_it() {
+    let numbers = |from: i64| (from..from + 9).map(Value::Integer).collect::<Vec<_>>();
+    let columns = (0..3).map(|it| (DataType::Integer, numbers(it * 100))).collect();
+    let one = |name: &str, kind, columns: &[u16]| {
+        let columns = columns.iter().map(|&it| ColumnId(it)).collect();
+        TableIndex { name: name.into(), columns, kind }
+    };
+    let both = [
+        one("ab", IndexKind::UniqueIndex, &[0, 1]),
+        one("bcb", IndexKind::Index, &[1, 2, 1]),
+        one("key", IndexKind::PrimaryKey, &[0, 1, 2]),
+    ];
+    let table = table_with(Rules { indexes: both.to_vec() }, columns).unwrap();
+    let indexed = |table: &Table| -> Vec<bool> {
+        table.columns.iter().map(|it| it.index.is_some()).collect()
+    };
+    let named = |table: &Table| -> Vec<Option<String>> {
+        table.info().columns.iter().map(|it| it.index.as_deref().map(String::from)).collect()
+    };
+    let name = |it: &str| Some(it.to_owned());
+    assert_eq!(indexed(&table), [true, true, true]);
+    assert_eq!(named(&table), [name("ab"), name("ab"), name("bcb")]);
+    let allocator = allocator();
+    let context = BuildContext::serial(&allocator);
+    let left = |rules: &[TableIndex]| {
+        table.ruled(Arc::new(Rules { indexes: rules.to_vec() }), &context).unwrap()
+    };
+    let without_first = left(&both[1..]);
+    assert_eq!(indexed(&without_first), [false, true, true]);
+    assert_eq!(named(&without_first), [None, name("bcb"), name("bcb")]);
+    assert_eq!(indexed(&left(&both[..1])), [true, true, false]);
+    assert_eq!(indexed(&left(&both[2..])), [false, false, false], "a key is only checked");
+}
+
+#[test]
 fn an_index_lives_through_an_append_and_is_seen() {
     let table = table_with(
         rule(IndexKind::Index, &[0]),

@@ -43,10 +43,12 @@ pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
     .map_err(|error| SqlError::internal(format!("a view is malformed: {error}")))
 }
 
-/// Bytes of the inverted indexes of all parts; none for a key of several columns, which is only checked.
+/// Bytes of the inverted indexes of its columns in all parts; none for a key of several columns, which is only checked.
 fn bytes(table: &Table, rule: &TableIndex) -> u64 {
-    let [column] = rule.columns[..] else { return 0 };
+    let mut columns = rule.inverted_columns().to_vec();
+    columns.sort_unstable();
+    columns.dedup();
     let parts = table.parts().iter();
-    let indexes = parts.filter_map(|it| it.columns[column.index()].index.as_ref());
-    indexes.map(|it| it.memory_bytes()).sum()
+    let all = parts.flat_map(|part| columns.iter().map(|it| &part.columns[it.index()]));
+    all.filter_map(|it| it.index.as_ref()).map(|it| it.memory_bytes()).sum()
 }
