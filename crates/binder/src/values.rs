@@ -18,7 +18,7 @@ pub(crate) fn prepare(values: &mut ast::Values) {
             {
                 // Columns have no other default.
                 *value = Expr::Value(Value::Null.with_span(name.span));
-            } else if is_long(value) && !long.contains(&place) {
+            } else if long_number(value).is_some() && !long.contains(&place) {
                 long.push(place);
             }
         }
@@ -52,10 +52,18 @@ pub(crate) fn signed(expr: &Expr) -> Option<String> {
     }
 }
 
-/// Whether an expression is a number that no decimal holds.
-fn is_long(expr: &Expr) -> bool {
-    matches!(expr, Expr::Nested(_) | Expr::UnaryOp { .. } | Expr::Value(_))
-        && signed(expr).is_some_and(|it| numeric::parse_literal(&it).is_err())
+/// The text of an expression that is a number which no DECIMAL holds.
+pub(crate) fn long_number(expr: &Expr) -> Option<String> {
+    match expr {
+        // As most are.
+        Expr::Value(it) => match &it.value {
+            Value::Number(text, _) if text.len() > 30 || text.contains(['e', 'E']) => {}
+            _ => return None,
+        },
+        Expr::Nested(_) | Expr::UnaryOp { .. } => {}
+        _ => return None,
+    }
+    signed(expr).filter(|it| numeric::parse_literal(it).is_err())
 }
 
 /// A number without an exponent, as a decimal of any length is printed.

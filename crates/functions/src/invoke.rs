@@ -98,6 +98,7 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RegexpInstr => regexp::instr(call),
         F::RegexpReplace => regexp::replace(call),
         F::RegexpSubstr => regexp::substr(call),
+        F::SimilarToEscape => regexp::similar_to_escape(call),
         F::CurrentDate | F::Now => Err(call.broken("no constant in its place")),
         _ => text_or_moment(call),
     }

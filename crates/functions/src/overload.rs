@@ -256,6 +256,7 @@ fn patterns(function: Function) -> &'static [Overload] {
         F::RegexpSubstr => {
             const { &[optional(&[Text, Text, Integer, Integer, Text, Integer], 2, TEXT)] }
         }
+        F::SimilarToEscape => const { &[optional(&[Text, Text], 1, TEXT)] },
         _ => &[],
     }
 }

@@ -234,6 +234,9 @@ functions! {
     /// The text of a match: text, pattern, start, n-th match, flags, subexpression (all but two may be left out). NULL
     /// when there is none.
     RegexpSubstr = "regexp_substr",
+    /// The regular expression that a pattern of SIMILAR TO stands for: pattern, escape (one character, or the empty text
+    /// for none; a backslash when left out).
+    SimilarToEscape = "similar_to_escape",
 
     // Dates and times.
     /// A date or timestamp plus months (INTEGER), days (INTEGER) and microseconds (BIGINT), in this order: a month that

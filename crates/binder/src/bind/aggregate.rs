@@ -104,13 +104,10 @@ impl<'a> Binder<'a> {
                 self.whole_row_marker(of).map(Some)
             }
             [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))] => {
-                if let ast::Expr::Identifier(name) = expr
-                    && counts
-                    && !distinct
-                    && self.is_relation(name)
+                if let ast::Expr::Identifier(row) = expr
+                    && self.is_relation(row)
                 {
-                    let of = ast::ObjectName::from(vec![name.clone()]);
-                    return self.whole_row_marker(&of).map(Some);
+                    return self.of_whole_row(name, row, counts && !distinct, whole).map(Some);
                 }
                 if super::comparison::row_of(expr).is_some() {
                     return Err(unsupported("an aggregate of rows of values", whole));
@@ -127,8 +124,25 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// The argument of an aggregate of whole rows, of which PostgreSQL has those that count and compare.
+    fn of_whole_row(
+        &mut self,
+        name: &str,
+        row: &ast::Ident,
+        counts: bool,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        match name {
+            _ if counts => self.whole_row_marker(&ast::ObjectName::from(vec![row.clone()])),
+            "count" | "min" | "max" | "any_value" => {
+                Err(unsupported(&format!("{name} of whole rows"), whole))
+            }
+            _ => Err(wrong_arguments(name, &crate::syntax::ident(row), whole)),
+        }
+    }
+
     /// Whether a bare name means the rows of a relation, being no column in view.
-    fn is_relation(&self, name: &ast::Ident) -> bool {
+    pub(super) fn is_relation(&self, name: &ast::Ident) -> bool {
         let mut frames = self.levels.iter().map(|it| &it.frame);
         frames.clone().all(|it| it.find(name) == Meaning::Nothing)
             && frames.any(|it| it.relation(None, name).is_some())

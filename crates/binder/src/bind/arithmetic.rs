@@ -62,7 +62,7 @@ impl<'a> Binder<'a> {
         if let Some(result) = self.with_interval(operator, left, right, whole)? {
             return Ok(result);
         }
-        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let (left, right) = self.operands(left, right)?;
         if let Some(result) = self.with_dates(operator, &left, &right, whole)? {
             return Ok(result);
         }

@@ -29,7 +29,7 @@ impl<'a> Binder<'a> {
             return self.aggregate(function, &name, call, whole);
         }
         let arguments = plain_arguments(call, whole)?;
-        let bound = arguments.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
+        let bound = self.together(&arguments)?;
         match functions::lookup(&name) {
             Some(Function::Coalesce | Function::Nvl) => self.coalesce(bound, whole),
             Some(Function::Nullif) => self.nullif(bound, whole),

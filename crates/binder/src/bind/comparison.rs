@@ -60,7 +60,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         match (row_of(left), row_of(right)) {
             (None, None) => {
-                let (left, right) = (self.expr(left)?, self.expr(right)?);
+                let (left, right) = self.operands(left, right)?;
                 self.compare(operator, left, right, whole)
             }
             (Some(left), Some(right)) => {
@@ -81,7 +81,7 @@ impl<'a> Binder<'a> {
             let message = "unequal number of entries in row expressions";
             return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
         }
-        left.iter().zip(right).map(|(a, b)| Ok((self.expr(a)?, self.expr(b)?))).collect()
+        left.iter().zip(right).map(|(a, b)| self.operands(a, b)).collect()
     }
 
     /// Rows of values: equal when all are, and in the order of the first that differ.
@@ -203,7 +203,7 @@ impl<'a> Binder<'a> {
             true => BinaryOperator::IsNotDistinctFrom,
             false => BinaryOperator::IsDistinctFrom,
         };
-        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let (left, right) = self.operands(left, right)?;
         let (left, right) = self.comparable(operator.sql(), left, right, whole)?;
         let meet = |it: Expr, other: DataType| match (it.data_type, other) {
             (DataType::Date, DataType::Timestamp) => fold_cast(it, other),
@@ -226,7 +226,8 @@ impl<'a> Binder<'a> {
             _ => (low, false),
         };
         let operand = self.expr(operand)?;
-        let (low, high) = (self.expr(low)?, self.expr(high)?);
+        let low = self.beside(operand.data_type, low)?;
+        let high = self.beside(operand.data_type, high)?;
         let turned = match symmetric {
             true => Some((self.copy(&operand)?, self.copy(&high)?, self.copy(&low)?)),
             false => None,
@@ -274,7 +275,8 @@ impl<'a> Binder<'a> {
             return Ok(if negate { negated(any) } else { any });
         }
         let operand = self.expr(operand)?;
-        let items = list.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
+        let item = |it| self.beside(operand.data_type, it);
+        let items = list.iter().map(item).collect::<SqlResult<Vec<_>>>()?;
         let any = self.member(operand, items, whole)?;
         Ok(if negate { negated(any) } else { any })
     }

@@ -32,10 +32,8 @@ impl<'a> Binder<'a> {
         }
         let to = crate::data_types::data_type(data_type).map_err(|it| at(it, whole))?;
         if matches!(to, DataType::Real | DataType::Double)
-            && let Some(text) = crate::values::signed(operand)
-            && numeric::parse_literal(&text).is_err()
+            && let Some(text) = crate::values::long_number(operand)
         {
-            // More digits than a decimal has.
             let text = Value::Text(text.replace('_', "").as_str().into());
             return constant(&text, DataType::Text, to, failing).map_err(|it| at(it, whole));
         }

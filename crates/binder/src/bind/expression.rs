@@ -166,6 +166,9 @@ impl<'a> Binder<'a> {
             let message = "DEFAULT is not allowed in this context";
             return Err(at(SqlError::new(SqlState::SYNTAX, message), &Name(name)));
         }
+        if self.is_relation(name) {
+            return Err(unsupported("a whole row as a value", &Name(name)));
+        }
         let error = no_column(&ident(name), name);
         let mut names: Vec<&str> = Vec::new();
         self.levels.iter().for_each(|it| names.extend(it.frame.names().1));
@@ -370,22 +373,27 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         let tested = operand.map(|it| self.expr(it)).transpose()?;
         let mut tests = Vec::with_capacity(conditions.len());
-        let mut results = Vec::with_capacity(conditions.len() + 1);
+        let spelt: Vec<&ast::Expr> =
+            conditions.iter().map(|it| &it.result).chain(otherwise).collect();
+        let mut results = Vec::with_capacity(spelt.len());
         for ast::CaseWhen { condition, result } in conditions {
             tests.push(match &tested {
                 None => self.condition(condition)?,
                 Some(tested) => {
                     let tested = self.copy(tested)?;
-                    let value = self.expr(condition)?;
+                    let value = self.beside(tested.data_type, condition)?;
                     self.compare(BinaryOperator::Equal, tested, value, whole)?
                 }
             });
-            results.push(self.expr(result)?);
+            results.push(self.unless_long(result)?);
         }
-        results.push(match otherwise {
-            Some(it) => self.expr(it)?,
-            None => Expr::literal(Value::Null, DataType::Null),
-        });
+        if let Some(it) = otherwise {
+            results.push(self.unless_long(it)?);
+        }
+        let mut results = self.with_long(results, &spelt)?;
+        if otherwise.is_none() {
+            results.push(Expr::literal(Value::Null, DataType::Null));
+        }
         // ELSE is the first to say which type the results have.
         results.rotate_right(1);
         let data_type = self.unify(&mut results, "CASE").map_err(|it| at(it, whole))?;

@@ -149,7 +149,7 @@ impl<'a> Binder<'a> {
         self.fold_call(Function::ConcatOperator, arguments, DataType::Text)
     }
 
-    /// SIMILAR TO, by the regular expression that a constant pattern stands for.
+    /// SIMILAR TO, by the regular expression that the pattern stands for.
     pub(super) fn similar(&mut self, whole: &'a ast::Expr) -> SqlResult<Expr> {
         let ast::Expr::SimilarTo { negated: negate, expr, pattern, escape_char } = whole else {
             return Err(unsupported("this pattern", whole));
@@ -159,20 +159,13 @@ impl<'a> Binder<'a> {
             Some(it) => escape_of(&it.value, whole)?,
         };
         let (operand, pattern) = self.texts(expr, pattern, "~", whole)?;
-        let expression = match constant(&pattern) {
-            Some(Value::Null) => {
-                self.leave_out([operand]);
-                return Ok(null(DataType::Boolean));
-            }
-            Some(Value::Text(text)) => super::similar::expression(text, escape),
-            _ => None,
-        };
-        let Some(expression) = expression else {
-            let what = "SIMILAR TO with a pattern that is no constant, or has separators,";
-            let error = unsupported(what, whole);
-            return Err(error.with_hint("use LIKE or a regular expression (~)"));
-        };
-        let expression = Expr::literal(Value::Text(expression.as_str().into()), DataType::Text);
+        if constant(&pattern).is_some_and(Value::is_null) {
+            self.leave_out([operand]);
+            return Ok(null(DataType::Boolean));
+        }
+        let escape: String = escape.into_iter().collect();
+        let escape = Expr::literal(Value::Text(escape.as_str().into()), DataType::Text);
+        let expression = self.invoke(Function::SimilarToEscape, vec![pattern, escape], whole)?;
         let found = self.invoke(Function::RegexLike, vec![operand, expression], whole)?;
         Ok(if *negate { negated(found) } else { found })
     }

@@ -6,6 +6,7 @@ mod flags;
 mod pattern;
 mod preference;
 mod replace;
+mod similar;
 mod syntax;
 
 use std::ops::Range;
@@ -19,6 +20,7 @@ use flags::Flags;
 use pattern::{Pattern, Patterns};
 
 pub(crate) use replace::replace;
+pub(crate) use similar::similar_to_escape;
 
 /// Whether texts match patterns somewhere.
 pub(crate) fn like(call: &Call<'_>) -> SqlResult<ArrayRef> {
