@@ -66,6 +66,9 @@ pub fn lower(
     {
         source.cut_off(*column, cutoff);
     }
+    // Who wants the first rows only may be done long before the last.
+    let reads_all = !matches!(pipeline.sink, PlanSink::Materialize { limit: Some(_), .. });
+    source.settle(context.machine.topology(), reads_all);
     Ok(Lowered { source, operators, sink })
 }
 

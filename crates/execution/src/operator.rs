@@ -41,6 +41,28 @@ pub trait Source: Send + Sync {
     fn cut_off(&mut self, column: usize, cutoff: Arc<Cutoff>) {
         let _ = (column, cutoff);
     }
+    /// Reckons on which node each row is read for least, and what had better be done on other nodes before. `reads_all`
+    /// tells that no row is left out because enough were found. Called once, before [`Source::ranges`].
+    fn settle(&mut self, topology: &hardware::Topology, reads_all: bool) {
+        let _ = (topology, reads_all);
+    }
+    /// What is to be done before any row is read, in blocks with numbers of their own; nothing in most cases.
+    fn ahead(&self) -> Vec<scheduler::MorselRange> {
+        Vec::new()
+    }
+    /// Does some of [`Source::ahead`].
+    fn run_ahead(&self, rows: Range<u64>) {
+        let _ = rows;
+    }
+    /// As [`Source::bytes_read`], for some of [`Source::ahead`].
+    fn bytes_read_ahead(&self, rows: Range<u64>) -> Vec<(hardware::NodeId, u64)> {
+        let _ = rows;
+        Vec::new()
+    }
+    /// As [`Source::reads`], for [`Source::ahead`].
+    fn reads_ahead(&self) -> Option<(u64, u64)> {
+        None
+    }
     /// Bytes read by a morsel per memory node when a worker of `reader` runs it, for the traffic account; from the
     /// page-socket map.
     fn bytes_read(

@@ -20,4 +20,4 @@ pub use machine::{
     Worker, WorkerSpec, WorkerTeam,
 };
 pub use performance::{CacheStep, Latency, Matrix, Performance};
-pub use topology::Topology;
+pub use topology::{Spread, Topology};

@@ -60,7 +60,15 @@ pub struct Topology {
     /// Hardware threads that are online but closed to this process (affinity mask, cpuset).
     pub cpus_excluded: u32,
     /// What a probe of this machine measured; set once with [`Topology::learn`].
-    pub measured: OnceLock<Box<Performance>>,
+    pub measured: OnceLock<Measured>,
+}
+
+/// What a machine has learned of itself.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measured {
+    performance: Box<Performance>,
+    /// Whether its latencies tell near from far.
+    tells: bool,
 }
 
 /// Latencies that differ by less than this factor are the same to [`Topology::nearest_first`]: repeated measurements
@@ -94,22 +102,25 @@ impl Topology {
     /// Takes in what a probe measured; false when it was another machine's, or something was learned before. To be
     /// called before anything is placed: who asked earlier has gone by the distances.
     pub fn learn(&self, performance: Performance) -> bool {
-        performance.fits(self) && self.measured.set(Box::new(performance)).is_ok()
+        let tells = performance.spread(self).is_none_or(|it| !it.is_flat());
+        let measured = Measured { performance: Box::new(performance), tells };
+        measured.performance.fits(self) && self.measured.set(measured).is_ok()
     }
 
     /// What a probe measured.
     pub fn performance(&self) -> Option<&Performance> {
-        self.measured.get().map(|it| &**it)
+        self.measured.get().map(|it| &*it.performance)
     }
 
     /// How long reading the memory of a node takes from the CPUs of another, local memory being 1: by measured latency,
-    /// else by firmware's distance. A node without CPUs is as far from others as they are from it.
+    /// else by firmware's distance, also where latencies do not tell near from far ([`Spread::is_flat`]). A node without
+    /// CPUs is as far from others as they are from it.
     pub fn relative_cost(&self, from: NodeId, to: NodeId) -> f64 {
         if from == to {
             return 1.0;
         }
         let measured = |from, to| {
-            let performance = self.performance()?;
+            let performance = &self.measured.get().filter(|it| it.tells)?.performance;
             let local = performance.latency_ns(from, from).or_else(|| performance.local_ns())?;
             Some(performance.latency_ns(from, to)? / local)
         };
@@ -189,6 +200,62 @@ impl Performance {
     }
 }
 
+/// What memory of other nodes costs more than a node's own, in shares of that: 0.7 is 70 % more.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Spread {
+    /// As measured, between the nodes that are farthest from each other.
+    pub measured: f64,
+    /// As the firmware's distances have it.
+    pub told: f64,
+    /// By how much threads of one node differ from their mean when they read its own memory.
+    pub noise: f64,
+}
+
+/// Bounds of [`Spread::noise`]: repeated measurements differ by some per cent, and no more noise hides another socket.
+const NOISE: (f64, f64) = (SAME - 1.0, 0.25);
+
+impl Spread {
+    /// Whether the latencies do not tell near from far although the distances do: they are those of an emulated machine, or
+    /// of one whose memory is interleaved below the operating system.
+    pub fn is_flat(&self) -> bool {
+        self.told > 0.0 && self.measured < self.noise
+    }
+}
+
+impl Performance {
+    /// By how much far memory costs more than near; `None` where no two nodes were measured that differ in distance.
+    pub fn spread(&self, topology: &Topology) -> Option<Spread> {
+        let mut farthest = 0;
+        let (mut ratios, mut noise) = (Vec::new(), Vec::new());
+        for &from in &self.nodes {
+            let Some(local) = self.latency_ns(from, from) else { continue };
+            for &to in self.nodes.iter().filter(|it| **it != from) {
+                let distance = topology.distance(from, to);
+                let Some(far) = self.latency_ns(from, to) else { continue };
+                if distance > farthest {
+                    farthest = distance;
+                    ratios.clear();
+                }
+                if distance == farthest {
+                    ratios.push(far / local);
+                }
+            }
+            let own = topology.node_index(from)?;
+            let latency = (*self.idle_ns.get(own)?.get(own)?)?;
+            noise.push((latency.greatest - latency.least) / (2.0 * latency.mean));
+        }
+        let mean = |it: &[f64]| it.iter().sum::<f64>() / it.len().max(1) as f64;
+        (farthest > LOCAL_DISTANCE).then(|| Spread {
+            measured: mean(&ratios) - 1.0,
+            told: f64::from(farthest) / f64::from(LOCAL_DISTANCE) - 1.0,
+            noise: mean(&noise).clamp(NOISE.0, NOISE.1),
+        })
+    }
+}
+
+/// The firmware's distance of a node to itself.
+const LOCAL_DISTANCE: u32 = 10;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,5 +329,43 @@ mod tests {
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), samples::NAMES.len() + 1);
+    }
+
+    #[test]
+    fn latencies_that_do_not_tell_near_from_far_are_passed_over() {
+        let emulated = measured(samples::four_sockets(), |from, to| {
+            Some(300.0 + ((from * 7 + to * 3) % 5) as f64)
+        });
+        let spread = emulated.performance().unwrap().spread(&emulated).unwrap();
+        assert!(
+            spread.is_flat() && spread.measured.abs() < 0.02 && spread.told > 0.5,
+            "{spread:?}"
+        );
+        let distance = f64::from(emulated.distance(NodeId(0), NodeId(1))) / 10.0;
+        assert_eq!(emulated.relative_cost(NodeId(0), NodeId(1)), distance);
+        let real = measured(samples::four_sockets(), |from, to| {
+            Some(if from == to { 80.0 } else { 140.0 })
+        });
+        assert!(!real.performance().unwrap().spread(&real).unwrap().is_flat());
+        assert_eq!(real.relative_cost(NodeId(0), NodeId(1)), 1.75);
+        let alone = measured(samples::laptop(), |_, _| Some(90.0));
+        assert_eq!(alone.performance().unwrap().spread(&alone), None, "nothing is far");
+    }
+
+    #[test]
+    fn what_threads_of_a_node_differ_by_is_noise() {
+        let machine = samples::four_sockets();
+        let mut performance = Performance::unknown(&machine);
+        for (from, row) in performance.idle_ns.iter_mut().enumerate() {
+            for (to, cell) in row.iter_mut().enumerate() {
+                let mean = if from == to { 300.0 } else { 330.0 };
+                *cell = Some(Latency { least: mean - 60.0, mean, greatest: mean + 60.0 });
+            }
+        }
+        let spread = performance.spread(&machine).unwrap();
+        assert!((spread.noise - 0.2).abs() < 1e-9 && spread.is_flat(), "{spread:?}");
+        performance.idle_ns.iter_mut().flatten().flatten().for_each(|it| it.least = it.mean);
+        performance.idle_ns.iter_mut().flatten().flatten().for_each(|it| it.greatest = it.mean);
+        assert!(!performance.spread(&machine).unwrap().is_flat(), "10 % are enough then");
     }
 }

@@ -2,7 +2,7 @@
 
 use hardware::topology::Cpu;
 use hardware::{
-    CacheStep, Latency, Machine, MachineError, NodeId, PagePolicy, Performance, Topology,
+    CacheStep, Latency, Machine, MachineError, NodeId, PagePolicy, Performance, Spread, Topology,
 };
 use memory::{Allocator, Segment};
 use stdx::sync::Arc;
@@ -66,7 +66,22 @@ pub fn measure(
         // The next node needs as much.
         probe.allocator.trim();
     }
+    let spread = probe.report.performance.spread(probe.machine.topology());
+    probe.report.notes.extend(spread.filter(Spread::is_flat).map(|it| no_numa_times(&it)));
     Ok(probe.report)
+}
+
+/// Says that the figures are no reason to place anything.
+fn no_numa_times(spread: &Spread) -> String {
+    let percent = |share: f64| (share * 100.0).round();
+    format!(
+        "local and remote memory differ by {} %, no more than measurements on one node do ({} %), where the distances \
+         say {} %: this machine shows no NUMA times (it is emulated, or its memory is interleaved below the operating \
+         system); placement and scheduling do not use these latencies and go by the distances",
+        percent(spread.measured.abs()),
+        percent(spread.noise),
+        percent(spread.told)
+    )
 }
 
 fn notes(machine: &dyn Machine, plan: &Plan) -> Vec<String> {

@@ -76,3 +76,16 @@ fn one_thread_alone_has_no_loaded_latency_and_a_quota_is_told() {
     assert!(report.performance.idle_ns[0][0].is_some());
     assert!(report.notes.iter().any(|it| it.contains("0.50 threads")), "{:?}", report.notes);
 }
+
+#[test]
+fn a_machine_without_numa_times_is_told_from_one_of_one_node() {
+    let flat = |report: &Report| report.notes.iter().any(|it| it.contains("shows no NUMA times"));
+    // Without a model of memory an access takes the same from everywhere, as on an emulated machine.
+    let (report, machine) = probe(samples::four_sockets());
+    assert!(flat(&report), "{report:?}");
+    let (near, far) = (NodeId(0), NodeId(1));
+    assert!(machine.topology().learn(report.performance.clone()));
+    assert_eq!(machine.topology().relative_cost(near, far), 2.1, "the distances hold");
+    let (report, _) = probe(samples::laptop());
+    assert!(!flat(&report), "there is no far memory");
+}

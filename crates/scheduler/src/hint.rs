@@ -7,7 +7,7 @@
 
 /// Rows up to which a pipeline runs on the calling worker: about 100 us at most, and waking a worker costs 80.
 const INLINE_ROWS: u64 = 4096;
-/// Bytes up to which a pipeline stays on the node where most of them are: about 100 us of one node's bandwidth.
+/// Bytes up to which a pipeline whose rows have one home stays there: about 100 us of one node's bandwidth.
 const ONE_NODE_BYTES: u64 = 4 << 20;
 
 /// What is known of a pipeline before it runs.
@@ -19,6 +19,8 @@ pub struct PipelineSize {
     pub bytes: u64,
     /// Morsels that it is cut into.
     pub morsels: u64,
+    /// Nodes that its rows have their homes on; zero when they have none.
+    pub homes: usize,
 }
 
 /// How far a pipeline fans out.
@@ -26,7 +28,7 @@ pub struct PipelineSize {
 pub struct FanOut {
     /// Whether it runs on the calling worker alone.
     pub inline: bool,
-    /// Whether it stays on the node where most of its bytes are.
+    /// Whether it stays on one node: its home, or where most of its bytes are if it has none.
     pub one_node: bool,
     /// The most workers that it may have at a time.
     pub max_workers: usize,
@@ -36,9 +38,11 @@ pub struct FanOut {
 pub fn fan_out(size: PipelineSize, workers: usize, running: usize) -> FanOut {
     let share = (2 * workers).div_ceil(running.max(1)).clamp(1, workers.max(1));
     let morsels = usize::try_from(size.morsels).unwrap_or(usize::MAX);
+    let small = size.bytes > 0 && size.bytes <= ONE_NODE_BYTES;
     FanOut {
         inline: size.morsels <= 1 && size.rows <= INLINE_ROWS,
-        one_node: size.bytes > 0 && size.bytes <= ONE_NODE_BYTES,
+        // Rows that were placed on several nodes are read there, unless that is less than to wake somebody.
+        one_node: small && (size.homes < 2 || size.rows <= INLINE_ROWS),
         max_workers: share.min(morsels.max(1)),
     }
 }
@@ -48,7 +52,7 @@ mod tests {
     use super::*;
 
     fn size(rows: u64, bytes: u64) -> PipelineSize {
-        PipelineSize { rows, bytes, morsels: rows.div_ceil(65_536) }
+        PipelineSize { rows, bytes, morsels: rows.div_ceil(65_536), homes: 1 }
     }
 
     #[test]
@@ -60,6 +64,14 @@ mod tests {
         assert_eq!((small.one_node, small.max_workers), (true, 16));
         assert!(!fan_out(size(1 << 24, 64 << 20), 64, 1).one_node);
         assert!(!fan_out(size(1 << 24, 0), 64, 1).one_node, "unknown is not small");
+    }
+
+    #[test]
+    fn rows_on_several_nodes_are_read_there() {
+        let on = |homes, rows| fan_out(PipelineSize { homes, ..size(rows, 1 << 20) }, 64, 1);
+        assert!(on(0, 1 << 18).one_node && on(1, 1 << 18).one_node);
+        assert!(!on(4, 1 << 18).one_node);
+        assert!(on(4, 4096).one_node, "a few rows are not worth a worker each");
     }
 
     #[test]

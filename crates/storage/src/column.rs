@@ -8,7 +8,7 @@ use stdx::sync::Arc;
 use types::{ColumnInfo, ColumnStatistics, DataType, SqlResult, Value};
 
 use crate::dictionary::Move;
-use crate::index_vector::{bytes_on_nodes, node_at};
+use crate::index_vector::{bytes_on_nodes, node_at, shares};
 use crate::word::{int_of_word, value_of_int, value_of_key};
 use crate::{
     BLOCK_ROWS, ColumnSchema, Dictionary, IndexVector, InvertedIndex, PlainStrings, Zones,
@@ -183,6 +183,25 @@ impl Column {
             _ => {
                 add(self.iv.segment(), bitpack::byte_range(rows.start, rows.len(), self.bits()));
             }
+        }
+    }
+
+    /// The shares of the nodes in what a scan reads, where they are the same for every stretch of rows: the column is on one
+    /// node as a whole, or dealt round some. `None` where ranges of rows are on nodes of their own, or nothing is known.
+    pub fn scan_nodes(&self) -> Option<Vec<(NodeId, f64)>> {
+        shares(match &self.encoding {
+            Encoding::Plain(PlainStrings::Own(texts)) => texts.stored().bytes_segment(),
+            _ => self.iv.segment(),
+        })
+    }
+
+    /// Bits of a row that a scan reads, the mean of texts in a plain column.
+    pub fn scan_bits(&self) -> f64 {
+        match &self.encoding {
+            Encoding::Plain(PlainStrings::Own(texts)) => {
+                texts.stored().bytes_segment().bytes() as f64 * 8.0 / self.rows.max(1) as f64
+            }
+            _ => f64::from(self.bits()),
         }
     }
 

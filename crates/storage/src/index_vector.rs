@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use hardware::NodeId;
-use memory::Segment;
+use memory::{Location, PageRange, Segment};
 use stdx::sync::Arc;
 use types::SqlResult;
 
@@ -76,6 +76,23 @@ impl IndexVector {
 pub(crate) fn node_at(segment: &Segment, byte: usize) -> Option<NodeId> {
     segment.node_of(byte)
 }
+
+/// The share of each node in a segment, where it is about the same for every stretch of it; see [`crate::Column::scan_nodes`].
+pub(crate) fn shares(segment: &Segment) -> Option<Vec<(NodeId, f64)>> {
+    let map = segment.page_map();
+    let (summary, pages) = (map.summary(), map.pages());
+    let most = |part: usize| part * MOST.1 >= pages * MOST.0;
+    if let Some(it) = summary.iter().find(|it| most(it.1)) {
+        return Some(vec![(it.0, 1.0)]);
+    }
+    let is_dealt = |it: &PageRange| matches!(it.location, Location::Interleaved { .. });
+    let dealt = map.ranges().iter().filter(|it| is_dealt(it)).map(|it| it.pages).sum();
+    let share = |it: (NodeId, usize)| (it.0, it.1 as f64 / pages as f64);
+    (pages > 0 && most(dealt)).then(|| summary.into_iter().map(share).collect())
+}
+
+/// Of so many pages of so many it is said that they are all.
+const MOST: (usize, usize) = (15, 16);
 
 /// Adds the bytes of a range of a segment to the nodes that hold them.
 pub(crate) fn bytes_on_nodes(

@@ -20,7 +20,6 @@ pub(crate) struct ReadyPipeline {
     pub(super) lowered: Lowered,
     pub(super) ranges: Vec<MorselRange>,
     pub(super) morsel_rows: u64,
-    pub(super) rows: u64,
     /// How many morsels its rows are cut into.
     pub(super) morsels: u64,
     /// For queries that are profiled.
@@ -48,7 +47,7 @@ impl ReadyPipeline {
             let (names, sources) = step_names(pipeline, &lowered);
             Meter::new(names, sources, &*context.machine)
         });
-        Ok(Self { index, lowered, ranges, morsel_rows, rows, morsels, meter })
+        Ok(Self { index, lowered, ranges, morsel_rows, morsels, meter })
     }
 }
 

@@ -1,11 +1,12 @@
 //! Running pipelines: their jobs on the scheduler, fanned out as the concurrency hint says, and the end of their sinks.
 
 use hardware::NodeId;
-use scheduler::hint::{FanOut, PipelineSize, fan_out};
-use scheduler::{Affinity, Label, MorselRange, Policy, ScanSharing};
+use scheduler::{Label, MorselRange, Policy};
 use stdx::sync::atomic::Ordering;
 use types::SqlResult;
 
+use super::ahead::run_ahead;
+use super::fan_out::{fanned_out, shared};
 use super::morsels::PipelineMorsels;
 use super::ready::ReadyPipeline;
 use crate::control::cancelled;
@@ -21,13 +22,14 @@ pub(crate) fn run_together(
     let bodies: Vec<PipelineMorsels<'_>> =
         pipelines.iter().map(|it| PipelineMorsels::new(it, context)).collect();
     let policy = control.policy();
+    let ahead = run_ahead(&pipelines, &policy, context)?;
     let pairs = pipelines.iter().zip(&bodies);
     let jobs = pairs.map(|(ready, body)| job_of(ready, body, &policy, context)).collect();
     let reports = run_scoped(&context.scheduler, control, jobs);
     let mut done = Vec::with_capacity(pipelines.len());
     let measured = bodies.into_iter().map(|it| (it.rows_in, it.local, it.remote, it.failed));
-    for ((ready, job), (rows_in, local, remote, failed)) in
-        pipelines.iter().zip(reports).zip(measured)
+    for (((ready, job), (rows_in, local, remote, failed)), ahead) in
+        pipelines.iter().zip(reports).zip(measured).zip(ahead)
     {
         check_outcome(&job, failed.into_inner(), &control.cancel)?;
         let started = context.machine.now();
@@ -40,11 +42,11 @@ pub(crate) fn run_together(
         let finished = context.machine.now() - started;
         let report = PipelineReport {
             rows: rows_in.iter().map(|it| it.load(Ordering::Relaxed)).sum(),
-            time: job.elapsed + finished,
-            morsels: job.morsels,
-            stolen: job.stolen,
-            bytes_local: local.into_inner(),
-            bytes_remote: remote.into_inner(),
+            time: ahead.time + job.elapsed + finished,
+            morsels: ahead.morsels + job.morsels,
+            stolen: ahead.stolen + job.stolen,
+            bytes_local: ahead.bytes_local + local.into_inner(),
+            bytes_remote: ahead.bytes_remote + remote.into_inner(),
             source: ready.lowered.source.describe(),
             steps: ready.meter.as_ref().map_or_else(Vec::new, |it| it.reports(finished)),
         };
@@ -61,44 +63,16 @@ fn job_of<'a>(
     context: &QueryContext,
 ) -> ScopedJob<'a> {
     let bytes = bytes_by_node(&*ready.lowered.source, &ready.ranges);
-    let all = bytes.iter().map(|it| it.1).sum();
-    let size = PipelineSize { rows: ready.rows, bytes: all, morsels: ready.morsels };
-    let workers = context.scheduler.workers();
-    let running = context.control.running.load(Ordering::Relaxed);
-    let FanOut { inline, one_node, max_workers } = fan_out(size, workers, running);
-    // Who limits the workers of a statement means those that come for others, too.
-    let alone = policy.max_workers.is_some();
-    let reads = ready.lowered.source.reads().filter(|it| match policy.sharing {
-        ScanSharing::Off => false,
-        ScanSharing::Auto => !alone && it.1 > cache_bytes(context),
-        ScanSharing::On => !alone,
-    });
-    let mut policy = policy.clone();
-    if max_workers < workers.min(usize::try_from(ready.morsels).unwrap_or(usize::MAX)) {
-        policy.max_workers = Some(policy.max_workers.map_or(max_workers, |it| it.min(max_workers)));
-    }
-    if one_node && policy.nodes.is_empty() && policy.affinity != Affinity::None {
-        policy.nodes.extend(bytes.iter().max_by_key(|it| it.1).map(|it| it.0));
-    }
+    let reads = shared(ready.lowered.source.reads(), policy, context);
+    let (policy, inline) = fanned_out(&ready.ranges, ready.morsels, &bytes, policy, context);
     ScopedJob {
         ranges: ready.ranges.clone(),
         morsel_rows: ready.morsel_rows,
         policy,
         label: Label { pipeline: ready.index as u32, finishing: false },
-        reads: reads.map(|it| it.0),
+        reads,
         inline,
         body,
-    }
-}
-
-/// What is taken for half of a last-level cache whose size the machine does not tell.
-const CACHE_ASSUMED: u64 = 16 << 20;
-
-/// Bytes up to which what one query has read is still in a cache when the next one reads it: half of the last-level cache.
-fn cache_bytes(context: &QueryContext) -> u64 {
-    match context.machine.topology().llc_bytes.0 {
-        0 => CACHE_ASSUMED,
-        bytes => bytes / 2,
     }
 }
 

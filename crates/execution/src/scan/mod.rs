@@ -6,11 +6,14 @@
 //!
 //! Each part of a table has its own encodings, hence its own predicates; what leaves a scan means the same for all parts.
 
+mod ahead;
 #[cfg(test)]
 mod cutoff_tests;
 pub mod decode;
+mod home;
 pub mod index;
 mod leaving;
+mod marks;
 mod packed;
 mod part;
 #[cfg(test)]
@@ -24,7 +27,7 @@ mod tests;
 use std::ops::Range;
 
 use bitpack::bitmap;
-use hardware::NodeId;
+use hardware::{NodeId, Topology};
 use plan::Scan;
 use scheduler::MorselRange;
 use stdx::sync::Arc;
@@ -32,6 +35,7 @@ use stdx::sync::atomic::{AtomicU64, Ordering};
 use storage::{BLOCK_ROWS, Table};
 use types::SqlResult;
 
+use crate::scan::ahead::TestsAhead;
 use crate::scan::decode::{Rows, is_sparse};
 pub(crate) use crate::scan::leaving::PackedColumn;
 pub use crate::scan::packed::PackedBlock;
@@ -58,6 +62,8 @@ pub struct ScanSource {
     /// Whether blocks are read from the last one on: values often rise with time, and where the greatest are wanted the
     /// last blocks tell soon that others are not.
     from_end: bool,
+    /// Tests that are made where their columns lie, before the rows are read.
+    ahead: TestsAhead,
 }
 
 impl ScanSource {
@@ -101,6 +107,7 @@ impl ScanSource {
             blocks_skipped: AtomicU64::new(blocks_skipped),
             rows_passed: AtomicU64::new(0),
             from_end: false,
+            ahead: TestsAhead::default(),
         })
     }
 
@@ -125,10 +132,12 @@ impl ScanSource {
                 }
                 Some(true) => {}
                 None => {
-                    let bytes = if profile::is_on() { predicate.bytes(rows) } else { 0 };
-                    let scan = profile::enter(step, rows, bytes);
+                    // What was made ahead is in the profile from then.
+                    let is_on = profile::is_on() && predicate.ahead().is_none();
+                    let (given, bytes) = if is_on { (rows, predicate.bytes(rows)) } else { (0, 0) };
+                    let scan = profile::enter(step, given, bytes);
                     predicate.scan(start, rows, words, begun);
-                    profile::leave(scan, if profile::is_on() { bitmap::count(words) } else { 0 });
+                    profile::leave(scan, if is_on { bitmap::count(words) } else { 0 });
                     begun = true;
                     if !bitmap::any(words) {
                         return 0;
@@ -283,7 +292,7 @@ impl Source for ScanSource {
         for part in &self.parts {
             for start in (0..part.rows).step_by(BLOCK_ROWS) {
                 let end = (part.first + part.rows.min(start + BLOCK_ROWS)) as u64;
-                let node = part.node_of_row(start);
+                let node = part.home(start / BLOCK_ROWS);
                 let start = (part.first + start) as u64;
                 match ranges.last_mut() {
                     Some(last) if !self.from_end && last.node == node && last.end == start => {
@@ -334,12 +343,34 @@ impl Source for ScanSource {
         }
     }
 
+    fn settle(&mut self, topology: &Topology, reads_all: bool) {
+        // Rows that nobody will want need not be tested.
+        let reads_all = reads_all && self.parts.iter().all(|it| it.cutoff().is_none());
+        self.ahead = TestsAhead::choose(&mut self.parts, &self.output, topology, reads_all);
+    }
+
+    fn ahead(&self) -> Vec<MorselRange> {
+        self.ahead.ranges()
+    }
+
+    fn run_ahead(&self, rows: Range<u64>) {
+        self.ahead.run(&self.parts, rows);
+    }
+
+    fn reads_ahead(&self) -> Option<(u64, u64)> {
+        self.ahead.reads(&self.parts)
+    }
+
+    fn bytes_read_ahead(&self, rows: Range<u64>) -> Vec<(NodeId, u64)> {
+        self.ahead.bytes_read(&self.parts, rows)
+    }
+
     fn bytes_read(&self, rows: Range<u64>, reader: NodeId) -> Vec<(NodeId, u64)> {
         let mut nodes = Vec::new();
         // A morsel lies in one range, and a range in one part.
         let part = self.part_of(rows.start as usize);
         let rows = rows.start as usize - part.first..rows.end as usize - part.first;
-        part.view(reader).bytes_read(rows, &mut nodes);
+        part.view(reader).bytes_read(rows, &self.output, &mut nodes);
         nodes
     }
 
@@ -378,7 +409,8 @@ impl Source for ScanSource {
         let passed = self.rows_passed.load(Ordering::Relaxed);
         let (all, predicates) = (self.table.rows(), self.predicates);
         let mut text = format!(
-            "{passed} of {all} rows passed {predicates} code predicates, {skipped} blocks skipped"
+            "{passed} of {all} rows passed {predicates} code predicates{}, {skipped} blocks skipped",
+            self.ahead.describe()
         );
         let parts = self.table.parts().len();
         if parts > 1 {

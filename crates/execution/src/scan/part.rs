@@ -5,11 +5,12 @@ use std::ops::Range;
 use hardware::NodeId;
 use plan::{BinaryOperator, Expr, ExprKind, Scan};
 use stdx::sync::Arc;
-use storage::{Column, Encoding, Part, Partitioning, Table};
+use storage::{BLOCK_ROWS, Column, Encoding, Part, Partitioning, Table};
 use types::{ColumnId, SqlResult, Value};
 
 use super::decode::{Progression, Rows, shape};
 use super::leaving::{Change, Leaving};
+use super::marks::Marks;
 use super::predicate::CodePredicate;
 use super::predicate_of::{constant, ignores_blanks};
 use super::repeated::Repeated;
@@ -23,11 +24,13 @@ pub(super) struct PartScan {
     /// Position of its first row.
     pub first: usize,
     pub rows: usize,
-    own: View,
+    pub(super) own: View,
     /// For workers of other nodes, which have copies of columns.
-    copies: Vec<(Vec<NodeId>, View)>,
+    pub(super) copies: Vec<(Vec<NodeId>, View)>,
     /// Where rows are when no column tells.
     node: Option<NodeId>,
+    /// The node on which each block is read for least, once somebody has reckoned.
+    pub(super) homes: Option<Vec<Option<NodeId>>>,
 }
 
 /// The columns of a part (or copies of them) and what is asked of them.
@@ -62,7 +65,8 @@ impl PartScan {
             [node] => Some(*node),
             _ => None,
         };
-        Ok(Self { first: part.positions().start, rows: part.rows(), own, copies, node })
+        let (first, rows) = (part.positions().start, part.rows());
+        Ok(Self { first, rows, own, copies, node, homes: None })
     }
 
     /// Leaves out rows that a cutoff says are not wanted, where that can be told by the codes of a column.
@@ -110,15 +114,20 @@ impl PartScan {
         copy.map_or(&self.own, |it| &it.1)
     }
 
-    /// The node that a row is best read on: that of its widest column; `None` when there are copies of it.
-    pub(super) fn node_of_row(&self, row: usize) -> Option<NodeId> {
+    /// The node that a block is best read on; `None` when there are copies of it. Who has not reckoned takes that of the
+    /// widest column.
+    pub(super) fn home(&self, block: usize) -> Option<NodeId> {
+        if let Some(homes) = &self.homes {
+            return homes[block].or(self.node);
+        }
         let columns = &self.own.columns;
         let Some(widest) = self.own.widest() else { return self.node };
         let column = &columns[widest].column;
         let same = |it: &View| {
             Arc::ptr_eq(it.columns[widest].column.iv().segment(), column.iv().segment())
         };
-        if self.copies.iter().all(|it| same(&it.1)) { column.node_of_row(row) } else { None }
+        let same = self.copies.iter().all(|it| same(&it.1));
+        if same { column.node_of_row(block * BLOCK_ROWS) } else { None }
     }
 }
 
@@ -217,7 +226,8 @@ impl View {
 
     /// The column of which every row is looked at and that has the most bits a row.
     pub(super) fn reads(&self, output: &[usize]) -> Option<&Column> {
-        let tested = self.predicates.iter().flat_map(CodePredicate::columns).map(|it| &**it);
+        let tested = self.predicates.iter().filter(|it| it.ahead().is_none());
+        let tested = tested.flat_map(CodePredicate::columns).map(|it| &**it);
         let output = || output.iter().map(|&it| &*self.columns[it].column);
         tested.max_by_key(|it| it.bits()).or_else(|| output().max_by_key(|it| it.bits()))
     }
@@ -243,16 +253,68 @@ impl View {
         columns.iter().map(|&it| Arc::new(self.columns[it].pick(start, len, rows))).collect()
     }
 
+    /// Whether a condition on values looks at a column.
+    pub(super) fn is_looked_at(&self, place: usize) -> bool {
+        self.residual.iter().any(|it| it.columns.contains(&place))
+    }
+
+    /// Whether a test that the scan itself makes reads a column.
+    pub(super) fn is_tested(&self, place: usize) -> bool {
+        let column = &self.columns[place].column;
+        let reads = |it: &CodePredicate| it.columns().iter().any(|it| Arc::ptr_eq(it, column));
+        let cutoff = self.cutoff.as_ref().is_some_and(|it| it.0 == place);
+        cutoff || self.predicates.iter().filter(|it| it.ahead().is_none()).any(reads)
+    }
+
     /// Adds the bytes that a scan of some rows reads, by the node that holds them: codes, and the texts of plain
-    /// columns that a condition looks at.
-    pub(super) fn bytes_read(&self, rows: Range<usize>, nodes: &mut Vec<(NodeId, u64)>) {
-        for (place, leaving) in self.columns.iter().enumerate() {
-            let looked_at = || self.residual.iter().any(|it| it.columns.contains(&place));
-            if leaving.column.bits() > 0 || looked_at() {
-                leaving.column.scan_bytes_on_nodes(rows.clone(), nodes);
+    /// columns that a condition looks at. Where tests were made before the scan, it reads of other columns the lines in
+    /// which rows have passed.
+    pub(super) fn bytes_read(
+        &self,
+        rows: Range<usize>,
+        output: &[usize],
+        nodes: &mut Vec<(NodeId, u64)>,
+    ) {
+        let is_read =
+            |place: usize| self.columns[place].column.bits() > 0 || self.is_looked_at(place);
+        let places = (0..self.columns.len()).filter(|it| is_read(*it));
+        let ahead: Vec<&Marks> = self.predicates.iter().filter_map(CodePredicate::ahead).collect();
+        if ahead.is_empty() {
+            places.for_each(|it| self.columns[it].column.scan_bytes_on_nodes(rows.clone(), nodes));
+            return;
+        }
+        let places: Vec<(usize, bool)> = places
+            .map(|it| (it, self.is_tested(it)))
+            .filter(|it| it.1 || output.contains(&it.0) || self.is_looked_at(it.0))
+            .collect();
+        for block in rows.start / BLOCK_ROWS..rows.end.div_ceil(BLOCK_ROWS) {
+            let shares = ahead.iter().map(|it| it.share(block).unwrap_or(1.0));
+            let passed = shares.fold(1.0, f64::min);
+            let rows = rows.start.max(block * BLOCK_ROWS)..rows.end.min((block + 1) * BLOCK_ROWS);
+            for &(place, is_tested) in places.iter().filter(|_| passed > 0.0) {
+                let column = &self.columns[place].column;
+                let share = if is_tested { 1.0 } else { lines_touched(passed, column.scan_bits()) };
+                let mut all = Vec::new();
+                column.scan_bytes_on_nodes(rows.clone(), &mut all);
+                for (node, bytes) in all {
+                    let bytes = (bytes as f64 * share) as u64;
+                    match nodes.iter_mut().find(|it| it.0 == node) {
+                        Some(entry) => entry.1 += bytes,
+                        None => nodes.push((node, bytes)),
+                    }
+                }
             }
         }
     }
+}
+
+/// Bytes of a line of a cache.
+const LINE_BITS: f64 = 512.0;
+
+/// The share of the lines of a column that hold at least one of the rows that have passed, wherever those are.
+pub(super) fn lines_touched(passed: f64, bits: f64) -> f64 {
+    let rows = (LINE_BITS / bits.max(1.0)).max(1.0);
+    1.0 - (1.0 - passed).powf(rows)
 }
 
 impl Residual {

@@ -5,7 +5,7 @@ use bitpack::{Comparison, Operand, bitmap};
 use stdx::sync::Arc;
 use storage::{CodeRange, Column, Encoding, Zone};
 
-use crate::scan::repeated::Marks;
+use crate::scan::marks::Marks;
 
 /// A condition on the codes of one or two columns of a table.
 pub enum CodePredicate {
@@ -51,7 +51,7 @@ pub enum CodePredicate {
         /// Right column.
         right: Arc<Column>,
     },
-    /// A test that another scan of the query makes too.
+    /// A test that another scan of the query makes too, or that is made before the scan.
     Kept {
         /// The test.
         test: Box<CodePredicate>,
@@ -107,6 +107,19 @@ impl CodePredicate {
                 Self::Kept { test: Box::new(test), marks }
             }
             (test, _) => test,
+        }
+    }
+
+    /// The same test, made before the scan.
+    pub(super) fn made_ahead(self, marks: Arc<Marks>) -> Self {
+        Self::Kept { test: Box::new(self), marks }
+    }
+
+    /// What was found before the scan, if the test is made then.
+    pub(super) fn ahead(&self) -> Option<&Marks> {
+        match self {
+            Self::Kept { marks, .. } if marks.is_ahead() => Some(marks),
+            _ => None,
         }
     }
 
@@ -167,7 +180,8 @@ impl CodePredicate {
     /// The columns it reads and how wide their codes are, for profiles.
     pub fn describe(&self) -> String {
         let column = |it: &&Arc<Column>| format!("{} ({} bits)", it.name, it.bits());
-        self.columns().iter().map(column).collect::<Vec<_>>().join(", ")
+        let ahead = if self.ahead().is_some() { ", ahead" } else { "" };
+        self.columns().iter().map(column).collect::<Vec<_>>().join(", ") + ahead
     }
 
     /// Bytes of `rows` rows in its columns, as packed.
