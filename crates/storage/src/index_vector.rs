@@ -85,8 +85,13 @@ pub(crate) fn shares(segment: &Segment) -> Option<Vec<(NodeId, f64)>> {
     if let Some(it) = summary.iter().find(|it| most(it.1)) {
         return Some(vec![(it.0, 1.0)]);
     }
-    let is_dealt = |it: &PageRange| matches!(it.location, Location::Interleaved { .. });
-    let dealt = map.ranges().iter().filter(|it| is_dealt(it)).map(|it| it.pages).sum();
+    // Ranges may be dealt round nodes each has for itself: those of a socket.
+    let ranges = map.ranges();
+    let everywhere = |it: &&PageRange| match &it.location {
+        Location::Interleaved { nodes, .. } => summary.iter().all(|own| nodes.contains(&own.0)),
+        Location::Node(_) => false,
+    };
+    let dealt = ranges.iter().filter(everywhere).map(|it| it.pages).sum();
     let share = |it: (NodeId, usize)| (it.0, it.1 as f64 / pages as f64);
     (pages > 0 && most(dealt)).then(|| summary.into_iter().map(share).collect())
 }

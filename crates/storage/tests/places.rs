@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use common::{allocator_on, array_of, batch_of, build, check};
 use hardware::{NodeId, samples};
 use stdx::Bytes;
@@ -25,6 +27,7 @@ fn columns_are_dealt_round_the_nodes() {
         assert_eq!(column.node_of_row(0), Some(node));
         assert_eq!(column.node_of_row(9_999), Some(node));
         assert_eq!(column.node_of_row(10_000), None);
+        assert_eq!(column.scan_nodes(), Some(vec![(node, 1.0)]));
         assert_eq!(column.bytes_per_node(), [(node, column.memory_bytes())]);
         check(column, &values);
     }
@@ -39,12 +42,15 @@ fn a_large_column_is_split_over_the_nodes() {
     for machine in [samples::four_sockets(), samples::sub_numa(), samples::epyc(), samples::ring()]
     {
         let nodes = machine.memory_nodes().len();
+        let sockets = machine.nodes.iter().map(|it| it.socket).collect::<BTreeSet<_>>().len();
         let allocator = allocator_on(machine);
         let context = BuildContext::serial(&allocator);
         let table = build(DataType::BigInt, &values, 100_000, &context).unwrap();
         let column = &table.columns[0];
         assert_eq!(column.bytes_per_node().len(), nodes);
         assert!(column.bits() == 64 && column.statistics.sorted);
+        // Stretches are on sockets of their own; within one socket all is dealt round its nodes.
+        assert_eq!(column.scan_nodes().is_none(), sockets > 1);
         assert!((0..1_100_000).step_by(1000).all(|it| column.node_of_row(it).is_some()));
         assert_eq!(column.value(1_099_999), values[1_099_999]);
         let table = build(DataType::Text, &texts, 50_000, &context).unwrap();
