@@ -233,3 +233,37 @@ fn a_move_that_ends_early_leaves_the_table_whole() {
     }
     assert!(failed > 0 && cancelled > 0, "{failed} failed, {cancelled} were cancelled");
 }
+
+#[test]
+fn a_view_that_cannot_be_made_ends_its_statement_and_nothing_else() {
+    let statements = [
+        "SELECT count(*) FROM nodewise.columns",
+        "EXPLAIN SELECT table_name FROM nodewise.columns",
+        "CREATE TABLE copy AS SELECT table_name FROM nodewise.columns",
+        "SELECT count(*) FROM nodewise.columns c, nodewise.page_ranges r, t",
+    ];
+    for sql in statements {
+        let (machine, mut session) = filled();
+        let (mut calls, mut failed) = (0, 0);
+        loop {
+            machine.arm(calls, Fault::Refused);
+            let result = session.query(sql);
+            let came = machine.disarm();
+            let context = format!("{sql}, after {calls} calls");
+            whole(&mut session, &context);
+            let Err(error) = result else {
+                assert!(!came, "{context}: the view is whole or an error");
+                break;
+            };
+            assert!(came, "{context}: {error}");
+            // The view is known: its failure is no missing table.
+            assert_eq!(error.state.0, "XX000", "{context}: {error}");
+            assert!(error.message.contains("as the test wants it"), "{context}: {error}");
+            let copies = "SELECT count(*) FROM nodewise.tables WHERE table_name = 'copy'";
+            assert_eq!(text(&mut session, copies), "0 ", "{context}");
+            failed += 1;
+            calls += 1;
+        }
+        assert!(failed > 0, "{sql} takes memory");
+    }
+}
