@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use plan::Source as PlanSource;
 use plan::{
-    AggregateFunction, Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId, Plan,
+    AggregateFunction, Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId,
     Sink as PlanSink, SortKey,
 };
 use types::{DataType, SqlError, SqlResult};
@@ -33,10 +33,10 @@ pub struct Lowered {
     pub sink: Box<dyn Sink>,
 }
 
-/// Prepares a pipeline to run on the states of those before it.
+/// Prepares a pipeline to run on the states of those before it; `reader` is the only one that reads its own.
 pub fn lower(
-    plan: &Plan,
     pipeline: &Pipeline,
+    reader: Option<&Pipeline>,
     states: &[Option<State>],
     repeated: &Repeated,
     context: &QueryContext,
@@ -59,7 +59,7 @@ pub fn lower(
         layout = operator.layout().clone();
         operators.push(operator);
     }
-    let having = asked_first(plan, pipeline.id);
+    let having = reader.and_then(|it| asked_first(it, pipeline.id));
     let sink = lower_sink(&pipeline.sink, layout, ordered, having, &states, slots)?;
     if let (PlanSink::Sort { keys, .. }, Some(cutoff)) = (&pipeline.sink, sink.cutoff())
         && let ([], ExprKind::Column(column)) = (&operators[..], &keys[0].expr.kind)
@@ -74,12 +74,10 @@ pub fn lower(
 
 /// The condition that the only reader of a pipeline asks of its rows before anything else. It asks it again: rows that
 /// are dropped sooner are only never written.
-fn asked_first(plan: &Plan, id: PipelineId) -> Option<&Expr> {
-    let mut readers = plan.pipelines.iter().filter(|it| it.inputs().contains(&id));
-    let (reader, others) = (readers.next()?, readers.next());
+fn asked_first(reader: &Pipeline, id: PipelineId) -> Option<&Expr> {
     let PlanSource::Read(from) = &reader.source else { return None };
     match reader.operators.first() {
-        Some(PlanOperator::Filter(condition)) if others.is_none() && from[..] == [id] => {
+        Some(PlanOperator::Filter(condition)) if from[..] == [id] => {
             Some(condition).filter(|it| stands_alone(it))
         }
         _ => None,

@@ -2,7 +2,7 @@
 //!
 //! Key decision: a subquery of one side is joined to that side. With one that uses both, no join can compute the condition:
 //! then there are the left rows with their partners or NULL, and the right rows without a partner (Neumann and Kemper 2015
-//! have dependent joins for both).
+//! have dependent joins for both). A volatile side is computed once for both.
 
 use plan::build::null;
 use plan::relation::{Apply, Attr, Rel, fresh_copy};
@@ -38,10 +38,11 @@ impl Binder<'_> {
     ) -> SqlResult<Rel> {
         let lefts: Vec<Attr> = left.attrs().iter().collect();
         let output: Vec<Attr> = lefts.iter().copied().chain(right.attrs().iter()).collect();
+        let (left, right) = (self.computed_once(left), self.computed_once(right));
         let partners = over(right.clone(), subqueries.clone()).filtered(on.clone());
         let matched = apply(left.clone(), partners, Apply::Join { outer: true, on: Vec::new() });
         if !matched.all_expressions(&mut is_repeatable) {
-            let what = "FULL JOIN with a subquery that uses both sides, of which one is volatile,";
+            let what = "FULL JOIN with a subquery that uses both sides, in a volatile condition,";
             return Err(unsupported(what, condition));
         }
         let mark = self.attribute(DataType::Boolean, true);
@@ -68,9 +69,20 @@ impl Binder<'_> {
         let inputs = vec![(matched, first), (super::mapped(alone, nulls), second)];
         Ok(Rel::Union { inputs, output })
     }
+
+    /// A side that may be read twice: what is volatile gives the same rows to both. One that depends on a query around it
+    /// has other rows for each of its, and stays as it is.
+    fn computed_once(&mut self, side: Rel) -> Rel {
+        if side.all_expressions(&mut is_repeatable) || !side.free_attrs().is_empty() {
+            return side;
+        }
+        let (copy, there) = fresh_copy(&side, &mut self.attributes);
+        let output = side.attrs().iter().map(|it| (it, there[&it])).collect();
+        self.shared.push(copy);
+        Rel::Shared { id: self.shared.len() - 1, output, rows: 0.0 }
+    }
 }
 
-/// The subqueries that were joined to a placeholder of one row, joined to a relation instead.
 /// Whether a subquery of a condition uses, of both sides of the join, nothing but this one.
 fn is_of(subquery: &Rel, kind: &Apply, side: &Rel, sides: &[Rel; 2]) -> bool {
     let mut used = subquery.free_attrs();

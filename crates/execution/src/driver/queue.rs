@@ -1,6 +1,6 @@
 //! The pipelines of a plan in the order in which they run, some of them together.
 
-use plan::{Plan, Source as PlanSource};
+use plan::{Pipeline, PipelineId, Plan, Source as PlanSource};
 use types::SqlResult;
 
 use super::ready::ReadyPipeline;
@@ -14,7 +14,9 @@ const MORSELS_PER_WORKER_MIN: u64 = 2;
 pub(crate) struct PipelineQueue<'a> {
     plan: &'a Plan,
     context: &'a QueryContext,
-    /// For each pipeline those that read its state.
+    /// For each pipeline those whose states it reads.
+    inputs: Vec<Vec<PipelineId>>,
+    /// For each pipeline those that read its state, each once.
     readers: Vec<Vec<usize>>,
     begun: Vec<bool>,
     repeated: Repeated,
@@ -27,14 +29,18 @@ impl<'a> PipelineQueue<'a> {
     pub fn new(plan: &'a Plan, context: &'a QueryContext) -> Self {
         let count = plan.pipelines.len();
         let mut readers = vec![Vec::new(); count];
-        for (index, pipeline) in plan.pipelines.iter().enumerate() {
-            for input in pipeline.inputs() {
-                readers[input.index()].push(index);
+        let inputs: Vec<_> = plan.pipelines.iter().map(Pipeline::inputs).collect();
+        for (index, inputs) in inputs.iter().enumerate() {
+            for input in inputs {
+                let readers: &mut Vec<usize> = &mut readers[input.index()];
+                if readers.last() != Some(&index) {
+                    readers.push(index);
+                }
             }
         }
         let prepared = (0..count).map(|_| None).collect();
         let repeated = Repeated::of(plan, context);
-        Self { plan, context, readers, begun: vec![false; count], repeated, prepared }
+        Self { plan, context, inputs, readers, begun: vec![false; count], repeated, prepared }
     }
 
     /// The next pipelines to run, together; `None` when all have run. Those before must be done.
@@ -74,15 +80,20 @@ impl<'a> PipelineQueue<'a> {
         // The rows of a hash table are complete only after probes that the plan puts before.
         let free = !matches!(pipeline.source, PlanSource::BuildRows { .. });
         free && !self.begun[index]
-            && pipeline.inputs().iter().all(|it| states[it.index()].is_some())
+            && self.inputs[index].iter().all(|it| states[it.index()].is_some())
     }
 
     fn take(&mut self, index: usize, states: &[Option<State>]) -> SqlResult<ReadyPipeline> {
         match self.prepared[index].take() {
             Some(ready) => Ok(ready),
             None => {
-                let pipeline = &self.plan.pipelines[index];
-                ReadyPipeline::new(self.plan, pipeline, states, &self.repeated, self.context)
+                let pipelines = &self.plan.pipelines;
+                let reader = match self.readers[index][..] {
+                    [only] => Some(&pipelines[only]),
+                    _ => None,
+                };
+                let pipeline = &pipelines[index];
+                ReadyPipeline::new(pipeline, reader, states, &self.repeated, self.context)
             }
         }
     }

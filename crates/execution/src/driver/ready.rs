@@ -1,6 +1,6 @@
 //! A pipeline that can run, and the size of its morsels.
 
-use plan::{Pipeline, Plan};
+use plan::Pipeline;
 use scheduler::{MorselRange, MorselSize};
 use types::SqlResult;
 
@@ -27,15 +27,15 @@ pub(crate) struct ReadyPipeline {
 }
 
 impl ReadyPipeline {
-    /// Lowers a pipeline whose inputs stand among `states`.
+    /// Lowers a pipeline whose inputs stand among `states`, and whose own `reader` reads alone.
     pub(super) fn new(
-        plan: &Plan,
         pipeline: &Pipeline,
+        reader: Option<&Pipeline>,
         states: &[Option<State>],
         repeated: &Repeated,
         context: &QueryContext,
     ) -> SqlResult<Self> {
-        let lowered = lower(plan, pipeline, states, repeated, context)?;
+        let lowered = lower(pipeline, reader, states, repeated, context)?;
         let ranges = lowered.source.ranges();
         let rows = ranges.iter().map(|it| it.end - it.start).sum();
         let workers = context.scheduler.workers() as u64;

@@ -3,6 +3,7 @@
 use plan::{Aggregate, Expr, IndexHint, PipelineId, Scan, Sink, Source, Transfer};
 use types::{ColumnId, DataType, SqlError, SqlResult};
 
+use super::correspondence::Correspondence;
 use super::distinct::two_levels;
 use super::groupjoin::Grouping;
 use super::inline::inline_once;
@@ -166,7 +167,11 @@ impl Lowering<'_> {
             }
         }
         let id = self.group(stream, placed_keys, placed, groups);
-        if self.repeats && passed.iter().all(|it| it.share > TRANSFER_SHARE_MAX) {
+        if self.repeats
+            && passed.iter().all(|it| it.share > TRANSFER_SHARE_MAX)
+            && Correspondence::is_possible(&input)
+        {
+            let input = input.into_owned();
             self.shared.push(Computed { input, keys, aggregates, pipeline: id });
         }
         Ok(Stream { reducers: exported, ..Stream::new(Source::Read(vec![id]), layout, groups) })

@@ -72,6 +72,19 @@ impl Correspondence {
         same
     }
 
+    /// Whether a relation can correspond to any, being of the kinds that are compared.
+    pub fn is_possible(rel: &Rel) -> bool {
+        let compared = matches!(
+            rel,
+            Rel::Scan(_)
+                | Rel::Filter { .. }
+                | Rel::Map { .. }
+                | Rel::Join(_)
+                | Rel::Aggregate { .. }
+        );
+        compared && rel.inputs().into_iter().all(Self::is_possible)
+    }
+
     fn rel(&mut self, here: &Rel, there: &Rel) -> bool {
         match (here, there) {
             (Rel::Scan(a), Rel::Scan(b)) => {

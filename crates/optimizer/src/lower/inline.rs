@@ -1,15 +1,17 @@
 //! Computed columns in the expressions that use them.
 
+use std::borrow::Cow;
+
 use plan::relation::{Attr, Rel, bare, substitute};
 use plan::{Aggregate, Expr};
 
 /// Puts computed columns that are used once into the expression that uses them.
-pub(super) fn inline_once(
-    input: &Rel,
+pub(super) fn inline_once<'r>(
+    input: &'r Rel,
     keys: &mut [(Attr, Expr)],
     aggregates: &mut [(Attr, Aggregate)],
-) -> Rel {
-    let Rel::Map { input: inner, exprs } = input else { return input.clone() };
+) -> Cow<'r, Rel> {
+    let Rel::Map { input: inner, exprs } = input else { return Cow::Borrowed(input) };
     let uses = |attr: Attr| {
         let in_exprs = |expr: &Expr| count(expr, attr);
         keys.iter().map(|it| in_exprs(&it.1)).sum::<usize>()
@@ -29,10 +31,9 @@ pub(super) fn inline_once(
             substitute(expr, &once);
         }
     }
-    let inner = (**inner).clone();
     match more.is_empty() {
-        true => inner,
-        false => Rel::Map { input: Box::new(inner), exprs: more },
+        true => Cow::Borrowed(inner),
+        false => Cow::Owned(Rel::Map { input: inner.clone(), exprs: more }),
     }
 }
 
