@@ -24,6 +24,10 @@ const MORSEL: usize = 16;
 struct Alone;
 
 impl Team for Alone {
+    fn workspace(&self) -> Arc<memory::Workspace> {
+        memory::Workspace::heap()
+    }
+
     fn slots(&self) -> usize {
         SLOTS
     }
@@ -38,7 +42,13 @@ impl Team for Alone {
 }
 
 fn context(slot: usize) -> WorkContext {
-    WorkContext { slot, node: hardware::NodeId(0), cancel: scheduler::CancelToken::new() }
+    let workspace = memory::Workspace::heap();
+    WorkContext {
+        slot,
+        node: hardware::NodeId(0),
+        cancel: scheduler::CancelToken::new(),
+        workspace,
+    }
 }
 
 /// A column of numbers below `bound`.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use hardware::Machine;
+use memory::Workspace;
 use scheduler::Scheduler;
 use stdx::sync::Arc;
 use storage::Table;
@@ -17,6 +18,8 @@ pub struct QueryContext {
     pub scheduler: Arc<Scheduler>,
     /// The machine, for its clock.
     pub machine: Arc<dyn Machine>,
+    /// Memory for what the query keeps.
+    pub workspace: Arc<Workspace>,
     /// The tables of the statement's snapshot.
     pub tables: HashMap<TableId, Arc<Table>>,
     /// Counts bytes per running node and memory node.

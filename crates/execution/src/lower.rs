@@ -46,8 +46,9 @@ pub fn lower(
     if let (PlanSource::Scan(scan), [], PlanSink::HashBuild(build)) =
         (&pipeline.source, pipeline.operators.as_slice(), &pipeline.sink)
         && let Some(table) = context.tables.get(&scan.table)
-        && let Some(source) = InPlace::of(scan, build, table)
+        && let Some(source) = InPlace::of(scan, build, table, &context.workspace)
     {
+        let source = source?;
         let sink = Box::new(source.sink());
         return Ok(Lowered { source: Box::new(source), operators: Vec::new(), sink });
     }

@@ -249,6 +249,10 @@ mod tests {
         }
         struct Nobody;
         impl Team for Nobody {
+            fn workspace(&self) -> Arc<memory::Workspace> {
+                memory::Workspace::heap()
+            }
+
             fn slots(&self) -> usize {
                 2
             }

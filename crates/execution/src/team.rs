@@ -8,6 +8,7 @@
 use std::ops::ControlFlow;
 
 use hardware::NodeId;
+use memory::Workspace;
 use scheduler::{
     CancelToken, JobHandle, JobOutcome, JobReport, Label, Morsel, MorselBody, MorselContext,
     MorselRange, PipelineJob, Policy, Scheduler,
@@ -25,6 +26,8 @@ pub struct JobSettings {
     pub control: Arc<QueryControl>,
     /// The pipeline that the jobs belong to, for trace and views.
     pub pipeline: u32,
+    /// Memory for what the query keeps.
+    pub workspace: Arc<Workspace>,
 }
 
 /// The scheduler's workers on behalf of one query.
@@ -132,13 +135,15 @@ pub fn check_outcome(
 struct Tasks<'a> {
     body: &'a (dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
     cancel: &'a CancelToken,
+    workspace: &'a Arc<Workspace>,
     failed: Mutex<Option<SqlError>>,
 }
 
 impl MorselBody for Tasks<'_> {
     fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()> {
         let cancel = self.cancel.clone();
-        let context = WorkContext { slot: context.slot, node: context.node, cancel };
+        let workspace = self.workspace.clone();
+        let context = WorkContext { slot: context.slot, node: context.node, cancel, workspace };
         for task in morsel.start..morsel.end {
             let done = context.check().and_then(|()| (self.body)(task as usize, &context));
             if let Err(error) = done {
@@ -159,6 +164,10 @@ impl Team for QueryTeam {
         self.scheduler.workers() + 1
     }
 
+    fn workspace(&self) -> Arc<Workspace> {
+        self.settings.workspace.clone()
+    }
+
     fn run(
         &self,
         tasks: usize,
@@ -167,8 +176,8 @@ impl Team for QueryTeam {
         if tasks == 0 {
             return Ok(());
         }
-        let JobSettings { control, pipeline } = &self.settings;
-        let body = Tasks { body, cancel: &control.cancel, failed: Mutex::new(None) };
+        let JobSettings { control, pipeline, workspace } = &self.settings;
+        let body = Tasks { body, cancel: &control.cancel, workspace, failed: Mutex::new(None) };
         let job = ScopedJob {
             ranges: vec![MorselRange { node: None, start: 0, end: tasks as u64 }],
             morsel_rows: 1,

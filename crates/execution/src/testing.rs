@@ -24,6 +24,10 @@ use crate::{
 pub struct Serial(pub usize);
 
 impl Team for Serial {
+    fn workspace(&self) -> Arc<memory::Workspace> {
+        memory::Workspace::heap()
+    }
+
     fn slots(&self) -> usize {
         self.0
     }
@@ -38,7 +42,8 @@ impl Team for Serial {
 }
 
 pub fn context(slot: usize) -> WorkContext {
-    WorkContext { slot, node: hardware::NodeId(0), cancel: CancelToken::new() }
+    let workspace = memory::Workspace::heap();
+    WorkContext { slot, node: hardware::NodeId(0), cancel: CancelToken::new(), workspace }
 }
 
 pub fn no_scalar(_: PipelineId) -> SqlResult<Value> {

@@ -1,7 +1,8 @@
 //! What works on a query: a worker as the parts of a pipeline see it, the team of all workers, and local state by slot.
 
+use memory::{Scratch, Workspace};
 use scheduler::CancelToken;
-use stdx::sync::{Mutex, MutexGuard};
+use stdx::sync::{Arc, Mutex, MutexGuard};
 use types::SqlResult;
 
 use crate::control::check;
@@ -15,12 +16,19 @@ pub struct WorkContext {
     pub node: hardware::NodeId,
     /// Ends the statement.
     pub cancel: CancelToken,
+    /// Memory for what the query keeps.
+    pub workspace: Arc<Workspace>,
 }
 
 /// Steps of a loop between two looks at the token: below a millisecond of the dearest step, and nothing beside the rest.
 const STEPS_UNCHECKED: u32 = 1 << 14;
 
 impl WorkContext {
+    /// Memory of the worker's node, for what it keeps beyond a batch.
+    pub fn scratch(&self) -> &Scratch {
+        self.workspace.on(self.node)
+    }
+
     /// Fails when the statement has been ended. Loops ask it that may run for long without handing on a batch.
     #[inline]
     pub fn check(&self) -> SqlResult<()> {
@@ -43,6 +51,8 @@ pub trait Team: Send + Sync {
     fn width(&self) -> usize {
         self.slots()
     }
+    /// Memory for what the query keeps.
+    fn workspace(&self) -> Arc<Workspace>;
     /// Runs `body(task, context)` for each task below `tasks`, on as many workers as pay, and waits. Ends early with
     /// the first error, and with 57014 when the query is cancelled.
     fn run(

@@ -118,6 +118,33 @@ pub fn map(bytes: usize, turn: Turn) -> io::Result<NonNull<u8>> {
     NonNull::new(base).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
 
+/// Moves the pages of a mapping to the front of a longer, empty one, whose place it takes; nobody refers to either. What
+/// is behind them becomes as they are: their policy, their advice, zeros. On an error only the empty one is gone.
+pub fn move_mapping(
+    from: NonNull<u8>,
+    bytes: usize,
+    room: NonNull<u8>,
+    length: usize,
+) -> io::Result<NonNull<u8>> {
+    let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+    // SAFETY: both ranges are mappings of ours without references, and do not overlap as both are mapped.
+    let raw = unsafe {
+        libc::mremap(
+            from.as_ptr().cast(),
+            bytes,
+            length,
+            flags,
+            room.as_ptr().cast::<libc::c_void>(),
+        )
+    };
+    if raw == libc::MAP_FAILED {
+        let error = io::Error::last_os_error();
+        unmap(room, length);
+        return Err(error);
+    }
+    Ok(room)
+}
+
 /// Gives back `bytes` from `base` on, which [`map`] returned and which nobody refers to.
 pub fn unmap(base: NonNull<u8>, bytes: usize) {
     unmap_raw(base.as_ptr(), bytes);

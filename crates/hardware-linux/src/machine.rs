@@ -290,6 +290,23 @@ impl Machine for LinuxMachine {
         Ok(Mapping { base, bytes: length })
     }
 
+    fn extend(&self, mapping: &Mapping, bytes: usize, policy: &PagePolicy) -> Option<Mapping> {
+        // What is dealt over nodes is dealt by address, which changes.
+        let PagePolicy::Node(_) = policy else { return None };
+        let length = bytes.checked_next_multiple_of(self.page)?;
+        let Mapping { base: old, bytes: before } = *mapping;
+        let more = length.checked_sub(before)?;
+        let mut state = self.state.lock();
+        if !self.reserve(&mut state, more) || !state.mappings.remove(old.addr().get(), before) {
+            return None;
+        }
+        let moved = kernel::map(length, Turn::HUGE)
+            .and_then(|room| kernel::move_mapping(old, before, room, length));
+        let (base, bytes) = moved.map_or((old, before), |base| (base, length));
+        state.mappings.insert(base.addr().get(), bytes, policy);
+        (base != old).then_some(Mapping { base, bytes })
+    }
+
     fn unmap(&self, mapping: Mapping) {
         // Removed before the kernel may hand the address out again.
         let known = self.state.lock().mappings.remove(mapping.base.addr().get(), mapping.bytes);

@@ -81,6 +81,33 @@ fn huge_pages_are_asked_for_unless_switched_off() {
 }
 
 #[test]
+fn a_mapping_grows_with_its_pages() {
+    let machine = open();
+    let policy = PagePolicy::Node(home(&machine));
+    let mapping = machine.map(2 * HUGE, &policy).unwrap();
+    touch(&mapping, 0);
+    touch(&mapping, 2 * HUGE - 1);
+    let before = mapping.base;
+    let grown = machine.extend(&mapping, 5 * HUGE, &policy).expect("Linux moves pages");
+    assert_ne!(grown.base, before);
+    assert_eq!((grown.bytes, grown.base.addr().get() % HUGE), (5 * HUGE, 0));
+    for offset in [0, 2 * HUGE - 1] {
+        // SAFETY: the byte is inside a mapping that only this test uses.
+        assert_eq!(unsafe { grown.base.as_ptr().add(offset).read() }, 1);
+    }
+    touch(&grown, 2 * HUGE);
+    touch(&grown, 5 * HUGE - 1);
+    assert_eq!(
+        wants_huge_pages(&grown),
+        machine.restrictions().iter().all(|it| it.call != "huge_pages")
+    );
+    let spread = PagePolicy::Interleave(vec![home(&machine)]);
+    assert!(machine.extend(&grown, 6 * HUGE, &spread).is_none());
+    assert!(machine.extend(&grown, HUGE, &policy).is_none(), "it does not shrink");
+    machine.unmap(grown);
+}
+
+#[test]
 fn pages_are_mapped_touched_and_found() {
     let machine = open();
     let node = home(&machine);

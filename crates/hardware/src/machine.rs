@@ -180,6 +180,13 @@ pub trait Machine: Send + Sync {
     fn page_bytes(&self) -> usize;
     /// Maps zeroed memory, 2 MiB aligned, with huge-page advice when `bytes` is at least 2 MiB.
     fn map(&self, bytes: usize, policy: &PagePolicy) -> Result<Mapping, MachineError>;
+    /// Makes a mapping longer, at another address: with the pages that it has, and without a copy. What is added follows the
+    /// policy, which must be that of the whole mapping. `None` leaves all as it was: the machine, or this policy, has no
+    /// such way. Every reference into the mapping must be gone, as for [`Machine::unmap`].
+    fn extend(&self, mapping: &Mapping, bytes: usize, policy: &PagePolicy) -> Option<Mapping> {
+        let _ = (mapping, bytes, policy);
+        None
+    }
     /// Gives memory back. Every reference into it must be gone: whoever turned the base into a reference answers for
     /// that. A machine remembers its mappings and panics on one that it did not make.
     fn unmap(&self, mapping: Mapping);

@@ -38,6 +38,10 @@ impl Allocator {
         Self(Arc::new(Memory::new(machine)))
     }
 
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
+        &self.0
+    }
+
     /// The machine it maps from.
     pub fn machine(&self) -> &Arc<dyn Machine> {
         &self.0.machine
@@ -111,7 +115,10 @@ impl Allocator {
         Usage {
             nodes: nodes.iter().enumerate().map(|(index, it)| (it.id, mapped(index))).collect(),
             unplaced: mapped(nodes.len()),
-            retained: Bytes(self.0.lists.iter().map(|it| it.lock().bytes).sum()),
+            retained: Bytes(
+                self.0.lists.iter().map(|it| it.lock().bytes).sum::<u64>()
+                    + self.0.shelves.iter().map(|it| it.lock().kept()).sum::<u64>(),
+            ),
         }
     }
 }

@@ -106,6 +106,15 @@ impl Machine for FakeMachine {
         self.place(base, bytes, policy)?;
         Ok(Mapping { base, bytes })
     }
+    fn extend(&self, mapping: &Mapping, bytes: usize, policy: &PagePolicy) -> Option<Mapping> {
+        let PagePolicy::Node(_) = policy else { return None };
+        let Mapping { base, bytes: before } = *mapping;
+        let longer = self.map(bytes, policy).unwrap();
+        // SAFETY: both are mapped, and apart.
+        unsafe { longer.base.copy_from_nonoverlapping(base, before) };
+        self.unmap(Mapping { base, bytes: before });
+        Some(longer)
+    }
     fn unmap(&self, mapping: Mapping) {
         let base = mapping.base.as_ptr() as usize;
         let mut state = self.state.lock();

@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::ptr::NonNull;
 
-use hardware::{Machine, MachineError, PagePolicy};
+use hardware::{Machine, MachineError, Mapping, NodeId, PagePolicy, Topology};
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex, MutexGuard};
 
 use crate::region::{Backing, Chunk, Region};
+use crate::shelf::Shelf;
 use crate::{CHUNK_BYTES, PageSocketMap};
 
 /// Segments start at multiples of a cache line.
@@ -41,6 +42,8 @@ pub(crate) struct Memory {
     pub(crate) mapped_total: AtomicU64,
     pub(crate) limit: AtomicU64,
     pub(crate) retained_max: AtomicU64,
+    /// Blocks of queries: one shelf per node of the topology, in its order, and one for what is spread over them.
+    pub(crate) shelves: Vec<Mutex<Shelf>>,
 }
 
 /// Bytes for a segment: where they are, what backs them, and the map of their pages. They are initialised, aligned to
@@ -55,8 +58,12 @@ pub(crate) struct Extent {
 impl Memory {
     /// Nothing mapped yet, and no limit.
     pub(crate) fn new(machine: Arc<dyn Machine>) -> Self {
-        let nodes = machine.topology().nodes.len();
+        let topology = machine.topology();
+        let nodes = topology.nodes.len();
+        let own = topology.nodes.iter().map(|it| PagePolicy::Node(it.id));
+        let shelves = own.chain([spread(topology)]).map(|it| Mutex::new(Shelf::new(it))).collect();
         Self {
+            shelves,
             lists: (0..=nodes).map(|_| Mutex::default()).collect(),
             mapped: (0..=nodes).map(|_| AtomicU64::new(0)).collect(),
             mapped_total: AtomicU64::new(0),
@@ -175,11 +182,35 @@ impl Memory {
         let mapping = mapped.inspect_err(|_| {
             self.mapped_total.fetch_sub(size, Ordering::Relaxed);
         })?;
+        Ok(self.enter(mapping, policy))
+    }
+
+    /// A region with more bytes behind, or as it was.
+    pub(crate) fn extend(
+        &self,
+        region: Region,
+        bytes: usize,
+        policy: &PagePolicy,
+    ) -> Result<Region, Region> {
+        let more = bytes.saturating_sub(region.bytes());
+        if stdx::memory::claim(more).is_err() || !self.reserve(more as u64) {
+            return Err(region);
+        }
+        let Some(mapping) = self.machine.extend(&region.mapping, bytes, policy) else {
+            self.mapped_total.fetch_sub(more as u64, Ordering::Relaxed);
+            return Err(region);
+        };
+        self.account(&region, |counter, bytes| counter.fetch_sub(bytes, Ordering::Relaxed));
+        Ok(self.enter(mapping, policy.clone()))
+    }
+
+    /// Counts a mapping whose pages follow a policy.
+    fn enter(&self, mapping: Mapping, policy: PagePolicy) -> Region {
         let mut map = PageSocketMap::new(self.machine.page_bytes());
         map.promise(self.machine(), mapping.base.addr().get(), mapping.bytes, &policy);
         let region = Region { mapping, map, policy: Some(policy) };
         self.account(&region, |counter, bytes| counter.fetch_add(bytes, Ordering::Relaxed));
-        Ok(region)
+        region
     }
 
     fn reserve(&self, bytes: u64) -> bool {
@@ -290,6 +321,10 @@ impl Memory {
     }
 
     pub(crate) fn trim(&self) {
+        for shelf in &self.shelves {
+            let unused = shelf.lock().trim();
+            unused.into_iter().for_each(|it| self.unmap(it));
+        }
         for list in &self.lists {
             let mut list = list.lock();
             list.bytes = 0;
@@ -309,6 +344,18 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         self.trim();
+    }
+}
+
+/// Over all nodes that have memory and processors.
+fn spread(topology: &Topology) -> PagePolicy {
+    let has_cpus = |node: &NodeId| topology.cpus.iter().any(|it| it.node == *node);
+    let all = topology.memory_nodes();
+    let near: Vec<NodeId> = all.iter().copied().filter(has_cpus).collect();
+    match near.as_slice() {
+        [] => PagePolicy::Interleave(all),
+        [single] => PagePolicy::Node(*single),
+        _ => PagePolicy::Interleave(near),
     }
 }
 

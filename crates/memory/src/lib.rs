@@ -1,4 +1,4 @@
-//! Memory whose place is known: segments bound to nodes, their page-socket maps, and buffers that pipelines re-use
+//! Memory whose place is known: segments bound to nodes, their page-socket maps, and blocks that queries re-use
 //! (docs/design/02-memory-and-placement.md, "segments"; P-HANA 4.3 and 5.2).
 //!
 //! Key decision: a segment is the only owner of its bytes, and gives them back to the free list of its node when it is
@@ -10,9 +10,10 @@
 //! - Invariant: all bytes handed out are initialised: zero when fresh, whatever was there before when recycled.
 //! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
 //!
-//! Reading order: [`location`], [`page_socket_map`], `region`, `free_lists`, [`segment`], [`allocator`], [`pool`], [`reserve`].
+//! Reading order: [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`scratch`], [`reserve`].
 
 pub mod allocator;
+mod blocks;
 mod detect;
 #[cfg(test)]
 mod fake;
@@ -20,20 +21,23 @@ mod free_lists;
 pub mod location;
 pub mod page_socket_map;
 pub mod pod;
-pub mod pool;
 mod ranges;
 mod region;
 #[cfg(not(loom))]
 pub mod reserve;
+pub mod scratch;
 pub mod segment;
+mod shelf;
 
 pub use allocator::{Allocator, Usage};
 pub use location::{Location, Misplaced, PageRange};
 pub use page_socket_map::PageSocketMap;
 pub use pod::Pod;
-pub use pool::{Buffer, BufferPool};
 #[cfg(not(loom))]
 pub use reserve::{ReservingAllocator, take_reserve};
+#[cfg(not(loom))]
+pub use scratch::plain;
+pub use scratch::{PLACED_BYTES, Placed, Scratch, Workspace};
 pub use segment::Segment;
 
 /// The size of a chunk that small segments share, and of a huge page.

@@ -4,11 +4,11 @@
 //! Key decision: Rust ends the process when an allocation fails, and offers no way out of that. So one that is small may not
 //! fail: it comes from the reserve, and [`stdx::memory::is_short`] tells every statement to end at its next batch. The reserve
 //! is ours alone, in chunks that are used from front to back and are free again once all in them was given back; given to
-//! the system's allocator it would go to whoever asks first, or into an arena that cannot grow. Large pieces are asked for
-//! before they are taken ([`stdx::memory::ask`]).
+//! the system's allocator it would go to whoever asks first, or into an arena that cannot grow. Large pieces of
+//! queries have a way to fail ([`crate::Scratch`]).
 //!
 //! - Invariant: where nothing is refused an allocation costs a comparison more, and giving it back two.
-//! - Limit: what is larger than `CHUNK` and was not asked for still ends the process, and so does using up the whole
+//! - Limit: what is larger than `CHUNK` and comes from the heap still ends the process, and so does using up the whole
 //!   reserve for two seconds.
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -2,7 +2,7 @@
 
 use execution::Traffic;
 use hardware::{Machine, MachineError, Performance};
-use memory::Allocator;
+use memory::{Allocator, Workspace};
 use scheduler::{Admission, Scheduler, SchedulerOptions, StealingScope};
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex, Weak};
@@ -35,6 +35,8 @@ pub struct Database {
     pub(crate) machine: Arc<dyn Machine>,
     pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) allocator: Allocator,
+    /// Memory for what queries keep.
+    pub(crate) workspace: Arc<Workspace>,
     pub(crate) catalog: Catalog,
     pub(crate) traffic: Arc<Traffic>,
     /// A place for one: held while a statement changes tables, so that two appends cannot lose one another. Who waits
@@ -66,6 +68,7 @@ impl Database {
         writer.set_limit(Some(1));
         let database = Arc::new(Self {
             scheduler,
+            workspace: Arc::new(Workspace::new(&allocator)),
             allocator,
             catalog: Catalog::new(),
             traffic,

@@ -74,6 +74,7 @@ impl Session {
         let context = QueryContext {
             scheduler: self.database.scheduler.clone(),
             machine: self.database.machine.clone(),
+            workspace: self.database.workspace.clone(),
             tables,
             traffic: self.database.traffic.clone(),
             control: self.control(cancel),
@@ -114,7 +115,11 @@ impl Session {
     pub(crate) fn team(&self, cancel: &CancelToken, pipeline: usize) -> QueryTeam {
         QueryTeam {
             scheduler: self.database.scheduler.clone(),
-            settings: JobSettings { control: self.control(cancel), pipeline: pipeline as u32 },
+            settings: JobSettings {
+                control: self.control(cancel),
+                pipeline: pipeline as u32,
+                workspace: self.database.workspace.clone(),
+            },
         }
     }
 }

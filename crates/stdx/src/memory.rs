@@ -1,18 +1,16 @@
-//! Memory that may not be there: asking before a large piece is taken, and the sign that it runs short.
+//! Memory that may not be there: a claim before a large piece is taken, and the sign that it runs short.
 //!
-//! Key decision: an allocation that fails ends the process, and most of them are in libraries. So large pieces are asked
-//! for here first, where a refusal is an error of one statement; and small ones are served from a reserve that the
-//! allocator of the program keeps (`memory::ReservingAllocator`), while [`is_short`] ends statements until there is enough.
+//! Key decision: an allocation that fails ends the process, and most of them are in libraries. So large pieces of queries
+//! come from `memory::Scratch`, where a refusal is an error of one statement; and small ones are served from a reserve that
+//! the allocator of the program keeps (`memory::ReservingAllocator`), while [`is_short`] ends statements until there is
+//! enough.
 //!
-//! - Invariant: nothing here allocates, except for the trial that [`ask`] gives back at once.
+//! - Invariant: nothing here allocates.
 
 use crate::Bytes;
 
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-
-/// Pieces below this are not asked for: the reserve covers them.
-const LARGE: usize = 1 << 20;
 
 /// Whether the allocator is on its reserve.
 #[cfg(not(loom))]
@@ -51,12 +49,8 @@ pub fn set_headroom(bytes: Bytes) {
     HEADROOM.store(i64::try_from(bytes.0).unwrap_or(i64::MAX), Ordering::Relaxed);
 }
 
-/// Fails when a piece of so many bytes is not to be had now: by the limit of the process, or because the system refuses it.
-/// To be called before a piece is taken whose size a statement chooses.
-pub fn ask(bytes: usize) -> Result<(), OutOfMemory> {
-    if bytes < LARGE {
-        return Ok(());
-    }
+/// Fails when the limit of the process leaves no room for a piece, which is to be mapped now.
+pub fn claim(bytes: usize) -> Result<(), OutOfMemory> {
     #[cfg(not(loom))]
     {
         let wanted = i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -69,19 +63,9 @@ pub fn ask(bytes: usize) -> Result<(), OutOfMemory> {
             HEADROOM.fetch_sub(wanted, Ordering::Relaxed);
         }
     }
-    let mut trial: Vec<u8> = Vec::new();
-    trial.try_reserve_exact(bytes).map_err(|_| OutOfMemory(Bytes(bytes as u64)))
-}
-
-/// [`ask`] for what `vec` takes to grow by `more` elements, if it has to.
-#[inline]
-pub fn ask_growth<T>(vec: &Vec<T>, more: usize) -> Result<(), OutOfMemory> {
-    if vec.capacity() - vec.len() >= more {
-        return Ok(());
-    }
-    // A vector doubles; the old piece is there until the new one is filled.
-    let grown = (vec.capacity() * 2).max(vec.len().saturating_add(more));
-    ask(grown.saturating_mul(size_of::<T>()))
+    #[cfg(loom)]
+    let _ = bytes;
+    Ok(())
 }
 
 #[cfg(all(test, not(loom)))]
@@ -89,14 +73,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_had_is_refused_and_small_pieces_are_not_asked_for() {
-        assert_eq!(ask(0), Ok(()));
-        assert_eq!(ask(64 << 20), Ok(()));
-        let all = isize::MAX as usize;
-        assert_eq!(ask(all), Err(OutOfMemory(Bytes(all as u64))));
-        let vec: Vec<u64> = Vec::with_capacity(10);
-        assert_eq!(ask_growth(&vec, 10), Ok(()));
-        assert!(ask_growth(&vec, all / 8).is_err());
-        assert!(ask_growth(&vec, usize::MAX).is_err(), "no overflow on the way");
+    fn what_is_past_the_limit_is_refused() {
+        assert_eq!(claim(usize::MAX), Ok(()), "without a limit");
+        set_headroom(Bytes(100));
+        assert_eq!(claim(101), Err(OutOfMemory(Bytes(101))));
+        assert_eq!((claim(60), claim(60)), (Ok(()), Err(OutOfMemory(Bytes(60)))));
+        set_headroom(Bytes(u64::MAX));
+        assert_eq!(claim(60), Ok(()));
     }
 }

@@ -4,6 +4,8 @@
 //! Entries are numbers from 1 below 2^48; the caller keeps them, and links each to the one that [`Directory::insert`]
 //! gives back. Lookups are meant for the time after all inserts (a join builds, waits for its workers, then probes).
 
+use std::ops::Deref;
+
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 const ENTRY_BITS: u32 = 48;
@@ -11,8 +13,8 @@ const ENTRY_MASK: u64 = (1 << ENTRY_BITS) - 1;
 
 /// Buckets of a hash table that many workers fill at once.
 #[derive(Debug)]
-pub struct Directory {
-    words: Vec<AtomicU64>,
+pub struct Directory<W = Vec<AtomicU64>> {
+    words: W,
     shift: u32,
 }
 
@@ -22,12 +24,24 @@ fn tag(hash: u64) -> u64 {
     1 << (ENTRY_BITS + (hash & 15) as u32)
 }
 
+/// How many buckets a directory has for so many entries: twice as many, or a little more.
+pub fn buckets_for(entries: usize) -> usize {
+    (entries.max(1) * 2).next_power_of_two()
+}
+
 impl Directory {
-    /// A directory of twice as many buckets as there will be entries, or a little more.
+    /// A directory on the heap for so many entries.
     pub fn for_entries(entries: usize) -> Self {
-        let bits = (entries.max(1) * 2).next_power_of_two().ilog2();
-        let words = (0..1_usize << bits).map(|_| AtomicU64::new(0)).collect();
-        Self { words, shift: 64 - bits }
+        Self::over((0..buckets_for(entries)).map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+impl<W: Deref<Target = [AtomicU64]>> Directory<W> {
+    /// A directory of these buckets, all of them zero: as many as [`buckets_for`] says.
+    pub fn over(words: W) -> Self {
+        assert!(words.len() >= 2 && words.len().is_power_of_two(), "buckets come in powers of two");
+        let shift = 64 - words.len().ilog2();
+        Self { words, shift }
     }
 
     /// Makes `entry` the newest of its bucket and returns the one that was the newest before, 0 if none.

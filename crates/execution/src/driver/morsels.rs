@@ -47,7 +47,12 @@ impl MorselBody for PipelineMorsels<'_> {
     fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()> {
         let Lowered { source, operators, sink } = self.lowered;
         let cancel = &self.context.control.cancel;
-        let work = WorkContext { slot: context.slot, node: context.node, cancel: cancel.clone() };
+        let work = WorkContext {
+            slot: context.slot,
+            node: context.node,
+            cancel: cancel.clone(),
+            workspace: self.context.workspace.clone(),
+        };
         for (node, bytes) in source.bytes_read(morsel.start..morsel.end, work.node) {
             self.context.traffic.add(work.node, node, bytes);
             let counter = if node == work.node { &self.local } else { &self.remote };

@@ -33,7 +33,11 @@ pub(crate) fn run_together(
     {
         check_outcome(&job, failed.into_inner(), &control.cancel)?;
         let started = context.machine.now();
-        let settings = JobSettings { control: control.clone(), pipeline: ready.index as u32 };
+        let settings = JobSettings {
+            control: control.clone(),
+            pipeline: ready.index as u32,
+            workspace: context.workspace.clone(),
+        };
         let team = QueryTeam { scheduler: context.scheduler.clone(), settings };
         let state = ready.lowered.sink.finish(&team)?;
         if control.cancel.is_cancelled() {

@@ -1,7 +1,6 @@
 //! The sink that builds the table, in two phases (P-HYPER 4.1): workers keep their batches as they come; once all are
 //! there and their number is known, the team puts the columns together and builds the structure of the right size.
 
-use stdx::memory;
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use types::{SqlError, SqlResult, SqlState};
@@ -96,9 +95,6 @@ impl Sink for BuildSink {
             return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
         }
         let keyed = chunks.iter().filter(|it| it.keyed).map(|it| it.rows).sum::<usize>();
-        // Each column is one piece; texts are asked for when their length is known.
-        let columns = self.keys.len() + self.payload.len();
-        memory::ask(rows.saturating_mul(columns).saturating_mul(size_of::<i64>()))?;
         let domains: Vec<KeyDomain> =
             self.keys.iter().map(|it| KeyDomain::of(it.shape())).collect();
         let (keys, payload) = self.columns(&chunks, &domains, team)?;
@@ -125,6 +121,8 @@ impl BuildSink {
         domains: &[KeyDomain],
         team: &dyn Team,
     ) -> SqlResult<(Vec<KeyColumn>, Vec<Stored>)> {
+        let workspace = team.workspace();
+        let scratch = workspace.spread();
         let keyed = || chunks.iter().filter(|it| it.keyed);
         let key_parts: Vec<Vec<Arc<Vector>>> = (0..domains.len())
             .map(|key| keyed().map(|it| it.keys[key].clone()).collect())
@@ -135,13 +133,13 @@ impl BuildSink {
         let mut keys = domains
             .iter()
             .zip(&key_parts)
-            .map(|(domain, parts)| KeyColumn::sized(domain, parts))
+            .map(|(domain, parts)| KeyColumn::sized(domain, parts, scratch))
             .collect::<SqlResult<Vec<_>>>()?;
         let mut payload = self
             .payload
             .iter()
             .zip(&payload_parts)
-            .map(|(compiled, parts)| Stored::sized(compiled.shape(), parts))
+            .map(|(compiled, parts)| Stored::sized(compiled.shape(), parts, scratch))
             .collect::<SqlResult<Vec<_>>>()?;
         let mut pieces = Pieces::new();
         keys.iter_mut().zip(&key_parts).for_each(|(it, parts)| it.fill(parts, &mut pieces));

@@ -1,6 +1,7 @@
 //! The comparison of a join that only marks, where extremes decide it: keys that
 //! repeat often, in a table of runs. Where they do not, pairs cost less (Q21).
 
+use memory::Scratch;
 use plan::{BinaryOperator, ExprKind, Join, JoinKind, PipelineId};
 use stdx::sync::Arc;
 use types::{SqlResult, Value};
@@ -69,8 +70,8 @@ impl Comparison {
     }
 
     /// Extremes to which nothing has come yet.
-    pub(super) fn extremes(&self) -> Extremes {
-        Extremes::new(self.operator, self.column, self.slots)
+    pub(super) fn extremes(&self, scratch: &Scratch) -> SqlResult<Extremes> {
+        Extremes::new(self.operator, self.column, self.slots, scratch)
     }
 }
 

@@ -5,6 +5,7 @@
 //! The ranked form takes an eighth of a byte per possible key and half as much for counts, so it stays in the cache
 //! where an array of rows would not, and needs no rows at all when they stand in key order.
 
+use memory::{Placed, plain};
 use stdx::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use types::SqlResult;
 
@@ -39,18 +40,18 @@ pub(super) enum Rows {
     /// The slot is the row.
     InOrder,
     /// By slot the row + 1, 0 for none.
-    Unique(Vec<u32>),
+    Unique(Placed<u32>),
     /// By slot the start of its run, with one start more; the rows of all runs, or `None` when they stand in key order.
-    Runs { starts: Vec<u32>, rows: Option<Vec<u32>> },
+    Runs { starts: Placed<u32>, rows: Option<Placed<u32>> },
 }
 
 /// A table over the keys from `min` on.
 pub(super) struct DirectTable {
     pub(super) min: i64,
     /// By key whether there is a row.
-    pub(super) bitmap: Vec<u64>,
+    pub(super) bitmap: Placed<u64>,
     /// For each word of the bitmap the keys before it, when slots are ranks.
-    pub(super) ranks: Option<Vec<u32>>,
+    pub(super) ranks: Option<Placed<u32>>,
     pub(super) rows: Rows,
 }
 
@@ -127,7 +128,7 @@ impl DirectTable {
 
     fn ranked(keys: &[i64], range: KeyRange, span: usize, team: &dyn Team) -> SqlResult<Self> {
         let bitmap = bitmap_of_keys(keys, range.min, span, team)?;
-        let mut ranks = vec![0; bitmap.len()];
+        let mut ranks = team.workspace().spread().zeroed(bitmap.len())?;
         let distinct = ranks_of(level(), &bitmap, &mut ranks);
         let slot = |key| {
             let place = place(key, range.min);
@@ -151,17 +152,13 @@ fn place(key: i64, min: i64) -> usize {
     key.wrapping_sub(min) as u64 as usize
 }
 
-fn zeroed(len: usize) -> Vec<AtomicU32> {
-    (0..len).map(|_| AtomicU32::new(0)).collect()
-}
-
-fn plain(words: Vec<AtomicU32>) -> Vec<u32> {
-    words.into_iter().map(AtomicU32::into_inner).collect()
+fn zeroed(len: usize, team: &dyn Team) -> SqlResult<Placed<AtomicU32>> {
+    Ok(team.workspace().spread().filled(len, || AtomicU32::new(0))?)
 }
 
 /// A bit for each key that is there, set by all workers at once; rising keys share most of their writes.
-fn bitmap_of_keys(keys: &[i64], min: i64, span: usize, team: &dyn Team) -> SqlResult<Vec<u64>> {
-    let words: Vec<AtomicU64> = (0..span.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+fn bitmap_of_keys(keys: &[i64], min: i64, span: usize, team: &dyn Team) -> SqlResult<Placed<u64>> {
+    let words = team.workspace().spread().filled(span.div_ceil(64), || AtomicU64::new(0))?;
     let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for keys in keys.chunks(piece) {
@@ -180,7 +177,7 @@ fn bitmap_of_keys(keys: &[i64], min: i64, span: usize, team: &dyn Team) -> SqlRe
         });
     }
     pieces.run(team)?;
-    Ok(words.into_iter().map(AtomicU64::into_inner).collect())
+    Ok(plain(words))
 }
 
 /// Writes each row to the slot of its key. Where keys repeat, any of the rows stays, so fewer places than rows are
@@ -190,8 +187,8 @@ fn fill_unique(
     slot: &(impl Fn(i64) -> usize + Sync),
     slots: usize,
     team: &dyn Team,
-) -> SqlResult<Vec<u32>> {
-    let rows = zeroed(slots);
+) -> SqlResult<Placed<u32>> {
+    let rows = zeroed(slots, team)?;
     let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for (index, keys) in keys.chunks(piece).enumerate() {
@@ -206,8 +203,8 @@ fn fill_unique(
     Ok(plain(rows))
 }
 
-fn bitmap_of(rows: &[u32], team: &dyn Team) -> SqlResult<Vec<u64>> {
-    let mut bitmap = vec![0; rows.len().div_ceil(64)];
+fn bitmap_of(rows: &[u32], team: &dyn Team) -> SqlResult<Placed<u64>> {
+    let mut bitmap = team.workspace().spread().zeroed(rows.len().div_ceil(64))?;
     let piece = piece_rows(rows.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for (words, rows) in bitmap.chunks_mut(piece / 64).zip(rows.chunks(piece)) {
@@ -230,8 +227,8 @@ fn rising_starts(
     slot: &(impl Fn(i64) -> usize + Sync),
     slots: usize,
     team: &dyn Team,
-) -> SqlResult<Vec<u32>> {
-    let mut starts = vec![0; slots + 1];
+) -> SqlResult<Placed<u32>> {
+    let mut starts = team.workspace().spread().zeroed(slots + 1)?;
     let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     // Start 0 is row 0; `rest` begins at the first start that is not written yet.
@@ -267,7 +264,7 @@ fn counted_runs(
     team: &dyn Team,
 ) -> SqlResult<Rows> {
     // A slot is counted one place on, so that the sum up to a place is the start of its run.
-    let counts = zeroed(slots + 1);
+    let counts = zeroed(slots + 1, team)?;
     let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for keys in keys.chunks(piece) {
@@ -281,13 +278,15 @@ fn counted_runs(
     pieces.run(team)?;
     let mut starts = plain(counts);
     let mut total = 0;
-    for start in &mut starts {
+    for start in starts.iter_mut() {
         total += *start;
         *start = total;
     }
     // Scattering moves a copy of the starts to the ends.
-    let cursors: Vec<AtomicU32> = starts.iter().map(|&start| AtomicU32::new(start)).collect();
-    let rows = zeroed(keys.len());
+    let mut from = starts.iter();
+    let next = || AtomicU32::new(from.next().copied().unwrap_or_default());
+    let cursors = team.workspace().spread().filled(starts.len(), next)?;
+    let rows = zeroed(keys.len(), team)?;
     let mut pieces = Pieces::new();
     for (index, keys) in keys.chunks(piece).enumerate() {
         let (cursors, rows) = (&cursors, &rows);

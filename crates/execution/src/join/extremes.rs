@@ -2,8 +2,10 @@
 //! the key does, and so for `<`, `<=`, `>`, `>=`. Each key keeps these two, no pair is looked at, and a hot key costs no
 //! more than others (docs/design/05-sql-and-planning.md, "extremes").
 
+use memory::{Placed, Scratch};
 use plan::BinaryOperator;
 use stdx::sync::atomic::{AtomicI64, Ordering};
+use types::SqlResult;
 
 use super::Pairs;
 use super::hash::float_bits;
@@ -16,7 +18,7 @@ pub(super) struct Extremes {
     /// The column of the payload that is compared.
     pub(super) column: usize,
     /// By slot; the least above the greatest when nothing came.
-    ends: Vec<[AtomicI64; 2]>,
+    ends: Placed<[AtomicI64; 2]>,
 }
 
 /// A float as a word of the same order: NaN above all, and both zeros one.
@@ -28,9 +30,14 @@ pub(super) fn float_word(value: f64) -> i64 {
 
 impl Extremes {
     /// Nothing has come yet to so many slots.
-    pub(super) fn new(operator: BinaryOperator, column: usize, slots: usize) -> Self {
+    pub(super) fn new(
+        operator: BinaryOperator,
+        column: usize,
+        slots: usize,
+        scratch: &Scratch,
+    ) -> SqlResult<Self> {
         let none = || [AtomicI64::new(i64::MAX), AtomicI64::new(i64::MIN)];
-        Self { operator, column, ends: (0..slots).map(|_| none()).collect() }
+        Ok(Self { operator, column, ends: scratch.filled(slots, none)? })
     }
 
     /// How many slots there are.

@@ -1,7 +1,9 @@
 //! P-HYPER's hash table (4.1): a tagged directory of exactly the right size, chains through a vector, and the keys by
 //! column. Probed a batch at a time: all heads first, so that their cache misses overlap, then rounds over what is left.
 
-use stdx::tagged::Directory;
+use memory::Placed;
+use stdx::sync::atomic::AtomicU64;
+use stdx::tagged::{self, Directory};
 use types::SqlResult;
 
 use super::hash::{START, hash_word};
@@ -13,11 +15,11 @@ use crate::Team;
 /// A hash table over rows 0 to n of some key columns.
 pub(super) struct HashTable {
     /// Entry = row + 1.
-    pub(super) directory: Directory,
+    pub(super) directory: Directory<Placed<AtomicU64>>,
     /// By row the entry that follows it in its bucket, 0 at the end.
-    next: Vec<u32>,
+    next: Placed<u32>,
     /// By row; empty for a key of one word, where comparing the key costs as little.
-    hashes: Vec<u64>,
+    hashes: Placed<u64>,
     pub(super) keys: Vec<KeyColumn>,
     /// No two rows have equal keys.
     unique: bool,
@@ -44,9 +46,12 @@ impl HashTable {
         unique: bool,
         team: &dyn Team,
     ) -> SqlResult<Self> {
-        let directory = Directory::for_entries(rows);
-        let mut next = vec![0; rows];
-        let mut hashes = vec![START; if is_word(&keys) { 0 } else { rows }];
+        let workspace = team.workspace();
+        let scratch = workspace.spread();
+        let buckets = scratch.filled(tagged::buckets_for(rows), || AtomicU64::new(0))?;
+        let directory = Directory::over(buckets);
+        let mut next = scratch.zeroed(rows)?;
+        let mut hashes = scratch.filled(if is_word(&keys) { 0 } else { rows }, || START)?;
         let piece = piece_rows(rows, team.width() * 8);
         let mut pieces = Pieces::new();
         let mut parts = hashes.chunks_mut(piece);
@@ -211,7 +216,7 @@ fn is_word(keys: &[KeyColumn]) -> bool {
 
 /// Inserts the rows from `start` on, whose links and hashes are `next` and `hashes`.
 fn insert(
-    directory: &Directory,
+    directory: &Directory<Placed<AtomicU64>>,
     keys: &[KeyColumn],
     start: usize,
     next: &mut [u32],

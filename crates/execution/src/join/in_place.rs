@@ -1,6 +1,7 @@
 //! A whole stored table as the build side of a join: where a row's key is its number plus a constant, the table itself
 //! finds it, and its columns are fetched where they are. Nothing is built, and nothing copied.
 
+use memory::Workspace;
 use plan::{Expr, ExprKind, HashBuild, Scan};
 use stdx::sync::Arc;
 use storage::{Column, Encoding, Table};
@@ -37,7 +38,12 @@ fn first_key(column: &Column) -> Option<i64> {
 impl InPlace {
     /// The join table that a build over a scan ends in, if the rows of the scan are all rows of a table that is not cut
     /// into parts, and key and payload are columns of it.
-    pub fn of(scan: &Scan, build: &HashBuild, table: &Table) -> Option<Self> {
+    pub fn of(
+        scan: &Scan,
+        build: &HashBuild,
+        table: &Table,
+        workspace: &Workspace,
+    ) -> Option<SqlResult<Self>> {
         let [part] = table.parts() else { return None };
         if !scan.filters.is_empty() || !scan.transfers.is_empty() {
             return None;
@@ -59,8 +65,8 @@ impl InPlace {
         let max = min + (i64::from(rows) - 1);
         let range = KeyRange { min, max, rising: true };
         let finder = Finder::InPlace { min };
-        let table = JoinTable::of_parts(rows, domain, range, finder, payload, layout);
-        Some(Self { table: Arc::new(table), layout: Layout::new() })
+        let table = JoinTable::of_parts(rows, domain, range, finder, payload, layout, workspace);
+        Some(table.map(|table| Self { table: Arc::new(table), layout: Layout::new() }))
     }
 }
 

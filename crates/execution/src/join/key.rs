@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use memory::{Placed, Scratch};
 use stdx::sync::Arc;
 use storage::Column;
 use types::SqlResult;
@@ -48,8 +49,8 @@ impl KeyDomain {
 
 /// One key of all build rows.
 pub(super) enum KeyColumn {
-    Words(Vec<i64>),
-    Wide(Vec<i128>),
+    Words(Placed<i64>),
+    Wide(Placed<i128>),
     Text(StoredText),
 }
 
@@ -81,7 +82,11 @@ pub(super) fn write_words(from: &Values, out: &mut [i64]) {
 
 impl KeyColumn {
     /// A column of the right size for the vectors, still without its values.
-    pub(super) fn sized(domain: &KeyDomain, parts: &[Arc<Vector>]) -> SqlResult<Self> {
+    pub(super) fn sized(
+        domain: &KeyDomain,
+        parts: &[Arc<Vector>],
+        scratch: &Scratch,
+    ) -> SqlResult<Self> {
         let rows = parts.iter().map(|it| it.values.len()).sum();
         let fits = |values: &Values| match domain {
             KeyDomain::Integer => matches!(values, Values::I64(_) | Values::Bool(_)),
@@ -94,9 +99,9 @@ impl KeyColumn {
             return Err(mismatch("a key", &part.values));
         }
         Ok(match domain {
-            KeyDomain::Text => Self::Text(StoredText::sized(parts)?),
-            KeyDomain::Wide => Self::Wide(vec![0; rows]),
-            _ => Self::Words(vec![0; rows]),
+            KeyDomain::Text => Self::Text(StoredText::sized(parts, scratch)?),
+            KeyDomain::Wide => Self::Wide(scratch.zeroed(rows)?),
+            _ => Self::Words(scratch.zeroed(rows)?),
         })
     }
 

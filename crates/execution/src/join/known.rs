@@ -2,9 +2,11 @@
 //! dictionary is hashed and compared once, however many rows have it (docs/design/04-execution.md, "work on codes":
 //! dictionaries are translated once, and rows compare integers). Nothing is looked up that no row asks for.
 
+use memory::{Placed, Scratch};
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU32, Ordering};
 use storage::Column;
+use types::SqlResult;
 
 use super::Pairs;
 use super::dictionary::decode;
@@ -20,7 +22,7 @@ const NOBODY: u32 = 1;
 /// The first partner of each code in the chain of its bucket.
 pub(super) struct KnownCodes {
     column: Arc<Column>,
-    first: Vec<AtomicU32>,
+    first: Placed<AtomicU32>,
 }
 
 /// Memory that batches use again.
@@ -36,8 +38,9 @@ pub(super) struct Unknown {
 
 impl KnownCodes {
     /// Nothing is known yet of the codes of a dictionary column.
-    pub(super) fn new(column: Arc<Column>, codes: u32) -> Self {
-        Self { column, first: (0..codes).map(|_| AtomicU32::new(UNKNOWN)).collect() }
+    pub(super) fn new(column: Arc<Column>, codes: u32, scratch: &Scratch) -> SqlResult<Self> {
+        let first = scratch.filled(codes as usize, || AtomicU32::new(UNKNOWN))?;
+        Ok(Self { column, first })
     }
 
     /// The first partner of each row; [`NO_ROW`](super::NO_ROW) where there is none.

@@ -1,6 +1,7 @@
 //! Several keys of words as one: each less its least value on the build side, in mixed radix. Joins on two ids then hash
 //! and compare one word, and find it in a table of dense keys if there are few possible ones.
 
+use memory::Placed;
 use types::SqlResult;
 
 use super::direct::KeyRange;
@@ -44,13 +45,13 @@ impl Packing {
     }
 
     /// The keys of all build rows.
-    pub(super) fn pack_all(&self, keys: &[KeyColumn], team: &dyn Team) -> SqlResult<Vec<i64>> {
+    pub(super) fn pack_all(&self, keys: &[KeyColumn], team: &dyn Team) -> SqlResult<Placed<i64>> {
         let columns: Vec<KeySlice<'_>> = keys.iter().map(KeyColumn::slice).collect();
         let rows = match columns.first() {
             Some(KeySlice::Words(words)) => words.len(),
             _ => 0,
         };
-        let mut packed = vec![0; rows];
+        let mut packed = team.workspace().spread().zeroed(rows)?;
         let piece = piece_rows(rows, team.slots() * 4);
         let mut pieces = Pieces::new();
         for (index, out) in packed.chunks_mut(piece).enumerate() {

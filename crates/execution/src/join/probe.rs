@@ -86,8 +86,13 @@ impl ProbeOperator {
         if is_null_aware(join.kind) && residual.is_some() && kept_nulls < table.null_keys {
             return Err(SqlError::internal("a null-aware residual needs the rows with NULL keys"));
         }
-        let comparison = Comparison::of(join, &table, input, scalar)?
-            .filter(|it| table.extremes.set(it.extremes()).is_ok());
+        let mut comparison = Comparison::of(join, &table, input, scalar)?;
+        if let Some(found) = &comparison
+            && table.extremes.set(found.extremes(table.scratch())?).is_err()
+        {
+            // Another one came first.
+            comparison = None;
+        }
         let (output, layout) = output_columns(join, input, &table)?;
         Ok(Self {
             table,

@@ -45,7 +45,7 @@ impl KeyReader {
             (D::Wide, R::I64) => Self::Widen,
             (D::Text, R::Codes(column)) => match dictionary_len(column) {
                 Some(codes) if table.texts().is_some() => {
-                    Self::Known(KnownCodes::new(column.clone(), codes))
+                    Self::Known(KnownCodes::new(column.clone(), codes, table.scratch())?)
                 }
                 _ => Self::Decode(column.clone()),
             },

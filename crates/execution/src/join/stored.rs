@@ -1,6 +1,6 @@
 //! Columns of the build side after all batches have been put one after the other; rows are found by `u32`.
 
-use stdx::memory;
+use memory::{Placed, Scratch};
 use stdx::sync::Arc;
 use storage::Column;
 use types::{SqlError, SqlResult};
@@ -13,15 +13,16 @@ use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 /// One column.
 pub(super) struct Stored {
     values: StoredValues,
-    validity: Option<Bitmap>,
+    /// A bit per row; none where all are set.
+    validity: Option<Placed<u64>>,
 }
 
 enum StoredValues {
-    Codes(Vec<u32>),
-    I64(Vec<i64>),
-    I128(Vec<i128>),
-    F64(Vec<f64>),
-    Bool(Vec<bool>),
+    Codes(Placed<u32>),
+    I64(Placed<i64>),
+    I128(Placed<i128>),
+    F64(Placed<f64>),
+    Bool(Placed<bool>),
     Text(StoredText),
     /// Rows of a stored column, where they are.
     InColumn(Arc<Column>, Option<Progression>),
@@ -38,10 +39,9 @@ pub(super) enum Words<'a> {
 }
 
 /// Texts one after the other, more of them than a batch may hold.
-#[derive(Default)]
 pub(super) struct StoredText {
-    ends: Vec<u64>,
-    bytes: Vec<u8>,
+    ends: Placed<u64>,
+    bytes: Placed<u8>,
 }
 
 impl StoredText {
@@ -53,15 +53,14 @@ impl StoredText {
     }
 
     /// Room for the texts of these vectors.
-    pub(super) fn sized(parts: &[Arc<Vector>]) -> SqlResult<Self> {
+    pub(super) fn sized(parts: &[Arc<Vector>], scratch: &Scratch) -> SqlResult<Self> {
         let (mut rows, mut bytes) = (0, 0);
         for part in parts {
             let text = texts(part)?;
             rows += text.len();
             bytes += text.bytes.len();
         }
-        memory::ask(bytes)?;
-        Ok(Self { ends: vec![0; rows], bytes: vec![0; bytes] })
+        Ok(Self { ends: scratch.zeroed(rows)?, bytes: scratch.zeroed(bytes)? })
     }
 
     /// Adds the pieces of work that fill this from the vectors it was sized for.
@@ -161,33 +160,42 @@ fn append_bits(words: &mut [u64], start: usize, from: Option<&Bitmap>, rows: usi
     }
 }
 
-fn join_validity(parts: &[Arc<Vector>]) -> Option<Bitmap> {
+fn join_validity(parts: &[Arc<Vector>], scratch: &Scratch) -> SqlResult<Option<Placed<u64>>> {
     if parts.iter().all(|it| it.validity.is_none()) {
-        return None;
+        return Ok(None);
     }
     let rows: usize = parts.iter().map(|it| it.values.len()).sum();
-    let mut map = Bitmap::filled(rows, false);
+    let mut map = scratch.zeroed(rows.div_ceil(64))?;
     let mut start = 0;
     for part in parts {
-        append_bits(&mut map.0, start, part.validity.as_ref(), part.values.len());
+        append_bits(&mut map, start, part.validity.as_ref(), part.values.len());
         start += part.values.len();
     }
-    Some(map)
+    Ok(Some(map))
+}
+
+#[inline]
+fn is_set(words: &[u64], row: usize) -> bool {
+    words[row / 64] >> (row % 64) & 1 == 1
 }
 
 impl Stored {
     /// A column of the right size for the vectors, still without its values.
-    pub(super) fn sized(shape: &ColumnShape, parts: &[Arc<Vector>]) -> SqlResult<Self> {
+    pub(super) fn sized(
+        shape: &ColumnShape,
+        parts: &[Arc<Vector>],
+        scratch: &Scratch,
+    ) -> SqlResult<Self> {
         let rows = parts.iter().map(|it| it.values.len()).sum();
         let values = match &shape.representation {
-            Representation::Codes(_) => StoredValues::Codes(vec![0; rows]),
-            Representation::I64 => StoredValues::I64(vec![0; rows]),
-            Representation::I128 => StoredValues::I128(vec![0; rows]),
-            Representation::F64 => StoredValues::F64(vec![0.0; rows]),
-            Representation::Bool => StoredValues::Bool(vec![false; rows]),
-            Representation::Text => StoredValues::Text(StoredText::sized(parts)?),
+            Representation::Codes(_) => StoredValues::Codes(scratch.zeroed(rows)?),
+            Representation::I64 => StoredValues::I64(scratch.zeroed(rows)?),
+            Representation::I128 => StoredValues::I128(scratch.zeroed(rows)?),
+            Representation::F64 => StoredValues::F64(scratch.zeroed(rows)?),
+            Representation::Bool => StoredValues::Bool(scratch.zeroed(rows)?),
+            Representation::Text => StoredValues::Text(StoredText::sized(parts, scratch)?),
         };
-        let stored = Self { values, validity: join_validity(parts) };
+        let stored = Self { values, validity: join_validity(parts, scratch)? };
         match parts.iter().find(|it| !stored.fits(&it.values)) {
             Some(part) => Err(mismatch("another representation", &part.values)),
             None => Ok(stored),
@@ -224,7 +232,7 @@ impl Stored {
 
     /// Whether a row is not NULL; of a column that is not a stored one.
     pub(super) fn is_valid(&self, row: usize) -> bool {
-        self.validity.as_ref().is_none_or(|it| it.get(row))
+        self.validity.as_ref().is_none_or(|it| is_set(it, row))
     }
 
     /// Adds the pieces of work that fill this from the vectors it was sized for.
@@ -275,7 +283,7 @@ impl Stored {
         let validity = match (&self.validity, outer) {
             (None, false) => None,
             (map, _) => Some(Bitmap::from_bits(rows.iter().map(|&row| {
-                row != NO_ROW && map.as_ref().is_none_or(|map| map.get(row as usize))
+                row != NO_ROW && map.as_ref().is_none_or(|map| is_set(map, row as usize))
             }))),
         };
         Vector { values, validity }

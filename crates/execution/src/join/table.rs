@@ -1,6 +1,6 @@
 //! The finished build side: its rows by column, and the structure that finds rows by key.
 
-use stdx::memory;
+use memory::{Placed, Scratch, Workspace};
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, OnceLock};
 use stdx::tagged::Directory;
@@ -55,7 +55,7 @@ pub struct JoinTable {
     pub(super) payload: Vec<Stored>,
     pub(super) layout: Layout,
     /// A bit per row that has found a partner.
-    matched: Vec<AtomicU64>,
+    matched: Placed<AtomicU64>,
     /// In place of these bits, where a comparison decides who is a partner.
     pub(super) extremes: OnceLock<Extremes>,
 }
@@ -74,7 +74,7 @@ pub struct KeyFilter<'a> {
     pub keys: &'a [i64],
     /// Rows of the table with a key.
     pub rows: u64,
-    directory: Option<&'a Directory>,
+    directory: Option<&'a Directory<Placed<AtomicU64>>>,
 }
 
 impl KeyFilter<'_> {
@@ -108,8 +108,6 @@ impl JoinTable {
     /// Builds the structure over finished columns; `keys` hold the keyed rows only.
     pub(super) fn new(parts: Parts, structure: Structure, team: &dyn Team) -> SqlResult<Self> {
         let Parts { rows, keyed, null_keys, domains, keys, payload, layout, unique } = parts;
-        // Directory, chain and hashes of a table, packed keys: up to four words a row.
-        memory::ask((rows as usize).saturating_mul(4 * size_of::<u64>()))?;
         let packing = if keyed > 0 { Packing::of(&keys, team)? } else { None };
         let keys = match &packing {
             Some(packing) => vec![KeyColumn::Words(packing.pack_all(&keys, team)?)],
@@ -127,7 +125,7 @@ impl JoinTable {
         } else {
             find_structure(keys, range, keyed as usize, unique, structure, team)?
         };
-        let matched = (0..(rows as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let matched = unmatched(rows, &team.workspace())?;
         Ok(Self {
             rows,
             keyed,
@@ -151,9 +149,10 @@ impl JoinTable {
         finder: Finder,
         payload: Vec<Stored>,
         layout: Layout,
-    ) -> Self {
-        let matched = (0..(rows as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Self {
+        workspace: &Workspace,
+    ) -> SqlResult<Self> {
+        let matched = unmatched(rows, workspace)?;
+        Ok(Self {
             rows,
             keyed: rows,
             null_keys: 0,
@@ -165,7 +164,12 @@ impl JoinTable {
             layout,
             matched,
             extremes: OnceLock::new(),
-        }
+        })
+    }
+
+    /// Memory beside the table's own.
+    pub(super) fn scratch(&self) -> &Scratch {
+        self.matched.allocator()
     }
 
     /// How many rows it holds.
@@ -252,6 +256,11 @@ impl JoinTable {
     pub(super) fn gather(&self, column: usize, rows: &[u32], outer: bool) -> Arc<Vector> {
         Arc::new(self.payload[column].gather(rows, outer))
     }
+}
+
+/// A bit for each row, none of them set.
+fn unmatched(rows: u32, workspace: &Workspace) -> SqlResult<Placed<AtomicU64>> {
+    Ok(workspace.spread().filled((rows as usize).div_ceil(64), || AtomicU64::new(0))?)
 }
 
 fn find_structure(

@@ -7,7 +7,9 @@ mod key;
 #[cfg(test)]
 mod tests;
 
-use stdx::memory;
+use memory::{Placed, Scratch};
+use stdx::Bytes;
+use stdx::memory::OutOfMemory;
 use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
@@ -35,7 +37,7 @@ struct Sorter<K> {
 
 /// Rows of one worker: keys with the place of their row.
 struct Run<K> {
-    entries: Vec<Entry<K>>,
+    entries: Placed<Entry<K>>,
     batches: Vec<Batch>,
     /// Rows that do not come before this are not wanted: there are enough before it.
     bound: Option<K>,
@@ -139,11 +141,16 @@ impl<K: RowKey> Sorter<K> {
 }
 
 impl<K: RowKey> Run<K> {
-    fn new() -> Self {
-        Self { entries: Vec::new(), batches: Vec::new(), bound: None }
+    /// No rows yet, and keys in this memory.
+    fn new(scratch: &Scratch) -> Self {
+        let entries = Placed::new_in(scratch.clone());
+        Self { entries, batches: Vec::new(), bound: None }
     }
 
-    fn add(&mut self, keys: Vec<K>, batch: Batch) {
+    fn add(&mut self, keys: Vec<K>, batch: Batch) -> SqlResult<()> {
+        let more = keys.len();
+        let bytes = Bytes((more * size_of::<Entry<K>>()) as u64);
+        self.entries.try_reserve(more).map_err(|_| OutOfMemory(bytes))?;
         let number = self.batches.len() as u32;
         let before = self.entries.len();
         let entries = keys.into_iter().enumerate();
@@ -154,7 +161,7 @@ impl<K: RowKey> Run<K> {
         }
         let kept = self.entries.len() - before;
         if kept == 0 {
-            return;
+            return Ok(());
         }
         // A batch that is mostly not wanted would only take up memory.
         if kept < batch.rows / 2 {
@@ -164,6 +171,7 @@ impl<K: RowKey> Run<K> {
         } else {
             self.batches.push(batch);
         }
+        Ok(())
     }
 
     /// Drops all but the first `wanted` rows, keys and rows.
@@ -195,9 +203,8 @@ impl<K: RowKey> Sink for Sorter<K> {
         }
         let keys = K::encode(&self.encoder, &batch)?;
         let mut guard = self.locals.lock(context.slot);
-        let run = guard.get_or_insert_with(Run::new);
-        memory::ask_growth(&run.entries, keys.len())?;
-        run.add(keys, batch);
+        let run = guard.get_or_insert_with(|| Run::new(context.scratch()));
+        run.add(keys, batch)?;
         if let Some(wanted) = self.wanted()
             && run.entries.len() > wanted * 2 + UNWANTED_MAX
         {
@@ -279,18 +286,18 @@ fn sort_entries<K: RowKey>(mut entries: &mut [Entry<K>], context: &WorkContext) 
 fn merge_ranges<K: RowKey>(
     ranges: &[&[Entry<K>]],
     context: &WorkContext,
-) -> SqlResult<Vec<(u32, u32, u32)>> {
+) -> SqlResult<Placed<(u32, u32, u32)>> {
     use std::cmp::Reverse;
+    let count = ranges.iter().map(|it| it.len()).sum();
+    let mut places = context.scratch().with_capacity(count)?;
     if let [only] = ranges {
-        return Ok(only.iter().map(|it| (0, it.batch, it.row)).collect());
+        places.extend(only.iter().map(|it| (0, it.batch, it.row)));
+        return Ok(places);
     }
     let mut heads: std::collections::BinaryHeap<Reverse<(&K, usize, usize)>> = (ranges.iter())
         .enumerate()
         .filter_map(|(run, it)| it.first().map(|entry| Reverse((&entry.key, run, 0))))
         .collect();
-    let count = ranges.iter().map(|it| it.len()).sum();
-    memory::ask(count * size_of::<(u32, u32, u32)>())?;
-    let mut places = Vec::with_capacity(count);
     let mut step = 0;
     while let Some(Reverse((_, run, at))) = heads.pop() {
         context.check_step(&mut step)?;

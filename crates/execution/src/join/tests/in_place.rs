@@ -1,5 +1,6 @@
 //! A stored table that is found by row number, against the table that building makes of its rows.
 
+use memory::Workspace;
 use plan::{HashBuild, Scan};
 use stdx::Prng;
 use storage::Table;
@@ -49,7 +50,7 @@ fn hash_build() -> HashBuild {
 }
 
 fn in_place(table: &Table) -> Option<Arc<JoinTable>> {
-    let source = InPlace::of(&scan(), &hash_build(), table)?;
+    let source = InPlace::of(&scan(), &hash_build(), table, &Workspace::heap())?.unwrap();
     assert!(source.ranges().is_empty());
     match source.sink().finish(&Serial(1)).unwrap() {
         State::Table(table) => Some(table),
@@ -121,14 +122,14 @@ fn only_whole_tables_whose_keys_rise_by_one_are_found_by_number() {
     assert!(in_place(&table(300, 7, -1)).is_none(), "keys that fall");
     let (table, build) = (table(300, 7, 1), hash_build());
     let filtered = Scan { filters: vec![Expr::column(0, DataType::Boolean)], ..scan() };
-    assert!(InPlace::of(&filtered, &build, &table).is_none());
+    assert!(InPlace::of(&filtered, &build, &table, &Workspace::heap()).is_none());
     let two = HashBuild { keys: vec![build.keys[0].clone(); 2], ..build.clone() };
-    assert!(InPlace::of(&scan(), &two, &table).is_none());
+    assert!(InPlace::of(&scan(), &two, &table, &Workspace::heap()).is_none());
     let computed = HashBuild {
         payload: vec![Expr::literal(Value::Integer(1), DataType::BigInt)],
         ..build.clone()
     };
-    assert!(InPlace::of(&scan(), &computed, &table).is_none());
+    assert!(InPlace::of(&scan(), &computed, &table, &Workspace::heap()).is_none());
 }
 
 #[test]

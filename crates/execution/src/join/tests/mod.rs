@@ -105,7 +105,8 @@ fn build(side: &Side, how: Build<'_>, team: &dyn Team) -> Arc<JoinTable> {
 }
 
 fn context(slot: usize) -> WorkContext {
-    WorkContext { slot, node: hardware::NodeId(0), cancel: CancelToken::new() }
+    let workspace = memory::Workspace::heap();
+    WorkContext { slot, node: hardware::NodeId(0), cancel: CancelToken::new(), workspace }
 }
 
 /// Runs the operator over all batches; checks what every batch must fulfil.

@@ -13,6 +13,10 @@ type Body<'a> = &'a (dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync);
 pub(super) struct Serial(pub(super) usize);
 
 impl Team for Serial {
+    fn workspace(&self) -> stdx::sync::Arc<memory::Workspace> {
+        memory::Workspace::heap()
+    }
+
     fn slots(&self) -> usize {
         self.0
     }
@@ -26,6 +30,10 @@ impl Team for Serial {
 pub(super) struct Threads(pub(super) usize);
 
 impl Team for Threads {
+    fn workspace(&self) -> stdx::sync::Arc<memory::Workspace> {
+        memory::Workspace::heap()
+    }
+
     fn slots(&self) -> usize {
         self.0
     }
