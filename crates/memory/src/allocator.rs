@@ -115,10 +115,7 @@ impl Allocator {
         Usage {
             nodes: nodes.iter().enumerate().map(|(index, it)| (it.id, mapped(index))).collect(),
             unplaced: mapped(nodes.len()),
-            retained: Bytes(
-                self.0.lists.iter().map(|it| it.lock().bytes).sum::<u64>()
-                    + self.0.shelves.iter().map(|it| it.lock().kept()).sum::<u64>(),
-            ),
+            retained: self.0.retained(),
         }
     }
 }

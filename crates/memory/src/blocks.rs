@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use hardware::MachineError;
+use stdx::Bytes;
 
 use crate::CHUNK_BYTES;
 use crate::free_lists::Memory;
@@ -29,7 +30,9 @@ impl Memory {
         // Mapping may trim all shelves, so that no lock is held meanwhile.
         drop(locked);
         let bytes = block.max(CHUNK_BYTES);
-        stdx::memory::claim(bytes).map_err(|_| MachineError::OutOfMemory { bytes })?;
+        if !self.claim(bytes) {
+            return Err(MachineError::OutOfMemory { bytes });
+        }
         let region = self.map(bytes, policy)?;
         let mut locked = shelf.lock();
         if !is_small {
@@ -37,6 +40,16 @@ impl Memory {
         }
         locked.add_chunk(region, block);
         Ok(locked.take_small(block).expect("invariant: a new chunk has blocks"))
+    }
+
+    /// Whether the limit of the process leaves room, if need be by giving back all that nobody uses.
+    pub(crate) fn claim(&self, bytes: usize) -> bool {
+        stdx::memory::claim(bytes).is_ok() || {
+            let kept = self.retained();
+            self.trim();
+            stdx::memory::unclaim(kept);
+            stdx::memory::claim(bytes).is_ok()
+        }
     }
 
     /// Makes a block longer: in place, where its region is long enough; in a longer one that is unused, which has been
@@ -68,9 +81,15 @@ impl Memory {
         let policy = locked.policy.clone();
         drop(locked);
         let lend = |region| self.shelves[shelf].lock().lend(region);
+        let more = bytes - region.bytes();
+        if !self.claim(more) {
+            lend(region);
+            return None;
+        }
         match self.extend(region, bytes, &policy) {
             Ok(longer) => Some(lend(longer)),
             Err(as_before) => {
+                stdx::memory::unclaim(Bytes(more as u64));
                 lend(as_before);
                 None
             }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 
 use hardware::{Machine, MachineError, Mapping, NodeId, PagePolicy, Topology};
+use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex, MutexGuard};
 
@@ -185,6 +186,12 @@ impl Memory {
         Ok(self.enter(mapping, policy))
     }
 
+    /// Bytes that no segment and no query uses.
+    pub(crate) fn retained(&self) -> Bytes {
+        let lists = self.lists.iter().map(|it| it.lock().bytes).sum::<u64>();
+        Bytes(lists + self.shelves.iter().map(|it| it.lock().kept()).sum::<u64>())
+    }
+
     /// A region with more bytes behind, or as it was.
     pub(crate) fn extend(
         &self,
@@ -193,7 +200,7 @@ impl Memory {
         policy: &PagePolicy,
     ) -> Result<Region, Region> {
         let more = bytes.saturating_sub(region.bytes());
-        if stdx::memory::claim(more).is_err() || !self.reserve(more as u64) {
+        if !self.reserve(more as u64) {
             return Err(region);
         }
         let Some(mapping) = self.machine.extend(&region.mapping, bytes, policy) else {

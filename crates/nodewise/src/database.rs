@@ -95,7 +95,12 @@ impl Database {
             // A statement needs time to end and to give its memory back before another one has to.
             if (now - *last.lock()).0 >= MEMORY_PERIOD.0 {
                 *last.lock() = now;
-                let taken = database.machine.resident_bytes().1;
+                let mut taken = database.machine.resident_bytes().1;
+                // Blocks that nobody uses go before a statement has to.
+                if taken.0 > limit.0 - limit.0 / 4 {
+                    database.allocator.trim();
+                    taken = database.machine.resident_bytes().1;
+                }
                 stdx::memory::set_headroom(Bytes(limit.0.saturating_sub(taken.0)));
                 if taken > limit {
                     database.statements.end_for_memory();

@@ -68,6 +68,18 @@ pub fn claim(bytes: usize) -> Result<(), OutOfMemory> {
     Ok(())
 }
 
+/// Takes back a claim, or tells that so much was given back to the system.
+pub fn unclaim(bytes: Bytes) {
+    #[cfg(not(loom))]
+    {
+        let more = i64::try_from(bytes.0).unwrap_or(i64::MAX);
+        let add = |left: i64| (left != i64::MAX).then(|| left.saturating_add(more));
+        let _ = HEADROOM.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+    }
+    #[cfg(loom)]
+    let _ = bytes;
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -78,6 +90,8 @@ mod tests {
         set_headroom(Bytes(100));
         assert_eq!(claim(101), Err(OutOfMemory(Bytes(101))));
         assert_eq!((claim(60), claim(60)), (Ok(()), Err(OutOfMemory(Bytes(60)))));
+        unclaim(Bytes(20));
+        assert_eq!(claim(60), Ok(()));
         set_headroom(Bytes(u64::MAX));
         assert_eq!(claim(60), Ok(()));
     }
