@@ -13,6 +13,7 @@
 
 pub mod aggregate;
 pub mod arrow;
+mod co_location;
 mod context;
 mod control;
 mod driver;
@@ -43,6 +44,7 @@ mod value;
 pub mod vector;
 pub mod work;
 
+pub use co_location::PartMap;
 pub use context::QueryContext;
 pub use control::{QueryControl, cancelled, check, is_ended};
 pub use layout::{ColumnShape, Layout, Representation};

@@ -7,9 +7,11 @@ use plan::{
     AggregateFunction, Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId,
     Sink as PlanSink, SortKey,
 };
+use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult};
 
 use crate::aggregate::{AggregateSink, AggregateSpec, stands_alone};
+use crate::co_location::CoLocation;
 use crate::expression::{Compiled, constant_rows};
 use crate::filter::FilterOperator;
 use crate::join::{BuildRowsSource, BuildSink, FetchOperator, InPlace, ProbeOperator};
@@ -21,7 +23,7 @@ use crate::scan::index::IndexSource;
 use crate::scan::repeated::Repeated;
 use crate::sort::{CompiledSortKey, GroupLimitSink, SortSink};
 use crate::states::States;
-use crate::{Layout, Operator, QueryContext, Sink, Source, State};
+use crate::{Layout, Operator, PartMap, QueryContext, Sink, Source, State};
 
 /// A pipeline ready to run.
 pub struct Lowered {
@@ -33,12 +35,29 @@ pub struct Lowered {
     pub sink: Box<dyn Sink>,
 }
 
+/// What is known of all pipelines of a plan together.
+pub struct Together {
+    /// Tests of rows that several scans make.
+    pub repeated: Repeated,
+    /// Joins that run part by part.
+    pub co_location: CoLocation,
+}
+
+impl Together {
+    /// What can be told of a plan.
+    pub fn of(plan: &plan::Plan, context: &QueryContext) -> Self {
+        let repeated = Repeated::of(plan, context);
+        let workers = context.scheduler.workers();
+        Self { repeated, co_location: CoLocation::of(plan, &context.tables, workers) }
+    }
+}
+
 /// Prepares a pipeline to run on the states of those before it; `reader` is the only one that reads its own.
 pub fn lower(
     pipeline: &Pipeline,
     reader: Option<&Pipeline>,
     states: &[Option<State>],
-    repeated: &Repeated,
+    together: &Together,
     context: &QueryContext,
 ) -> SqlResult<Lowered> {
     let states = States(states);
@@ -52,16 +71,22 @@ pub fn lower(
         let sink = Box::new(source.sink());
         return Ok(Lowered { source: Box::new(source), operators: Vec::new(), sink });
     }
-    let (mut source, ordered) = lower_source(&pipeline.source, &states, repeated, context)?;
+    let (mut source, ordered) =
+        lower_source(&pipeline.source, &states, &together.repeated, context)?;
+    let parts = match together.co_location.is_empty() {
+        true => None,
+        false => parts_of(&pipeline.source, &states, context)?,
+    };
     let mut layout = source.layout().clone();
     let mut operators = Vec::with_capacity(pipeline.operators.len());
     for operator in &pipeline.operators {
-        let operator = lower_operator(operator, layout, &states, slots)?;
+        let operator = lower_operator(operator, layout, parts.as_ref(), &states, slots)?;
         layout = operator.layout().clone();
         operators.push(operator);
     }
     let having = reader.and_then(|it| asked_first(it, pipeline.id));
-    let sink = lower_sink(&pipeline.sink, layout, ordered, having, &states, slots)?;
+    let parts = parts.filter(|_| together.co_location.is_in_parts(pipeline.id));
+    let sink = lower_sink(pipeline, layout, (ordered, parts), having, &states, slots)?;
     if let (PlanSink::Sort { keys, .. }, Some(cutoff)) = (&pipeline.sink, sink.cutoff())
         && let ([], ExprKind::Column(column)) = (&operators[..], &keys[0].expr.kind)
     {
@@ -129,9 +154,28 @@ fn compile_all(exprs: &[Expr], layout: &Layout, states: &States<'_>) -> SqlResul
     exprs.iter().map(|it| compile(it, layout, states)).collect()
 }
 
+/// The parts that the rows of a source are of, if they are of parts.
+fn parts_of(
+    source: &PlanSource,
+    states: &States<'_>,
+    context: &QueryContext,
+) -> SqlResult<Option<Arc<PartMap>>> {
+    Ok(match source {
+        PlanSource::Scan(scan) => {
+            context.tables.get(&scan.table).map(|it| Arc::new(PartMap::of(it)))
+        }
+        PlanSource::Read(from) => match from[..] {
+            [only] => states.rows(only)?.parts.clone(),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
 fn lower_operator(
     operator: &PlanOperator,
     layout: Layout,
+    parts: Option<&Arc<PartMap>>,
     states: &States<'_>,
     slots: usize,
 ) -> SqlResult<Box<dyn Operator>> {
@@ -144,9 +188,9 @@ fn lower_operator(
             Box::new(ProjectOperator::new(compile_all(exprs, &layout, states)?))
         }
         PlanOperator::Join(join) => {
-            let table = states.table(join.build)?.clone();
+            let build = states.table(join.build)?.clone();
             let scalar = |id| states.scalar(id);
-            Box::new(ProbeOperator::new(join, table, &layout, &scalar, slots)?)
+            Box::new(ProbeOperator::new(join, build, (&layout, parts.cloned()), &scalar, slots)?)
         }
         PlanOperator::Fetch(fetch) => {
             Box::new(FetchOperator::new(fetch, states.table(fetch.build)?.clone(), layout)?)
@@ -155,24 +199,28 @@ fn lower_operator(
     })
 }
 
+/// `ordered` tells whether the order of the rows means something, `parts` those for each of which a hash table or groups are
+/// left.
 fn lower_sink(
-    sink: &PlanSink,
+    pipeline: &Pipeline,
     layout: Layout,
-    ordered: bool,
+    (ordered, parts): (bool, Option<Arc<PartMap>>),
     having: Option<&Expr>,
     states: &States<'_>,
     slots: usize,
 ) -> SqlResult<Box<dyn Sink>> {
-    Ok(match sink {
+    Ok(match &pipeline.sink {
         PlanSink::HashBuild(build) => {
             let keys = compile_all(&build.keys, &layout, states)?;
             let payload = compile_all(&build.payload, &layout, states)?;
-            Box::new(BuildSink::new(keys, payload, build.unique, build.keep_null_keys, slots))
+            let sink = BuildSink::new(keys, payload, build.unique, build.keep_null_keys, slots);
+            Box::new(sink.in_parts(parts))
         }
         PlanSink::Aggregate { keys, aggregates, estimated_groups } => {
             let keys = compile_all(keys, &layout, states)?;
             let sink = lower_aggregate(keys, aggregates, &layout, states, slots)?
-                .expecting(*estimated_groups);
+                .expecting(*estimated_groups)
+                .in_parts(parts);
             Box::new(match having {
                 Some(condition) => sink.having(condition),
                 None => sink,

@@ -63,6 +63,7 @@ impl Sink for MaterializeSink {
             batches,
             ordered: self.ordered,
             homes,
+            parts: None,
         })))
     }
 

@@ -115,6 +115,10 @@ pub trait Sink: Send + Sync {
     }
     /// Called once after all batches; may run further tasks on the team.
     fn finish(&self, team: &dyn Team) -> SqlResult<State>;
+    /// A few words for profiles: how it goes about it.
+    fn describe(&self) -> String {
+        String::new()
+    }
     /// Whether the sink has enough (a limit without order): the source may stop.
     fn is_full(&self) -> bool {
         false

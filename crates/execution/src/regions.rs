@@ -164,6 +164,7 @@ mod tests {
             batches: batches.iter().map(batch).collect(),
             ordered: false,
             homes: batches.iter().map(|it| NodeId(it.1)).collect(),
+            parts: None,
         }
     }
 

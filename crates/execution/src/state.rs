@@ -4,15 +4,15 @@ use stdx::sync::Arc;
 
 use types::SqlResult;
 
-use crate::join::JoinTable;
+use crate::join::BuildSide;
 use crate::value::convert;
-use crate::{Batch, Layout};
+use crate::{Batch, Layout, PartMap};
 
 /// The state of a finished pipeline.
 #[derive(Clone)]
 pub enum State {
-    /// A hash table.
-    Table(Arc<JoinTable>),
+    /// The hash tables of a join.
+    Table(Arc<BuildSide>),
     /// Rows: groups, sorted rows, materialised rows, the result.
     Rows(Arc<Rows>),
 }
@@ -27,6 +27,8 @@ pub struct Rows {
     pub ordered: bool,
     /// The node of the worker that wrote each batch, and so of its memory; empty where it is not known.
     pub homes: Vec<hardware::NodeId>,
+    /// The parts that the batches are of, where they are of parts.
+    pub parts: Option<Arc<PartMap>>,
 }
 
 impl Rows {
@@ -44,6 +46,7 @@ impl Rows {
             batches,
             ordered: self.ordered,
             homes: self.homes.clone(),
+            parts: self.parts.clone(),
         })
     }
 

@@ -4,7 +4,7 @@ use plan::PipelineId;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState, Value};
 
-use crate::join::JoinTable;
+use crate::join::BuildSide;
 use crate::{Rows, State};
 
 /// The finished states of a plan, by pipeline.
@@ -26,8 +26,8 @@ impl States<'_> {
         }
     }
 
-    /// The hash table that a pipeline built.
-    pub fn table(&self, id: PipelineId) -> SqlResult<&Arc<JoinTable>> {
+    /// What a pipeline built for joins.
+    pub fn table(&self, id: PipelineId) -> SqlResult<&Arc<BuildSide>> {
         match self.get(id)? {
             State::Table(table) => Ok(table),
             State::Rows(_) => Err(SqlError::internal(format!("pipeline {id} built no table"))),

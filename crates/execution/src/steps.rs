@@ -20,7 +20,8 @@ pub(crate) fn step_names(pipeline: &Pipeline, lowered: &Lowered) -> (Vec<StepNam
         };
         names.push(StepName { kind, detail: running.describe() });
     }
-    let sink = sink_name(&pipeline.sink);
+    let mut sink = sink_name(&pipeline.sink);
+    sink.detail += &lowered.sink.describe();
     let detail = sink.kind.to_owned();
     names.push(sink);
     names.push(StepName { kind: "finish", detail });

@@ -173,18 +173,45 @@ impl Team for QueryTeam {
         tasks: usize,
         body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
     ) -> SqlResult<()> {
-        if tasks == 0 {
+        let range = MorselRange { node: None, start: 0, end: tasks as u64 };
+        self.run_ranges(vec![range], tasks <= 1, body)
+    }
+
+    fn run_at(
+        &self,
+        homes: &[Option<NodeId>],
+        small: bool,
+        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    ) -> SqlResult<()> {
+        let range = |(start, node): (u64, &Option<NodeId>)| MorselRange {
+            node: *node,
+            start,
+            end: start + 1,
+        };
+        self.run_ranges((0..).zip(homes).map(range).collect(), small || homes.len() <= 1, body)
+    }
+}
+
+impl QueryTeam {
+    /// Runs tasks whose numbers are cut into ranges by their nodes; `inline` on the calling thread.
+    fn run_ranges(
+        &self,
+        ranges: Vec<MorselRange>,
+        inline: bool,
+        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    ) -> SqlResult<()> {
+        if ranges.iter().all(|it| it.start == it.end) {
             return Ok(());
         }
         let JobSettings { control, pipeline, workspace } = &self.settings;
         let body = Tasks { body, cancel: &control.cancel, workspace, failed: Mutex::new(None) };
         let job = ScopedJob {
-            ranges: vec![MorselRange { node: None, start: 0, end: tasks as u64 }],
+            ranges,
             morsel_rows: 1,
             policy: control.policy(),
             reads: None,
             label: Label { pipeline: *pipeline, finishing: true },
-            inline: tasks == 1,
+            inline,
             body: &body,
         };
         let reports = run_scoped(&self.scheduler, control, vec![job]);

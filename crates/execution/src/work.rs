@@ -1,5 +1,6 @@
 //! What works on a query: a worker as the parts of a pipeline see it, the team of all workers, and local state by slot.
 
+use hardware::NodeId;
 use memory::{Scratch, Workspace};
 use scheduler::CancelToken;
 use stdx::sync::{Arc, Mutex, MutexGuard};
@@ -13,7 +14,7 @@ pub struct WorkContext {
     /// Index of the local state; below [`Team::slots`].
     pub slot: usize,
     /// The node the worker runs on.
-    pub node: hardware::NodeId,
+    pub node: NodeId,
     /// Ends the statement.
     pub cancel: CancelToken,
     /// Memory for what the query keeps.
@@ -60,6 +61,45 @@ pub trait Team: Send + Sync {
         tasks: usize,
         body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
     ) -> SqlResult<()>;
+    /// [`Team::run`] with a task for each of these nodes, which it has an affinity to; `small` work is done by the caller,
+    /// as it is not worth waking anybody for.
+    fn run_at(
+        &self,
+        homes: &[Option<NodeId>],
+        small: bool,
+        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    ) -> SqlResult<()> {
+        let _ = small;
+        self.run(homes.len(), body)
+    }
+}
+
+/// A worker that does all tasks by itself, with memory of its choice.
+pub(crate) struct Alone<'a> {
+    pub(crate) context: &'a WorkContext,
+    pub(crate) workspace: Arc<Workspace>,
+}
+
+impl Team for Alone<'_> {
+    fn slots(&self) -> usize {
+        self.context.slot + 1
+    }
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn workspace(&self) -> Arc<Workspace> {
+        self.workspace.clone()
+    }
+
+    fn run(
+        &self,
+        tasks: usize,
+        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    ) -> SqlResult<()> {
+        (0..tasks).try_for_each(|task| self.context.check().and_then(|()| body(task, self.context)))
+    }
 }
 
 /// Local state by slot. Each lock is only ever taken by the worker of that slot, until `finish` collects them.

@@ -117,6 +117,11 @@ impl Workspace {
         Arc::new(Self { nodes: Vec::new(), spread: Scratch(None) })
     }
 
+    /// The same with a node in place of all: for what belongs to data of that node.
+    pub fn at(&self, node: NodeId) -> Self {
+        Self { nodes: self.nodes.clone(), spread: self.on(node).clone() }
+    }
+
     /// Memory of a node; of one that the machine lacks, spread.
     pub fn on(&self, node: NodeId) -> &Scratch {
         self.nodes.iter().find(|it| it.0 == node).map_or(&self.spread, |it| &it.1)

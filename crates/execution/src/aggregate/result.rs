@@ -57,12 +57,12 @@ pub(super) fn part_of(
     Ok(Part { rows, columns, bounds })
 }
 
-/// The rows of all parts. Integers that fit are handed on in 64 bits with exact bounds.
+/// The rows of all parts, by part. Integers that fit are handed on in 64 bits with exact bounds.
 pub(super) fn result_batches(
     plan: &GroupPlan,
     parts: Vec<Part>,
     team: &dyn Team,
-) -> SqlResult<(Layout, Vec<Batch>)> {
+) -> SqlResult<(Layout, Vec<Vec<Batch>>)> {
     let mut layout: Layout = plan.layout.shapes();
     for index in 0..plan.aggregates.len() {
         let shape = aggregate_shape(plan, index, &parts, layout.len());
@@ -73,9 +73,7 @@ pub(super) fn result_batches(
     let cut = collect(team, parts.len(), true, &|part| {
         Ok(parts[part].lock().take().map_or_else(Vec::new, |it| split(it, &layout)))
     })?;
-    let mut batches: Vec<Batch> = cut.into_iter().flatten().collect();
-    batches.iter_mut().enumerate().for_each(|(place, it)| it.sequence = place as u64);
-    Ok((layout, batches))
+    Ok((layout, cut))
 }
 
 fn argument_scale(plan: &GroupPlan, index: usize) -> u8 {

@@ -1,6 +1,7 @@
 //! The sink of a grouping: hands batches and packed blocks to the worker's table, and merges the tables at the end.
 
-use stdx::sync::Arc;
+use hardware::NodeId;
+use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
 use super::groups::Groups;
@@ -8,12 +9,15 @@ use super::having::Having;
 use super::merge::merge_all;
 use super::packed::{PackedStrategy, Target, strategy_of};
 use super::plan::GroupPlan;
-use super::result::result_batches;
+use super::result::{Part, result_batches};
+
 use super::spec::AggregateSpec;
+use super::tuning::SERIAL_GROUPS_MAX;
 use super::worker::{Input, Worker};
 use crate::expression::Compiled;
 use crate::scan::PackedBlock;
-use crate::{Batch, ColumnShape, PerSlot, Rows, Sink, State, Team, WorkContext};
+use crate::work::Alone;
+use crate::{Batch, ColumnShape, Layout, PartMap, PerSlot, Rows, Sink, State, Team, WorkContext};
 
 /// Groups the rows of a pipeline.
 pub struct AggregateSink {
@@ -24,7 +28,10 @@ pub struct AggregateSink {
     having: Option<Having>,
     /// How packed rows are aggregated, where they can be.
     packed: Option<Box<dyn PackedStrategy>>,
-    workers: PerSlot<Worker>,
+    /// The parts of the rows, where those of each shall leave groups of their own.
+    parts: Option<Arc<PartMap>>,
+    /// By slot, then by part.
+    workers: PerSlot<Vec<Option<Worker>>>,
 }
 
 impl AggregateSink {
@@ -40,12 +47,26 @@ impl AggregateSink {
         };
         let plan = GroupPlan::new(&shapes(&keys), shapes(&arguments), aggregates);
         let packed = strategy_of(&plan, &keys, &arguments, slots);
-        Ok(Self { keys, arguments, plan, having: None, packed, workers: PerSlot::new(slots) })
+        Ok(Self {
+            keys,
+            arguments,
+            plan,
+            having: None,
+            packed,
+            parts: None,
+            workers: PerSlot::new(slots),
+        })
     }
 
     /// Makes ready for so many groups.
     pub fn expecting(mut self, groups: f64) -> Self {
         self.plan.expected = groups;
+        self
+    }
+
+    /// Leaves groups for each of these parts of the rows, none of which has a group with another.
+    pub fn in_parts(mut self, parts: Option<Arc<PartMap>>) -> Self {
+        self.parts = parts;
         self
     }
 
@@ -69,7 +90,8 @@ impl Sink for AggregateSink {
             block: batch.sequence / storage::BLOCK_ROWS as u64,
         };
         let mut guard = self.workers.lock(context.slot);
-        guard.get_or_insert_with(|| Worker::new(&self.plan)).consume(&self.plan, &input);
+        let workers = guard.get_or_insert_default();
+        self.worker(workers, batch.sequence).consume(&self.plan, &input);
         Ok(())
     }
 
@@ -81,17 +103,80 @@ impl Sink for AggregateSink {
         let Some(packed) = &self.packed else { return Ok(false) };
         let (plan, having, slot) = (&self.plan, self.having.as_ref(), context.slot);
         let mut guard = self.workers.lock(slot);
-        let worker = guard.get_or_insert_with(|| Worker::new(plan));
+        let worker = self.worker(guard.get_or_insert_default(), block.sequence);
         let took = packed.add(block, Target { plan, having, table: &mut worker.table, slot })?;
         worker.flush_if_full(plan);
         Ok(took)
     }
 
+    fn describe(&self) -> String {
+        let parts = |it: &Arc<PartMap>| format!(", {} parts on their nodes", it.homes().len());
+        self.parts.as_ref().map_or_else(String::new, parts)
+    }
+
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {
-        let all: Vec<Groups> =
-            self.workers.take_all().into_iter().flat_map(Worker::finish).collect();
-        let parts = merge_all(&self.plan, self.having.as_ref(), all, team)?;
+        let homes = self.parts.as_ref().map_or(&[None][..], |it| it.homes());
+        let mut all: Vec<Vec<Groups>> = homes.iter().map(|_| Vec::new()).collect();
+        for workers in self.workers.take_all() {
+            for (worker, groups) in workers.into_iter().zip(&mut all) {
+                groups.extend(worker.into_iter().flat_map(Worker::finish));
+            }
+        }
+        let merged = match &self.parts {
+            None => {
+                let groups = all.into_iter().flatten().collect();
+                vec![merge_all(&self.plan, self.having.as_ref(), groups, team)?]
+            }
+            Some(parts) => self.merge_parts(all, parts, team)?,
+        };
+        let counts: Vec<usize> = merged.iter().map(Vec::len).collect();
+        let parts = merged.into_iter().flatten().collect();
         let (layout, batches) = result_batches(&self.plan, parts, team)?;
-        Ok(State::Rows(Arc::new(Rows { layout, batches, ordered: false, homes: Vec::new() })))
+        Ok(State::Rows(Arc::new(self.rows(layout, batches, &counts))))
+    }
+}
+
+impl AggregateSink {
+    /// The worker for rows of the part that a batch is of.
+    fn worker<'a>(&self, workers: &'a mut Vec<Option<Worker>>, sequence: u64) -> &'a mut Worker {
+        let part = self.parts.as_ref().map_or(0, |it| it.part_of(sequence));
+        if workers.len() <= part {
+            workers.resize_with(part + 1, || None);
+        }
+        workers[part].get_or_insert_with(|| Worker::new(&self.plan))
+    }
+
+    /// Puts the groups of each part together by a task on its node.
+    fn merge_parts(
+        &self,
+        all: Vec<Vec<Groups>>,
+        parts: &PartMap,
+        team: &dyn Team,
+    ) -> SqlResult<Vec<Vec<Part>>> {
+        let small = all.iter().flatten().map(Groups::len).sum::<usize>() <= SERIAL_GROUPS_MAX;
+        let all: Vec<Mutex<Vec<Groups>>> = all.into_iter().map(Mutex::new).collect();
+        let done: Vec<Mutex<Vec<Part>>> = all.iter().map(|_| Mutex::default()).collect();
+        team.run_at(parts.homes(), small, &|part, context| {
+            let groups = std::mem::take(&mut *all[part].lock());
+            let alone = Alone { context, workspace: context.workspace.clone() };
+            *done[part].lock() = merge_all(&self.plan, self.having.as_ref(), groups, &alone)?;
+            Ok(())
+        })?;
+        Ok(done.into_iter().map(Mutex::into_inner).collect())
+    }
+
+    /// The rows that are left, by batches of the results of so many pieces for each part.
+    fn rows(&self, layout: Layout, pieces: Vec<Vec<Batch>>, counts: &[usize]) -> Rows {
+        let mut of_parts = pieces.iter().map(Vec::len);
+        let in_part = |&count: &usize| of_parts.by_ref().take(count).sum::<usize>();
+        let counts: Vec<usize> = counts.iter().map(in_part).collect();
+        let homes = self.parts.as_ref().map_or(&[][..], |it| it.homes()).iter().zip(&counts);
+        let homes: Option<Vec<Vec<NodeId>>> =
+            homes.map(|(home, &count)| home.map(|it| vec![it; count])).collect();
+        let mut batches: Vec<Batch> = pieces.into_iter().flatten().collect();
+        batches.iter_mut().zip(0..).for_each(|(it, sequence)| it.sequence = sequence);
+        let parts = self.parts.as_ref().map(|it| Arc::new(it.of_batches(counts.iter().copied())));
+        let homes = homes.map(|it| it.concat()).unwrap_or_default();
+        Rows { layout, batches, ordered: false, homes, parts }
     }
 }

@@ -4,7 +4,7 @@ use plan::{Pipeline, PipelineId, Plan, Source as PlanSource};
 use types::SqlResult;
 
 use super::ready::ReadyPipeline;
-use crate::scan::repeated::Repeated;
+use crate::lower::Together;
 use crate::{QueryContext, State};
 
 /// Morsels a worker from which on a pipeline runs alone: with fewer, some workers idle while others finish. Not measured.
@@ -19,7 +19,7 @@ pub(crate) struct PipelineQueue<'a> {
     /// For each pipeline those that read its state, each once.
     readers: Vec<Vec<usize>>,
     begun: Vec<bool>,
-    repeated: Repeated,
+    together: Together,
     /// Lowered pipelines that turned out to be too wide to run beside another.
     prepared: Vec<Option<ReadyPipeline>>,
 }
@@ -39,8 +39,8 @@ impl<'a> PipelineQueue<'a> {
             }
         }
         let prepared = (0..count).map(|_| None).collect();
-        let repeated = Repeated::of(plan, context);
-        Self { plan, context, inputs, readers, begun: vec![false; count], repeated, prepared }
+        let together = Together::of(plan, context);
+        Self { plan, context, inputs, readers, begun: vec![false; count], together, prepared }
     }
 
     /// The next pipelines to run, together; `None` when all have run. Those before must be done.
@@ -93,7 +93,7 @@ impl<'a> PipelineQueue<'a> {
                     _ => None,
                 };
                 let pipeline = &pipelines[index];
-                ReadyPipeline::new(pipeline, reader, states, &self.repeated, self.context)
+                ReadyPipeline::new(pipeline, reader, states, &self.together, self.context)
             }
         }
     }

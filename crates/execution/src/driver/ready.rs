@@ -4,9 +4,8 @@ use plan::Pipeline;
 use scheduler::{MorselRange, MorselSize};
 use types::SqlResult;
 
-use crate::lower::{Lowered, lower};
+use crate::lower::{Lowered, Together, lower};
 use crate::profile::Meter;
-use crate::scan::repeated::Repeated;
 use crate::steps::step_names;
 use crate::{QueryContext, State};
 
@@ -32,10 +31,10 @@ impl ReadyPipeline {
         pipeline: &Pipeline,
         reader: Option<&Pipeline>,
         states: &[Option<State>],
-        repeated: &Repeated,
+        together: &Together,
         context: &QueryContext,
     ) -> SqlResult<Self> {
-        let lowered = lower(pipeline, reader, states, repeated, context)?;
+        let lowered = lower(pipeline, reader, states, together, context)?;
         let ranges = lowered.source.ranges();
         let rows = ranges.iter().map(|it| it.end - it.start).sum();
         let workers = context.scheduler.workers() as u64;

@@ -1,17 +1,21 @@
 //! The sink that builds the table, in two phases (P-HYPER 4.1): workers keep their batches as they come; once all are
-//! there and their number is known, the team puts the columns together and builds the structure of the right size.
+//! there and their number is known, the team puts the columns together and builds the structure of the right size. Where the
+//! join runs part by part, a task on the node of each part does so for its rows alone.
 
-use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
+use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
 use super::NO_ROW;
+use super::build_side::BuildSide;
 use super::dictionary::decode;
 use super::key::{KeyColumn, KeyDomain};
-use super::parallel::Pieces;
+use super::parallel::{PIECE_ROWS, Pieces};
 use super::stored::Stored;
-use super::table::{JoinTable, Parts, Structure};
+use super::table::{Columns, JoinTable, Structure};
+use crate::co_location::PartMap;
 use crate::expression::Compiled;
+use crate::work::Alone;
 use crate::{
     Batch, Bitmap, PerSlot, Representation, Sink, State, Team, TextVector, Values, Vector,
     WorkContext,
@@ -25,6 +29,8 @@ pub struct BuildSink {
     keep_null_keys: bool,
     structure: Structure,
     null_keys: AtomicU64,
+    /// The parts of the rows, where those of each shall have a table of their own.
+    parts: Option<Arc<PartMap>>,
     chunks: PerSlot<Vec<Chunk>>,
 }
 
@@ -54,8 +60,15 @@ impl BuildSink {
             keep_null_keys,
             structure: Structure::Automatic,
             null_keys: AtomicU64::new(0),
+            parts: None,
             chunks: PerSlot::new(slots),
         }
+    }
+
+    /// The same sink, which builds a table for each of these parts of the rows that it takes in.
+    pub fn in_parts(mut self, parts: Option<Arc<PartMap>>) -> Self {
+        self.parts = parts;
+        self
     }
 
     /// The same sink with a structure of the caller's choice, for tests and measurements.
@@ -94,12 +107,52 @@ impl Sink for BuildSink {
             let message = format!("the build side of a join has {rows} rows, the most is {NO_ROW}");
             return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
         }
-        let keyed = chunks.iter().filter(|it| it.keyed).map(|it| it.rows).sum::<usize>();
+        let build = match &self.parts {
+            None => BuildSide::whole(Arc::new(self.table(chunks, team)?)),
+            Some(parts) => self.tables(chunks, parts, team)?,
+        };
+        Ok(State::Table(Arc::new(build)))
+    }
+}
+
+impl BuildSink {
+    /// A table for the rows of each part, built by a task on its node.
+    fn tables(&self, chunks: Vec<Chunk>, parts: &PartMap, team: &dyn Team) -> SqlResult<BuildSide> {
+        let homes = parts.homes();
+        let small = chunks.iter().map(|it| it.rows).sum::<usize>() <= PIECE_ROWS;
+        let mut of_parts: Vec<Vec<Chunk>> = homes.iter().map(|_| Vec::new()).collect();
+        for chunk in chunks {
+            of_parts[parts.part_of(chunk.sequence)].push(chunk);
+        }
+        let of_parts: Vec<Mutex<Vec<Chunk>>> = of_parts.into_iter().map(Mutex::new).collect();
+        let tables: Vec<Mutex<Option<JoinTable>>> =
+            homes.iter().map(|_| Mutex::new(None)).collect();
+        team.run_at(homes, small, &|part, context| {
+            let chunks = std::mem::take(&mut *of_parts[part].lock());
+            let workspace = match homes[part] {
+                Some(node) => Arc::new(context.workspace.at(node)),
+                None => context.workspace.clone(),
+            };
+            let table = self.table(chunks, &Alone { context, workspace })?;
+            *tables[part].lock() = Some(table);
+            Ok(())
+        })?;
+        let whole = "invariant: a team runs all tasks, or fails";
+        let tables = tables.into_iter().map(|it| it.into_inner().expect(whole));
+        Ok(BuildSide::in_parts(tables.zip(homes.iter().copied()).collect()))
+    }
+
+    /// One table for the rows of all these chunks.
+    fn table(&self, chunks: Vec<Chunk>, team: &dyn Team) -> SqlResult<JoinTable> {
+        let count = |it: &dyn Fn(&Chunk) -> bool| -> usize {
+            chunks.iter().filter(|chunk| it(chunk)).map(|it| it.rows).sum()
+        };
+        let (rows, keyed) = (count(&|_| true), count(&|it| it.keyed));
         let domains: Vec<KeyDomain> =
             self.keys.iter().map(|it| KeyDomain::of(it.shape())).collect();
         let (keys, payload) = self.columns(&chunks, &domains, team)?;
         drop(chunks);
-        let parts = Parts {
+        let columns = Columns {
             rows: rows as u32,
             keyed: keyed as u32,
             null_keys: self.null_keys.load(Ordering::Relaxed),
@@ -109,11 +162,9 @@ impl Sink for BuildSink {
             layout: self.payload.iter().map(|it| it.shape().clone()).collect(),
             unique: self.unique,
         };
-        Ok(State::Table(Arc::new(JoinTable::new(parts, self.structure, team)?)))
+        JoinTable::new(columns, self.structure, team)
     }
-}
 
-impl BuildSink {
     /// Puts the chunks one after the other, column by column.
     fn columns(
         &self,

@@ -5,12 +5,12 @@ use plan::Fetch;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult};
 
-use super::JoinTable;
+use super::build_side::BuildSide;
 use crate::{Batch, Layout, Next, Operator, Values, WorkContext};
 
 /// Adds columns of a table to batches with the numbers of its rows.
 pub struct FetchOperator {
-    table: Arc<JoinTable>,
+    build: Arc<BuildSide>,
     /// The column with the numbers.
     row: usize,
     payload: Vec<usize>,
@@ -19,12 +19,12 @@ pub struct FetchOperator {
 
 impl FetchOperator {
     /// An operator over batches of layout `input`.
-    pub fn new(fetch: &Fetch, table: Arc<JoinTable>, mut input: Layout) -> SqlResult<Self> {
-        let shapes = fetch.payload.iter().map(|it| table.layout.get(*it).cloned());
+    pub fn new(fetch: &Fetch, build: Arc<BuildSide>, mut input: Layout) -> SqlResult<Self> {
+        let shapes = fetch.payload.iter().map(|it| build.layout().get(*it).cloned());
         let shapes: Option<Layout> = shapes.collect();
         input.extend(shapes.ok_or_else(|| SqlError::internal("a fetch of what is not stored"))?);
         let (row, payload) = (fetch.row, fetch.payload.clone());
-        Ok(Self { table, row, payload, layout: input })
+        Ok(Self { build, row, payload, layout: input })
     }
 }
 
@@ -38,13 +38,13 @@ impl Operator for FetchOperator {
             return Err(SqlError::internal("a fetch by a column that holds no numbers"));
         };
         let rows: Vec<u32> = numbers.iter().map(|&it| it as u32).collect();
-        let fetched = self.payload.iter().map(|&it| self.table.gather(it, &rows, false));
+        let fetched = self.payload.iter().map(|&it| self.build.gather(it, &rows));
         let fetched: Vec<_> = fetched.collect();
         batch.columns.extend(fetched);
         next(batch)
     }
 
     fn describe(&self) -> String {
-        format!("{} columns of {}", self.payload.len(), self.table.describe())
+        format!("{} columns of {}", self.payload.len(), self.build.describe())
     }
 }

@@ -7,6 +7,7 @@ use stdx::sync::Arc;
 use storage::{Column, Encoding, Table};
 use types::{ColumnId, SqlResult, Value};
 
+use super::build_side::BuildSide;
 use super::direct::KeyRange;
 use super::key::KeyDomain;
 use super::stored::Stored;
@@ -122,6 +123,6 @@ impl Sink for LeaveTable {
     }
 
     fn finish(&self, _: &dyn Team) -> SqlResult<State> {
-        Ok(State::Table(self.0.clone()))
+        Ok(State::Table(Arc::new(BuildSide::whole(self.0.clone()))))
     }
 }

@@ -1,16 +1,18 @@
-//! Hash join (P-HYPER 4.1 and 4.2): one table per join, built in two phases, probed by every worker.
+//! Hash join (P-HYPER 4.1 and 4.2): one table per join or per part, built in two phases,
+//! probed by every worker.
 //!
 //! Key decision: the structure is chosen at run time, when the keys are known (docs/design/04-execution.md, "structures
 //! of a join"): an array indexed by key for dense integers, with a bitmap for mere existence, else the tagged lock-free
 //! table. Keys of the probe side are brought to the form of the build side per batch, so no structure knows SQL types.
 //!
-//! Reading order: `build` (sink), `table` with `direct` and `hashed`, `probe_key` with `known`, `lookup`, `probe` (operator), `extremes` with `comparison`, `rows`,
-//! `fetch`.
+//! Reading order: `build` (sink), `table` with `direct` and `hashed`, `build_side`, `probe_key` with `known`,
+//! `lookup`, `probe` and `operator`, `extremes` with `comparison`, `rows`, `fetch`.
 //!
 //! - Invariant: a row with a NULL key stands behind all others and in no structure.
 //! - Invariant: probes begin after the build has finished, so lookups need no ordering of their own.
 
 mod build;
+mod build_side;
 mod comparison;
 mod dictionary;
 mod direct;
@@ -22,6 +24,7 @@ mod in_place;
 mod key;
 mod known;
 mod lookup;
+mod operator;
 mod packing;
 mod parallel;
 mod probe;
@@ -33,9 +36,10 @@ mod table;
 mod tests;
 
 pub use build::BuildSink;
+pub use build_side::BuildSide;
 pub use fetch::FetchOperator;
 pub use in_place::InPlace;
-pub use probe::ProbeOperator;
+pub use operator::ProbeOperator;
 pub use rows::BuildRowsSource;
 pub use table::{JoinTable, KeyFilter, Structure};
 

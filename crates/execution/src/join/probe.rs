@@ -1,4 +1,4 @@
-//! The operator that looks each row of a batch up in a table.
+//! Looks each row of a batch up in a table.
 //!
 //! All kinds go through one enumeration of pairs, which drops those that fail the residual; kinds that only ask whether
 //! there is a partner take the shorter way through [`JoinTable::exists`] when nothing else depends on the pairs.
@@ -14,13 +14,10 @@ use super::lookup::{Flush, Workspace};
 use super::probe_key::{KeyReader, ProbeKeys};
 use super::{JoinTable, NO_ROW, Pairs};
 use crate::expression::Compiled;
-use crate::{
-    BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Next, Operator, PerSlot, Values, Vector,
-    WorkContext,
-};
+use crate::{BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Next, Values, Vector, WorkContext};
 
 /// Joins batches of the probe side with a table.
-pub struct ProbeOperator {
+pub(super) struct Probe {
     table: Arc<JoinTable>,
     kind: JoinKind,
     keys: Vec<Compiled>,
@@ -31,7 +28,8 @@ pub struct ProbeOperator {
     output: Vec<Output>,
     layout: Layout,
     track_matches: bool,
-    scratch: PerSlot<Scratch>,
+    /// The number of the table's first row.
+    first: u32,
 }
 
 /// Where a column of a pair comes from.
@@ -52,22 +50,22 @@ struct Residual {
 
 /// Memory that batches use again.
 #[derive(Default)]
-struct Scratch {
+pub(super) struct Scratch {
     keys: ProbeKeys,
     work: Workspace,
     matched: Vec<bool>,
     unknown: Vec<bool>,
 }
 
-impl ProbeOperator {
-    /// An operator over batches of layout `input` for `slots` workers; `scalar` gives the values of finished scalar
-    /// subqueries.
-    pub fn new(
+impl Probe {
+    /// For batches of layout `input`. `first` is the number of the table's first row among `rows` of all parts; `scalar`
+    /// gives the values of finished scalar subqueries.
+    pub(super) fn new(
         join: &Join,
         table: Arc<JoinTable>,
+        (first, rows): (u32, u32),
         input: &Layout,
         scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
-        slots: usize,
     ) -> SqlResult<Self> {
         let compile = |key| Compiled::new(key, input, scalar);
         let keys = join.keys.iter().map(compile).collect::<SqlResult<Vec<_>>>()?;
@@ -93,7 +91,7 @@ impl ProbeOperator {
             // Another one came first.
             comparison = None;
         }
-        let (output, layout) = output_columns(join, input, &table)?;
+        let (output, layout) = output_columns(join, input, (&table.layout, rows))?;
         Ok(Self {
             table,
             kind: join.kind,
@@ -104,7 +102,7 @@ impl ProbeOperator {
             output,
             layout,
             track_matches: join.track_matches || join.kind == JoinKind::MarkBuild,
-            scratch: PerSlot::new(slots),
+            first,
         })
     }
 }
@@ -117,9 +115,8 @@ fn is_null_aware(kind: JoinKind) -> bool {
 fn output_columns(
     join: &Join,
     input: &Layout,
-    table: &JoinTable,
+    (payload, rows): (&Layout, u32),
 ) -> SqlResult<(Vec<Output>, Layout)> {
-    let (payload, rows) = (&table.layout, table.rows);
     if join.kind == JoinKind::MarkBuild {
         return Ok((Vec::new(), Layout::new()));
     }
@@ -180,6 +177,7 @@ impl Residual {
         if pairs.len() == 0 {
             return Ok(());
         }
+        let table = (table, 0);
         let candidates = pair_batch(&self.columns, table, batch, &pairs.probe, &pairs.build, false);
         let mut kept = Vec::with_capacity(pairs.len());
         self.condition.select(&candidates, &mut kept)?;
@@ -195,10 +193,11 @@ impl Residual {
     }
 }
 
-/// Some columns of pairs; with `outer`, the build row may be missing.
+/// Some columns of pairs with rows of a table whose first has the number `first`; with `outer`, the build row may be
+/// missing.
 fn pair_batch(
     columns: &[Output],
-    table: &JoinTable,
+    (table, first): (&JoinTable, u32),
     batch: &Batch,
     probe: &[u32],
     build: &[u32],
@@ -213,7 +212,7 @@ fn pair_batch(
         Output::Probe(column) => Arc::new(batch.columns[column].take(probe)),
         Output::Build(column) => table.gather(column, build, outer),
         Output::Number => {
-            let numbers = build.iter().map(|&it| it.into()).collect();
+            let numbers = build.iter().map(|&it| i64::from(it) + i64::from(first)).collect();
             Arc::new(Vector::new(Values::I64(numbers)))
         }
         Output::Mark => unreachable!("invariant: only mark joins have a mark, and they emit rows"),
@@ -225,16 +224,20 @@ fn pair_batch(
     }
 }
 
-impl Operator for ProbeOperator {
-    fn layout(&self) -> &Layout {
+impl Probe {
+    /// The layout of what is handed on.
+    pub(super) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    fn execute(&self, batch: Batch, context: &WorkContext, next: Next<'_>) -> SqlResult<()> {
-        if batch.rows == 0 {
-            return Ok(());
-        }
-        let mut scratch = self.scratch.lock(context.slot).take().unwrap_or_default();
+    /// Joins a batch.
+    pub(super) fn execute(
+        &self,
+        batch: Batch,
+        scratch: &mut Scratch,
+        context: &WorkContext,
+        next: Next<'_>,
+    ) -> SqlResult<()> {
         let vectors = self.keys.iter().map(|it| it.evaluate(&batch));
         scratch.keys.read(batch.rows, &self.table, &self.readers, vectors)?;
         if let Some(packing) = &self.table.packing {
@@ -242,18 +245,18 @@ impl Operator for ProbeOperator {
         }
         match self.kind {
             JoinKind::Inner | JoinKind::Left | JoinKind::MarkBuild => {
-                self.execute_pairs(&batch, &mut scratch, context, next)?;
+                self.execute_pairs(&batch, scratch, context, next)?;
             }
             JoinKind::Semi | JoinKind::Anti | JoinKind::AntiNullAware | JoinKind::Mark { .. } => {
-                self.execute_rows(&batch, &mut scratch, context, next)?
+                self.execute_rows(&batch, scratch, context, next)?
             }
         }
         scratch.keys.release();
-        *self.scratch.lock(context.slot) = Some(scratch);
         Ok(())
     }
 
-    fn describe(&self) -> String {
+    /// The kind of join and how its condition is decided, in words.
+    pub(super) fn describe(&self) -> (&'static str, &'static str) {
         let kind = match self.kind {
             JoinKind::Inner => "inner",
             JoinKind::Left => "left",
@@ -266,11 +269,9 @@ impl Operator for ProbeOperator {
             (None, Some(_)) => ", with a condition",
             (None, None) => "",
         };
-        format!("{kind}, {}{residual}", self.table.describe())
+        (kind, residual)
     }
-}
 
-impl ProbeOperator {
     /// The kinds that hand on pairs, and the one that only marks them.
     fn execute_pairs(
         &self,
@@ -334,7 +335,7 @@ impl ProbeOperator {
     fn emit(&self, batch: &Batch, pairs: &Pairs, next: Next<'_>) -> SqlResult<()> {
         let outer = self.kind == JoinKind::Left;
         for (probe, build) in pairs.probe.chunks(BATCH_ROWS).zip(pairs.build.chunks(BATCH_ROWS)) {
-            next(pair_batch(&self.output, &self.table, batch, probe, build, outer))?;
+            next(pair_batch(&self.output, (&self.table, self.first), batch, probe, build, outer))?;
         }
         Ok(())
     }
@@ -373,7 +374,7 @@ impl ProbeOperator {
         if kept.is_empty() {
             return Ok(());
         }
-        next(pair_batch(&self.output, &self.table, batch, &kept, &[], false))
+        next(pair_batch(&self.output, (&self.table, self.first), batch, &kept, &[], false))
     }
 
     /// The batch with its mark.

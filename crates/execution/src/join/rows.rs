@@ -1,4 +1,4 @@
-//! The rows of a table after all probes: those that found a partner, or those that did not (right and full joins).
+//! The rows of a build side after all probes: those that found a partner, or those that did not (right and full joins).
 
 use std::ops::Range;
 
@@ -8,6 +8,7 @@ use stdx::sync::Arc;
 use types::SqlResult;
 
 use super::JoinTable;
+use super::build_side::BuildSide;
 use super::direct::{DirectTable, Rows};
 use super::extremes::{Extremes, float_word};
 use super::stored::Words;
@@ -16,19 +17,35 @@ use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
 
 const MORSEL_ROWS: u64 = 64 * 1024;
 
-/// Reads a table by its matches.
+/// Reads a build side by its matches, part by part.
 pub struct BuildRowsSource {
-    table: Arc<JoinTable>,
+    build: Arc<BuildSide>,
+    /// What is read of each part: places of its own, counted on from those of the parts before.
+    starts: Vec<u64>,
     matched: bool,
 }
 
-impl BuildRowsSource {
-    /// The rows of `table` that have (`matched`) or have not found a partner. NULL keys never find one.
-    pub fn new(table: Arc<JoinTable>, matched: bool) -> Self {
-        Self { table, matched }
-    }
+/// The rows of one table by their matches.
+struct TableRows<'a> {
+    table: &'a JoinTable,
+    matched: bool,
+    /// The place of its first row.
+    start: u64,
+}
 
-    fn hand_on(&self, chosen: &[u32], sequence: u64, next: Next<'_>) -> SqlResult<()> {
+impl BuildRowsSource {
+    /// The rows of `build` that have (`matched`) or have not found a partner. NULL keys never find one.
+    pub fn new(build: Arc<BuildSide>, matched: bool) -> Self {
+        let mut starts = vec![0];
+        for part in build.parts() {
+            starts.push(starts[starts.len() - 1] + places(&part.table));
+        }
+        Self { build, starts, matched }
+    }
+}
+
+impl TableRows<'_> {
+    fn hand_on(&self, chosen: &[u32], place: u64, next: Next<'_>) -> SqlResult<()> {
         if chosen.is_empty() {
             return Ok(());
         }
@@ -36,8 +53,25 @@ impl BuildRowsSource {
         next(Batch {
             rows: chosen.len(),
             columns: columns.map(|it| self.table.gather(it, chosen, false)).collect(),
-            sequence,
+            sequence: self.start + place,
         })
+    }
+
+    /// The rows at some places.
+    fn produce(&self, rows: Range<u64>, context: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+        if let Some(extremes) = self.table.extremes.get() {
+            return self.produce_by_extremes(extremes, rows, context, next);
+        }
+        let mut chosen: Vec<u32> = Vec::with_capacity(BATCH_ROWS);
+        for start in rows.clone().step_by(BATCH_ROWS) {
+            let end = rows.end.min(start + BATCH_ROWS as u64);
+            chosen.clear();
+            chosen.extend(
+                (start as u32..end as u32).filter(|&it| self.table.is_matched(it) == self.matched),
+            );
+            self.hand_on(&chosen, start, next)?;
+        }
+        Ok(())
     }
 
     /// The rows key by key. A mark that is set all the same, by a join that looked at pairs, counts too.
@@ -51,7 +85,7 @@ impl BuildRowsSource {
         let mut step = 0;
         let mut chosen: Vec<u32> = Vec::with_capacity(BATCH_ROWS);
         for place in places.clone() {
-            extremes.rows_at(&self.table, place as usize, |row, partner| -> SqlResult<()> {
+            extremes.rows_at(self.table, place as usize, |row, partner| -> SqlResult<()> {
                 context.check_step(&mut step)?;
                 if (partner || self.table.is_matched(row)) == self.matched {
                     chosen.push(row);
@@ -70,13 +104,12 @@ impl BuildRowsSource {
 
 impl Source for BuildRowsSource {
     fn layout(&self) -> &Layout {
-        self.table.layout()
+        self.build.layout()
     }
 
     fn ranges(&self) -> Vec<MorselRange> {
-        let table = &self.table;
-        let end = table.extremes.get().map_or(table.rows() as u64, |it| it.places(table));
-        vec![MorselRange { node: None, start: 0, end }]
+        let ends = self.starts.windows(2).zip(self.build.parts());
+        ends.map(|(it, part)| MorselRange { node: part.home, start: it[0], end: it[1] }).collect()
     }
 
     fn morsel_rows(&self) -> u64 {
@@ -84,19 +117,12 @@ impl Source for BuildRowsSource {
     }
 
     fn produce(&self, rows: Range<u64>, context: &WorkContext, next: Next<'_>) -> SqlResult<()> {
-        if let Some(extremes) = self.table.extremes.get() {
-            return self.produce_by_extremes(extremes, rows, context, next);
-        }
-        let mut chosen: Vec<u32> = Vec::with_capacity(BATCH_ROWS);
-        for start in rows.clone().step_by(BATCH_ROWS) {
-            let end = rows.end.min(start + BATCH_ROWS as u64);
-            chosen.clear();
-            chosen.extend(
-                (start as u32..end as u32).filter(|&it| self.table.is_matched(it) == self.matched),
-            );
-            self.hand_on(&chosen, start, next)?;
-        }
-        Ok(())
+        // A morsel lies in one range, and a range in one part.
+        let part = self.starts.partition_point(|&it| it <= rows.start) - 1;
+        let start = self.starts[part];
+        let rows = rows.start - start..rows.end - start;
+        let table = &self.build.parts()[part].table;
+        TableRows { table, matched: self.matched, start }.produce(rows, context, next)
     }
 
     fn bytes_read(&self, _: Range<u64>, _: NodeId) -> Vec<(NodeId, u64)> {
@@ -104,8 +130,13 @@ impl Source for BuildRowsSource {
     }
 
     fn describe(&self) -> String {
-        self.table.describe()
+        self.build.describe()
     }
+}
+
+/// How many places a table is read by: those of its extremes, else its rows.
+fn places(table: &JoinTable) -> u64 {
+    table.extremes.get().map_or(table.rows() as u64, |it| it.places(table))
 }
 
 impl Extremes {

@@ -93,7 +93,7 @@ impl KeyFilter<'_> {
 }
 
 /// What [`JoinTable::new`] puts together.
-pub(super) struct Parts {
+pub(super) struct Columns {
     pub(super) rows: u32,
     pub(super) keyed: u32,
     pub(super) null_keys: u64,
@@ -106,8 +106,8 @@ pub(super) struct Parts {
 
 impl JoinTable {
     /// Builds the structure over finished columns; `keys` hold the keyed rows only.
-    pub(super) fn new(parts: Parts, structure: Structure, team: &dyn Team) -> SqlResult<Self> {
-        let Parts { rows, keyed, null_keys, domains, keys, payload, layout, unique } = parts;
+    pub(super) fn new(columns: Columns, structure: Structure, team: &dyn Team) -> SqlResult<Self> {
+        let Columns { rows, keyed, null_keys, domains, keys, payload, layout, unique } = columns;
         let packing = if keyed > 0 { Packing::of(&keys, team)? } else { None };
         let keys = match &packing {
             Some(packing) => vec![KeyColumn::Words(packing.pack_all(&keys, team)?)],
@@ -212,9 +212,14 @@ impl JoinTable {
         KeyFilter { min, max, bitmap, keys, rows: u64::from(self.keyed), directory }
     }
 
-    /// The structure in words, for EXPLAIN ANALYZE.
+    /// The structure and its size in words, for EXPLAIN ANALYZE.
     pub fn describe(&self) -> String {
-        let structure = match &self.finder {
+        format!("{}, {} rows", self.structure(), self.rows)
+    }
+
+    /// The structure in words.
+    pub(super) fn structure(&self) -> &'static str {
+        match &self.finder {
             Finder::Nothing => "empty",
             Finder::Everything => "all rows",
             Finder::Direct(DirectTable { ranks: None, rows: Rows::Runs { .. }, .. }) => {
@@ -225,8 +230,7 @@ impl JoinTable {
             Finder::Direct(_) => "bitmap",
             Finder::Hashed(_) => "hash table",
             Finder::InPlace { .. } => "the stored table",
-        };
-        format!("{structure}, {} rows", self.rows)
+        }
     }
 
     /// The hash table of a single key of texts.

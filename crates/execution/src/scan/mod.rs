@@ -88,7 +88,7 @@ impl ScanSource {
         for (number, part) in table.parts().iter().enumerate() {
             let found = match &of_key {
                 Some(parts) if !parts.contains(&number) => None,
-                _ => Some(PartScan::new(scan, part, &shapes, states, repeated)?),
+                _ => Some(PartScan::new(scan, (number, part), &shapes, states, repeated)?),
             };
             predicates = predicates.max(found.as_ref().map_or(0, PartScan::predicates));
             residuals = residuals.max(found.as_ref().map_or(0, PartScan::residuals));

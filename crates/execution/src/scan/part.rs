@@ -49,15 +49,17 @@ pub(super) struct Residual {
 }
 
 impl PartScan {
+    /// `number` is the part's in its table.
     pub(super) fn new(
         scan: &Scan,
-        part: &Part,
+        (number, part): (usize, &Part),
         shapes: &Layout,
         states: &States<'_>,
         repeated: &Repeated,
     ) -> SqlResult<Self> {
-        let view =
-            |columns: &[Arc<Column>]| View::new(scan, part, columns, shapes, states, repeated);
+        let view = |columns: &[Arc<Column>]| {
+            View::new(scan, (number, part), columns, shapes, states, repeated)
+        };
         let own = view(&part.columns)?;
         let copy = |it: &storage::Replica| Ok((it.nodes.clone(), view(&it.columns)?));
         let copies = part.replicas().iter().map(copy).collect::<SqlResult<_>>()?;
@@ -134,7 +136,7 @@ impl PartScan {
 impl View {
     fn new(
         scan: &Scan,
-        part: &Part,
+        (number, part): (usize, &Part),
         columns: &[Arc<Column>],
         shapes: &Layout,
         states: &States<'_>,
@@ -151,7 +153,7 @@ impl View {
             }
         }
         for transfer in &scan.transfers {
-            let filter = states.table(transfer.build)?.transfer();
+            let filter = states.table(transfer.build)?.of_part(number).transfer();
             if let Some(filter) = filter {
                 let found = CodePredicate::from_keys(&columns[transfer.column], &filter);
                 predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, transfer))));

@@ -107,6 +107,12 @@ impl Sink for GroupLimitSink {
         };
         batches.iter_mut().enumerate().for_each(|(place, it)| it.sequence = place as u64);
         let layout = rows.layout.clone();
-        Ok(State::Rows(Arc::new(Rows { layout, batches, ordered: true, homes: Vec::new() })))
+        Ok(State::Rows(Arc::new(Rows {
+            layout,
+            batches,
+            ordered: true,
+            homes: Vec::new(),
+            parts: None,
+        })))
     }
 }

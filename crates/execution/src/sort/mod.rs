@@ -246,6 +246,7 @@ impl<K: RowKey> Sink for Sorter<K> {
             batches,
             ordered: true,
             homes: Vec::new(),
+            parts: None,
         })))
     }
 }

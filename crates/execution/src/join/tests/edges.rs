@@ -113,7 +113,7 @@ fn output_hands_on_only_what_is_asked_for() {
     let expected = [[1, 20], [0, 10]].map(|row| row.map(Cell::Number).to_vec());
     assert_eq!(cells(&layout, &batches), expected);
     plan.output = vec![3];
-    let error = ProbeOperator::new(&plan, table, &side.layout, &no_scalar, 1).err().unwrap();
+    let error = operator(&side, &plan, &table, 1).err().unwrap();
     assert_eq!(error.state, types::SqlState::INTERNAL);
 }
 
@@ -155,7 +155,7 @@ fn a_null_aware_residual_needs_the_null_keys() {
     let mut plan = join(JoinKind::AntiNullAware, &side.layout, &[0], 0);
     let column = |place| plan::Expr::column(place, DataType::BigInt);
     plan.residual = Some(plan::Expr::predicate(plan::BinaryOperator::Less, column(0), column(1)));
-    let error = ProbeOperator::new(&plan, table, &side.layout, &no_scalar, 1).err().unwrap();
+    let error = operator(&side, &plan, &table, 1).err().unwrap();
     assert!(error.message.contains("NULL keys"), "{error}");
 }
 
@@ -179,8 +179,7 @@ fn a_join_that_hands_nothing_on_ends_when_its_statement_does() {
         let mut plan = join(kind, &side.layout, &[], 1);
         plan.residual =
             Some(plan::Expr::predicate(plan::BinaryOperator::Greater, column(0), column(1)));
-        let operator =
-            ProbeOperator::new(&plan, table.clone(), &side.layout, &no_scalar, 1).unwrap();
+        let operator = operator(&side, &plan, &table, 1).unwrap();
         let worker = context(0);
         // Somebody ends it while it is under way.
         let ended = stdx::sync::atomic::AtomicBool::new(false);

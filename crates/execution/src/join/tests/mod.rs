@@ -15,7 +15,7 @@ use types::{DataType, SqlError, SqlResult, Value};
 
 use self::oracle::{Cell, cells};
 use self::team::Serial;
-use super::{BuildRowsSource, BuildSink, JoinTable, ProbeOperator, Structure};
+use super::{BuildRowsSource, BuildSide, BuildSink, JoinTable, ProbeOperator, Structure};
 use crate::expression::Compiled;
 use crate::{
     BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Operator, Representation, Sink, Source, State,
@@ -99,7 +99,7 @@ fn build(side: &Side, how: Build<'_>, team: &dyn Team) -> Arc<JoinTable> {
         sink.consume(batch.clone(), &context(index % team.slots())).unwrap();
     }
     match sink.finish(team).unwrap() {
-        State::Table(table) => table,
+        State::Table(build) => build.of_part(0).clone(),
         State::Rows(_) => panic!("a build leaves a table"),
     }
 }
@@ -109,10 +109,20 @@ fn context(slot: usize) -> WorkContext {
     WorkContext { slot, node: hardware::NodeId(0), cancel: CancelToken::new(), workspace }
 }
 
+/// The operator that looks up in a table of all rows.
+fn operator(
+    side: &Side,
+    join: &Join,
+    table: &Arc<JoinTable>,
+    slots: usize,
+) -> SqlResult<ProbeOperator> {
+    let build = Arc::new(BuildSide::whole(table.clone()));
+    ProbeOperator::new(join, build, (&side.layout, None), &no_scalar, slots)
+}
+
 /// Runs the operator over all batches; checks what every batch must fulfil.
 fn probe(side: &Side, join: &Join, table: &Arc<JoinTable>, slots: usize) -> (Layout, Vec<Batch>) {
-    let operator =
-        ProbeOperator::new(join, table.clone(), &side.layout, &no_scalar, slots).unwrap();
+    let operator = operator(side, join, table, slots).unwrap();
     let mut out = Vec::new();
     for (index, batch) in side.batches.iter().enumerate() {
         let sequence = batch.sequence;
@@ -132,7 +142,7 @@ fn probe(side: &Side, join: &Join, table: &Arc<JoinTable>, slots: usize) -> (Lay
 
 /// The rows of a table that did or did not find a partner.
 fn build_rows(table: &Arc<JoinTable>, matched: bool) -> Vec<Vec<Cell>> {
-    let source = BuildRowsSource::new(table.clone(), matched);
+    let source = BuildRowsSource::new(Arc::new(BuildSide::whole(table.clone())), matched);
     let batches = Mutex::new(Vec::new());
     for range in source.ranges() {
         let step = source.morsel_rows();

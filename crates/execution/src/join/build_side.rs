@@ -1,0 +1,98 @@
+//! The finished build side of a join: a table over all its rows or, where both sides are cut alike by their keys, one for
+//! each part, on the node of the part ([`crate::co_location`]).
+//!
+//! - Invariant: a row's number counts the rows of the parts before its own, so that numbers mean the same for both.
+
+use hardware::NodeId;
+use stdx::sync::Arc;
+
+use super::JoinTable;
+use crate::{Layout, Vector};
+
+/// The tables of a join.
+pub struct BuildSide {
+    parts: Vec<PartTable>,
+}
+
+/// The table of a part, or of all rows.
+pub(super) struct PartTable {
+    pub(super) table: Arc<JoinTable>,
+    /// The node that it lies on; none where it is spread.
+    pub(super) home: Option<NodeId>,
+    /// The number of its first row.
+    pub(super) first: u32,
+}
+
+impl BuildSide {
+    /// One table for all rows.
+    pub fn whole(table: Arc<JoinTable>) -> Self {
+        Self { parts: vec![PartTable { table, home: None, first: 0 }] }
+    }
+
+    /// A table for each part, in their order, with its node.
+    pub(super) fn in_parts(tables: Vec<(JoinTable, Option<NodeId>)>) -> Self {
+        let mut first = 0;
+        let part = |(table, home): (JoinTable, Option<NodeId>)| {
+            let part = PartTable { first, home, table: Arc::new(table) };
+            first += part.table.rows;
+            part
+        };
+        Self { parts: tables.into_iter().map(part).collect() }
+    }
+
+    /// The tables with their places.
+    pub(super) fn parts(&self) -> &[PartTable] {
+        &self.parts
+    }
+
+    /// Whether each part has its table.
+    pub fn is_in_parts(&self) -> bool {
+        self.parts.len() > 1
+    }
+
+    /// The table in which the rows of a part find their partners.
+    pub fn of_part(&self, part: usize) -> &Arc<JoinTable> {
+        &self.parts[if self.is_in_parts() { part } else { 0 }].table
+    }
+
+    /// How many rows all tables hold.
+    pub fn rows(&self) -> usize {
+        self.parts.iter().map(|it| it.table.rows()).sum()
+    }
+
+    /// The layout of what is stored of each row.
+    pub fn layout(&self) -> &Layout {
+        self.parts[0].table.layout()
+    }
+
+    /// One column of what is stored, for the rows with these numbers.
+    pub(super) fn gather(&self, column: usize, rows: &[u32]) -> Arc<Vector> {
+        if let [only] = &self.parts[..] {
+            return only.table.gather(column, rows, false);
+        }
+        let part_of = |row: u32| self.parts.partition_point(|it| it.first <= row) - 1;
+        let mut by_part: Vec<Vec<u32>> = vec![Vec::new(); self.parts.len()];
+        let mut places: Vec<(usize, u32)> = Vec::with_capacity(rows.len());
+        for &row in rows {
+            let part = part_of(row);
+            places.push((part, by_part[part].len() as u32));
+            by_part[part].push(row - self.parts[part].first);
+        }
+        let gather = |(part, rows): (&PartTable, Vec<u32>)| part.table.gather(column, &rows, false);
+        let found: Vec<Arc<Vector>> = self.parts.iter().zip(by_part).map(gather).collect();
+        let rows = places.iter().map(|&(part, place)| (&*found[part], place));
+        Arc::new(Vector::collect(&self.layout()[column], rows))
+    }
+
+    /// In words, for EXPLAIN ANALYZE.
+    pub fn describe(&self) -> String {
+        match &self.parts[..] {
+            [only] => only.table.describe(),
+            parts => {
+                let most = parts.iter().max_by_key(|it| it.table.rows());
+                let structure = most.map_or("", |it| it.table.structure());
+                format!("{} parts on their nodes, {structure}, {} rows", parts.len(), self.rows())
+            }
+        }
+    }
+}

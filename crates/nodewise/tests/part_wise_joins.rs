@@ -1,0 +1,159 @@
+//! Joins of tables that are hashed alike, and groupings that tell parts apart, run part by part on the nodes of the parts,
+//! and give the same rows as those of tables in one piece.
+
+use arrow_array::RecordBatch;
+use hardware::{Machine, samples};
+use nodewise::text::Cells;
+use nodewise::{Database, DatabaseOptions, Session};
+use simulator::SimulatedMachine;
+use stdx::sync::Arc;
+
+/// Tables `t` and `u` in one piece, `tp` and `up` in four parts by `k`, `uq` by another column. Keys repeat, some are NULL,
+/// and each side has some that the other lacks.
+fn session(thousands: usize) -> Session {
+    let machine: Arc<dyn Machine> = SimulatedMachine::new(samples::four_sockets(), 5);
+    let mut session =
+        Database::open(machine, DatabaseOptions::default()).expect("the database opens").session();
+    let hashed = |to: &str, key: &str, from: &str| {
+        format!("CREATE TABLE {to} PARTITION BY HASH ({key}) PARTITIONS 4 AS SELECT * FROM {from};")
+    };
+    let sql = format!(
+        "SET strategy = bound;
+         CREATE TABLE d AS SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d (d);
+         CREATE TABLE n AS SELECT CAST(a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS BIGINT) AS n \
+            FROM d a, d b, d c, d e;
+         CREATE TABLE h AS SELECT n FROM n WHERE n < {thousands};
+         CREATE TABLE t AS SELECT CASE WHEN n.n % 97 > 0 THEN (n.n + 10000 * h.n) * 7919 % 30011 END AS k, \
+            n.n % 7 AS j, n.n + 10000 * h.n AS v, 'text ' || n.n % 977 AS s FROM n, h;
+         CREATE TABLE u AS SELECT CASE WHEN n.n % 89 > 0 THEN n.n * 4649 % 60013 END AS k, n.n % 5 AS j, n.n AS w, \
+            'word ' || n.n % 71 AS r FROM n;
+         {}{}{}",
+        hashed("tp", "k", "t"),
+        hashed("up", "k", "u"),
+        hashed("uq", "w", "u"),
+    );
+    session.execute(&sql).expect("the tables are filled");
+    session
+}
+
+fn rows(batches: &[RecordBatch]) -> Vec<String> {
+    let mut rows = Vec::new();
+    for batch in batches {
+        let columns: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
+        let text = |row| {
+            let cells = columns.iter().map(|it| it.text(row).unwrap_or_else(|| "NULL".into()));
+            cells.collect::<Vec<_>>().join(" ")
+        };
+        rows.extend((0..batch.num_rows()).map(text));
+    }
+    rows.sort();
+    rows
+}
+
+fn query(session: &mut Session, sql: &str) -> Vec<String> {
+    rows(&session.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}")).batches)
+}
+
+/// Joins and groupings of a query that ran part by part.
+fn part_wise(session: &mut Session, sql: &str) -> usize {
+    let lines = query(session, &format!("EXPLAIN ANALYZE {sql}"));
+    let steps = lines.iter().filter(|it| it.contains("4 parts on their nodes"));
+    steps.filter(|it| it.contains("probe") || it.contains("aggregate ")).count()
+}
+
+/// Joins by `k` of the tables `T` and `U`.
+const JOINS: [&str; 15] = [
+    "SELECT count(*), sum(v), sum(w) FROM T JOIN U ON T.k = U.k",
+    "SELECT T.s, U.r, T.k, v, w FROM T JOIN U ON T.k = U.k WHERE v < 500",
+    "SELECT T.s, U.r, v FROM T JOIN U USING (k, j) WHERE v % 10 = 3",
+    "SELECT v, w, r FROM T LEFT JOIN U ON T.k = U.k WHERE v % 50 = 1",
+    "SELECT v, w, r FROM U LEFT JOIN T ON T.k = U.k AND v > w WHERE w % 20 < 2",
+    "SELECT v, w, s FROM T RIGHT JOIN U ON T.k = U.k AND T.j = U.j",
+    "SELECT count(*), count(v), count(w), sum(v - w) FROM T FULL JOIN U ON T.k = U.k",
+    "SELECT sum(v), count(*) FROM T WHERE EXISTS (SELECT 1 FROM U WHERE U.k = T.k)",
+    "SELECT sum(v), count(*) FROM T WHERE EXISTS (SELECT 1 FROM U WHERE U.k = T.k AND w <> v)",
+    "SELECT sum(v), count(*) FROM T WHERE NOT EXISTS (SELECT 1 FROM U WHERE U.k = T.k)",
+    "SELECT sum(w) FROM U WHERE k IN (SELECT k FROM T WHERE v % 3 = 0)",
+    "SELECT sum(v) FROM T WHERE v < 100 OR EXISTS (SELECT 1 FROM U WHERE U.k = T.k AND w < 5000)",
+    "SELECT U.k, r, count(*), sum(v) FROM T JOIN U ON T.k = U.k GROUP BY U.k, r, w",
+    "SELECT U.k, w, r, sum(v) AS x FROM T JOIN U ON T.k = U.k GROUP BY U.k, w, r ORDER BY x DESC, U.k, w LIMIT 20",
+    "SELECT a.v, w, b.v FROM T a JOIN U ON a.k = U.k JOIN T b ON b.k = U.k WHERE a.v < 2000 AND b.v % 5 = 0",
+];
+
+/// Groupings by `k`, and what is joined to their groups.
+const GROUPINGS: [&str; 10] = [
+    "SELECT k, count(*), sum(v) FROM T GROUP BY k",
+    "SELECT k, j, min(s), max(v), count(DISTINCT v % 3) FROM T GROUP BY k, j",
+    "SELECT count(*) FROM (SELECT DISTINCT k, s FROM T) x",
+    "SELECT j, k, avg(v) FROM T GROUP BY j, k HAVING count(*) > 1",
+    "SELECT k, count(*) FROM T WHERE v < 0 GROUP BY k",
+    "SELECT (SELECT max(w) FROM U WHERE U.k = T.k), v FROM T WHERE v % 100 = 7",
+    "SELECT s, x.c FROM T JOIN (SELECT k, count(*) AS c FROM U GROUP BY k) x ON x.k = T.k WHERE v % 9 = 1",
+    "SELECT sum(v) FROM T WHERE k IN (SELECT k FROM T GROUP BY k HAVING count(*) > 1)",
+    "SELECT x.k, x.c, y.c FROM (SELECT k, count(*) AS c FROM T GROUP BY k) x FULL JOIN (SELECT k, sum(w) AS c FROM U GROUP BY k) y ON x.k = y.k",
+    "SELECT k, sum(c) FROM (SELECT k, j, count(*) AS c FROM T GROUP BY k, j) x GROUP BY k",
+];
+
+/// A text with the names of two tables.
+fn named(sql: &str, t: &str, u: &str) -> String {
+    let name = |word: &str| match word {
+        "T" => t.to_owned(),
+        "U" => u.to_owned(),
+        other => other.to_owned(),
+    };
+    let mut text = String::new();
+    for piece in sql.split_inclusive(|it: char| !it.is_alphanumeric()) {
+        let word = piece.trim_end_matches(|it: char| !it.is_alphanumeric());
+        text += &name(word);
+        text += &piece[word.len()..];
+    }
+    text
+}
+
+fn same_rows(thousands: usize) {
+    let mut session = session(thousands);
+    for sql in JOINS {
+        let expected = query(&mut session, &named(sql, "t", "u"));
+        let sql = named(sql, "tp", "up");
+        assert_eq!(query(&mut session, &sql), expected, "{sql}");
+        assert!(part_wise(&mut session, &sql) > 0, "{sql}");
+    }
+    for sql in GROUPINGS {
+        let expected = query(&mut session, &named(sql, "t", "u"));
+        let sql = named(sql, "tp", "up");
+        assert_eq!(query(&mut session, &sql), expected, "{sql}");
+        assert!(part_wise(&mut session, &sql) > 0, "{sql}");
+    }
+}
+
+#[test]
+fn joins_part_by_part_give_the_same_rows() {
+    same_rows(4);
+}
+
+#[test]
+fn small_joins_part_by_part_give_the_same_rows() {
+    same_rows(1);
+}
+
+#[test]
+fn what_is_not_cut_alike_is_joined_as_a_whole() {
+    let mut session = session(2);
+    for sql in [
+        "SELECT count(*), sum(v) FROM tp JOIN uq ON tp.k = uq.k",
+        "SELECT count(*), sum(v) FROM tp JOIN up ON tp.j = up.j AND tp.v = up.w",
+        "SELECT count(*), sum(v) FROM tp WHERE k NOT IN (SELECT k FROM up)",
+        "SELECT count(*), sum(v) FROM tp JOIN u ON tp.k = u.k",
+        "SELECT count(*), sum(v) FROM tp JOIN up ON tp.k + 1 = up.k",
+    ] {
+        let expected =
+            query(&mut session, &sql.replace("tp", "t").replace("up", "u").replace("uq", "u"));
+        assert_eq!(query(&mut session, sql), expected, "{sql}");
+        assert!(part_wise(&mut session, sql) == 0, "{sql}");
+    }
+    session.execute("ALTER TABLE up PARTITION BY HASH (k) PARTITIONS 3").unwrap();
+    let sql = "SELECT count(*), sum(v) FROM tp JOIN up ON tp.k = up.k";
+    assert!(part_wise(&mut session, sql) == 0, "four parts and three");
+    session.execute("ALTER TABLE up PARTITION BY HASH (k) PARTITIONS 4").unwrap();
+    assert!(part_wise(&mut session, sql) > 0, "a plan that is kept follows the tables");
+}
