@@ -23,6 +23,10 @@ use types::{ColumnId, DataType, TableId};
 /// measured on hardware; to put a table together is about a quarter of a join.
 const WORKERS_PER_PART_MAX: usize = 4;
 
+/// Parts up to which work is done part by part: each takes the memory of a table, and of the groups of each worker.
+/// P-HYPER 5 cuts its tables into 64.
+const PARTS_MAX: usize = 128;
+
 /// The parts that rows are of.
 #[derive(Clone, Debug)]
 pub struct PartMap {
@@ -274,6 +278,7 @@ fn is_worth_it(table: &Table, workers: usize) -> bool {
     let homes = homes_of(table);
     homes.iter().any(|it| it.is_some() && *it != homes[0])
         && workers <= parts * WORKERS_PER_PART_MAX
+        && *parts <= PARTS_MAX
         && columns.iter().all(|it| is_exact(data_type(it)))
 }
 

@@ -69,7 +69,7 @@ impl Memory {
         if region.bytes() >= wanted {
             return Some(locked.lend(region));
         }
-        if let Some(longer) = locked.take_unused(bytes..=bytes * GROWN_TIMES_MAX) {
+        if let Some(longer) = locked.take_unused(bytes..=bytes.saturating_mul(GROWN_TIMES_MAX)) {
             let to = locked.lend(longer);
             // SAFETY: both blocks have so many bytes, are mapped, and are apart.
             unsafe { to.copy_from_nonoverlapping(block, size) };

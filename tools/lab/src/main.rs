@@ -21,7 +21,8 @@ const HELP: &str = "cargo xtask lab [OPTIONS] -- COMMAND..   run a command in a 
   --kernel WORD    one more word for the kernel's command line; may be repeated
 cargo xtask lab topologies               list the machines
 cargo xtask lab test [TOPOLOGY..]        run the tests that run in guests
-cargo xtask lab experiment q6            count what Q6 fetches from near and far, placed four ways";
+cargo xtask lab experiment q6            count what Q6 fetches from near and far, placed four ways
+cargo xtask lab experiment tpch [T]      count what the 22 queries fetch, unplaced and co-located";
 
 /// The exit code when QEMU or a package cannot be had.
 const MISSING: u8 = 3;
@@ -51,9 +52,15 @@ fn run(arguments: &[String]) -> Result<ExitCode, LabError> {
         }
         Some("test") => return run_tests(&arguments[1..]),
         Some("experiment") if arguments.get(1).is_some_and(|it| it == "q6") => {
-            let counted = experiment::run(beside("nodewise"))?;
-            print!("{}", experiment::table(&counted));
-            experiment::judge(&counted).into_iter().try_for_each(|(_, verdict)| verdict)?;
+            let counted = experiment::q6::run(beside("nodewise"))?;
+            print!("{}", experiment::q6::table(&counted));
+            experiment::q6::judge(&counted).into_iter().try_for_each(|(_, verdict)| verdict)?;
+        }
+        Some("experiment") if arguments.get(1).is_some_and(|it| it == "tpch") => {
+            let machine = arguments.get(2).map_or(topology::DEFAULT, String::as_str);
+            let counted = experiment::tpch::run(machine, beside("nodewise"))?;
+            print!("{}", experiment::tpch::table(&counted));
+            experiment::tpch::judge(&counted)?;
         }
         Some(_) => return run_command(arguments),
     }

@@ -70,10 +70,10 @@ pub fn run(programs: &Programs, only: &[String]) -> LabResult<bool> {
 /// The experiment's bars as tests.
 fn run_experiment(programs: &Programs) -> bool {
     println!("== lab: {EXPERIMENT}");
-    let verdicts = match experiment::run(programs.nodewise.clone()) {
+    let verdicts = match experiment::q6::run(programs.nodewise.clone()) {
         Ok(counted) => {
-            print!("{}", experiment::table(&counted));
-            experiment::judge(&counted)
+            print!("{}", experiment::q6::table(&counted));
+            experiment::q6::judge(&counted)
         }
         Err(error) => vec![("it runs", Err(error))],
     };

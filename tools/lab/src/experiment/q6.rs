@@ -4,10 +4,8 @@
 
 use std::path::PathBuf;
 
-use crate::count::{self, CacheModel, Phase};
-use crate::guest::{self, Run};
-use crate::image::Contents;
-use crate::{LabError, LabResult, data, failed, folder, topology};
+use crate::count::Phase;
+use crate::{LabError, LabResult, failed};
 
 /// A way to place and to run.
 struct Way {
@@ -53,9 +51,6 @@ const OBLIVIOUS_PERCENT_MAX: f64 = 60.0;
 /// kernel puts it, also in the middle of a worker's step, whose lines its own then seem to be.
 const RUNS: usize = 5;
 
-/// A cache that holds what a socket's workers keep between morsels, batches above all, and a small part of the table.
-const CACHE_KIB: u64 = 1024;
-
 /// What was counted for each way, in order.
 pub struct Counted {
     /// The name of the way.
@@ -66,29 +61,8 @@ pub struct Counted {
 
 /// Runs the experiment on four linked sockets.
 pub fn run(nodewise: PathBuf) -> LabResult<Vec<Counted>> {
-    let folder = folder()?;
-    crate::packages::provide(&folder)?;
-    let data = data::tpch(&folder, &nodewise, "0.01")?;
-    let script = folder.join("q6.sql");
-    std::fs::write(&script, sql()).map_err(|error| failed(script.display(), error))?;
-    let command = ["nodewise", "--format", "csv", "-f", "q6.sql"].map(str::to_owned).to_vec();
-    let contents = Contents {
-        programs: vec![("nodewise".to_owned(), nodewise)],
-        copies: vec![data, script],
-        command,
-        ..Contents::default()
-    };
-    let machine = topology::by_name("4-mesh").ok_or_else(|| failed("4-mesh", "it is gone"))?;
-    let mut run = Run::new(machine, contents);
-    run.limit = guest::TESTS_LIMIT;
-    let counts =
-        count::attach(&mut run, &folder, CacheModel { kib: CACHE_KIB, ..CacheModel::default() })?;
-    let outcome = run.start()?;
-    if outcome.code != 0 {
-        return Err(failed("the experiment", outcome.stderr));
-    }
+    let (outcome, phases) = super::counted("4-mesh", nodewise, "0.01", &sql())?;
     same_answers(&outcome.stdout)?;
-    let phases = count::read(&counts, &run.machine)?;
     medians(phases)
 }
 

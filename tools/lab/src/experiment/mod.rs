@@ -1,0 +1,47 @@
+//! Experiments of the papers in guests, by counting the lines that workers fetch.
+
+pub mod q6;
+pub mod tpch;
+
+use std::path::PathBuf;
+
+use crate::count::{self, CacheModel, Phase};
+use crate::guest::{self, Outcome, Run};
+use crate::image::Contents;
+use crate::{LabResult, failed, folder, topology};
+
+/// A cache that holds what a socket's workers keep between morsels, batches above all, and a small part of a table.
+const CACHE_KIB: u64 = 1024;
+
+/// Runs a script in a guest beside the TPC-H data of a scale, and tells what it printed and what it counted.
+fn counted(
+    machine: &str,
+    nodewise: PathBuf,
+    scale: &str,
+    sql: &str,
+) -> LabResult<(Outcome, Vec<Phase>)> {
+    let folder = folder()?;
+    crate::packages::provide(&folder)?;
+    let data = crate::data::tpch(&folder, &nodewise, scale)?;
+    let script = folder.join("experiment.sql");
+    std::fs::write(&script, sql).map_err(|error| failed(script.display(), error))?;
+    let command = ["nodewise", "--format", "csv", "-f", "experiment.sql"];
+    let contents = Contents {
+        programs: vec![("nodewise".to_owned(), nodewise)],
+        copies: vec![data, script],
+        command: command.map(str::to_owned).to_vec(),
+        ..Contents::default()
+    };
+    let machine =
+        topology::by_name(machine).ok_or_else(|| failed(machine, "there is no such machine"))?;
+    let mut run = Run::new(machine, contents);
+    run.limit = guest::TESTS_LIMIT;
+    let cache = CacheModel { kib: CACHE_KIB, ..CacheModel::default() };
+    let counts = count::attach(&mut run, &folder, cache)?;
+    let outcome = run.start()?;
+    if outcome.code != 0 {
+        return Err(failed("the experiment", outcome.stderr));
+    }
+    let phases = count::read(&counts, &run.machine)?;
+    Ok((outcome, phases))
+}

@@ -1,0 +1,162 @@
+//! P-HYPER's table 1 by counting: the share of remote lines of each of the 22 queries, with tables as they come under `os`
+//! and with tables co-located by key under bound tasks.
+
+use std::path::PathBuf;
+
+use crate::count::Phase;
+use crate::{LabResult, failed};
+
+const SCALE: &str = "0.2";
+
+/// The tables, and by which key each is cut into a part for each node; the last two are copied to all nodes.
+const TABLES: [(&str, Option<&str>); 8] = [
+    ("lineitem", Some("l_orderkey")),
+    ("orders", Some("o_orderkey")),
+    ("partsupp", Some("ps_partkey")),
+    ("part", Some("p_partkey")),
+    ("customer", Some("c_custkey")),
+    ("supplier", Some("s_suppkey")),
+    ("nation", None),
+    ("region", None),
+];
+
+/// Queries with the least share of local lines that they must reach when co-located, in percent.
+const LOCAL_PERCENT_MIN: [(&str, f64); 3] = [("q03", 90.0), ("q18", 90.0), ("q09", 75.0)];
+/// The greatest mean share of remote lines when co-located, in percent. P-HYPER has 27.4 without co-location.
+const REMOTE_PERCENT_MAX: f64 = 15.0;
+
+/// What was counted for a query.
+pub struct Counted {
+    /// Its name.
+    pub query: &'static str,
+    /// Without placement or affinity.
+    pub unplaced: Phase,
+    /// Co-located and bound.
+    pub co_located: Phase,
+}
+
+/// Runs the experiment on a machine of the lab: each way in a guest of its own, because the heap of a process keeps its pages
+/// where threads touched them first, whichever way is on by then.
+pub fn run(machine: &str, nodewise: PathBuf) -> LabResult<Vec<Counted>> {
+    let phases = |sql: &str| -> LabResult<Vec<Phase>> {
+        let (outcome, phases) = super::counted(machine, nodewise.clone(), SCALE, sql)?;
+        if phases.len() == nodewise::tpch::queries().len() {
+            return Ok(phases);
+        }
+        let why = format!("it counted {} phases:\n{}", phases.len(), outcome.stderr);
+        Err(failed("the experiment", why))
+    };
+    let pairs = phases(&unplaced())?.into_iter().zip(phases(&co_located())?);
+    let counted = |((query, _), (unplaced, co_located))| Counted { query, unplaced, co_located };
+    Ok(nodewise::tpch::queries().iter().copied().zip(pairs).map(counted).collect())
+}
+
+/// The queries over tables as they come.
+fn unplaced() -> String {
+    let table = |(table, _): (&str, Option<&str>)| created(table, "");
+    let tables: String = TABLES.into_iter().map(table).collect();
+    format!("SET strategy = os;\nSET default_placement = os;\n{tables}{}", queries())
+}
+
+/// The queries over tables in parts, one on each node.
+fn co_located() -> String {
+    let table = |(table, key): (&str, Option<&str>)| match key {
+        Some(key) => created(table, &format!("PARTITION BY HASH ({key}) PARTITIONS 4")),
+        None => format!("{}ALTER TABLE {table} NUMA NODE REPLICATE;\n", created(table, "")),
+    };
+    let tables: String = TABLES.into_iter().map(table).collect();
+    format!("SET strategy = bound;\n{tables}{}", queries())
+}
+
+fn created(table: &str, parts: &str) -> String {
+    format!("CREATE TABLE {table} {parts} AS SELECT * FROM '/lab/tpch-{SCALE}/{table}.parquet';\n")
+}
+
+/// Each query twice, the second time counted.
+fn queries() -> String {
+    let counted = |(_, query): &(&str, &str)| {
+        let query = query.trim().trim_end_matches(';');
+        format!("{query};\nSET access_counting = on;\n{query};\nSET access_counting = off;\n")
+    };
+    nodewise::tpch::queries().iter().map(counted).collect()
+}
+
+fn mean(percents: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = percents.len().max(1) as f64;
+    percents.sum::<f64>() / count
+}
+
+fn remote_percent(phase: &Phase) -> f64 {
+    100.0 - phase.local_percent()
+}
+
+/// A line for each query, and the means.
+pub fn table(counted: &[Counted]) -> String {
+    let mut text = String::from("query  unplaced: lines  remote %  co-located: lines  remote %\n");
+    for Counted { query, unplaced, co_located } in counted {
+        let lines = |it: &Phase| it.local() + it.remote();
+        text += &format!(
+            "{query:<6} {:>15} {:>9.1} {:>18} {:>9.1}\n",
+            lines(unplaced),
+            remote_percent(unplaced),
+            lines(co_located),
+            remote_percent(co_located)
+        );
+    }
+    let unplaced = mean(counted.iter().map(|it| remote_percent(&it.unplaced)));
+    let co_located = mean(counted.iter().map(|it| remote_percent(&it.co_located)));
+    text + &format!("mean {unplaced:>27.1} {co_located:>28.1}\n")
+}
+
+/// The bars: the first that is not held.
+pub fn judge(counted: &[Counted]) -> LabResult<()> {
+    for (query, least) in LOCAL_PERCENT_MIN {
+        let found = counted.iter().find(|it| it.query == query);
+        let percent = found.map_or(0.0, |it| it.co_located.local_percent());
+        if percent < least {
+            let why = format!("{percent:.1} % of the lines are local, not {least}");
+            return Err(failed(query, why));
+        }
+    }
+    let remote = mean(counted.iter().map(|it| remote_percent(&it.co_located)));
+    if remote > REMOTE_PERCENT_MAX {
+        let why = format!("{remote:.1} % of the lines are remote, not {REMOTE_PERCENT_MAX}");
+        return Err(failed("the mean of all queries", why));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phase(local: u64, remote: u64) -> Phase {
+        Phase { accesses: 9, lines: vec![vec![local, remote], vec![0, 0]] }
+    }
+
+    fn counted(query: &'static str, local: u64) -> Counted {
+        Counted { query, unplaced: phase(1, 3), co_located: phase(local, 100 - local) }
+    }
+
+    #[test]
+    fn the_bars_are_held() {
+        let of = |locals: [u64; 4]| {
+            let names = ["q03", "q18", "q09", "q01"];
+            names.into_iter().zip(locals).map(|it| counted(it.0, it.1)).collect::<Vec<_>>()
+        };
+        assert!(judge(&of([90, 91, 75, 99])).is_ok());
+        for short in [[89, 91, 75, 99], [90, 89, 75, 99], [90, 91, 74, 99], [90, 91, 75, 80]] {
+            assert!(judge(&of(short)).is_err(), "{short:?}");
+        }
+        assert!(judge(&[]).is_err(), "nothing was counted");
+        assert!(table(&of([90, 90, 80, 100])).ends_with("75.0                         10.0\n"));
+    }
+
+    #[test]
+    fn each_query_is_counted_both_ways() {
+        for sql in [unplaced(), co_located()] {
+            assert_eq!(sql.matches("access_counting = on").count(), 22);
+            assert_eq!(sql.matches("CREATE TABLE").count(), 8);
+        }
+    }
+}
