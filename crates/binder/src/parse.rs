@@ -95,7 +95,7 @@ fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
     // After other statements the parser stops at END as if a block ended there.
     let left = parser.peek_token();
     if left.token != Token::EOF {
-        let left = parser.expected::<()>("end of statement", left);
+        let left = parser.expected::<()>("the end of the statement", left);
         return Err(left.map_or_else(|it| syntax(&it), |()| SqlError::internal("no end")));
     }
     Ok(statements)

@@ -10,8 +10,15 @@ use crate::{Expr, ExprKind};
 pub type Attr = usize;
 
 /// A set of attributes: a bit for each, the first 256 without an allocation.
-#[derive(Clone, Default, Eq, Debug)]
+#[derive(Clone, Eq, Debug)]
 pub struct AttrSet(SmallVec<[u64; 4]>);
+
+impl Default for AttrSet {
+    /// No attribute, with room for the first of them.
+    fn default() -> Self {
+        Self(SmallVec::from_buf([0; 4]))
+    }
+}
 
 impl PartialEq for AttrSet {
     fn eq(&self, other: &Self) -> bool {
