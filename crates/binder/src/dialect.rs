@@ -1,12 +1,13 @@
 //! PostgreSQL's dialect with a short cut. Where an expression begins, the parser first tries a type name with a text
 //! (`DATE '..'`) and words that begin special expressions, and takes each try back: a quarter of its time. A plain name
-//! or number before an operator or a comma can be none of these.
+//! or number before an operator or a comma can be none of these, a plain name before a parenthesis is a call, and a date is read
+//! at once.
 //!
 //! Everything else is PostgreSQL's but for what is said below, method by method; the parser takes this dialect for PostgreSQL's where it asks.
 
 use std::any::{Any, TypeId};
 
-use sqlparser::ast::{Expr, Ident};
+use sqlparser::ast::{DataType, Expr, Ident, ObjectName, TypedString};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -43,6 +44,9 @@ impl Dialect for Postgres {
         }
         if let Some(signed) = precedence::sign(parser) {
             return Some(signed);
+        }
+        if let Some(said) = begun_by_word(parser) {
+            return Some(said);
         }
         let [first, second] = parser.peek_tokens_ref();
         if !ends_operand(&second.token) {
@@ -127,6 +131,27 @@ impl Dialect for Postgres {
         supports_comma_separated_trim() -> bool;
         supports_xml_expressions() -> bool;
         supports_comment_optimizer_hint() -> bool;
+    }
+}
+
+/// A call of a function, or a date. The parser tries whether they begin with the name of a type, and makes an error when
+/// they do not.
+fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+    use Keyword::{AVG, COUNT, DATE, MAX, MIN, NoKeyword, SUM};
+    let [first, second] = parser.peek_tokens_ref();
+    let Token::Word(word) = &first.token else { return None };
+    match (&second.token, word.keyword) {
+        (Token::LParen, NoKeyword | AVG | COUNT | MAX | MIN | SUM) => {
+            let name = parser.parse_identifier();
+            Some(name.and_then(|it| parser.parse_function(ObjectName::from(vec![it]))))
+        }
+        (Token::SingleQuotedString(_), DATE) => {
+            parser.advance_token();
+            let date =
+                |value| TypedString { data_type: DataType::Date, value, uses_odbc_syntax: false };
+            Some(parser.parse_value().map(|it| Expr::TypedString(date(it))))
+        }
+        _ => None,
     }
 }
 

@@ -22,6 +22,7 @@ mod rewrite;
 pub mod statement;
 mod steering;
 mod syntax;
+mod tokens;
 mod values;
 mod walk;
 

@@ -14,14 +14,12 @@ use crate::levels::levels;
 use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
-use crate::{clauses, keys, parameters, rewrite, steering, values};
+use crate::{clauses, keys, parameters, rewrite, steering, tokens, values};
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
 /// their levels. What is deeper than there is room for is refused (54001).
 pub fn parse(sql: &str) -> SqlResult<Deep<Vec<Statement>>> {
-    let tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location();
-    let mut tokens = tokens.map_err(|it| syntax(&it.into()))?;
-    rewrite::join_texts(&mut tokens)?;
+    let tokens = tokens::plain(sql).map_or_else(|| tokenized(sql), Ok)?;
     let levels = levels(&tokens);
     if levels > stack::LEVELS_MAX {
         return Err(too_deep());
@@ -30,19 +28,27 @@ pub fn parse(sql: &str) -> SqlResult<Deep<Vec<Statement>>> {
     Ok(Deep::new(statements, levels))
 }
 
+/// All tokens of a text, with the blanks that may mean something.
+fn tokenized(sql: &str) -> SqlResult<Vec<TokenWithSpan>> {
+    let tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location();
+    let mut tokens = tokens.map_err(|it| syntax(&it.into()))?;
+    rewrite::join_texts(&mut tokens)?;
+    Ok(tokens)
+}
+
 fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
+    let ends = |it: &TokenWithSpan| matches!(it.token, Token::SemiColon);
     let mut statements = Vec::new();
-    if let [all @ .., last] = &tokens[..]
-        && last.token == Token::SemiColon
-    {
-        tokens.truncate(all.len());
-    }
-    if tokens.iter().any(|it| it.token == Token::SemiColon) {
-        for tokens in tokens.split(|it| it.token == Token::SemiColon) {
-            one(tokens.to_vec(), &mut statements)?;
-        }
-    } else {
+    let last = tokens.iter().rposition(|it| !ends(it) && !is_blank(&it.token));
+    tokens.truncate(last.map_or(0, |it| it + 1));
+    // The tokens of a single statement stay where they are.
+    if !tokens.iter().any(ends) {
         one(tokens, &mut statements)?;
+        return Ok(statements);
+    }
+    let mut tokens = tokens.into_iter().peekable();
+    while tokens.peek().is_some() {
+        one(tokens.by_ref().take_while(|it| !ends(it)).collect(), &mut statements)?;
     }
     Ok(statements)
 }
@@ -76,15 +82,30 @@ fn is_blank(token: &Token) -> bool {
 }
 
 fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
+    let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
     let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens_with_locations(tokens);
-    let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
-    // The parser stops at END as if a block ended there.
-    if parser.peek_token().token != Token::EOF {
-        let left = parser.expected::<()>("the end of the statement", parser.peek_token());
+    let statements = if begins_query {
+        let query = parser.parse_query().map_err(|it| syntax(&it))?;
+        vec![Statement::Query { query: parsed(query)? }]
+    } else {
+        let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
+        statements.into_iter().map(statement).collect::<SqlResult<_>>()?
+    };
+    // After other statements the parser stops at END as if a block ended there.
+    let left = parser.peek_token();
+    if left.token != Token::EOF {
+        let left = parser.expected::<()>("the end of the statement", left);
         return Err(left.map_or_else(|it| syntax(&it), |()| SqlError::internal("no end")));
     }
-    statements.into_iter().map(statement).collect()
+    Ok(statements)
+}
+
+/// Whether a statement that begins so is a query. It is parsed as such: the parser's statements are of kilobytes, and moved
+/// about.
+fn begins_query(token: &Token) -> bool {
+    use Keyword::{SELECT, VALUES, WITH};
+    matches!(token, Token::Word(it) if matches!(it.keyword, SELECT | VALUES | WITH))
 }
 
 fn parsed(query: Box<ast::Query>) -> SqlResult<ParsedQuery> {

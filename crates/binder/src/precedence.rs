@@ -78,6 +78,11 @@ pub(crate) fn infix(
         let found = parser.peek_token();
         return Some(parser.expected("parentheses around one of two operators of a rank", found));
     }
+    // All of them begin with a word.
+    let Token::Word(word) = &parser.peek_token_ref().token else { return None };
+    if matches!(word.keyword, Keyword::AND | Keyword::OR) {
+        return None;
+    }
     let operand = || Box::new(left.clone());
     if is_isnull(&parser.peek_token_ref().token) {
         parser.advance_token();

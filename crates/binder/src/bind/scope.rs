@@ -85,6 +85,25 @@ impl Columns {
         });
         stored.chain(made.into_iter().flatten().map(|it| (it.name.as_str(), it.attr)))
     }
+
+    /// The column of a name that is not hidden.
+    fn find(&self, name: &str, hidden: &AttrSet) -> Meaning {
+        let mut found = Meaning::Nothing;
+        let mut meet = |known: &str, attr: Attr| {
+            if known == name && !hidden.contains(attr) {
+                found = found.and(Meaning::Column(attr));
+            }
+        };
+        match self {
+            Self::Table(table, base) => {
+                for (place, column) in table.columns.iter().enumerate() {
+                    meet(&column.name, base + place);
+                }
+            }
+            Self::Made(columns) => columns.iter().for_each(|it| meet(&it.name, it.attr)),
+        }
+        found
+    }
 }
 
 impl Relation {
@@ -105,20 +124,15 @@ impl Meaning {
     }
 }
 
-/// The column of a name among several; of one attribute under one name twice it is that attribute.
-fn find<'c>(columns: impl Iterator<Item = (&'c str, Attr)>, name: &Ident) -> Meaning {
-    let mut found = Meaning::Nothing;
-    let folded = match name.quote_style {
-        Some(_) => Cow::Borrowed(name.value.as_str()),
-        None if name.value.is_ascii() => Cow::Owned(name.value.to_ascii_lowercase()),
-        None => Cow::Owned(name.value.to_lowercase()),
-    };
-    for (known, attr) in columns {
-        if *folded == *known {
-            found = found.and(Meaning::Column(attr));
+/// A name of a query as names are kept: as it stands when quoted, else in lower case.
+fn folded(name: &Ident) -> Cow<'_, str> {
+    match name.quote_style {
+        Some(_) => Cow::Borrowed(&name.value),
+        None if name.value.bytes().any(|it| it.is_ascii_uppercase()) || !name.value.is_ascii() => {
+            Cow::Owned(name.value.to_lowercase())
         }
+        None => Cow::Borrowed(&name.value),
     }
-    found
 }
 
 impl Frame {
@@ -167,10 +181,11 @@ impl Frame {
 
     /// What a bare name means.
     pub fn find(&self, name: &Ident) -> Meaning {
-        let own = self.relations.iter().flat_map(|it| it.columns.iter());
-        let shown = own.filter(|it| !self.hidden.contains(it.1));
-        let merged = self.merged().map(|it| (it.name.as_str(), it.attr));
-        find(merged.chain(shown), name)
+        let name = folded(name);
+        let merged = self.merged().filter(|it| it.name == name);
+        let merged = merged.map(|it| Meaning::Column(it.attr));
+        let own = self.relations.iter().map(|it| it.columns.find(&name, &self.hidden));
+        merged.chain(own).fold(Meaning::Nothing, Meaning::and)
     }
 
     /// What `relation.name` means; `Err` where there is no such relation.
@@ -181,7 +196,7 @@ impl Frame {
         name: &Ident,
     ) -> Result<Meaning, ()> {
         let found = self.relation(schema, relation).ok_or(())?;
-        Ok(find(found.columns.iter(), name))
+        Ok(found.columns.find(&folded(name), &AttrSet::default()))
     }
 
     /// The relation of a name.
@@ -191,14 +206,11 @@ impl Frame {
 
     /// The first name that two relations share.
     pub fn repeated_name(&self) -> Option<&str> {
-        let named = |it: &Relation| it.name.clone().map(|name| (it.schema.clone(), name));
-        for (place, relation) in self.relations.iter().enumerate() {
-            let Some(own) = named(relation) else { continue };
-            if self.relations[..place].iter().filter_map(named).any(|it| it.1 == own.1) {
-                return relation.name.as_deref();
-            }
-        }
-        None
+        let repeated = self.relations.iter().enumerate().find(|(place, relation)| {
+            let before = &self.relations[..*place];
+            relation.name.is_some() && before.iter().any(|it| it.name == relation.name)
+        });
+        repeated.and_then(|it| it.1.name.as_deref())
     }
 
     /// The columns that `*` stands for.

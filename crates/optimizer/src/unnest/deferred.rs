@@ -23,6 +23,9 @@ pub(super) fn defer(query: &mut Query) {
 }
 
 fn defer_in(rel: &mut Rel, used: &AttrSet) {
+    if !has_deferred(rel) {
+        return;
+    }
     let definitions = lifted(rel);
     settle(rel, definitions, used);
 }
@@ -100,6 +103,17 @@ fn lifted(rel: &mut Rel) -> Definitions {
             Vec::new()
         }
     }
+}
+
+/// Whether such a value is made anywhere in a relation.
+fn has_deferred(rel: &Rel) -> bool {
+    let mut has = false;
+    rel.visit(&mut |it| {
+        if let Rel::Map { exprs, .. } = it {
+            has |= exprs.iter().any(|it| is_deferred(&it.1));
+        }
+    });
+    has
 }
 
 /// Whether an expression is the value of a subquery that may have several rows.

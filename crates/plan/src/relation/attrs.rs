@@ -1,5 +1,7 @@
 //! Attributes and sets of them.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::{Expr, ExprKind};
@@ -8,8 +10,15 @@ use crate::{Expr, ExprKind};
 pub type Attr = usize;
 
 /// A set of attributes: a bit for each, the first 256 without an allocation.
-#[derive(Clone, Default, Eq, Debug)]
+#[derive(Clone, Eq, Debug)]
 pub struct AttrSet(SmallVec<[u64; 4]>);
+
+impl Default for AttrSet {
+    /// No attribute, with room for the first of them.
+    fn default() -> Self {
+        Self(SmallVec::from_buf([0; 4]))
+    }
+}
 
 impl PartialEq for AttrSet {
     fn eq(&self, other: &Self) -> bool {
@@ -24,6 +33,20 @@ impl AttrSet {
             self.0.resize(attr / 64 + 1, 0);
         }
         self.0[attr / 64] |= 1 << (attr % 64);
+    }
+
+    /// The attributes of a range.
+    pub fn of_range(range: Range<Attr>) -> Self {
+        let mut words = SmallVec::from_elem(0, range.end.div_ceil(64));
+        for (place, word) in words.iter_mut().enumerate() {
+            // The bits of this word that are below an end of the range.
+            let below = |end: Attr| match end.saturating_sub(place * 64) {
+                bits @ 0..64 => (1u64 << bits) - 1,
+                _ => u64::MAX,
+            };
+            *word = below(range.end) & !below(range.start);
+        }
+        Self(words)
     }
 
     /// Takes an attribute out.
@@ -103,5 +126,20 @@ impl FromIterator<Attr> for AttrSet {
         let mut set = Self::default();
         attrs.into_iter().for_each(|it| set.insert(it));
         set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_the_set_of_its_attributes() {
+        for (start, end) in
+            [(0, 0), (0, 1), (3, 3), (0, 64), (63, 65), (64, 128), (5, 200), (130, 320), (300, 301)]
+        {
+            let each: AttrSet = (start..end).collect();
+            assert_eq!(AttrSet::of_range(start..end), each, "{start}..{end}");
+        }
     }
 }

@@ -256,7 +256,7 @@ impl Rel {
     /// The attributes it offers.
     pub fn attrs(&self) -> AttrSet {
         match self {
-            Self::Scan(scan) => (scan.base..scan.base + scan.table.columns.len()).collect(),
+            Self::Scan(scan) => AttrSet::of_range(scan.base..scan.base + scan.table.columns.len()),
             Self::Filter { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. }
