@@ -9,6 +9,7 @@ pub(crate) mod placement;
 mod scheduling;
 mod system;
 mod tables;
+mod traffic;
 
 use arrow_array::RecordBatch;
 use types::SqlResult;
@@ -22,7 +23,7 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 18] = [
     "tables",
     "columns",
     "indexes",
@@ -39,6 +40,7 @@ pub const NAMES: [&str; 17] = [
     "queries",
     "trace",
     "traffic",
+    "item_traffic",
     "settings",
 ];
 
@@ -64,7 +66,8 @@ pub fn rows_of(
         "jobs" => scheduling::jobs(database),
         "queries" => scheduling::queries(database),
         "trace" => scheduling::trace(database),
-        "traffic" => system::traffic(database),
+        "traffic" => traffic::traffic(database),
+        "item_traffic" => traffic::item_traffic(database),
         "settings" => system::all_settings(database, settings),
         _ => return None,
     })
