@@ -6,6 +6,7 @@
 mod builder;
 mod indexes;
 pub(crate) mod placement;
+pub(crate) mod placer;
 mod scheduling;
 mod system;
 mod tables;
@@ -23,7 +24,7 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 18] = [
+pub const NAMES: [&str; 19] = [
     "tables",
     "columns",
     "indexes",
@@ -41,6 +42,7 @@ pub const NAMES: [&str; 18] = [
     "trace",
     "traffic",
     "item_traffic",
+    "placer_log",
     "settings",
 ];
 
@@ -68,6 +70,7 @@ pub fn rows_of(
         "trace" => scheduling::trace(database),
         "traffic" => traffic::traffic(database),
         "item_traffic" => traffic::item_traffic(database),
+        "placer_log" => placer::log(database),
         "settings" => system::all_settings(database, settings),
         _ => return None,
     })
