@@ -25,8 +25,8 @@ pub const BALANCED: f64 = 0.05;
 /// Part of the hottest node's load from which an item dominates it. Two equal items are at a half each and are taken
 /// apart by a move; beyond that the greater one would make its new node the hottest.
 pub const DOMINANT: f64 = 0.6;
-/// By how much of the greatest load a round must lower it: what is left to lose is then within 95 % of the best. An eighth
-/// node for a column on seven lowers it by a ninth at most.
+/// By how much of the greatest load a round must lower it: what is left to lose is then about a twentieth of the best. A
+/// tenth would keep a column that is on seven nodes from the eighth, which lowers its load by an eighth at most.
 pub const ROUND_RELIEF: f64 = 0.05;
 /// Within this time an action must have gained more than it costs.
 pub const HORIZON: Nanos = Nanos(60_000_000_000);
