@@ -25,7 +25,8 @@ exit, quit, help, SHOW TABLES, DESCRIBE TABLE, \\q, \\?, \\d [TABLE], \\dt, \\x 
 Everything else is SQL and ends with a semicolon. Ctrl-C stops a running statement;
 pressed three times it leaves, after a question when there are tables to lose.
 Views of the database itself: SELECT * FROM nodewise.tables, columns, parts, column_placement, page_ranges,
-placement_demands, nodes, cpus, workers, thread_groups, watchdog, jobs, queries, trace, traffic, settings.
+placement_demands, nodes, cpus, workers, thread_groups, watchdog, jobs, queries, trace, traffic,
+item_traffic, placer_log, settings.
 ";
 
 /// The dot command that a line is, where a statement may begin: itself, or what people know from other shells.

@@ -157,10 +157,6 @@ impl Source for ReadSource {
         }
         Ok(())
     }
-
-    fn bytes_read(&self, _: Range<u64>, _: NodeId) -> Vec<(NodeId, u64)> {
-        Vec::new()
-    }
 }
 
 /// Brings states with the same types to one layout.
@@ -223,10 +219,6 @@ impl Source for ValuesSource {
             next(batch)?;
         }
         Ok(())
-    }
-
-    fn bytes_read(&self, _: Range<u64>, _: NodeId) -> Vec<(NodeId, u64)> {
-        Vec::new()
     }
 }
 

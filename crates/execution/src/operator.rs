@@ -4,11 +4,13 @@
 use std::ops::Range;
 
 use stdx::sync::Arc;
+use storage::ItemTraffic;
 use types::SqlResult;
 
 use crate::scan::PackedBlock;
 use crate::sort::Cutoff;
-use crate::{Batch, Layout, State, StepName, Team, WorkContext};
+use crate::traffic::bytes_by_node;
+use crate::{Batch, ItemRead, Layout, State, StepName, Team, WorkContext};
 
 /// Where a batch goes next.
 pub type Next<'a> = &'a mut dyn FnMut(Batch) -> SqlResult<()>;
@@ -54,8 +56,8 @@ pub trait Source: Send + Sync {
     fn run_ahead(&self, rows: Range<u64>) {
         let _ = rows;
     }
-    /// As [`Source::bytes_read`], for some of [`Source::ahead`].
-    fn bytes_read_ahead(&self, rows: Range<u64>) -> Vec<(hardware::NodeId, u64)> {
+    /// As [`Source::items_read`], for some of [`Source::ahead`].
+    fn items_read_ahead(&self, rows: Range<u64>) -> Vec<ItemRead> {
         let _ = rows;
         Vec::new()
     }
@@ -63,13 +65,24 @@ pub trait Source: Send + Sync {
     fn reads_ahead(&self) -> Option<(u64, u64)> {
         None
     }
-    /// Bytes read by a morsel per memory node when a worker of `reader` runs it, for the traffic account; from the
-    /// page-socket map.
+    /// What a morsel reads of the columns of a table when a worker of `reader` runs it, for the traffic account; from the
+    /// page-socket map. Nothing where no table is read.
+    fn items_read(&self, rows: Range<u64>, reader: hardware::NodeId) -> Vec<ItemRead> {
+        let _ = (rows, reader);
+        Vec::new()
+    }
+    /// The sums of [`Source::items_read`] by memory node.
     fn bytes_read(
         &self,
         rows: Range<u64>,
         reader: hardware::NodeId,
-    ) -> Vec<(hardware::NodeId, u64)>;
+    ) -> Vec<(hardware::NodeId, u64)> {
+        bytes_by_node(&self.items_read(rows, reader))
+    }
+    /// The counters of the table that it reads.
+    fn item_traffic(&self) -> Option<&ItemTraffic> {
+        None
+    }
     /// What memory most of its rows come from, and how many bytes that are: jobs that read the same share it.
     fn reads(&self) -> Option<(u64, u64)> {
         None

@@ -3,6 +3,32 @@
 
 use hardware::{NodeId, Topology};
 use stdx::sync::atomic::{AtomicU64, Ordering};
+use storage::{ItemBytes, ItemTraffic};
+
+/// What is read of a column of a part in the memory of one node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ItemRead {
+    /// The part of the table, by number.
+    pub part: usize,
+    /// The column of the table, by number.
+    pub column: usize,
+    /// The node of the memory.
+    pub node: NodeId,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+/// The bytes of some reads by memory node, in the order in which the nodes appear.
+pub(crate) fn bytes_by_node(reads: &[ItemRead]) -> Vec<(NodeId, u64)> {
+    let mut nodes: Vec<(NodeId, u64)> = Vec::new();
+    for read in reads {
+        match nodes.iter_mut().find(|it| it.0 == read.node) {
+            Some(entry) => entry.1 += read.bytes,
+            None => nodes.push((read.node, read.bytes)),
+        }
+    }
+    nodes
+}
 
 /// A matrix of counters, running node x memory node.
 #[derive(Debug)]
@@ -24,11 +50,17 @@ impl Traffic {
         &self.nodes
     }
 
-    /// Counts bytes that a worker on `running` read from `memory`.
-    pub fn add(&self, running: NodeId, memory: NodeId, bytes: u64) {
+    /// Counts what a worker on `running` read, in all and in the counters of the table.
+    pub(crate) fn count(&self, running: NodeId, reads: &[ItemRead], table: Option<&ItemTraffic>) {
+        let width = self.nodes.len();
         let place = |node| self.nodes.iter().position(|&it| it == node);
-        if let (Some(running), Some(memory)) = (place(running), place(memory)) {
-            self.bytes[running * self.nodes.len() + memory].fetch_add(bytes, Ordering::Relaxed);
+        let Some(running) = place(running) else { return };
+        for &ItemRead { part, column, node, bytes } in reads {
+            let Some(memory) = place(node) else { continue };
+            self.bytes[running * width + memory].fetch_add(bytes, Ordering::Relaxed);
+            if let Some(table) = table {
+                table.add(ItemBytes { part, column, running, memory, bytes }, width);
+            }
         }
     }
 

@@ -9,10 +9,11 @@
 //!   task costs is stated here, in `tasks` and `costs`.
 //! - Invariant: a claim that fails is shown as such, and what became of each claim is written down and held to.
 //!
-//! Reading order: [`settings`], `layout` (data), `tasks` (P-HANA 5.2), [`run()`], `claim`, [`experiment`], [`figure`], [`text`],
+//! Reading order: [`settings`], `layout` (data), `tasks` (P-HANA 5.2), [`run()`], [`adaptive`], `claim`, [`experiment`], [`figure`], [`text`],
 //! [`mod@report`], [`svg`].
 #![forbid(unsafe_code)]
 
+pub mod adaptive;
 mod claim;
 pub mod costs;
 pub mod experiment;

@@ -53,7 +53,7 @@ pub fn run(settings: &Settings, seed: u64) -> Result<Outcome, FileError> {
 }
 
 /// The model with only those hardware threads that shall work.
-fn model(settings: &Settings) -> Result<MachineModel, FileError> {
+pub(crate) fn model(settings: &Settings) -> Result<MachineModel, FileError> {
     let mut model = match &settings.model {
         Some(model) => (**model).clone(),
         None => MachineModel::by_name(&settings.machine)?,

@@ -11,6 +11,7 @@ use storage::{Catalog, Table};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::memory_reading::MemoryReading;
+use crate::placer::PlacerService;
 use crate::plan_cache::PlanCache;
 use crate::statements::Statements;
 
@@ -39,6 +40,7 @@ pub struct Database {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) catalog: Catalog,
     pub(crate) traffic: Arc<Traffic>,
+    pub(crate) placer: PlacerService,
     /// A place for one: held while a statement changes tables, so that two appends cannot lose one another. Who waits
     /// for it can be ended.
     pub(crate) writer: Admission,
@@ -72,6 +74,7 @@ impl Database {
             allocator,
             catalog: Catalog::new(),
             traffic,
+            placer: PlacerService::default(),
             writer,
             plans: PlanCache::default(),
             memory: Default::default(),
@@ -79,34 +82,42 @@ impl Database {
             statement_numbers: AtomicU64::new(0),
             machine,
         });
-        database.guard_memory(limit);
+        database.watch(limit);
         Ok(database)
     }
 
-    /// Lets the watchdog end statements when the process takes more memory than it may.
-    fn guard_memory(self: &Arc<Self>, limit: Option<Bytes>) {
+    /// What the watchdog does at each of its looks: it ends statements when the process takes more memory than it may, and
+    /// runs the placer.
+    fn watch(self: &Arc<Self>, limit: Option<Bytes>) {
         // Some room to the limit: the kernel ends the process that reaches it.
-        let Some(limit) = limit.map(|it| Bytes(it.0 - it.0 / 16)) else { return };
+        let limit = limit.map(|it| Bytes(it.0 - it.0 / 16));
         let database: Weak<Self> = Arc::downgrade(self);
         let last = Mutex::new(Nanos(0));
         self.scheduler.set_guard(move || {
             let Some(database) = database.upgrade() else { return };
             let now = database.machine.now();
             // A statement needs time to end and to give its memory back before another one has to.
-            if (now - *last.lock()).0 >= MEMORY_PERIOD.0 {
+            if let Some(limit) = limit
+                && (now - *last.lock()).0 >= MEMORY_PERIOD.0
+            {
                 *last.lock() = now;
-                let mut taken = database.machine.resident_bytes().1;
-                // Blocks that nobody uses go before a statement has to.
-                if taken.0 > limit.0 - limit.0 / 4 {
-                    database.allocator.trim();
-                    taken = database.machine.resident_bytes().1;
-                }
-                stdx::memory::set_headroom(Bytes(limit.0.saturating_sub(taken.0)));
-                if taken > limit {
-                    database.statements.end_for_memory();
-                }
+                database.guard_memory(limit);
             }
+            database.run_placer();
         });
+    }
+
+    fn guard_memory(&self, limit: Bytes) {
+        let mut taken = self.machine.resident_bytes().1;
+        // Blocks that nobody uses go before a statement has to.
+        if taken.0 > limit.0 - limit.0 / 4 {
+            self.allocator.trim();
+            taken = self.machine.resident_bytes().1;
+        }
+        stdx::memory::set_headroom(Bytes(limit.0.saturating_sub(taken.0)));
+        if taken > limit {
+            self.statements.end_for_memory();
+        }
     }
 
     /// The machine it runs on.

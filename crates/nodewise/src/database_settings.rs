@@ -4,11 +4,13 @@ use hardware::NodeId;
 use types::SqlResult;
 
 use crate::Database;
+use crate::placer::PlacerMode;
 use crate::scheduling::{invalid, is_default, node_list, node_text};
 use crate::setting::Setting;
 
 const MAX_RUNNING: &str = "max_running_queries";
 const CLASS_NODES: &str = "class_nodes";
+const PLACER: &str = "placer";
 
 /// Changes a setting of the whole database; false when the name, in lower case, is none.
 pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> SqlResult<bool> {
@@ -28,6 +30,14 @@ pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> 
             let text = value.unwrap_or("");
             let classes = class_nodes(text).ok_or_else(|| invalid(name, text, wanted))?;
             *database.statements.class_nodes.lock() = classes;
+        }
+        PLACER => {
+            let mode = match value {
+                None => PlacerMode::default(),
+                Some(word) => PlacerMode::named(word)
+                    .ok_or_else(|| invalid(name, word, "off, advise or on"))?,
+            };
+            database.placer.set_mode(mode);
         }
         _ => return Ok(false),
     }
@@ -49,6 +59,11 @@ pub fn list_of_database(database: &Database) -> Vec<Setting> {
             name: CLASS_NODES,
             value: classes.iter().map(class).collect::<Vec<_>>().join("; "),
             description: "query classes of the whole database that run on certain nodes only",
+        },
+        Setting {
+            name: PLACER,
+            value: database.placer.mode().name().to_owned(),
+            description: "whether columns of the whole database move to where measured loads want them: off, advise, on",
         },
     ]
 }

@@ -20,6 +20,7 @@ mod parallel;
 mod parameter;
 pub mod picture;
 mod placement;
+mod placer;
 mod plan_cache;
 mod planning;
 mod prepared;

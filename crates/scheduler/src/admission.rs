@@ -73,6 +73,14 @@ impl Admission {
         (inside.running, inside.queue.len())
     }
 
+    /// Takes a place if one is free and nobody waits for it: for who must not wait, as a task.
+    pub fn try_enter(&self) -> Option<Admitted> {
+        let mut inside = self.0.0.lock();
+        let is_free = inside.has_room() && inside.queue.is_empty();
+        inside.running += usize::from(is_free);
+        is_free.then(|| Admitted(Arc::clone(&self.0)))
+    }
+
     /// Waits for a place, until `deadline` at most. The token wakes the waiter when it is marked.
     pub fn enter(
         &self,
@@ -197,6 +205,18 @@ mod tests {
         assert_eq!(admission.counts(), (1, 0));
         gate.leave();
         assert!(gate.arrive(100, &token).is_none());
+    }
+
+    #[test]
+    fn who_does_not_wait_gets_a_free_place_and_goes_before_nobody() {
+        let admission = gate(1);
+        let token = CancelToken::new();
+        let place = admission.try_enter();
+        assert!(place.is_some() && admission.try_enter().is_none());
+        let waiting = admission.0.arrive(1, &token).unwrap();
+        drop(place);
+        assert!(waiting.admitted.load(Ordering::Acquire) && admission.try_enter().is_none());
+        assert_eq!(admission.counts(), (1, 0));
     }
 
     #[test]

@@ -69,6 +69,11 @@ impl Catalog {
             return Err(SqlError::new(SqlState("40001"), message).with_hint("try again"));
         }
         table.id = old.id;
+        // Counters go on through moves and appends; a table that is cut in another way begins with new ones.
+        let same = old.design.partitioning == table.design.partitioning;
+        if same && old.traffic.fits(table.parts.len(), table.columns.len()) {
+            table.traffic = old.traffic.clone();
+        }
         table.name.clone_from(&old.name);
         let table = Arc::new(table);
         state.put(table.clone());

@@ -39,6 +39,7 @@ pub mod rules;
 pub mod schema;
 pub mod symbols;
 pub mod table;
+pub mod traffic;
 pub mod word;
 pub mod zones;
 
@@ -61,6 +62,7 @@ pub use rules::{IndexKind, Rules, TableIndex};
 pub use schema::{ColumnSchema, arrow_type};
 pub use symbols::SymbolTable;
 pub use table::{Component, Table};
+pub use traffic::{ItemBytes, ItemTraffic};
 pub use word::{float_of_word, int_of_word, word_of_float, word_of_int};
 pub use zones::{Zone, Zones};
 

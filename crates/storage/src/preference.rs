@@ -118,6 +118,12 @@ impl Preference {
         })
     }
 
+    /// Whether someone has said where a column of a part, or some rows of it, shall lie; who leaves a table to the OS has.
+    pub fn is_demanded(&self, column: usize, part: usize) -> bool {
+        let is_os = self.base == Placement::Os;
+        is_os || self.demanded(column, part).is_some() || self.rows().next().is_some()
+    }
+
     fn demanded(&self, column: usize, part: usize) -> Option<&Placement> {
         let covers = |it: &&Wish| match &it.target {
             PlaceTarget::Table => true,
@@ -238,6 +244,8 @@ mod tests {
         let one = Preference::default().with(column(), on(&[1]), false);
         let two = one.with(PlaceTarget::Part(0), on(&[2]), true);
         assert_eq!(two.demanded(1, 0), Some(&on(&[2])));
+        assert!(two.is_demanded(1, 1) && !two.is_demanded(0, 1));
+        assert!(Preference::new(Placement::Os).is_demanded(0, 0));
         assert_eq!((two.demanded(1, 1), two.demanded(0, 1)), (Some(&on(&[1])), None));
         assert!(two.wishes()[1].deferred && !two.followed().wishes()[1].deferred);
         assert_eq!(two.with(PlaceTarget::Part(0), Placement::Auto, false), one);

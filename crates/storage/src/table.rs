@@ -7,7 +7,8 @@ use types::{ColumnId, ColumnInfo, SqlError, SqlResult, SqlState, TableId, TableI
 use crate::domain::domain;
 use crate::part::{Part, Replica};
 use crate::{
-    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Partitioning, Preference, Rules, TableDesign,
+    BLOCK_ROWS, BuildContext, Column, ColumnSchema, ItemTraffic, Partitioning, Preference, Rules,
+    TableDesign,
 };
 
 /// An immutable table; an append makes a new one.
@@ -25,6 +26,8 @@ pub struct Table {
     pub(crate) design: TableDesign,
     /// Its keys and indexes.
     pub(crate) rules: Arc<Rules>,
+    /// What was read of it, shared with the table that it was moved from.
+    pub(crate) traffic: Arc<ItemTraffic>,
 }
 
 /// A segment of a table, and what it is of it.
@@ -58,6 +61,7 @@ impl Table {
             translations: Vec::new(),
             replicas: Vec::new(),
         };
+        let traffic = Arc::new(ItemTraffic::new(1, columns.len()));
         Self {
             id: TableId(0),
             name: name.into(),
@@ -66,6 +70,7 @@ impl Table {
             parts: vec![part],
             design,
             rules: Arc::default(),
+            traffic,
         }
     }
 
@@ -108,7 +113,8 @@ impl Table {
             }
         }
         let (id, rules) = (TableId(0), Arc::default());
-        Ok(Self { id, name: name.into(), columns, rows, parts, design, rules })
+        let traffic = Arc::new(ItemTraffic::new(parts.len(), columns.len()));
+        Ok(Self { id, name: name.into(), columns, rows, parts, design, rules, traffic })
     }
 
     /// Its rows.
@@ -134,6 +140,11 @@ impl Table {
     /// Its keys and indexes.
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules
+    }
+
+    /// What was read of it.
+    pub fn traffic(&self) -> &ItemTraffic {
+        &self.traffic
     }
 
     /// How it is cut and placed.
@@ -271,8 +282,8 @@ impl Table {
             false => parts[0].columns.clone(),
         };
         let (id, name, rows) = (self.id, self.name.clone(), self.rows);
-        let rules = self.rules.clone();
-        let mut table = Self { id, name, columns, rows, parts, design, rules };
+        let (rules, traffic) = (self.rules.clone(), self.traffic.clone());
+        let mut table = Self { id, name, columns, rows, parts, design, rules, traffic };
         if table.design.is_parted() {
             table.refresh_texts();
         }

@@ -13,6 +13,7 @@ use super::fan_out::{fanned_out, shared};
 use super::ready::ReadyPipeline;
 use crate::QueryContext;
 use crate::team::{ScopedJob, check_outcome, run_scoped};
+use crate::traffic::bytes_by_node;
 
 /// What a test takes per row on a modelled machine: a scan of packed codes takes less than a cycle
 /// (docs/design/07-measured-costs.md, "packed scans").
@@ -40,15 +41,18 @@ impl MorselBody for AheadMorsels<'_> {
         let rows = morsel.start..morsel.end;
         let mut demand =
             Demand { cycles: (morsel.end - morsel.start) * CYCLES_PER_ROW, ..Demand::default() };
-        for (node, bytes) in self.bytes_read(morsel, context.node) {
-            self.context.traffic.add(context.node, node, bytes);
-            let counter = if node == context.node { &self.local } else { &self.remote };
-            counter.fetch_add(bytes, Ordering::Relaxed);
+        let source = &self.ready.lowered.source;
+        let reads = source.items_read_ahead(rows.clone());
+        self.context.traffic.count(context.node, &reads, source.item_traffic());
+        for read in &reads {
+            let counter = if read.node == context.node { &self.local } else { &self.remote };
+            counter.fetch_add(read.bytes, Ordering::Relaxed);
+        }
+        for (node, bytes) in bytes_by_node(&reads) {
             demand = demand.access(vec![node], bytes, Pattern::Stream);
         }
         let machine = &self.context.machine;
         machine.charge(&|| demand.clone());
-        let source = &self.ready.lowered.source;
         match &self.ready.meter {
             None => source.run_ahead(rows),
             // The source is given its rows later.
@@ -58,7 +62,7 @@ impl MorselBody for AheadMorsels<'_> {
     }
 
     fn bytes_read(&self, morsel: Morsel, _: NodeId) -> Vec<(NodeId, u64)> {
-        self.ready.lowered.source.bytes_read_ahead(morsel.start..morsel.end)
+        bytes_by_node(&self.ready.lowered.source.items_read_ahead(morsel.start..morsel.end))
     }
 }
 
@@ -104,7 +108,7 @@ fn job_of<'a>(
     let source = &body.ready.lowered.source;
     let mut bytes: Vec<(NodeId, u64)> = Vec::new();
     for range in ranges {
-        bytes.extend(source.bytes_read_ahead(range.start..range.end));
+        bytes.extend(bytes_by_node(&source.items_read_ahead(range.start..range.end)));
     }
     let morsels = ranges.iter().map(|it| (it.end - it.start).div_ceil(BLOCK_ROWS as u64)).sum();
     let reads = shared(source.reads_ahead(), policy, context);

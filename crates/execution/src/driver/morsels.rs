@@ -12,7 +12,8 @@ use super::ready::ReadyPipeline;
 use crate::lower::Lowered;
 use crate::profile::Meter;
 use crate::scan::PackedBlock;
-use crate::{Batch, Operator, QueryContext, Sink, Source, WorkContext, profile};
+use crate::traffic::bytes_by_node;
+use crate::{Batch, ItemRead, Operator, QueryContext, Sink, WorkContext, profile};
 
 /// The morsels of a pipeline.
 pub(super) struct PipelineMorsels<'a> {
@@ -53,13 +54,14 @@ impl MorselBody for PipelineMorsels<'_> {
             cancel: cancel.clone(),
             workspace: self.context.workspace.clone(),
         };
-        for (node, bytes) in source.bytes_read(morsel.start..morsel.end, work.node) {
-            self.context.traffic.add(work.node, node, bytes);
-            let counter = if node == work.node { &self.local } else { &self.remote };
-            counter.fetch_add(bytes, Ordering::Relaxed);
+        let reads = source.items_read(morsel.start..morsel.end, work.node);
+        self.context.traffic.count(work.node, &reads, source.item_traffic());
+        for read in &reads {
+            let counter = if read.node == work.node { &self.local } else { &self.remote };
+            counter.fetch_add(read.bytes, Ordering::Relaxed);
         }
         let machine = &self.context.machine;
-        machine.charge(&|| demand_of(&**source, morsel, work.node));
+        machine.charge(&|| demand_of(morsel, &reads));
         let mut count = 0;
         let rows = morsel.start..morsel.end;
         let first = self.meter.map_or(0, |it| it.sources);
@@ -133,9 +135,8 @@ fn push(
 const CYCLES_PER_ROW: u64 = 4;
 
 /// What a modelled machine charges for a morsel: the bytes its source reads, and [`CYCLES_PER_ROW`].
-fn demand_of(source: &dyn Source, morsel: Morsel, reader: NodeId) -> Demand {
+fn demand_of(morsel: Morsel, reads: &[ItemRead]) -> Demand {
     let cycles = (morsel.end - morsel.start) * CYCLES_PER_ROW;
     let stream = |demand: Demand, (node, bytes)| demand.access(vec![node], bytes, Pattern::Stream);
-    let bytes = source.bytes_read(morsel.start..morsel.end, reader);
-    bytes.into_iter().fold(Demand { cycles, ..Demand::default() }, stream)
+    bytes_by_node(reads).into_iter().fold(Demand { cycles, ..Demand::default() }, stream)
 }

@@ -21,7 +21,7 @@ use super::home::{ColumnPlace, Homes, cost};
 use super::marks::Marks;
 use super::part::{PartScan, View, lines_touched};
 use super::predicate::CodePredicate;
-use crate::profile;
+use crate::{ItemRead, profile};
 
 /// Bytes of tests below which they are left to the scan: a further job costs about what the workers of a node need for
 /// reading so much of another one.
@@ -147,15 +147,17 @@ impl TestsAhead {
         Some((Arc::as_ptr(column.iv().segment()).addr() as u64, predicate.bytes(rows)))
     }
 
-    /// What the tests of some rows read, by node.
-    pub fn bytes_read(&self, parts: &[PartScan], rows: Range<u64>) -> Vec<(NodeId, u64)> {
+    /// What the tests of some rows read, by column and node.
+    pub fn items_read(&self, parts: &[PartScan], rows: Range<u64>) -> Vec<ItemRead> {
         let test = self.of(rows.start);
         let rows = (rows.start - test.base) as usize..(rows.end - test.base) as usize;
-        let mut nodes = Vec::new();
-        for column in parts[test.part].own.predicates[test.predicate].columns() {
-            column.scan_bytes_on_nodes(rows.clone(), &mut nodes);
+        let view = &parts[test.part].own;
+        let mut reads = Vec::new();
+        for column in view.predicates[test.predicate].columns() {
+            let place = view.place_of(column);
+            place.into_iter().for_each(|it| view.column_read(it, rows.clone(), 1.0, &mut reads));
         }
-        nodes
+        reads
     }
 
     /// For EXPLAIN ANALYZE: how many of the predicates of a part, and where.

@@ -11,14 +11,14 @@ use hardware::NodeId;
 use plan::{BinaryOperator, Expr, ExprKind, Scan};
 use scheduler::MorselRange;
 use stdx::sync::Arc;
-use storage::{Column, InvertedIndex, Part, Table};
+use storage::{Column, InvertedIndex, ItemTraffic, Part, Table};
 use types::{SqlResult, Value};
 
 use super::part::{Residual, View, table_shape};
 use super::predicate_of::ignores_blanks;
 use crate::scan::decode::Rows;
 use crate::states::States;
-use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
+use crate::{BATCH_ROWS, Batch, ItemRead, Layout, Next, Source, WorkContext};
 
 /// Of how many rows one may match for the index to be taken.
 const MATCHES_SHARE: usize = 100;
@@ -29,11 +29,11 @@ const MATCHES_FEW: usize = 64;
 /// The rows at some positions of a table that pass what conjuncts are left. Rows are numbered by their match.
 pub struct IndexSource {
     name: Arc<str>,
+    table: Arc<Table>,
     /// The parts with matches.
     parts: Vec<PartMatches>,
     output: Vec<usize>,
     layout: Layout,
-    rows: u64,
 }
 
 /// The matches of a part.
@@ -70,7 +70,7 @@ impl IndexSource {
         let Some(hint) = &scan.index else { return Ok(None) };
         let shapes: Layout = scan.columns.iter().map(|&id| table_shape(table, id)).collect();
         let (mut parts, mut before) = (Vec::new(), 0);
-        for part in table.parts() {
+        for part in table.parts().iter().enumerate() {
             let Some(found) = PartMatches::find(scan, part, &shapes, most - before, states)? else {
                 return Ok(None);
             };
@@ -82,7 +82,7 @@ impl IndexSource {
         }
         let layout = scan.output.iter().map(|&it| shapes[it].clone()).collect();
         let (name, output) = (hint.name.clone(), scan.output.clone());
-        Ok(Some(Self { name, parts, output, layout, rows: table.rows() }))
+        Ok(Some(Self { name, table: table.clone(), parts, output, layout }))
     }
 
     /// Rows that the index found.
@@ -101,7 +101,7 @@ impl PartMatches {
     /// The rows of a part by its index; `None` when it cannot tell, or finds more than `most`.
     fn find(
         scan: &Scan,
-        part: &Part,
+        (number, part): (usize, &Part),
         shapes: &Layout,
         most: usize,
         states: &States<'_>,
@@ -110,7 +110,7 @@ impl PartMatches {
         let column = &part.columns[scan.columns[hint.column].index()];
         let Some(index) = &column.index else { return Ok(None) };
         let mut runs: Option<Vec<Range<usize>>> = None;
-        let mut view = View::of_columns(scan, part, &part.columns, shapes);
+        let mut view = View::of_columns(scan, (number, part), &part.columns, shapes);
         for filter in &scan.filters {
             match lookup(filter, hint.column, column, index, states)? {
                 Some(own) => {
@@ -275,26 +275,23 @@ impl Source for IndexSource {
     }
 
     /// A sample of the positions stands for all of them.
-    fn bytes_read(&self, rows: Range<u64>, _: NodeId) -> Vec<(NodeId, u64)> {
-        let mut nodes: Vec<(NodeId, u64)> = Vec::new();
+    fn items_read(&self, rows: Range<u64>, _: NodeId) -> Vec<ItemRead> {
+        let mut reads = Vec::new();
         let part = self.part_of(rows.start as usize);
         let matches = &part.matches[rows.start as usize - part.before..][..rows.count()];
         let step = matches.len().div_ceil(64).max(1);
-        for column in part.view.columns() {
-            let bytes = u64::from(column.bits().div_ceil(8)) * step as u64;
-            for &row in matches.iter().step_by(step) {
-                let Some(node) = column.node_of_row(row as usize) else { continue };
-                match nodes.iter_mut().find(|it| it.0 == node) {
-                    Some(entry) => entry.1 += bytes,
-                    None => nodes.push((node, bytes)),
-                }
-            }
+        for &row in matches.iter().step_by(step) {
+            part.view.row_read(row as usize, step as u64, &mut reads);
         }
-        nodes
+        reads
+    }
+
+    fn item_traffic(&self) -> Option<&ItemTraffic> {
+        Some(self.table.traffic())
     }
 
     fn describe(&self) -> String {
-        format!("index {} found {} of {} rows", self.name, self.matches(), self.rows)
+        format!("index {} found {} of {} rows", self.name, self.matches(), self.table.rows())
     }
 }
 

@@ -32,7 +32,7 @@ use plan::Scan;
 use scheduler::MorselRange;
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use storage::{BLOCK_ROWS, Table};
+use storage::{BLOCK_ROWS, ItemTraffic, Table};
 use types::SqlResult;
 
 use crate::scan::ahead::TestsAhead;
@@ -44,7 +44,7 @@ use crate::scan::repeated::Repeated;
 use crate::sort::Cutoff;
 use crate::states::States;
 use crate::{
-    BATCH_ROWS, Batch, Layout, Next, Source, StepName, Take, Vector, WorkContext, profile,
+    BATCH_ROWS, Batch, ItemRead, Layout, Next, Source, StepName, Take, Vector, WorkContext, profile,
 };
 
 /// The rows of a table that pass some predicates. Rows are numbered by their positions in the table.
@@ -361,17 +361,21 @@ impl Source for ScanSource {
         self.ahead.reads(&self.parts)
     }
 
-    fn bytes_read_ahead(&self, rows: Range<u64>) -> Vec<(NodeId, u64)> {
-        self.ahead.bytes_read(&self.parts, rows)
+    fn items_read_ahead(&self, rows: Range<u64>) -> Vec<ItemRead> {
+        self.ahead.items_read(&self.parts, rows)
     }
 
-    fn bytes_read(&self, rows: Range<u64>, reader: NodeId) -> Vec<(NodeId, u64)> {
-        let mut nodes = Vec::new();
+    fn items_read(&self, rows: Range<u64>, reader: NodeId) -> Vec<ItemRead> {
+        let mut reads = Vec::new();
         // A morsel lies in one range, and a range in one part.
         let part = self.part_of(rows.start as usize);
         let rows = rows.start as usize - part.first..rows.end as usize - part.first;
-        part.view(reader).bytes_read(rows, &self.output, &mut nodes);
-        nodes
+        part.view(reader).items_read(rows, &self.output, &mut reads);
+        reads
+    }
+
+    fn item_traffic(&self) -> Option<&ItemTraffic> {
+        Some(self.table.traffic())
     }
 
     fn reads(&self) -> Option<(u64, u64)> {

@@ -17,7 +17,7 @@ use super::repeated::Repeated;
 use crate::expression::Compiled;
 use crate::sort::Cutoff;
 use crate::states::States;
-use crate::{ColumnShape, Layout, Representation, Vector};
+use crate::{ColumnShape, ItemRead, Layout, Representation, Vector};
 
 /// What is scanned of a part.
 pub(super) struct PartScan {
@@ -35,6 +35,10 @@ pub(super) struct PartScan {
 
 /// The columns of a part (or copies of them) and what is asked of them.
 pub(super) struct View {
+    /// The number of the part.
+    part: usize,
+    /// The columns' numbers in the table.
+    ids: Vec<ColumnId>,
     pub columns: Vec<Leaving>,
     pub predicates: Vec<CodePredicate>,
     pub residual: Vec<Residual>,
@@ -142,7 +146,7 @@ impl View {
         states: &States<'_>,
         repeated: &Repeated,
     ) -> SqlResult<Self> {
-        let mut view = Self::of_columns(scan, part, columns, shapes);
+        let mut view = Self::of_columns(scan, (number, part), columns, shapes);
         let columns: Vec<Arc<Column>> =
             scan.columns.iter().map(|id| columns[id.index()].clone()).collect();
         let mut predicates = Vec::new();
@@ -166,7 +170,7 @@ impl View {
     /// The columns of a scan, without conditions.
     pub(super) fn of_columns(
         scan: &Scan,
-        part: &Part,
+        (number, part): (usize, &Part),
         columns: &[Arc<Column>],
         shapes: &Layout,
     ) -> Self {
@@ -187,7 +191,8 @@ impl View {
             Leaving { even: Progression::of(&column), column, change }
         };
         let columns = scan.columns.iter().enumerate().map(leaving).collect();
-        Self { columns, predicates: Vec::new(), residual: Vec::new(), cutoff: None }
+        let (predicates, residual, cutoff) = (Vec::new(), Vec::new(), None);
+        Self { part: number, ids: scan.columns.clone(), columns, predicates, residual, cutoff }
     }
 
     fn cut_off(&mut self, column: usize, cutoff: &Arc<Cutoff>) -> bool {
@@ -210,11 +215,6 @@ impl View {
         let (low, high) = cutoff.range()?;
         let column = &self.columns[*column].column;
         Some(CodePredicate::of_numbers(column, low, high))
-    }
-
-    /// The columns as the part has them.
-    pub(super) fn columns(&self) -> impl Iterator<Item = &Arc<Column>> {
-        self.columns.iter().map(|it| &it.column)
     }
 
     fn bits(&self, columns: &[usize]) -> u32 {
@@ -268,21 +268,57 @@ impl View {
         cutoff || self.predicates.iter().filter(|it| it.ahead().is_none()).any(reads)
     }
 
-    /// Adds the bytes that a scan of some rows reads, by the node that holds them: codes, and the texts of plain
+    /// Adds what a scan of some rows reads of some share of the lines of a column.
+    pub(super) fn column_read(
+        &self,
+        place: usize,
+        rows: Range<usize>,
+        share: f64,
+        reads: &mut Vec<ItemRead>,
+    ) {
+        let mut nodes = Vec::new();
+        self.columns[place].column.scan_bytes_on_nodes(rows, &mut nodes);
+        let (part, column) = (self.part, self.ids[place].index());
+        let read = |(node, bytes)| {
+            let bytes = if share < 1.0 { (bytes as f64 * share) as u64 } else { bytes };
+            ItemRead { part, column, node, bytes }
+        };
+        reads.extend(nodes.into_iter().map(read));
+    }
+
+    /// Where a column of the part stands in the scan.
+    pub(super) fn place_of(&self, column: &Arc<Column>) -> Option<usize> {
+        self.columns.iter().position(|it| Arc::ptr_eq(&it.column, column))
+    }
+
+    /// A row that was found on its own: the nodes of its columns, with the bytes that are read of each.
+    pub(super) fn row_read(&self, row: usize, times: u64, reads: &mut Vec<ItemRead>) {
+        for (place, leaving) in self.columns.iter().enumerate() {
+            let Some(node) = leaving.column.node_of_row(row) else { continue };
+            let bytes = u64::from(leaving.column.bits().div_ceil(8)) * times;
+            let (part, column) = (self.part, self.ids[place].index());
+            match reads.iter_mut().find(|it| (it.column, it.node) == (column, node)) {
+                Some(read) => read.bytes += bytes,
+                None => reads.push(ItemRead { part, column, node, bytes }),
+            }
+        }
+    }
+
+    /// Adds what a scan of some rows reads, by column and by the node that holds it: codes, and the texts of plain
     /// columns that a condition looks at. Where tests were made before the scan, it reads of other columns the lines in
     /// which rows have passed.
-    pub(super) fn bytes_read(
+    pub(super) fn items_read(
         &self,
         rows: Range<usize>,
         output: &[usize],
-        nodes: &mut Vec<(NodeId, u64)>,
+        reads: &mut Vec<ItemRead>,
     ) {
         let is_read =
             |place: usize| self.columns[place].column.bits() > 0 || self.is_looked_at(place);
         let places = (0..self.columns.len()).filter(|it| is_read(*it));
         let ahead: Vec<&Marks> = self.predicates.iter().filter_map(CodePredicate::ahead).collect();
         if ahead.is_empty() {
-            places.for_each(|it| self.columns[it].column.scan_bytes_on_nodes(rows.clone(), nodes));
+            places.for_each(|it| self.column_read(it, rows.clone(), 1.0, reads));
             return;
         }
         let places: Vec<(usize, bool)> = places
@@ -294,17 +330,9 @@ impl View {
             let passed = shares.fold(1.0, f64::min);
             let rows = rows.start.max(block * BLOCK_ROWS)..rows.end.min((block + 1) * BLOCK_ROWS);
             for &(place, is_tested) in places.iter().filter(|_| passed > 0.0) {
-                let column = &self.columns[place].column;
-                let share = if is_tested { 1.0 } else { lines_touched(passed, column.scan_bits()) };
-                let mut all = Vec::new();
-                column.scan_bytes_on_nodes(rows.clone(), &mut all);
-                for (node, bytes) in all {
-                    let bytes = (bytes as f64 * share) as u64;
-                    match nodes.iter_mut().find(|it| it.0 == node) {
-                        Some(entry) => entry.1 += bytes,
-                        None => nodes.push((node, bytes)),
-                    }
-                }
+                let bits = self.columns[place].column.scan_bits();
+                let share = if is_tested { 1.0 } else { lines_touched(passed, bits) };
+                self.column_read(place, rows.clone(), share, reads);
             }
         }
     }

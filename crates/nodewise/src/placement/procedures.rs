@@ -1,5 +1,6 @@
 //! CALL: what is done or asked beside SQL.
 
+use arrow_array::RecordBatch;
 use memory::Misplaced;
 use stdx::sync::Arc;
 use storage::Table;
@@ -14,6 +15,8 @@ use crate::{Answer, CancelToken, QueryProfile, Session, views};
 const VERIFY_PLACEMENT: &str = "verify_placement";
 /// Does what was DEFERRED.
 const APPLY_PLACEMENT: &str = "apply_placement";
+/// Tells what the placer would do.
+const ADVISE_PLACEMENT: &str = "advise_placement";
 
 impl Session {
     /// CALL.
@@ -34,12 +37,20 @@ impl Session {
                 }
                 Ok(done("CALL"))
             }
+            ADVISE_PLACEMENT => {
+                if let Some(extra) = arguments.first() {
+                    let message = format!("{schema}{ADVISE_PLACEMENT} takes no argument, not '{extra}'");
+                    return Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message)
+                        .with_hint("it looks at all tables"));
+                }
+                rows_of_call(views::placer::advice(&self.database)?)
+            }
             _ => Err(SqlError::new(
                 SqlState::UNDEFINED_FUNCTION,
                 format!("there is no procedure {procedure}"),
             )
             .with_hint(format!(
-                "the procedures are {schema}{VERIFY_PLACEMENT} and {schema}{APPLY_PLACEMENT}"
+                "the procedures are {schema}{VERIFY_PLACEMENT}, {schema}{APPLY_PLACEMENT} and {schema}{ADVISE_PLACEMENT}"
             ))),
         }
     }
@@ -99,12 +110,16 @@ impl Session {
                 ]);
             }
         }
-        let batch = view.finish()?;
-        Ok(Answer {
-            tag: "CALL".into(),
-            schema: batch.schema(),
-            batches: vec![batch],
-            profile: QueryProfile::default(),
-        })
+        rows_of_call(view.finish()?)
     }
+}
+
+/// Rows as the answer to CALL.
+fn rows_of_call(batch: RecordBatch) -> SqlResult<Answer> {
+    Ok(Answer {
+        tag: "CALL".into(),
+        schema: batch.schema(),
+        batches: vec![batch],
+        profile: QueryProfile::default(),
+    })
 }

@@ -6,9 +6,11 @@
 mod builder;
 mod indexes;
 pub(crate) mod placement;
+pub(crate) mod placer;
 mod scheduling;
 mod system;
 mod tables;
+mod traffic;
 
 use arrow_array::RecordBatch;
 use types::SqlResult;
@@ -22,7 +24,7 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 19] = [
     "tables",
     "columns",
     "indexes",
@@ -39,6 +41,8 @@ pub const NAMES: [&str; 17] = [
     "queries",
     "trace",
     "traffic",
+    "item_traffic",
+    "placer_log",
     "settings",
 ];
 
@@ -64,7 +68,9 @@ pub fn rows_of(
         "jobs" => scheduling::jobs(database),
         "queries" => scheduling::queries(database),
         "trace" => scheduling::trace(database),
-        "traffic" => system::traffic(database),
+        "traffic" => traffic::traffic(database),
+        "item_traffic" => traffic::item_traffic(database),
+        "placer_log" => placer::log(database),
         "settings" => system::all_settings(database, settings),
         _ => return None,
     })

@@ -83,27 +83,6 @@ pub(super) fn cpus(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-/// What the counters of traffic are about (docs/design/02-memory-and-placement.md, "traffic").
-const COUNTED: &str = "columns read by scans; not tables of joins, groups or sorts";
-
-pub(super) fn traffic(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("running_node", 'i'),
-        ("memory_node", 'i'),
-        ("bytes_read", 'i'),
-        ("counted", 't'),
-    ]);
-    for (running, memory, bytes) in database.traffic.snapshot() {
-        view.row([
-            u64::from(running.0).into(),
-            u64::from(memory.0).into(),
-            bytes.into(),
-            COUNTED.into(),
-        ]);
-    }
-    view.finish()
-}
-
 pub(super) fn all_settings(database: &Database, settings: &Settings) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[("name", 't'), ("value", 't'), ("description", 't')]);
     let of_database = list_of_database(database);

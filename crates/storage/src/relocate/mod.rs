@@ -58,6 +58,21 @@ impl Table {
         self.moved(design, target, context)
     }
 
+    /// As [`Table::placed`], but nobody has demanded it: when the columns are built anew they go where they would have.
+    pub fn rebalanced(
+        &self,
+        target: &PlaceTarget,
+        placement: &Placement,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        check_nodes(context.allocator.machine().topology(), placement.nodes())?;
+        self.check_target(target)?;
+        let preference = self.preference().with(target.clone(), placement.clone(), false);
+        let design = TableDesign { preference, ..self.design().clone() };
+        let table = self.moved(design, target, context)?;
+        Ok(Self { design: self.design().clone(), ..table })
+    }
+
     /// This table with a demand noted, to be followed when its columns are built anew or by
     /// [`Table::follow_deferred`].
     pub fn deferred(

@@ -1,0 +1,96 @@
+//! Carrying decisions out: a task on a worker of the node that the rows go to.
+
+use std::ops::ControlFlow;
+
+use hardware::{Demand, Machine, NodeId, Pattern};
+use placer::{Decision, Item};
+use scheduler::{Morsel, MorselBody, MorselContext, PipelineJob, class};
+use stdx::sync::{Arc, Mutex, Weak};
+use storage::{BuildContext, PlaceTarget, Placement, Table};
+use types::SqlResult;
+
+use super::log::Outcome;
+use super::measure::place_of;
+use crate::Database;
+
+/// The move of one item.
+struct Move {
+    database: Weak<Database>,
+    number: u64,
+    decision: Mutex<Option<Decision>>,
+}
+
+impl MorselBody for Move {
+    fn run(&self, _: &MorselContext, _: Morsel) -> ControlFlow<()> {
+        let decision = self.decision.lock().take();
+        if let (Some(database), Some(decision)) = (self.database.upgrade(), decision) {
+            let outcome = database.rebalance(&decision);
+            database.placer.ended(self.number, decision, outcome, database.machine.now());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Database {
+    /// Hands the move in. It goes before queries: it is short, and who waits for the hottest node waits for it.
+    pub(super) fn begin_move(self: &Arc<Self>, number: u64, decision: Decision) {
+        let node = decision.coldest;
+        let (database, decision) = (Arc::downgrade(self), Mutex::new(Some(decision)));
+        let mut job = PipelineJob::task(Some(node), Arc::new(Move { database, number, decision }));
+        job.class = class::INTERACTIVE;
+        job.max_workers = Some(1);
+        self.scheduler.submit(job);
+    }
+
+    /// Moves an item and puts the table that came of it in the place of the one that it was.
+    fn rebalance(&self, decision: &Decision) -> Outcome {
+        let Item { table: id, part, column } = decision.item;
+        let snapshot = self.catalog.snapshot();
+        let Some(old) = snapshot.by_id(id) else { return Outcome::failed("the table is gone") };
+        if part >= old.parts().len() {
+            return Outcome::failed("the table was cut in another way");
+        }
+        let place = column.map_or(0, |it| it.index());
+        // A user may have spoken since the window.
+        let mut columns = column.map_or(0..old.columns.len(), |_| place..place + 1);
+        if columns.any(|it| old.preference().is_demanded(it, part)) {
+            return Outcome::failed("a user has placed it");
+        }
+        if column.is_some() && place_of(old, part, place).0 != decision.from {
+            return Outcome::failed("it lies elsewhere by now");
+        }
+        let Some(turn) = self.writer.try_enter() else {
+            return Outcome::Waiting;
+        };
+        charge(&*self.machine, decision);
+        let moved = self.moved(old, decision);
+        let replaced = moved.and_then(|it| self.catalog.replace(old, it));
+        drop(turn);
+        match replaced {
+            Err(error) => Outcome::failed(&error.message),
+            Ok(table) if column.is_some() && place_of(&table, part, place).0 != decision.to => {
+                Outcome::failed("it is too small to be split so")
+            }
+            Ok(_) => Outcome::Done,
+        }
+    }
+
+    fn moved(&self, old: &Arc<Table>, decision: &Decision) -> SqlResult<Table> {
+        let Item { part, column, .. } = decision.item;
+        let target = column.map_or(PlaceTarget::Part(part), PlaceTarget::Column);
+        let placement = Placement::IndexVector(decision.to.clone());
+        old.rebalanced(&target, &placement, &BuildContext::serial(&self.allocator))
+    }
+}
+
+/// What a modelled machine is told of a copy.
+fn charge(machine: &dyn Machine, decision: &Decision) {
+    let on = |node: NodeId| vec![node];
+    machine.charge(&|| {
+        Demand::default().access(on(decision.hottest), decision.copy_bytes, Pattern::Stream).access(
+            on(decision.coldest),
+            decision.copy_bytes,
+            Pattern::Write,
+        )
+    });
+}

@@ -1,0 +1,68 @@
+//! The looks of the watchdog: a window, decisions, the next copy.
+
+use placer::constants::WINDOW;
+use placer::{Decision, Placer};
+use stdx::Nanos;
+use stdx::sync::Arc;
+
+use super::log::Outcome;
+use super::measure::{Measured, Sources};
+use super::service::{PlacerMode, Running};
+use crate::Database;
+
+impl Database {
+    /// A look of the watchdog: takes a window when one is over, and begins the copy whose turn it is.
+    pub(crate) fn run_placer(self: &Arc<Self>) {
+        let mode = self.placer.mode();
+        if mode == PlacerMode::Off {
+            return;
+        }
+        let now = self.machine.now();
+        let mut state = self.placer.state.lock();
+        let running = state.running.get_or_insert_with(|| Running {
+            placer: Placer::new(self.machine.topology()),
+            measured: Measured::now(&self.sources()),
+            waiting: Vec::new(),
+            next_copy: Nanos(0),
+            under_way: false,
+        });
+        if now - running.measured.at() >= WINDOW {
+            let measured = Measured::now(&self.sources());
+            let window = measured.window_since(&running.measured, &self.sources());
+            running.measured = measured;
+            for decision in running.placer.observe(&window) {
+                let outcome =
+                    if mode == PlacerMode::On { Outcome::Waiting } else { Outcome::Advised };
+                let number = self.placer.log.lock().push(
+                    &self.catalog.snapshot(),
+                    &decision,
+                    outcome.clone(),
+                );
+                match outcome {
+                    Outcome::Waiting => running.waiting.insert(0, (number, decision)),
+                    // Said once is enough for a time.
+                    _ => running.placer.refused(&decision),
+                }
+            }
+        }
+        if !running.under_way
+            && now >= running.next_copy
+            && let Some((number, decision)) = running.waiting.pop()
+        {
+            running.under_way = true;
+            running.next_copy = now + decision.copy_time;
+            drop(state);
+            self.begin_move(number, decision);
+        }
+    }
+
+    /// What would be done, step by step, about all loads since the database was opened.
+    pub(crate) fn advice(&self) -> Vec<Decision> {
+        let window = Measured::now(&self.sources()).as_one_window(&self.sources());
+        Placer::new(self.machine.topology()).advise(&window)
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        Sources { scheduler: &self.scheduler, traffic: &self.traffic, tables: self.tables() }
+    }
+}

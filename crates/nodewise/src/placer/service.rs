@@ -1,0 +1,102 @@
+//! What the database keeps for the placer: its mode, what it has seen, what it wrote down.
+
+use placer::constants::WINDOW;
+use placer::{Decision, Placer};
+use stdx::Nanos;
+use stdx::sync::Mutex;
+use stdx::sync::atomic::{AtomicU8, Ordering};
+
+use super::log::{Log, Outcome};
+use super::measure::Measured;
+
+/// `SET placer`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum PlacerMode {
+    /// Nothing is measured.
+    #[default]
+    Off,
+    /// Decisions are written down and not carried out.
+    Advise,
+    /// Decisions are carried out.
+    On,
+}
+
+impl PlacerMode {
+    const ALL: [Self; 3] = [Self::Off, Self::Advise, Self::On];
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Advise => "advise",
+            Self::On => "on",
+        }
+    }
+
+    /// The mode of a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name().eq_ignore_ascii_case(name))
+    }
+}
+
+/// The placer of a database.
+#[derive(Default)]
+pub(crate) struct PlacerService {
+    mode: AtomicU8,
+    pub(super) state: Mutex<State>,
+    /// Every decision, the newest thousand.
+    pub(crate) log: Mutex<Log>,
+}
+
+/// What is made when the placer is switched on, and goes when it is switched off.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) running: Option<Running>,
+}
+
+pub(super) struct Running {
+    pub(super) placer: Placer,
+    /// The counters at the last window.
+    pub(super) measured: Measured,
+    /// Decisions that wait for their turn, by their numbers in the log, the next one last.
+    pub(super) waiting: Vec<(u64, Decision)>,
+    /// Before that no copy begins.
+    pub(super) next_copy: Nanos,
+    pub(super) under_way: bool,
+}
+
+impl PlacerService {
+    /// What it may do.
+    pub(crate) fn mode(&self) -> PlacerMode {
+        PlacerMode::ALL[usize::from(self.mode.load(Ordering::Relaxed))]
+    }
+
+    /// Lets it do more or less from its next look on. What it has seen under another mode is forgotten.
+    pub(crate) fn set_mode(&self, mode: PlacerMode) {
+        if mode != self.mode() {
+            self.mode.store(mode as u8, Ordering::Relaxed);
+            let before = self.state.lock().running.take();
+            for (number, _) in before.into_iter().flat_map(|it| it.waiting) {
+                let outcome = Outcome::Failed("the placer was switched off".into());
+                self.log.lock().end(number, outcome);
+            }
+        }
+    }
+
+    /// The outcome of a decision. An item that could not be moved is left alone for a time; what has to wait for a writer
+    /// is tried again.
+    pub(super) fn ended(&self, number: u64, decision: Decision, outcome: Outcome, now: Nanos) {
+        if let Some(running) = &mut self.state.lock().running {
+            running.under_way = false;
+            match outcome {
+                Outcome::Waiting => {
+                    running.next_copy = now + WINDOW;
+                    running.waiting.push((number, decision));
+                }
+                Outcome::Failed(_) => running.placer.refused(&decision),
+                Outcome::Advised | Outcome::Done => {}
+            }
+        }
+        self.log.lock().end(number, outcome);
+    }
+}

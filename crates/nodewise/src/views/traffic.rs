@@ -1,0 +1,56 @@
+//! Views of what was read, by the node that ran and the node of the memory.
+
+use arrow_array::RecordBatch;
+use hardware::NodeId;
+use types::SqlResult;
+
+use super::ViewBuilder;
+use crate::Database;
+
+/// What the counters of traffic are about (docs/design/02-memory-and-placement.md, "traffic").
+const COUNTED: &str = "columns read by scans; not tables of joins, groups or sorts";
+
+pub(super) fn traffic(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("running_node", 'i'),
+        ("memory_node", 'i'),
+        ("bytes_read", 'i'),
+        ("counted", 't'),
+    ]);
+    for (running, memory, bytes) in database.traffic.snapshot() {
+        view.row([
+            u64::from(running.0).into(),
+            u64::from(memory.0).into(),
+            bytes.into(),
+            COUNTED.into(),
+        ]);
+    }
+    view.finish()
+}
+
+/// The same for each column of each part of the tables that there are; what was never read has no row.
+pub(super) fn item_traffic(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("table_name", 't'),
+        ("part", 'i'),
+        ("column_name", 't'),
+        ("running_node", 'i'),
+        ("memory_node", 'i'),
+        ("bytes_read", 'i'),
+    ]);
+    let nodes = database.traffic.nodes();
+    let number = |it: NodeId| u64::from(it.0);
+    for table in database.tables() {
+        for read in table.traffic().snapshot(nodes.len()) {
+            view.row([
+                table.name.as_str().into(),
+                (read.part as u64).into(),
+                table.columns[read.column].name.as_str().into(),
+                number(nodes[read.running]).into(),
+                number(nodes[read.memory]).into(),
+                read.bytes.into(),
+            ]);
+        }
+    }
+    view.finish()
+}

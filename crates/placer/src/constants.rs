@@ -1,0 +1,52 @@
+//! The numbers that the placer goes by, each with its reason. None depends on a machine: bandwidths come from the probe.
+
+use stdx::Nanos;
+
+/// Between two windows. Short against the 30 s in which a new load shall have been followed, on eight sockets by seven
+/// splits of three windows and a rest each; long against a morsel (some 100 us), so that counters are not ragged.
+pub const WINDOW: Nanos = Nanos(500_000_000);
+/// The weight of the last window in smoothed loads: an outlier is halved, and after three windows, when a decision may
+/// fall, seven eighths of what is seen are new.
+pub const SMOOTHING: f64 = 0.5;
+/// Windows out of balance in a row before anything is done: one may be a single query, two may be its two halves.
+pub const STEADY_WINDOWS: u32 = 3;
+/// Windows after the copies of a round before loads count again: one is cut by the copy, the other shows statements that
+/// began before it.
+pub const SETTLE_WINDOWS: u64 = 2;
+/// Load from which a node is contended. From 60 % of its bandwidth on tasks are bound by memory (P-HANA 6.2.4); but eight
+/// sockets with broadcast coherence together give no more than 62 % of theirs (docs/simulator.md, "Checks"), so that the
+/// hottest of them is not much above that when they differ little.
+pub const CONTENDED: f64 = 0.5;
+/// Part of the hottest node's load by which the coldest is below it when nodes are out of balance. If one of four nodes has
+/// a fifth less to do than the others, all of them do 95 % of what they can; a copy for less would be one for noise.
+pub const IMBALANCE: f64 = 0.2;
+/// The same part at which a round that has begun ends: well below where the next would begin, so that it does not begin.
+pub const BALANCED: f64 = 0.05;
+/// Part of the hottest node's load from which an item dominates it. Two equal items are at a half each and are taken
+/// apart by a move; beyond that the greater one would make its new node the hottest.
+pub const DOMINANT: f64 = 0.6;
+/// By how much of the greatest load a round must lower it: what is left to lose is then about a twentieth of the best. A
+/// tenth would keep a column that is on seven nodes from the eighth, which lowers its load by an eighth at most.
+pub const ROUND_RELIEF: f64 = 0.05;
+/// Within this time an action must have gained more than it costs.
+pub const HORIZON: Nanos = Nanos(60_000_000_000);
+/// The share of the bandwidth between two nodes that copies take, so that queries keep three quarters.
+pub const COPY_SHARE: f64 = 0.25;
+/// The longest copy of a round: a tenth of the horizon, so that what was seen is still true at its end.
+pub const ROUND_COPY: Nanos = Nanos(6_000_000_000);
+/// The most actions of a round: what moves is then looked at again. Forty columns a node are P-HANA's skewed load (6.2).
+pub const ROUND_ACTIONS: usize = 64;
+/// Actions on an item that are taken without knowing how long its load lasts.
+pub const TRIAL_ACTIONS: u32 = 2;
+/// How long an item's load must have lasted, since its first action, for more than [`TRIAL_ACTIONS`]: loads that come and
+/// go within it therefore move each item twice at most.
+pub const PERSISTENT: Nanos = Nanos(10_000_000_000);
+/// An item whose load has fallen to this part of what it was when it was acted on, within [`HORIZON`], did not pay back.
+pub const FALLEN: f64 = 0.5;
+/// How long an item is left alone that did not pay back, or that could not be moved: ten horizons.
+pub const VOLATILE_REST: Nanos = Nanos(600_000_000_000);
+/// How long nobody must have read an item that was split before it shrinks back: ten horizons, so that work that comes
+/// every few minutes finds it as it was.
+pub const COLD_AFTER: Nanos = Nanos(600_000_000_000);
+/// Local bandwidth of a node where neither a probe nor the firmware tells it, in MB/s: as the scheduler assumes.
+pub const ASSUMED_MB_S: u64 = 40_000;

@@ -1,0 +1,61 @@
+//! What the placer answers: a change of place with the numbers that speak for it.
+
+use hardware::NodeId;
+use stdx::Nanos;
+
+use crate::window::Item;
+
+/// What is done with an item (P-HANA figure 20).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// It does not dominate its node: what it has on the hottest node goes to the coldest one.
+    Move,
+    /// It dominates its node: one more partition of its index vector (IVP), on the coldest node.
+    Split,
+    /// Nobody has read it for long: back to the nodes that it had before it was split.
+    Shrink,
+}
+
+impl Action {
+    /// Its name in views.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Move => "move",
+            Self::Split => "split",
+            Self::Shrink => "shrink",
+        }
+    }
+}
+
+/// A change of place. Loads are shares of what a node can do: 1 is all of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decision {
+    /// When it was made, by the machine's time.
+    pub at: Nanos,
+    /// Of what.
+    pub item: Item,
+    /// What is done.
+    pub action: Action,
+    /// Its nodes before, from the first row to the last.
+    pub from: Vec<NodeId>,
+    /// Its nodes afterwards.
+    pub to: Vec<NodeId>,
+    /// The node with the greatest load.
+    pub hottest: NodeId,
+    /// The node with the least.
+    pub coldest: NodeId,
+    /// The load of the hottest node.
+    pub load: f64,
+    /// The part of it that is the item's.
+    pub item_load: f64,
+    /// What the greater load of the two nodes will be.
+    pub load_after: f64,
+    /// Bytes that change their node.
+    pub copy_bytes: u64,
+    /// How long the copy takes under its share of the bandwidth.
+    pub copy_time: Nanos,
+    /// Time of the nodes' memory that the copy takes.
+    pub cost: Nanos,
+    /// Time of the hottest node that is saved until the end of the horizon.
+    pub gain: Nanos,
+}

@@ -1,0 +1,199 @@
+//! The placer over time: it smooths what it is told, waits until it is sure, decides, and rests.
+
+use std::collections::BTreeMap;
+
+use hardware::Topology;
+use stdx::Nanos;
+
+use crate::constants::{
+    COLD_AFTER, FALLEN, HORIZON, PERSISTENT, SETTLE_WINDOWS, SMOOTHING, STEADY_WINDOWS,
+    TRIAL_ACTIONS, VOLATILE_REST, WINDOW,
+};
+use crate::costs::Bandwidths;
+use crate::decision::{Action, Decision};
+use crate::plan::{ItemLoad, Round};
+use crate::window::{Item, ItemWindow, Window};
+
+/// Observes windows and decides.
+#[derive(Debug)]
+pub struct Placer {
+    costs: Bandwidths,
+    /// Smoothed shares of busy time.
+    busy: Vec<f64>,
+    items: BTreeMap<Item, ItemState>,
+    /// Windows out of balance in a row.
+    uneven: u32,
+    /// Until then loads do not count: copies are under way, or just were.
+    resting_until: Nanos,
+}
+
+/// What is remembered of an item.
+#[derive(Clone, Default, Debug)]
+struct ItemState {
+    /// Smoothed bytes per second of the memory of each node; empty before the first window.
+    rates: Vec<f64>,
+    last_read: Nanos,
+    /// The nodes that it had before it was split.
+    home: Option<Vec<usize>>,
+    actions: u32,
+    first_action: Nanos,
+    /// The last action, and bytes per second at that time.
+    last_action: Option<(Nanos, f64)>,
+    /// Windows since then in which they were much less.
+    fallen: u32,
+    left_alone_until: Nanos,
+}
+
+impl Placer {
+    /// One for a machine, by what is known of its bandwidths now.
+    pub fn new(topology: &Topology) -> Self {
+        let costs = Bandwidths::new(topology);
+        let busy = Vec::new();
+        Self { costs, busy, items: BTreeMap::new(), uneven: 0, resting_until: Nanos(0) }
+    }
+
+    /// Takes a window in, and tells what is to be done now. All of it is supposed to be done, one after the other; what was
+    /// not is to be said by [`Placer::refused`].
+    pub fn observe(&mut self, window: &Window) -> Vec<Decision> {
+        self.take_in(window);
+        if window.at < self.resting_until {
+            self.forget_loads();
+            return Vec::new();
+        }
+        let round = Round::new(&self.costs, &self.busy, self.loads(window));
+        if round.is_out_of_balance() {
+            self.uneven += 1;
+            if self.uneven < STEADY_WINDOWS {
+                return Vec::new();
+            }
+            let decisions = round.decide(window.at, false);
+            self.begin(&decisions);
+            return decisions;
+        }
+        let cold = self.cold(window).and_then(|(item, home)| round.shrink(window.at, item, &home));
+        self.uneven = 0;
+        let decisions: Vec<Decision> = cold.into_iter().collect();
+        self.begin(&decisions);
+        decisions
+    }
+
+    /// What would be done about a load that lasts, by one window alone and step by step until the nodes are in balance.
+    /// Nothing is remembered.
+    pub fn advise(&self, window: &Window) -> Vec<Decision> {
+        let seconds = seconds(window.span);
+        let items = window.items.iter().map(|it| {
+            let rates = it.read.iter().map(|&bytes| bytes as f64 / seconds).collect();
+            self.item_load(it, rates, !it.is_demanded)
+        });
+        Round::new(&self.costs, &window.busy, items.collect()).decide(window.at, true)
+    }
+
+    /// A decision could not be carried out, or shall not be: the item is left alone for a time.
+    pub fn refused(&mut self, decision: &Decision) {
+        if let Some(state) = self.items.get_mut(&decision.item) {
+            state.left_alone_until = decision.at + VOLATILE_REST;
+            if decision.action == Action::Split && state.actions <= 1 {
+                state.home = None;
+            }
+        }
+    }
+
+    /// Smooths rates, and leaves items alone whose last action did not pay back.
+    fn take_in(&mut self, window: &Window) {
+        smooth(&mut self.busy, &window.busy);
+        self.items.retain(|item, _| window.items.iter().any(|it| it.item == *item));
+        let seconds = seconds(window.span);
+        for seen in &window.items {
+            let state = self
+                .items
+                .entry(seen.item)
+                .or_insert_with(|| ItemState { last_read: window.at, ..ItemState::default() });
+            let fresh: Vec<f64> = seen.read.iter().map(|&it| it as f64 / seconds).collect();
+            smooth(&mut state.rates, &fresh);
+            if seen.read.iter().any(|it| *it > 0) {
+                state.last_read = window.at;
+            }
+            let Some((acted, before)) = state.last_action else { continue };
+            if window.at - acted > HORIZON {
+                // It has lasted: what comes next is a new load.
+                (state.last_action, state.actions) = (None, 0);
+                continue;
+            }
+            let has_fallen = state.rates.iter().sum::<f64>() < FALLEN * before;
+            state.fallen += u32::from(has_fallen);
+            if state.fallen >= STEADY_WINDOWS {
+                state.left_alone_until = window.at + VOLATILE_REST;
+            }
+        }
+    }
+
+    /// What was seen before or during copies says nothing of what is after.
+    fn forget_loads(&mut self) {
+        self.uneven = 0;
+        self.busy.clear();
+        self.items.values_mut().for_each(|it| it.rates.clear());
+    }
+
+    fn loads(&self, window: &Window) -> Vec<ItemLoad> {
+        let load = |it: &ItemWindow| {
+            let state = &self.items[&it.item];
+            let trial = state.actions < TRIAL_ACTIONS;
+            let proven = trial || window.at - state.first_action >= PERSISTENT;
+            let is_free = !it.is_demanded && proven && window.at >= state.left_alone_until;
+            self.item_load(it, state.rates.clone(), is_free)
+        };
+        window.items.iter().map(load).collect()
+    }
+
+    fn item_load(&self, it: &ItemWindow, rates: Vec<f64>, is_free: bool) -> ItemLoad {
+        let nodes: Vec<usize> = it.nodes.iter().filter_map(|it| self.costs.position(*it)).collect();
+        let is_free = is_free && !nodes.is_empty();
+        ItemLoad { item: it.item, nodes, bytes: it.bytes, rates, is_free }
+    }
+
+    /// The item that was split and has not been read for longest, and the nodes that it had.
+    fn cold(&self, window: &Window) -> Option<(Item, Vec<usize>)> {
+        let is_cold = |it: &(&Item, &ItemState)| window.at - it.1.last_read >= COLD_AFTER;
+        let split = self.items.iter().filter(|it| it.1.home.is_some()).filter(is_cold);
+        let (item, state) = split.min_by_key(|it| it.1.last_read)?;
+        Some((*item, state.home.clone()?))
+    }
+
+    /// Remembers what is done from now on, and rests until it is done and can be seen.
+    fn begin(&mut self, decisions: &[Decision]) {
+        let Some(first) = decisions.first() else { return };
+        let mut end = first.at;
+        for decision in decisions {
+            end += decision.copy_time;
+            let from = decision.from.iter().filter_map(|it| self.costs.position(*it)).collect();
+            let Some(state) = self.items.get_mut(&decision.item) else { continue };
+            if state.actions == 0 {
+                state.first_action = decision.at;
+            }
+            state.actions += 1;
+            state.last_action = Some((decision.at, state.rates.iter().sum()));
+            state.fallen = 0;
+            match decision.action {
+                Action::Split => _ = state.home.get_or_insert(from),
+                Action::Shrink => state.home = None,
+                Action::Move => {}
+            }
+        }
+        self.resting_until = end + Nanos(SETTLE_WINDOWS * WINDOW.0);
+        self.forget_loads();
+    }
+}
+
+fn seconds(span: Nanos) -> f64 {
+    span.0.max(1) as f64 / 1e9
+}
+
+/// Brings smoothed figures nearer to fresh ones; the first are taken as they are.
+fn smooth(known: &mut Vec<f64>, fresh: &[f64]) {
+    if known.len() != fresh.len() {
+        *known = fresh.to_vec();
+    }
+    for (known, fresh) in known.iter_mut().zip(fresh) {
+        *known += SMOOTHING * (fresh - *known);
+    }
+}

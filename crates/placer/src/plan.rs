@@ -1,0 +1,204 @@
+//! One round: from loads to the actions that bring the nodes into balance (P-HANA figure 20).
+
+use stdx::Nanos;
+
+use crate::constants::{
+    BALANCED, CONTENDED, DOMINANT, HORIZON, IMBALANCE, ROUND_ACTIONS, ROUND_COPY, ROUND_RELIEF,
+};
+use crate::costs::Bandwidths;
+use crate::decision::{Action, Decision};
+use crate::spread::{moved, widened};
+use crate::window::Item;
+
+/// What is known of an item; nodes by position.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct ItemLoad {
+    pub(crate) item: Item,
+    pub(crate) nodes: Vec<usize>,
+    pub(crate) bytes: u64,
+    /// Bytes per second of the memory of each node.
+    pub(crate) rates: Vec<f64>,
+    /// Whether it may be placed anew now.
+    pub(crate) is_free: bool,
+}
+
+/// Loads of nodes, and what of them is of which item. Carrying a decision out on it tells what the next loads will be.
+pub(crate) struct Round<'a> {
+    costs: &'a Bandwidths,
+    pub(crate) loads: Vec<f64>,
+    items: Vec<ItemLoad>,
+    /// The load of each item on each node.
+    shares: Vec<Vec<f64>>,
+}
+
+impl<'a> Round<'a> {
+    /// The load of a node is the share of its bandwidth that is read, where one is contended by that; else the share of
+    /// time in which its workers are busy, which is of the items that it holds by the bytes read of them.
+    pub(crate) fn new(costs: &'a Bandwidths, busy: &[f64], items: Vec<ItemLoad>) -> Self {
+        let width = costs.nodes.len();
+        let rate = |node: usize| items.iter().map(|it| it.rates[node]).sum::<f64>();
+        let rates: Vec<f64> = (0..width).map(rate).collect();
+        let memory: Vec<f64> = (0..width).map(|it| costs.load(it, rates[it])).collect();
+        let by_memory = memory.iter().any(|it| *it >= CONTENDED);
+        let loads = if by_memory { memory } else { busy.to_vec() };
+        let part = |it: &ItemLoad, node: usize| match rates[node] {
+            0.0 => 0.0,
+            all => loads[node] * it.rates[node] / all,
+        };
+        let shares =
+            items.iter().map(|it| (0..width).map(|node| part(it, node)).collect()).collect();
+        Self { costs, loads, items, shares }
+    }
+
+    /// The nodes with the greatest and the least load; the first of equals.
+    fn ends(&self) -> (usize, usize) {
+        let nodes = || (0..self.loads.len()).filter(|it| self.costs.takes[*it]);
+        let by_load = |a: &usize, b: &usize| self.loads[*a].total_cmp(&self.loads[*b]);
+        let hottest = (0..self.loads.len()).rev().max_by(by_load).unwrap_or(0);
+        (hottest, nodes().min_by(by_load).unwrap_or(hottest))
+    }
+
+    /// Whether a node is contended while another has much less to do.
+    pub(crate) fn is_out_of_balance(&self) -> bool {
+        self.loads[self.ends().0] >= CONTENDED && self.differs_by(IMBALANCE)
+    }
+
+    /// Whether the coldest node has less to do than the hottest by a part of that.
+    fn differs_by(&self, part: f64) -> bool {
+        let (hottest, coldest) = self.ends();
+        let (most, least) = (self.loads[hottest], self.loads[coldest]);
+        most > 0.0 && most - least >= part * most
+    }
+
+    /// The actions of a round, each seen after those before it; none if they would not relieve the hottest node. `again`:
+    /// an item may be acted on more than once.
+    pub(crate) fn decide(mut self, at: Nanos, again: bool) -> Vec<Decision> {
+        let (mut decisions, mut copies) = (Vec::new(), Nanos(0));
+        let before = self.loads[self.ends().0];
+        if !self.is_out_of_balance() {
+            return decisions;
+        }
+        while decisions.len() < ROUND_ACTIONS && copies < ROUND_COPY && self.differs_by(BALANCED) {
+            let Some((place, decision)) = self.best(at) else { break };
+            // What a split leaves is seen before others are moved for it.
+            let split = |it: &Decision| it.action == Action::Split;
+            if !again && decisions.iter().any(split) && !split(&decision) {
+                break;
+            }
+            copies += decision.copy_time;
+            self.carry_out(place, &decision);
+            self.items[place].is_free &= again;
+            decisions.push(decision);
+        }
+        let relief = before - self.loads[self.ends().0];
+        if relief >= ROUND_RELIEF * before { decisions } else { Vec::new() }
+    }
+
+    /// What is done with the hottest node's hottest item with which something can be done that pays back.
+    fn best(&self, at: Nanos) -> Option<(usize, Decision)> {
+        let hottest = self.ends().0;
+        let load = |it: &usize| self.shares[*it][hottest];
+        let mut places: Vec<usize> = (0..self.items.len())
+            .filter(|it| self.may_act(*it, hottest) && load(it) > 0.0)
+            .collect();
+        places.sort_by(|a, b| load(b).total_cmp(&load(a)));
+        places.into_iter().find_map(|it| Some((it, self.action(at, it, hottest)?)))
+    }
+
+    /// Whether an item may leave a node. Statements that began before it moved may still read it where it was.
+    fn may_act(&self, place: usize, node: usize) -> bool {
+        self.items[place].is_free && self.items[place].nodes.contains(&node)
+    }
+
+    /// The action on an item of the hottest node, if there is one that pays back.
+    fn action(&self, at: Nanos, place: usize, hottest: usize) -> Option<Decision> {
+        let ItemLoad { item, nodes, .. } = &self.items[place];
+        let by_load = |a: &usize, b: &usize| self.loads[*a].total_cmp(&self.loads[*b]);
+        let others =
+            (0..self.loads.len()).filter(|it| self.costs.takes[*it] && !nodes.contains(it));
+        let coldest = others.min_by(by_load)?;
+        let item_load = self.shares[place][hottest];
+        let load = self.loads[hottest];
+        let (action, to) = if item_load >= DOMINANT * load {
+            (Action::Split, widened(nodes, coldest))
+        } else {
+            let replaced = |it: &usize| if *it == hottest { coldest } else { *it };
+            (Action::Move, nodes.iter().map(replaced).collect())
+        };
+        let after = self.loads_after(place, &to);
+        let load_after = after[hottest].max(after[coldest]);
+        let (copy_bytes, cost) = self.copy(place, &to);
+        let copy_time = Bandwidths::copy_time(cost);
+        let left = HORIZON.0.saturating_sub(copy_time.0) as f64;
+        let gain = Nanos(((load - load_after).max(0.0) * left) as u64);
+        let name = |it: &usize| self.costs.nodes[*it];
+        (load_after < load && gain > cost).then(|| Decision {
+            at,
+            item: *item,
+            action,
+            from: nodes.iter().map(name).collect(),
+            to: to.iter().map(name).collect(),
+            hottest: name(&hottest),
+            coldest: name(&coldest),
+            load,
+            item_load,
+            load_after,
+            copy_bytes,
+            copy_time,
+            cost,
+            gain,
+        })
+    }
+
+    /// Bytes that change their node, and for how long that keeps memory busy.
+    fn copy(&self, place: usize, to: &[usize]) -> (u64, Nanos) {
+        let ItemLoad { nodes, bytes, .. } = &self.items[place];
+        let all = *bytes as f64;
+        let copies: Vec<(usize, usize, f64)> =
+            moved(nodes, to).into_iter().map(|it| (it.0, it.1, it.2 * all)).collect();
+        let bytes = copies.iter().map(|it| it.2).sum::<f64>() as u64;
+        (bytes, self.costs.copy_cost(&copies))
+    }
+
+    /// The loads when an item is read evenly of other nodes.
+    fn loads_after(&self, place: usize, to: &[usize]) -> Vec<f64> {
+        let share = &self.shares[place];
+        let each = share.iter().sum::<f64>() / to.len() as f64;
+        let own = |node: usize| if to.contains(&node) { each } else { 0.0 };
+        (0..self.loads.len()).map(|it| self.loads[it] - share[it] + own(it)).collect()
+    }
+
+    fn carry_out(&mut self, place: usize, decision: &Decision) {
+        let to: Vec<usize> = decision.to.iter().filter_map(|it| self.costs.position(*it)).collect();
+        self.loads = self.loads_after(place, &to);
+        let each = self.shares[place].iter().sum::<f64>() / to.len().max(1) as f64;
+        let own = |node| if to.contains(&node) { each } else { 0.0 };
+        self.shares[place] = (0..self.loads.len()).map(own).collect();
+        self.items[place].nodes = to;
+    }
+
+    /// An item back on the nodes that it had: no load speaks for it, it only tidies up.
+    pub(crate) fn shrink(&self, at: Nanos, item: Item, to: &[usize]) -> Option<Decision> {
+        let place = self.items.iter().position(|it| it.item == item && it.is_free)?;
+        let (copy_bytes, cost) = self.copy(place, to);
+        let (hottest, coldest) = self.ends();
+        let name = |it: &usize| self.costs.nodes[*it];
+        let load = self.loads[hottest];
+        Some(Decision {
+            at,
+            item,
+            action: Action::Shrink,
+            from: self.items[place].nodes.iter().map(name).collect(),
+            to: to.iter().map(name).collect(),
+            hottest: name(&hottest),
+            coldest: name(&coldest),
+            load,
+            item_load: 0.0,
+            load_after: load,
+            copy_bytes,
+            copy_time: Bandwidths::copy_time(cost),
+            cost,
+            gain: Nanos(0),
+        })
+    }
+}
