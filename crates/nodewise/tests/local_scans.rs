@@ -1,6 +1,8 @@
 //! Scans run where their columns lie: what workers read of their own node, by placement, on simulated machines.
 
-use arrow_array::RecordBatch;
+mod common;
+
+use common::sorted_texts;
 use hardware::{Machine, Topology, samples};
 use nodewise::text::Cells;
 use nodewise::{Database, DatabaseOptions, Session};
@@ -31,20 +33,6 @@ fn fill(session: &mut Session, placement: &str, thousands: usize) {
     session.execute(&sql).expect("the table is filled");
 }
 
-fn texts(batches: &[RecordBatch]) -> String {
-    let mut rows = Vec::new();
-    for batch in batches {
-        let columns: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
-        let text = |row| {
-            let cells = columns.iter().map(|it| it.text(row).unwrap_or_else(|| "NULL".into()));
-            cells.collect::<Vec<_>>().join(" ")
-        };
-        rows.extend((0..batch.num_rows()).map(text));
-    }
-    rows.sort();
-    rows.join(" / ")
-}
-
 /// What a query did.
 struct Measured {
     answer: String,
@@ -73,7 +61,7 @@ fn measured(session: &mut Session, sql: &str) -> Measured {
     let readers = after.iter().zip(&before).filter(|it| it.0 - it.1 > 1000).count();
     let (local, remote) = (answer.profile.bytes_local(), answer.profile.bytes_remote());
     Measured {
-        answer: texts(&answer.batches),
+        answer: sorted_texts(&answer.batches).join(" / "),
         local: local as f64 / (local + remote).max(1) as f64,
         readers,
         ahead: answer.profile.pipelines.iter().any(|it| it.source.contains("ahead on")),
@@ -123,7 +111,7 @@ fn explain_analyze_names_what_was_tested_ahead() {
     let mut session = open(samples::four_sockets());
     fill(&mut session, "rr", 700);
     let sql = format!("EXPLAIN ANALYZE {}", TESTS[0].0);
-    let text = texts(&session.query(&sql).unwrap().batches);
+    let text = sorted_texts(&session.query(&sql).unwrap().batches).join(" / ");
     assert!(text.contains("3 of them ahead on nodes "), "{text}");
     assert!(text.contains("bits), ahead"), "{text}");
 }

@@ -1,9 +1,10 @@
 //! Joins of tables that are hashed alike, and groupings that tell parts apart, run part by part on the nodes of the parts,
 //! and give the same rows as those of tables in one piece.
 
-use arrow_array::RecordBatch;
+mod common;
+
+use common::sorted_texts;
 use hardware::{Machine, samples};
-use nodewise::text::Cells;
 use nodewise::{Database, DatabaseOptions, Session};
 use simulator::SimulatedMachine;
 use stdx::sync::Arc;
@@ -36,22 +37,8 @@ fn session(thousands: usize) -> Session {
     session
 }
 
-fn rows(batches: &[RecordBatch]) -> Vec<String> {
-    let mut rows = Vec::new();
-    for batch in batches {
-        let columns: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
-        let text = |row| {
-            let cells = columns.iter().map(|it| it.text(row).unwrap_or_else(|| "NULL".into()));
-            cells.collect::<Vec<_>>().join(" ")
-        };
-        rows.extend((0..batch.num_rows()).map(text));
-    }
-    rows.sort();
-    rows
-}
-
 fn query(session: &mut Session, sql: &str) -> Vec<String> {
-    rows(&session.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}")).batches)
+    sorted_texts(&session.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}")).batches)
 }
 
 /// Joins and groupings of a query that ran part by part.

@@ -45,6 +45,8 @@ impl Database {
     /// Moves an item and puts the table that came of it in the place of the one that it was.
     fn rebalance(&self, decision: &Decision) -> Outcome {
         let Item { table: id, part, column } = decision.item;
+        // Before the table is looked up: one that a writer is about to replace would be moved in vain.
+        let Some(turn) = self.writer.try_enter() else { return Outcome::Waiting };
         let snapshot = self.catalog.snapshot();
         let Some(old) = snapshot.by_id(id) else { return Outcome::failed("the table is gone") };
         if part >= old.parts().len() {
@@ -59,9 +61,6 @@ impl Database {
         if column.is_some() && place_of(old, part, place).0 != decision.from {
             return Outcome::failed("it lies elsewhere by now");
         }
-        let Some(turn) = self.writer.try_enter() else {
-            return Outcome::Waiting;
-        };
         charge(&*self.machine, decision);
         let moved = self.moved(old, decision);
         let replaced = moved.and_then(|it| self.catalog.replace(old, it));

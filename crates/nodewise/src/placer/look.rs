@@ -18,8 +18,8 @@ impl Database {
             return;
         }
         let now = self.machine.now();
-        let mut state = self.placer.state.lock();
-        let running = state.running.get_or_insert_with(|| Running {
+        let mut locked = self.placer.running.lock();
+        let running = locked.get_or_insert_with(|| Running {
             placer: Placer::new(self.machine.topology()),
             measured: Measured::now(&self.sources()),
             waiting: Vec::new(),
@@ -51,7 +51,7 @@ impl Database {
         {
             running.under_way = true;
             running.next_copy = now + decision.copy_time;
-            drop(state);
+            drop(locked);
             self.begin_move(number, decision);
         }
     }

@@ -43,17 +43,13 @@ impl PlacerMode {
 #[derive(Default)]
 pub(crate) struct PlacerService {
     mode: AtomicU8,
-    pub(super) state: Mutex<State>,
+    /// Made when it is switched on, and gone when it is switched off.
+    pub(super) running: Mutex<Option<Running>>,
     /// Every decision, the newest thousand.
     pub(crate) log: Mutex<Log>,
 }
 
-/// What is made when the placer is switched on, and goes when it is switched off.
-#[derive(Default)]
-pub(super) struct State {
-    pub(super) running: Option<Running>,
-}
-
+/// What it has seen, and what it still has to do.
 pub(super) struct Running {
     pub(super) placer: Placer,
     /// The counters at the last window.
@@ -75,9 +71,9 @@ impl PlacerService {
     pub(crate) fn set_mode(&self, mode: PlacerMode) {
         if mode != self.mode() {
             self.mode.store(mode as u8, Ordering::Relaxed);
-            let before = self.state.lock().running.take();
+            let before = self.running.lock().take();
             for (number, _) in before.into_iter().flat_map(|it| it.waiting) {
-                let outcome = Outcome::Failed("the placer was switched off".into());
+                let outcome = Outcome::Failed("the placer was set to something else".into());
                 self.log.lock().end(number, outcome);
             }
         }
@@ -86,7 +82,7 @@ impl PlacerService {
     /// The outcome of a decision. An item that could not be moved is left alone for a time; what has to wait for a writer
     /// is tried again.
     pub(super) fn ended(&self, number: u64, decision: Decision, outcome: Outcome, now: Nanos) {
-        if let Some(running) = &mut self.state.lock().running {
+        if let Some(running) = &mut *self.running.lock() {
             running.under_way = false;
             match outcome {
                 Outcome::Waiting => {

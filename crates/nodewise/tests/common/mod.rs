@@ -4,7 +4,9 @@
 
 use std::path::PathBuf;
 
+use arrow_array::RecordBatch;
 use hardware::Machine;
+use nodewise::text::Cells;
 use nodewise::{Database, DatabaseOptions, NoProgress, Session, tpch};
 use stdx::sync::Arc;
 
@@ -59,4 +61,19 @@ pub fn wrong_answers(session: &mut Session, scale: f64) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// The rows of an answer as texts, in the order of the texts.
+pub fn sorted_texts(batches: &[RecordBatch]) -> Vec<String> {
+    let mut rows = Vec::new();
+    for batch in batches {
+        let columns: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
+        let text = |row| {
+            let cells = columns.iter().map(|it| it.text(row).unwrap_or_else(|| "NULL".into()));
+            cells.collect::<Vec<_>>().join(" ")
+        };
+        rows.extend((0..batch.num_rows()).map(text));
+    }
+    rows.sort();
+    rows
 }
