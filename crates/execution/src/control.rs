@@ -1,5 +1,6 @@
 //! What a running statement shares with those who watch it and steer it: its mark, its policy, how far it is.
 
+use memory::Account;
 use scheduler::{CancelReason, CancelToken, Policy, Scheduler};
 use stdx::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex};
@@ -72,6 +73,28 @@ impl QueryControl {
 #[inline]
 pub fn check(cancel: &CancelToken) -> SqlResult<()> {
     if is_ended(cancel) { Err(cancelled(cancel)) } else { Ok(()) }
+}
+
+/// Fails when a statement holds more memory than it may.
+#[inline]
+pub fn check_memory(account: &Account) -> SqlResult<()> {
+    if account.is_exceeded() { Err(exceeded(account)) } else { Ok(()) }
+}
+
+#[cold]
+fn exceeded(account: &Account) -> SqlError {
+    let held = account.held();
+    let (message, hint) = match account.limit().filter(|it| held > *it) {
+        Some(limit) => (
+            format!("the statement holds {held}, and memory_limit allows {limit}"),
+            "SET memory_limit to more, or to DEFAULT",
+        ),
+        None => (
+            format!("out of memory: the statement holds {held}, more than its share"),
+            "run it alone, drop tables, or run with more memory",
+        ),
+    };
+    SqlError::new(SqlState::OUT_OF_MEMORY, message).with_hint(hint)
 }
 
 /// What [`check`] fails by.

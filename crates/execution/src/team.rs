@@ -144,6 +144,7 @@ impl MorselBody for Tasks<'_> {
         let cancel = self.cancel.clone();
         let workspace = self.workspace.clone();
         let context = WorkContext { slot: context.slot, node: context.node, cancel, workspace };
+        let _entered = self.workspace.enter(Some(context.node));
         for task in morsel.start..morsel.end {
             let done = context.check().and_then(|()| (self.body)(task as usize, &context));
             if let Err(error) = done {

@@ -6,7 +6,7 @@ use scheduler::CancelToken;
 use stdx::sync::{Arc, Mutex, MutexGuard};
 use types::SqlResult;
 
-use crate::control::check;
+use crate::control::{check, check_memory};
 
 /// What a worker hands to the parts of a pipeline.
 #[derive(Clone, Debug)]
@@ -30,10 +30,12 @@ impl WorkContext {
         self.workspace.on(self.node)
     }
 
-    /// Fails when the statement has been ended. Loops ask it that may run for long without handing on a batch.
+    /// Fails when the statement has been ended, or holds more memory than it may. Loops ask it that may run for long
+    /// without handing on a batch.
     #[inline]
     pub fn check(&self) -> SqlResult<()> {
-        check(&self.cancel)
+        check(&self.cancel)?;
+        check_memory(self.workspace.account())
     }
 
     /// [`WorkContext::check`] for each step of a loop of many small ones; `step` counts them.

@@ -98,6 +98,12 @@ impl Allocator {
         self.0.limit.store(limit.map_or(u64::MAX, |it| it.0), Ordering::Relaxed);
     }
 
+    /// The limit of the mapped bytes and the heap; `None` without one.
+    pub fn limit(&self) -> Option<Bytes> {
+        let limit = self.0.limit.load(Ordering::Relaxed);
+        (limit != u64::MAX).then_some(Bytes(limit))
+    }
+
     /// How many unused bytes the list of each node may keep mapped.
     pub fn set_retained(&self, bytes: Bytes) {
         self.0.retained_max.store(bytes.0, Ordering::Relaxed);

@@ -3,11 +3,11 @@
 use std::ptr::NonNull;
 
 use hardware::MachineError;
-use stdx::Bytes;
 
-use crate::CHUNK_BYTES;
 use crate::free_lists::Memory;
+use crate::region::Region;
 use crate::shelf::block_bytes;
+use crate::{CHUNK_BYTES, heap};
 
 /// How much longer a region may be than what grows into it: it will grow on, and the region lies idle.
 const GROWN_TIMES_MAX: usize = 16;
@@ -19,7 +19,8 @@ impl Memory {
         shelf: usize,
         size: usize,
     ) -> Result<NonNull<u8>, MachineError> {
-        let (shelf, block) = (&self.shelves[shelf], block_bytes(size));
+        let _mapping = heap::Mapping::begin();
+        let (index, shelf, block) = (shelf, &self.shelves[shelf], block_bytes(size));
         let mut locked = shelf.lock();
         let is_small = block < CHUNK_BYTES;
         let found = if is_small { locked.take_small(block) } else { locked.take_large(block) };
@@ -30,26 +31,14 @@ impl Memory {
         // Mapping may trim all shelves, so that no lock is held meanwhile.
         drop(locked);
         let bytes = block.max(CHUNK_BYTES);
-        if !self.claim(bytes) {
-            return Err(MachineError::OutOfMemory { bytes });
-        }
         let region = self.map(bytes, policy)?;
+        self.own(region.mapping.base, index);
         let mut locked = shelf.lock();
         if !is_small {
             return Ok(locked.lend(region));
         }
         locked.add_chunk(region, block);
         Ok(locked.take_small(block).expect("invariant: a new chunk has blocks"))
-    }
-
-    /// Whether the limit of the process leaves room, if need be by giving back all that nobody uses.
-    pub(crate) fn claim(&self, bytes: usize) -> bool {
-        stdx::memory::claim(bytes).is_ok() || {
-            let kept = self.retained();
-            self.trim();
-            stdx::memory::unclaim(kept);
-            stdx::memory::claim(bytes).is_ok()
-        }
     }
 
     /// Makes a block longer: in place, where its region is long enough; in a longer one that is unused, which has been
@@ -64,6 +53,7 @@ impl Memory {
         if block_bytes(size) < CHUNK_BYTES {
             return None;
         }
+        let _mapping = heap::Mapping::begin();
         let (mut locked, bytes) = (self.shelves[shelf].lock(), block_bytes(wanted));
         let region = locked.recall(block)?;
         if region.bytes() >= wanted {
@@ -80,16 +70,13 @@ impl Memory {
         }
         let policy = locked.policy.clone();
         drop(locked);
-        let lend = |region| self.shelves[shelf].lock().lend(region);
-        let more = bytes - region.bytes();
-        if !self.claim(more) {
-            lend(region);
-            return None;
-        }
+        let lend = |region: Region| {
+            self.own(region.mapping.base, shelf);
+            self.shelves[shelf].lock().lend(region)
+        };
         match self.extend(region, bytes, &policy) {
             Ok(longer) => Some(lend(longer)),
             Err(as_before) => {
-                stdx::memory::unclaim(Bytes(more as u64));
                 lend(as_before);
                 None
             }
@@ -98,6 +85,7 @@ impl Memory {
 
     /// Takes back a block of so many bytes.
     pub(crate) fn give_back_block(&self, shelf: usize, block: NonNull<u8>, size: usize) {
+        let _mapping = heap::Mapping::begin();
         let surplus = self.shelves[shelf].lock().put(block, block_bytes(size));
         if let Some(region) = surplus {
             self.unmap(region);

@@ -10,14 +10,17 @@
 //! - Invariant: all bytes handed out are initialised: zero when fresh, whatever was there before when recycled.
 //! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
 //!
-//! Reading order: [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`scratch`], [`reserve`].
+//! Reading order: [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`account`],
+//! [`scratch`], `heap`, [`reserve`].
 
+pub mod account;
 pub mod allocator;
 mod blocks;
 mod detect;
 #[cfg(test)]
 mod fake;
 mod free_lists;
+mod heap;
 pub mod location;
 pub mod page_socket_map;
 pub mod pod;
@@ -29,7 +32,9 @@ pub mod scratch;
 pub mod segment;
 mod shelf;
 
+pub use account::Account;
 pub use allocator::{Allocator, Usage};
+pub use heap::{Entered, heap_bytes, unplaced_pieces};
 pub use location::{Location, Misplaced, PageRange};
 pub use page_socket_map::PageSocketMap;
 pub use pod::Pod;

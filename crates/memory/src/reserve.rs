@@ -12,12 +12,14 @@
 //!   reserve for two seconds.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::time::Duration;
 
 use stdx::memory::set_short;
 use stdx::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use stdx::sync::thread;
+
+use crate::heap;
 
 /// The largest allocation that the reserve serves.
 const CHUNK: usize = 4 << 20;
@@ -166,6 +168,12 @@ fn after_refusal(layout: Layout, again: impl Fn() -> *mut u8) -> *mut u8 {
 unsafe impl GlobalAlloc for ReservingAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if heap::is_large(layout)
+            && let Some(block) = heap::take(layout.size())
+        {
+            return block.as_ptr();
+        }
+        heap::count(layout.size() as i64);
         // SAFETY: the caller's promise is passed on, here and below.
         let taken = unsafe { System.alloc(layout) };
         if taken.is_null() {
@@ -177,6 +185,14 @@ unsafe impl GlobalAlloc for ReservingAllocator {
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if heap::is_large(layout)
+            && let Some(block) = heap::take(layout.size())
+        {
+            // SAFETY: the block has so many bytes.
+            unsafe { block.write_bytes(0, layout.size()) };
+            return block.as_ptr();
+        }
+        heap::count(layout.size() as i64);
         // SAFETY: as in `alloc`.
         let taken = unsafe { System.alloc_zeroed(layout) };
         if taken.is_null() {
@@ -193,6 +209,15 @@ unsafe impl GlobalAlloc for ReservingAllocator {
 
     #[inline]
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        if heap::is_large(layout)
+            && let Some(owner) = heap::owner(place, layout.size())
+            && let Some(block) = NonNull::new(place)
+        {
+            // SAFETY: the caller's promise; the table of owners knows that it is a block.
+            unsafe { owner.give_back(block, layout.size()) };
+            return;
+        }
+        heap::count(-(layout.size() as i64));
         match RESERVED.offset(place) {
             Some(offset) => RESERVED.dealloc(offset),
             // SAFETY: the caller's promise is passed on; the place came from `System`.
@@ -202,15 +227,26 @@ unsafe impl GlobalAlloc for ReservingAllocator {
 
     #[inline]
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if RESERVED.offset(place).is_none() {
+        // SAFETY: the caller promises a size that makes a layout.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        let owner = heap::is_large(layout).then(|| heap::owner(place, layout.size())).flatten();
+        if let (Some(owner), true, Some(block)) = (owner, size > layout.size(), NonNull::new(place))
+        {
+            // SAFETY: the caller's promise; the table of owners knows that it is a block.
+            if let Some(longer) = unsafe { owner.grow(block, layout.size(), size) } {
+                return longer.as_ptr();
+            }
+        }
+        // What becomes large goes to its place at once.
+        let moves = owner.is_some() || heap::is_large(wanted) && !heap::is_large(layout);
+        if !moves && RESERVED.offset(place).is_none() {
             // SAFETY: the caller's promise is passed on; after a failure the place is as it was.
             let taken = unsafe { System.realloc(place, layout, size) };
             if !taken.is_null() {
+                heap::count(size as i64 - layout.size() as i64);
                 return taken;
             }
         }
-        // SAFETY: the caller promises a size that makes a layout.
-        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         // SAFETY: both places have so many bytes, and the old one is given back once.
         unsafe {
             let moved = self.alloc(wanted);

@@ -18,8 +18,8 @@ use stdx::sync::Arc;
 #[cfg(not(loom))]
 use stdx::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::Allocator;
 use crate::free_lists::Memory;
+use crate::{Account, Allocator};
 
 /// A vector whose memory has a place.
 pub type Placed<T> = allocator_api2::vec::Vec<T, Scratch>;
@@ -27,9 +27,16 @@ pub type Placed<T> = allocator_api2::vec::Vec<T, Scratch>;
 /// Bytes from which a piece has a place; smaller ones come from the heap, whose threads keep their own.
 pub const PLACED_BYTES: usize = 64 << 10;
 
-/// A source of memory with one place. Clones share it.
+/// A source of memory with one place, for one account. Clones share it.
 #[derive(Clone)]
-pub struct Scratch(Option<(Arc<Memory>, usize)>);
+pub struct Scratch(Option<Arc<Source>>);
+
+/// Where blocks come from, and who holds them.
+struct Source {
+    memory: Arc<Memory>,
+    shelf: usize,
+    account: Arc<Account>,
+}
 
 impl Scratch {
     /// So many zeros, or what else the type begins with.
@@ -95,31 +102,46 @@ pub struct Workspace {
     /// By node of the topology; of one without memory that of the nearest which has some.
     nodes: Vec<(NodeId, Scratch)>,
     spread: Scratch,
+    account: Arc<Account>,
 }
 
 impl Workspace {
-    /// The places of an allocator's machine.
+    /// The places of an allocator's machine, for one statement.
     pub fn new(allocator: &Allocator) -> Self {
+        let memory = allocator.memory();
+        let account = Account::new(Some(memory.clone()));
         let topology = allocator.machine().topology();
-        let shelf = |index| Scratch(Some((allocator.memory().clone(), index)));
+        let source = |shelf| {
+            let (memory, account) = (memory.clone(), account.clone());
+            Scratch(Some(Arc::new(Source { memory, shelf, account })))
+        };
+        let shelves: Vec<Scratch> = (0..=topology.nodes.len()).map(source).collect();
         let with_memory = topology.memory_nodes();
         let own = |node: NodeId| {
             let nearest =
                 topology.nearest_first(node).into_iter().find(|it| with_memory.contains(it));
-            (node, shelf(nearest.and_then(|it| topology.node_index(it)).unwrap_or_default()))
+            let index = nearest.and_then(|it| topology.node_index(it)).unwrap_or_default();
+            (node, shelves[index].clone())
         };
         let nodes = topology.nodes.iter().map(|it| own(it.id)).collect();
-        Self { nodes, spread: shelf(topology.nodes.len()) }
+        Self { nodes, spread: shelves[topology.nodes.len()].clone(), account }
     }
 
     /// Memory of no known place, from the heap: for what runs without a machine.
     pub fn heap() -> Arc<Self> {
-        Arc::new(Self { nodes: Vec::new(), spread: Scratch(None) })
+        let (nodes, spread) = (Vec::new(), Scratch(None));
+        Arc::new(Self { nodes, spread, account: Account::new(None) })
     }
 
     /// The same with a node in place of all: for what belongs to data of that node.
     pub fn at(&self, node: NodeId) -> Self {
-        Self { nodes: self.nodes.clone(), spread: self.on(node).clone() }
+        let (nodes, spread) = (self.nodes.clone(), self.on(node).clone());
+        Self { nodes, spread, account: self.account.clone() }
+    }
+
+    /// What its statement holds.
+    pub fn account(&self) -> &Arc<Account> {
+        &self.account
     }
 
     /// Memory of a node; of one that the machine lacks, spread.
@@ -138,9 +160,14 @@ impl Workspace {
 unsafe impl RawAllocator for Scratch {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         match self.shelf(layout) {
-            Some((memory, shelf)) => {
-                let block = memory.take_block(shelf, layout.size()).map_err(|_| AllocError)?;
-                Ok(NonNull::slice_from_raw_parts(block, layout.size()))
+            Some(Source { memory, shelf, account }) => {
+                let size = layout.size();
+                if account.refuses(size) {
+                    return Err(AllocError);
+                }
+                let block = memory.take_block(*shelf, size).map_err(|_| AllocError)?;
+                account.count_block(*shelf, size as i64);
+                Ok(NonNull::slice_from_raw_parts(block, size))
             }
             None => Global.allocate(layout),
         }
@@ -152,9 +179,12 @@ unsafe impl RawAllocator for Scratch {
         old: Layout,
         new: Layout,
     ) -> Result<NonNull<[u8]>, AllocError> {
-        if let (Some((memory, shelf)), Some(_)) = (self.shelf(old), self.shelf(new))
-            && let Some(longer) = memory.grow_block(shelf, block, old.size(), new.size())
+        if let (Some(Source { memory, shelf, account }), Some(_)) =
+            (self.shelf(old), self.shelf(new))
+            && !account.refuses(new.size() - old.size())
+            && let Some(longer) = memory.grow_block(*shelf, block, old.size(), new.size())
         {
+            account.count_block(*shelf, (new.size() - old.size()) as i64);
             return Ok(NonNull::slice_from_raw_parts(longer, new.size()));
         }
         if self.shelf(new).is_none() {
@@ -173,7 +203,10 @@ unsafe impl RawAllocator for Scratch {
 
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
         match self.shelf(layout) {
-            Some((memory, shelf)) => memory.give_back_block(shelf, block, layout.size()),
+            Some(Source { memory, shelf, account }) => {
+                memory.give_back_block(*shelf, block, layout.size());
+                account.count_block(*shelf, -(layout.size() as i64));
+            }
             // SAFETY: the caller's promise, for what `Global` gave by the same layout.
             None => unsafe { Global.deallocate(block, layout) },
         }
@@ -182,16 +215,21 @@ unsafe impl RawAllocator for Scratch {
 
 impl Scratch {
     /// What serves a layout, if it is not the heap. Blocks are aligned to pages.
-    fn shelf(&self, layout: Layout) -> Option<(&Arc<Memory>, usize)> {
+    fn shelf(&self, layout: Layout) -> Option<&Source> {
         let placed =
             layout.size() >= PLACED_BYTES && layout.align() <= crate::free_lists::LINE_BYTES;
-        self.0.as_ref().filter(|_| placed).map(|it| (&it.0, it.1))
+        self.0.as_deref().filter(|_| placed)
+    }
+
+    /// Its shelf, where it has a place.
+    pub(crate) fn place(&self) -> Option<(&Arc<Memory>, usize)> {
+        self.0.as_ref().map(|it| (&it.memory, it.shelf))
     }
 }
 
 impl std::fmt::Debug for Scratch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Scratch({:?})", self.0.as_ref().map(|it| it.1))
+        write!(f, "Scratch({:?})", self.0.as_ref().map(|it| it.shelf))
     }
 }
 

@@ -1,12 +1,12 @@
 //! A database: tables in the memory of a machine, one pool of workers, any number of sessions.
 
 use execution::Traffic;
-use hardware::{Machine, MachineError, Performance};
+use hardware::{Machine, MachineError, Performance, Topology};
 use memory::{Allocator, Workspace};
 use scheduler::{Admission, Scheduler, SchedulerOptions, StealingScope};
+use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use stdx::sync::{Arc, Mutex, Weak};
-use stdx::{Bytes, Nanos};
+use stdx::sync::{Arc, Weak};
 use storage::{Catalog, Table};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -14,9 +14,6 @@ use crate::memory_reading::MemoryReading;
 use crate::placer::PlacerService;
 use crate::plan_cache::PlanCache;
 use crate::statements::Statements;
-
-/// Between two looks at the memory.
-const MEMORY_PERIOD: Nanos = Nanos(100_000_000);
 
 /// How a database is set up.
 #[derive(Clone, Debug, Default)]
@@ -63,8 +60,7 @@ impl Database {
         let scheduler = Scheduler::start(machine.clone(), SchedulerOptions { workers, stealing })
             .map_err(|error| machine_error(&error))?;
         let allocator = Allocator::new(machine.clone());
-        let limit = memory_limit.or(machine.topology().memory_limit);
-        allocator.set_limit(limit);
+        allocator.set_limit(memory_limit.or_else(|| usable(machine.topology())));
         let traffic = Arc::new(Traffic::new(machine.topology()));
         let writer = Admission::new();
         writer.set_limit(Some(1));
@@ -82,42 +78,18 @@ impl Database {
             statement_numbers: AtomicU64::new(0),
             machine,
         });
-        database.watch(limit);
+        database.watch();
         Ok(database)
     }
 
-    /// What the watchdog does at each of its looks: it ends statements when the process takes more memory than it may, and
-    /// runs the placer.
-    fn watch(self: &Arc<Self>, limit: Option<Bytes>) {
-        // Some room to the limit: the kernel ends the process that reaches it.
-        let limit = limit.map(|it| Bytes(it.0 - it.0 / 16));
+    /// What the watchdog does at each of its looks: it runs the placer.
+    fn watch(self: &Arc<Self>) {
         let database: Weak<Self> = Arc::downgrade(self);
-        let last = Mutex::new(Nanos(0));
         self.scheduler.set_guard(move || {
-            let Some(database) = database.upgrade() else { return };
-            let now = database.machine.now();
-            // A statement needs time to end and to give its memory back before another one has to.
-            if let Some(limit) = limit
-                && (now - *last.lock()).0 >= MEMORY_PERIOD.0
-            {
-                *last.lock() = now;
-                database.guard_memory(limit);
+            if let Some(database) = database.upgrade() {
+                database.run_placer();
             }
-            database.run_placer();
         });
-    }
-
-    fn guard_memory(&self, limit: Bytes) {
-        let mut taken = self.machine.resident_bytes().1;
-        // Blocks that nobody uses go before a statement has to.
-        if taken.0 > limit.0 - limit.0 / 4 {
-            self.allocator.trim();
-            taken = self.machine.resident_bytes().1;
-        }
-        stdx::memory::set_headroom(Bytes(limit.0.saturating_sub(taken.0)));
-        if taken > limit {
-            self.statements.end_for_memory();
-        }
     }
 
     /// The machine it runs on.
@@ -149,6 +121,15 @@ impl Database {
     pub(crate) fn next_statement(&self) -> u64 {
         self.statement_numbers.fetch_add(1, Ordering::Relaxed)
     }
+}
+
+/// What a database may take of a machine unless it is told: all but a sixteenth, which is for the program itself and for
+/// whatever else runs.
+pub(crate) fn usable(topology: &Topology) -> Option<Bytes> {
+    let nodes: u64 =
+        topology.nodes.iter().filter(|it| it.allowed).map(|it| it.memory_total.0).sum();
+    let all = topology.memory_limit.map_or(nodes, |it| it.0.min(nodes));
+    (all > 0).then_some(Bytes(all - all / 16))
 }
 
 /// A refusal of the machine as a statement's error.

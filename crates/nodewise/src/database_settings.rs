@@ -1,9 +1,11 @@
 //! The settings of a whole database: how many queries run at a time, and where classes of them run.
 
 use hardware::NodeId;
+use stdx::Bytes;
 use types::SqlResult;
 
 use crate::Database;
+use crate::database::usable;
 use crate::placer::PlacerMode;
 use crate::scheduling::{invalid, is_default, node_list, node_text};
 use crate::setting::Setting;
@@ -11,6 +13,7 @@ use crate::setting::Setting;
 const MAX_RUNNING: &str = "max_running_queries";
 const CLASS_NODES: &str = "class_nodes";
 const PLACER: &str = "placer";
+const TOTAL_MEMORY_LIMIT: &str = "total_memory_limit";
 
 /// Changes a setting of the whole database; false when the name, in lower case, is none.
 pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> SqlResult<bool> {
@@ -30,6 +33,18 @@ pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> 
             let text = value.unwrap_or("");
             let classes = class_nodes(text).ok_or_else(|| invalid(name, text, wanted))?;
             *database.statements.class_nodes.lock() = classes;
+        }
+        TOTAL_MEMORY_LIMIT => {
+            let wanted = "a size as 512MB or 4GB, or DEFAULT for what the machine has";
+            let limit = match value {
+                None => usable(database.machine.topology()),
+                Some(text) => Some(
+                    Bytes::of_setting(text)
+                        .filter(|it| it.0 > 0)
+                        .ok_or_else(|| invalid(name, text, wanted))?,
+                ),
+            };
+            database.allocator.set_limit(limit);
         }
         PLACER => {
             let mode = match value {
@@ -59,6 +74,14 @@ pub fn list_of_database(database: &Database) -> Vec<Setting> {
             name: CLASS_NODES,
             value: classes.iter().map(class).collect::<Vec<_>>().join("; "),
             description: "query classes of the whole database that run on certain nodes only",
+        },
+        Setting {
+            name: TOTAL_MEMORY_LIMIT,
+            value: database
+                .allocator
+                .limit()
+                .map_or_else(|| "none".to_owned(), Bytes::setting_text),
+            description: "memory that tables and statements of the whole database may take together",
         },
         Setting {
             name: PLACER,

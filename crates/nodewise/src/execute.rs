@@ -79,7 +79,11 @@ impl Session {
         let cancel = CancelToken::new();
         *self.running.lock() = cancel.clone();
         self.under_way = Some(self.begin(text, &cancel));
-        let run = AssertUnwindSafe(|| run(self, cancel));
+        let workspace = self.workspace();
+        let run = AssertUnwindSafe(|| {
+            let _entered = workspace.enter(None);
+            run(self, cancel)
+        });
         let ended = catch_unwind(run);
         self.under_way = None;
         if stdx::memory::is_short() {

@@ -74,7 +74,7 @@ impl Session {
         let context = QueryContext {
             scheduler: self.database.scheduler.clone(),
             machine: self.database.machine.clone(),
-            workspace: self.database.workspace.clone(),
+            workspace: self.workspace(),
             tables,
             traffic: self.database.traffic.clone(),
             control: self.control(cancel),
@@ -118,7 +118,7 @@ impl Session {
             settings: JobSettings {
                 control: self.control(cancel),
                 pipeline: pipeline as u32,
-                workspace: self.database.workspace.clone(),
+                workspace: self.workspace(),
             },
         }
     }

@@ -1,6 +1,7 @@
 //! Statements on their way: how they begin and wait for their place, and how they are steered and ended.
 
 use execution::{QueryControl, cancelled};
+use memory::Workspace;
 use scheduler::{Admitted, CancelReason, Policy, Refused};
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, Ordering};
@@ -75,6 +76,7 @@ impl Session {
             started,
             waiting: AtomicBool::new(false),
             placed: AtomicBool::new(false),
+            workspace: self.new_workspace(),
         });
         statements.under_way.lock().insert(number, record.clone());
         let timeout = self.settings.scheduling.statement_timeout;
@@ -96,6 +98,21 @@ impl Session {
             policy.nodes.clone_from(nodes);
         }
         policy
+    }
+
+    /// Memory for the next statement.
+    fn new_workspace(&self) -> Arc<Workspace> {
+        let workspace = Workspace::new(&self.database.allocator);
+        workspace.account().set_limit(self.settings.memory_limit);
+        Arc::new(workspace)
+    }
+
+    /// Memory of the statement that runs, or for work beside one.
+    pub(crate) fn workspace(&self) -> Arc<Workspace> {
+        match &self.under_way {
+            Some(it) => it.record.workspace.clone(),
+            None => self.database.workspace.clone(),
+        }
     }
 
     /// The statement that runs, or work beside one.
@@ -136,6 +153,7 @@ impl Session {
         })?;
         database.statements.placed.fetch_add(1, Ordering::Relaxed);
         record.placed.store(true, Ordering::Relaxed);
+        record.workspace.account().set_working(true);
         *place = Some(admitted);
         Ok(())
     }

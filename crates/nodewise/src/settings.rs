@@ -1,5 +1,6 @@
 //! What `SET` changes and `SHOW` shows.
 
+use stdx::Bytes;
 use storage::{COMPRESS_FROM, Placement};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -27,6 +28,8 @@ pub struct Settings {
     pub profile: bool,
     /// How tables that this session makes are placed where it says nothing else.
     pub default_placement: Placement,
+    /// Bytes that a statement may hold for its work; what is free when not given.
+    pub memory_limit: Option<Bytes>,
 }
 
 /// Which near-unique texts are compressed.
@@ -74,6 +77,7 @@ impl Default for Settings {
             plan_cache: true,
             optimizer: true,
             profile: false,
+            memory_limit: None,
         }
     }
 }
@@ -86,6 +90,7 @@ const OPTIMIZER: &str = "optimizer";
 const TEXT_COMPRESSION: &str = "text_compression";
 const PROFILE: &str = "profile";
 const DEFAULT_PLACEMENT: &str = "default_placement";
+const MEMORY_LIMIT: &str = "memory_limit";
 
 impl Settings {
     /// Changes a setting; `None` gives it back its default.
@@ -126,6 +131,11 @@ impl Settings {
                 self.default_placement = placement_named(value)
                     .ok_or_else(|| invalid("auto, rr, ivp, pp, interleave or os"))?;
             }
+            MEMORY_LIMIT => {
+                let limit = Bytes::of_setting(value).filter(|it| it.0 > 0);
+                let wanted = "a size as 512MB or 4GB, or DEFAULT for what is free";
+                self.memory_limit = Some(limit.ok_or_else(|| invalid(wanted))?);
+            }
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -142,6 +152,7 @@ impl Settings {
             TEXT_COMPRESSION => self.text_compression = defaults.text_compression,
             PROFILE => self.profile = defaults.profile,
             DEFAULT_PLACEMENT => self.default_placement = defaults.default_placement,
+            MEMORY_LIMIT => self.memory_limit = defaults.memory_limit,
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -194,6 +205,11 @@ impl Settings {
                 name: DEFAULT_PLACEMENT,
                 value: self.default_placement.name().to_owned(),
                 description: "how new tables are placed: auto, rr, ivp, pp, interleave, os",
+            },
+            Setting {
+                name: MEMORY_LIMIT,
+                value: self.memory_limit.map_or_else(|| "none".to_owned(), Bytes::setting_text),
+                description: "memory that a statement of this session may hold for its work",
             },
         ];
         all.extend(self.scheduling.list());

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use execution::QueryControl;
 use hardware::NodeId;
-use scheduler::{Admission, CancelReason};
+use memory::Workspace;
+use scheduler::Admission;
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex};
@@ -32,6 +33,8 @@ pub(crate) struct StatementRecord {
     pub(crate) started: Nanos,
     pub(crate) waiting: AtomicBool,
     pub(crate) placed: AtomicBool,
+    /// Its memory, and what it holds.
+    pub(crate) workspace: Arc<Workspace>,
 }
 
 impl StatementRecord {
@@ -74,18 +77,6 @@ impl Statements {
             let message = format!("there is no statement {number} under way");
             SqlError::new(SqlState::UNDEFINED_OBJECT, message)
                 .with_hint("SELECT id, text FROM nodewise.queries lists them")
-        })
-    }
-
-    /// Marks the youngest statement of the least urgent class for its end because memory ran out; false when there is none.
-    pub(crate) fn end_for_memory(&self) -> bool {
-        let list = self.list();
-        let alive = list.iter().filter(|it| !it.control.cancel.is_cancelled());
-        let placed = alive.filter(|it| it.placed.load(Ordering::Relaxed));
-        let last = placed.max_by_key(|it| (it.control.policy().class, it.control.statement));
-        last.is_some_and(|it| {
-            it.control.cancel.cancel_because(CancelReason::Memory);
-            true
         })
     }
 }

@@ -18,6 +18,7 @@ pub(crate) struct UnderWay {
 impl UnderWay {
     /// Gives its place back; tells whether it had one.
     pub(crate) fn leave(&self) -> bool {
+        self.record.workspace.account().set_working(false);
         if self.record.placed.swap(false, Ordering::Relaxed) {
             self.database.statements.placed.fetch_sub(1, Ordering::Relaxed);
         }

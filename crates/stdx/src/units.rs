@@ -62,6 +62,30 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// Units of a setting, each 1024 times the one before.
+const SETTING_UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+
+impl Bytes {
+    /// What a setting says: a number with `B`, `kB`, `MB`, `GB` or `TB`, in steps of 1024 as PostgreSQL has them; `KiB` and the
+    /// like are the same. `None` for anything else, and for what is too large.
+    pub fn of_setting(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let digits = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(digits);
+        let unit = unit.trim().replace('i', "");
+        let power = SETTING_UNITS.iter().position(|it| it.eq_ignore_ascii_case(&unit))?;
+        let number: u64 = number.parse().ok()?;
+        Some(Self(number.checked_mul(1 << (10 * power))?))
+    }
+
+    /// The text that [`Bytes::of_setting`] reads as this.
+    pub fn setting_text(self) -> String {
+        let divides = |it: &usize| self.0 != 0 && self.0.is_multiple_of(1 << (10 * it));
+        let power = (0..SETTING_UNITS.len()).rev().find(divides).unwrap_or(0);
+        format!("{}{}", self.0 >> (10 * power), SETTING_UNITS[power])
+    }
+}
+
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -76,6 +100,27 @@ impl fmt::Display for Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_name_bytes() {
+        for (text, bytes) in [
+            ("1MB", Some(1 << 20)),
+            (" 3 GiB ", Some(3 << 30)),
+            ("17kb", Some(17 << 10)),
+            ("5B", Some(5)),
+            ("5", None),
+            ("-5MB", None),
+            ("MB", None),
+            ("99999999TB", None),
+            ("", None),
+        ] {
+            assert_eq!(Bytes::of_setting(text), bytes.map(Bytes), "{text}");
+        }
+        for bytes in [0, 1, 1023, 1024, 1536, 1 << 20, (1 << 30) + 1, 7 << 40] {
+            let text = Bytes(bytes).setting_text();
+            assert_eq!(Bytes::of_setting(&text), Some(Bytes(bytes)), "{text}");
+        }
+    }
 
     #[test]
     fn quantities_print_with_their_unit() {

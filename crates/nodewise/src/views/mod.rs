@@ -24,7 +24,7 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 19] = [
+pub const NAMES: [&str; 20] = [
     "tables",
     "columns",
     "indexes",
@@ -34,6 +34,7 @@ pub const NAMES: [&str; 19] = [
     "placement_demands",
     "nodes",
     "cpus",
+    "memory",
     "workers",
     "thread_groups",
     "watchdog",
@@ -61,6 +62,7 @@ pub fn rows_of(
         "page_ranges" => placement::page_ranges(database),
         "placement_demands" => placement::placement_demands(database),
         "nodes" => system::nodes(database),
+        "memory" => system::memory(database),
         "cpus" => system::cpus(database),
         "workers" => scheduling::workers(database),
         "thread_groups" => scheduling::thread_groups(database),

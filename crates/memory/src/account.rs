@@ -1,0 +1,203 @@
+//! What a statement holds, and how much it may: the grants of working memory (docs/design/02-memory-and-placement.md,
+//! "Grants").
+//!
+//! Key decision: bytes are counted where they are taken, in blocks ([`crate::Scratch`]) and on the heap
+//! ([`crate::ReservingAllocator`]), so that nobody has to ask the system how large the process is. A statement may take what
+//! is free; when memory is short, each may keep an equal share of what tables and caches leave, and whoever holds more has
+//! to spill or to end.
+//!
+//! - Invariant: when all that is taken passes the limit, some account is past its share, so that somebody makes room.
+//! - Limit: pieces of the heap that are taken under one account and given back under another count wrongly for both until
+//!   they end. In all they count right.
+
+use stdx::Bytes;
+use stdx::sync::Arc;
+use stdx::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+use crate::free_lists::Memory;
+
+/// The part of a limit, counted in sixteenths, from which operators that can spill do so: the rest is for what is on its way.
+const SPILL_FROM: u64 = 12;
+/// The part, counted in sixteenths, past which a statement ends that has not spilled.
+const END_FROM: u64 = 18;
+/// Bytes that a statement keeps whatever its limit says: what workers have in their hands, not what operators collect.
+const FLOOR: Bytes = Bytes(1 << 20);
+
+/// The bytes of one statement.
+pub struct Account {
+    memory: Option<Arc<Memory>>,
+    /// Of the heap, as far as threads have told.
+    heap: AtomicI64,
+    /// In blocks.
+    blocks: AtomicI64,
+    /// In blocks, by node of the topology in its order, and at last what is spread over them.
+    places: Box<[AtomicI64]>,
+    peak: AtomicI64,
+    /// What the statement may hold by its own setting.
+    limit: AtomicU64,
+    /// Whether it works on rows, and shares memory with others that do.
+    works: AtomicBool,
+}
+
+impl Account {
+    pub(crate) fn new(memory: Option<Arc<Memory>>) -> Arc<Self> {
+        let places = memory.as_ref().map_or(0, |it| it.shelves.len());
+        Arc::new(Self {
+            memory,
+            heap: AtomicI64::new(0),
+            blocks: AtomicI64::new(0),
+            places: (0..places).map(|_| AtomicI64::new(0)).collect(),
+            peak: AtomicI64::new(0),
+            limit: AtomicU64::new(u64::MAX),
+            works: AtomicBool::new(false),
+        })
+    }
+
+    /// Bytes that the statement holds.
+    pub fn held(&self) -> Bytes {
+        Bytes((self.heap() + self.blocks.load(Ordering::Relaxed).max(0)) as u64)
+    }
+
+    /// The most that it held.
+    pub fn peak(&self) -> Bytes {
+        Bytes(self.peak.load(Ordering::Relaxed).max(0) as u64)
+    }
+
+    /// Bytes in blocks by node of the topology in its order, what is spread over them at last.
+    pub fn places(&self) -> Vec<Bytes> {
+        self.places.iter().map(|it| Bytes(it.load(Ordering::Relaxed).max(0) as u64)).collect()
+    }
+
+    /// Bytes in small pieces of the heap.
+    pub fn heap_bytes(&self) -> Bytes {
+        Bytes(self.heap() as u64)
+    }
+
+    fn heap(&self) -> i64 {
+        self.heap.load(Ordering::Relaxed).max(0)
+    }
+
+    /// Limits what the statement holds.
+    pub fn set_limit(&self, limit: Option<Bytes>) {
+        self.limit.store(limit.map_or(u64::MAX, |it| it.0.max(FLOOR.0)), Ordering::Relaxed);
+    }
+
+    /// What the statement may hold by its own setting.
+    pub fn limit(&self) -> Option<Bytes> {
+        let limit = self.limit.load(Ordering::Relaxed);
+        (limit != u64::MAX).then_some(Bytes(limit))
+    }
+
+    /// From now on it works on rows, or no longer.
+    pub fn set_working(&self, works: bool) {
+        if self.works.swap(works, Ordering::Relaxed) != works
+            && let Some(memory) = &self.memory
+        {
+            let change = if works { 1 } else { -1 };
+            memory.working.fetch_add(change, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether operators that can spill shall do so now.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.is_past(SPILL_FROM)
+    }
+
+    /// Whether the statement holds so much that it has to end.
+    #[inline]
+    pub fn is_exceeded(&self) -> bool {
+        self.is_past(END_FROM)
+    }
+
+    /// Whether it is past so many sixteenths of what it may hold.
+    #[inline]
+    fn is_past(&self, sixteenths: u64) -> bool {
+        let held = self.held().0;
+        if held > of(self.limit.load(Ordering::Relaxed), sixteenths) {
+            return true;
+        }
+        self.memory
+            .as_ref()
+            .is_some_and(|it| it.is_tight(sixteenths) && held > it.share(sixteenths))
+    }
+
+    /// Whether so many bytes more are too many for good: not even giving back all that lies idle would make room.
+    pub(crate) fn refuses(&self, bytes: usize) -> bool {
+        let wanted = self.held().0.saturating_add(bytes as u64);
+        wanted > of(self.limit.load(Ordering::Relaxed), END_FROM)
+    }
+
+    /// Counts pieces of the heap.
+    pub(crate) fn count_heap(&self, change: i64) {
+        self.heap.fetch_add(change, Ordering::Relaxed);
+        self.changed(change);
+    }
+
+    /// Counts a block of a place.
+    pub(crate) fn count_block(&self, place: usize, change: i64) {
+        self.blocks.fetch_add(change, Ordering::Relaxed);
+        if let Some(counter) = self.places.get(place) {
+            counter.fetch_add(change, Ordering::Relaxed);
+        }
+        self.changed(change);
+    }
+
+    fn changed(&self, change: i64) {
+        if let Some(memory) = &self.memory {
+            memory.held.fetch_add(change, Ordering::Relaxed);
+        }
+        if change > 0 {
+            self.peak.fetch_max(self.held().0 as i64, Ordering::Relaxed);
+        }
+    }
+}
+
+impl std::fmt::Debug for Account {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Account({})", self.held())
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        self.set_working(false);
+        if let Some(memory) = &self.memory {
+            // What is left belongs to nobody any more, as the rows of an answer do.
+            let left = self.heap.load(Ordering::Relaxed) + self.blocks.load(Ordering::Relaxed);
+            memory.held.fetch_sub(left, Ordering::Relaxed);
+        }
+    }
+}
+
+/// So many sixteenths of a limit.
+fn of(limit: u64, sixteenths: u64) -> u64 {
+    (limit / 16).saturating_mul(sixteenths).max(limit.min(FLOOR.0))
+}
+
+impl Memory {
+    /// Bytes of tables, statements and the heap, without blocks that nobody uses.
+    pub(crate) fn taken(&self) -> u64 {
+        self.all().saturating_sub(self.retained().0)
+    }
+
+    /// The same with these blocks.
+    fn all(&self) -> u64 {
+        self.mapped_total.load(Ordering::Relaxed) + crate::heap_bytes().0
+    }
+
+    /// Whether so many sixteenths of the limit are taken; a limit that has been passed is tight in any case.
+    fn is_tight(&self, sixteenths: u64) -> bool {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let from = of(limit, sixteenths.min(16));
+        self.all() > from && self.taken() > from
+    }
+
+    /// What each working statement may keep when memory is short.
+    pub(crate) fn share(&self, sixteenths: u64) -> u64 {
+        let limit = of(self.limit.load(Ordering::Relaxed), sixteenths.min(16));
+        let working = self.working.load(Ordering::Relaxed).max(1) as u64;
+        let held = self.held.load(Ordering::Relaxed).max(0) as u64;
+        limit.saturating_sub(self.taken().saturating_sub(held)) / working
+    }
+}
