@@ -15,7 +15,6 @@ use stdx::sync::Mutex;
 use stdx::sync::atomic::Ordering;
 use types::{SqlError, SqlResult};
 
-use crate::control::check;
 use crate::team::{QueryTeam, ScopedJob, check_outcome, run_scoped};
 use crate::{Batch, Rows};
 
@@ -98,8 +97,7 @@ impl<T: Send> MorselBody for Mapping<'_, T> {
                 demand.access(vec![home], values * BYTES_PER_VALUE, Pattern::Stream)
             });
             for batch in task.clone() {
-                let cancel = &self.team.settings.control.cancel;
-                match check(cancel).and_then(|()| (self.map)(&self.rows.batches[batch])) {
+                match self.team.check().and_then(|()| (self.map)(&self.rows.batches[batch])) {
                     Ok(it) => *self.done[batch].lock() = Some(it),
                     Err(error) => {
                         self.failed.lock().get_or_insert(error);
@@ -128,8 +126,7 @@ pub fn map_batches<T: Send>(
     let workers = team.scheduler.workers();
     let values: usize = rows.batches.iter().map(values_of).sum();
     if values <= INLINE_VALUES || workers == 1 {
-        let cancel = &team.settings.control.cancel;
-        return rows.batches.iter().map(|it| check(cancel).and_then(|()| map(it))).collect();
+        return rows.batches.iter().map(|it| team.check().and_then(|()| map(it))).collect();
     }
     let control = &team.settings.control;
     let hint = concurrency_hint(workers, control.running.load(Ordering::Relaxed));
@@ -145,7 +142,7 @@ pub fn map_batches<T: Send>(
         inline: false,
         body: &body,
     };
-    let reports = run_scoped(&team.scheduler, control, vec![job]);
+    let reports = run_scoped(&team.scheduler, control, &team.settings.workspace, vec![job]);
     let Mapping { done, failed, .. } = body;
     check_outcome(&reports[0], failed.into_inner(), &control.cancel)?;
     let whole = "invariant: a job that was completed has run all its tasks";

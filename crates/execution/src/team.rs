@@ -16,7 +16,7 @@ use scheduler::{
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult};
 
-use crate::control::{QueryControl, cancelled};
+use crate::control::{QueryControl, cancelled, check, check_memory};
 use crate::{Team, WorkContext};
 
 /// What every job of a query has in common.
@@ -38,7 +38,8 @@ pub struct QueryTeam {
     pub settings: JobSettings,
 }
 
-struct Scoped(*const dyn MorselBody);
+/// A borrowed body, and the memory of the statement that it works for.
+struct Scoped(*const dyn MorselBody, Arc<Workspace>);
 // SAFETY: the pointee is `Sync`, and `run_scoped` keeps it alive until the scheduler has let go of it.
 unsafe impl Send for Scoped {}
 // SAFETY: as above; a shared pointer to a `Sync` body may be used by several threads.
@@ -46,6 +47,7 @@ unsafe impl Sync for Scoped {}
 
 impl MorselBody for Scoped {
     fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()> {
+        let _entered = self.1.enter(Some(context.node));
         // SAFETY: the scheduler calls a body only between `submit` and the return of `wait`, and `run_scoped` does not
         // return (nor unwind) before that, so the borrowed body is alive.
         unsafe { (*self.0).run(context, morsel) }
@@ -84,6 +86,7 @@ impl Drop for NoUnwinding {
 pub(crate) fn run_scoped(
     scheduler: &Arc<Scheduler>,
     control: &QueryControl,
+    workspace: &Arc<Workspace>,
     jobs: Vec<ScopedJob<'_>>,
 ) -> Vec<JobReport> {
     enum Begun {
@@ -95,7 +98,7 @@ pub(crate) fn run_scoped(
         let borrowed: *const (dyn MorselBody + '_) = scoped.body;
         // SAFETY: only the lifetime changes; the pointer is not used after this function returns (see `Scoped::run`).
         let erased: *const (dyn MorselBody + 'static) = unsafe { std::mem::transmute(borrowed) };
-        let body = Arc::new(Scoped(erased));
+        let body = Arc::new(Scoped(erased, workspace.clone()));
         let job = PipelineJob::new(scoped.ranges, scoped.morsel_rows, body);
         let mut job = job.with_policy(&scoped.policy);
         job.statement = control.statement;
@@ -144,7 +147,6 @@ impl MorselBody for Tasks<'_> {
         let cancel = self.cancel.clone();
         let workspace = self.workspace.clone();
         let context = WorkContext { slot: context.slot, node: context.node, cancel, workspace };
-        let _entered = self.workspace.enter(Some(context.node));
         for task in morsel.start..morsel.end {
             let done = context.check().and_then(|()| (self.body)(task as usize, &context));
             if let Err(error) = done {
@@ -194,6 +196,12 @@ impl Team for QueryTeam {
 }
 
 impl QueryTeam {
+    /// Fails when the statement has been ended, or holds more memory than it may.
+    pub(crate) fn check(&self) -> SqlResult<()> {
+        check(&self.settings.control.cancel)?;
+        check_memory(self.settings.workspace.account())
+    }
+
     /// Runs tasks whose numbers are cut into ranges by their nodes; `inline` on the calling thread.
     fn run_ranges(
         &self,
@@ -215,7 +223,7 @@ impl QueryTeam {
             inline,
             body: &body,
         };
-        let reports = run_scoped(&self.scheduler, control, vec![job]);
+        let reports = run_scoped(&self.scheduler, control, workspace, vec![job]);
         check_outcome(&reports[0], body.failed.into_inner(), &control.cancel)
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn run_ahead(
     let bodies: Vec<AheadMorsels<'_>> = some.iter().map(|it| body(it.0)).collect();
     let job = |((_, ranges), body): (&(usize, Vec<_>), _)| job_of(ranges, body, policy, context);
     let jobs = some.iter().zip(&bodies).map(job).collect();
-    let done = run_scoped(&context.scheduler, &context.control, jobs);
+    let done = run_scoped(&context.scheduler, &context.control, &context.workspace, jobs);
     for (((place, _), body), job) in some.iter().zip(&bodies).zip(done) {
         check_outcome(&job, None, &context.control.cancel)?;
         reports[*place] = AheadReport {

@@ -54,7 +54,6 @@ impl MorselBody for PipelineMorsels<'_> {
             cancel: cancel.clone(),
             workspace: self.context.workspace.clone(),
         };
-        let _entered = self.context.workspace.enter(Some(work.node));
         let reads = source.items_read(morsel.start..morsel.end, work.node);
         self.context.traffic.count(work.node, &reads, source.item_traffic());
         for read in &reads {

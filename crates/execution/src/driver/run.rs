@@ -25,7 +25,7 @@ pub(crate) fn run_together(
     let ahead = run_ahead(&pipelines, &policy, context)?;
     let pairs = pipelines.iter().zip(&bodies);
     let jobs = pairs.map(|(ready, body)| job_of(ready, body, &policy, context)).collect();
-    let reports = run_scoped(&context.scheduler, control, jobs);
+    let reports = run_scoped(&context.scheduler, control, &context.workspace, jobs);
     let mut done = Vec::with_capacity(pipelines.len());
     let measured = bodies.into_iter().map(|it| (it.rows_in, it.local, it.remote, it.failed));
     for (((ready, job), (rows_in, local, remote, failed)), ahead) in
