@@ -44,7 +44,7 @@ mod value;
 pub mod vector;
 pub mod work;
 
-pub use co_location::PartMap;
+pub use co_location::{PartMap, placement_notes};
 pub use context::QueryContext;
 pub use control::{QueryControl, cancelled, check, is_ended};
 pub use layout::{ColumnShape, Layout, Representation};

@@ -186,6 +186,14 @@ impl Memory {
         self.mapped_total.load(Ordering::Relaxed) + crate::heap_bytes().0
     }
 
+    /// Whether statements leave a part of what tables and caches leave.
+    pub(crate) fn has_room(&self) -> bool {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let held = self.held.load(Ordering::Relaxed).max(0) as u64;
+        let base = self.taken().saturating_sub(held);
+        held <= of(limit.saturating_sub(base), SPILL_FROM)
+    }
+
     /// Whether so many sixteenths of the limit are taken; a limit that has been passed is tight in any case.
     fn is_tight(&self, sixteenths: u64) -> bool {
         let limit = self.limit.load(Ordering::Relaxed);

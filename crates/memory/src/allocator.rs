@@ -104,6 +104,11 @@ impl Allocator {
         (limit != u64::MAX).then_some(Bytes(limit))
     }
 
+    /// Whether the statements that work leave memory for another one.
+    pub fn has_room(&self) -> bool {
+        self.0.has_room()
+    }
+
     /// How many unused bytes the list of each node may keep mapped.
     pub fn set_retained(&self, bytes: Bytes) {
         self.0.retained_max.store(bytes.0, Ordering::Relaxed);

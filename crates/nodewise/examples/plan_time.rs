@@ -25,7 +25,7 @@ fn main() {
                     if let Err(error) = plan::validate(&plan) {
                         println!("q{number:02}: {error}");
                     }
-                    plan::explain::text(&plan, &|_| None)
+                    plan::explain::text(&plan, &())
                 }
                 Err(error) => error.to_string(),
             };

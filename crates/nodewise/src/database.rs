@@ -78,6 +78,8 @@ impl Database {
             statement_numbers: AtomicU64::new(0),
             machine,
         });
+        let means = database.allocator.clone();
+        database.statements.admission.set_means(move || means.has_room());
         database.watch();
         Ok(database)
     }

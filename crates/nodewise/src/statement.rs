@@ -2,7 +2,9 @@
 
 use arrow_array::RecordBatch;
 use binder::{ExplainFormat, ParsedQuery, Statement};
-use plan::Plan;
+use execution::placement_notes;
+use plan::explain::Remarks;
+use plan::{PipelineActuals, PipelineId, Plan};
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult};
 
@@ -142,7 +144,8 @@ impl Session {
             self.settings.profile = before;
             let Finished { plan, executed, profile, .. } = finished?;
             let scale = Scale::of(&self.database);
-            note = scale.note();
+            let peak = self.workspace().account().peak();
+            note = format!("memory: {peak} at most; {}", scale.note());
             let actuals = executed.reports.iter().map(|it| actuals(it, &scale)).collect();
             (plan, Some(actuals), profile)
         } else {
@@ -151,21 +154,40 @@ impl Session {
             (plan_plain(query, &catalog)?.plan, None, QueryProfile::default())
         };
         let (text, json);
-        let actuals = |id: plan::PipelineId| reports.as_ref().map(|it| it[id.index()].clone());
+        let machine = (self.database.workers(), self.database.machine.topology().nodes.len());
+        let tables = StatementCatalog::new(self).tables(&plan);
+        let placements = placement_notes(&plan, &tables, machine);
+        let remarks = Explained { reports, placements };
         let lines = match format {
             ExplainFormat::Text => {
-                text = plan::explain::text(&plan, &actuals);
+                text = plan::explain::text(&plan, &remarks);
                 let note = (!note.is_empty()).then_some(note.as_str());
                 text.lines().chain(note).collect()
             }
             ExplainFormat::Json => {
-                json = plan::explain::json(&plan, &actuals);
+                json = plan::explain::json(&plan, &remarks);
                 vec![json.as_str()]
             }
         };
         let mut answer = text_answer("EXPLAIN", "QUERY PLAN", lines)?;
         answer.profile = profile;
         Ok(answer)
+    }
+}
+
+/// What EXPLAIN says of pipelines.
+struct Explained {
+    reports: Option<Vec<PipelineActuals>>,
+    placements: Vec<Option<String>>,
+}
+
+impl Remarks for Explained {
+    fn actuals(&self, pipeline: PipelineId) -> Option<PipelineActuals> {
+        self.reports.as_ref()?.get(pipeline.index()).cloned()
+    }
+
+    fn placement(&self, pipeline: PipelineId) -> Option<String> {
+        self.placements.get(pipeline.index())?.clone()
     }
 }
 

@@ -48,6 +48,27 @@ fn part_wise(session: &mut Session, sql: &str) -> usize {
     steps.filter(|it| it.contains("probe") || it.contains("aggregate ")).count()
 }
 
+#[test]
+fn explain_says_where_tables_and_groups_will_lie_and_why() {
+    let mut session = session(2);
+    let mut says = |sql: &str, what: &str| {
+        let lines = query(&mut session, &format!("EXPLAIN {sql}"));
+        assert_eq!(lines.iter().filter(|it| it.contains(what)).count(), 1, "{sql}: {lines:?}");
+    };
+    says("SELECT sum(v) FROM tp JOIN up ON tp.k = up.k", "table: one for each part on its node");
+    says("SELECT sum(v) FROM tp JOIN uq ON tp.k = uq.k", "table: dealt round the nodes");
+    says("SELECT k, sum(v) FROM tp GROUP BY k", "groups: each part's on its node");
+    says("SELECT j, sum(v) FROM tp GROUP BY j", "groups: on the nodes of their workers");
+    let json = query(&mut session, "EXPLAIN (FORMAT JSON) SELECT k, sum(v) FROM tp GROUP BY k");
+    assert!(json[0].contains("\"placement\": \"groups: each part's"), "{json:?}");
+    let machine: Arc<dyn Machine> = SimulatedMachine::new(samples::by_name("laptop").unwrap(), 5);
+    let one_node = Database::open(machine, DatabaseOptions::default()).unwrap();
+    let mut session = one_node.session();
+    session.execute("CREATE TABLE t AS SELECT 1 AS a").unwrap();
+    let lines = query(&mut session, "EXPLAIN SELECT count(*) FROM t JOIN t u USING (a)");
+    assert!(!lines.iter().any(|it| it.contains("table:")), "{lines:?}");
+}
+
 /// Joins by `k` of the tables `T` and `U`.
 const JOINS: [&str; 15] = [
     "SELECT count(*), sum(v), sum(w) FROM T JOIN U ON T.k = U.k",

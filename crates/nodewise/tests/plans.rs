@@ -31,7 +31,7 @@ fn tpch_plans_are_as_stored() {
         if let Err(error) = plan::validate(&plan) {
             wrong.push(format!("q{number:02}: {error}"));
         }
-        let text = plan::explain::text(&plan, &|_| None);
+        let text = plan::explain::text(&plan, &());
         let stored = root.join(format!("tests/plans/q{number:02}.txt"));
         if std::env::var_os("UPDATE").is_some() {
             fs::write(&stored, &text).unwrap();
@@ -45,7 +45,7 @@ fn tpch_plans_are_as_stored() {
 fn explain(sql: &str) -> String {
     let statements = parse(sql).unwrap();
     let [Statement::Query { query }] = statements.as_slice() else { panic!("one query: {sql}") };
-    plan::explain::text(&plan_query(query).unwrap(), &|_| None)
+    plan::explain::text(&plan_query(query).unwrap(), &())
 }
 
 #[test]

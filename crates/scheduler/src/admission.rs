@@ -20,10 +20,14 @@ struct Inside {
     /// The most statements that may run; `None` for any number.
     limit: Option<usize>,
     running: usize,
+    /// Whether those who run leave enough of everything else for one more; asked while somebody runs.
+    has_means: Option<Means>,
     arrivals: u64,
     /// In the order in which they get a place.
     queue: Vec<Arc<Waiting>>,
 }
+
+type Means = Box<dyn Fn() -> bool + Send + Sync>;
 
 struct Waiting {
     class: u8,
@@ -52,7 +56,8 @@ pub enum Refused {
 impl Admission {
     /// A gate without a limit.
     pub fn new() -> Self {
-        let inside = Inside { limit: None, running: 0, arrivals: 0, queue: Vec::new() };
+        let (limit, running, has_means) = (None, 0, None);
+        let inside = Inside { limit, running, has_means, arrivals: 0, queue: Vec::new() };
         Self(Arc::new(Gate(Mutex::new(inside))))
     }
 
@@ -60,6 +65,12 @@ impl Admission {
     pub fn set_limit(&self, limit: Option<usize>) {
         self.0.0.lock().limit = limit.map(|it| it.max(1));
         self.0.admit_more();
+    }
+
+    /// While statements run, lets another in only if this is true, as when there is memory for it. Whoever leaves has those
+    /// who wait looked at again; it must neither wait nor enter.
+    pub fn set_means(&self, has_means: impl Fn() -> bool + Send + Sync + 'static) {
+        self.0.0.lock().has_means = Some(Box::new(has_means));
     }
 
     /// The limit.
@@ -166,7 +177,8 @@ impl Gate {
 
 impl Inside {
     fn has_room(&self) -> bool {
-        self.limit.is_none_or(|it| self.running < it)
+        let has_means = || self.has_means.as_ref().is_none_or(|it| it());
+        self.running == 0 || self.limit.is_none_or(|it| self.running < it) && has_means()
     }
 }
 
@@ -217,6 +229,25 @@ mod tests {
         drop(place);
         assert!(waiting.admitted.load(Ordering::Acquire) && admission.try_enter().is_none());
         assert_eq!(admission.counts(), (1, 0));
+    }
+
+    #[test]
+    fn who_finds_no_means_waits_until_somebody_leaves_and_nobody_waits_for_nothing() {
+        let (admission, token) = (Admission::new(), CancelToken::new());
+        let free = Arc::new(AtomicBool::new(false));
+        let seen = free.clone();
+        admission.set_means(move || seen.load(Ordering::Relaxed));
+        let gate = &admission.0;
+        assert!(gate.arrive(100, &token).is_none(), "nobody runs");
+        let waiting = [0, 1].map(|_| gate.arrive(100, &token).unwrap());
+        let inside = |it: &Waiting| it.admitted.load(Ordering::Acquire);
+        gate.leave();
+        assert!(inside(&waiting[0]) && !inside(&waiting[1]), "alone again");
+        free.store(true, Ordering::Relaxed);
+        assert!(gate.arrive(100, &token).is_some(), "not past who waits");
+        gate.admit_more();
+        assert!(inside(&waiting[1]));
+        assert_eq!(admission.counts(), (3, 0));
     }
 
     #[test]

@@ -122,6 +122,8 @@ pub(super) fn queries(database: &Database) -> SqlResult<RecordBatch> {
         ("workers", 'i'),
         ("pipelines", 'i'),
         ("progress_percent", 'i'),
+        ("memory_bytes", 'i'),
+        ("memory_peak", 'i'),
     ]);
     // By statement: morsels of its jobs under way, those not cut yet, and workers.
     let mut work: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
@@ -132,6 +134,7 @@ pub(super) fn queries(database: &Database) -> SqlResult<RecordBatch> {
     let now = database.machine.now();
     for record in database.statements.list() {
         let control = &record.control;
+        let account = record.workspace.account();
         let (done, all) = control.pipelines();
         let (morsels, waiting, workers) = work.get(&control.statement).copied().unwrap_or_default();
         view.row([
@@ -145,6 +148,8 @@ pub(super) fn queries(database: &Database) -> SqlResult<RecordBatch> {
             workers.into(),
             u64::from(all).into(),
             progress(done, all, morsels, waiting).into(),
+            account.held().0.into(),
+            account.peak().0.into(),
         ]);
     }
     view.finish()

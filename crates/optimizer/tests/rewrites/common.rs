@@ -73,7 +73,7 @@ impl Builder {
     /// The plan of a query as text.
     pub fn plan(self, root: Rel, wanted: &[Attr]) -> String {
         let plan = optimizer::plan(self.query(root, wanted)).expect("the query can be planned");
-        plan::explain::text(&plan, &|_| None)
+        plan::explain::text(&plan, &())
     }
 
     fn query(self, root: Rel, wanted: &[Attr]) -> Query {

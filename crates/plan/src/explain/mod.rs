@@ -49,8 +49,27 @@ pub struct StepActuals {
     pub bandwidth: Option<f64>,
 }
 
-/// The plan as text, one block per pipeline. `actuals` gives what happened in a pipeline that has run.
-pub fn text(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>) -> String {
+/// What is said of a pipeline beside its steps.
+pub trait Remarks {
+    /// What happened, if it has run.
+    fn actuals(&self, pipeline: PipelineId) -> Option<PipelineActuals>;
+    /// Where what it leaves will lie, a line.
+    fn placement(&self, pipeline: PipelineId) -> Option<String>;
+}
+
+/// Nothing is said.
+impl Remarks for () {
+    fn actuals(&self, _: PipelineId) -> Option<PipelineActuals> {
+        None
+    }
+
+    fn placement(&self, _: PipelineId) -> Option<String> {
+        None
+    }
+}
+
+/// The plan as text, one block per pipeline.
+pub fn text(plan: &Plan, remarks: &dyn Remarks) -> String {
     let mut out = String::new();
     for (pipeline, lines) in plan.pipelines.iter().zip(lines::of(plan)) {
         let id = pipeline.id.index();
@@ -58,7 +77,10 @@ pub fn text(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>
         for line in lines {
             let _ = writeln!(out, "  {line}");
         }
-        if let Some(it) = actuals(pipeline.id) {
+        if let Some(note) = remarks.placement(pipeline.id) {
+            let _ = writeln!(out, "  {note}");
+        }
+        if let Some(it) = remarks.actuals(pipeline.id) {
             let _ = writeln!(
                 out,
                 "  actual: {} rows, {:.3} ms, {} morsels, {} stolen, {} bytes local, {} remote by scans",
@@ -141,7 +163,7 @@ fn steps_json(steps: &[StepActuals]) -> String {
 }
 
 /// The plan as a JSON document with the same content.
-pub fn json(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>) -> String {
+pub fn json(plan: &Plan, remarks: &dyn Remarks) -> String {
     let mut out = String::from("{\"pipelines\": [");
     for (place, (pipeline, lines)) in plan.pipelines.iter().zip(lines::of(plan)).enumerate() {
         let separator = if place == 0 { "\n" } else { ",\n" };
@@ -157,7 +179,10 @@ pub fn json(plan: &Plan, actuals: &dyn Fn(PipelineId) -> Option<PipelineActuals>
             rounded(pipeline.estimated_rows),
             steps.join(", ")
         );
-        if let Some(it) = actuals(pipeline.id) {
+        if let Some(note) = remarks.placement(pipeline.id) {
+            let _ = write!(out, ", \"placement\": {}", quoted(&note));
+        }
+        if let Some(it) = remarks.actuals(pipeline.id) {
             let _ = write!(
                 out,
                 ", \"actual\": {{\"rows\": {}, \"nanos\": {}, \"morsels\": {}, \"stolen\": {}, \
