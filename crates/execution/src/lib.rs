@@ -55,7 +55,7 @@ pub use regions::map_batches;
 pub use report::PipelineReport;
 pub use state::{Rows, State};
 pub use team::{JobSettings, QueryTeam};
-pub use traffic::{ItemRead, Traffic};
+pub use traffic::{Accesses, Item, ItemRead, Place, Traffic};
 pub use value::text_of;
 pub use vector::{BATCH_ROWS, Batch, Bitmap, TextVector, Values, Vector};
 pub use work::{PerSlot, Team, WorkContext};

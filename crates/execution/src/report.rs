@@ -19,6 +19,10 @@ pub struct PipelineReport {
     pub bytes_local: u64,
     /// Bytes of the source on other nodes.
     pub bytes_remote: u64,
+    /// Bytes of joins, groups and sorts on the node of the worker that read or wrote them, as [`crate::Accesses`] counts.
+    pub kept_local: u64,
+    /// The same on other nodes.
+    pub kept_remote: u64,
     /// What the source learned, a line.
     pub source: String,
     /// Where the time went; empty when the query is not profiled.

@@ -17,7 +17,7 @@ use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult};
 
 use crate::control::{QueryControl, cancelled, check, check_memory};
-use crate::{Team, WorkContext};
+use crate::{Accesses, Team, WorkContext};
 
 /// What every job of a query has in common.
 #[derive(Clone)]
@@ -28,6 +28,8 @@ pub struct JobSettings {
     pub pipeline: u32,
     /// Memory for what the query keeps.
     pub workspace: Arc<Workspace>,
+    /// Counts what the pipeline touches beside columns.
+    pub accesses: Arc<Accesses>,
 }
 
 /// The scheduler's workers on behalf of one query.
@@ -139,14 +141,16 @@ struct Tasks<'a> {
     body: &'a (dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
     cancel: &'a CancelToken,
     workspace: &'a Arc<Workspace>,
+    accesses: &'a Arc<Accesses>,
     failed: Mutex<Option<SqlError>>,
 }
 
 impl MorselBody for Tasks<'_> {
     fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()> {
         let cancel = self.cancel.clone();
-        let workspace = self.workspace.clone();
-        let context = WorkContext { slot: context.slot, node: context.node, cancel, workspace };
+        let (workspace, accesses) = (self.workspace.clone(), self.accesses.clone());
+        let MorselContext { slot, node, .. } = *context;
+        let context = WorkContext { slot, node, cancel, workspace, accesses };
         for task in morsel.start..morsel.end {
             let done = context.check().and_then(|()| (self.body)(task as usize, &context));
             if let Err(error) = done {
@@ -212,8 +216,9 @@ impl QueryTeam {
         if ranges.iter().all(|it| it.start == it.end) {
             return Ok(());
         }
-        let JobSettings { control, pipeline, workspace } = &self.settings;
-        let body = Tasks { body, cancel: &control.cancel, workspace, failed: Mutex::new(None) };
+        let JobSettings { control, pipeline, workspace, accesses } = &self.settings;
+        let (cancel, failed) = (&control.cancel, Mutex::new(None));
+        let body = Tasks { body, cancel, workspace, accesses, failed };
         let job = ScopedJob {
             ranges,
             morsel_rows: 1,

@@ -43,7 +43,9 @@ impl Team for Serial {
 
 pub fn context(slot: usize) -> WorkContext {
     let workspace = memory::Workspace::heap();
-    WorkContext { slot, node: hardware::NodeId(0), cancel: CancelToken::new(), workspace }
+    let accesses = stdx::sync::Arc::default();
+    let (node, cancel) = (hardware::NodeId(0), CancelToken::new());
+    WorkContext { slot, node, cancel, workspace, accesses }
 }
 
 pub fn no_scalar(_: PipelineId) -> SqlResult<Value> {

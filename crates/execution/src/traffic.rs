@@ -2,6 +2,7 @@
 //! "traffic"): what the views, EXPLAIN ANALYZE and the placer read.
 
 use hardware::{NodeId, Topology};
+use stdx::sync::OnceLock;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use storage::{ItemBytes, ItemTraffic};
 
@@ -30,10 +31,41 @@ pub(crate) fn bytes_by_node(reads: &[ItemRead]) -> Vec<(NodeId, u64)> {
     nodes
 }
 
-/// A matrix of counters, running node x memory node.
+/// What bytes were of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Item {
+    /// Columns of tables, as scans and lookups of indexes read them.
+    Columns,
+    /// Rows and hash tables of joins, written and looked up.
+    Joins,
+    /// Groups, written and merged.
+    Groups,
+    /// Rows and keys of sorts, written and merged.
+    Sorts,
+}
+
+impl Item {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Columns, Self::Joins, Self::Groups, Self::Sorts];
+
+    /// Its name in views.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Columns => "columns",
+            Self::Joins => "joins",
+            Self::Groups => "groups",
+            Self::Sorts => "sorts",
+        }
+    }
+}
+
+/// Matrices of counters, running node x memory node, one for each kind of item.
 #[derive(Debug)]
 pub struct Traffic {
     nodes: Vec<NodeId>,
+    /// The positions of those that intermediates are dealt round.
+    dealt: Vec<usize>,
+    cache_bytes: u64,
     bytes: Vec<AtomicU64>,
 }
 
@@ -41,13 +73,43 @@ impl Traffic {
     /// Zero everywhere.
     pub fn new(topology: &Topology) -> Self {
         let nodes: Vec<NodeId> = topology.nodes.iter().map(|it| it.id).collect();
-        let bytes = (0..nodes.len() * nodes.len()).map(|_| AtomicU64::new(0)).collect();
-        Self { nodes, bytes }
+        let counters = nodes.len() * nodes.len() * Item::ALL.len();
+        let memory = topology.memory_nodes();
+        let is_dealt = |it: &NodeId| memory.contains(it) && topology.cpus_of(*it).count() > 0;
+        Self {
+            dealt: (0..nodes.len()).filter(|&it| is_dealt(&nodes[it])).collect(),
+            nodes,
+            cache_bytes: topology.llc_bytes.0,
+            bytes: (0..counters).map(|_| AtomicU64::new(0)).collect(),
+        }
     }
 
     /// The nodes, in the order of rows and columns.
     pub fn nodes(&self) -> &[NodeId] {
         &self.nodes
+    }
+
+    fn counter(&self, item: Item, running: usize, memory: usize) -> &AtomicU64 {
+        let width = self.nodes.len();
+        &self.bytes[(item as usize * width + running) * width + memory]
+    }
+
+    /// Adds what the workers of a pipeline have touched; the bytes of their own nodes, and of others.
+    pub(crate) fn settle(&self, accesses: &Accesses) -> (u64, u64) {
+        let (mut local, mut remote) = (0, 0);
+        let mut add = |item, running: usize, memory: usize, bytes: u64| {
+            self.counter(item, running, memory).fetch_add(bytes, Ordering::Relaxed);
+            *(if running == memory { &mut local } else { &mut remote }) += bytes;
+        };
+        for (item, running, memory, bytes) in accesses.take() {
+            if memory < self.nodes.len() {
+                add(item, running, memory, bytes);
+            } else {
+                let share = bytes / self.dealt.len().max(1) as u64;
+                self.dealt.iter().for_each(|&it| add(item, running, it, share));
+            }
+        }
+        (local, remote)
     }
 
     /// Counts what a worker on `running` read, in all and in the counters of the table.
@@ -57,7 +119,7 @@ impl Traffic {
         let Some(running) = place(running) else { return };
         for &ItemRead { part, column, node, bytes } in reads {
             let Some(memory) = place(node) else { continue };
-            self.bytes[running * width + memory].fetch_add(bytes, Ordering::Relaxed);
+            self.counter(Item::Columns, running, memory).fetch_add(bytes, Ordering::Relaxed);
             if let Some(table) = table {
                 table.add(ItemBytes { part, column, running, memory, bytes }, width);
             }
@@ -65,12 +127,99 @@ impl Traffic {
     }
 
     /// All counters: running node, memory node, bytes.
-    pub fn snapshot(&self) -> Vec<(NodeId, NodeId, u64)> {
+    pub fn snapshot(&self, item: Item) -> Vec<(NodeId, NodeId, u64)> {
         let width = self.nodes.len();
-        (self.bytes.iter().enumerate())
-            .map(|(index, it)| {
-                (self.nodes[index / width], self.nodes[index % width], it.load(Ordering::Relaxed))
-            })
-            .collect()
+        let entry = |(running, memory)| {
+            let bytes = self.counter(item, running, memory).load(Ordering::Relaxed);
+            (self.nodes[running], self.nodes[memory], bytes)
+        };
+        (0..width).flat_map(|it| (0..width).map(move |to| (it, to))).map(entry).collect()
+    }
+}
+
+/// Where a piece of an intermediate is.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// On the node of the worker that touches it.
+    Own,
+    /// On this node.
+    Node(NodeId),
+    /// Dealt round the nodes.
+    Dealt,
+}
+
+impl Place {
+    /// On its home, else dealt round.
+    pub(crate) fn of(home: Option<NodeId>) -> Self {
+        home.map_or(Self::Dealt, Self::Node)
+    }
+}
+
+/// What the workers of one pipeline touch beside columns. Each counts by itself, a batch at a time, and what they have
+/// counted goes to the [`Traffic`] when the pipeline ends.
+///
+/// Counted is what goes to memory: rows that are written once and read once in full, and a cache line for each look into
+/// what is larger than the last-level cache. Looks at what is smaller stay in the cache.
+#[derive(Debug, Default)]
+pub struct Accesses {
+    nodes: Vec<NodeId>,
+    cache_bytes: u64,
+    slots: Vec<OnceLock<SlotAccesses>>,
+}
+
+/// Those of a slot: its node, and bytes by item and memory node, what is dealt round at last.
+#[derive(Debug)]
+#[repr(align(128))]
+struct SlotAccesses {
+    running: usize,
+    bytes: Box<[AtomicU64]>,
+}
+
+/// Bytes of a cache line.
+const LINE_BYTES: u64 = 64;
+
+impl Accesses {
+    /// Nothing touched yet by the workers of so many slots.
+    pub(crate) fn new(traffic: &Traffic, slots: usize) -> Self {
+        Self {
+            nodes: traffic.nodes.clone(),
+            cache_bytes: traffic.cache_bytes,
+            slots: (0..slots).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// Looks that reach memory, of so many at a structure of so many bytes.
+    pub(crate) fn missed(&self, looks: usize, structure: u64) -> u64 {
+        if structure > self.cache_bytes { looks as u64 * LINE_BYTES } else { 0 }
+    }
+
+    /// Counts bytes that the worker of a slot reads or writes, running on a node.
+    pub(crate) fn add(&self, slot: usize, running: NodeId, item: Item, place: Place, bytes: u64) {
+        let Some(counters) = self.slots.get(slot).filter(|_| bytes > 0) else { return };
+        let position = |node| self.nodes.iter().position(|&it| it == node);
+        let width = self.nodes.len() + 1;
+        let counters = counters.get_or_init(|| SlotAccesses {
+            running: position(running).unwrap_or_default(),
+            bytes: (0..width * Item::ALL.len()).map(|_| AtomicU64::new(0)).collect(),
+        });
+        let memory = match place {
+            Place::Own => counters.running,
+            Place::Node(node) => position(node).unwrap_or(width - 1),
+            Place::Dealt => width - 1,
+        };
+        counters.bytes[item as usize * width + memory].fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Takes out what was counted: item, running node, memory node (past the last one for what is dealt round), bytes.
+    fn take(&self) -> Vec<(Item, usize, usize, u64)> {
+        let width = self.nodes.len() + 1;
+        let of_slot = |it: &SlotAccesses| {
+            let entry = |(at, counter): (usize, &AtomicU64)| {
+                let bytes = counter.swap(0, Ordering::Relaxed);
+                (Item::ALL[at / width], it.running, at % width, bytes)
+            };
+            it.bytes.iter().enumerate().map(entry).filter(|it| it.3 > 0).collect::<Vec<_>>()
+        };
+        self.slots.iter().filter_map(OnceLock::get).flat_map(of_slot).collect()
     }
 }

@@ -99,6 +99,21 @@ impl Bitmap {
     }
 }
 
+impl Vector {
+    /// Bytes of its values.
+    pub(crate) fn value_bytes(&self) -> u64 {
+        let bytes = match &self.values {
+            Values::Codes(it) => it.len() * 4,
+            Values::I64(it) => it.len() * 8,
+            Values::I128(it) => it.len() * 16,
+            Values::F64(it) => it.len() * 8,
+            Values::Bool(it) => it.len(),
+            Values::Text(it) => it.ends.len() * 4 + it.bytes.len(),
+        };
+        bytes as u64
+    }
+}
+
 impl TextVector {
     /// How many texts.
     pub fn len(&self) -> usize {

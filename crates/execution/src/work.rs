@@ -7,6 +7,7 @@ use stdx::sync::{Arc, Mutex, MutexGuard};
 use types::SqlResult;
 
 use crate::control::{check, check_memory};
+use crate::traffic::{Accesses, Item, Place};
 
 /// What a worker hands to the parts of a pipeline.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct WorkContext {
     pub cancel: CancelToken,
     /// Memory for what the query keeps.
     pub workspace: Arc<Workspace>,
+    /// Counts what its pipeline touches beside columns.
+    pub accesses: Arc<Accesses>,
 }
 
 /// Steps of a loop between two looks at the token: below a millisecond of the dearest step, and nothing beside the rest.
@@ -28,6 +31,11 @@ impl WorkContext {
     /// Memory of the worker's node, for what it keeps beyond a batch.
     pub fn scratch(&self) -> &Scratch {
         self.workspace.on(self.node)
+    }
+
+    /// Counts bytes that the worker reads or writes beside columns.
+    pub(crate) fn touch(&self, item: Item, place: Place, bytes: u64) {
+        self.accesses.add(self.slot, self.node, item, place, bytes);
     }
 
     /// Fails when the statement has been ended, or holds more memory than it may. Loops ask it that may run for long

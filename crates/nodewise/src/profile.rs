@@ -55,7 +55,8 @@ impl Scale {
             Some(it) => format!("bandwidth: of the {it:.1} GB/s that a worker can read"),
             None => "no bandwidth known: `nodewise probe` measures it".to_owned(),
         };
-        let bytes = "bytes: columns that scans read, not tables of joins, groups or sorts";
+        let bytes = "bytes: columns that scans read, and what joins, groups and sorts bring from memory or write \
+                     there (an estimate)";
         format!("times are those of all workers together; {bytes}; {cycles}; {bandwidth}")
     }
 
@@ -106,6 +107,8 @@ pub(crate) fn actuals(report: &PipelineReport, scale: &Scale) -> PipelineActuals
         stolen: report.stolen,
         local_bytes: report.bytes_local,
         remote_bytes: report.bytes_remote,
+        kept_local_bytes: report.kept_local,
+        kept_remote_bytes: report.kept_remote,
         source: report.source.clone(),
         steps: report.steps.iter().map(step).collect(),
     }

@@ -119,6 +119,7 @@ impl Session {
                 control: self.control(cancel),
                 pipeline: pipeline as u32,
                 workspace: self.workspace(),
+                accesses: Arc::default(),
             },
         }
     }

@@ -46,7 +46,7 @@ struct Measured {
 
 fn measured(session: &mut Session, sql: &str) -> Measured {
     let traffic = |session: &mut Session| -> Vec<u64> {
-        let sql = "SELECT sum(bytes_read) FROM nodewise.traffic GROUP BY running_node ORDER BY running_node";
+        let sql = "SELECT sum(bytes) FROM nodewise.traffic WHERE item = 'columns' GROUP BY running_node ORDER BY running_node";
         let answer = session.query(sql).unwrap();
         let columns = answer.batches.iter().map(|it| (Cells::new(it.column(0)), it.num_rows()));
         let numbers = columns.flat_map(|(cells, rows)| {

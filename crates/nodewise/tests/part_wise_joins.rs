@@ -48,6 +48,46 @@ fn part_wise(session: &mut Session, sql: &str) -> usize {
     steps.filter(|it| it.contains("probe") || it.contains("aggregate ")).count()
 }
 
+/// Bytes of an item on the worker's node and on others that a query adds to the traffic.
+fn traffic(session: &mut Session, item: &str, sql: &str) -> (u64, u64) {
+    let sum = format!(
+        "SELECT coalesce(sum(CASE WHEN running_node = memory_node THEN bytes END), 0) || ' ' || sum(bytes) \
+         FROM nodewise.traffic WHERE item = '{item}'"
+    );
+    let sums = |session: &mut Session| {
+        let text = query(session, &sum).remove(0);
+        let (local, all) = text.split_once(' ').expect("two numbers");
+        (local.parse::<u64>().expect("a number"), all.parse::<u64>().expect("a number"))
+    };
+    let before = sums(session);
+    query(session, sql);
+    let after = sums(session);
+    (after.0 - before.0, after.1 - after.0 - (before.1 - before.0))
+}
+
+#[test]
+fn traffic_tells_joins_groups_and_sorts_apart() {
+    let mut session = session(10);
+    let mut share = |item: &str, sql: &str| {
+        let (local, remote) = traffic(&mut session, item, sql);
+        assert!(local + remote > 0, "{item}: {sql}");
+        local as f64 / (local + remote) as f64
+    };
+    assert_eq!(share("joins", "SELECT count(*), sum(w) FROM tp JOIN up ON tp.k = up.k"), 1.0);
+    let dealt = share("joins", "SELECT count(*), sum(w) FROM t JOIN u ON t.k = u.k");
+    assert!((0.3..0.9).contains(&dealt), "collected locally, dealt round, {dealt}");
+    assert_eq!(share("groups", "SELECT k, count(*) FROM tp GROUP BY k"), 1.0);
+    let merged = share("groups", "SELECT v, s, count(*) FROM t GROUP BY v, s");
+    assert!((0.5..0.7).contains(&merged), "written locally, merged from all nodes: {merged}");
+    let sorted = share("sorts", "SELECT v, s FROM t ORDER BY s, v");
+    assert!((0.6..0.65).contains(&sorted), "written locally, merged from all nodes: {sorted}");
+    // A scan alone touches none of these.
+    for item in ["joins", "groups", "sorts"] {
+        let scan = "SELECT v FROM t WHERE v < 17";
+        assert_eq!(traffic(&mut session, item, scan), (0, 0), "{item}");
+    }
+}
+
 #[test]
 fn explain_says_where_tables_and_groups_will_lie_and_why() {
     let mut session = session(2);

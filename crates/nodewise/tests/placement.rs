@@ -323,7 +323,7 @@ fn views_agree_with_each_other() {
     let nodes = "SELECT count(*), sum(cpus) > 0, sum(memory_used) > 0, \
                  min(memory_free) > 0 FROM nodewise.nodes";
     assert_eq!(one(&mut session, nodes), "4 true true true");
-    let local = "SELECT sum(bytes_read) > 0 FROM nodewise.traffic";
+    let local = "SELECT sum(bytes) > 0 FROM nodewise.traffic";
     assert_eq!(one(&mut session, local), "true");
 }
 

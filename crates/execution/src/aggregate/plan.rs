@@ -39,6 +39,11 @@ impl GroupPlan {
         self.key_columns > 0
     }
 
+    /// About how many bytes a group has: its key with its place in a directory, and its accumulators.
+    pub(super) fn group_bytes(&self) -> u64 {
+        16 + 8 * self.accumulators.len() as u64
+    }
+
     /// Whether some accumulator keeps any value of a group.
     pub(super) fn keeps_any(&self) -> bool {
         self.accumulators.iter().any(|it| it.kind == AccumulatorKind::Pick(Rule::Any))

@@ -16,6 +16,7 @@ use super::tuning::SERIAL_GROUPS_MAX;
 use super::worker::{Input, Worker};
 use crate::expression::Compiled;
 use crate::scan::PackedBlock;
+use crate::traffic::{Item, Place};
 use crate::work::Alone;
 use crate::{Batch, ColumnShape, Layout, PartMap, PerSlot, Rows, Sink, State, Team, WorkContext};
 
@@ -91,7 +92,10 @@ impl Sink for AggregateSink {
         };
         let mut guard = self.workers.lock(context.slot);
         let workers = guard.get_or_insert_default();
-        self.worker(workers, batch.sequence).consume(&self.plan, &input);
+        let worker = self.worker(workers, batch.sequence);
+        let known = worker.table.len();
+        worker.consume(&self.plan, &input);
+        self.count(worker, known, batch.rows, context);
         Ok(())
     }
 
@@ -104,7 +108,9 @@ impl Sink for AggregateSink {
         let (plan, having, slot) = (&self.plan, self.having.as_ref(), context.slot);
         let mut guard = self.workers.lock(slot);
         let worker = self.worker(guard.get_or_insert_default(), block.sequence);
+        let known = worker.table.len();
         let took = packed.add(block, Target { plan, having, table: &mut worker.table, slot })?;
+        self.count(worker, known, block.count, context);
         worker.flush_if_full(plan);
         Ok(took)
     }
@@ -144,6 +150,24 @@ impl AggregateSink {
             workers.resize_with(part + 1, || None);
         }
         workers[part].get_or_insert_with(|| Worker::new(&self.plan))
+    }
+
+    /// Counts what rows that a worker has taken in bring from memory, when it had `known` groups before.
+    fn count(&self, worker: &Worker, known: usize, rows: usize, context: &WorkContext) {
+        if !self.plan.is_keyed() {
+            return;
+        }
+        let width = self.plan.group_bytes();
+        let groups = worker.table.len();
+        // New ones are written, and read again when they are merged: those of a part by a worker of its node.
+        let new = groups.saturating_sub(known) as u64 * width;
+        let merged = if self.parts.is_some() { Place::Own } else { Place::Dealt };
+        context.touch(Item::Groups, Place::Own, new);
+        context.touch(Item::Groups, merged, new);
+        if !worker.table.index.is_sorted() {
+            let looks = context.accesses.missed(rows, groups as u64 * width);
+            context.touch(Item::Groups, Place::Own, looks);
+        }
     }
 
     /// Puts the groups of each part together by a task on its node.

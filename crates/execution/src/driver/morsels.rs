@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use hardware::{Demand, NodeId, Pattern};
 use scheduler::{Morsel, MorselBody, MorselContext};
-use stdx::sync::Mutex;
 use stdx::sync::atomic::{AtomicU64, Ordering};
+use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult};
 
 use super::ready::ReadyPipeline;
@@ -13,7 +13,7 @@ use crate::lower::Lowered;
 use crate::profile::Meter;
 use crate::scan::PackedBlock;
 use crate::traffic::bytes_by_node;
-use crate::{Batch, ItemRead, Operator, QueryContext, Sink, WorkContext, profile};
+use crate::{Accesses, Batch, ItemRead, Operator, QueryContext, Sink, WorkContext, profile};
 
 /// The morsels of a pipeline.
 pub(super) struct PipelineMorsels<'a> {
@@ -24,6 +24,8 @@ pub(super) struct PipelineMorsels<'a> {
     /// Bytes read of the worker's node, and of others.
     pub(super) local: AtomicU64,
     pub(super) remote: AtomicU64,
+    /// What the workers touch beside columns.
+    pub(super) accesses: Arc<Accesses>,
     /// The first error.
     pub(super) failed: Mutex<Option<SqlError>>,
     /// For queries that are profiled.
@@ -38,6 +40,7 @@ impl<'a> PipelineMorsels<'a> {
             rows_in: (0..context.scheduler.slots()).map(|_| AtomicU64::new(0)).collect(),
             local: AtomicU64::new(0),
             remote: AtomicU64::new(0),
+            accesses: Arc::new(Accesses::new(&context.traffic, context.scheduler.slots())),
             failed: Mutex::new(None),
             meter: ready.meter.as_ref(),
         }
@@ -53,6 +56,7 @@ impl MorselBody for PipelineMorsels<'_> {
             node: context.node,
             cancel: cancel.clone(),
             workspace: self.context.workspace.clone(),
+            accesses: self.accesses.clone(),
         };
         let reads = source.items_read(morsel.start..morsel.end, work.node);
         self.context.traffic.count(work.node, &reads, source.item_traffic());

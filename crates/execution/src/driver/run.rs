@@ -27,16 +27,15 @@ pub(crate) fn run_together(
     let jobs = pairs.map(|(ready, body)| job_of(ready, body, &policy, context)).collect();
     let reports = run_scoped(&context.scheduler, control, &context.workspace, jobs);
     let mut done = Vec::with_capacity(pipelines.len());
-    let measured = bodies.into_iter().map(|it| (it.rows_in, it.local, it.remote, it.failed));
-    for (((ready, job), (rows_in, local, remote, failed)), ahead) in
-        pipelines.iter().zip(reports).zip(measured).zip(ahead)
-    {
+    for (((ready, job), body), ahead) in pipelines.iter().zip(reports).zip(bodies).zip(ahead) {
+        let PipelineMorsels { rows_in, local, remote, accesses, failed, .. } = body;
         check_outcome(&job, failed.into_inner(), &control.cancel)?;
         let started = context.machine.now();
         let settings = JobSettings {
             control: control.clone(),
             pipeline: ready.index as u32,
             workspace: context.workspace.clone(),
+            accesses: accesses.clone(),
         };
         let team = QueryTeam { scheduler: context.scheduler.clone(), settings };
         let state = ready.lowered.sink.finish(&team)?;
@@ -44,6 +43,7 @@ pub(crate) fn run_together(
             return Err(cancelled(&control.cancel));
         }
         let finished = context.machine.now() - started;
+        let (kept_local, kept_remote) = context.traffic.settle(&accesses);
         let report = PipelineReport {
             rows: rows_in.iter().map(|it| it.load(Ordering::Relaxed)).sum(),
             time: ahead.time + job.elapsed + finished,
@@ -51,6 +51,8 @@ pub(crate) fn run_together(
             stolen: ahead.stolen + job.stolen,
             bytes_local: ahead.bytes_local + local.into_inner(),
             bytes_remote: ahead.bytes_remote + remote.into_inner(),
+            kept_local,
+            kept_remote,
             source: ready.lowered.source.describe(),
             steps: ready.meter.as_ref().map_or_else(Vec::new, |it| it.reports(finished)),
         };

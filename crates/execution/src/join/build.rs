@@ -12,9 +12,10 @@ use super::dictionary::decode;
 use super::key::{KeyColumn, KeyDomain};
 use super::parallel::{PIECE_ROWS, Pieces};
 use super::stored::Stored;
-use super::table::{Columns, JoinTable, Structure};
+use super::table::{Columns, ENTRY_BYTES, JoinTable, Structure};
 use crate::co_location::PartMap;
 use crate::expression::Compiled;
+use crate::traffic::{Item, Place};
 use crate::work::Alone;
 use crate::{
     Batch, Bitmap, PerSlot, Representation, Sink, State, Team, TextVector, Values, Vector,
@@ -83,9 +84,17 @@ impl Sink for BuildSink {
         if batch.rows == 0 {
             return Ok(());
         }
-        let keys = self.keys.iter().map(|it| key_vector(it, &batch)).collect::<SqlResult<_>>()?;
-        let payload =
+        let keys: Vec<_> =
+            self.keys.iter().map(|it| key_vector(it, &batch)).collect::<SqlResult<_>>()?;
+        let payload: Vec<_> =
             self.payload.iter().map(|it| it.evaluate(&batch)).collect::<SqlResult<_>>()?;
+        let bytes = |of: &[Arc<Vector>]| of.iter().map(|it| it.value_bytes()).sum::<u64>();
+        let written = bytes(&keys) + bytes(&payload);
+        let home = self.parts.as_ref().and_then(|it| it.homes()[it.part_of(batch.sequence)]);
+        // What a worker collects is read again, and written with its directory where it is looked up.
+        context.touch(Item::Joins, Place::Own, 2 * written);
+        let table = written + batch.rows as u64 * ENTRY_BYTES;
+        context.touch(Item::Joins, Place::of(home), table);
         let chunk =
             Chunk { keyed: true, sequence: batch.sequence, rows: batch.rows, keys, payload };
         let (keyed, without) = chunk.split_nulls();

@@ -22,6 +22,11 @@ pub(super) struct Workspace {
     pairs: Pairs,
 }
 
+/// Keys of a batch by which it is told how near to each other they are.
+const SAMPLED_KEYS: usize = 128;
+/// Keys that share a cache line in an array by key, of four bytes each.
+const LINE_KEYS: i64 = 16;
+
 /// Takes pairs, at most [`BATCH_ROWS`] at a time, and may change them; they are cleared afterwards.
 pub(super) type Flush<'a> = &'a mut dyn FnMut(&mut Pairs) -> SqlResult<()>;
 
@@ -56,6 +61,19 @@ impl JoinTable {
             Finder::Hashed(table) => hashed(table, keys, stop, work, flush)?,
         }
         flush_all(&mut work.pairs, flush)
+    }
+
+    /// About how many cache lines of a column of the table looks for these keys touch, those side by side once.
+    pub(super) fn lines_of(&self, keys: &ProbeKeys) -> usize {
+        match &self.finder {
+            Finder::Nothing | Finder::Everything => 0,
+            Finder::Hashed(_) => keys.rows,
+            Finder::Direct(_) | Finder::InPlace { .. } => {
+                let sample = &keys.words()[..keys.words().len().min(SAMPLED_KEYS)];
+                let changes = sample.windows(2).filter(|it| it[0] / LINE_KEYS != it[1] / LINE_KEYS);
+                changes.count() * keys.rows / sample.len().max(1)
+            }
+        }
     }
 
     /// The rows whose key is there, with the slots of their keys; of a table of slots.

@@ -34,9 +34,7 @@ impl ProbeOperator {
             return Err(SqlError::internal("a join part by part needs rows of parts"));
         }
         let rows = build.rows() as u32;
-        let probe = |it: &super::build_side::PartTable| {
-            Probe::new(join, it.table.clone(), (it.first, rows), input, scalar)
-        };
+        let probe = |it: &super::build_side::PartTable| Probe::new(join, it, rows, input, scalar);
         let probes = build.parts().iter().map(probe).collect::<SqlResult<_>>()?;
         Ok(Self { build, probes, parts, scratch: PerSlot::new(slots) })
     }

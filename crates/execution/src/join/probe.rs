@@ -9,11 +9,13 @@ use plan::{Join, JoinKind, PipelineId};
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, Value};
 
+use super::build_side::PartTable;
 use super::comparison::Comparison;
 use super::lookup::{Flush, Workspace};
 use super::probe_key::{KeyReader, ProbeKeys};
 use super::{JoinTable, NO_ROW, Pairs};
 use crate::expression::Compiled;
+use crate::traffic::{Item, Place};
 use crate::{BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Next, Values, Vector, WorkContext};
 
 /// Joins batches of the probe side with a table.
@@ -30,6 +32,8 @@ pub(super) struct Probe {
     track_matches: bool,
     /// The number of the table's first row.
     first: u32,
+    /// Where the table lies.
+    place: Place,
 }
 
 /// Where a column of a pair comes from.
@@ -58,15 +62,16 @@ pub(super) struct Scratch {
 }
 
 impl Probe {
-    /// For batches of layout `input`. `first` is the number of the table's first row among `rows` of all parts; `scalar`
+    /// For batches of layout `input`, over a table of `rows` rows or over the part of one; `scalar`
     /// gives the values of finished scalar subqueries.
     pub(super) fn new(
         join: &Join,
-        table: Arc<JoinTable>,
-        (first, rows): (u32, u32),
+        part: &PartTable,
+        rows: u32,
         input: &Layout,
         scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
     ) -> SqlResult<Self> {
+        let (table, first, place) = (part.table.clone(), part.first, Place::of(part.home));
         let compile = |key| Compiled::new(key, input, scalar);
         let keys = join.keys.iter().map(compile).collect::<SqlResult<Vec<_>>>()?;
         if keys.len() != table.domains.len() {
@@ -103,7 +108,17 @@ impl Probe {
             layout,
             track_matches: join.track_matches || join.kind == JoinKind::MarkBuild,
             first,
+            place,
         })
+    }
+
+    /// Counts what looks for the keys of a batch bring from memory.
+    fn count_looks(&self, keys: &ProbeKeys, context: &WorkContext) {
+        let bytes = self.table.estimated_bytes();
+        let looks = self.table.lines_of(keys);
+        let columns = self.output.iter().filter(|it| matches!(it, Output::Build(_))).count();
+        let missed = context.accesses.missed(looks * (1 + columns), bytes);
+        context.touch(Item::Joins, self.place, missed);
     }
 }
 
@@ -243,6 +258,7 @@ impl Probe {
         if let Some(packing) = &self.table.packing {
             scratch.keys.pack(packing);
         }
+        self.count_looks(&scratch.keys, context);
         match self.kind {
             JoinKind::Inner | JoinKind::Left | JoinKind::MarkBuild => {
                 self.execute_pairs(&batch, scratch, context, next)?;

@@ -104,7 +104,15 @@ pub(super) struct Columns {
     pub(super) unique: bool,
 }
 
+/// Bytes of a row beside its payload: its key, and its place in a directory.
+pub(super) const ENTRY_BYTES: u64 = 16;
+
 impl JoinTable {
+    /// About how many bytes it has.
+    pub(super) fn estimated_bytes(&self) -> u64 {
+        u64::from(self.rows) * (ENTRY_BYTES + 8 * self.payload.len() as u64)
+    }
+
     /// Builds the structure over finished columns; `keys` hold the keyed rows only.
     pub(super) fn new(columns: Columns, structure: Structure, team: &dyn Team) -> SqlResult<Self> {
         let Columns { rows, keyed, null_keys, domains, keys, payload, layout, unique } = columns;

@@ -13,6 +13,7 @@ use stdx::memory::OutOfMemory;
 use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
+use crate::traffic::{Item, Place};
 use crate::{BATCH_ROWS, Batch, Layout, PerSlot, Rows, Sink, State, Team, Vector, WorkContext};
 
 pub use cutoff::Cutoff;
@@ -204,7 +205,15 @@ impl<K: RowKey> Sink for Sorter<K> {
         let keys = K::encode(&self.encoder, &batch)?;
         let mut guard = self.locals.lock(context.slot);
         let run = guard.get_or_insert_with(|| Run::new(context.scratch()));
+        let row_bytes = batch.columns.iter().map(|it| it.value_bytes()).sum::<u64>();
+        let bytes = row_bytes + (keys.len() * size_of::<Entry<K>>()) as u64;
+        let known = run.entries.len();
+        let rows = batch.rows as u64;
         run.add(keys, batch)?;
+        // What is kept is written, and read once more by whoever merges it.
+        let kept = bytes * (run.entries.len() - known) as u64 / rows.max(1);
+        context.touch(Item::Sorts, Place::Own, kept);
+        context.touch(Item::Sorts, Place::Dealt, kept);
         if let Some(wanted) = self.wanted()
             && run.entries.len() > wanted * 2 + UNWANTED_MAX
         {

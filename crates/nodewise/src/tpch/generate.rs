@@ -49,7 +49,8 @@ pub fn generate_on(
     progress: &dyn Progress,
 ) -> SqlResult<()> {
     let control = QueryControl::alone(database.next_statement(), CancelToken::new());
-    let settings = JobSettings { control, pipeline: 0, workspace: database.workspace.clone() };
+    let (workspace, accesses) = (database.workspace.clone(), Arc::default());
+    let settings = JobSettings { control, pipeline: 0, workspace, accesses };
     let team = LoadTeam(QueryTeam { scheduler: database.scheduler.clone(), settings });
     generate(dir, scale, &team, progress)
 }

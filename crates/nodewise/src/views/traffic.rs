@@ -1,29 +1,25 @@
 //! Views of what was read, by the node that ran and the node of the memory.
 
 use arrow_array::RecordBatch;
+use execution::Item;
 use hardware::NodeId;
 use types::SqlResult;
 
 use super::ViewBuilder;
 use crate::Database;
 
-/// What the counters of traffic are about (docs/design/02-memory-and-placement.md, "traffic").
-const COUNTED: &str = "columns read by scans; not tables of joins, groups or sorts";
-
 pub(super) fn traffic(database: &Database) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
+        ("item", 't'),
         ("running_node", 'i'),
         ("memory_node", 'i'),
-        ("bytes_read", 'i'),
-        ("counted", 't'),
+        ("bytes", 'i'),
     ]);
-    for (running, memory, bytes) in database.traffic.snapshot() {
-        view.row([
-            u64::from(running.0).into(),
-            u64::from(memory.0).into(),
-            bytes.into(),
-            COUNTED.into(),
-        ]);
+    for item in Item::ALL {
+        for (running, memory, bytes) in database.traffic.snapshot(item) {
+            let nodes = [running, memory].map(|it| u64::from(it.0));
+            view.row([item.name().into(), nodes[0].into(), nodes[1].into(), bytes.into()]);
+        }
     }
     view.finish()
 }

@@ -20,10 +20,14 @@ pub struct PipelineActuals {
     pub morsels: u64,
     /// Morsels that a worker of another node took.
     pub stolen: u64,
-    /// Bytes of columns that scans read on the node that ran the morsel; tables of joins, groups and sorts are not counted.
+    /// Bytes of columns that scans read on the node that ran the morsel.
     pub local_bytes: u64,
     /// The same on other nodes.
     pub remote_bytes: u64,
+    /// Bytes of joins, groups and sorts, read and written, on the node that ran the morsel or task.
+    pub kept_local_bytes: u64,
+    /// The same on other nodes.
+    pub kept_remote_bytes: u64,
     /// What the source learned, a line; empty when it has nothing to say.
     pub source: String,
     /// Where the time went, step by step.
@@ -83,13 +87,16 @@ pub fn text(plan: &Plan, remarks: &dyn Remarks) -> String {
         if let Some(it) = remarks.actuals(pipeline.id) {
             let _ = writeln!(
                 out,
-                "  actual: {} rows, {:.3} ms, {} morsels, {} stolen, {} bytes local, {} remote by scans",
+                "  actual: {} rows, {:.3} ms, {} morsels, {} stolen, {} bytes local, {} remote by scans, \
+                 {} local, {} remote by joins, groups and sorts",
                 it.rows,
                 it.nanos as f64 / 1e6,
                 it.morsels,
                 it.stolen,
                 it.local_bytes,
-                it.remote_bytes
+                it.remote_bytes,
+                it.kept_local_bytes,
+                it.kept_remote_bytes
             );
             if !it.source.is_empty() {
                 let _ = writeln!(out, "  source: {}", it.source);
@@ -186,13 +193,15 @@ pub fn json(plan: &Plan, remarks: &dyn Remarks) -> String {
             let _ = write!(
                 out,
                 ", \"actual\": {{\"rows\": {}, \"nanos\": {}, \"morsels\": {}, \"stolen\": {}, \
-                 \"local_bytes\": {}, \"remote_bytes\": {}, \"bytes_of\": \"scans\", \"source\": {}, \"steps\": [{}]}}",
+                 \"local_bytes\": {}, \"remote_bytes\": {}, \"kept_local_bytes\": {}, \"kept_remote_bytes\": {}, \"source\": {}, \"steps\": [{}]}}",
                 it.rows,
                 it.nanos,
                 it.morsels,
                 it.stolen,
                 it.local_bytes,
                 it.remote_bytes,
+                it.kept_local_bytes,
+                it.kept_remote_bytes,
                 quoted(&it.source),
                 steps_json(&it.steps)
             );

@@ -106,7 +106,9 @@ fn build(side: &Side, how: Build<'_>, team: &dyn Team) -> Arc<JoinTable> {
 
 fn context(slot: usize) -> WorkContext {
     let workspace = memory::Workspace::heap();
-    WorkContext { slot, node: hardware::NodeId(0), cancel: CancelToken::new(), workspace }
+    let accesses = stdx::sync::Arc::default();
+    let (node, cancel) = (hardware::NodeId(0), CancelToken::new());
+    WorkContext { slot, node, cancel, workspace, accesses }
 }
 
 /// The operator that looks up in a table of all rows.
