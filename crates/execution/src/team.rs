@@ -59,6 +59,11 @@ impl MorselBody for Scoped {
         // SAFETY: as in `run`.
         unsafe { (*self.0).bytes_read(morsel, reader) }
     }
+
+    fn bytes_beside(&self, slot: usize) -> u64 {
+        // SAFETY: as in `run`.
+        unsafe { (*self.0).bytes_beside(slot) }
+    }
 }
 
 /// A job whose body borrows from the caller.

@@ -172,6 +172,9 @@ pub struct Accesses {
 #[repr(align(128))]
 struct SlotAccesses {
     running: usize,
+    /// All bytes, and those that [`Accesses::since_asked`] has told of.
+    all: AtomicU64,
+    asked: AtomicU64,
     bytes: Box<[AtomicU64]>,
 }
 
@@ -200,14 +203,24 @@ impl Accesses {
         let width = self.nodes.len() + 1;
         let counters = counters.get_or_init(|| SlotAccesses {
             running: position(running).unwrap_or_default(),
+            all: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
             bytes: (0..width * Item::ALL.len()).map(|_| AtomicU64::new(0)).collect(),
         });
+        counters.all.fetch_add(bytes, Ordering::Relaxed);
         let memory = match place {
             Place::Own => counters.running,
             Place::Node(node) => position(node).unwrap_or(width - 1),
             Place::Dealt => width - 1,
         };
         counters.bytes[item as usize * width + memory].fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes that a slot has counted since this was asked last.
+    pub(crate) fn since_asked(&self, slot: usize) -> u64 {
+        let Some(counters) = self.slots.get(slot).and_then(OnceLock::get) else { return 0 };
+        let all = counters.all.load(Ordering::Relaxed);
+        all - counters.asked.swap(all, Ordering::Relaxed)
     }
 
     /// Takes out what was counted: item, running node, memory node (past the last one for what is dealt round), bytes.
@@ -221,5 +234,44 @@ impl Accesses {
             it.bytes.iter().enumerate().map(entry).filter(|it| it.3 > 0).collect::<Vec<_>>()
         };
         self.slots.iter().filter_map(OnceLock::get).flat_map(of_slot).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hardware::samples;
+
+    use super::*;
+
+    #[test]
+    fn what_workers_touch_is_told_by_slot_and_settled_by_node() {
+        let topology = samples::four_sockets();
+        let traffic = Traffic::new(&topology);
+        let accesses = Accesses::new(&traffic, 2);
+        let (first, third) = (NodeId(0), NodeId(2));
+        accesses.add(0, first, Item::Joins, Place::Own, 100);
+        accesses.add(0, first, Item::Joins, Place::Dealt, 400);
+        accesses.add(1, third, Item::Sorts, Place::Node(first), 7);
+        accesses.add(9, third, Item::Sorts, Place::Own, 1);
+        assert_eq!((accesses.since_asked(0), accesses.since_asked(1)), (500, 7));
+        accesses.add(0, first, Item::Groups, Place::Own, 3);
+        assert_eq!((accesses.since_asked(0), accesses.since_asked(0)), (3, 0));
+        assert_eq!(traffic.settle(&accesses), (203, 307));
+        assert_eq!(traffic.settle(&accesses), (0, 0), "once");
+        let of = |item, from: NodeId, to: NodeId| {
+            let all = traffic.snapshot(item);
+            all.into_iter().find(|it| (it.0, it.1) == (from, to)).map(|it| it.2)
+        };
+        assert_eq!(of(Item::Joins, first, first), Some(200));
+        assert_eq!(of(Item::Joins, first, third), Some(100));
+        assert_eq!(of(Item::Sorts, third, first), Some(7));
+        assert_eq!(of(Item::Columns, first, first), Some(0));
+    }
+
+    #[test]
+    fn looks_into_what_a_cache_holds_reach_no_memory() {
+        let accesses = Accesses::new(&Traffic::new(&samples::four_sockets()), 1);
+        let cache = samples::four_sockets().llc_bytes.0;
+        assert_eq!((accesses.missed(10, cache), accesses.missed(10, cache + 1)), (0, 640));
     }
 }

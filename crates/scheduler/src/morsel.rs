@@ -56,6 +56,11 @@ pub trait MorselBody: Send + Sync {
     fn bytes_read(&self, _morsel: Morsel, _reader: NodeId) -> Vec<(NodeId, u64)> {
         Vec::new()
     }
+    /// Bytes that the worker of a slot has moved beside these since this was asked last. Asked for by the adaptive
+    /// strategy only.
+    fn bytes_beside(&self, _slot: usize) -> u64 {
+        0
+    }
 }
 
 /// Cursors of different nodes never share a cache line, nor the pair of lines a prefetcher takes.

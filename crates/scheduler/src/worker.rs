@@ -390,7 +390,8 @@ impl PoolWorker {
                 self.shared.rings[self.me].push(event);
             }
             if learns {
-                self.learn(&job, bytes.iter().map(|it| it.1).sum(), busy);
+                let beside = current.body.bytes_beside(context.slot);
+                self.learn(&job, bytes.iter().map(|it| it.1).sum::<u64>() + beside, busy);
             }
         }
         if let Some(guest) = self.guest.take() {

@@ -106,6 +106,10 @@ impl MorselBody for PipelineMorsels<'_> {
     fn bytes_read(&self, morsel: Morsel, reader: NodeId) -> Vec<(NodeId, u64)> {
         self.lowered.source.bytes_read(morsel.start..morsel.end, reader)
     }
+
+    fn bytes_beside(&self, slot: usize) -> u64 {
+        self.accesses.since_asked(slot)
+    }
 }
 
 /// Pushes a batch through the operators into the sink. One morsel may become a billion rows in a join, so cancelling

@@ -34,6 +34,16 @@ pub struct PipelineActuals {
     pub steps: Vec<StepActuals>,
 }
 
+impl PipelineActuals {
+    /// Its memory intensity: bytes from and to memory for each cycle of its workers, where cycles are known.
+    pub fn bytes_per_cycle(&self) -> Option<f64> {
+        let cycles: f64 = self.steps.iter().map(|it| it.cycles).sum::<Option<f64>>()?;
+        let bytes =
+            self.local_bytes + self.remote_bytes + self.kept_local_bytes + self.kept_remote_bytes;
+        (cycles > 0.0).then(|| bytes as f64 / cycles)
+    }
+}
+
 /// What one step of a pipeline took, all workers together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepActuals {
@@ -98,6 +108,9 @@ pub fn text(plan: &Plan, remarks: &dyn Remarks) -> String {
                 it.kept_local_bytes,
                 it.kept_remote_bytes
             );
+            if let Some(intensity) = it.bytes_per_cycle() {
+                let _ = writeln!(out, "  memory intensity: {intensity:.3} bytes per cycle");
+            }
             if !it.source.is_empty() {
                 let _ = writeln!(out, "  source: {}", it.source);
             }
@@ -151,8 +164,11 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "null".to_owned(), |it| format!("{it:.4}"))
+}
+
 fn steps_json(steps: &[StepActuals]) -> String {
-    let number = |it: Option<f64>| it.map_or_else(|| "null".to_owned(), |it| format!("{it:.4}"));
     let step = |it: &StepActuals| {
         let rows_out = it.rows_out.map_or_else(|| "null".to_owned(), |it| it.to_string());
         format!(
@@ -193,7 +209,7 @@ pub fn json(plan: &Plan, remarks: &dyn Remarks) -> String {
             let _ = write!(
                 out,
                 ", \"actual\": {{\"rows\": {}, \"nanos\": {}, \"morsels\": {}, \"stolen\": {}, \
-                 \"local_bytes\": {}, \"remote_bytes\": {}, \"kept_local_bytes\": {}, \"kept_remote_bytes\": {}, \"source\": {}, \"steps\": [{}]}}",
+                 \"local_bytes\": {}, \"remote_bytes\": {}, \"kept_local_bytes\": {}, \"kept_remote_bytes\": {}, \"bytes_per_cycle\": {}, \"source\": {}, \"steps\": [{}]}}",
                 it.rows,
                 it.nanos,
                 it.morsels,
@@ -202,6 +218,7 @@ pub fn json(plan: &Plan, remarks: &dyn Remarks) -> String {
                 it.remote_bytes,
                 it.kept_local_bytes,
                 it.kept_remote_bytes,
+                number(it.bytes_per_cycle()),
                 quoted(&it.source),
                 steps_json(&it.steps)
             );
