@@ -23,6 +23,8 @@ struct Costing {
     machine: Arc<SimulatedMachine>,
     cycles: u64,
     bytes: u64,
+    /// Whether the bytes are told as such beside what is scanned.
+    beside: bool,
 }
 
 impl MorselBody for Costing {
@@ -35,15 +37,28 @@ impl MorselBody for Costing {
     }
 
     fn bytes_read(&self, _: Morsel, _: NodeId) -> Vec<(NodeId, u64)> {
-        vec![(NodeId(0), self.bytes)]
+        if self.beside { Vec::new() } else { vec![(NodeId(0), self.bytes)] }
+    }
+
+    fn bytes_beside(&self, _: usize) -> u64 {
+        if self.beside { self.bytes } else { 0 }
     }
 }
 
 /// Runs a job on a machine of four sockets.
 fn run(model: &str, affinity: Affinity, cycles: u64, bytes: u64) -> JobReport {
+    run_told(model, affinity, (cycles, bytes), false)
+}
+
+fn run_told(
+    model: &str,
+    affinity: Affinity,
+    (cycles, bytes): (u64, u64),
+    beside: bool,
+) -> JobReport {
     let machine = SimulatedMachine::with_model(MachineModel::by_name(model).unwrap(), 1, vec![]);
     let scheduler = Scheduler::start(machine.clone(), SchedulerOptions::default()).unwrap();
-    let body = Arc::new(Costing { machine, cycles, bytes });
+    let body = Arc::new(Costing { machine, cycles, bytes, beside });
     let mut job = PipelineJob::new(vec![range(Some(0), 0, MORSELS)], 1, body);
     job.affinity = affinity;
     scheduler.run(job)
@@ -72,6 +87,14 @@ fn what_fills_the_memory_controller_becomes_hard_and_what_computes_stays_soft() 
         let rate = |it: &JobReport| it.bytes_per_second.unwrap();
         assert!(rate(&scan) > rate(&aggregation), "{model}");
     }
+}
+
+#[test]
+fn what_joins_and_groups_move_counts_like_what_is_scanned() {
+    let judged = |(cycles, bytes)| {
+        run_told("sandy-bridge-ep", Affinity::Adaptive, (cycles, bytes), true).affinity
+    };
+    assert_eq!((judged(SCAN), judged(AGGREGATION)), (Affinity::Hard, Affinity::Soft));
 }
 
 #[test]
