@@ -20,6 +20,8 @@ pub struct Contents {
     pub copies: Vec<PathBuf>,
     /// Variables of the command.
     pub environment: Vec<(String, String)>,
+    /// The size of the last-level caches that the guest's kernel tells of, in KiB, in place of the emulator's.
+    pub cache_kib: Option<u64>,
     /// The command, run in `/lab`; what it leaves in `/out` comes back.
     pub command: Vec<String>,
 }
@@ -37,7 +39,9 @@ pub fn write(
     let problem = |error: std::io::Error| failed("writing the guest's file system", error);
     let busybox = packages::find("busybox").ok_or_else(|| failed("busybox", "it is not there"))?;
     archive.file("init", include_bytes!("init.sh")).map_err(problem)?;
-    archive.file("lab.limit", format!("LIMIT={limit_seconds}\n").as_bytes()).map_err(problem)?;
+    let cache = contents.cache_kib.map_or_else(String::new, |it| it.to_string());
+    let settings = format!("LIMIT={limit_seconds}\nCACHE_KIB={cache}\n");
+    archive.file("lab.settings", settings.as_bytes()).map_err(problem)?;
     archive.file("lab.command", script(contents).as_bytes()).map_err(problem)?;
     for empty in ["proc", "sys", "dev"] {
         archive.folder(empty).map_err(problem)?;

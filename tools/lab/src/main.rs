@@ -106,6 +106,7 @@ fn run_command(arguments: &[String]) -> Result<ExitCode, LabError> {
         let names: Vec<&str> = topology::list().map(|it| it.0).collect();
         LabError::Failed(format!("there is no topology {name}; there are {}", names.join(", ")))
     })?;
+    lab::packages::provide(&lab::folder()?)?;
     let mut run = Run::new(machine, contents);
     (run.limit, run.show, run.out, run.kernel) = (Duration::from_secs(limit), true, out, kernel);
     let counts =

@@ -25,7 +25,7 @@ const ALL: &[&str] = &["topology", "memory", "placement", "scheduling", "tpch"];
 const PLANS: &[Plan] = &[
     Plan {
         topology: "4-mesh",
-        suites: &["topology", "memory", "placement", "scheduling", "tpch", "binary"],
+        suites: &["topology", "memory", "placement", "placer", "scheduling", "tpch", "binary"],
         tests: &["hardware-linux/nodes", "hardware-linux/machine"],
     },
     Plan { topology: "4-ring", suites: ALL, tests: &["hardware-linux/nodes"] },

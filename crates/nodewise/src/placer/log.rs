@@ -71,6 +71,11 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    /// The number of the next decision.
+    pub(super) fn next(&self) -> u64 {
+        self.count + 1
+    }
+
     /// Writes a decision down; its number tells it from others.
     pub(super) fn push(
         &mut self,

@@ -4,6 +4,7 @@ use placer::constants::WINDOW;
 use placer::{Decision, Placer};
 use stdx::Nanos;
 use stdx::sync::Arc;
+use stdx::sync::atomic::Ordering;
 
 use super::log::Outcome;
 use super::measure::{Measured, Sources};
@@ -23,8 +24,8 @@ impl Database {
             placer: Placer::new(self.machine.topology()),
             measured: Measured::now(&self.sources()),
             waiting: Vec::new(),
+            first: self.placer.log.lock().next(),
             next_copy: Nanos(0),
-            under_way: false,
         });
         if now - running.measured.at() >= WINDOW {
             let measured = Measured::now(&self.sources());
@@ -45,11 +46,11 @@ impl Database {
                 }
             }
         }
-        if !running.under_way
+        if !self.placer.under_way.load(Ordering::Acquire)
             && now >= running.next_copy
             && let Some((number, decision)) = running.waiting.pop()
         {
-            running.under_way = true;
+            self.placer.under_way.store(true, Ordering::Release);
             running.next_copy = now + decision.copy_time;
             drop(locked);
             self.begin_move(number, decision);

@@ -4,7 +4,7 @@ use placer::constants::WINDOW;
 use placer::{Decision, Placer};
 use stdx::Nanos;
 use stdx::sync::Mutex;
-use stdx::sync::atomic::{AtomicU8, Ordering};
+use stdx::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use super::log::{Log, Outcome};
 use super::measure::Measured;
@@ -39,12 +39,17 @@ impl PlacerMode {
     }
 }
 
+/// Why a decision was given up.
+const CHANGED: &str = "the placer was set to something else";
+
 /// The placer of a database.
 #[derive(Default)]
 pub(crate) struct PlacerService {
     mode: AtomicU8,
     /// Made when it is switched on, and gone when it is switched off.
     pub(super) running: Mutex<Option<Running>>,
+    /// Whether something moves, whoever decided it.
+    pub(super) under_way: AtomicBool,
     /// Every decision, the newest thousand.
     pub(crate) log: Mutex<Log>,
 }
@@ -52,13 +57,14 @@ pub(crate) struct PlacerService {
 /// What it has seen, and what it still has to do.
 pub(super) struct Running {
     pub(super) placer: Placer,
+    /// The number in the log of the first decision that can be its.
+    pub(super) first: u64,
     /// The counters at the last window.
     pub(super) measured: Measured,
     /// Decisions that wait for their turn, by their numbers in the log, the next one last.
     pub(super) waiting: Vec<(u64, Decision)>,
     /// Before that no copy begins.
     pub(super) next_copy: Nanos,
-    pub(super) under_way: bool,
 }
 
 impl PlacerService {
@@ -73,7 +79,7 @@ impl PlacerService {
             self.mode.store(mode as u8, Ordering::Relaxed);
             let before = self.running.lock().take();
             for (number, _) in before.into_iter().flat_map(|it| it.waiting) {
-                let outcome = Outcome::Failed("the placer was set to something else".into());
+                let outcome = Outcome::Failed(CHANGED.into());
                 self.log.lock().end(number, outcome);
             }
         }
@@ -82,17 +88,23 @@ impl PlacerService {
     /// The outcome of a decision. An item that could not be moved is left alone for a time; what has to wait for a writer
     /// is tried again.
     pub(super) fn ended(&self, number: u64, decision: Decision, outcome: Outcome, now: Nanos) {
-        if let Some(running) = &mut *self.running.lock() {
-            running.under_way = false;
-            match outcome {
-                Outcome::Waiting => {
-                    running.next_copy = now + WINDOW;
-                    running.waiting.push((number, decision));
-                }
-                Outcome::Failed(_) => running.placer.refused(&decision),
-                Outcome::Advised | Outcome::Done => {}
+        self.under_way.store(false, Ordering::Release);
+        let mut locked = self.running.lock();
+        let outcome = match (&mut *locked, outcome) {
+            (Some(running), Outcome::Waiting) if number >= running.first => {
+                running.next_copy = now + WINDOW;
+                running.waiting.push((number, decision));
+                Outcome::Waiting
             }
-        }
+            // It was decided under another mode, and nobody is left who would try it again.
+            (_, Outcome::Waiting) => Outcome::Failed(CHANGED.into()),
+            (Some(running), Outcome::Failed(why)) => {
+                running.placer.refused(&decision);
+                Outcome::Failed(why)
+            }
+            (_, outcome) => outcome,
+        };
+        drop(locked);
         self.log.lock().end(number, outcome);
     }
 }

@@ -85,6 +85,7 @@ pub fn attach(run: &mut Run, folder: &Path, cache: CacheModel) -> LabResult<Path
     let plugin = build(folder)?;
     let out = folder.join(format!("phases-{}", std::process::id()));
     let _ = fs::remove_file(&out);
+    run.contents.cache_kib = Some(cache.kib);
     let machine = &run.machine;
     let list = |items: &mut dyn Iterator<Item = usize>| {
         items.map(|it| it.to_string()).collect::<Vec<_>>().join(":")

@@ -33,22 +33,53 @@ pub struct Counted {
     pub unplaced: Phase,
     /// Co-located and bound.
     pub co_located: Phase,
+    /// What the database itself says of that: the share of remote bytes, in percent.
+    pub own_percent: f64,
 }
+
+/// What the database says that it has read and written: local bytes, and all.
+const TRAFFIC: &str = "SELECT 'traffic ' || \
+    coalesce(sum(CASE WHEN running_node = memory_node THEN bytes END), 0) || ' ' || sum(bytes) AS traffic \
+    FROM nodewise.traffic;\n";
 
 /// Runs the experiment on a machine of the lab: each way in a guest of its own, because the heap of a process keeps its pages
 /// where threads touched them first, whichever way is on by then.
 pub fn run(machine: &str, nodewise: PathBuf) -> LabResult<Vec<Counted>> {
-    let phases = |sql: &str| -> LabResult<Vec<Phase>> {
+    let phases = |sql: &str| -> LabResult<(Vec<Phase>, Vec<f64>)> {
         let (outcome, phases) = super::counted(machine, nodewise.clone(), SCALE, sql)?;
-        if phases.len() == nodewise::tpch::queries().len() {
-            return Ok(phases);
+        let own = own_percents(&outcome.stdout);
+        let queries = nodewise::tpch::queries().len();
+        if (phases.len(), own.len()) == (queries, queries) {
+            return Ok((phases, own));
         }
-        let why = format!("it counted {} phases:\n{}", phases.len(), outcome.stderr);
+        let (phases, own) = (phases.len(), own.len());
+        let why = format!("it counted {phases} phases, and told of {own}:\n{}", outcome.stderr);
         Err(failed("the experiment", why))
     };
-    let pairs = phases(&unplaced())?.into_iter().zip(phases(&co_located())?);
-    let counted = |((query, _), (unplaced, co_located))| Counted { query, unplaced, co_located };
-    Ok(nodewise::tpch::queries().iter().copied().zip(pairs).map(counted).collect())
+    let (unplaced, _) = phases(&unplaced())?;
+    let (co_located, own) = phases(&co_located())?;
+    let queries = nodewise::tpch::queries().iter().map(|it| it.0);
+    let counted = |(query, ((unplaced, co_located), own_percent))| Counted {
+        query,
+        unplaced,
+        co_located,
+        own_percent,
+    };
+    Ok(queries.zip(unplaced.into_iter().zip(co_located).zip(own)).map(counted).collect())
+}
+
+/// The share of remote bytes, in percent, between each two looks at the traffic that an output holds.
+fn own_percents(output: &str) -> Vec<f64> {
+    let look = |line: &str| {
+        let mut numbers = line.trim_matches('"').strip_prefix("traffic ")?.split(' ');
+        Some((numbers.next()?.parse::<f64>().ok()?, numbers.next()?.parse::<f64>().ok()?))
+    };
+    let looks: Vec<(f64, f64)> = output.lines().filter_map(look).collect();
+    let percent = |it: &[(f64, f64)]| match it {
+        [before, after] => 100.0 - (after.0 - before.0) / (after.1 - before.1).max(1.0) * 100.0,
+        _ => f64::NAN,
+    };
+    looks.chunks(2).map(percent).collect()
 }
 
 /// The queries over tables as they come.
@@ -76,7 +107,8 @@ fn created(table: &str, parts: &str) -> String {
 fn queries() -> String {
     let counted = |(_, query): &(&str, &str)| {
         let query = query.trim().trim_end_matches(';');
-        format!("{query};\nSET access_counting = on;\n{query};\nSET access_counting = off;\n")
+        let counted = format!("SET access_counting = on;\n{query};\nSET access_counting = off;\n");
+        format!("{query};\n{TRAFFIC}{counted}{TRAFFIC}")
     };
     nodewise::tpch::queries().iter().map(counted).collect()
 }
@@ -92,11 +124,13 @@ fn remote_percent(phase: &Phase) -> f64 {
 
 /// A line for each query, and the means.
 pub fn table(counted: &[Counted]) -> String {
-    let mut text = String::from("query  unplaced: lines  remote %  co-located: lines  remote %\n");
-    for Counted { query, unplaced, co_located } in counted {
+    let mut text = String::from(
+        "query  unplaced: lines  remote %  co-located: lines  remote %  by nodewise.traffic\n",
+    );
+    for Counted { query, unplaced, co_located, own_percent } in counted {
         let lines = |it: &Phase| it.local() + it.remote();
         text += &format!(
-            "{query:<6} {:>15} {:>9.1} {:>18} {:>9.1}\n",
+            "{query:<6} {:>15} {:>9.1} {:>18} {:>9.1} {own_percent:>20.1}\n",
             lines(unplaced),
             remote_percent(unplaced),
             lines(co_located),
@@ -105,7 +139,8 @@ pub fn table(counted: &[Counted]) -> String {
     }
     let unplaced = mean(counted.iter().map(|it| remote_percent(&it.unplaced)));
     let co_located = mean(counted.iter().map(|it| remote_percent(&it.co_located)));
-    text + &format!("mean {unplaced:>27.1} {co_located:>28.1}\n")
+    let own = mean(counted.iter().map(|it| it.own_percent));
+    text + &format!("mean {unplaced:>27.1} {co_located:>28.1} {own:>20.1}\n")
 }
 
 /// The bars: the first that is not held.
@@ -135,7 +170,15 @@ mod tests {
     }
 
     fn counted(query: &'static str, local: u64) -> Counted {
-        Counted { query, unplaced: phase(1, 3), co_located: phase(local, 100 - local) }
+        let (unplaced, co_located) = (phase(1, 3), phase(local, 100 - local));
+        Counted { query, unplaced, co_located, own_percent: 5.0 }
+    }
+
+    #[test]
+    fn looks_at_the_traffic_go_in_pairs() {
+        let output = "traffic\n\"traffic 10 100\"\nx\n1\ntraffic\ntraffic 40 200\ntraffic 0 0\ntraffic 9 12\n";
+        assert_eq!(own_percents(output), [70.0, 25.0]);
+        assert!(own_percents("traffic 1 2")[0].is_nan());
     }
 
     #[test]
@@ -149,7 +192,10 @@ mod tests {
             assert!(judge(&of(short)).is_err(), "{short:?}");
         }
         assert!(judge(&[]).is_err(), "nothing was counted");
-        assert!(table(&of([90, 90, 80, 100])).ends_with("75.0                         10.0\n"));
+        assert!(
+            table(&of([90, 90, 80, 100]))
+                .ends_with("75.0                         10.0                  5.0\n")
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod clients;
 mod kernel_view;
 mod memory_suite;
 mod placement_suite;
+mod placer_suite;
 mod scheduling_suite;
 mod tables;
 mod topology_suite;
@@ -27,6 +28,7 @@ const SUITES: &[(&str, Suite)] = &[
     ("topology", topology_suite::run),
     ("memory", memory_suite::run),
     ("placement", placement_suite::run),
+    ("placer", placer_suite::run),
     ("scheduling", scheduling_suite::run),
     ("tpch", tpch_suite::run),
     ("binary", binary_suite::run),
