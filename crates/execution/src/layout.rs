@@ -64,6 +64,14 @@ impl ColumnShape {
 }
 
 impl Representation {
+    /// Whether values are held in the same way, codes of the same column.
+    pub fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Codes(a), Self::Codes(b)) => Arc::ptr_eq(a, b),
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
     /// Whether values are 64-bit integers.
     pub fn is_i64(&self) -> bool {
         matches!(self, Self::I64)

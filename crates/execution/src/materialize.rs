@@ -12,9 +12,10 @@ use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use types::SqlResult;
 
+use crate::spill::Keeper;
 use crate::{
-    Batch, ColumnShape, Layout, Next, PerSlot, Representation, Rows, Sink, Source, State, Team,
-    WorkContext,
+    Batch, ColumnShape, Kept, Layout, Next, PerSlot, Representation, Rows, Sink, Source, State,
+    Team, WorkContext,
 };
 
 /// Keeps batches in the order of their source, at most `limit` rows after `offset`.
@@ -24,7 +25,7 @@ pub struct MaterializeSink {
     limit: Option<u64>,
     ordered: bool,
     seen: AtomicU64,
-    batches: PerSlot<Vec<(Batch, NodeId)>>,
+    batches: PerSlot<(Keeper, Vec<NodeId>)>,
 }
 
 impl MaterializeSink {
@@ -44,17 +45,21 @@ impl MaterializeSink {
 impl Sink for MaterializeSink {
     fn consume(&self, batch: Batch, context: &WorkContext) -> SqlResult<()> {
         self.seen.fetch_add(batch.rows as u64, Ordering::Relaxed);
-        self.batches.lock(context.slot).get_or_insert_default().push((batch, context.node));
-        Ok(())
+        let mut local = self.batches.lock(context.slot);
+        let (keeper, homes) = local.get_or_insert_default();
+        homes.push(context.node);
+        keeper.keep(batch, &context.workspace)
     }
 
     fn finish(&self, _team: &dyn Team) -> SqlResult<State> {
-        let mut written: Vec<(Batch, NodeId)> =
-            self.batches.take_all().into_iter().flatten().collect();
+        let of_worker =
+            |(keeper, homes): (Keeper, Vec<NodeId>)| keeper.finish().into_iter().zip(homes);
+        let mut written: Vec<(Kept, NodeId)> =
+            self.batches.take_all().into_iter().flat_map(of_worker).collect();
         // Batches of one source position come from one worker, in order; the sort keeps that order.
-        written.sort_by_key(|it| it.0.sequence);
-        let (batches, mut homes): (Vec<Batch>, Vec<NodeId>) = written.into_iter().unzip();
-        let batches = cut(batches, self.offset, self.limit);
+        written.sort_by_key(|it| it.0.sequence());
+        let (batches, mut homes): (Vec<Kept>, Vec<NodeId>) = written.into_iter().unzip();
+        let batches = cut(batches, self.offset, self.limit)?;
         if batches.len() != homes.len() {
             homes.clear();
         }
@@ -75,14 +80,14 @@ impl Sink for MaterializeSink {
 }
 
 /// The rows from `offset` on, at most `limit` of them.
-pub fn cut(batches: Vec<Batch>, offset: u64, limit: Option<u64>) -> Vec<Batch> {
+pub fn cut(batches: Vec<Kept>, offset: u64, limit: Option<u64>) -> SqlResult<Vec<Kept>> {
     if offset == 0 && limit.is_none() {
-        return batches;
+        return Ok(batches);
     }
     let (mut skip, mut left) = (offset, limit.unwrap_or(u64::MAX));
     let mut kept = Vec::new();
     for batch in batches {
-        let rows = batch.rows as u64;
+        let rows = batch.rows() as u64;
         let first = skip.min(rows);
         skip -= first;
         let last = first + (rows - first).min(left);
@@ -91,10 +96,10 @@ pub fn cut(batches: Vec<Batch>, offset: u64, limit: Option<u64>) -> Vec<Batch> {
             kept.push(batch);
         } else if first < last {
             let rows: Vec<u32> = (first as u32..last as u32).collect();
-            kept.push(batch.take(&rows));
+            kept.push(Kept::Here(batch.batch()?.take(&rows)));
         }
     }
-    kept
+    Ok(kept)
 }
 
 /// Reads materialised rows, one state after the other.
@@ -151,7 +156,7 @@ impl Source for ReadSource {
         for index in range {
             let state = self.ends.partition_point(|&end| end <= index);
             let start = if state == 0 { 0 } else { self.ends[state - 1] };
-            let mut batch = self.rows[state].batches[(index - start) as usize].clone();
+            let mut batch = self.rows[state].batches[(index - start) as usize].batch()?;
             batch.sequence = index;
             next(batch)?;
         }

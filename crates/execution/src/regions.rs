@@ -16,7 +16,7 @@ use stdx::sync::atomic::Ordering;
 use types::{SqlError, SqlResult};
 
 use crate::team::{QueryTeam, ScopedJob, check_outcome, run_scoped};
-use crate::{Batch, Rows};
+use crate::{Batch, Kept, Rows};
 
 /// Values (rows times columns) up to which the calling thread does it alone: less than waking a worker is worth.
 const INLINE_VALUES: usize = 1 << 17;
@@ -39,7 +39,7 @@ fn partitions(rows: &Rows, contexts: usize) -> Vec<Partition> {
     let mut partitions: Vec<Partition> = Vec::new();
     for start in (0..count).step_by(region) {
         let batches = start..count.min(start + region);
-        let size = rows.batches[batches.clone()].iter().map(|it| it.rows as u64).sum::<u64>();
+        let size = rows.batches[batches.clone()].iter().map(|it| it.rows() as u64).sum::<u64>();
         let home = rows.homes.get(start).copied();
         match partitions.last_mut() {
             Some(last) if last.home == home => {
@@ -78,12 +78,12 @@ struct Mapping<'a, T> {
 
 impl<T> Mapping<'_, T> {
     fn values(&self, task: &Range<usize>) -> u64 {
-        self.rows.batches[task.clone()].iter().map(|it| values_of(it) as u64).sum()
+        self.rows.batches[task.clone()].iter().map(|it| values_of(self.rows, it) as u64).sum()
     }
 }
 
-fn values_of(batch: &Batch) -> usize {
-    batch.rows * batch.columns.len()
+fn values_of(rows: &Rows, batch: &Kept) -> usize {
+    batch.rows() * rows.layout.len()
 }
 
 impl<T: Send> MorselBody for Mapping<'_, T> {
@@ -97,7 +97,8 @@ impl<T: Send> MorselBody for Mapping<'_, T> {
                 demand.access(vec![home], values * BYTES_PER_VALUE, Pattern::Stream)
             });
             for batch in task.clone() {
-                match self.team.check().and_then(|()| (self.map)(&self.rows.batches[batch])) {
+                let batch_of = |()| self.rows.batches[batch].batch();
+                match self.team.check().and_then(batch_of).and_then(|it| (self.map)(&it)) {
                     Ok(it) => *self.done[batch].lock() = Some(it),
                     Err(error) => {
                         self.failed.lock().get_or_insert(error);
@@ -124,9 +125,10 @@ pub fn map_batches<T: Send>(
     map: &(dyn Fn(&Batch) -> SqlResult<T> + Sync),
 ) -> SqlResult<Vec<T>> {
     let workers = team.scheduler.workers();
-    let values: usize = rows.batches.iter().map(values_of).sum();
+    let values: usize = rows.batches.iter().map(|it| values_of(rows, it)).sum();
     if values <= INLINE_VALUES || workers == 1 {
-        return rows.batches.iter().map(|it| team.check().and_then(|()| map(it))).collect();
+        let mapped = |it: &Kept| team.check().and_then(|()| map(&it.batch()?));
+        return rows.batches.iter().map(mapped).collect();
     }
     let control = &team.settings.control;
     let hint = concurrency_hint(workers, control.running.load(Ordering::Relaxed));
@@ -155,7 +157,8 @@ mod tests {
 
     /// Batches of so many rows on these nodes.
     fn rows(batches: &[(usize, u16)]) -> Rows {
-        let batch = |it: &(usize, u16)| Batch { rows: it.0, columns: Vec::new(), sequence: 0 };
+        let batch =
+            |it: &(usize, u16)| Kept::Here(Batch { rows: it.0, columns: Vec::new(), sequence: 0 });
         Rows {
             layout: Vec::new(),
             batches: batches.iter().map(batch).collect(),

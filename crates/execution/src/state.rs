@@ -6,7 +6,7 @@ use types::SqlResult;
 
 use crate::join::BuildSide;
 use crate::value::convert;
-use crate::{Batch, Layout, PartMap};
+use crate::{Batch, Kept, Layout, PartMap};
 
 /// The state of a finished pipeline.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub struct Rows {
     /// Their layout.
     pub layout: Layout,
     /// The batches; in order when `ordered`.
-    pub batches: Vec<Batch>,
+    pub batches: Vec<Kept>,
     /// Whether the order means something.
     pub ordered: bool,
     /// The node of the worker that wrote each batch, and so of its memory; empty where it is not known.
@@ -34,11 +34,17 @@ pub struct Rows {
 impl Rows {
     /// The same rows, held as `layout` says; types are the same, and text may leave its column, integers may widen.
     pub fn with_layout(&self, layout: &Layout) -> SqlResult<Self> {
-        let convert = |batch: &Batch| -> SqlResult<Batch> {
+        let pairs = || self.layout.iter().zip(layout);
+        let same = pairs().all(|(from, to)| from.representation.is(&to.representation));
+        let convert = |kept: &Kept| -> SqlResult<Kept> {
+            if same {
+                return Ok(kept.clone());
+            }
+            let batch = kept.batch()?;
             let columns = (batch.columns.iter().zip(self.layout.iter().zip(layout)))
                 .map(|(vector, (from, to))| convert(vector, from, to))
                 .collect::<SqlResult<_>>()?;
-            Ok(Batch { columns, ..*batch })
+            Ok(Kept::Here(Batch { columns, ..batch }))
         };
         let batches = self.batches.iter().map(convert).collect::<SqlResult<_>>()?;
         Ok(Self {
@@ -52,6 +58,11 @@ impl Rows {
 
     /// All rows.
     pub fn rows(&self) -> usize {
-        self.batches.iter().map(|it| it.rows).sum()
+        self.batches.iter().map(Kept::rows).sum()
+    }
+
+    /// All batches, read where they are in files.
+    pub fn all(&self) -> SqlResult<Vec<Batch>> {
+        self.batches.iter().map(Kept::batch).collect()
     }
 }

@@ -48,8 +48,8 @@ impl States<'_> {
         match rows.rows() {
             0 => Ok(Value::Null),
             1 => {
-                let batch = rows.batches.iter().find(|it| it.rows == 1);
-                let batch = batch.expect("invariant: one row is in one batch");
+                let batch = rows.batches.iter().find(|it| it.rows() == 1);
+                let batch = batch.expect("invariant: one row is in one batch").batch()?;
                 Ok(batch.columns[0].value(&rows.layout[0], 0))
             }
             count => Err(SqlError::new(

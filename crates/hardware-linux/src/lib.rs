@@ -11,6 +11,7 @@
 //!   takes another, and [`hardware::Machine::locate`] tells.
 
 mod counters;
+mod files;
 mod interrupt;
 mod kernel;
 mod machine;

@@ -22,12 +22,13 @@ use std::time::{Duration, Instant};
 
 use hardware::topology::{Cpu, Node};
 use hardware::{
-    Advice, Counters, CpuId, LlcId, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy,
-    Restriction, SocketId, Topology, WorkerSpec, WorkerTeam,
+    Advice, Counters, CpuId, FileError, LlcId, Machine, MachineError, Mapping, NodeId, NodeMemory,
+    PagePolicy, Restriction, SocketId, TemporaryFile, Topology, WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
 
+use crate::files;
 use crate::kernel::{self, HUGE_BYTES, Policy, Turn};
 use crate::mappings::{self, Mappings};
 use crate::marks;
@@ -394,6 +395,13 @@ impl Machine for LinuxMachine {
         // Said as a restriction already.
         advice.retain(|it| !self.restrictions.iter().any(|other| other.call == it.subject));
         advice
+    }
+
+    fn temporary_file(&self, folder: Option<&Path>) -> Result<Box<dyn TemporaryFile>, FileError> {
+        match folder {
+            Some(folder) => files::create(folder),
+            None => files::create(&files::default_folder()),
+        }
     }
 
     fn resident_bytes(&self) -> (Bytes, Bytes) {

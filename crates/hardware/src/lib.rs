@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod demand;
+mod files;
 mod ids;
 pub mod machine;
 pub mod performance;
@@ -14,6 +15,7 @@ pub mod samples;
 pub mod topology;
 
 pub use demand::{Access, Demand, Pattern};
+pub use files::{FileError, TemporaryFile};
 pub use ids::{CpuId, LlcId, NodeId, SocketId};
 pub use machine::{
     Advice, Counters, Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step,

@@ -4,6 +4,7 @@
 //! `simulator` (one seeded interleaving in virtual time on a fake topology). Nothing else touches the OS or a clock.
 
 use std::fmt;
+use std::path::Path;
 use std::ptr::NonNull;
 
 use stdx::parking::Bell;
@@ -11,6 +12,7 @@ use stdx::sync::Arc;
 use stdx::{Bytes, Nanos};
 
 use crate::demand::Demand;
+use crate::files::{FileError, TemporaryFile};
 use crate::{CpuId, NodeId, Topology};
 
 /// Where the pages of a mapping shall live.
@@ -216,6 +218,12 @@ pub trait Machine: Send + Sync {
     /// Tells whoever watches the machine from outside that a phase to count accesses in begins or ends. Nothing happens
     /// where nobody can watch.
     fn count_accesses(&self, _on: bool) {}
+    /// A new temporary file in a folder, or where the machine keeps such files when none is named.
+    fn temporary_file(&self, folder: Option<&Path>) -> Result<Box<dyn TemporaryFile>, FileError> {
+        let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        let message = "this machine has no files".to_owned();
+        Err(FileError::Failed { folder, what: "create", message })
+    }
     /// Tells a modelled machine what the step that is running costs; it adds up until the step ends. Where work takes the
     /// time it takes, which is everywhere else, nobody asks for the demand and this is nothing.
     fn charge(&self, _demand: &dyn Fn() -> Demand) {}

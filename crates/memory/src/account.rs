@@ -16,9 +16,13 @@ use stdx::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::free_lists::Memory;
 
-/// The part of a limit, counted in sixteenths, from which operators that can spill do so: the rest is for what is on its way.
-const SPILL_FROM: u64 = 12;
-/// The part, counted in sixteenths, past which a statement ends that has not spilled.
+/// The part of a statement's own limit, counted in sixteenths, from which operators that can spill do so. The rest is for what
+/// is on its way, for tables that double, and for putting partitions together at the end: half of it was too much for a
+/// grouping of nine times its limit by four workers.
+const SPILL_FROM: u64 = 6;
+/// The same of what all statements share, of which most are not at their peak at a time.
+const SPILL_FROM_SHARED: u64 = 12;
+/// The part, counted in sixteenths, past which a statement ends that has not spilled enough.
 const END_FROM: u64 = 18;
 /// Bytes that a statement keeps whatever its limit says: what workers have in their hands, not what operators collect.
 const FLOOR: Bytes = Bytes(1 << 20);
@@ -33,6 +37,8 @@ pub struct Account {
     /// In blocks, by node of the topology in its order, and at last what is spread over them.
     places: Box<[AtomicI64]>,
     peak: AtomicI64,
+    /// Written to temporary files.
+    spilled: AtomicU64,
     /// What the statement may hold by its own setting.
     limit: AtomicU64,
     /// Whether it works on rows, and shares memory with others that do.
@@ -48,6 +54,7 @@ impl Account {
             blocks: AtomicI64::new(0),
             places: (0..places).map(|_| AtomicI64::new(0)).collect(),
             peak: AtomicI64::new(0),
+            spilled: AtomicU64::new(0),
             limit: AtomicU64::new(u64::MAX),
             works: AtomicBool::new(false),
         })
@@ -61,6 +68,16 @@ impl Account {
     /// The most that it held.
     pub fn peak(&self) -> Bytes {
         Bytes(self.peak.load(Ordering::Relaxed).max(0) as u64)
+    }
+
+    /// Bytes that it has written to temporary files.
+    pub fn spilled(&self) -> Bytes {
+        Bytes(self.spilled.load(Ordering::Relaxed))
+    }
+
+    /// Counts bytes written to temporary files.
+    pub(crate) fn count_spilled(&self, bytes: usize) {
+        self.spilled.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Bytes in blocks by node of the topology in its order, what is spread over them at last.
@@ -101,25 +118,35 @@ impl Account {
     /// Whether operators that can spill shall do so now.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.is_past(SPILL_FROM)
+        self.is_past(SPILL_FROM, SPILL_FROM_SHARED)
+    }
+
+    /// Bytes that it may take until operators that can spill do so.
+    pub fn room(&self) -> Bytes {
+        let held = self.held().0;
+        let own = of(self.limit.load(Ordering::Relaxed), SPILL_FROM).saturating_sub(held);
+        let shared = |it: &Arc<Memory>| {
+            let limit = of(it.limit.load(Ordering::Relaxed), SPILL_FROM_SHARED);
+            let share = it.share(SPILL_FROM_SHARED).saturating_sub(held);
+            limit.saturating_sub(it.taken()).max(share)
+        };
+        Bytes(self.memory.as_ref().map_or(own, |it| own.min(shared(it))))
     }
 
     /// Whether the statement holds so much that it has to end.
     #[inline]
     pub fn is_exceeded(&self) -> bool {
-        self.is_past(END_FROM)
+        self.is_past(END_FROM, END_FROM)
     }
 
-    /// Whether it is past so many sixteenths of what it may hold.
+    /// Whether it is past so many sixteenths of its own limit, or of its share when that much of all is taken.
     #[inline]
-    fn is_past(&self, sixteenths: u64) -> bool {
+    fn is_past(&self, own: u64, shared: u64) -> bool {
         let held = self.held().0;
-        if held > of(self.limit.load(Ordering::Relaxed), sixteenths) {
+        if held > of(self.limit.load(Ordering::Relaxed), own) {
             return true;
         }
-        self.memory
-            .as_ref()
-            .is_some_and(|it| it.is_tight(sixteenths) && held > it.share(sixteenths))
+        self.memory.as_ref().is_some_and(|it| it.is_tight(shared) && held > it.share(shared))
     }
 
     /// Whether so many bytes more are too many for good: not even giving back all that lies idle would make room.
@@ -191,7 +218,7 @@ impl Memory {
         let limit = self.limit.load(Ordering::Relaxed);
         let held = self.held.load(Ordering::Relaxed).max(0) as u64;
         let base = self.taken().saturating_sub(held);
-        held <= of(limit.saturating_sub(base), SPILL_FROM)
+        held <= of(limit.saturating_sub(base), SPILL_FROM_SHARED)
     }
 
     /// Whether so many sixteenths of the limit are taken; a limit that has been passed is tight in any case.

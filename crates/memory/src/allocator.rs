@@ -1,6 +1,7 @@
 //! The one source of segments: their placement, the limit of their bytes, and how many there are.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use hardware::{Machine, MachineError, NodeId, PagePolicy};
 use stdx::Bytes;
@@ -102,6 +103,16 @@ impl Allocator {
     pub fn limit(&self) -> Option<Bytes> {
         let limit = self.0.limit.load(Ordering::Relaxed);
         (limit != u64::MAX).then_some(Bytes(limit))
+    }
+
+    /// Has statements put what they have no memory for into a folder; where the machine puts such files when not given.
+    pub fn set_temporary_folder(&self, folder: Option<PathBuf>) {
+        *self.0.temporary_folder.write() = folder;
+    }
+
+    /// That folder.
+    pub fn temporary_folder(&self) -> Option<PathBuf> {
+        self.0.temporary_folder.read().clone()
     }
 
     /// Whether the statements that work leave memory for another one.

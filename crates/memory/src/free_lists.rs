@@ -1,12 +1,13 @@
 //! Maps memory through the machine, carves small pieces, and keeps what is given back.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::ptr::NonNull;
 
 use hardware::{Machine, MachineError, Mapping, NodeId, PagePolicy, Topology};
 use stdx::Bytes;
 use stdx::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use stdx::sync::{Arc, Mutex, MutexGuard};
+use stdx::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use crate::heap;
 use crate::region::{Backing, Chunk, Region};
@@ -47,6 +48,8 @@ pub(crate) struct Memory {
     /// What the accounts of all statements hold, and how many of these work on rows.
     pub(crate) held: AtomicI64,
     pub(crate) working: AtomicI64,
+    /// Where statements put what they have no memory for; where the machine does when not given.
+    pub(crate) temporary_folder: RwLock<Option<PathBuf>>,
     /// Blocks of queries: one shelf per node of the topology, in its order, and one for what is spread over them.
     pub(crate) shelves: Vec<Mutex<Shelf>>,
 }
@@ -76,6 +79,7 @@ impl Memory {
             retained_max: AtomicU64::new(RETAINED_MAX),
             held: AtomicI64::new(0),
             working: AtomicI64::new(0),
+            temporary_folder: RwLock::new(None),
             machine,
         }
     }

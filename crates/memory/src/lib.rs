@@ -11,7 +11,7 @@
 //! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
 //!
 //! Reading order: [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`account`],
-//! [`scratch`], `heap`, [`reserve`].
+//! [`scratch`], `spill`, `heap`, [`reserve`].
 
 pub mod account;
 pub mod allocator;
@@ -31,6 +31,7 @@ pub mod reserve;
 pub mod scratch;
 pub mod segment;
 mod shelf;
+mod spill;
 
 pub use account::Account;
 pub use allocator::{Allocator, Usage};
@@ -44,6 +45,7 @@ pub use reserve::{ReservingAllocator, take_reserve};
 pub use scratch::plain;
 pub use scratch::{PLACED_BYTES, Placed, Scratch, Workspace};
 pub use segment::Segment;
+pub use spill::SpillFile;
 
 /// The size of a chunk that small segments share, and of a huge page.
 pub const CHUNK_BYTES: usize = 2 << 20;

@@ -1,5 +1,7 @@
 //! The settings of a whole database: how many queries run at a time, and where classes of them run.
 
+use std::path::PathBuf;
+
 use hardware::NodeId;
 use stdx::Bytes;
 use types::SqlResult;
@@ -13,6 +15,7 @@ use crate::setting::Setting;
 const MAX_RUNNING: &str = "max_running_queries";
 const CLASS_NODES: &str = "class_nodes";
 const PLACER: &str = "placer";
+const TEMP_DIRECTORY: &str = "temp_directory";
 const TOTAL_MEMORY_LIMIT: &str = "total_memory_limit";
 
 /// Changes a setting of the whole database; false when the name, in lower case, is none.
@@ -45,6 +48,9 @@ pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> 
                 ),
             };
             database.allocator.set_limit(limit);
+        }
+        TEMP_DIRECTORY => {
+            database.allocator.set_temporary_folder(value.map(PathBuf::from));
         }
         PLACER => {
             let mode = match value {
@@ -82,6 +88,14 @@ pub fn list_of_database(database: &Database) -> Vec<Setting> {
                 .limit()
                 .map_or_else(|| "none".to_owned(), Bytes::setting_text),
             description: "memory that tables and statements of the whole database may take together",
+        },
+        Setting {
+            name: TEMP_DIRECTORY,
+            value: database
+                .allocator
+                .temporary_folder()
+                .map_or_else(String::new, |it| it.display().to_string()),
+            description: "folder for what statements have no memory for; that of the system when empty",
         },
         Setting {
             name: PLACER,

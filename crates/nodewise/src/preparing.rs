@@ -222,8 +222,9 @@ impl Session {
             Arguments::Query(query) => {
                 let Finished { executed, .. } = self.run_query(query, cancel)?;
                 let rows = &executed.rows;
-                let batch = rows.batches.iter().find(|it| it.rows == 1);
-                let columns = batch.map_or(&[][..], |it| &it.columns);
+                let batch = rows.batches.iter().find(|it| it.rows() == 1);
+                let batch = batch.map(|it| it.batch()).transpose()?;
+                let columns = batch.as_ref().map_or(&[][..], |it| &it.columns);
                 let values = columns.iter().zip(&rows.layout);
                 let values: Vec<Value> = values.map(|(it, shape)| it.value(shape, 0)).collect();
                 self.run_prepared(prepared, &values, cancel)

@@ -144,8 +144,13 @@ impl Session {
             self.settings.profile = before;
             let Finished { plan, executed, profile, .. } = finished?;
             let scale = Scale::of(&self.database);
-            let peak = self.workspace().account().peak();
-            note = format!("memory: {peak} at most; {}", scale.note());
+            let workspace = self.workspace();
+            let (peak, spilled) = (workspace.account().peak(), workspace.account().spilled());
+            let spilled = match spilled.0 {
+                0 => String::new(),
+                _ => format!(", {spilled} spilled to files"),
+            };
+            note = format!("memory: {peak} at most{spilled}; {}", scale.note());
             let actuals = executed.reports.iter().map(|it| actuals(it, &scale)).collect();
             (plan, Some(actuals), profile)
         } else {

@@ -21,6 +21,7 @@
 //! `timed` (workers in it), `probe`.
 #![forbid(unsafe_code)]
 
+mod disk;
 mod engine;
 mod fault;
 pub mod fields;

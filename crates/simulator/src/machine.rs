@@ -1,14 +1,16 @@
 //! The virtual machine behind the trait.
 
+use std::path::Path;
 use std::ptr::NonNull;
 
 use hardware::{
-    Demand, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction, Step,
-    Topology, WorkerSpec, WorkerTeam,
+    Demand, FileError, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction,
+    Step, TemporaryFile, Topology, WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
 
+use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::meters::Meters;
@@ -24,6 +26,7 @@ pub struct SimulatedMachine {
     topology: Topology,
     schedule: Arc<Schedule>,
     pages: Mutex<PageTable>,
+    disk: Arc<Mutex<Disk>>,
     /// What steps cost; `None` when each costs the same.
     timing: Option<Arc<Timing>>,
 }
@@ -32,7 +35,8 @@ impl SimulatedMachine {
     /// A machine shaped as `topology` whose every choice follows from `seed`.
     pub fn new(topology: Topology, seed: u64) -> Arc<Self> {
         let pages = Mutex::new(PageTable::new(&topology));
-        Arc::new(Self { topology, schedule: Arc::new(Schedule::new(seed)), pages, timing: None })
+        let (schedule, disk) = (Arc::new(Schedule::new(seed)), Arc::default());
+        Arc::new(Self { topology, schedule, pages, disk, timing: None })
     }
 
     /// A machine that behaves as a model says, with faults.
@@ -48,7 +52,20 @@ impl SimulatedMachine {
         let pages = Mutex::new(PageTable::new(&topology));
         let timing = Arc::new(Timing::new(Engine::new(Physics::new(model)), faults));
         let schedule = Arc::new(Schedule::new(seed));
-        Arc::new(Self { topology, schedule, pages, timing: Some(timing) })
+        Arc::new(Self { topology, schedule, pages, disk: Arc::default(), timing: Some(timing) })
+    }
+
+    /// Gives the disk room for so many bytes, and lets so many more reads and writes go well before all fail; all when not
+    /// given.
+    pub fn set_disk(&self, room: Bytes, good: Option<u64>) {
+        let mut disk = self.disk.lock();
+        (disk.room, disk.good) = (room.0, good);
+    }
+
+    /// Bytes and files on the disk.
+    pub fn disk_content(&self) -> (Bytes, u64) {
+        let (bytes, files) = self.disk.lock().content();
+        (Bytes(bytes), files)
     }
 
     /// What the machine has counted since the last [`SimulatedMachine::reset_meters`]; `None` without a model.
@@ -142,6 +159,10 @@ impl Machine for SimulatedMachine {
 
     fn restrictions(&self) -> Vec<Restriction> {
         Vec::new()
+    }
+
+    fn temporary_file(&self, folder: Option<&Path>) -> Result<Box<dyn TemporaryFile>, FileError> {
+        crate::disk::create(&self.disk, folder.unwrap_or(Path::new("/tmp")))
     }
 
     fn resident_bytes(&self) -> (Bytes, Bytes) {

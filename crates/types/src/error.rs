@@ -75,6 +75,8 @@ impl SqlState {
     pub const FEATURE_NOT_SUPPORTED: Self = Self("0A000");
     /// A file that does not exist or cannot be read.
     pub const UNDEFINED_FILE: Self = Self("58P01");
+    /// No space is left on a disk.
+    pub const DISK_FULL: Self = Self("53100");
     /// Reading a file failed.
     pub const IO_ERROR: Self = Self("58030");
     /// A file whose contents are not what its format says.

@@ -22,6 +22,7 @@ mod plan;
 mod result;
 mod sink;
 mod spec;
+mod spill;
 mod table;
 mod tasks;
 #[cfg(test)]

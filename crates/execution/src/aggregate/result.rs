@@ -1,5 +1,6 @@
 //! From accumulators to the rows of a finished grouping.
 
+use memory::{SpillFile, Workspace};
 use plan::AggregateFunction;
 use stdx::sync::{Arc, Mutex};
 use types::numeric::errors::{out_of_range, overflow};
@@ -14,14 +15,40 @@ use super::key::decoded_shape;
 use super::plan::{GroupPlan, column_shape};
 use super::spec::{AccumulatorKind, AggregateSpec};
 use super::tasks::collect;
-use crate::{BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Representation, Team, Values, Vector};
+use crate::spill::{Extent, Keeper, Writer, new_file, read};
+use crate::{
+    BATCH_ROWS, Batch, Bitmap, ColumnShape, Kept, Layout, Representation, Team, Values, Vector,
+};
 
 /// The columns of some groups: keys, then aggregates.
 pub(super) struct Part {
     rows: usize,
     columns: Vec<Vector>,
+    /// Where the columns are when they are in a file; then they are empty here.
+    spilled: Option<(Arc<SpillFile>, Extent)>,
+    /// Which columns have a validity map.
+    nullable: Vec<bool>,
     /// Least and greatest of each aggregate that is an integer.
     bounds: Vec<Option<(i128, i128)>>,
+}
+
+impl Part {
+    /// Writes the columns to a file.
+    pub(super) fn spill(&mut self, workspace: &Workspace) -> SqlResult<()> {
+        let file = new_file(workspace)?;
+        let columns: Vec<Arc<Vector>> = self.columns.drain(..).map(Arc::new).collect();
+        let mut writer = Writer::default();
+        writer.add(self.rows, &columns);
+        self.spilled = writer.write(&file)?.pop().map(|extent| (file, extent));
+        self.columns = columns.iter().map(|it| it.slice(0..0)).collect();
+        Ok(())
+    }
+
+    /// The columns, read if they are in a file.
+    fn into_columns(self) -> SqlResult<Vec<Vector>> {
+        let Some((file, extent)) = self.spilled else { return Ok(self.columns) };
+        Ok(read(&file, extent)?.into_iter().map(Arc::unwrap_or_clone).collect())
+    }
 }
 
 /// Keys and aggregates of groups that are complete.
@@ -54,7 +81,8 @@ pub(super) fn part_of(
         (rows, columns) = having.keep(plan, rows, columns)?;
     }
     let bounds = columns[plan.key_columns..].iter().map(|it| bounds_of(&it.values)).collect();
-    Ok(Part { rows, columns, bounds })
+    let nullable = columns.iter().map(|it| it.validity.is_some()).collect();
+    Ok(Part { rows, columns, spilled: None, nullable, bounds })
 }
 
 /// The rows of all parts, by part. Integers that fit are handed on in 64 bits with exact bounds.
@@ -62,7 +90,7 @@ pub(super) fn result_batches(
     plan: &GroupPlan,
     parts: Vec<Part>,
     team: &dyn Team,
-) -> SqlResult<(Layout, Vec<Vec<Batch>>)> {
+) -> SqlResult<(Layout, Vec<Vec<Kept>>)> {
     let mut layout: Layout = plan.layout.shapes();
     for index in 0..plan.aggregates.len() {
         let shape = aggregate_shape(plan, index, &parts, layout.len());
@@ -70,8 +98,13 @@ pub(super) fn result_batches(
     }
     let parts: Vec<Mutex<Option<Part>>> =
         parts.into_iter().map(|it| Mutex::new(Some(it))).collect();
+    let workspace = team.workspace();
     let cut = collect(team, parts.len(), true, &|part| {
-        Ok(parts[part].lock().take().map_or_else(Vec::new, |it| split(it, &layout)))
+        let Some(part) = parts[part].lock().take() else { return Ok(Vec::new()) };
+        let mut keeper = Keeper::default();
+        let batches = split(part, &layout)?.into_iter();
+        batches.map(|it| keeper.keep(it, &workspace)).collect::<SqlResult<()>>()?;
+        Ok(keeper.finish())
     })?;
     Ok((layout, cut))
 }
@@ -204,7 +237,7 @@ fn exact_mean(sum: Wide, count: i64, scale: u8, out: u8) -> Option<i128> {
 
 /// The shape of an aggregate's column over all parts.
 fn aggregate_shape(plan: &GroupPlan, index: usize, parts: &[Part], place: usize) -> ColumnShape {
-    let nullable = parts.iter().any(|it| it.columns[place].validity.is_some());
+    let nullable = parts.iter().any(|it| it.nullable[place]);
     let shape = column_shape(plan, index, &parts[0].columns[place].values);
     if !matches!(shape.representation, Representation::I64 | Representation::I128) {
         return ColumnShape { nullable, ..shape };
@@ -229,7 +262,7 @@ fn bounds_of(values: &Values) -> Option<(i128, i128)> {
 }
 
 /// Cuts the groups of a part into batches held as the layout says.
-fn split(part: Part, layout: &Layout) -> Vec<Batch> {
+fn split(part: Part, layout: &Layout) -> SqlResult<Vec<Batch>> {
     let rows = part.rows;
     let held = |(vector, shape): (Vector, &ColumnShape)| {
         let values = match (vector.values, &shape.representation) {
@@ -243,16 +276,16 @@ fn split(part: Part, layout: &Layout) -> Vec<Batch> {
         };
         Vector { values, validity: vector.validity }
     };
-    let columns: Vec<Vector> = part.columns.into_iter().zip(layout).map(held).collect();
+    let columns: Vec<Vector> = part.into_columns()?.into_iter().zip(layout).map(held).collect();
     if rows <= BATCH_ROWS {
         let columns = columns.into_iter().map(Arc::new).collect();
         let batch = Batch { rows, columns, sequence: 0 };
-        return if rows > 0 { vec![batch] } else { Vec::new() };
+        return Ok(if rows > 0 { vec![batch] } else { Vec::new() });
     }
     let piece = |start: usize| {
         let range = start..rows.min(start + BATCH_ROWS);
         let columns = columns.iter().map(|it| Arc::new(it.slice(range.clone()))).collect();
         Batch { rows: range.len(), columns, sequence: 0 }
     };
-    (0..rows).step_by(BATCH_ROWS).map(piece).collect()
+    Ok((0..rows).step_by(BATCH_ROWS).map(piece).collect())
 }

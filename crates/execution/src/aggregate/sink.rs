@@ -1,6 +1,7 @@
 //! The sink of a grouping: hands batches and packed blocks to the worker's table, and merges the tables at the end.
 
 use hardware::NodeId;
+use stdx::Bytes;
 use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
@@ -12,13 +13,16 @@ use super::plan::GroupPlan;
 use super::result::{Part, result_batches};
 
 use super::spec::AggregateSpec;
+use super::spill::{SpilledRows, merge_spilled, partitions_for};
 use super::tuning::SERIAL_GROUPS_MAX;
 use super::worker::{Input, Worker};
 use crate::expression::Compiled;
 use crate::scan::PackedBlock;
 use crate::traffic::{Item, Place};
 use crate::work::Alone;
-use crate::{Batch, ColumnShape, Layout, PartMap, PerSlot, Rows, Sink, State, Team, WorkContext};
+use crate::{
+    Batch, ColumnShape, Kept, Layout, PartMap, PerSlot, Rows, Sink, State, Team, WorkContext,
+};
 
 /// Groups the rows of a pipeline.
 pub struct AggregateSink {
@@ -33,6 +37,10 @@ pub struct AggregateSink {
     parts: Option<Arc<PartMap>>,
     /// By slot, then by part.
     workers: PerSlot<Vec<Option<Worker>>>,
+    /// By slot, then by part: rows for whose groups there was no memory, and how many partitions they are cut into.
+    spilled: PerSlot<Vec<Option<SpilledRows>>>,
+    partitions: usize,
+    slots: u64,
 }
 
 impl AggregateSink {
@@ -56,6 +64,9 @@ impl AggregateSink {
             packed,
             parts: None,
             workers: PerSlot::new(slots),
+            spilled: PerSlot::new(slots),
+            partitions: partitions_for(slots),
+            slots: slots.max(1) as u64,
         })
     }
 
@@ -90,11 +101,14 @@ impl Sink for AggregateSink {
             rows: batch.rows,
             block: batch.sequence / storage::BLOCK_ROWS as u64,
         };
+        if self.spills(context) {
+            return self.spill(&input, batch.sequence, context);
+        }
         let mut guard = self.workers.lock(context.slot);
         let workers = guard.get_or_insert_default();
         let worker = self.worker(workers, batch.sequence);
         let known = worker.table.len();
-        worker.consume(&self.plan, &input);
+        worker.consume(&self.plan, &input, self.room(context));
         self.count(worker, known, batch.rows, context);
         Ok(())
     }
@@ -104,14 +118,16 @@ impl Sink for AggregateSink {
     }
 
     fn consume_packed(&self, block: &PackedBlock<'_>, context: &WorkContext) -> SqlResult<bool> {
-        let Some(packed) = &self.packed else { return Ok(false) };
+        let Some(packed) = self.packed.as_ref().filter(|_| !self.spills(context)) else {
+            return Ok(false);
+        };
         let (plan, having, slot) = (&self.plan, self.having.as_ref(), context.slot);
         let mut guard = self.workers.lock(slot);
         let worker = self.worker(guard.get_or_insert_default(), block.sequence);
         let known = worker.table.len();
         let took = packed.add(block, Target { plan, having, table: &mut worker.table, slot })?;
         self.count(worker, known, block.count, context);
-        worker.flush_if_full(plan);
+        worker.flush_if_full(plan, self.room(context));
         Ok(took)
     }
 
@@ -128,12 +144,19 @@ impl Sink for AggregateSink {
                 groups.extend(worker.into_iter().flat_map(Worker::finish));
             }
         }
+        let mut spilled: Vec<Vec<SpilledRows>> = homes.iter().map(|_| Vec::new()).collect();
+        for of_parts in self.spilled.take_all() {
+            for (rows, spilled) in of_parts.into_iter().zip(&mut spilled) {
+                spilled.extend(rows);
+            }
+        }
         let merged = match &self.parts {
             None => {
-                let groups = all.into_iter().flatten().collect();
-                vec![merge_all(&self.plan, self.having.as_ref(), groups, team)?]
+                let (groups, spilled) =
+                    (all.into_iter().flatten().collect(), spilled.into_iter().flatten().collect());
+                vec![self.merge(groups, spilled, team)?]
             }
-            Some(parts) => self.merge_parts(all, parts, team)?,
+            Some(parts) => self.merge_parts(all, spilled, parts, team)?,
         };
         let counts: Vec<usize> = merged.iter().map(Vec::len).collect();
         let parts = merged.into_iter().flatten().collect();
@@ -170,35 +193,76 @@ impl AggregateSink {
         }
     }
 
+    /// Bytes that are left for each worker.
+    fn room(&self, context: &WorkContext) -> Bytes {
+        Bytes(context.workspace.account().room().0 / self.slots)
+    }
+
+    /// Whether rows go to files: when the statement is over its memory, and more rows may be more groups.
+    fn spills(&self, context: &WorkContext) -> bool {
+        self.plan.is_keyed() && context.workspace.account().is_over()
+    }
+
+    /// Writes the rows of a batch to the file of a worker.
+    fn spill(&self, input: &Input, sequence: u64, context: &WorkContext) -> SqlResult<()> {
+        let part = self.parts.as_ref().map_or(0, |it| it.part_of(sequence));
+        let mut guard = self.spilled.lock(context.slot);
+        let spilled = guard.get_or_insert_default();
+        if spilled.len() <= part {
+            spilled.resize_with(part + 1, || None);
+        }
+        let rows = match &mut spilled[part] {
+            Some(rows) => rows,
+            none => none.insert(SpilledRows::new(&self.plan, self.partitions, &context.workspace)?),
+        };
+        rows.add(&self.plan, input)
+    }
+
+    /// Puts groups together with those of rows in files.
+    fn merge(
+        &self,
+        groups: Vec<Groups>,
+        spilled: Vec<SpilledRows>,
+        team: &dyn Team,
+    ) -> SqlResult<Vec<Part>> {
+        let having = self.having.as_ref();
+        if spilled.is_empty() {
+            return merge_all(&self.plan, having, groups, team);
+        }
+        merge_spilled(&self.plan, having, groups, spilled, team)
+    }
+
     /// Puts the groups of each part together by a task on its node.
     fn merge_parts(
         &self,
         all: Vec<Vec<Groups>>,
+        spilled: Vec<Vec<SpilledRows>>,
         parts: &PartMap,
         team: &dyn Team,
     ) -> SqlResult<Vec<Vec<Part>>> {
         let small = all.iter().flatten().map(Groups::len).sum::<usize>() <= SERIAL_GROUPS_MAX;
-        let all: Vec<Mutex<Vec<Groups>>> = all.into_iter().map(Mutex::new).collect();
+        let small = small && spilled.iter().all(Vec::is_empty);
+        let all: Vec<_> = all.into_iter().zip(spilled).map(Mutex::new).collect();
         let done: Vec<Mutex<Vec<Part>>> = all.iter().map(|_| Mutex::default()).collect();
         team.run_at(parts.homes(), small, &|part, context| {
-            let groups = std::mem::take(&mut *all[part].lock());
+            let (groups, spilled) = std::mem::take(&mut *all[part].lock());
             let alone = Alone { context, workspace: context.workspace.clone() };
-            *done[part].lock() = merge_all(&self.plan, self.having.as_ref(), groups, &alone)?;
+            *done[part].lock() = self.merge(groups, spilled, &alone)?;
             Ok(())
         })?;
         Ok(done.into_iter().map(Mutex::into_inner).collect())
     }
 
     /// The rows that are left, by batches of the results of so many pieces for each part.
-    fn rows(&self, layout: Layout, pieces: Vec<Vec<Batch>>, counts: &[usize]) -> Rows {
+    fn rows(&self, layout: Layout, pieces: Vec<Vec<Kept>>, counts: &[usize]) -> Rows {
         let mut of_parts = pieces.iter().map(Vec::len);
         let in_part = |&count: &usize| of_parts.by_ref().take(count).sum::<usize>();
         let counts: Vec<usize> = counts.iter().map(in_part).collect();
         let homes = self.parts.as_ref().map_or(&[][..], |it| it.homes()).iter().zip(&counts);
         let homes: Option<Vec<Vec<NodeId>>> =
             homes.map(|(home, &count)| home.map(|it| vec![it; count])).collect();
-        let mut batches: Vec<Batch> = pieces.into_iter().flatten().collect();
-        batches.iter_mut().zip(0..).for_each(|(it, sequence)| it.sequence = sequence);
+        let mut batches: Vec<Kept> = pieces.into_iter().flatten().collect();
+        batches.iter_mut().zip(0..).for_each(|(it, sequence)| it.set_sequence(sequence));
         let parts = self.parts.as_ref().map(|it| Arc::new(it.of_batches(counts.iter().copied())));
         let homes = homes.map(|it| it.concat()).unwrap_or_default();
         Rows { layout, batches, ordered: false, homes, parts }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use stdx::Bytes;
 use stdx::sync::Arc;
 
 use super::batch_groups::BatchGroups;
@@ -49,8 +50,8 @@ impl Worker {
         }
     }
 
-    /// Takes in a batch.
-    pub(super) fn consume(&mut self, plan: &GroupPlan, input: &Input) {
+    /// Takes in a batch, when there are so many bytes left for the worker.
+    pub(super) fn consume(&mut self, plan: &GroupPlan, input: &Input, room: Bytes) {
         plan.layout.encode(&input.keys, input.rows, &mut self.keys);
         if !self.table.index.accepts(&self.keys, input.block) {
             self.flush(plan);
@@ -62,7 +63,7 @@ impl Worker {
             first_rows(&self.ids, known as u32, self.table.len() - known, &mut self.firsts);
         }
         self.update(plan, input);
-        self.flush_if_full(plan);
+        self.flush_if_full(plan, room);
     }
 
     /// Adds the rows of a batch to their groups.
@@ -89,10 +90,11 @@ impl Worker {
         }
     }
 
-    /// Flushes a table that is full, or that goes on as a dense array.
-    pub(super) fn flush_if_full(&mut self, plan: &GroupPlan) {
+    /// Flushes a table that is full, or that goes on as a dense array if there is room for it.
+    pub(super) fn flush_if_full(&mut self, plan: &GroupPlan, room: Bytes) {
         // Who keeps any value wants to know the first rows of groups, which numbers do not tell there.
-        let dense = self.table.index.denser().filter(|_| !plan.keeps_any());
+        let has_room = |groups: u64| groups.saturating_mul(plan.group_bytes()) <= room.0;
+        let dense = self.table.index.denser(has_room).filter(|_| !plan.keeps_any());
         if let Some(dense) = dense {
             self.flush(plan);
             self.table.index = dense;

@@ -85,7 +85,7 @@ fn first_rows(table: &Stored, filters: &[plan::Expr], order: &Order, cuts: bool)
         }
     }
     let State::Rows(rows) = sink.finish(&Serial(2)).unwrap() else { panic!("no rows") };
-    (rows_of(&rows.layout, &rows.batches), produced)
+    (rows_of(&rows.layout, &rows.all().unwrap()), produced)
 }
 
 #[test]

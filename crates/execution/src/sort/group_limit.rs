@@ -6,7 +6,7 @@ use types::{SqlError, SqlResult};
 
 use super::SortSink;
 use super::key::{BytesKey, CompiledSortKey, KeyEncoder, RowKey};
-use crate::{Batch, Rows, Sink, State, Team, WorkContext};
+use crate::{Batch, Kept, Rows, Sink, State, Team, WorkContext};
 
 /// Puts rows in order and keeps some of each group.
 pub struct GroupLimitSink {
@@ -100,16 +100,17 @@ impl Sink for GroupLimitSink {
         let State::Rows(rows) = self.sorted.finish(team)? else {
             return Err(SqlError::internal("a sort left no rows"));
         };
+        let sorted = rows.all()?;
         let mut batches = match self.groups.bits() {
-            Some(..=64) => self.cut::<u64>(&rows.batches, team)?,
-            Some(_) => self.cut::<u128>(&rows.batches, team)?,
-            None => self.cut::<BytesKey>(&rows.batches, team)?,
+            Some(..=64) => self.cut::<u64>(&sorted, team)?,
+            Some(_) => self.cut::<u128>(&sorted, team)?,
+            None => self.cut::<BytesKey>(&sorted, team)?,
         };
         batches.iter_mut().enumerate().for_each(|(place, it)| it.sequence = place as u64);
         let layout = rows.layout.clone();
         Ok(State::Rows(Arc::new(Rows {
             layout,
-            batches,
+            batches: batches.into_iter().map(Kept::Here).collect(),
             ordered: true,
             homes: Vec::new(),
             parts: None,

@@ -14,7 +14,9 @@ use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
 use crate::traffic::{Item, Place};
-use crate::{BATCH_ROWS, Batch, Layout, PerSlot, Rows, Sink, State, Team, Vector, WorkContext};
+use crate::{
+    BATCH_ROWS, Batch, Kept, Layout, PerSlot, Rows, Sink, State, Team, Vector, WorkContext,
+};
 
 pub use cutoff::Cutoff;
 pub use group_limit::GroupLimitSink;
@@ -248,8 +250,9 @@ impl<K: RowKey> Sink for Sorter<K> {
         })?;
         let runs: Vec<Run<K>> = locked.into_iter().map(Mutex::into_inner).collect();
         let batches = self.merge(&runs, team)?;
-        let mut batches = crate::materialize::cut(batches, self.offset, self.limit);
-        batches.iter_mut().enumerate().for_each(|(place, it)| it.sequence = place as u64);
+        let batches = batches.into_iter().map(Kept::Here).collect();
+        let mut batches = crate::materialize::cut(batches, self.offset, self.limit)?;
+        batches.iter_mut().zip(0..).for_each(|(it, place)| it.set_sequence(place));
         Ok(State::Rows(Arc::new(Rows {
             layout: self.layout.clone(),
             batches,

@@ -57,8 +57,8 @@ fn run(
         sink.consume(batch.clone(), &context(number * 5 / 3 % slots)).unwrap();
     }
     let State::Rows(rows) = sink.finish(&Serial(slots)).unwrap() else { panic!("no rows") };
-    assert!(rows.ordered && rows.batches.is_sorted_by_key(|it| it.sequence));
-    rows_of(&rows.layout, &rows.batches)
+    assert!(rows.ordered && rows.batches.is_sorted_by_key(|it| it.sequence()));
+    rows_of(&rows.layout, &rows.all().unwrap())
 }
 
 /// A column that tells rows apart.
@@ -216,7 +216,7 @@ fn some_rows_of_each_group_stay() {
             sink.consume(batch.clone(), &context(number % 3)).unwrap();
         }
         let State::Rows(found) = sink.finish(&Serial(3)).unwrap() else { panic!("no rows") };
-        let mut found: Vec<i64> = rows_of(&found.layout, &found.batches)
+        let mut found: Vec<i64> = rows_of(&found.layout, &found.all().unwrap())
             .into_iter()
             .map(|it| if let Value::Integer(row) = it[1] { row } else { panic!("no number") })
             .collect();

@@ -124,6 +124,7 @@ pub(super) fn queries(database: &Database) -> SqlResult<RecordBatch> {
         ("progress_percent", 'i'),
         ("memory_bytes", 'i'),
         ("memory_peak", 'i'),
+        ("spilled_bytes", 'i'),
     ]);
     // By statement: morsels of its jobs under way, those not cut yet, and workers.
     let mut work: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
@@ -150,6 +151,7 @@ pub(super) fn queries(database: &Database) -> SqlResult<RecordBatch> {
             progress(done, all, morsels, waiting).into(),
             account.held().0.into(),
             account.peak().0.into(),
+            account.spilled().0.into(),
         ]);
     }
     view.finish()

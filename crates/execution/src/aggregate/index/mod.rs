@@ -178,10 +178,12 @@ impl GroupIndex {
         (self.keys, order, None)
     }
 
-    /// An empty index whose groups are numbered by their keys, when there are so many groups that it pays.
-    pub fn denser(&self) -> Option<Self> {
+    /// An empty index whose groups are numbered by their keys, when there are so many groups that it pays and there is room
+    /// for all that there may be.
+    pub fn denser(&self, has_room: impl Fn(u64) -> bool) -> Option<Self> {
         let is_large = self.is_unsorted() && self.len() >= DENSE_GROUPS_MIN;
-        let strategy = Strategy::Dense(DenseArray::new(self.dense_bits.filter(|_| is_large)?));
+        let bits = self.dense_bits.filter(|&bits| is_large && has_room(1 << bits))?;
+        let strategy = Strategy::Dense(DenseArray::new(bits));
         Some(Self { strategy, keys: Keys::Word(Vec::new()), rows: 0, dense_bits: None })
     }
 

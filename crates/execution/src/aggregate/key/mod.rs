@@ -181,6 +181,13 @@ impl Keys {
         })
     }
 
+    /// Bits of the hash of each key that [`Self::low_hash_bits`] does not have.
+    pub fn middle_hash_bits(&self, mask: u8) -> Vec<u8> {
+        each_format!(Keys, self, it => {
+            it.fingerprints().iter().map(|it| (it.hash() >> 8) as u8 & mask).collect()
+        })
+    }
+
     /// Bytes of memory that grow with the length of keys.
     pub fn variable_bytes(&self) -> usize {
         each_format!(Keys, self, it => it.variable_bytes())

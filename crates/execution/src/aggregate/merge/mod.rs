@@ -20,7 +20,7 @@ use sorted_runs::parts_of_runs;
 
 /// Which partition a group belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Partitioning {
+pub(super) enum Partitioning {
     /// All to one.
     One,
     /// Ranges of keys, `1 << shift` each: small enough to find groups through an array, and rows that came in the order
@@ -28,6 +28,8 @@ enum Partitioning {
     Ranges { shift: u32, partitions: usize },
     /// By the low bits of the hash; tables are probed by the high ones.
     Hash,
+    /// By bits between these, as rows were written to files.
+    Spilled { partitions: usize },
 }
 
 impl Partitioning {
@@ -45,7 +47,7 @@ impl Partitioning {
     fn partitions(self) -> usize {
         match self {
             Self::One => 1,
-            Self::Ranges { partitions, .. } => partitions,
+            Self::Ranges { partitions, .. } | Self::Spilled { partitions } => partitions,
             Self::Hash => 1 << PARTITION_BITS,
         }
     }
@@ -58,6 +60,7 @@ impl Partitioning {
                 keys.words().iter().map(|key| (key >> shift) as u8).collect()
             }
             Self::Hash => keys.low_hash_bits((1 << PARTITION_BITS) - 1),
+            Self::Spilled { partitions } => keys.middle_hash_bits((partitions - 1) as u8),
         }
     }
 
@@ -68,20 +71,20 @@ impl Partitioning {
             Self::Ranges { shift, .. } => {
                 GroupIndex::for_key_range(layout, (partition as u64) << shift, 1 << shift)
             }
-            Self::Hash => GroupIndex::hashed(layout, groups),
+            Self::Hash | Self::Spilled { .. } => GroupIndex::hashed(layout, groups),
         }
     }
 }
 
 /// Numbers in the order of their partitions.
-struct Split {
+pub(super) struct Split {
     order: Vec<u32>,
     starts: Vec<u32>,
 }
 
 impl Split {
     /// From the partition of each number.
-    fn new(partitions: usize, of: &[u8]) -> Self {
+    pub(super) fn new(partitions: usize, of: &[u8]) -> Self {
         let mut starts = vec![0u32; partitions + 1];
         of.iter().for_each(|&it| starts[usize::from(it) + 1] += 1);
         for partition in 0..partitions {
@@ -96,13 +99,13 @@ impl Split {
         Self { order, starts }
     }
 
-    fn part(&self, partition: usize) -> &[u32] {
+    pub(super) fn part(&self, partition: usize) -> &[u32] {
         &self.order[self.starts[partition] as usize..self.starts[partition + 1] as usize]
     }
 }
 
 /// How the groups of one table, and the values of its distinct sets, are spread over partitions.
-struct Spread {
+pub(super) struct Spread {
     groups: Split,
     /// For each group its place within its partition; only needed for distinct sets.
     places: Vec<u32>,
@@ -110,7 +113,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn new(groups: &Groups, how: Partitioning) -> Self {
+    pub(super) fn new(groups: &Groups, how: Partitioning) -> Self {
         let of_groups = how.of_groups(&groups.keys);
         let split = Split::new(how.partitions(), &of_groups);
         let mut places = Vec::new();
@@ -176,7 +179,7 @@ pub(super) fn merge_all(
 }
 
 /// Puts the groups of one partition together.
-fn merge(
+pub(super) fn merge(
     plan: &GroupPlan,
     all: &[Groups],
     spreads: &[Spread],

@@ -15,7 +15,7 @@ fn single(of: Aggregate, sample: Sample, size: usize) -> SqlResult<Value> {
     let rows = sample.values.len();
     let (layout, batches) = batches(&[sample], rows, size);
     let result = Query { keys: vec![], aggregates: vec![of] }.run(&layout, &batches, 2)?;
-    Ok(rows_of(&result.layout, &result.batches)[0][0].clone())
+    Ok(rows_of(&result.layout, &result.all().unwrap())[0][0].clone())
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn nothing_gives_one_row_without_keys_and_none_with_them() {
     for slots in [1, 3] {
         let query = Query { keys: vec![], aggregates: aggregates.clone() };
         let result = query.run(&layout, &[], slots).unwrap();
-        let rows = rows_of(&result.layout, &result.batches);
+        let rows = rows_of(&result.layout, &result.all().unwrap());
         assert_eq!(rows, [[Value::Integer(0), Value::Null, Value::Null]]);
         let query = Query { keys: vec![0], aggregates: aggregates.clone() };
         let result = query.run(&layout, &[], slots).unwrap();
@@ -133,7 +133,7 @@ fn many_groups_are_merged_by_partition() {
             aggregates.extend(with_distinct.then_some(count));
             let query = Query { keys: vec![0], aggregates };
             let result = query.run(&layout, &batches, 3).unwrap();
-            let rows = rows_of(&result.layout, &result.batches);
+            let rows = rows_of(&result.layout, &result.all().unwrap());
             assert_eq!(rows.len() as i128, groups);
             let found = by_key(rows, 1);
             for group in 0..groups {
@@ -164,7 +164,7 @@ fn many_scattered_groups_of_a_domain_are_counted_and_summed() {
         let group = expected.entry(*key).or_default();
         *group = (group.0 + 1, group.1 + value);
     }
-    let found = by_key(rows_of(&result.layout, &result.batches), 1);
+    let found = by_key(rows_of(&result.layout, &result.all().unwrap()), 1);
     assert_eq!(found.len(), expected.len());
     for (key, (count, unscaled)) in expected {
         let row = &found[&vec![token(&Value::Decimal { unscaled: key, scale: 2 })]];
@@ -197,7 +197,7 @@ fn plain_texts_that_begin_with(head: &str) {
     let (layout, batches) = batches(&samples, 6000, 1000);
     let aggregates = vec![aggregate(Min, 1, DataType::Text), aggregate(Max, 1, DataType::Text)];
     let result = Query { keys: vec![0], aggregates }.run(&layout, &batches, 3).unwrap();
-    let found = by_key(rows_of(&result.layout, &result.batches), 1);
+    let found = by_key(rows_of(&result.layout, &result.all().unwrap()), 1);
     assert_eq!(found.len(), 10);
     assert_eq!(found[&vec![token(&text("w0"))]][0], least);
     assert!(found.values().any(|it| it[1] == greatest));
@@ -205,7 +205,7 @@ fn plain_texts_that_begin_with(head: &str) {
     count.distinct = true;
     let query = Query { keys: vec![1], aggregates: vec![count] };
     let result = query.run(&layout, &batches, 3).unwrap();
-    assert_eq!(rows_of(&result.layout, &result.batches).len(), 5999);
+    assert_eq!(rows_of(&result.layout, &result.all().unwrap()).len(), 5999);
 }
 
 /// Each batch stands for a block, and workers share them as they come: runs meet, touch, fall, or overlap.
@@ -241,7 +241,7 @@ fn runs_of_workers_are_put_together_where_they_meet() {
             ];
             let query = Query { keys: vec![0], aggregates };
             let result = query.run(&layout, &batches, slots).unwrap();
-            let found = by_key(rows_of(&result.layout, &result.batches), 1);
+            let found = by_key(rows_of(&result.layout, &result.all().unwrap()), 1);
             assert_eq!(found.len(), expected.len());
             for (&group, &count) in &expected {
                 let value = |unscaled| Value::Decimal { unscaled, scale: 2 };
@@ -282,7 +282,7 @@ fn rising_groups_are_set_aside_and_asked_for_before_they_are_written() {
     for slots in [1, 3] {
         for having in [None, Some(&large)] {
             let result = query.run_having(having, &layout, &batches, slots).unwrap();
-            let found = by_key(rows_of(&result.layout, &result.batches), 1);
+            let found = by_key(rows_of(&result.layout, &result.all().unwrap()), 1);
             let mut wanted = 0;
             for group in 0..groups {
                 let of_row = |row: i128| (group * 3 + row) % 1000;
@@ -326,7 +326,7 @@ fn keys_wider_than_a_word_are_kept_apart() {
             let sum = aggregate(Sum, kinds.len(), WIDE);
             let query = Query { keys, aggregates: vec![count_rows(), sum] };
             let result = query.run(&layout, &batches, 3).unwrap();
-            let found = by_key(rows_of(&result.layout, &result.batches), kinds.len());
+            let found = by_key(rows_of(&result.layout, &result.all().unwrap()), kinds.len());
             let mut expected: HashMap<Vec<String>, (i64, i128)> = HashMap::new();
             for row in 0..rows {
                 let key = samples[..kinds.len()].iter().map(|it| token(&it.values[row])).collect();

@@ -103,7 +103,7 @@ fn grouped(
         }
     }
     let State::Rows(rows) = sink.finish(&Serial(2)).unwrap() else { panic!("groups are rows") };
-    let mut found = rows_of(&rows.layout, &rows.batches);
+    let mut found = rows_of(&rows.layout, &rows.all().unwrap());
     found.sort_by_cached_key(|it| it.iter().map(token).collect::<Vec<_>>());
     (found, taken)
 }

@@ -112,7 +112,7 @@ fn check(seed: u64) {
     let samples: Vec<Sample> = columns.iter().map(|it| it.1.clone()).collect();
     let (layout, batches) = batches(&samples, rows, size);
     let result = query.run(&layout, &batches, slots).unwrap();
-    let found = by_key(rows_of(&result.layout, &result.batches), query.keys.len());
+    let found = by_key(rows_of(&result.layout, &result.all().unwrap()), query.keys.len());
 
     let mut groups: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
     for row in 0..rows {

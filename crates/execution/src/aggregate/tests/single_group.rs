@@ -63,7 +63,7 @@ fn of_all(
         }
     }
     let State::Rows(rows) = sink.finish(&Serial(2)).unwrap() else { panic!("groups are rows") };
-    (rows_of(&rows.layout, &rows.batches), taken)
+    (rows_of(&rows.layout, &rows.all().unwrap()), taken)
 }
 
 fn some_aggregates(prng: &mut Prng) -> (Vec<AggregateSpec>, Vec<Expr>) {

@@ -1,0 +1,43 @@
+//! Files into which a statement writes what it has no memory for.
+
+use hardware::{FileError, TemporaryFile};
+use stdx::sync::Arc;
+use stdx::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Account, Workspace, heap};
+
+/// A temporary file that is written from front to back, by any number of threads. It is gone when it is dropped.
+pub struct SpillFile {
+    file: Box<dyn TemporaryFile>,
+    end: AtomicU64,
+    account: Arc<Account>,
+}
+
+impl Workspace {
+    /// A new file for what its statement has no memory for. `None` for a workspace without a machine.
+    pub fn spill_file(&self) -> Option<Result<SpillFile, FileError>> {
+        let (memory, _) = self.spread().place()?;
+        let folder = memory.temporary_folder.read().clone();
+        // What the machine needs for itself is not the statement's.
+        let _mapping = heap::Mapping::begin();
+        let file = memory.machine().temporary_file(folder.as_deref());
+        let (end, account) = (AtomicU64::new(0), self.account().clone());
+        Some(file.map(|file| SpillFile { file, end, account }))
+    }
+}
+
+impl SpillFile {
+    /// Appends bytes; tells where they begin.
+    pub fn append(&self, bytes: &[u8]) -> Result<u64, FileError> {
+        let place = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let _mapping = heap::Mapping::begin();
+        self.file.write_at(place, bytes)?;
+        self.account.count_spilled(bytes.len());
+        Ok(place)
+    }
+
+    /// Reads so many bytes from a place.
+    pub fn read(&self, place: u64, bytes: &mut [u8]) -> Result<(), FileError> {
+        self.file.read_at(place, bytes)
+    }
+}

@@ -1,0 +1,109 @@
+//! Statements whose groups and rows take more memory than they may have finish by writing them to files. A binary of its own,
+//! because what other tests take would count, too.
+
+mod common;
+
+use common::sorted_texts;
+use hardware::{Machine, samples};
+use nodewise::{Database, DatabaseOptions, Session};
+use simulator::SimulatedMachine;
+use stdx::Bytes;
+use stdx::sync::Arc;
+
+/// So that what statements take of the heap counts.
+#[global_allocator]
+static ALLOCATOR: memory::ReservingAllocator = memory::ReservingAllocator;
+
+/// Groupings of so many groups that they do not fit, of each kind of key, and rows that are kept.
+const QUERIES: [&str; 12] = [
+    "SELECT count(*), sum(c), sum(s), max(m) FROM \
+        (SELECT v, count(*) AS c, sum(w) AS s, min(w) AS m FROM t GROUP BY v) g",
+    "SELECT v, count(*) AS c, sum(w) FROM t GROUP BY v HAVING count(*) > 2 AND min(w) < 40",
+    "SELECT count(*), min(k), max(k) FROM (SELECT 'key ' || v AS k, count(*) FROM t GROUP BY 'key ' || v) g",
+    "SELECT count(*), sum(length(a)) FROM (SELECT v, min('text ' || w) AS a FROM t GROUP BY v) g",
+    "SELECT sum(x), count(*) FROM (SELECT v, sum(w / 7e0) AS x FROM t GROUP BY v) g",
+    "SELECT count(*), sum(a) FROM (SELECT v, w % 3 AS r, avg(w) AS a FROM t GROUP BY v, w % 3) g",
+    "SELECT count(*), sum(d) FROM (SELECT v, count(DISTINCT w % 5) AS d FROM t GROUP BY v) g",
+    "SELECT count(*), sum(v) FROM (SELECT DISTINCT v, w % 7 FROM t) g",
+    "SELECT count(DISTINCT v), count(DISTINCT w) FROM t",
+    "SELECT count(*), sum(n) FROM (SELECT nullif(v % 900000, 17) AS k, count(w) FILTER (WHERE w % 2 = 0) AS n \
+        FROM t GROUP BY 1) g",
+    "WITH r AS MATERIALIZED (SELECT v, w, 'some text ' || w AS x FROM t) \
+        SELECT (SELECT count(*) FROM r), (SELECT sum(v) FROM r), (SELECT max(x) FROM r)",
+    "SELECT count(*), sum(v), min(x) FROM (SELECT v, 'a' || w AS x FROM t UNION ALL SELECT w, 'b' || v FROM t) u",
+];
+
+fn session(machine: Arc<dyn Machine>, workers: usize) -> Session {
+    let options = DatabaseOptions { workers: Some(workers), ..DatabaseOptions::default() };
+    let mut session = Database::open(machine, options).unwrap().session();
+    let sql = "CREATE TABLE d AS SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d (d);
+         CREATE TABLE k AS SELECT CAST(a.d + 10 * b.d + 100 * c.d AS BIGINT) AS n FROM d a, d b, d c;
+         CREATE TABLE t AS SELECT (l.n + 1000 * h.n + 1000000 * x.d) * 7919 % 1200007 AS v, \
+            (l.n + 1000 * h.n + 1000000 * x.d) % 9973 AS w FROM k l, k h, d x WHERE h.n < 900 AND x.d < 2";
+    session.execute(sql).unwrap();
+    session
+}
+
+fn answer(session: &mut Session, sql: &str) -> Vec<String> {
+    sorted_texts(&session.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}")).batches)
+}
+
+/// Bytes that a query says it has spilled.
+fn spilled(session: &mut Session, sql: &str) -> bool {
+    let lines = answer(session, &format!("EXPLAIN ANALYZE {sql}"));
+    lines.iter().any(|it| it.contains("spilled to files"))
+}
+
+#[test]
+fn answers_are_the_same_with_a_fraction_of_the_memory() {
+    let modelled = SimulatedMachine::new(samples::four_sockets(), 3) as Arc<dyn Machine>;
+    // The first wants 200 MiB without a limit, and each worker has some under way at a time.
+    for (machine, workers, limit) in [(modelled, 4, "40MB"), (hardware_linux::open(), 2, "24MB")] {
+        let mut session = session(machine, workers);
+        let expected: Vec<Vec<String>> =
+            QUERIES.iter().map(|it| answer(&mut session, it)).collect();
+        assert!(!spilled(&mut session, QUERIES[0]), "there is enough for it");
+        session.execute(&format!("SET memory_limit = '{limit}'")).unwrap();
+        for (sql, expected) in QUERIES.iter().zip(&expected) {
+            assert_eq!(&answer(&mut session, sql), expected, "{limit}: {sql}");
+        }
+        for sql in QUERIES.iter().step_by(3) {
+            assert!(spilled(&mut session, sql), "{sql}");
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fills_or_fails_is_one_error_and_nothing_stays_on_it() {
+    let machine = SimulatedMachine::new(samples::four_sockets(), 3);
+    let mut session = session(machine.clone(), 4);
+    let expected = answer(&mut session, QUERIES[0]);
+    session.execute("SET memory_limit = '28MB'").unwrap();
+    assert_eq!(machine.disk_content(), (Bytes(0), 0));
+    let mut states = Vec::new();
+    for (room, good) in
+        [(1 << 20, None), (u64::MAX, Some(0)), (u64::MAX, Some(1)), (u64::MAX, Some(40))]
+    {
+        machine.set_disk(Bytes(room), good);
+        let error = session.query(QUERIES[0]).unwrap_err();
+        assert!(error.hint.is_some() || error.message.contains("the disk fails"), "{error}");
+        states.push(error.state.0);
+        assert_eq!(machine.disk_content(), (Bytes(0), 0), "{error}");
+    }
+    assert_eq!(states, ["53100", "58030", "58030", "58030"]);
+    machine.set_disk(Bytes(u64::MAX), None);
+    assert_eq!(answer(&mut session, QUERIES[0]), expected);
+    assert_eq!(machine.disk_content(), (Bytes(0), 0));
+}
+
+#[test]
+fn files_go_where_they_are_told_to() {
+    let mut session = session(hardware_linux::open(), 2);
+    session
+        .execute("SET memory_limit = '28MB'; SET temp_directory = '/proc/no/such/place'")
+        .unwrap();
+    let error = session.query(QUERIES[0]).unwrap_err();
+    assert_eq!((error.state.0, error.message.contains("/proc/no")), ("58030", true), "{error}");
+    session.execute("SET temp_directory = DEFAULT").unwrap();
+    assert_eq!(session.query(QUERIES[0]).unwrap().rows(), 1);
+}
