@@ -48,6 +48,7 @@ fn context(slot: usize) -> WorkContext {
         node: hardware::NodeId(0),
         cancel: scheduler::CancelToken::new(),
         workspace,
+        accesses: stdx::sync::Arc::default(),
     }
 }
 
@@ -116,7 +117,7 @@ fn measure(name: &str, keys: usize, columns: Vec<(ColumnShape, Vec<Vector>)>) {
         let consumed = start.elapsed().as_secs_f64();
         let Ok(State::Rows(rows)) = sink.finish(&Alone) else { return };
         let all = start.elapsed().as_secs_f64();
-        groups = rows.batches.iter().map(|it| it.rows).sum();
+        groups = rows.rows();
         if all < best.0 {
             best = (all, consumed);
         }

@@ -12,7 +12,7 @@ use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use types::SqlResult;
 
-use crate::spill::Keeper;
+use crate::spill::{Keeper, SharedFile};
 use crate::{
     Batch, ColumnShape, Kept, Layout, Next, PerSlot, Representation, Rows, Sink, Source, State,
     Team, WorkContext,
@@ -26,6 +26,7 @@ pub struct MaterializeSink {
     ordered: bool,
     seen: AtomicU64,
     batches: PerSlot<(Keeper, Vec<NodeId>)>,
+    file: SharedFile,
 }
 
 impl MaterializeSink {
@@ -38,7 +39,8 @@ impl MaterializeSink {
         slots: usize,
     ) -> Self {
         let batches = PerSlot::new(slots);
-        Self { layout, offset, limit, ordered, seen: AtomicU64::new(0), batches }
+        let (seen, file) = (AtomicU64::new(0), SharedFile::default());
+        Self { layout, offset, limit, ordered, seen, batches, file }
     }
 }
 
@@ -46,7 +48,8 @@ impl Sink for MaterializeSink {
     fn consume(&self, batch: Batch, context: &WorkContext) -> SqlResult<()> {
         self.seen.fetch_add(batch.rows as u64, Ordering::Relaxed);
         let mut local = self.batches.lock(context.slot);
-        let (keeper, homes) = local.get_or_insert_default();
+        let (keeper, homes) =
+            local.get_or_insert_with(|| (Keeper::new(self.file.clone()), Vec::new()));
         homes.push(context.node);
         keeper.keep(batch, &context.workspace)
     }

@@ -6,7 +6,7 @@
 
 use hardware::FileError;
 use memory::{SpillFile, Workspace};
-use stdx::sync::Arc;
+use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::{Batch, Bitmap, TextVector, Values, Vector};
@@ -29,11 +29,23 @@ pub(crate) fn file_error(error: &FileError) -> SqlError {
     }
 }
 
-/// A file for a statement.
-pub(crate) fn new_file(workspace: &Workspace) -> SqlResult<Arc<SpillFile>> {
-    let file = workspace.spill_file();
-    let file = file.ok_or_else(|| SqlError::internal("there is no machine to write files on"))?;
-    file.map(Arc::new).map_err(|error| file_error(&error))
+/// A file that all workers on something share, made when the first of them needs it. Clones are the same file.
+#[derive(Clone, Default)]
+pub(crate) struct SharedFile(Arc<Mutex<Option<Arc<SpillFile>>>>);
+
+impl SharedFile {
+    /// The file.
+    pub(crate) fn get(&self, workspace: &Workspace) -> SqlResult<Arc<SpillFile>> {
+        let mut file = self.0.lock();
+        if let Some(file) = &*file {
+            return Ok(file.clone());
+        }
+        let made = workspace.spill_file();
+        let made =
+            made.ok_or_else(|| SqlError::internal("there is no machine to write files on"))?;
+        let made = made.map(Arc::new).map_err(|error| file_error(&error))?;
+        Ok(file.insert(made).clone())
+    }
 }
 
 /// Collects vectors as bytes, to be written in one go.
@@ -216,11 +228,16 @@ pub(crate) struct Keeper {
     kept: Vec<Kept>,
     /// Those before it are in the file, as far as they are worth it.
     spilled: usize,
-    file: Option<Arc<SpillFile>>,
+    file: SharedFile,
     writer: Writer,
 }
 
 impl Keeper {
+    /// Nothing kept yet; what there is no memory for goes to a file.
+    pub(crate) fn new(file: SharedFile) -> Self {
+        Self { file, ..Self::default() }
+    }
+
     /// Keeps a batch; when the statement is over its memory, all that are in memory go to the file.
     pub(crate) fn keep(&mut self, batch: Batch, workspace: &Workspace) -> SqlResult<()> {
         // Rows of no columns need no memory.
@@ -229,10 +246,7 @@ impl Keeper {
         if is_empty || !workspace.account().is_over() {
             return Ok(());
         }
-        let file = match &self.file {
-            Some(file) => file.clone(),
-            None => self.file.insert(new_file(workspace)?).clone(),
-        };
+        let file = self.file.get(workspace)?;
         for kept in &mut self.kept[self.spilled..] {
             let Kept::Here(batch) = &*kept else { continue };
             self.writer.add(batch.rows, &batch.columns);

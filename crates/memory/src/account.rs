@@ -12,8 +12,9 @@
 
 use stdx::Bytes;
 use stdx::sync::Arc;
-use stdx::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::counting::Held;
 use crate::free_lists::Memory;
 
 /// The part of a statement's own limit, counted in sixteenths, from which operators that can spill do so. The rest is for what
@@ -30,13 +31,7 @@ const FLOOR: Bytes = Bytes(1 << 20);
 /// The bytes of one statement.
 pub struct Account {
     memory: Option<Arc<Memory>>,
-    /// Of the heap, as far as threads have told.
-    heap: AtomicI64,
-    /// In blocks.
-    blocks: AtomicI64,
-    /// In blocks, by node of the topology in its order, and at last what is spread over them.
-    places: Box<[AtomicI64]>,
-    peak: AtomicI64,
+    counters: Held,
     /// Written to temporary files.
     spilled: AtomicU64,
     /// What the statement may hold by its own setting.
@@ -48,26 +43,28 @@ pub struct Account {
 impl Account {
     pub(crate) fn new(memory: Option<Arc<Memory>>) -> Arc<Self> {
         let places = memory.as_ref().map_or(0, |it| it.shelves.len());
+        let all = memory.as_ref().map_or_else(Arc::default, |it| it.held.clone());
         Arc::new(Self {
             memory,
-            heap: AtomicI64::new(0),
-            blocks: AtomicI64::new(0),
-            places: (0..places).map(|_| AtomicI64::new(0)).collect(),
-            peak: AtomicI64::new(0),
+            counters: Held::new(places, all),
             spilled: AtomicU64::new(0),
             limit: AtomicU64::new(u64::MAX),
             works: AtomicBool::new(false),
         })
     }
 
+    pub(crate) fn counters(&self) -> &Held {
+        &self.counters
+    }
+
     /// Bytes that the statement holds.
     pub fn held(&self) -> Bytes {
-        Bytes((self.heap() + self.blocks.load(Ordering::Relaxed).max(0)) as u64)
+        Bytes(self.counters.bytes())
     }
 
     /// The most that it held.
     pub fn peak(&self) -> Bytes {
-        Bytes(self.peak.load(Ordering::Relaxed).max(0) as u64)
+        Bytes(self.counters.peak())
     }
 
     /// Bytes that it has written to temporary files.
@@ -82,16 +79,12 @@ impl Account {
 
     /// Bytes in blocks by node of the topology in its order, what is spread over them at last.
     pub fn places(&self) -> Vec<Bytes> {
-        self.places.iter().map(|it| Bytes(it.load(Ordering::Relaxed).max(0) as u64)).collect()
+        self.counters.places()
     }
 
     /// Bytes in small pieces of the heap.
     pub fn heap_bytes(&self) -> Bytes {
-        Bytes(self.heap() as u64)
-    }
-
-    fn heap(&self) -> i64 {
-        self.heap.load(Ordering::Relaxed).max(0)
+        Bytes(self.counters.heap_bytes())
     }
 
     /// Limits what the statement holds.
@@ -154,30 +147,6 @@ impl Account {
         let wanted = self.held().0.saturating_add(bytes as u64);
         wanted > of(self.limit.load(Ordering::Relaxed), END_FROM)
     }
-
-    /// Counts pieces of the heap.
-    pub(crate) fn count_heap(&self, change: i64) {
-        self.heap.fetch_add(change, Ordering::Relaxed);
-        self.changed(change);
-    }
-
-    /// Counts a block of a place.
-    pub(crate) fn count_block(&self, place: usize, change: i64) {
-        self.blocks.fetch_add(change, Ordering::Relaxed);
-        if let Some(counter) = self.places.get(place) {
-            counter.fetch_add(change, Ordering::Relaxed);
-        }
-        self.changed(change);
-    }
-
-    fn changed(&self, change: i64) {
-        if let Some(memory) = &self.memory {
-            memory.held.fetch_add(change, Ordering::Relaxed);
-        }
-        if change > 0 {
-            self.peak.fetch_max(self.held().0 as i64, Ordering::Relaxed);
-        }
-    }
 }
 
 impl std::fmt::Debug for Account {
@@ -189,11 +158,6 @@ impl std::fmt::Debug for Account {
 impl Drop for Account {
     fn drop(&mut self) {
         self.set_working(false);
-        if let Some(memory) = &self.memory {
-            // What is left belongs to nobody any more, as the rows of an answer do.
-            let left = self.heap.load(Ordering::Relaxed) + self.blocks.load(Ordering::Relaxed);
-            memory.held.fetch_sub(left, Ordering::Relaxed);
-        }
     }
 }
 
@@ -210,7 +174,7 @@ impl Memory {
 
     /// The same with these blocks.
     fn all(&self) -> u64 {
-        self.mapped_total.load(Ordering::Relaxed) + crate::heap_bytes().0
+        self.mapped_total.load(Ordering::Relaxed) + crate::counting::heap_bytes().0
     }
 
     /// Whether statements leave a part of what tables and caches leave.

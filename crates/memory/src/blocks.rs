@@ -7,7 +7,7 @@ use hardware::MachineError;
 use crate::free_lists::Memory;
 use crate::region::Region;
 use crate::shelf::block_bytes;
-use crate::{CHUNK_BYTES, heap};
+use crate::{CHUNK_BYTES, counting};
 
 /// How much longer a region may be than what grows into it: it will grow on, and the region lies idle.
 const GROWN_TIMES_MAX: usize = 16;
@@ -19,7 +19,7 @@ impl Memory {
         shelf: usize,
         size: usize,
     ) -> Result<NonNull<u8>, MachineError> {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         let (index, shelf, block) = (shelf, &self.shelves[shelf], block_bytes(size));
         let mut locked = shelf.lock();
         let is_small = block < CHUNK_BYTES;
@@ -53,7 +53,7 @@ impl Memory {
         if block_bytes(size) < CHUNK_BYTES {
             return None;
         }
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         let (mut locked, bytes) = (self.shelves[shelf].lock(), block_bytes(wanted));
         let region = locked.recall(block)?;
         if region.bytes() >= wanted {
@@ -85,7 +85,7 @@ impl Memory {
 
     /// Takes back a block of so many bytes.
     pub(crate) fn give_back_block(&self, shelf: usize, block: NonNull<u8>, size: usize) {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         let surplus = self.shelves[shelf].lock().put(block, block_bytes(size));
         if let Some(region) = surplus {
             self.unmap(region);

@@ -9,7 +9,7 @@ use stdx::Bytes;
 use stdx::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex, MutexGuard, RwLock};
 
-use crate::heap;
+use crate::counting;
 use crate::region::{Backing, Chunk, Region};
 use crate::shelf::Shelf;
 use crate::{CHUNK_BYTES, PageSocketMap};
@@ -46,7 +46,7 @@ pub(crate) struct Memory {
     pub(crate) limit: AtomicU64,
     pub(crate) retained_max: AtomicU64,
     /// What the accounts of all statements hold, and how many of these work on rows.
-    pub(crate) held: AtomicI64,
+    pub(crate) held: Arc<AtomicI64>,
     pub(crate) working: AtomicI64,
     /// Where statements put what they have no memory for; where the machine does when not given.
     pub(crate) temporary_folder: RwLock<Option<PathBuf>>,
@@ -77,7 +77,7 @@ impl Memory {
             mapped_total: AtomicU64::new(0),
             limit: AtomicU64::new(u64::MAX),
             retained_max: AtomicU64::new(RETAINED_MAX),
-            held: AtomicI64::new(0),
+            held: Arc::default(),
             working: AtomicI64::new(0),
             temporary_folder: RwLock::new(None),
             machine,
@@ -90,7 +90,7 @@ impl Memory {
 
     /// Bytes of a policy, mapped or taken from what was given back.
     pub(crate) fn take(&self, bytes: usize, policy: PagePolicy) -> Result<Extent, MachineError> {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         self.check_nodes(&policy)?;
         if bytes == 0 {
             let base = dangling_line();
@@ -177,7 +177,7 @@ impl Memory {
     }
 
     pub(crate) fn map(&self, bytes: usize, policy: PagePolicy) -> Result<Region, MachineError> {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         let size = bytes as u64;
         if !self.reserve(size) {
             self.trim();
@@ -200,7 +200,7 @@ impl Memory {
 
     /// Bytes that no segment and no query uses.
     pub(crate) fn retained(&self) -> Bytes {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         let lists = self.lists.iter().map(|it| it.lock().bytes).sum::<u64>();
         Bytes(lists + self.shelves.iter().map(|it| it.lock().kept()).sum::<u64>())
     }
@@ -212,7 +212,7 @@ impl Memory {
         bytes: usize,
         policy: &PagePolicy,
     ) -> Result<Region, Region> {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         let more = bytes.saturating_sub(region.bytes());
         if !self.reserve(more as u64) {
             return Err(region);
@@ -238,7 +238,7 @@ impl Memory {
     fn reserve(&self, bytes: u64) -> bool {
         let limit = self.limit.load(Ordering::Relaxed);
         let before = self.mapped_total.fetch_add(bytes, Ordering::Relaxed);
-        let heap = heap::heap_bytes().0;
+        let heap = counting::heap_bytes().0;
         let fits = before.saturating_add(heap).saturating_add(bytes) <= limit;
         if !fits {
             self.mapped_total.fetch_sub(bytes, Ordering::Relaxed);
@@ -266,7 +266,7 @@ impl Memory {
         range: Range<usize>,
         policy: &PagePolicy,
     ) -> Result<(), MachineError> {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         if range.is_empty() {
             return Ok(());
         }
@@ -292,7 +292,7 @@ impl Memory {
         map: &PageSocketMap,
         policy: Option<PagePolicy>,
     ) {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         self.account(region, |counter, bytes| counter.fetch_sub(bytes, Ordering::Relaxed));
         region.map.remove(region.mapping.base.addr().get(), bytes);
         region.map.add_map(map);
@@ -310,7 +310,7 @@ impl Memory {
 
     /// Keeps a region for the next segment, or unmaps it when its place is mixed, accidental, or the list is full.
     pub(crate) fn give_back(&self, region: Region) {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         match region.policy.clone() {
             Some(policy) if policy != PagePolicy::FirstTouch => {
                 let mut list = self.list(&policy);
@@ -333,7 +333,7 @@ impl Memory {
     /// Drops a piece of a chunk, and keeps the chunk when it was the last. All pieces of a chunk come and go under the
     /// lock of its list, so that exactly one of them sees itself as the last.
     pub(crate) fn give_back_piece(&self, chunk: Arc<Chunk>) {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         let policy = chunk.region.policy.clone().expect("invariant: a chunk has one policy");
         let mut list = self.list(&policy);
         if let Ok(chunk) = Arc::try_unwrap(chunk) {
@@ -342,7 +342,7 @@ impl Memory {
     }
 
     pub(crate) fn unmap(&self, region: Region) {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         self.account(&region, |counter, bytes| counter.fetch_sub(bytes, Ordering::Relaxed));
         self.mapped_total.fetch_sub(region.mapping.bytes as u64, Ordering::Relaxed);
         Self::disown(region.mapping.base);
@@ -350,7 +350,7 @@ impl Memory {
     }
 
     pub(crate) fn trim(&self) {
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         for shelf in &self.shelves {
             let unused = shelf.lock().trim();
             unused.into_iter().for_each(|it| self.unmap(it));

@@ -13,56 +13,22 @@
 #![expect(unsafe_code, reason = "pointers that a guard keeps alive; see each block")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
 use hardware::NodeId;
-use stdx::Bytes;
 use stdx::sync::Arc;
-use stdx::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
+use stdx::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::account::Account;
+use crate::counting::{Held, Mapping, UNPLACED, WORKING, Working, count_block, tell};
 use crate::free_lists::{LINE_BYTES, Memory};
 use crate::shelf::block_bytes;
 use crate::{CHUNK_BYTES, PLACED_BYTES, Workspace};
 
-/// Bytes that a thread counts by itself before it tells others.
-const TOLD_FROM: i64 = 64 << 10;
-
-/// Bytes of the whole heap, as far as threads have told.
-static HEAP: AtomicI64 = AtomicI64::new(0);
-/// Pieces above [`PLACED_BYTES`] that threads took of the system.
-static UNPLACED: AtomicU64 = AtomicU64::new(0);
-
-/// What a thread is doing, as far as the allocator wants to know.
-struct Working {
-    account: Cell<*const Account>,
-    /// Where its large pieces come from.
-    memory: Cell<*const Memory>,
-    shelf: Cell<usize>,
-    /// Bytes taken less bytes given back that nobody was told of.
-    untold: Cell<i64>,
-    /// Whether it maps memory or looks for a block: what that needs for itself is neither placed nor counted.
-    maps: Cell<bool>,
-}
-
-thread_local! {
-    static WORKING: Working = const {
-        Working {
-            account: Cell::new(ptr::null()),
-            memory: Cell::new(ptr::null()),
-            shelf: Cell::new(0),
-            untold: Cell::new(0),
-            maps: Cell::new(false),
-        }
-    };
-}
-
 /// Until it is dropped, what its thread takes counts to an account and lies in a place.
 pub struct Entered<'a> {
-    account: *const Account,
-    memory: *const Memory,
+    held: *const Held,
+    memory: *const (),
     shelf: usize,
     workspace: PhantomData<&'a Workspace>,
 }
@@ -73,9 +39,10 @@ impl Workspace {
         let place = node.map_or(self.spread(), |it| self.on(it)).place();
         WORKING.with(|working| {
             tell(working);
-            let (memory, shelf) = place.map_or((ptr::null(), 0), |it| (Arc::as_ptr(it.0), it.1));
+            let (memory, shelf) =
+                place.map_or((ptr::null(), 0), |it| (Arc::as_ptr(it.0).cast(), it.1));
             Entered {
-                account: working.account.replace(Arc::as_ptr(self.account())),
+                held: working.held.replace(self.account().counters()),
                 memory: working.memory.replace(memory),
                 shelf: working.shelf.replace(shelf),
                 workspace: PhantomData,
@@ -88,50 +55,10 @@ impl Drop for Entered<'_> {
     fn drop(&mut self) {
         WORKING.with(|working| {
             tell(working);
-            working.account.set(self.account);
+            working.held.set(self.held);
             working.memory.set(self.memory);
             working.shelf.set(self.shelf);
         });
-    }
-}
-
-/// Bytes of the heap of this program that are not in blocks; zero in one whose allocator does not count.
-pub fn heap_bytes() -> Bytes {
-    Bytes(HEAP.load(Ordering::Relaxed).max(0) as u64)
-}
-
-/// Pieces above [`PLACED_BYTES`] that the system's allocator had to give, as their threads worked for no statement or there was
-/// no memory in their place; what mapping memory needs for itself is not among them.
-pub fn unplaced_pieces() -> u64 {
-    UNPLACED.load(Ordering::Relaxed)
-}
-
-/// Counts bytes that the calling thread took of the system's allocator, or gave back.
-#[inline]
-pub(crate) fn count(change: i64) {
-    // A thread that is about to end has no such state any more: its last pieces do not count.
-    let _ = WORKING.try_with(|working| {
-        if working.maps.get() {
-            return;
-        }
-        let untold = working.untold.get() + change;
-        working.untold.set(untold);
-        if !(-TOLD_FROM..=TOLD_FROM).contains(&untold) {
-            tell(working);
-        }
-    });
-}
-
-#[cold]
-fn tell(working: &Working) {
-    let untold = working.untold.take();
-    if untold == 0 {
-        return;
-    }
-    HEAP.fetch_add(untold, Ordering::Relaxed);
-    // SAFETY: the account lives as long as the workspace that the guard borrows.
-    if let Some(account) = unsafe { working.account.get().as_ref() } {
-        account.count_heap(untold);
     }
 }
 
@@ -139,22 +66,6 @@ fn tell(working: &Working) {
 #[inline]
 pub(crate) fn is_large(layout: Layout) -> bool {
     layout.size() > PLACED_BYTES && layout.align() <= LINE_BYTES
-}
-
-/// Until it is dropped, its thread takes what it needs of the system's allocator, and nobody counts that. Whoever holds a lock
-/// of the shelves or maps pages has one, as serving it from there would wait for itself.
-pub(crate) struct Mapping(bool);
-
-impl Mapping {
-    pub(crate) fn begin() -> Self {
-        Self(WORKING.try_with(|it| it.maps.replace(true)).unwrap_or(true))
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        let _ = WORKING.try_with(|it| it.maps.set(self.0));
-    }
 }
 
 /// A block of the calling thread's place; `None` when it has none, or there is no memory for it there.
@@ -166,7 +77,8 @@ fn take_for(working: &Working, size: usize) -> Option<NonNull<u8>> {
     if working.maps.get() {
         return None;
     }
-    let (memory, shelf) = (working.memory.get(), working.shelf.get());
+    let memory: *const Memory = working.memory.get().cast();
+    let shelf = working.shelf.get();
     // SAFETY: the workspace that the guard borrows keeps it alive.
     let known = unsafe { memory.as_ref() };
     let block = known.and_then(|known| {
@@ -186,13 +98,6 @@ fn take_for(working: &Working, size: usize) -> Option<NonNull<u8>> {
         count_block(working, shelf, size as i64);
     }
     block
-}
-
-fn count_block(working: &Working, shelf: usize, change: i64) {
-    // SAFETY: as in `tell`.
-    if let Some(account) = unsafe { working.account.get().as_ref() } {
-        account.count_block(shelf, change);
-    }
 }
 
 /// Where a large piece came from.
@@ -312,6 +217,8 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
+    use stdx::Bytes;
+
     use super::*;
     use crate::fake::FakeMachine;
     use crate::{Allocator, ReservingAllocator};

@@ -10,12 +10,13 @@
 //! - Invariant: all bytes handed out are initialised: zero when fresh, whatever was there before when recycled.
 //! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
 //!
-//! Reading order: [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`account`],
+//! Reading order: `counting`, [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`account`],
 //! [`scratch`], `spill`, `heap`, [`reserve`].
 
 pub mod account;
 pub mod allocator;
 mod blocks;
+mod counting;
 mod detect;
 #[cfg(test)]
 mod fake;
@@ -35,7 +36,8 @@ mod spill;
 
 pub use account::Account;
 pub use allocator::{Allocator, Usage};
-pub use heap::{Entered, heap_bytes, unplaced_pieces};
+pub use counting::{heap_bytes, unplaced_pieces};
+pub use heap::Entered;
 pub use location::{Location, Misplaced, PageRange};
 pub use page_socket_map::PageSocketMap;
 pub use pod::Pod;

@@ -19,7 +19,7 @@ use stdx::memory::set_short;
 use stdx::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use stdx::sync::thread;
 
-use crate::heap;
+use crate::{counting, heap};
 
 /// The largest allocation that the reserve serves.
 const CHUNK: usize = 4 << 20;
@@ -173,7 +173,7 @@ unsafe impl GlobalAlloc for ReservingAllocator {
         {
             return block.as_ptr();
         }
-        heap::count(layout.size() as i64);
+        counting::count(layout.size() as i64);
         // SAFETY: the caller's promise is passed on, here and below.
         let taken = unsafe { System.alloc(layout) };
         if taken.is_null() {
@@ -192,7 +192,7 @@ unsafe impl GlobalAlloc for ReservingAllocator {
             unsafe { block.write_bytes(0, layout.size()) };
             return block.as_ptr();
         }
-        heap::count(layout.size() as i64);
+        counting::count(layout.size() as i64);
         // SAFETY: as in `alloc`.
         let taken = unsafe { System.alloc_zeroed(layout) };
         if taken.is_null() {
@@ -217,7 +217,7 @@ unsafe impl GlobalAlloc for ReservingAllocator {
             unsafe { owner.give_back(block, layout.size()) };
             return;
         }
-        heap::count(-(layout.size() as i64));
+        counting::count(-(layout.size() as i64));
         match RESERVED.offset(place) {
             Some(offset) => RESERVED.dealloc(offset),
             // SAFETY: the caller's promise is passed on; the place came from `System`.
@@ -243,7 +243,7 @@ unsafe impl GlobalAlloc for ReservingAllocator {
             // SAFETY: the caller's promise is passed on; after a failure the place is as it was.
             let taken = unsafe { System.realloc(place, layout, size) };
             if !taken.is_null() {
-                heap::count(size as i64 - layout.size() as i64);
+                counting::count(size as i64 - layout.size() as i64);
                 return taken;
             }
         }

@@ -166,7 +166,7 @@ unsafe impl RawAllocator for Scratch {
                     return Err(AllocError);
                 }
                 let block = memory.take_block(*shelf, size).map_err(|_| AllocError)?;
-                account.count_block(*shelf, size as i64);
+                account.counters().count_block(*shelf, size as i64);
                 Ok(NonNull::slice_from_raw_parts(block, size))
             }
             None => Global.allocate(layout),
@@ -184,7 +184,7 @@ unsafe impl RawAllocator for Scratch {
             && !account.refuses(new.size() - old.size())
             && let Some(longer) = memory.grow_block(*shelf, block, old.size(), new.size())
         {
-            account.count_block(*shelf, (new.size() - old.size()) as i64);
+            account.counters().count_block(*shelf, (new.size() - old.size()) as i64);
             return Ok(NonNull::slice_from_raw_parts(longer, new.size()));
         }
         if self.shelf(new).is_none() {
@@ -205,7 +205,7 @@ unsafe impl RawAllocator for Scratch {
         match self.shelf(layout) {
             Some(Source { memory, shelf, account }) => {
                 memory.give_back_block(*shelf, block, layout.size());
-                account.count_block(*shelf, -(layout.size() as i64));
+                account.counters().count_block(*shelf, -(layout.size() as i64));
             }
             // SAFETY: the caller's promise, for what `Global` gave by the same layout.
             None => unsafe { Global.deallocate(block, layout) },

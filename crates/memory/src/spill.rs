@@ -4,7 +4,7 @@ use hardware::{FileError, TemporaryFile};
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{Account, Workspace, heap};
+use crate::{Account, Workspace, counting};
 
 /// A temporary file that is written from front to back, by any number of threads. It is gone when it is dropped.
 pub struct SpillFile {
@@ -19,7 +19,7 @@ impl Workspace {
         let (memory, _) = self.spread().place()?;
         let folder = memory.temporary_folder.read().clone();
         // What the machine needs for itself is not the statement's.
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         let file = memory.machine().temporary_file(folder.as_deref());
         let (end, account) = (AtomicU64::new(0), self.account().clone());
         Some(file.map(|file| SpillFile { file, end, account }))
@@ -30,7 +30,7 @@ impl SpillFile {
     /// Appends bytes; tells where they begin.
     pub fn append(&self, bytes: &[u8]) -> Result<u64, FileError> {
         let place = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        let _mapping = heap::Mapping::begin();
+        let _mapping = counting::Mapping::begin();
         self.file.write_at(place, bytes)?;
         self.account.count_spilled(bytes.len());
         Ok(place)

@@ -15,7 +15,7 @@ use stdx::sync::Arc;
 static ALLOCATOR: memory::ReservingAllocator = memory::ReservingAllocator;
 
 /// Groupings of so many groups that they do not fit, of each kind of key, and rows that are kept.
-const QUERIES: [&str; 12] = [
+const QUERIES: [&str; 15] = [
     "SELECT count(*), sum(c), sum(s), max(m) FROM \
         (SELECT v, count(*) AS c, sum(w) AS s, min(w) AS m FROM t GROUP BY v) g",
     "SELECT v, count(*) AS c, sum(w) FROM t GROUP BY v HAVING count(*) > 2 AND min(w) < 40",
@@ -26,10 +26,15 @@ const QUERIES: [&str; 12] = [
     "SELECT count(*), sum(d) FROM (SELECT v, count(DISTINCT w % 5) AS d FROM t GROUP BY v) g",
     "SELECT count(*), sum(v) FROM (SELECT DISTINCT v, w % 7 FROM t) g",
     "SELECT count(DISTINCT v), count(DISTINCT w) FROM t",
-    "SELECT count(*), sum(n) FROM (SELECT nullif(v % 900000, 17) AS k, count(w) FILTER (WHERE w % 2 = 0) AS n \
+    "SELECT count(*), sum(n) FROM (SELECT nullif(v % 600000, 17) AS k, count(w) FILTER (WHERE w % 2 = 0) AS n \
         FROM t GROUP BY 1) g",
     "WITH r AS MATERIALIZED (SELECT v, w, 'some text ' || w AS x FROM t) \
         SELECT (SELECT count(*) FROM r), (SELECT sum(v) FROM r), (SELECT max(x) FROM r)",
+    "SELECT v, w, x FROM (SELECT v, w, 'text ' || w AS x, row_of FROM \
+        (SELECT v, w, v * 3 - w AS row_of FROM t) a ORDER BY row_of, w OFFSET 5) s WHERE v % 20000 = 7",
+    "SELECT count(*), sum(v), min(x) FROM (SELECT v, 'a' || w AS x FROM t ORDER BY x DESC, v OFFSET 1000) s",
+    "SELECT x, v FROM (SELECT v, nullif('t' || w % 1000, 't7') AS x FROM t ORDER BY x NULLS FIRST, v DESC \
+        OFFSET 800000 LIMIT 90000) s WHERE v % 1000 = 3",
     "SELECT count(*), sum(v), min(x) FROM (SELECT v, 'a' || w AS x FROM t UNION ALL SELECT w, 'b' || v FROM t) u",
 ];
 
@@ -38,8 +43,8 @@ fn session(machine: Arc<dyn Machine>, workers: usize) -> Session {
     let mut session = Database::open(machine, options).unwrap().session();
     let sql = "CREATE TABLE d AS SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d (d);
          CREATE TABLE k AS SELECT CAST(a.d + 10 * b.d + 100 * c.d AS BIGINT) AS n FROM d a, d b, d c;
-         CREATE TABLE t AS SELECT (l.n + 1000 * h.n + 1000000 * x.d) * 7919 % 1200007 AS v, \
-            (l.n + 1000 * h.n + 1000000 * x.d) % 9973 AS w FROM k l, k h, d x WHERE h.n < 900 AND x.d < 2";
+         CREATE TABLE t AS SELECT (l.n + 1000 * h.n + 1000000 * x.d) * 7919 % 700001 AS v, \
+            (l.n + 1000 * h.n + 1000000 * x.d) % 9973 AS w FROM k l, k h, d x WHERE h.n < 500 AND x.d < 2";
     session.execute(sql).unwrap();
     session
 }
@@ -57,8 +62,8 @@ fn spilled(session: &mut Session, sql: &str) -> bool {
 #[test]
 fn answers_are_the_same_with_a_fraction_of_the_memory() {
     let modelled = SimulatedMachine::new(samples::four_sockets(), 3) as Arc<dyn Machine>;
-    // The first wants 200 MiB without a limit, and each worker has some under way at a time.
-    for (machine, workers, limit) in [(modelled, 4, "40MB"), (hardware_linux::open(), 2, "24MB")] {
+    // The first wants some 120 MiB without a limit, and each worker has some under way at a time.
+    for (machine, workers, limit) in [(modelled, 4, "36MB"), (hardware_linux::open(), 2, "28MB")] {
         let mut session = session(machine, workers);
         let expected: Vec<Vec<String>> =
             QUERIES.iter().map(|it| answer(&mut session, it)).collect();

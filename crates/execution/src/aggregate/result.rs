@@ -1,6 +1,6 @@
 //! From accumulators to the rows of a finished grouping.
 
-use memory::{SpillFile, Workspace};
+use memory::SpillFile;
 use plan::AggregateFunction;
 use stdx::sync::{Arc, Mutex};
 use types::numeric::errors::{out_of_range, overflow};
@@ -15,7 +15,7 @@ use super::key::decoded_shape;
 use super::plan::{GroupPlan, column_shape};
 use super::spec::{AccumulatorKind, AggregateSpec};
 use super::tasks::collect;
-use crate::spill::{Extent, Keeper, Writer, new_file, read};
+use crate::spill::{Extent, Keeper, SharedFile, Writer, read};
 use crate::{
     BATCH_ROWS, Batch, Bitmap, ColumnShape, Kept, Layout, Representation, Team, Values, Vector,
 };
@@ -34,12 +34,11 @@ pub(super) struct Part {
 
 impl Part {
     /// Writes the columns to a file.
-    pub(super) fn spill(&mut self, workspace: &Workspace) -> SqlResult<()> {
-        let file = new_file(workspace)?;
+    pub(super) fn spill(&mut self, file: &Arc<SpillFile>) -> SqlResult<()> {
         let columns: Vec<Arc<Vector>> = self.columns.drain(..).map(Arc::new).collect();
         let mut writer = Writer::default();
         writer.add(self.rows, &columns);
-        self.spilled = writer.write(&file)?.pop().map(|extent| (file, extent));
+        self.spilled = writer.write(file)?.pop().map(|extent| (file.clone(), extent));
         self.columns = columns.iter().map(|it| it.slice(0..0)).collect();
         Ok(())
     }
@@ -98,12 +97,12 @@ pub(super) fn result_batches(
     }
     let parts: Vec<Mutex<Option<Part>>> =
         parts.into_iter().map(|it| Mutex::new(Some(it))).collect();
-    let workspace = team.workspace();
+    let (workspace, file) = (team.workspace(), SharedFile::default());
     let cut = collect(team, parts.len(), true, &|part| {
         let Some(part) = parts[part].lock().take() else { return Ok(Vec::new()) };
-        let mut keeper = Keeper::default();
-        let batches = split(part, &layout)?.into_iter();
-        batches.map(|it| keeper.keep(it, &workspace)).collect::<SqlResult<()>>()?;
+        let mut keeper = Keeper::new(file.clone());
+        let mut batches = split(part, &layout)?.into_iter();
+        batches.try_for_each(|it| keeper.keep(it, &workspace))?;
         Ok(keeper.finish())
     })?;
     Ok((layout, cut))

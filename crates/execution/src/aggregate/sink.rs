@@ -18,6 +18,7 @@ use super::tuning::SERIAL_GROUPS_MAX;
 use super::worker::{Input, Worker};
 use crate::expression::Compiled;
 use crate::scan::PackedBlock;
+use crate::spill::SharedFile;
 use crate::traffic::{Item, Place};
 use crate::work::Alone;
 use crate::{
@@ -41,6 +42,7 @@ pub struct AggregateSink {
     spilled: PerSlot<Vec<Option<SpilledRows>>>,
     partitions: usize,
     slots: u64,
+    file: SharedFile,
 }
 
 impl AggregateSink {
@@ -67,6 +69,7 @@ impl AggregateSink {
             spilled: PerSlot::new(slots),
             partitions: partitions_for(slots),
             slots: slots.max(1) as u64,
+            file: SharedFile::default(),
         })
     }
 
@@ -213,7 +216,10 @@ impl AggregateSink {
         }
         let rows = match &mut spilled[part] {
             Some(rows) => rows,
-            none => none.insert(SpilledRows::new(&self.plan, self.partitions, &context.workspace)?),
+            none => {
+                let file = self.file.get(&context.workspace)?;
+                none.insert(SpilledRows::new(&self.plan, self.partitions, file))
+            }
         };
         rows.add(&self.plan, input)
     }

@@ -6,7 +6,7 @@
 //!   use.
 //! - Limit: a partition is not cut again. One that does not fit ends the statement (53200).
 
-use memory::{SpillFile, Workspace};
+use memory::SpillFile;
 use stdx::Bytes;
 use stdx::sync::Arc;
 use types::SqlResult;
@@ -19,7 +19,7 @@ use super::plan::GroupPlan;
 use super::result::Part;
 use super::tasks::collect_with;
 use super::worker::{Input, Worker};
-use crate::spill::{Extent, Writer, new_file, read};
+use crate::spill::{Extent, Writer, read};
 use crate::work::Alone;
 use crate::{Team, Vector, WorkContext};
 
@@ -52,18 +52,14 @@ pub(super) struct SpilledRows {
 
 impl SpilledRows {
     /// None yet.
-    pub(super) fn new(
-        plan: &GroupPlan,
-        partitions: usize,
-        workspace: &Workspace,
-    ) -> SqlResult<Self> {
-        Ok(Self {
-            file: new_file(workspace)?,
+    pub(super) fn new(plan: &GroupPlan, partitions: usize, file: Arc<SpillFile>) -> Self {
+        Self {
+            file,
             partitions: (0..partitions).map(|_| Vec::new()).collect(),
             writer: Writer::default(),
             unwritten: Vec::new(),
             keys: plan.layout.no_keys(),
-        })
+        }
     }
 
     /// Takes the rows of a batch.
@@ -115,7 +111,7 @@ impl SpilledRows {
     }
 }
 
-/// Puts the groups that were found, and those of rows in files, together: partition by partition.
+/// Puts the groups that were found, and those of rows in a file, together: partition by partition. There are such rows.
 pub(super) fn merge_spilled(
     plan: &GroupPlan,
     having: Option<&Having>,
@@ -141,7 +137,8 @@ pub(super) fn merge_spilled(
         let alone = Alone { context, workspace: context.workspace.clone() };
         let mut parts = merge_all(plan, having, groups, &alone)?;
         if context.workspace.account().is_over() {
-            parts.iter_mut().try_for_each(|it| it.spill(&context.workspace))?;
+            let file = &spilled[0].file;
+            parts.iter_mut().try_for_each(|it| it.spill(file))?;
         }
         Ok(parts)
     })?;

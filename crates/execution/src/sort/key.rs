@@ -32,6 +32,10 @@ pub struct KeyEncoder {
 pub trait RowKey: Ord + Clone + Send + Sync + 'static {
     /// The keys of the rows of a batch.
     fn encode(encoder: &KeyEncoder, batch: &Batch) -> SqlResult<Vec<Self>>;
+    /// The same key, that shares no memory with the others of its batch.
+    fn detached(&self) -> Self {
+        self.clone()
+    }
 }
 
 impl RowKey for u64 {
@@ -105,6 +109,12 @@ impl RowKey for BytesKey {
         }
         let bytes = Arc::new(bytes);
         Ok(ends.windows(2).map(|ends| Self::new(&bytes, ends[0], ends[1])).collect())
+    }
+
+    fn detached(&self) -> Self {
+        let bytes = self.bytes().to_vec();
+        let end = bytes.len() as u32;
+        Self { head: self.head, start: 0, end, batch: Arc::new(bytes) }
     }
 }
 

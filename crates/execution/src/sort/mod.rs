@@ -2,6 +2,7 @@
 //! cut by separators, are merged in parallel. With a limit each worker keeps only the rows that can still be in it.
 
 mod cutoff;
+mod external;
 mod group_limit;
 mod key;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use stdx::memory::OutOfMemory;
 use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
+use crate::spill::SharedFile;
 use crate::traffic::{Item, Place};
 use crate::{
     BATCH_ROWS, Batch, Kept, Layout, PerSlot, Rows, Sink, State, Team, Vector, WorkContext,
@@ -22,6 +24,7 @@ pub use cutoff::Cutoff;
 pub use group_limit::GroupLimitSink;
 pub use key::CompiledSortKey;
 
+use external::{Order, SpilledRun, merge_runs, write_run};
 use key::{BytesKey, KeyEncoder, RowKey};
 
 /// Puts the rows of a pipeline in order.
@@ -36,6 +39,9 @@ struct Sorter<K> {
     locals: PerSlot<Run<K>>,
     /// What the first keys of the best rows of all workers say of others; with a limit, when that can be told.
     cutoff: Option<Arc<Cutoff>>,
+    /// Runs for which there was no memory.
+    runs: Mutex<Vec<SpilledRun<K>>>,
+    file: SharedFile,
 }
 
 /// Rows of one worker: keys with the place of their row.
@@ -59,6 +65,9 @@ const ROWS_UNCHECKED: usize = 1 << 19;
 
 /// Rows up to which one task sorts everything.
 const SERIAL_ROWS_MAX: usize = 1 << 14;
+
+/// Rows from which a worker writes what it has as a run: runs are merged some at a time.
+const RUN_ROWS_MIN: usize = 4 * BATCH_ROWS;
 
 /// Rows beside those that are wanted that a worker keeps before it looks which ones they are.
 const UNWANTED_MAX: usize = 1024;
@@ -103,7 +112,56 @@ impl<K: RowKey> Sorter<K> {
         slots: usize,
     ) -> Self {
         let cutoff = limit.and(encoder.cutoff()).map(Arc::new);
-        Self { encoder, layout, offset, limit, locals: PerSlot::new(slots), cutoff }
+        let (locals, runs, file) = (PerSlot::new(slots), Mutex::default(), SharedFile::default());
+        Self { encoder, layout, offset, limit, locals, cutoff, runs, file }
+    }
+
+    fn order(&self) -> Order<'_> {
+        Order { encoder: &self.encoder, layout: &self.layout, file: &self.file }
+    }
+
+    /// Writes the rows of a worker to disk as a sorted run.
+    fn spill(&self, run: &mut Run<K>, context: &WorkContext) -> SqlResult<()> {
+        let spilled = write_run(run, self.order(), context)?;
+        self.runs.lock().push(spilled);
+        *run = Run::new(context.scratch());
+        Ok(())
+    }
+
+    /// The order of all rows when some are on disk: the others go there too.
+    fn finish_spilled(
+        &self,
+        runs: Vec<SpilledRun<K>>,
+        locals: Vec<Run<K>>,
+        team: &dyn Team,
+    ) -> SqlResult<Vec<Kept>> {
+        *self.runs.lock() = runs;
+        let locals: Vec<Mutex<Run<K>>> =
+            locals.into_iter().filter(|it| !it.entries.is_empty()).map(Mutex::new).collect();
+        team.run(locals.len(), &|run, context| self.spill(&mut locals[run].lock(), context))?;
+        drop(locals);
+        let runs = std::mem::take(&mut *self.runs.lock());
+        merge_runs(runs, self.order(), team)
+    }
+
+    /// The order of all rows in memory.
+    fn finish_in_memory(&self, locals: Vec<Run<K>>, team: &dyn Team) -> SqlResult<Vec<Kept>> {
+        let locked: Vec<Mutex<Run<K>>> = locals.into_iter().map(Mutex::new).collect();
+        team.run(locked.len(), &|run, context| {
+            let run = &mut *locked[run].lock();
+            if let Some(wanted) = self.wanted()
+                && run.entries.len() > wanted
+            {
+                // Only keys: the rows that are wanted of all runs are not known yet.
+                if wanted > 0 {
+                    run.entries.select_nth_unstable(wanted - 1);
+                }
+                run.entries.truncate(wanted);
+            }
+            sort_entries(&mut run.entries, context)
+        })?;
+        let runs: Vec<Run<K>> = locked.into_iter().map(Mutex::into_inner).collect();
+        Ok(self.merge(&runs, team)?.into_iter().map(Kept::Here).collect())
     }
 
     /// The rows of a batch that may be in the answer, as far as their first key tells.
@@ -216,6 +274,13 @@ impl<K: RowKey> Sink for Sorter<K> {
         let kept = bytes * (run.entries.len() - known) as u64 / rows.max(1);
         context.touch(Item::Sorts, Place::Own, kept);
         context.touch(Item::Sorts, Place::Dealt, kept);
+        // Few wanted rows stay in memory, and so does what is too little for a run.
+        if self.wanted().is_none_or(|it| it > RUN_ROWS_MIN)
+            && run.entries.len() >= RUN_ROWS_MIN
+            && context.workspace.account().is_over()
+        {
+            return self.spill(run, context);
+        }
         if let Some(wanted) = self.wanted()
             && run.entries.len() > wanted * 2 + UNWANTED_MAX
         {
@@ -233,24 +298,11 @@ impl<K: RowKey> Sink for Sorter<K> {
     }
 
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {
-        let locked: Vec<Mutex<Run<K>>> =
-            self.locals.take_all().into_iter().map(Mutex::new).collect();
-        team.run(locked.len(), &|run, context| {
-            let run = &mut *locked[run].lock();
-            if let Some(wanted) = self.wanted()
-                && run.entries.len() > wanted
-            {
-                // Only keys: the rows that are wanted of all runs are not known yet.
-                if wanted > 0 {
-                    run.entries.select_nth_unstable(wanted - 1);
-                }
-                run.entries.truncate(wanted);
-            }
-            sort_entries(&mut run.entries, context)
-        })?;
-        let runs: Vec<Run<K>> = locked.into_iter().map(Mutex::into_inner).collect();
-        let batches = self.merge(&runs, team)?;
-        let batches = batches.into_iter().map(Kept::Here).collect();
+        let (runs, locals) = (std::mem::take(&mut *self.runs.lock()), self.locals.take_all());
+        let batches = match runs.is_empty() {
+            true => self.finish_in_memory(locals, team)?,
+            false => self.finish_spilled(runs, locals, team)?,
+        };
         let mut batches = crate::materialize::cut(batches, self.offset, self.limit)?;
         batches.iter_mut().zip(0..).for_each(|(it, place)| it.set_sequence(place));
         Ok(State::Rows(Arc::new(Rows {
