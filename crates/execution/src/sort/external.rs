@@ -9,7 +9,7 @@ use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
 use super::key::{KeyEncoder, RowKey};
-use super::{Run, gather, sort_entries};
+use super::run::{Run, gather, sort_entries};
 use crate::spill::{Extent, Keeper, SharedFile, Writer, read};
 use crate::{BATCH_ROWS, Batch, Kept, Layout, Team, Vector, WorkContext};
 

@@ -5,20 +5,17 @@ mod cutoff;
 mod external;
 mod group_limit;
 mod key;
+mod run;
 #[cfg(test)]
 mod tests;
 
-use memory::{Placed, Scratch};
-use stdx::Bytes;
-use stdx::memory::OutOfMemory;
+use memory::Placed;
 use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
 use crate::spill::SharedFile;
 use crate::traffic::{Item, Place};
-use crate::{
-    BATCH_ROWS, Batch, Kept, Layout, PerSlot, Rows, Sink, State, Team, Vector, WorkContext,
-};
+use crate::{BATCH_ROWS, Batch, Kept, Layout, PerSlot, Rows, Sink, State, Team, WorkContext};
 
 pub use cutoff::Cutoff;
 pub use group_limit::GroupLimitSink;
@@ -26,6 +23,7 @@ pub use key::CompiledSortKey;
 
 use external::{Order, SpilledRun, merge_runs, write_run};
 use key::{BytesKey, KeyEncoder, RowKey};
+use run::{Entry, Run, gather, sort_entries};
 
 /// Puts the rows of a pipeline in order.
 pub struct SortSink(Box<dyn Sink>);
@@ -43,25 +41,6 @@ struct Sorter<K> {
     runs: Mutex<Vec<SpilledRun<K>>>,
     file: SharedFile,
 }
-
-/// Rows of one worker: keys with the place of their row.
-struct Run<K> {
-    entries: Placed<Entry<K>>,
-    batches: Vec<Batch>,
-    /// Rows that do not come before this are not wanted: there are enough before it.
-    bound: Option<K>,
-}
-
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry<K> {
-    key: K,
-    batch: u32,
-    row: u32,
-}
-
-/// Rows that are sorted without a look at the token of the statement: some tens of milliseconds. Fewer would cost more
-/// passes over the keys than the answer is worth.
-const ROWS_UNCHECKED: usize = 1 << 19;
 
 /// Rows up to which one task sorts everything.
 const SERIAL_ROWS_MAX: usize = 1 << 14;
@@ -201,61 +180,6 @@ impl<K: RowKey> Sorter<K> {
     }
 }
 
-impl<K: RowKey> Run<K> {
-    /// No rows yet, and keys in this memory.
-    fn new(scratch: &Scratch) -> Self {
-        let entries = Placed::new_in(scratch.clone());
-        Self { entries, batches: Vec::new(), bound: None }
-    }
-
-    fn add(&mut self, keys: Vec<K>, batch: Batch) -> SqlResult<()> {
-        let more = keys.len();
-        let bytes = Bytes((more * size_of::<Entry<K>>()) as u64);
-        self.entries.try_reserve(more).map_err(|_| OutOfMemory(bytes))?;
-        let number = self.batches.len() as u32;
-        let before = self.entries.len();
-        let entries = keys.into_iter().enumerate();
-        let entries = entries.map(|(row, key)| Entry { key, batch: number, row: row as u32 });
-        match &self.bound {
-            None => self.entries.extend(entries),
-            Some(bound) => self.entries.extend(entries.filter(|it| it.key < *bound)),
-        }
-        let kept = self.entries.len() - before;
-        if kept == 0 {
-            return Ok(());
-        }
-        // A batch that is mostly not wanted would only take up memory.
-        if kept < batch.rows / 2 {
-            let rows: Vec<u32> = self.entries[before..].iter().map(|it| it.row).collect();
-            self.entries[before..].iter_mut().zip(0..).for_each(|(it, row)| it.row = row);
-            self.batches.push(batch.take(&rows));
-        } else {
-            self.batches.push(batch);
-        }
-        Ok(())
-    }
-
-    /// Drops all but the first `wanted` rows, keys and rows.
-    fn prune(&mut self, wanted: usize, layout: &Layout, context: &WorkContext) -> SqlResult<()> {
-        if self.entries.len() <= wanted {
-            return Ok(());
-        }
-        if wanted > 0 {
-            let (_, last, _) = self.entries.select_nth_unstable(wanted - 1);
-            self.bound = Some(last.key.clone());
-        }
-        self.entries.truncate(wanted);
-        let places: Vec<(u32, u32, u32)> =
-            self.entries.iter().map(|it| (0, it.batch, it.row)).collect();
-        let kept = gather(std::slice::from_ref(self), &places, layout, context)?;
-        for (place, entry) in self.entries.iter_mut().enumerate() {
-            (entry.batch, entry.row) = ((place / BATCH_ROWS) as u32, (place % BATCH_ROWS) as u32);
-        }
-        self.batches = kept;
-        Ok(())
-    }
-}
-
 impl<K: RowKey> Sink for Sorter<K> {
     fn consume(&self, batch: Batch, context: &WorkContext) -> SqlResult<()> {
         let batch = self.hopeful(batch)?;
@@ -334,19 +258,6 @@ fn separators<K: RowKey>(runs: &[Run<K>], tasks: usize) -> Vec<Vec<usize>> {
     cuts
 }
 
-/// Sorts in pieces, between which the statement can be ended: around the median, then each half.
-fn sort_entries<K: RowKey>(mut entries: &mut [Entry<K>], context: &WorkContext) -> SqlResult<()> {
-    while entries.len() > ROWS_UNCHECKED {
-        context.check()?;
-        let (before, _, after) = entries.select_nth_unstable(entries.len() / 2);
-        sort_entries(before, context)?;
-        entries = after;
-    }
-    context.check()?;
-    entries.sort_unstable();
-    Ok(())
-}
-
 /// Run, batch and row of each row of sorted ranges, in order.
 fn merge_ranges<K: RowKey>(
     ranges: &[&[Entry<K>]],
@@ -373,26 +284,4 @@ fn merge_ranges<K: RowKey>(
         }
     }
     Ok(places)
-}
-
-/// Collects rows (run, batch, row) into new batches.
-fn gather<K>(
-    runs: &[Run<K>],
-    places: &[(u32, u32, u32)],
-    layout: &Layout,
-    context: &WorkContext,
-) -> SqlResult<Vec<Batch>> {
-    let piece = |places: &[(u32, u32, u32)]| {
-        context.check()?;
-        let column = |column: usize| {
-            let parts = |&(run, batch, row): &(u32, u32, u32)| {
-                let vector = &runs[run as usize].batches[batch as usize].columns[column];
-                (&**vector, row)
-            };
-            Arc::new(Vector::collect(&layout[column], places.iter().map(parts)))
-        };
-        let columns = (0..layout.len()).map(column).collect();
-        Ok(Batch { rows: places.len(), columns, sequence: 0 })
-    };
-    places.chunks(BATCH_ROWS).map(piece).collect()
 }

@@ -237,7 +237,7 @@ fn some_rows_of_each_group_stay() {
 
 #[test]
 fn a_long_sort_ends_when_its_statement_does() {
-    let rows = super::ROWS_UNCHECKED * 5;
+    let rows = super::run::ROWS_UNCHECKED * 5;
     let mut entries: Vec<Entry<u64>> = (0..rows as u64)
         .map(|it| Entry { key: it.wrapping_mul(0x9e37_79b9_7f4a_7c15), batch: 0, row: it as u32 })
         .collect();
