@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use simulator::Fault;
 
 use crate::output::Format;
+use crate::reporting_arguments::ReportingArguments;
 
 /// An in-memory analytical SQL database that knows on which NUMA node its data live.
 ///
@@ -59,6 +60,10 @@ pub enum BenchCommand {
     Fixed(FixedArguments),
     /// Many clients that scan columns of many widths
     Scans(ScansArguments),
+    /// Reports of many users over three schemas, placed in several ways, under several strategies (P-HANA 6.3)
+    Reporting(ReportingArguments),
+    /// TPC-H Q1 with random parameters by many clients, in the same way (P-HANA 6.3)
+    Q1(ReportingArguments),
     /// The scheduler: its cost, morsel sizes, an intruder on a core, query streams, the trace
     Scheduling(SchedulingArguments),
 }
@@ -474,7 +479,7 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..) => Ok(number),
         _ => Err("a number from 1 on is needed".into()),
@@ -488,7 +493,7 @@ fn workers(text: &str) -> Result<usize, String> {
     }
 }
 
-fn scale(text: &str) -> Result<f64, String> {
+pub(crate) fn scale(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(scale) if (0.001..=100_000.0).contains(&scale) => Ok(scale),
         _ => Err("a number from 0.001 to 100000 is needed".into()),
@@ -531,6 +536,13 @@ mod tests {
         assert!(parse("nodewise bench scans --clients 1,1024 --selectivity 10 --skewed").is_ok());
         assert!(parse("nodewise bench scans --data d --selectivity 0.1,1 --ask both").is_ok());
         assert!(parse("nodewise trace -o f.json -c a -c b --stagger 10 --setup s").is_ok());
+        let line =
+            "nodewise bench reporting --clients 4 --placement pp,rr --parts 1,2 --strategy bound";
+        assert!(parse(line).is_ok());
+        assert!(
+            parse("nodewise bench q1 --scale 0.01 --on nehalem-ex --reports 9 --json f").is_ok()
+        );
+        assert!(parse("nodewise bench q1 --placement heap").is_err());
         assert!(parse("nodewise bench scheduling --scale 0.1 --only cost,streams").is_ok());
         for wrong in [
             "nodewise demo --scale 0",
