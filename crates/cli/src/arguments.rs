@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use simulator::Fault;
 
 use crate::output::Format;
+pub use crate::pool_arguments::PoolArguments;
+use crate::pool_arguments::{at_least_one, scale};
 use crate::reporting_arguments::ReportingArguments;
 
 /// An in-memory analytical SQL database that knows on which NUMA node its data live.
@@ -124,14 +126,6 @@ pub struct PlacementArguments {
     pub machine: MachineArguments,
     #[command(flatten)]
     pub pool: PoolArguments,
-}
-
-/// Who works.
-#[derive(Args, Debug)]
-pub struct PoolArguments {
-    /// Workers; one per hardware thread that the process may use when not given
-    #[arg(long, value_name = "N", value_parser = workers)]
-    pub threads: Option<usize>,
 }
 
 /// Which TPC-H data.
@@ -476,27 +470,6 @@ fn percent(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err("a number from 0 to 100 is needed".into()),
-    }
-}
-
-pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number @ 1..) => Ok(number),
-        _ => Err("a number from 1 on is needed".into()),
-    }
-}
-
-fn workers(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number @ 1..=nodewise::WORKERS_MAX) => Ok(number),
-        _ => Err(format!("a number from 1 to {} is needed", nodewise::WORKERS_MAX)),
-    }
-}
-
-pub(crate) fn scale(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(scale) if (0.001..=100_000.0).contains(&scale) => Ok(scale),
-        _ => Err("a number from 0.001 to 100000 is needed".into()),
     }
 }
 

@@ -21,6 +21,7 @@ mod modelled;
 mod opening;
 mod output;
 mod picture;
+mod pool_arguments;
 mod progress;
 mod reporting_arguments;
 mod runner;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::arguments::{PoolArguments, at_least_one, scale};
+use crate::pool_arguments::{PoolArguments, at_least_one, scale};
 
 /// Which clients, placements and strategies.
 #[derive(Args, Debug)]

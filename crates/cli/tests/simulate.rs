@@ -162,7 +162,8 @@ fn reporting(arguments: &[&str]) -> (String, Vec<Vec<String>>) {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.contains("Every statement gave the same rows in all runs."), "{text}");
-    let cells = |line: &str| line.split('│').map(|it| it.trim().to_owned()).collect::<Vec<_>>();
+    let cells =
+        |line: &str| line.split('\u{2502}').map(|it| it.trim().to_owned()).collect::<Vec<_>>();
     let rows = text.lines().map(cells).filter(|it| it.len() == 13 && it[2] != "strategy");
     let rows = rows.collect();
     (text, rows)

@@ -11,7 +11,6 @@ use crate::guest::{self, Run};
 use crate::image::Contents;
 use crate::{LabResult, failed, folder, topology};
 
-const REPORTING_SCALE: &str = "0.1";
 const TPCH_SCALE: &str = "0.01";
 /// Parts on four nodes, bound: nothing of a fact table is read from afar, only dimensions are.
 const LOCAL_MIN: f64 = 0.9;
@@ -61,8 +60,10 @@ fn one(name: &'static str, machine: &str, nodewise: PathBuf) -> LabResult<Load> 
 fn command(name: &str) -> Vec<String> {
     let mut words = format!("nodewise bench {name} --clients 32 --json /out/{name}.json");
     words += match name {
-        "q1" => " --scale 0.01 --data tpch-0.01 --reports 64",
-        _ => " --scale 0.1 --reports 40",
+        "q1" => {
+            " --scale 0.01 --data tpch-0.01 --reports 32 --placement rr,ivp,pp --strategy target,bound"
+        }
+        _ => " --scale 0.02 --reports 32 --placement rr,ivp,pp --strategy target,bound",
     };
     words.split(' ').map(str::to_owned).collect()
 }
@@ -109,7 +110,6 @@ mod tests {
             let words = command(name).join(" ");
             assert!(words.contains("--clients 32") && words.contains(&format!("/out/{name}.json")));
         }
-        assert!(command("reporting").contains(&REPORTING_SCALE.to_owned()));
-        assert!(command("q1").contains(&TPCH_SCALE.to_owned()));
+        assert!(command("q1").contains(&format!("tpch-{TPCH_SCALE}")));
     }
 }
