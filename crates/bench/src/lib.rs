@@ -16,6 +16,7 @@ pub mod page_map;
 pub mod primitives;
 pub mod record;
 pub mod report;
+pub mod reporting;
 pub mod scans;
 pub mod scheduling;
 pub mod tpch;

@@ -6,6 +6,9 @@ use clap::{Args, Parser, Subcommand};
 use simulator::Fault;
 
 use crate::output::Format;
+pub use crate::pool_arguments::PoolArguments;
+use crate::pool_arguments::{at_least_one, scale};
+use crate::reporting_arguments::ReportingArguments;
 
 /// An in-memory analytical SQL database that knows on which NUMA node its data live.
 ///
@@ -59,6 +62,10 @@ pub enum BenchCommand {
     Fixed(FixedArguments),
     /// Many clients that scan columns of many widths
     Scans(ScansArguments),
+    /// Reports of many users over three schemas, placed in several ways, under several strategies (P-HANA 6.3)
+    Reporting(ReportingArguments),
+    /// TPC-H Q1 with random parameters by many clients, in the same way (P-HANA 6.3)
+    Q1(ReportingArguments),
     /// The scheduler: its cost, morsel sizes, an intruder on a core, query streams, the trace
     Scheduling(SchedulingArguments),
 }
@@ -119,14 +126,6 @@ pub struct PlacementArguments {
     pub machine: MachineArguments,
     #[command(flatten)]
     pub pool: PoolArguments,
-}
-
-/// Who works.
-#[derive(Args, Debug)]
-pub struct PoolArguments {
-    /// Workers; one per hardware thread that the process may use when not given
-    #[arg(long, value_name = "N", value_parser = workers)]
-    pub threads: Option<usize>,
 }
 
 /// Which TPC-H data.
@@ -474,27 +473,6 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number @ 1..) => Ok(number),
-        _ => Err("a number from 1 on is needed".into()),
-    }
-}
-
-fn workers(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number @ 1..=nodewise::WORKERS_MAX) => Ok(number),
-        _ => Err(format!("a number from 1 to {} is needed", nodewise::WORKERS_MAX)),
-    }
-}
-
-fn scale(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(scale) if (0.001..=100_000.0).contains(&scale) => Ok(scale),
-        _ => Err("a number from 0.001 to 100000 is needed".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -531,6 +509,13 @@ mod tests {
         assert!(parse("nodewise bench scans --clients 1,1024 --selectivity 10 --skewed").is_ok());
         assert!(parse("nodewise bench scans --data d --selectivity 0.1,1 --ask both").is_ok());
         assert!(parse("nodewise trace -o f.json -c a -c b --stagger 10 --setup s").is_ok());
+        let line =
+            "nodewise bench reporting --clients 4 --placement pp,rr --parts 1,2 --strategy bound";
+        assert!(parse(line).is_ok());
+        assert!(
+            parse("nodewise bench q1 --scale 0.01 --on nehalem-ex --reports 9 --json f").is_ok()
+        );
+        assert!(parse("nodewise bench q1 --placement heap").is_err());
         assert!(parse("nodewise bench scheduling --scale 0.1 --only cost,streams").is_ok());
         for wrong in [
             "nodewise demo --scale 0",

@@ -21,7 +21,9 @@ mod modelled;
 mod opening;
 mod output;
 mod picture;
+mod pool_arguments;
 mod progress;
+mod reporting_arguments;
 mod runner;
 mod shell;
 mod splitter;
@@ -32,6 +34,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::arguments::{Arguments, BenchCommand, Command, GenerateCommand};
+use crate::commands::reporting::Load;
 
 /// So that a shortage of memory ends statements, and not the tables.
 #[global_allocator]
@@ -58,6 +61,12 @@ fn main() -> ExitCode {
         }
         Some(Command::Bench(BenchCommand::Fixed(options))) => commands::primitives::fixed(&options),
         Some(Command::Bench(BenchCommand::Scans(options))) => commands::scans::scans(&options),
+        Some(Command::Bench(BenchCommand::Reporting(options))) => {
+            commands::reporting::run(Load::Reporting, &options)
+        }
+        Some(Command::Bench(BenchCommand::Q1(options))) => {
+            commands::reporting::run(Load::Q1, &options)
+        }
         Some(Command::Simulate(options)) => commands::simulate::run(&options),
         Some(Command::Bench(BenchCommand::Scheduling(options))) => {
             commands::scheduling::run(&options)

@@ -155,3 +155,46 @@ fn a_captured_machine_with_its_probe_is_a_machine() {
     let without = nodewise(&["simulate", "--machine", &captured]);
     assert!(stderr(&without).contains("--probe names a file"), "{}", stderr(&without));
 }
+
+/// The rows of a table that `bench reporting` prints: placement and strategy with the cells behind.
+fn reporting(arguments: &[&str]) -> (String, Vec<Vec<String>>) {
+    let output = nodewise(arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("Every statement gave the same rows in all runs."), "{text}");
+    let cells =
+        |line: &str| line.split('\u{2502}').map(|it| it.trim().to_owned()).collect::<Vec<_>>();
+    let rows = text.lines().map(cells).filter(|it| it.len() == 13 && it[2] != "strategy");
+    let rows = rows.collect();
+    (text, rows)
+}
+
+#[test]
+fn reports_by_many_clients_take_modelled_time_that_a_seed_repeats() {
+    let line = "bench reporting --on nehalem-ex --clients 6 --scale 0.01 --reports 8 --threads 8 \
+        --placement rr,pp --parts 1,4 --strategy target,bound";
+    let arguments: Vec<&str> = line.split_whitespace().collect();
+    let (text, rows) = reporting(&arguments);
+    let names: Vec<String> = rows.iter().map(|it| format!("{} {}", it[1], it[2])).collect();
+    let wanted =
+        ["rr target", "rr bound", "pp 1 target", "pp 1 bound", "pp 4 target", "pp 4 bound"];
+    assert_eq!(names, wanted, "{text}");
+    assert!(rows.iter().all(|it| it[3] == "40"), "{text}");
+    assert_eq!(reporting(&arguments).1, rows, "the same seed gives the same times");
+}
+
+#[test]
+fn reports_and_q1_run_here() {
+    let line = "bench reporting --clients 3 --scale 0.01 --reports 4 --strategy os,bound";
+    let (_, rows) = reporting(&line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(rows.len(), 8);
+    let (folder, json) = (Folder::new("q1"), Folder::new("q1-json").file("q1.json"));
+    let (data, line) = (folder.file("d"), "bench q1 --clients 3 --scale 0.01 --reports 4 --json");
+    let mut arguments: Vec<&str> = line.split_whitespace().collect();
+    arguments.extend([json.as_str(), "--data", &data, "--placement", "rr,ivp"]);
+    std::fs::create_dir_all(Path::new(&json).parent().unwrap()).unwrap();
+    let (_, rows) = reporting(&arguments);
+    assert_eq!(rows.len(), 6);
+    let json = std::fs::read_to_string(&json).unwrap();
+    assert!(json.contains("\"p99_ms\"") && json.contains("\"busy\""), "{json}");
+}

@@ -2,7 +2,8 @@
 //! code on a topology that is only data, one worker step at a time, in an order and at a time that follow from a seed.
 //!
 //! Key decision: workers run only inside [`hardware::WorkerTeam::wait_until`], on the thread that waits. There is no
-//! other thread, so a seed repeats a schedule as long as one client thread drives the machine. The price is that
+//! other thread, so a seed repeats a schedule as long as one client thread drives the machine, or several take turns
+//! ([`SimulatedMachine::expect_clients`]). The price is that
 //! races of real threads are not seen here; loom and the linux machine look for those.
 //!
 //! There are two kinds of time. [`SimulatedMachine::new`] gives every step the same cost: good for looking for wrong
@@ -18,7 +19,7 @@
 //!
 //! Reading order: `stage` (who may step the workers), `team` (the interleaving), `pages` (the page table), `machine` (both
 //! behind the trait); then `model`, `physics` (what a byte uses), `fluid` (who gets how much), `engine` (virtual time),
-//! `timed` (workers in it), `probe`.
+//! `timed` (workers in it), `turns` (clients in it), `probe`.
 #![forbid(unsafe_code)]
 
 mod disk;
@@ -36,6 +37,7 @@ mod schedule;
 mod stage;
 mod team;
 mod timed;
+mod turns;
 
 pub use fault::Fault;
 pub use machine::SimulatedMachine;

@@ -80,6 +80,22 @@ impl SimulatedMachine {
         }
     }
 
+    /// Makes the next `clients` threads that begin run one at a time, so that a seed repeats what they do together. A
+    /// machine without a model has no such turns.
+    pub fn expect_clients(&self, clients: usize) {
+        self.timing.iter().for_each(|it| it.turns.expect(clients));
+    }
+
+    /// The calling thread is a client from now on; returns when it is its turn.
+    pub fn begin_client(&self, client: usize) {
+        self.timing.iter().for_each(|it| it.turns.begin(client));
+    }
+
+    /// The client has ended, or will never begin.
+    pub fn end_client(&self, client: usize) {
+        self.timing.iter().for_each(|it| it.turns.end(client));
+    }
+
     /// The seed, for the message of a failing test.
     pub fn seed(&self) -> u64 {
         self.schedule.seed

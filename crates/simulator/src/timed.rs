@@ -12,14 +12,19 @@ use crate::engine::{Engine, Seat};
 use crate::fault::Fault;
 use crate::schedule::Schedule;
 use crate::stage::{Bodies, NAPS_MAX, Stage};
+use crate::turns::Turns;
 
 /// Cache lines that a worker and its colleagues hand one another for a step: the version, a queue's lock and entry, the
 /// job's counts, the cursor, the tally (`scheduler`, counted in its code).
 const STEP_LINES: f64 = 8.0;
+/// Steps after which the clients look again, should nobody have told them that a wait may have ended.
+const STEPS_PER_TURN: usize = 1000;
 
 /// What the teams of a machine share.
 pub(crate) struct Timing {
     pub(crate) engine: Mutex<Engine>,
+    /// Of clients that run one at a time.
+    pub(crate) turns: Turns,
     /// What the running step has charged so far.
     charged: Mutex<Demand>,
     stepping: AtomicBool,
@@ -48,6 +53,7 @@ impl Timing {
         let mean = latency.iter().flatten().sum::<f64>() / pairs;
         Self {
             engine: Mutex::new(engine),
+            turns: Turns::default(),
             charged: Mutex::new(Demand::default()),
             stepping: AtomicBool::new(false),
             step_cost: STEP_LINES * mean,
@@ -116,6 +122,8 @@ pub(crate) struct TimedTeam {
     /// How many are parked: on a busy machine nobody is looked for.
     parked_count: AtomicUsize,
     wakes: AtomicU64,
+    /// Whether a wait may have ended since the clients looked.
+    news: AtomicBool,
 }
 
 impl TimedTeam {
@@ -150,6 +158,7 @@ impl TimedTeam {
             nudged: flags(),
             parked_count: AtomicUsize::new(0),
             wakes: AtomicU64::new(0),
+            news: AtomicBool::new(false),
         }
     }
 
@@ -169,6 +178,25 @@ impl TimedTeam {
     fn wake_all(&self) -> bool {
         self.wakes.fetch_add(1, Ordering::SeqCst);
         (0..self.parked.len()).fold(false, |any, it| self.unpark(it) | any)
+    }
+
+    /// Lets workers step until `done`.
+    fn pass_time_until(&self, done: &dyn Fn() -> bool) {
+        if done() {
+            return;
+        }
+        let mut driver = self.drive();
+        let (mut rechecked, mut naps) = (false, 0);
+        while !done() {
+            match driver.step() {
+                Some(Step::Worked) => (rechecked, naps) = (false, 0),
+                Some(Step::Idle | Step::Stopped) => {}
+                Some(Step::Rest(_)) if !driver.nobody_works() => {}
+                Some(Step::Rest(_)) | None if !rechecked && self.wake_all() => rechecked = true,
+                Some(Step::Rest(_)) if naps < NAPS_MAX => naps += 1,
+                Some(Step::Rest(_)) | None => self.stage.lost_task(),
+            }
+        }
     }
 }
 
@@ -221,24 +249,21 @@ impl WorkerTeam for TimedTeam {
     }
 
     fn wait_until(&self, done: &dyn Fn() -> bool) {
-        if done() {
-            return;
-        }
-        let mut driver = self.drive();
-        let (mut rechecked, mut naps) = (false, 0);
-        while !done() {
-            match driver.step() {
-                Some(Step::Worked) => (rechecked, naps) = (false, 0),
-                Some(Step::Idle | Step::Stopped) => {}
-                Some(Step::Rest(_)) if !driver.nobody_works() => {}
-                Some(Step::Rest(_)) | None if !rechecked && self.wake_all() => rechecked = true,
-                Some(Step::Rest(_)) if naps < NAPS_MAX => naps += 1,
-                Some(Step::Rest(_)) | None => self.stage.lost_task(),
-            }
-        }
+        let Some(client) = self.timing.turns.mine() else { return self.pass_time_until(done) };
+        let pass_time = || {
+            let left = AtomicUsize::new(STEPS_PER_TURN);
+            let news = || {
+                let over = left.fetch_sub(1, Ordering::Relaxed) == 1;
+                over || self.news.swap(false, Ordering::SeqCst) || done()
+            };
+            self.pass_time_until(&news);
+        };
+        self.timing.turns.wait(client, done, &pass_time);
     }
 
-    fn notify(&self) {}
+    fn notify(&self) {
+        self.news.store(true, Ordering::SeqCst);
+    }
 
     fn join(&self) {
         // The last owner of a scheduler may be a worker: it cannot wait for itself.

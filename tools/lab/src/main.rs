@@ -22,7 +22,8 @@ const HELP: &str = "cargo xtask lab [OPTIONS] -- COMMAND..   run a command in a 
 cargo xtask lab topologies               list the machines
 cargo xtask lab test [TOPOLOGY..]        run the tests that run in guests
 cargo xtask lab experiment q6            count what Q6 fetches from near and far, placed four ways
-cargo xtask lab experiment tpch [T]      count what the 22 queries fetch, unplaced and co-located";
+cargo xtask lab experiment tpch [T]      count what the 22 queries fetch, unplaced and co-located
+cargo xtask lab experiment reporting [T] P-HANA 6.3: reports and TPC-H Q1 by 32 clients, all placements and strategies";
 
 /// The exit code when QEMU or a package cannot be had.
 const MISSING: u8 = 3;
@@ -61,6 +62,12 @@ fn run(arguments: &[String]) -> Result<ExitCode, LabError> {
             let counted = experiment::tpch::run(machine, beside("nodewise"))?;
             print!("{}", experiment::tpch::table(&counted));
             experiment::tpch::judge(&counted)?;
+        }
+        Some("experiment") if arguments.get(1).is_some_and(|it| it == "reporting") => {
+            let machine = arguments.get(2).map_or(topology::DEFAULT, String::as_str);
+            let loads = experiment::reporting::run(machine, beside("nodewise"))?;
+            loads.iter().for_each(|it| println!("{}", it.text));
+            experiment::reporting::judge(&loads)?;
         }
         Some(_) => return run_command(arguments),
     }

@@ -6,6 +6,7 @@ pub mod generate;
 pub mod placement;
 pub mod primitives;
 pub mod probe;
+pub mod reporting;
 pub mod results;
 pub mod scans;
 pub mod scheduling;

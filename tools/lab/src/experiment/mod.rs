@@ -1,6 +1,7 @@
-//! Experiments of the papers in guests, by counting the lines that workers fetch.
+//! Experiments of the papers in guests: most by counting the lines that workers fetch.
 
 pub mod q6;
+pub mod reporting;
 pub mod tpch;
 
 use std::path::PathBuf;
