@@ -27,8 +27,8 @@ impl Counted {
     pub(super) fn now(session: &mut Session) -> SqlResult<Self> {
         let workers = "SELECT node, count(*), sum(busy_ns), sum(morsels), sum(stolen) \
             FROM nodewise.workers GROUP BY node ORDER BY node";
-        let bytes = "SELECT sum(CASE WHEN running_node = memory_node THEN bytes_read ELSE 0 END), \
-            sum(bytes_read) FROM nodewise.traffic";
+        let bytes = "SELECT sum(CASE WHEN running_node = memory_node THEN bytes ELSE 0 END), \
+            sum(bytes) FROM nodewise.traffic WHERE item = 'columns'";
         let bytes = numbers::<2>(session, bytes)?.first().copied().unwrap_or_default();
         Ok(Self { workers: numbers(session, workers)?, bytes })
     }
