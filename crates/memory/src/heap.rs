@@ -90,8 +90,12 @@ fn take_for(working: &Working, size: usize) -> Option<NonNull<u8>> {
         Some(block)
     });
     match block {
-        // SAFETY: it came from an `Arc`; the block holds on to its shelf until it is given back.
-        Some(_) => unsafe { Arc::increment_strong_count(memory) },
+        Some(_) => {
+            // The table of owners keeps the address alone; with this it stands for the whole `Arc`.
+            memory.expose_provenance();
+            // SAFETY: it came from an `Arc`; the block holds on to its shelf until it is given back.
+            unsafe { Arc::increment_strong_count(memory) }
+        }
         None => _ = UNPLACED.fetch_add(1, Ordering::Relaxed),
     }
     if block.is_some() {
