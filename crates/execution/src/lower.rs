@@ -14,7 +14,7 @@ use crate::aggregate::{AggregateSink, AggregateSpec, stands_alone};
 use crate::co_location::CoLocation;
 use crate::expression::{Compiled, constant_rows};
 use crate::filter::FilterOperator;
-use crate::join::{BuildRowsSource, BuildSink, FetchOperator, InPlace, ProbeOperator};
+use crate::join::{BuildSink, FetchOperator, InPlace, ProbeOperator, SpillingJoins};
 use crate::materialize::{MaterializeSink, ReadSource, ValuesSource};
 use crate::project::ProjectOperator;
 use crate::repeat::RepeatOperator;
@@ -41,6 +41,8 @@ pub struct Together {
     pub repeated: Repeated,
     /// Joins that run part by part.
     pub co_location: CoLocation,
+    /// Build sides that may be in files.
+    pub spilling: SpillingJoins,
 }
 
 impl Together {
@@ -48,7 +50,8 @@ impl Together {
     pub fn of(plan: &plan::Plan, context: &QueryContext) -> Self {
         let repeated = Repeated::of(plan, context);
         let workers = context.scheduler.workers();
-        Self { repeated, co_location: CoLocation::of(plan, &context.tables, workers) }
+        let co_location = CoLocation::of(plan, &context.tables, workers);
+        Self { repeated, co_location, spilling: SpillingJoins::of(plan) }
     }
 }
 
@@ -86,7 +89,8 @@ pub fn lower(
     }
     let having = reader.and_then(|it| asked_first(it, pipeline.id));
     let parts = parts.filter(|_| together.co_location.is_in_parts(pipeline.id));
-    let sink = lower_sink(pipeline, layout, (ordered, parts), having, &states, slots)?;
+    let spills = together.spilling.may_spill(pipeline.id);
+    let sink = lower_sink(pipeline, layout, (ordered, spills, parts), having, &states, slots)?;
     if let (PlanSink::Sort { keys, .. }, Some(cutoff)) = (&pipeline.sink, sink.cutoff())
         && let ([], ExprKind::Column(column)) = (&operators[..], &keys[0].expr.kind)
     {
@@ -137,7 +141,7 @@ fn lower_source(
             (Box::new(source), ordered)
         }
         PlanSource::BuildRows { build, matched } => {
-            (Box::new(BuildRowsSource::new(states.table(*build)?.clone(), *matched)), false)
+            (states.table(*build)?.rows_by_match(*matched), false)
         }
         PlanSource::Values { types, rows } => {
             let (layout, batches) = constant_rows(types, rows, &|id| states.scalar(id))?;
@@ -193,18 +197,19 @@ fn lower_operator(
             Box::new(ProbeOperator::new(join, build, (&layout, parts.cloned()), &scalar, slots)?)
         }
         PlanOperator::Fetch(fetch) => {
-            Box::new(FetchOperator::new(fetch, states.table(fetch.build)?.clone(), layout)?)
+            let build = states.table(fetch.build)?.clone();
+            Box::new(FetchOperator::new(fetch, build, (layout, parts.cloned()), slots)?)
         }
         PlanOperator::Repeat(count) => Box::new(RepeatOperator::new(*count, layout)),
     })
 }
 
-/// `ordered` tells whether the order of the rows means something, `parts` those for each of which a hash table or groups are
+/// `ordered` tells whether the order of the rows means something, `spills` whether a hash table may go to files, `parts` those for each of which a hash table or groups are
 /// left.
 fn lower_sink(
     pipeline: &Pipeline,
     layout: Layout,
-    (ordered, parts): (bool, Option<Arc<PartMap>>),
+    (ordered, spills, parts): (bool, bool, Option<Arc<PartMap>>),
     having: Option<&Expr>,
     states: &States<'_>,
     slots: usize,
@@ -214,7 +219,7 @@ fn lower_sink(
             let keys = compile_all(&build.keys, &layout, states)?;
             let payload = compile_all(&build.payload, &layout, states)?;
             let sink = BuildSink::new(keys, payload, build.unique, build.keep_null_keys, slots);
-            Box::new(sink.in_parts(parts))
+            Box::new(sink.in_parts(parts).spilling(spills))
         }
         PlanSink::Aggregate { keys, aggregates, estimated_groups } => {
             let keys = compile_all(keys, &layout, states)?;

@@ -15,6 +15,9 @@ use crate::{Batch, ItemRead, Layout, State, StepName, Team, WorkContext};
 /// Where a batch goes next.
 pub type Next<'a> = &'a mut dyn FnMut(Batch) -> SqlResult<()>;
 
+/// Where batches go that were held back, from any worker.
+pub type Resume<'a> = &'a (dyn Fn(Batch, &WorkContext) -> SqlResult<()> + Sync);
+
 /// Where rows go first that are still packed: tells whether they were taken. If not, they come as batches.
 pub type Take<'a> = &'a mut dyn FnMut(&PackedBlock<'_>) -> SqlResult<bool>;
 
@@ -103,6 +106,11 @@ pub trait Operator: Send + Sync {
     fn layout(&self) -> &Layout;
     /// Maps one batch.
     fn execute(&self, batch: Batch, context: &WorkContext, next: Next<'_>) -> SqlResult<()>;
+    /// Hands on what it has held back. Called once after all batches; may run tasks on the team.
+    fn finish(&self, team: &dyn Team, next: Resume<'_>) -> SqlResult<()> {
+        let _ = (team, next);
+        Ok(())
+    }
     /// A few words for profiles: how it goes about it.
     fn describe(&self) -> String {
         String::new()

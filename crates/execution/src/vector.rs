@@ -127,7 +127,12 @@ impl TextVector {
 
     /// Appends a text.
     pub fn push(&mut self, text: &str) {
-        self.bytes.extend_from_slice(text.as_bytes());
+        self.push_bytes(text.as_bytes());
+    }
+
+    /// Appends a whole text as bytes.
+    fn push_bytes(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
         self.ends.push(
             u32::try_from(self.bytes.len()).expect("invariant: a batch holds less than 4 GiB"),
         );
@@ -238,10 +243,33 @@ impl Batch {
     }
 }
 
+impl Values {
+    /// None of the kind that a representation holds.
+    fn none_of(representation: &crate::Representation) -> Self {
+        use crate::Representation;
+        match representation {
+            Representation::Codes(_) => Self::Codes(Vec::new()),
+            Representation::I64 => Self::I64(Vec::new()),
+            Representation::I128 => Self::I128(Vec::new()),
+            Representation::F64 => Self::F64(Vec::new()),
+            Representation::Bool => Self::Bool(Vec::new()),
+            Representation::Text => Self::Text(TextVector::default()),
+        }
+    }
+}
+
 impl Vector {
     /// Single rows of many vectors of one shape, in order.
     pub fn collect<'a>(
         shape: &crate::ColumnShape,
+        rows: impl Iterator<Item = (&'a Vector, u32)> + Clone,
+    ) -> Self {
+        Self::collect_like(&Values::none_of(&shape.representation), rows)
+    }
+
+    /// Single rows of many vectors that hold values of the kind of `like`, in order.
+    pub fn collect_like<'a>(
+        like: &Values,
         rows: impl Iterator<Item = (&'a Vector, u32)> + Clone,
     ) -> Self {
         macro_rules! copies {
@@ -256,24 +284,26 @@ impl Vector {
                 )
             };
         }
-        use crate::Representation;
-        let values = match shape.representation {
-            Representation::Codes(_) => copies!(Codes),
-            Representation::I64 => copies!(I64),
-            Representation::I128 => copies!(I128),
-            Representation::F64 => copies!(F64),
-            Representation::Bool => copies!(Bool),
-            Representation::Text => {
+        let values = match like {
+            Values::Codes(_) => copies!(Codes),
+            Values::I64(_) => copies!(I64),
+            Values::I128(_) => copies!(I128),
+            Values::F64(_) => copies!(F64),
+            Values::Bool(_) => copies!(Bool),
+            Values::Text(_) => {
                 let mut texts = TextVector::default();
                 for (vector, row) in rows.clone() {
                     match &vector.values {
-                        Values::Text(it) => texts.push(it.get(row as usize)),
+                        Values::Text(it) => texts.push_bytes(it.bytes_at(row as usize)),
                         _ => unreachable!("invariant: a vector is held as its shape says"),
                     }
                 }
                 Values::Text(texts)
             }
         };
+        if rows.clone().all(|(vector, _)| vector.validity.is_none()) {
+            return Self::new(values);
+        }
         let valid: Vec<bool> = rows.map(|(vector, row)| vector.is_valid(row as usize)).collect();
         let validity = valid.contains(&false).then(|| Bitmap::from_bits(valid.into_iter()));
         Self { values, validity }

@@ -25,6 +25,8 @@ const SPILL_FROM: u64 = 6;
 const SPILL_FROM_SHARED: u64 = 12;
 /// The part, counted in sixteenths, past which a statement ends that has not spilled enough.
 const END_FROM: u64 = 18;
+/// The part, counted in sixteenths, that what is made at once may fill.
+const FULL: u64 = 15;
 /// Bytes that a statement keeps whatever its limit says: what workers have in their hands, not what operators collect.
 const FLOOR: Bytes = Bytes(1 << 20);
 
@@ -124,6 +126,17 @@ impl Account {
             limit.saturating_sub(it.taken()).max(share)
         };
         Bytes(self.memory.as_ref().map_or(own, |it| own.min(shared(it))))
+    }
+
+    /// Whether so many bytes more leave a little of what the statement may hold.
+    pub fn has_room_for(&self, bytes: Bytes) -> bool {
+        let wanted = self.held().0.saturating_add(bytes.0);
+        let shared = |it: &Arc<Memory>| {
+            let limit = of(it.limit.load(Ordering::Relaxed), FULL);
+            it.taken().saturating_add(bytes.0) <= limit || wanted <= it.share(FULL)
+        };
+        wanted <= of(self.limit.load(Ordering::Relaxed), FULL)
+            && self.memory.as_ref().is_none_or(shared)
     }
 
     /// Whether the statement holds so much that it has to end.

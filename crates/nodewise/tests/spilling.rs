@@ -14,8 +14,9 @@ use stdx::sync::Arc;
 #[global_allocator]
 static ALLOCATOR: memory::ReservingAllocator = memory::ReservingAllocator;
 
-/// Groupings of so many groups that they do not fit, of each kind of key, and rows that are kept.
-const QUERIES: [&str; 15] = [
+/// Groupings of so many groups that they do not fit, of each kind of key, rows that are kept, and joins of each kind with a
+/// build side that does not fit.
+const QUERIES: [&str; 30] = [
     "SELECT count(*), sum(c), sum(s), max(m) FROM \
         (SELECT v, count(*) AS c, sum(w) AS s, min(w) AS m FROM t GROUP BY v) g",
     "SELECT v, count(*) AS c, sum(w) FROM t GROUP BY v HAVING count(*) > 2 AND min(w) < 40",
@@ -36,6 +37,23 @@ const QUERIES: [&str; 15] = [
     "SELECT x, v FROM (SELECT v, nullif('t' || w % 1000, 't7') AS x FROM t ORDER BY x NULLS FIRST, v DESC \
         OFFSET 800000 LIMIT 90000) s WHERE v % 1000 = 3",
     "SELECT count(*), sum(v), min(x) FROM (SELECT v, 'a' || w AS x FROM t UNION ALL SELECT w, 'b' || v FROM t) u",
+    "SELECT count(*), sum(a.w), sum(b.w), min(a.v) FROM t a JOIN t b ON a.v = b.v + 1",
+    "SELECT count(*), sum(a.w), count(b.w), sum(b.v) FROM t a LEFT JOIN (SELECT v * 2 AS v, w FROM t) b ON a.v = b.v AND a.w < b.w",
+    "SELECT count(*), count(a.w), count(b.w), sum(a.v), sum(b.v) FROM t a \
+        FULL JOIN (SELECT nullif(v * 2, 40) AS v, w FROM t) b ON a.v = b.v",
+    "SELECT count(*), count(a.v), sum(b.w) FROM t a RIGHT JOIN (SELECT v + 9000 AS v, w FROM t) b ON a.v = b.v AND a.w = b.w",
+    "SELECT count(*), sum(w) FROM t a WHERE EXISTS (SELECT 1 FROM t b WHERE b.v = a.v * 3 AND b.w <> a.w)",
+    "SELECT count(*), sum(w) FROM t a WHERE NOT EXISTS (SELECT 1 FROM t b WHERE b.v = a.v * 3 + 1)",
+    "SELECT count(*), sum(w) FROM t WHERE v NOT IN (SELECT v * 3 FROM t)",
+    "SELECT count(*), sum(w) FROM t WHERE nullif(v, 12) NOT IN (SELECT v * 3 FROM t WHERE v > 3)",
+    "SELECT count(*), sum(w) FROM t WHERE v NOT IN (SELECT nullif(v * 3, 9) FROM t)",
+    "SELECT count(*), sum(w) FROM t WHERE (v IN (SELECT v * 3 FROM t)) = (w > 50)",
+    "SELECT count(*), sum(length(b.x)) FROM t a JOIN (SELECT 'k' || v AS k, 'some text ' || w AS x FROM t) b ON 'k' || a.v = b.k",
+    "SELECT count(*), sum(a.w - b.w) FROM t a JOIN t b ON a.v = b.v AND a.w = b.w JOIN t c ON c.v = a.v + b.v",
+    "SELECT count(*), sum(s), sum(n) FROM (SELECT a.v, sum(b.w) AS s, count(*) AS n FROM t a JOIN t b ON b.v = a.v * 2 \
+        GROUP BY a.v) g",
+    "SELECT count(*), sum(c.n) FROM (SELECT v, count(*) AS n FROM t GROUP BY v) c JOIN t b ON b.v = c.v WHERE c.n > 1",
+    "SELECT a.v, a.w, b.w FROM t a JOIN t b ON a.v = b.v + 7 ORDER BY a.v DESC, a.w, b.w LIMIT 50",
 ];
 
 fn session(machine: Arc<dyn Machine>, workers: usize) -> Session {

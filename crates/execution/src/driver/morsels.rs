@@ -114,7 +114,7 @@ impl MorselBody for PipelineMorsels<'_> {
 
 /// Pushes a batch through the operators into the sink. One morsel may become a billion rows in a join, so cancelling
 /// looks here too and not only between morsels. The first operator is step `step` of a profile.
-fn push(
+pub(super) fn push(
     (operators, step): (&[Box<dyn Operator>], usize),
     sink: &dyn Sink,
     batch: Batch,

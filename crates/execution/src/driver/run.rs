@@ -7,9 +7,10 @@ use types::SqlResult;
 
 use super::ahead::run_ahead;
 use super::fan_out::{fanned_out, shared};
-use super::morsels::PipelineMorsels;
+use super::morsels::{PipelineMorsels, push};
 use super::ready::ReadyPipeline;
 use crate::control::cancelled;
+use crate::lower::Lowered;
 use crate::team::{JobSettings, QueryTeam, ScopedJob, check_outcome, run_scoped};
 use crate::{PipelineReport, QueryContext, Source, State};
 
@@ -38,7 +39,17 @@ pub(crate) fn run_together(
             accesses: accesses.clone(),
         };
         let team = QueryTeam { scheduler: context.scheduler.clone(), settings };
-        let state = ready.lowered.sink.finish(&team)?;
+        let Lowered { operators, sink, .. } = &ready.lowered;
+        for (place, operator) in operators.iter().enumerate() {
+            let first = ready.meter.as_ref().map_or(0, |it| it.sources) + place + 1;
+            operator.finish(&team, &|batch, work| {
+                let mut count = 0;
+                push((&operators[place + 1..], first), &**sink, batch, work, &mut count)?;
+                rows_in[work.slot].fetch_add(count, Ordering::Relaxed);
+                Ok(())
+            })?;
+        }
+        let state = sink.finish(&team)?;
         if control.cancel.is_cancelled() {
             return Err(cancelled(&control.cancel));
         }

@@ -2,46 +2,52 @@
 //! there and their number is known, the team puts the columns together and builds the structure of the right size. Where the
 //! join runs part by part, a task on the node of each part does so for its rows alone.
 
+use memory::Workspace;
+use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
 use super::NO_ROW;
 use super::build_side::BuildSide;
+use super::chunk::{Chunk, Recipe};
 use super::dictionary::decode;
-use super::key::{KeyColumn, KeyDomain};
-use super::parallel::{PIECE_ROWS, Pieces};
-use super::stored::Stored;
-use super::table::{Columns, ENTRY_BYTES, JoinTable, Structure};
+use super::key::KeyDomain;
+use super::parallel::PIECE_ROWS;
+use super::spilled::{
+    NO_KEY, Outgoing, SpilledBuild, WRITTEN_BYTES, Waiting, partitions_of_build,
+};
+use super::table::{ENTRY_BYTES, JoinTable, Structure};
 use crate::co_location::PartMap;
 use crate::expression::Compiled;
+use crate::spill::SharedFile;
 use crate::traffic::{Item, Place};
 use crate::work::Alone;
 use crate::{
-    Batch, Bitmap, PerSlot, Representation, Sink, State, Team, TextVector, Values, Vector,
-    WorkContext,
+    Batch, PerSlot, Representation, Sink, State, Team, TextVector, Values, Vector, WorkContext,
 };
 
 /// Collects the build side of a join.
 pub struct BuildSink {
     keys: Vec<Compiled>,
     payload: Vec<Compiled>,
-    unique: bool,
+    recipe: Recipe,
     keep_null_keys: bool,
-    structure: Structure,
     null_keys: AtomicU64,
     /// The parts of the rows, where those of each shall have a table of their own.
     parts: Option<Arc<PartMap>>,
-    chunks: PerSlot<Vec<Chunk>>,
+    /// Whether rows for which there is no memory go to files.
+    spills: bool,
+    collected: PerSlot<Collected>,
+    outgoing: PerSlot<Outgoing>,
+    file: SharedFile,
 }
 
-/// The rows of a batch that all have keys, or all have a NULL key.
-struct Chunk {
-    keyed: bool,
-    sequence: u64,
-    rows: usize,
-    keys: Vec<Arc<Vector>>,
-    payload: Vec<Arc<Vector>>,
+/// What a worker has collected.
+#[derive(Default)]
+struct Collected {
+    chunks: Vec<Chunk>,
+    bytes: u64,
 }
 
 impl BuildSink {
@@ -54,15 +60,18 @@ impl BuildSink {
         keep_null_keys: bool,
         slots: usize,
     ) -> Self {
+        let recipe = Recipe::of(&keys, &payload, unique, Structure::Automatic);
         Self {
             keys,
             payload,
-            unique,
+            recipe,
             keep_null_keys,
-            structure: Structure::Automatic,
             null_keys: AtomicU64::new(0),
             parts: None,
-            chunks: PerSlot::new(slots),
+            spills: false,
+            collected: PerSlot::new(slots),
+            outgoing: PerSlot::new(slots),
+            file: SharedFile::default(),
         }
     }
 
@@ -74,7 +83,13 @@ impl BuildSink {
 
     /// The same sink with a structure of the caller's choice, for tests and measurements.
     pub fn with_structure(mut self, structure: Structure) -> Self {
-        self.structure = structure;
+        self.recipe.structure = structure;
+        self
+    }
+
+    /// The same sink, whose rows go to files when there is no memory for them, if all who look them up can do with that.
+    pub fn spilling(mut self, spills: bool) -> Self {
+        self.spills = spills && !self.keys.is_empty();
         self
     }
 }
@@ -100,22 +115,27 @@ impl Sink for BuildSink {
         let (keyed, without) = chunk.split_nulls();
         self.null_keys
             .fetch_add(without.as_ref().map_or(0, |it| it.rows as u64), Ordering::Relaxed);
-        let mut local = self.chunks.lock(context.slot);
+        let mut local = self.collected.lock(context.slot);
         let local = local.get_or_insert_default();
-        local.extend(keyed);
-        local.extend(without.filter(|_| self.keep_null_keys));
+        local.chunks.extend(keyed);
+        local.chunks.extend(without.filter(|_| self.keep_null_keys));
+        local.bytes += written;
+        if self.spills && local.bytes >= WRITTEN_BYTES && context.workspace.account().is_over() {
+            self.write(std::mem::take(local), context.slot, &context.workspace)?;
+        }
         Ok(())
     }
 
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {
-        let mut chunks: Vec<Chunk> = self.chunks.take_all().into_iter().flatten().collect();
+        let mut collected = self.collected.take_all();
+        if let Some(spilled) = self.finish_spilled(&mut collected, team)? {
+            return Ok(spilled);
+        }
+        let mut chunks: Vec<Chunk> = collected.into_iter().flat_map(|it| it.chunks).collect();
         // The order of the source: neighbours there are likely to be looked up together. NULL keys go last.
         chunks.sort_by_key(|it| (!it.keyed, it.sequence));
         let rows: usize = chunks.iter().map(|it| it.rows).sum();
-        if rows >= NO_ROW as usize {
-            let message = format!("the build side of a join has {rows} rows, the most is {NO_ROW}");
-            return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
-        }
+        check_rows(rows)?;
         let build = match &self.parts {
             None => BuildSide::whole(Arc::new(self.table(chunks, team)?)),
             Some(parts) => self.tables(chunks, parts, team)?,
@@ -125,6 +145,55 @@ impl Sink for BuildSink {
 }
 
 impl BuildSink {
+    fn table(&self, chunks: Vec<Chunk>, team: &dyn Team) -> SqlResult<JoinTable> {
+        self.recipe.table(chunks, self.null_keys.load(Ordering::Relaxed), team)
+    }
+
+    /// Writes what a worker has collected.
+    fn write(&self, collected: Collected, slot: usize, workspace: &Workspace) -> SqlResult<()> {
+        let mut outgoing = self.outgoing.lock(slot);
+        let outgoing = match &mut *outgoing {
+            Some(it) => it,
+            none => none.insert(Outgoing::new(self.file.get(workspace)?)),
+        };
+        for mut chunk in collected.chunks {
+            let partitions = match chunk.keyed {
+                true => partitions_of_build(&chunk.keys, chunk.rows),
+                false => vec![NO_KEY; chunk.rows],
+            };
+            let mut columns = if chunk.keyed { std::mem::take(&mut chunk.keys) } else { Vec::new() };
+            columns.append(&mut chunk.payload);
+            outgoing.add(Waiting { sequence: chunk.sequence, columns, partitions })?;
+        }
+        outgoing.write()
+    }
+
+    /// The side in files, if some of it is, or all of it has to be for want of memory.
+    fn finish_spilled(
+        &self,
+        collected: &mut Vec<Collected>,
+        team: &dyn Team,
+    ) -> SqlResult<Option<State>> {
+        let workspace = team.workspace();
+        let rows = |it: &Collected| it.chunks.iter().map(|it| it.rows as u64).sum::<u64>();
+        let table = |it: &Collected| it.bytes + rows(it) * 2 * ENTRY_BYTES;
+        let wanted = Bytes(collected.iter().map(table).sum());
+        let fits = || !self.spills || workspace.account().has_room_for(wanted);
+        let mut written = self.outgoing.take_all();
+        if written.is_empty() && fits() {
+            return Ok(None);
+        }
+        for collected in collected.drain(..) {
+            self.write(collected, 0, &workspace)?;
+        }
+        written.extend(self.outgoing.take_all());
+        let written = written.into_iter().map(Outgoing::finish).collect::<SqlResult<_>>()?;
+        let null_keys = self.null_keys.load(Ordering::Relaxed);
+        let file = self.file.get(&workspace)?;
+        let build = SpilledBuild::new(self.recipe.clone(), null_keys, file, written)?;
+        Ok(Some(State::Table(Arc::new(BuildSide::in_files(build, team)?))))
+    }
+
     /// A table for the rows of each part, built by a task on its node.
     fn tables(&self, chunks: Vec<Chunk>, parts: &PartMap, team: &dyn Team) -> SqlResult<BuildSide> {
         let homes = parts.homes();
@@ -150,63 +219,15 @@ impl BuildSink {
         let tables = tables.into_iter().map(|it| it.into_inner().expect(whole));
         Ok(BuildSide::in_parts(tables.zip(homes.iter().copied()).collect()))
     }
+}
 
-    /// One table for the rows of all these chunks.
-    fn table(&self, chunks: Vec<Chunk>, team: &dyn Team) -> SqlResult<JoinTable> {
-        let count = |it: &dyn Fn(&Chunk) -> bool| -> usize {
-            chunks.iter().filter(|chunk| it(chunk)).map(|it| it.rows).sum()
-        };
-        let (rows, keyed) = (count(&|_| true), count(&|it| it.keyed));
-        let domains: Vec<KeyDomain> =
-            self.keys.iter().map(|it| KeyDomain::of(it.shape())).collect();
-        let (keys, payload) = self.columns(&chunks, &domains, team)?;
-        drop(chunks);
-        let columns = Columns {
-            rows: rows as u32,
-            keyed: keyed as u32,
-            null_keys: self.null_keys.load(Ordering::Relaxed),
-            domains,
-            keys,
-            payload,
-            layout: self.payload.iter().map(|it| it.shape().clone()).collect(),
-            unique: self.unique,
-        };
-        JoinTable::new(columns, self.structure, team)
+/// Fails where there are more rows than have numbers.
+pub(super) fn check_rows(rows: usize) -> SqlResult<()> {
+    if rows < NO_ROW as usize {
+        return Ok(());
     }
-
-    /// Puts the chunks one after the other, column by column.
-    fn columns(
-        &self,
-        chunks: &[Chunk],
-        domains: &[KeyDomain],
-        team: &dyn Team,
-    ) -> SqlResult<(Vec<KeyColumn>, Vec<Stored>)> {
-        let workspace = team.workspace();
-        let scratch = workspace.spread();
-        let keyed = || chunks.iter().filter(|it| it.keyed);
-        let key_parts: Vec<Vec<Arc<Vector>>> = (0..domains.len())
-            .map(|key| keyed().map(|it| it.keys[key].clone()).collect())
-            .collect();
-        let payload_parts: Vec<Vec<Arc<Vector>>> = (0..self.payload.len())
-            .map(|column| chunks.iter().map(|it| it.payload[column].clone()).collect())
-            .collect();
-        let mut keys = domains
-            .iter()
-            .zip(&key_parts)
-            .map(|(domain, parts)| KeyColumn::sized(domain, parts, scratch))
-            .collect::<SqlResult<Vec<_>>>()?;
-        let mut payload = self
-            .payload
-            .iter()
-            .zip(&payload_parts)
-            .map(|(compiled, parts)| Stored::sized(compiled.shape(), parts, scratch))
-            .collect::<SqlResult<Vec<_>>>()?;
-        let mut pieces = Pieces::new();
-        keys.iter_mut().zip(&key_parts).for_each(|(it, parts)| it.fill(parts, &mut pieces));
-        payload.iter_mut().zip(&payload_parts).for_each(|(it, parts)| it.fill(parts, &mut pieces));
-        pieces.run(team)?;
-        Ok((keys, payload))
-    }
+    let message = format!("the build side of a join has {rows} rows, the most is {NO_ROW}");
+    Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message))
 }
 
 /// A key of a batch; positions of a plain column become texts, because only texts can be compared.
@@ -220,34 +241,5 @@ fn key_vector(key: &Compiled, batch: &Batch) -> SqlResult<Arc<Vector>> {
             Ok(Arc::new(Vector { values: Values::Text(text), validity }))
         }
         _ => Ok(vector),
-    }
-}
-
-impl Chunk {
-    /// Parts the rows whose keys are there from those with a NULL key.
-    fn split_nulls(self) -> (Option<Self>, Option<Self>) {
-        let maps: Vec<&Bitmap> = self.keys.iter().filter_map(|it| it.validity.as_ref()).collect();
-        let is_keyed = |row: &u32| maps.iter().all(|it| it.get(*row as usize));
-        let (keyed, without): (Vec<u32>, Vec<u32>) = match maps.as_slice() {
-            [] => return (Some(self), None),
-            _ => (0..self.rows as u32).partition(is_keyed),
-        };
-        match (keyed.is_empty(), without.is_empty()) {
-            (_, true) => (Some(self), None),
-            (true, false) => (None, Some(Self { keyed: false, ..self })),
-            (false, false) => (Some(self.take(&keyed, true)), Some(self.take(&without, false))),
-        }
-    }
-
-    fn take(&self, rows: &[u32], keyed: bool) -> Self {
-        let take = |from: &[Arc<Vector>]| from.iter().map(|it| Arc::new(it.take(rows))).collect();
-        let keys = if keyed { take(&self.keys) } else { Vec::new() };
-        Self {
-            keyed,
-            sequence: self.sequence,
-            rows: rows.len(),
-            keys,
-            payload: take(&self.payload),
-        }
     }
 }

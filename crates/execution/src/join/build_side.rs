@@ -6,12 +6,17 @@
 use hardware::NodeId;
 use stdx::sync::Arc;
 
-use super::JoinTable;
-use crate::{Layout, Vector};
+use types::SqlResult;
+
+use super::spilled::{SpilledBuild, SpilledRowsSource};
+use super::{BuildRowsSource, JoinTable};
+use crate::{Layout, Source, Team, Vector};
 
 /// The tables of a join.
 pub struct BuildSide {
     parts: Vec<PartTable>,
+    /// The rows, where there was no memory for them; then the only table holds none.
+    spilled: Option<Arc<SpilledBuild>>,
 }
 
 /// The table of a part, or of all rows.
@@ -26,7 +31,18 @@ pub(super) struct PartTable {
 impl BuildSide {
     /// One table for all rows.
     pub fn whole(table: Arc<JoinTable>) -> Self {
-        Self { parts: vec![PartTable { table, home: None, first: 0 }] }
+        Self { parts: vec![PartTable { table, home: None, first: 0 }], spilled: None }
+    }
+
+    /// Rows in files.
+    pub(super) fn in_files(build: SpilledBuild, team: &dyn Team) -> SqlResult<Self> {
+        let none = Self::whole(Arc::new(build.table_of_none(team)?));
+        Ok(Self { spilled: Some(Arc::new(build)), ..none })
+    }
+
+    /// The rows that are in files.
+    pub(super) fn spilled(&self) -> Option<&Arc<SpilledBuild>> {
+        self.spilled.as_ref()
     }
 
     /// A table for each part, in their order, with its node.
@@ -37,7 +53,7 @@ impl BuildSide {
             first += part.table.rows;
             part
         };
-        Self { parts: tables.into_iter().map(part).collect() }
+        Self { parts: tables.into_iter().map(part).collect(), spilled: None }
     }
 
     /// The tables with their places.
@@ -50,14 +66,25 @@ impl BuildSide {
         self.parts.len() > 1
     }
 
-    /// The table in which the rows of a part find their partners.
-    pub fn of_part(&self, part: usize) -> &Arc<JoinTable> {
-        &self.parts[if self.is_in_parts() { part } else { 0 }].table
+    /// The table in which the rows of a part find their partners; none while it is in files.
+    pub fn of_part(&self, part: usize) -> Option<&Arc<JoinTable>> {
+        let place = if self.is_in_parts() { part } else { 0 };
+        self.parts.get(place).filter(|_| self.spilled.is_none()).map(|it| &it.table)
+    }
+
+    /// The rows by their matches, once all probes are done: those that found a partner, or those that did not. NULL keys never
+    /// find one.
+    pub fn rows_by_match(self: &Arc<Self>, matched: bool) -> Box<dyn Source> {
+        match &self.spilled {
+            Some(spilled) => Box::new(SpilledRowsSource::new(spilled.clone(), matched)),
+            None => Box::new(BuildRowsSource::new(self.clone(), matched)),
+        }
     }
 
     /// How many rows all tables hold.
     pub fn rows(&self) -> usize {
-        self.parts.iter().map(|it| it.table.rows()).sum()
+        let tables = || self.parts.iter().map(|it| it.table.rows()).sum();
+        self.spilled.as_ref().map_or_else(tables, |it| it.rows())
     }
 
     /// The layout of what is stored of each row.
@@ -86,6 +113,9 @@ impl BuildSide {
 
     /// In words, for EXPLAIN ANALYZE.
     pub fn describe(&self) -> String {
+        if let Some(spilled) = &self.spilled {
+            return spilled.describe();
+        }
         match &self.parts[..] {
             [only] => only.table.describe(),
             parts => {

@@ -5,8 +5,10 @@ use plan::Fetch;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult};
 
+use super::JoinTable;
 use super::build_side::BuildSide;
-use crate::{Batch, Layout, Next, Operator, Values, WorkContext};
+use super::spilled::Deferred;
+use crate::{Batch, Layout, Next, Operator, PartMap, Resume, Team, Values, WorkContext};
 
 /// Adds columns of a table to batches with the numbers of its rows.
 pub struct FetchOperator {
@@ -15,16 +17,33 @@ pub struct FetchOperator {
     row: usize,
     payload: Vec<usize>,
     layout: Layout,
+    /// The rows that wait, where what is stored is in files.
+    deferred: Option<Deferred>,
 }
 
 impl FetchOperator {
-    /// An operator over batches of layout `input`.
-    pub fn new(fetch: &Fetch, build: Arc<BuildSide>, mut input: Layout) -> SqlResult<Self> {
+    /// An operator over batches of layout `input` for `slots` workers, which are rows of a table with these parts, if they
+    /// are of one.
+    pub fn new(
+        fetch: &Fetch,
+        build: Arc<BuildSide>,
+        (mut input, parts): (Layout, Option<Arc<PartMap>>),
+        slots: usize,
+    ) -> SqlResult<Self> {
+        let deferred = build.spilled().map(|it| Deferred::new(it.clone(), parts, slots));
         let shapes = fetch.payload.iter().map(|it| build.layout().get(*it).cloned());
         let shapes: Option<Layout> = shapes.collect();
         input.extend(shapes.ok_or_else(|| SqlError::internal("a fetch of what is not stored"))?);
         let (row, payload) = (fetch.row, fetch.payload.clone());
-        Ok(Self { build, row, payload, layout: input })
+        Ok(Self { build, row, payload, layout: input, deferred })
+    }
+
+    /// The numbers that a batch carries.
+    fn numbers(&self, batch: &Batch) -> SqlResult<Vec<u32>> {
+        let Values::I64(numbers) = &batch.columns[self.row].values else {
+            return Err(SqlError::internal("a fetch by a column that holds no numbers"));
+        };
+        Ok(numbers.iter().map(|&it| it as u32).collect())
     }
 }
 
@@ -33,15 +52,27 @@ impl Operator for FetchOperator {
         &self.layout
     }
 
-    fn execute(&self, mut batch: Batch, _: &WorkContext, next: Next<'_>) -> SqlResult<()> {
-        let Values::I64(numbers) = &batch.columns[self.row].values else {
-            return Err(SqlError::internal("a fetch by a column that holds no numbers"));
-        };
-        let rows: Vec<u32> = numbers.iter().map(|&it| it as u32).collect();
+    fn execute(&self, mut batch: Batch, context: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+        let rows = self.numbers(&batch)?;
+        if let Some(deferred) = &self.deferred {
+            let partitions = rows.iter().map(|&it| deferred.build.partition_of(it)).collect();
+            return deferred.hold(batch, partitions, context);
+        }
         let fetched = self.payload.iter().map(|&it| self.build.gather(it, &rows));
         let fetched: Vec<_> = fetched.collect();
         batch.columns.extend(fetched);
         next(batch)
+    }
+
+    fn finish(&self, team: &dyn Team, next: Resume<'_>) -> SqlResult<()> {
+        let Some(deferred) = &self.deferred else { return Ok(()) };
+        let each = |(table, first): &(Arc<JoinTable>, u32), mut batch: Batch, context: &_| {
+            let rows: Vec<u32> = self.numbers(&batch)?.iter().map(|it| it - first).collect();
+            let fetched = self.payload.iter().map(|&it| table.gather(it, &rows, false));
+            batch.columns.extend(fetched);
+            next(batch, context)
+        };
+        deferred.resume(team, false, |table, first| (table, first), each)
     }
 
     fn describe(&self) -> String {

@@ -5,14 +5,15 @@
 //! of a join"): an array indexed by key for dense integers, with a bitmap for mere existence, else the tagged lock-free
 //! table. Keys of the probe side are brought to the form of the build side per batch, so no structure knows SQL types.
 //!
-//! Reading order: `build` (sink), `table` with `direct` and `hashed`, `build_side`, `probe_key` with `known`,
-//! `lookup`, `probe` and `operator`, `extremes` with `comparison`, `rows`, `fetch`.
+//! Reading order: `build` (sink) with `chunk`, `table` with `direct` and `hashed`, `build_side`, `probe_key` with `known`,
+//! `lookup`, `probe` and `operator`, `extremes` with `comparison`, `rows`, `fetch`, `spilled` (what does not fit).
 //!
 //! - Invariant: a row with a NULL key stands behind all others and in no structure.
 //! - Invariant: probes begin after the build has finished, so lookups need no ordering of their own.
 
 mod build;
 mod build_side;
+mod chunk;
 mod comparison;
 mod dictionary;
 mod direct;
@@ -30,6 +31,7 @@ mod parallel;
 mod probe;
 mod probe_key;
 mod rows;
+mod spilled;
 mod stored;
 mod table;
 #[cfg(test)]
@@ -41,6 +43,7 @@ pub use fetch::FetchOperator;
 pub use in_place::InPlace;
 pub use operator::ProbeOperator;
 pub use rows::BuildRowsSource;
+pub use spilled::SpillingJoins;
 pub use table::{JoinTable, KeyFilter, Structure};
 
 /// In place of a build row: none.

@@ -6,8 +6,9 @@ use types::{SqlError, SqlResult, Value};
 
 use super::build_side::BuildSide;
 use super::probe::{Probe, Scratch};
+use super::spilled::Deferred;
 use crate::co_location::PartMap;
-use crate::{Batch, Layout, Next, Operator, PerSlot, WorkContext};
+use crate::{Batch, Layout, Next, Operator, PerSlot, Resume, Team, WorkContext};
 
 /// Joins batches of the probe side with a build side.
 pub struct ProbeOperator {
@@ -16,6 +17,8 @@ pub struct ProbeOperator {
     probes: Vec<Probe>,
     /// Which part a batch is of.
     parts: Option<Arc<PartMap>>,
+    /// The rows that wait, where the build side is in files.
+    deferred: Option<Deferred>,
     scratch: PerSlot<Scratch>,
 }
 
@@ -29,14 +32,31 @@ impl ProbeOperator {
         scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
         slots: usize,
     ) -> SqlResult<Self> {
+        let deferred =
+            build.spilled().map(|it| Deferred::new(it.clone(), parts.clone(), slots));
         let parts = parts.filter(|_| build.is_in_parts());
         if build.is_in_parts() && parts.is_none() {
             return Err(SqlError::internal("a join part by part needs rows of parts"));
         }
-        let rows = build.rows() as u32;
+        let rows = (build.rows() as u32, deferred.is_some());
         let probe = |it: &super::build_side::PartTable| Probe::new(join, it, rows, input, scalar);
         let probes = build.parts().iter().map(probe).collect::<SqlResult<_>>()?;
-        Ok(Self { build, probes, parts, scratch: PerSlot::new(slots) })
+        Ok(Self { build, probes, parts, deferred, scratch: PerSlot::new(slots) })
+    }
+}
+
+impl ProbeOperator {
+    /// Does something with the memory that a worker's batches use again.
+    fn with_scratch(
+        &self,
+        context: &WorkContext,
+        act: impl FnOnce(&mut Scratch) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        // Taken out: what comes next may be this operator again.
+        let mut scratch = self.scratch.lock(context.slot).take().unwrap_or_default();
+        act(&mut scratch)?;
+        *self.scratch.lock(context.slot) = Some(scratch);
+        Ok(())
     }
 }
 
@@ -50,11 +70,25 @@ impl Operator for ProbeOperator {
             return Ok(());
         }
         let part = self.parts.as_ref().map_or(0, |it| it.part_of(batch.sequence));
-        // Taken out: what comes next may be this operator again.
-        let mut scratch = self.scratch.lock(context.slot).take().unwrap_or_default();
-        self.probes[part].execute(batch, &mut scratch, context, next)?;
-        *self.scratch.lock(context.slot) = Some(scratch);
-        Ok(())
+        self.with_scratch(context, |scratch| match &self.deferred {
+            None => self.probes[part].execute(batch, scratch, context, next),
+            Some(deferred) => {
+                let partitions = self.probes[0].partitions(&batch, scratch)?;
+                deferred.hold(batch, partitions, context)
+            }
+        })
+    }
+
+    fn finish(&self, team: &dyn Team, next: Resume<'_>) -> SqlResult<()> {
+        let Some(deferred) = &self.deferred else { return Ok(()) };
+        let [probe] = &self.probes[..] else { return Ok(()) };
+        let each = |probe: &Probe, batch: Batch, context: &WorkContext| {
+            self.with_scratch(context, |scratch| {
+                probe.execute(batch, scratch, context, &mut |batch| next(batch, context))
+            })
+        };
+        let begin = |table, first| probe.over(table, first);
+        deferred.resume(team, probe.tracks_matches(), begin, each)
     }
 
     fn describe(&self) -> String {

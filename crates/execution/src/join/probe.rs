@@ -13,6 +13,7 @@ use super::build_side::PartTable;
 use super::comparison::Comparison;
 use super::lookup::{Flush, Workspace};
 use super::probe_key::{KeyReader, ProbeKeys};
+use super::spilled::partitions_of;
 use super::{JoinTable, NO_ROW, Pairs};
 use crate::expression::Compiled;
 use crate::traffic::{Item, Place};
@@ -21,6 +22,15 @@ use crate::{BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Next, Values, Vector
 /// Joins batches of the probe side with a table.
 pub(super) struct Probe {
     table: Arc<JoinTable>,
+    how: Arc<How>,
+    /// The number of the table's first row.
+    first: u32,
+    /// Where the table lies.
+    place: Place,
+}
+
+/// What a probe does with any table.
+struct How {
     kind: JoinKind,
     keys: Vec<Compiled>,
     readers: Vec<KeyReader>,
@@ -30,10 +40,8 @@ pub(super) struct Probe {
     output: Vec<Output>,
     layout: Layout,
     track_matches: bool,
-    /// The number of the table's first row.
-    first: u32,
-    /// Where the table lies.
-    place: Place,
+    /// Whether the build side has no row at all.
+    is_empty: bool,
 }
 
 /// Where a column of a pair comes from.
@@ -67,7 +75,7 @@ impl Probe {
     pub(super) fn new(
         join: &Join,
         part: &PartTable,
-        rows: u32,
+        (rows, in_files): (u32, bool),
         input: &Layout,
         scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
     ) -> SqlResult<Self> {
@@ -89,7 +97,11 @@ impl Probe {
         if is_null_aware(join.kind) && residual.is_some() && kept_nulls < table.null_keys {
             return Err(SqlError::internal("a null-aware residual needs the rows with NULL keys"));
         }
-        let mut comparison = Comparison::of(join, &table, input, scalar)?;
+        // Extremes are of a table, and those in files come one after the other.
+        let mut comparison = match in_files {
+            true => None,
+            false => Comparison::of(join, &table, input, scalar)?,
+        };
         if let Some(found) = &comparison
             && table.extremes.set(found.extremes(table.scratch())?).is_err()
         {
@@ -97,8 +109,7 @@ impl Probe {
             comparison = None;
         }
         let (output, layout) = output_columns(join, input, (&table.layout, rows))?;
-        Ok(Self {
-            table,
+        let how = How {
             kind: join.kind,
             keys,
             readers,
@@ -107,16 +118,39 @@ impl Probe {
             output,
             layout,
             track_matches: join.track_matches || join.kind == JoinKind::MarkBuild,
-            first,
-            place,
-        })
+            is_empty: rows == 0 && table.null_keys == 0,
+        };
+        Ok(Self { table, how: Arc::new(how), first, place })
+    }
+
+    /// The same over another table, whose first row has the number `first`.
+    pub(super) fn over(&self, table: Arc<JoinTable>, first: u32) -> Self {
+        Self { table, how: self.how.clone(), first, place: self.place }
+    }
+
+    /// Whether it tells the table which rows have found a partner.
+    pub(super) fn tracks_matches(&self) -> bool {
+        self.how.track_matches
+    }
+
+    /// The partition in which each row of a batch finds its partners, of a build side in files.
+    pub(super) fn partitions(&self, batch: &Batch, scratch: &mut Scratch) -> SqlResult<Vec<u8>> {
+        self.read_keys(batch, scratch)?;
+        let partitions = partitions_of(&scratch.keys.slices(), batch.rows);
+        scratch.keys.release();
+        Ok(partitions)
+    }
+
+    fn read_keys(&self, batch: &Batch, scratch: &mut Scratch) -> SqlResult<()> {
+        let vectors = self.how.keys.iter().map(|it| it.evaluate(batch));
+        scratch.keys.read(batch.rows, &self.table, &self.how.readers, vectors)
     }
 
     /// Counts what looks for the keys of a batch bring from memory.
     fn count_looks(&self, keys: &ProbeKeys, context: &WorkContext) {
         let bytes = self.table.estimated_bytes();
         let looks = self.table.lines_of(keys);
-        let columns = self.output.iter().filter(|it| matches!(it, Output::Build(_))).count();
+        let columns = self.how.output.iter().filter(|it| matches!(it, Output::Build(_))).count();
         let missed = context.accesses.missed(looks * (1 + columns), bytes);
         context.touch(Item::Joins, self.place, missed);
     }
@@ -242,7 +276,7 @@ fn pair_batch(
 impl Probe {
     /// The layout of what is handed on.
     pub(super) fn layout(&self) -> &Layout {
-        &self.layout
+        &self.how.layout
     }
 
     /// Joins a batch.
@@ -253,13 +287,12 @@ impl Probe {
         context: &WorkContext,
         next: Next<'_>,
     ) -> SqlResult<()> {
-        let vectors = self.keys.iter().map(|it| it.evaluate(&batch));
-        scratch.keys.read(batch.rows, &self.table, &self.readers, vectors)?;
+        self.read_keys(&batch, scratch)?;
         if let Some(packing) = &self.table.packing {
             scratch.keys.pack(packing);
         }
         self.count_looks(&scratch.keys, context);
-        match self.kind {
+        match self.how.kind {
             JoinKind::Inner | JoinKind::Left | JoinKind::MarkBuild => {
                 self.execute_pairs(&batch, scratch, context, next)?;
             }
@@ -273,14 +306,14 @@ impl Probe {
 
     /// The kind of join and how its condition is decided, in words.
     pub(super) fn describe(&self) -> (&'static str, &'static str) {
-        let kind = match self.kind {
+        let kind = match self.how.kind {
             JoinKind::Inner => "inner",
             JoinKind::Left => "left",
             JoinKind::Semi => "semi",
             JoinKind::Anti | JoinKind::AntiNullAware => "anti",
             JoinKind::Mark { .. } | JoinKind::MarkBuild => "mark",
         };
-        let residual = match (&self.comparison, &self.residual) {
+        let residual = match (&self.how.comparison, &self.how.residual) {
             (Some(_), _) => ", by extremes",
             (None, Some(_)) => ", with a condition",
             (None, None) => "",
@@ -297,11 +330,11 @@ impl Probe {
         next: Next<'_>,
     ) -> SqlResult<()> {
         let Scratch { keys, work, matched, .. } = scratch;
-        if let (Some(comparison), Some(extremes)) = (&self.comparison, self.table.extremes.get()) {
+        if let (Some(comparison), Some(extremes)) = (&self.how.comparison, self.table.extremes.get()) {
             extremes.take_in(self.table.slots(keys, work), &*comparison.value.evaluate(batch)?);
             return Ok(());
         }
-        let is_left = self.kind == JoinKind::Left;
+        let is_left = self.how.kind == JoinKind::Left;
         if is_left {
             matched.clear();
             matched.resize(batch.rows, false);
@@ -313,7 +346,7 @@ impl Probe {
                 pairs.probe.iter().for_each(|&row| matched[row as usize] = true);
                 self.emit(batch, &last, next)?;
                 std::mem::swap(&mut last, pairs);
-            } else if self.kind == JoinKind::Inner {
+            } else if self.how.kind == JoinKind::Inner {
                 self.emit(batch, pairs, next)?;
             }
             Ok(())
@@ -338,10 +371,10 @@ impl Probe {
         self.table.lookup(keys, stop, work, &mut |pairs| {
             // A batch may have billions of pairs of which none is handed on.
             context.check()?;
-            if let Some(residual) = &self.residual {
+            if let Some(residual) = &self.how.residual {
                 residual.retain(&self.table, batch, pairs)?;
             }
-            if self.track_matches {
+            if self.how.track_matches {
                 self.table.mark_matched(&pairs.build);
             }
             flush(pairs)
@@ -349,9 +382,9 @@ impl Probe {
     }
 
     fn emit(&self, batch: &Batch, pairs: &Pairs, next: Next<'_>) -> SqlResult<()> {
-        let outer = self.kind == JoinKind::Left;
+        let outer = self.how.kind == JoinKind::Left;
         for (probe, build) in pairs.probe.chunks(BATCH_ROWS).zip(pairs.build.chunks(BATCH_ROWS)) {
-            next(pair_batch(&self.output, (&self.table, self.first), batch, probe, build, outer))?;
+            next(pair_batch(&self.how.output, (&self.table, self.first), batch, probe, build, outer))?;
         }
         Ok(())
     }
@@ -367,10 +400,10 @@ impl Probe {
         let Scratch { keys, work, matched, unknown } = scratch;
         matched.clear();
         matched.resize(batch.rows, false);
-        if self.residual.is_none() && !self.track_matches {
+        if self.how.residual.is_none() && !self.how.track_matches {
             self.table.exists(keys, work, matched)?;
         } else {
-            let stop = self.residual.is_none() && !self.track_matches;
+            let stop = self.how.residual.is_none() && !self.how.track_matches;
             self.lookup(batch, keys, stop, work, context, &mut |pairs| {
                 pairs.probe.iter().for_each(|&row| matched[row as usize] = true);
                 Ok(())
@@ -378,10 +411,10 @@ impl Probe {
         }
         unknown.clear();
         unknown.resize(batch.rows, false);
-        if is_null_aware(self.kind) {
+        if is_null_aware(self.how.kind) {
             self.find_unknown(batch, (keys, work), context, matched, unknown)?;
         }
-        let kept: Vec<u32> = match self.kind {
+        let kept: Vec<u32> = match self.how.kind {
             JoinKind::Semi => rows_where(batch.rows, |row| matched[row]),
             JoinKind::Anti => rows_where(batch.rows, |row| !matched[row]),
             JoinKind::AntiNullAware => rows_where(batch.rows, |row| !matched[row] && !unknown[row]),
@@ -390,7 +423,7 @@ impl Probe {
         if kept.is_empty() {
             return Ok(());
         }
-        next(pair_batch(&self.output, (&self.table, self.first), batch, &kept, &[], false))
+        next(pair_batch(&self.how.output, (&self.table, self.first), batch, &kept, &[], false))
     }
 
     /// The batch with its mark.
@@ -403,7 +436,7 @@ impl Probe {
             Output::Probe(column) => batch.columns[*column].clone(),
             Output::Build(_) | Output::Number | Output::Mark => mark.clone(),
         };
-        let columns = self.output.iter().map(column).collect();
+        let columns = self.how.output.iter().map(column).collect();
         Batch { rows: batch.rows, columns, sequence: batch.sequence }
     }
 
@@ -418,11 +451,10 @@ impl Probe {
         unknown: &mut [bool],
     ) -> SqlResult<()> {
         let table = &*self.table;
-        let Some(residual) = &self.residual else {
-            let is_empty = table.keyed == 0 && table.null_keys == 0;
+        let Some(residual) = &self.how.residual else {
             for (row, unknown) in unknown.iter_mut().enumerate() {
                 let has_null = table.null_keys > 0 || keys.is_null(row);
-                *unknown = !matched[row] && !is_empty && has_null;
+                *unknown = !matched[row] && !self.how.is_empty && has_null;
             }
             return Ok(());
         };

@@ -112,6 +112,8 @@ impl ProbeKeys {
         vectors: impl Iterator<Item = SqlResult<Arc<Vector>>>,
     ) -> SqlResult<()> {
         self.rows = rows;
+        // The batch before may have been of another table.
+        self.packed = self.packed.take().filter(|_| table.packing.is_some());
         self.all_possible = true;
         self.is_known = false;
         self.possible.clear();

@@ -260,6 +260,16 @@ impl JoinTable {
         }
     }
 
+    /// Which rows have found a partner, a bit each.
+    pub(super) fn matched_words(&self) -> Vec<u64> {
+        self.matched.iter().map(|it| it.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Marks the rows whose bits are set.
+    pub(super) fn mark_words(&self, words: &[u64]) {
+        self.matched.iter().zip(words).for_each(|(to, &it)| _ = to.fetch_or(it, Ordering::Relaxed));
+    }
+
     pub(super) fn is_matched(&self, row: u32) -> bool {
         self.matched[row as usize / 64].load(Ordering::Relaxed) >> (row % 64) & 1 == 1
     }

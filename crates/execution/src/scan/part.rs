@@ -157,8 +157,8 @@ impl View {
             }
         }
         for transfer in &scan.transfers {
-            let filter = states.table(transfer.build)?.of_part(number).transfer();
-            if let Some(filter) = filter {
+            let table = states.table(transfer.build)?.of_part(number);
+            if let Some(filter) = table.and_then(|it| it.transfer()) {
                 let found = CodePredicate::from_keys(&columns[transfer.column], &filter);
                 predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, transfer))));
             }

@@ -15,6 +15,7 @@ use super::table::GroupTable;
 use super::tasks::collect;
 use super::tuning::{ARRAY_BITS_MAX, PARTITION_BITS, SERIAL_GROUPS_MAX};
 use crate::Team;
+use crate::partitions::Split;
 
 use sorted_runs::parts_of_runs;
 
@@ -76,34 +77,6 @@ impl Partitioning {
     }
 }
 
-/// Numbers in the order of their partitions.
-pub(super) struct Split {
-    order: Vec<u32>,
-    starts: Vec<u32>,
-}
-
-impl Split {
-    /// From the partition of each number.
-    pub(super) fn new(partitions: usize, of: &[u8]) -> Self {
-        let mut starts = vec![0u32; partitions + 1];
-        of.iter().for_each(|&it| starts[usize::from(it) + 1] += 1);
-        for partition in 0..partitions {
-            starts[partition + 1] += starts[partition];
-        }
-        let (mut next, mut order) = (starts.clone(), vec![0; of.len()]);
-        for (number, &partition) in of.iter().enumerate() {
-            let next = &mut next[usize::from(partition)];
-            order[*next as usize] = number as u32;
-            *next += 1;
-        }
-        Self { order, starts }
-    }
-
-    pub(super) fn part(&self, partition: usize) -> &[u32] {
-        &self.order[self.starts[partition] as usize..self.starts[partition + 1] as usize]
-    }
-}
-
 /// How the groups of one table, and the values of its distinct sets, are spread over partitions.
 pub(super) struct Spread {
     groups: Split,
@@ -141,7 +114,7 @@ pub(super) fn by_partition(plan: &GroupPlan, groups: Groups) -> Groups {
         return groups;
     }
     let how = Partitioning::of(&plan.layout, usize::MAX);
-    let order = Split::new(how.partitions(), &how.of_groups(&groups.keys)).order;
+    let order = Split::new(how.partitions(), &how.of_groups(&groups.keys)).into_order();
     groups.take(&order)
 }
 

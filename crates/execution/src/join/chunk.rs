@@ -1,0 +1,136 @@
+//! Rows of the build side as they came, and the table that they become.
+
+use stdx::sync::Arc;
+use types::SqlResult;
+
+use super::JoinTable;
+use super::key::{KeyColumn, KeyDomain};
+use super::parallel::Pieces;
+use super::stored::Stored;
+use super::table::{Columns, Structure};
+use crate::expression::Compiled;
+use crate::{Bitmap, Layout, Team, Vector};
+
+/// The rows of a batch that all have keys, or all have a NULL key.
+pub(super) struct Chunk {
+    pub(super) keyed: bool,
+    pub(super) sequence: u64,
+    pub(super) rows: usize,
+    pub(super) keys: Vec<Arc<Vector>>,
+    pub(super) payload: Vec<Arc<Vector>>,
+}
+
+/// What is known of a table before its rows.
+#[derive(Clone)]
+pub(super) struct Recipe {
+    pub(super) domains: Vec<KeyDomain>,
+    /// The layout of what is stored of each row.
+    pub(super) layout: Layout,
+    /// Whether no two rows share their keys.
+    pub(super) unique: bool,
+    pub(super) structure: Structure,
+}
+
+impl Recipe {
+    /// For rows with these keys, of which this is stored.
+    pub(super) fn of(
+        keys: &[Compiled],
+        payload: &[Compiled],
+        unique: bool,
+        structure: Structure,
+    ) -> Self {
+        let domains = keys.iter().map(|it| KeyDomain::of(it.shape())).collect();
+        let layout = payload.iter().map(|it| it.shape().clone()).collect();
+        Self { domains, layout, unique, structure }
+    }
+
+    /// One table for the rows of all these chunks, those with keys first; `null_keys` rows had a NULL key.
+    pub(super) fn table(
+        &self,
+        chunks: Vec<Chunk>,
+        null_keys: u64,
+        team: &dyn Team,
+    ) -> SqlResult<JoinTable> {
+        let count = |it: &dyn Fn(&Chunk) -> bool| -> usize {
+            chunks.iter().filter(|chunk| it(chunk)).map(|it| it.rows).sum()
+        };
+        let (rows, keyed) = (count(&|_| true), count(&|it| it.keyed));
+        let (keys, payload) = self.columns(&chunks, team)?;
+        drop(chunks);
+        let columns = Columns {
+            rows: rows as u32,
+            keyed: keyed as u32,
+            null_keys,
+            domains: self.domains.clone(),
+            keys,
+            payload,
+            layout: self.layout.clone(),
+            unique: self.unique,
+        };
+        JoinTable::new(columns, self.structure, team)
+    }
+
+    /// Puts the chunks one after the other, column by column.
+    fn columns(
+        &self,
+        chunks: &[Chunk],
+        team: &dyn Team,
+    ) -> SqlResult<(Vec<KeyColumn>, Vec<Stored>)> {
+        let workspace = team.workspace();
+        let scratch = workspace.spread();
+        let keyed = || chunks.iter().filter(|it| it.keyed);
+        let key_parts: Vec<Vec<Arc<Vector>>> = (0..self.domains.len())
+            .map(|key| keyed().map(|it| it.keys[key].clone()).collect())
+            .collect();
+        let payload_parts: Vec<Vec<Arc<Vector>>> = (0..self.layout.len())
+            .map(|column| chunks.iter().map(|it| it.payload[column].clone()).collect())
+            .collect();
+        let mut keys = self
+            .domains
+            .iter()
+            .zip(&key_parts)
+            .map(|(domain, parts)| KeyColumn::sized(domain, parts, scratch))
+            .collect::<SqlResult<Vec<_>>>()?;
+        let mut payload = self
+            .layout
+            .iter()
+            .zip(&payload_parts)
+            .map(|(shape, parts)| Stored::sized(shape, parts, scratch))
+            .collect::<SqlResult<Vec<_>>>()?;
+        let mut pieces = Pieces::new();
+        keys.iter_mut().zip(&key_parts).for_each(|(it, parts)| it.fill(parts, &mut pieces));
+        payload.iter_mut().zip(&payload_parts).for_each(|(it, parts)| it.fill(parts, &mut pieces));
+        pieces.run(team)?;
+        Ok((keys, payload))
+    }
+}
+
+
+impl Chunk {
+    /// Parts the rows whose keys are there from those with a NULL key.
+    pub(super) fn split_nulls(self) -> (Option<Self>, Option<Self>) {
+        let maps: Vec<&Bitmap> = self.keys.iter().filter_map(|it| it.validity.as_ref()).collect();
+        let is_keyed = |row: &u32| maps.iter().all(|it| it.get(*row as usize));
+        let (keyed, without): (Vec<u32>, Vec<u32>) = match maps.as_slice() {
+            [] => return (Some(self), None),
+            _ => (0..self.rows as u32).partition(is_keyed),
+        };
+        match (keyed.is_empty(), without.is_empty()) {
+            (_, true) => (Some(self), None),
+            (true, false) => (None, Some(Self { keyed: false, ..self })),
+            (false, false) => (Some(self.take(&keyed, true)), Some(self.take(&without, false))),
+        }
+    }
+
+    fn take(&self, rows: &[u32], keyed: bool) -> Self {
+        let take = |from: &[Arc<Vector>]| from.iter().map(|it| Arc::new(it.take(rows))).collect();
+        let keys = if keyed { take(&self.keys) } else { Vec::new() };
+        Self {
+            keyed,
+            sequence: self.sequence,
+            rows: rows.len(),
+            keys,
+            payload: take(&self.payload),
+        }
+    }
+}
