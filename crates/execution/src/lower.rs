@@ -14,7 +14,7 @@ use crate::aggregate::{AggregateSink, AggregateSpec, stands_alone};
 use crate::co_location::CoLocation;
 use crate::expression::{Compiled, constant_rows};
 use crate::filter::FilterOperator;
-use crate::join::{BuildSink, FetchOperator, InPlace, ProbeOperator, SpillingJoins};
+use crate::join::{BuildSink, FetchOperator, InPlace, ProbeOperator, SpillingJoins, rows_by_match};
 use crate::materialize::{MaterializeSink, ReadSource, ValuesSource};
 use crate::project::ProjectOperator;
 use crate::repeat::RepeatOperator;
@@ -141,7 +141,7 @@ fn lower_source(
             (Box::new(source), ordered)
         }
         PlanSource::BuildRows { build, matched } => {
-            (states.table(*build)?.rows_by_match(*matched), false)
+            (rows_by_match(states.table(*build)?, *matched), false)
         }
         PlanSource::Values { types, rows } => {
             let (layout, batches) = constant_rows(types, rows, &|id| states.scalar(id))?;

@@ -6,17 +6,14 @@ use memory::Workspace;
 use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex};
-use types::{SqlError, SqlResult, SqlState};
+use types::SqlResult;
 
-use super::NO_ROW;
 use super::build_side::BuildSide;
-use super::chunk::{Chunk, Recipe};
+use super::chunk::{Chunk, Recipe, check_rows};
 use super::dictionary::decode;
 use super::key::KeyDomain;
 use super::parallel::PIECE_ROWS;
-use super::spilled::{
-    NO_KEY, Outgoing, SpilledBuild, WRITTEN_BYTES, Waiting, partitions_of_build,
-};
+use super::spilled::{NO_KEY, Outgoing, SpilledBuild, WRITTEN_BYTES, Waiting, partitions_of_build};
 use super::table::{ENTRY_BYTES, JoinTable, Structure};
 use crate::co_location::PartMap;
 use crate::expression::Compiled;
@@ -52,7 +49,7 @@ struct Collected {
 
 impl BuildSink {
     /// A sink for `slots` workers. `unique` promises that no two rows share their keys; rows with a NULL key are kept
-    /// for [`super::BuildRowsSource`] and for null-aware residuals only when `keep_null_keys`.
+    /// for [`super::rows_by_match`] and for null-aware residuals only when `keep_null_keys`.
     pub fn new(
         keys: Vec<Compiled>,
         payload: Vec<Compiled>,
@@ -134,8 +131,7 @@ impl Sink for BuildSink {
         let mut chunks: Vec<Chunk> = collected.into_iter().flat_map(|it| it.chunks).collect();
         // The order of the source: neighbours there are likely to be looked up together. NULL keys go last.
         chunks.sort_by_key(|it| (!it.keyed, it.sequence));
-        let rows: usize = chunks.iter().map(|it| it.rows).sum();
-        check_rows(rows)?;
+        check_rows(chunks.iter().map(|it| it.rows).sum())?;
         let build = match &self.parts {
             None => BuildSide::whole(Arc::new(self.table(chunks, team)?)),
             Some(parts) => self.tables(chunks, parts, team)?,
@@ -161,7 +157,8 @@ impl BuildSink {
                 true => partitions_of_build(&chunk.keys, chunk.rows),
                 false => vec![NO_KEY; chunk.rows],
             };
-            let mut columns = if chunk.keyed { std::mem::take(&mut chunk.keys) } else { Vec::new() };
+            let mut columns =
+                if chunk.keyed { std::mem::take(&mut chunk.keys) } else { Vec::new() };
             columns.append(&mut chunk.payload);
             outgoing.add(Waiting { sequence: chunk.sequence, columns, partitions })?;
         }
@@ -219,15 +216,6 @@ impl BuildSink {
         let tables = tables.into_iter().map(|it| it.into_inner().expect(whole));
         Ok(BuildSide::in_parts(tables.zip(homes.iter().copied()).collect()))
     }
-}
-
-/// Fails where there are more rows than have numbers.
-pub(super) fn check_rows(rows: usize) -> SqlResult<()> {
-    if rows < NO_ROW as usize {
-        return Ok(());
-    }
-    let message = format!("the build side of a join has {rows} rows, the most is {NO_ROW}");
-    Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message))
 }
 
 /// A key of a batch; positions of a plain column become texts, because only texts can be compared.

@@ -8,9 +8,9 @@ use stdx::sync::Arc;
 
 use types::SqlResult;
 
-use super::spilled::{SpilledBuild, SpilledRowsSource};
-use super::{BuildRowsSource, JoinTable};
-use crate::{Layout, Source, Team, Vector};
+use super::JoinTable;
+use super::spilled::SpilledBuild;
+use crate::{Layout, Team, Vector};
 
 /// The tables of a join.
 pub struct BuildSide {
@@ -70,15 +70,6 @@ impl BuildSide {
     pub fn of_part(&self, part: usize) -> Option<&Arc<JoinTable>> {
         let place = if self.is_in_parts() { part } else { 0 };
         self.parts.get(place).filter(|_| self.spilled.is_none()).map(|it| &it.table)
-    }
-
-    /// The rows by their matches, once all probes are done: those that found a partner, or those that did not. NULL keys never
-    /// find one.
-    pub fn rows_by_match(self: &Arc<Self>, matched: bool) -> Box<dyn Source> {
-        match &self.spilled {
-            Some(spilled) => Box::new(SpilledRowsSource::new(spilled.clone(), matched)),
-            None => Box::new(BuildRowsSource::new(self.clone(), matched)),
-        }
     }
 
     /// How many rows all tables hold.

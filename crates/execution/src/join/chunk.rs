@@ -1,13 +1,13 @@
 //! Rows of the build side as they came, and the table that they become.
 
 use stdx::sync::Arc;
-use types::SqlResult;
+use types::{SqlError, SqlResult, SqlState};
 
-use super::JoinTable;
 use super::key::{KeyColumn, KeyDomain};
 use super::parallel::Pieces;
 use super::stored::Stored;
 use super::table::{Columns, Structure};
+use super::{JoinTable, NO_ROW};
 use crate::expression::Compiled;
 use crate::{Bitmap, Layout, Team, Vector};
 
@@ -105,6 +105,14 @@ impl Recipe {
     }
 }
 
+/// Fails where there are more rows than have numbers.
+pub(super) fn check_rows(rows: usize) -> SqlResult<()> {
+    if rows < NO_ROW as usize {
+        return Ok(());
+    }
+    let message = format!("the build side of a join has {rows} rows, the most is {NO_ROW}");
+    Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message))
+}
 
 impl Chunk {
     /// Parts the rows whose keys are there from those with a NULL key.

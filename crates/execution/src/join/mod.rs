@@ -42,7 +42,7 @@ pub use build_side::BuildSide;
 pub use fetch::FetchOperator;
 pub use in_place::InPlace;
 pub use operator::ProbeOperator;
-pub use rows::BuildRowsSource;
+pub use rows::rows_by_match;
 pub use spilled::SpillingJoins;
 pub use table::{JoinTable, KeyFilter, Structure};
 

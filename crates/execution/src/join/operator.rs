@@ -32,8 +32,7 @@ impl ProbeOperator {
         scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
         slots: usize,
     ) -> SqlResult<Self> {
-        let deferred =
-            build.spilled().map(|it| Deferred::new(it.clone(), parts.clone(), slots));
+        let deferred = build.spilled().map(|it| Deferred::new(it.clone(), parts.clone(), slots));
         let parts = parts.filter(|_| build.is_in_parts());
         if build.is_in_parts() && parts.is_none() {
             return Err(SqlError::internal("a join part by part needs rows of parts"));

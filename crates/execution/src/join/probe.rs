@@ -330,7 +330,9 @@ impl Probe {
         next: Next<'_>,
     ) -> SqlResult<()> {
         let Scratch { keys, work, matched, .. } = scratch;
-        if let (Some(comparison), Some(extremes)) = (&self.how.comparison, self.table.extremes.get()) {
+        if let (Some(comparison), Some(extremes)) =
+            (&self.how.comparison, self.table.extremes.get())
+        {
             extremes.take_in(self.table.slots(keys, work), &*comparison.value.evaluate(batch)?);
             return Ok(());
         }
@@ -384,7 +386,14 @@ impl Probe {
     fn emit(&self, batch: &Batch, pairs: &Pairs, next: Next<'_>) -> SqlResult<()> {
         let outer = self.how.kind == JoinKind::Left;
         for (probe, build) in pairs.probe.chunks(BATCH_ROWS).zip(pairs.build.chunks(BATCH_ROWS)) {
-            next(pair_batch(&self.how.output, (&self.table, self.first), batch, probe, build, outer))?;
+            next(pair_batch(
+                &self.how.output,
+                (&self.table, self.first),
+                batch,
+                probe,
+                build,
+                outer,
+            ))?;
         }
         Ok(())
     }

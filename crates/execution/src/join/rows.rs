@@ -11,6 +11,7 @@ use super::JoinTable;
 use super::build_side::BuildSide;
 use super::direct::{DirectTable, Rows};
 use super::extremes::{Extremes, float_word};
+use super::spilled::SpilledRowsSource;
 use super::stored::Words;
 use super::table::Finder;
 use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
@@ -18,7 +19,7 @@ use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
 const MORSEL_ROWS: u64 = 64 * 1024;
 
 /// Reads a build side by its matches, part by part.
-pub struct BuildRowsSource {
+struct BuildRowsSource {
     build: Arc<BuildSide>,
     /// What is read of each part: places of its own, counted on from those of the parts before.
     starts: Vec<u64>,
@@ -33,9 +34,18 @@ struct TableRows<'a> {
     start: u64,
 }
 
+/// The rows of a build side by their matches, once all probes are done: those that found a partner (`matched`), or those that
+/// did not. NULL keys never find one.
+pub fn rows_by_match(build: &Arc<BuildSide>, matched: bool) -> Box<dyn Source> {
+    match build.spilled() {
+        Some(spilled) => Box::new(SpilledRowsSource::new(spilled.clone(), matched)),
+        None => Box::new(BuildRowsSource::new(build.clone(), matched)),
+    }
+}
+
 impl BuildRowsSource {
-    /// The rows of `build` that have (`matched`) or have not found a partner. NULL keys never find one.
-    pub fn new(build: Arc<BuildSide>, matched: bool) -> Self {
+    /// The rows of `build` that have (`matched`) or have not found a partner.
+    fn new(build: Arc<BuildSide>, matched: bool) -> Self {
         let mut starts = vec![0];
         for part in build.parts() {
             starts.push(starts[starts.len() - 1] + places(&part.table));

@@ -8,8 +8,7 @@ use super::PARTITIONS;
 use super::outgoing::Piece;
 use crate::Team;
 use crate::join::JoinTable;
-use crate::join::build::check_rows;
-use crate::join::chunk::{Chunk, Recipe};
+use crate::join::chunk::{Chunk, Recipe, check_rows};
 use crate::spill::read;
 
 /// The rows of a build side that are in files.

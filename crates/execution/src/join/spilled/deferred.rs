@@ -3,9 +3,9 @@
 use stdx::sync::Arc;
 use types::SqlResult;
 
+use super::PARTITIONS;
 use super::build::{PIECES_PER_TASK, SpilledBuild};
 use super::outgoing::{Outgoing, Piece, Waiting};
-use super::PARTITIONS;
 use crate::co_location::PartMap;
 use crate::join::JoinTable;
 use crate::spill::{SharedFile, read};

@@ -28,7 +28,8 @@ impl SpillingJoins {
                             join.kind,
                             JoinKind::AntiNullAware | JoinKind::Mark { null_aware: true }
                         );
-                        let asks_all = join.keys.is_empty() || null_aware && join.residual.is_some();
+                        let asks_all =
+                            join.keys.is_empty() || null_aware && join.residual.is_some();
                         may[join.build.index()] &= !in_order && !asks_all;
                     }
                     Operator::Fetch(fetch) => may[fetch.build.index()] &= !in_order,

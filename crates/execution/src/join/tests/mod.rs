@@ -6,6 +6,7 @@ mod in_place;
 mod keys;
 mod oracle;
 mod random;
+mod spilled;
 mod team;
 
 use plan::{Expr, Join, JoinKind, PipelineId};
@@ -15,7 +16,7 @@ use types::{DataType, SqlError, SqlResult, Value};
 
 use self::oracle::{Cell, cells};
 use self::team::Serial;
-use super::{BuildRowsSource, BuildSide, BuildSink, JoinTable, ProbeOperator, Structure};
+use super::{BuildSide, BuildSink, JoinTable, ProbeOperator, Structure, rows_by_match};
 use crate::expression::Compiled;
 use crate::{
     BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Operator, Representation, Sink, Source, State,
@@ -86,6 +87,16 @@ struct Build<'a> {
 }
 
 fn build(side: &Side, how: Build<'_>, team: &dyn Team) -> Arc<JoinTable> {
+    build_side(side, how, team, context).of_part(0).expect("it is in memory").clone()
+}
+
+/// The same with contexts of the caller's choice; in files, where they leave no memory.
+fn build_side(
+    side: &Side,
+    how: Build<'_>,
+    team: &dyn Team,
+    context: impl Fn(usize) -> WorkContext,
+) -> Arc<BuildSide> {
     let compile = |which: &[usize]| -> Vec<Compiled> {
         columns(&side.layout, which)
             .iter()
@@ -94,12 +105,13 @@ fn build(side: &Side, how: Build<'_>, team: &dyn Team) -> Arc<JoinTable> {
     };
     let (keys, payload) = (compile(how.keys), compile(how.payload));
     let sink = BuildSink::new(keys, payload, how.unique, how.keep_null_keys, team.slots())
-        .with_structure(how.structure);
+        .with_structure(how.structure)
+        .spilling(true);
     for (index, batch) in side.batches.iter().enumerate() {
         sink.consume(batch.clone(), &context(index % team.slots())).unwrap();
     }
     match sink.finish(team).unwrap() {
-        State::Table(build) => build.of_part(0).clone(),
+        State::Table(build) => build,
         State::Rows(_) => panic!("a build leaves a table"),
     }
 }
@@ -124,27 +136,52 @@ fn operator(
 
 /// Runs the operator over all batches; checks what every batch must fulfil.
 fn probe(side: &Side, join: &Join, table: &Arc<JoinTable>, slots: usize) -> (Layout, Vec<Batch>) {
-    let operator = operator(side, join, table, slots).unwrap();
+    run(&operator(side, join, table, slots).unwrap(), side, &Serial(slots), context)
+}
+
+/// All that an operator hands on.
+fn run(
+    operator: &dyn Operator,
+    side: &Side,
+    team: &dyn Team,
+    context: impl Fn(usize) -> WorkContext,
+) -> (Layout, Vec<Batch>) {
+    let check = |batch: &Batch| {
+        assert!(batch.rows > 0 && batch.rows <= BATCH_ROWS);
+        assert!(batch.columns.iter().all(|it| it.values.len() == batch.rows));
+        assert_eq!(batch.columns.len(), operator.layout().len());
+    };
     let mut out = Vec::new();
     for (index, batch) in side.batches.iter().enumerate() {
         let sequence = batch.sequence;
         operator
-            .execute(batch.clone(), &context(index % slots), &mut |batch| {
+            .execute(batch.clone(), &context(index % team.slots()), &mut |batch| {
                 assert_eq!(batch.sequence, sequence);
-                assert!(batch.rows > 0 && batch.rows <= BATCH_ROWS);
-                assert!(batch.columns.iter().all(|it| it.values.len() == batch.rows));
-                assert_eq!(batch.columns.len(), operator.layout().len());
+                check(&batch);
                 out.push(batch);
                 Ok(())
             })
             .unwrap();
     }
+    let late = Mutex::new(Vec::new());
+    operator
+        .finish(team, &|batch, _| {
+            check(&batch);
+            late.lock().push(batch);
+            Ok(())
+        })
+        .unwrap();
+    out.extend(late.into_inner());
     (operator.layout().clone(), out)
 }
 
 /// The rows of a table that did or did not find a partner.
 fn build_rows(table: &Arc<JoinTable>, matched: bool) -> Vec<Vec<Cell>> {
-    let source = BuildRowsSource::new(Arc::new(BuildSide::whole(table.clone())), matched);
+    rows_of(&Arc::new(BuildSide::whole(table.clone())), matched)
+}
+
+fn rows_of(build: &Arc<BuildSide>, matched: bool) -> Vec<Vec<Cell>> {
+    let source = rows_by_match(build, matched);
     let batches = Mutex::new(Vec::new());
     for range in source.ranges() {
         let step = source.morsel_rows();

@@ -64,7 +64,12 @@ fn is_less(left: &Cell, right: &Cell) -> bool {
     !matches!((left, right), (Cell::Null, _) | (_, Cell::Null)) && left < right
 }
 
-fn check(seed: u64) {
+/// A build side, and what a join with it handed on.
+pub(super) struct Joined(pub(super) Arc<BuildSide>, pub(super) Layout, pub(super) Vec<Batch>);
+
+/// Joins a random case by `join_it`: build side, how it is built, probe side, join, slots, to what the build side became
+/// and what the join handed on.
+pub(super) fn check(seed: u64, join_it: &dyn Fn(&Side, Build<'_>, &Side, &Join, usize) -> Joined) {
     let mut prng = Prng::new(seed);
     let size = |prng: &mut Prng| match prng.below(12) {
         0 => 0,
@@ -100,7 +105,6 @@ fn check(seed: u64) {
         }
         let slots = 1 + prng.below(3) as usize;
         let keep_null_keys = with_residual || prng.below(2) == 0;
-        let table = build(&right, Build { keep_null_keys, ..how }, &Serial(slots));
         let mut plan = join(kind, &left.layout, &key_places, payload.len());
         plan.track_matches = prng.below(2) == 0;
         if with_residual {
@@ -116,31 +120,20 @@ fn check(seed: u64) {
             payload: &payload,
             residual: &|left, right| !with_residual || is_less(&left[key_count], &right[key_count]),
         };
+        let how = Build { keep_null_keys, ..how };
+        let Joined(table, layout, batches) = join_it(&right, how, &left, &plan, slots);
         let what = format!("seed {seed}, {kind:?}, {kinds:?}, {}", table.describe());
-        compare(&left, &plan, &table, &naive, (&left_rows, &right_rows), slots, &what);
+        let (expected, _) = naive.run(&left_rows, &right_rows);
+        let (found, expected) = (sorted(cells(&layout, &batches)), sorted(expected));
+        assert!(found == expected, "{what}: {} rows, not {}", found.len(), expected.len());
         if plan.track_matches || kind == JoinKind::MarkBuild {
             compare_matches(&table, &naive, (&left_rows, &right_rows), keep_null_keys, &what);
         }
     }
 }
 
-fn compare(
-    side: &Side,
-    plan: &Join,
-    table: &Arc<JoinTable>,
-    naive: &NaiveJoin<'_>,
-    (left, right): (&[Vec<Cell>], &[Vec<Cell>]),
-    slots: usize,
-    what: &str,
-) {
-    let (layout, batches) = probe(side, plan, table, slots);
-    let (expected, _) = naive.run(left, right);
-    let (found, expected) = (sorted(cells(&layout, &batches)), sorted(expected));
-    assert!(found == expected, "{what}: {} rows, not {}", found.len(), expected.len());
-}
-
 fn compare_matches(
-    table: &Arc<JoinTable>,
+    table: &Arc<BuildSide>,
     naive: &NaiveJoin<'_>,
     (left, right): (&[Vec<Cell>], &[Vec<Cell>]),
     keep_null_keys: bool,
@@ -153,11 +146,16 @@ fn compare_matches(
             **matched == wanted && (keep_null_keys || !has_null)
         });
         let expected = sorted(expected.map(|it| it.0.clone()).collect());
-        assert!(sorted(build_rows(table, wanted)) == expected, "{what}: matched {wanted}");
+        assert!(sorted(rows_of(table, wanted)) == expected, "{what}: matched {wanted}");
     }
 }
 
 #[test]
 fn joins_are_what_nested_loops_say() {
-    (0..250).for_each(check);
+    let in_memory = |right: &Side, how: Build<'_>, left: &Side, plan: &Join, slots: usize| {
+        let table = build(right, how, &Serial(slots));
+        let (layout, batches) = probe(left, plan, &table, slots);
+        Joined(Arc::new(BuildSide::whole(table)), layout, batches)
+    };
+    (0..250).for_each(|seed| check(seed, &in_memory));
 }

@@ -1,0 +1,99 @@
+//! Joins of build sides in files.
+
+use hardware::samples;
+use memory::{Allocator, Workspace};
+use plan::{Fetch, Join, JoinKind};
+use simulator::SimulatedMachine;
+use stdx::Bytes;
+
+use super::random::{Joined, check};
+use super::*;
+use crate::join::FetchOperator;
+
+/// A team whose statement has no memory left for tables.
+struct Tight {
+    workspace: Arc<Workspace>,
+    slots: usize,
+}
+
+impl Tight {
+    fn new(slots: usize) -> Self {
+        let machine = SimulatedMachine::new(samples::four_sockets(), 1);
+        let workspace = Arc::new(Workspace::new(&Allocator::new(machine)));
+        workspace.account().set_limit(Some(Bytes(0)));
+        Self { workspace, slots }
+    }
+
+    fn context(&self, slot: usize) -> WorkContext {
+        WorkContext { workspace: self.workspace.clone(), ..context(slot) }
+    }
+}
+
+impl Team for Tight {
+    fn workspace(&self) -> Arc<Workspace> {
+        self.workspace.clone()
+    }
+
+    fn slots(&self) -> usize {
+        self.slots
+    }
+
+    fn run(
+        &self,
+        tasks: usize,
+        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    ) -> SqlResult<()> {
+        (0..tasks).try_for_each(|task| body(task, &self.context(task % self.slots)))
+    }
+}
+
+/// A build side in files, if it may be, and what joins with it.
+fn in_files(right: &Side, how: Build<'_>, left: &Side, plan: &Join, slots: usize) -> Joined {
+    let team = Tight::new(slots);
+    let null_aware =
+        matches!(plan.kind, JoinKind::AntiNullAware | JoinKind::Mark { null_aware: true });
+    // As much as is left for nothing else.
+    let rest = team.workspace.spread().zeroed::<u8>(1 << 20).unwrap();
+    let rest = (!null_aware || plan.residual.is_none()).then_some(rest);
+    let build = build_side(right, how, &team, |slot| team.context(slot));
+    let spills = rest.is_some() && !how.keys.is_empty() && build.rows() > 0;
+    assert_eq!(build.of_part(0).is_none(), spills);
+    drop(rest);
+    let operator =
+        ProbeOperator::new(plan, build.clone(), (&left.layout, None), &no_scalar, slots).unwrap();
+    let (layout, batches) = run(&operator, left, &team, |slot| team.context(slot));
+    Joined(build, layout, batches)
+}
+
+#[test]
+fn joins_in_files_are_what_nested_loops_say() {
+    (0..80).for_each(|seed| check(seed, &in_files));
+}
+
+#[test]
+fn what_is_stored_is_fetched_by_number() {
+    let right = Side::new(vec![numbers((0..5000).map(|it| it * 7 % 5000)), numbers(0..5000)], 700);
+    let left = Side::new(vec![numbers((0..9000).map(|it| it % 6000))], 1000);
+    let how = Build {
+        keys: &[0],
+        payload: &[1],
+        unique: true,
+        keep_null_keys: false,
+        structure: Structure::Automatic,
+    };
+    let mut plan = join(JoinKind::Inner, &left.layout, &[0], 0);
+    plan.numbers = true;
+    let Joined(build, layout, batches) = in_files(&right, how, &left, &plan, 2);
+    let numbered = Side { layout, batches };
+    let fetch = Fetch { build: PipelineId(0), row: 1, payload: vec![0] };
+    let team = Tight::new(2);
+    let input = (numbered.layout.clone(), None);
+    let fetch = FetchOperator::new(&fetch, build, input, 2).unwrap();
+    let (layout, batches) = run(&fetch, &numbered, &team, |slot| team.context(slot));
+    let rows = cells(&layout, &batches);
+    assert_eq!(rows.len(), 8000);
+    for row in rows {
+        let [Cell::Number(key), _, Cell::Number(stored)] = row[..] else { panic!("{row:?}") };
+        assert_eq!(stored * 7 % 5000, key);
+    }
+}
