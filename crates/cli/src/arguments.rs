@@ -175,6 +175,9 @@ pub struct TpchArguments {
     /// Only these queries, by number
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub queries: Vec<usize>,
+    /// What each query may hold of memory, as 100MB; what takes more is written to temporary files
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<String>,
     /// Use the plans of earlier rounds again; without it each run plans, as other engines do
     #[arg(long)]
     pub plan_cache: bool,

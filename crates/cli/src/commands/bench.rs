@@ -35,6 +35,9 @@ pub fn tpch(options: &TpchArguments) -> Result<bool, Failure> {
     let mut session = open_session(&database);
     let loaded = bench::tpch::load(&mut session, &folder)?;
     set_plan_cache(&mut session, options.plan_cache)?;
+    if let Some(limit) = &options.memory_limit {
+        session.execute(&format!("SET memory_limit = '{}'", limit.replace('\'', "''")))?;
+    }
     run_rounds(&mut session, &mut records, &judge(scale), options.runs, &*progress);
     let peak = database.machine().resident_bytes().0;
     let (threads, plan_cache) = (database.workers(), options.plan_cache);
