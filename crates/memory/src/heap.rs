@@ -306,21 +306,25 @@ mod tests {
         assert_eq!((account.held(), account.peak()), (Bytes(0), Bytes(200_000)));
     }
 
+    /// So large that eight of them are past what a statement keeps in any case.
+    const UNIT: usize = 1 << 17;
+
     #[test]
+    #[cfg_attr(miri, ignore = "takes megabytes, and with them minutes")]
     fn who_holds_more_than_a_share_of_scarce_memory_has_to_make_room() {
         let allocator = Allocator::new(FakeMachine::with_nodes(1));
-        allocator.set_limit(Some(Bytes(64 << 20)));
+        allocator.set_limit(Some(Bytes(64 * UNIT as u64)));
         let statements = [Workspace::new(&allocator), Workspace::new(&allocator)];
         statements.iter().for_each(|it| it.account().set_working(true));
         let [large, small] = &statements;
-        let piece = |it: &Workspace, mib: usize| it.spread().zeroed::<u8>(mib << 20);
+        let piece = |it: &Workspace, units: usize| it.spread().zeroed::<u8>(units * UNIT);
         let held = [piece(large, 32).unwrap(), piece(small, 12).unwrap()];
         assert!(!large.account().is_over(), "there is enough for both");
         let more = piece(large, 8).unwrap();
         assert!(large.account().is_over() && !small.account().is_over());
         assert!(!large.account().is_exceeded());
         assert!(piece(small, 16).is_err(), "past the limit of all");
-        small.account().set_limit(Some(Bytes(8 << 20)));
+        small.account().set_limit(Some(Bytes(8 * UNIT as u64)));
         assert!(small.account().is_exceeded() && piece(small, 1).is_err());
         drop((held, more));
         assert!(!large.account().is_over() && !small.account().is_over());

@@ -13,7 +13,9 @@ use super::chunk::{Chunk, Recipe, check_rows};
 use super::dictionary::decode;
 use super::key::KeyDomain;
 use super::parallel::PIECE_ROWS;
-use super::spilled::{NO_KEY, Outgoing, SpilledBuild, WRITTEN_BYTES, Waiting, partitions_of_build};
+use super::spilled::{
+    KeyBits, NO_KEY, Outgoing, SpilledBuild, WRITTEN_BYTES, Waiting, hashes_of_build, partition_of,
+};
 use super::table::{ENTRY_BYTES, JoinTable, Structure};
 use crate::co_location::PartMap;
 use crate::expression::Compiled;
@@ -37,6 +39,7 @@ pub struct BuildSink {
     spills: bool,
     collected: PerSlot<Collected>,
     outgoing: PerSlot<Outgoing>,
+    bits: Mutex<Option<Arc<KeyBits>>>,
     file: SharedFile,
 }
 
@@ -68,6 +71,7 @@ impl BuildSink {
             spills: false,
             collected: PerSlot::new(slots),
             outgoing: PerSlot::new(slots),
+            bits: Mutex::new(None),
             file: SharedFile::default(),
         }
     }
@@ -145,6 +149,15 @@ impl BuildSink {
         self.recipe.table(chunks, self.null_keys.load(Ordering::Relaxed), team)
     }
 
+    /// The filter of keys that are in files, made when the first of them is.
+    fn key_bits(&self, workspace: &Workspace) -> SqlResult<Arc<KeyBits>> {
+        let mut bits = self.bits.lock();
+        if let Some(bits) = &*bits {
+            return Ok(bits.clone());
+        }
+        Ok(bits.insert(Arc::new(KeyBits::new(workspace)?)).clone())
+    }
+
     /// Writes what a worker has collected.
     fn write(&self, collected: Collected, slot: usize, workspace: &Workspace) -> SqlResult<()> {
         let mut outgoing = self.outgoing.lock(slot);
@@ -152,9 +165,14 @@ impl BuildSink {
             Some(it) => it,
             none => none.insert(Outgoing::new(self.file.get(workspace)?)),
         };
+        let bits = self.key_bits(workspace)?;
         for mut chunk in collected.chunks {
             let partitions = match chunk.keyed {
-                true => partitions_of_build(&chunk.keys, chunk.rows),
+                true => {
+                    let hashes = hashes_of_build(&chunk.keys, chunk.rows);
+                    bits.add(&hashes);
+                    hashes.into_iter().map(partition_of).collect()
+                }
                 false => vec![NO_KEY; chunk.rows],
             };
             let mut columns =
@@ -187,7 +205,8 @@ impl BuildSink {
         let written = written.into_iter().map(Outgoing::finish).collect::<SqlResult<_>>()?;
         let null_keys = self.null_keys.load(Ordering::Relaxed);
         let file = self.file.get(&workspace)?;
-        let build = SpilledBuild::new(self.recipe.clone(), null_keys, file, written)?;
+        let bits = self.key_bits(&workspace)?;
+        let build = SpilledBuild::new(self.recipe.clone(), null_keys, (bits, file), written)?;
         Ok(Some(State::Table(Arc::new(BuildSide::in_files(build, team)?))))
     }
 

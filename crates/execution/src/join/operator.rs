@@ -72,8 +72,15 @@ impl Operator for ProbeOperator {
         self.with_scratch(context, |scratch| match &self.deferred {
             None => self.probes[part].execute(batch, scratch, context, next),
             Some(deferred) => {
-                let partitions = self.probes[0].partitions(&batch, scratch)?;
-                deferred.hold(batch, partitions, context)
+                let hashes = self.probes[0].hashes(&batch, scratch)?;
+                let kept = self.probes[0].keeps_lonely();
+                let rest = deferred.hold_by_key(batch, &hashes, kept, context)?;
+                // The table here holds no row, as they have no partner.
+                if rest.rows > 0 {
+                    self.probes[0].execute(rest, scratch, context, next)
+                } else {
+                    Ok(())
+                }
             }
         })
     }

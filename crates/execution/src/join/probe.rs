@@ -13,7 +13,7 @@ use super::build_side::PartTable;
 use super::comparison::Comparison;
 use super::lookup::{Flush, Workspace};
 use super::probe_key::{KeyReader, ProbeKeys};
-use super::spilled::partitions_of;
+use super::spilled::hashes_of;
 use super::{JoinTable, NO_ROW, Pairs};
 use crate::expression::Compiled;
 use crate::traffic::{Item, Place};
@@ -133,12 +133,24 @@ impl Probe {
         self.how.track_matches
     }
 
-    /// The partition in which each row of a batch finds its partners, of a build side in files.
-    pub(super) fn partitions(&self, batch: &Batch, scratch: &mut Scratch) -> SqlResult<Vec<u8>> {
+    /// Whether a row without a partner is handed on.
+    pub(super) fn keeps_lonely(&self) -> bool {
+        !matches!(self.how.kind, JoinKind::Inner | JoinKind::Semi | JoinKind::MarkBuild)
+    }
+
+    /// The hashes of the rows of a batch, `None` for those that cannot have a partner.
+    pub(super) fn hashes(
+        &self,
+        batch: &Batch,
+        scratch: &mut Scratch,
+    ) -> SqlResult<Vec<Option<u64>>> {
         self.read_keys(batch, scratch)?;
-        let partitions = partitions_of(&scratch.keys.slices(), batch.rows);
+        let hashes = hashes_of(&scratch.keys.slices(), batch.rows);
+        let possible = |row: usize| scratch.keys.possible().is_none_or(|it| it[row]);
+        let hashes = hashes.iter().enumerate().map(|(row, it)| possible(row).then_some(*it));
+        let hashes = hashes.collect();
         scratch.keys.release();
-        Ok(partitions)
+        Ok(hashes)
     }
 
     fn read_keys(&self, batch: &Batch, scratch: &mut Scratch) -> SqlResult<()> {

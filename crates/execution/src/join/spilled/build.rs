@@ -5,6 +5,7 @@ use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
 use super::PARTITIONS;
+use super::filter::KeyBits;
 use super::outgoing::Piece;
 use crate::Team;
 use crate::join::JoinTable;
@@ -15,6 +16,8 @@ use crate::spill::read;
 pub(in crate::join) struct SpilledBuild {
     recipe: Recipe,
     null_keys: u64,
+    /// Which keys there are.
+    pub(in crate::join) keys: Arc<KeyBits>,
     pub(super) file: Arc<SpillFile>,
     /// By partition; behind them the rows that have no key.
     pub(super) parts: Vec<SpilledPart>,
@@ -32,11 +35,11 @@ pub(super) struct SpilledPart {
 }
 
 impl SpilledBuild {
-    /// What workers have written.
+    /// What workers have written, with these keys.
     pub(in crate::join) fn new(
         recipe: Recipe,
         null_keys: u64,
-        file: Arc<SpillFile>,
+        (keys, file): (Arc<KeyBits>, Arc<SpillFile>),
         written: Vec<Vec<Vec<Piece>>>,
     ) -> SqlResult<Self> {
         let mut pieces: Vec<Vec<Piece>> = vec![Vec::new(); PARTITIONS + 1];
@@ -57,7 +60,7 @@ impl SpilledBuild {
             SpilledPart { pieces, first, matched: Mutex::new(Vec::new()) }
         };
         let parts = pieces.into_iter().map(&mut part).collect();
-        Ok(Self { recipe, null_keys, file, parts, rows: next })
+        Ok(Self { recipe, null_keys, keys, file, parts, rows: next })
     }
 
     /// A table of none of the rows: what is asked of them is known by it.
@@ -82,7 +85,7 @@ impl SpilledBuild {
     }
 
     /// How many columns of what is written of a row with a key are keys.
-    pub(super) fn keys(&self) -> usize {
+    pub(super) fn key_columns(&self) -> usize {
         self.recipe.domains.len()
     }
 
@@ -100,7 +103,7 @@ impl SpilledBuild {
             let pieces = part.pieces.iter().zip(&read_one).skip(task * PIECES_PER_TASK);
             for ((piece, _), to) in pieces.take(PIECES_PER_TASK) {
                 let mut keys = read(&self.file, piece.extent)?;
-                let payload = keys.split_off(self.keys());
+                let payload = keys.split_off(self.key_columns());
                 let (rows, sequence) = (piece.extent.rows as usize, piece.sequence);
                 *to.lock() = Some(Chunk { keyed: true, sequence, rows, keys, payload });
             }

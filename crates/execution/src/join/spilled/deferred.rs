@@ -5,7 +5,7 @@ use types::SqlResult;
 
 use super::PARTITIONS;
 use super::build::{PIECES_PER_TASK, SpilledBuild};
-use super::outgoing::{Outgoing, Piece, Waiting};
+use super::outgoing::{Outgoing, Piece, Waiting, partition_of};
 use crate::co_location::PartMap;
 use crate::join::JoinTable;
 use crate::spill::{SharedFile, read};
@@ -28,6 +28,36 @@ impl Deferred {
         slots: usize,
     ) -> Self {
         Self { build, outgoing: PerSlot::new(slots), file: SharedFile::default(), parts }
+    }
+
+    /// Lets the rows of a batch wait that may have a partner, by the hashes of their keys; gives the others back, if they are
+    /// `wanted`.
+    pub(in crate::join) fn hold_by_key(
+        &self,
+        batch: Batch,
+        hashes: &[Option<u64>],
+        wanted: bool,
+        context: &WorkContext,
+    ) -> SqlResult<Batch> {
+        let may_join = |hash: u64| self.build.keys.may_contain(hash);
+        let (mut waiting, mut others, mut partitions) = (Vec::new(), Vec::new(), Vec::new());
+        for (row, hash) in hashes.iter().enumerate() {
+            match hash.filter(|it| may_join(*it)) {
+                None if wanted => others.push(row as u32),
+                None => {}
+                Some(hash) => {
+                    waiting.push(row as u32);
+                    partitions.push(partition_of(hash));
+                }
+            }
+        }
+        let rest = if others.len() == batch.rows { batch.clone() } else { batch.take(&others) };
+        if !waiting.is_empty() {
+            let all = waiting.len() == batch.rows;
+            let waiting = if all { batch } else { batch.take(&waiting) };
+            self.hold(waiting, partitions, context)?;
+        }
+        Ok(rest)
     }
 
     /// Lets the rows of a batch wait for the tables of their partitions.

@@ -17,15 +17,21 @@ pub(in crate::join) const WRITTEN_BYTES: u64 = 512 << 10;
 /// The bits of a hash that tell the partition: such that neither buckets nor tags of a table use.
 const PARTITION_SHIFT: u32 = 20;
 
-/// The partition of each row, by its keys in the form that is compared.
-pub(in crate::join) fn partitions_of(keys: &[KeySlice<'_>], rows: usize) -> Vec<u8> {
+/// The partition of rows by the hash of their keys.
+#[inline]
+pub(in crate::join) fn partition_of(hash: u64) -> u8 {
+    (hash >> PARTITION_SHIFT) as u8 % PARTITIONS as u8
+}
+
+/// The hash of each row, by its keys in the form that is compared.
+pub(in crate::join) fn hashes_of(keys: &[KeySlice<'_>], rows: usize) -> Vec<u64> {
     let mut hashes = vec![START; rows];
     keys.iter().for_each(|it| it.combine_into(0..rows, &mut hashes));
-    by_hash(&hashes)
+    hashes
 }
 
 /// The same for keys of build rows as they came, none of them NULL.
-pub(in crate::join) fn partitions_of_build(keys: &[Arc<Vector>], rows: usize) -> Vec<u8> {
+pub(in crate::join) fn hashes_of_build(keys: &[Arc<Vector>], rows: usize) -> Vec<u64> {
     let mut hashes = vec![START; rows];
     let mut words = Vec::new();
     for key in keys {
@@ -41,11 +47,7 @@ pub(in crate::join) fn partitions_of_build(keys: &[Arc<Vector>], rows: usize) ->
         };
         slice.combine_into(0..rows, &mut hashes);
     }
-    by_hash(&hashes)
-}
-
-fn by_hash(hashes: &[u64]) -> Vec<u8> {
-    hashes.iter().map(|it| (it >> PARTITION_SHIFT) as u8 % PARTITIONS as u8).collect()
+    hashes
 }
 
 /// Rows of a batch, and the partition of each.

@@ -60,7 +60,7 @@ impl Source for SpilledRowsSource {
             }
             let mut columns = read(&self.build.file, piece.extent)?;
             if partition < PARTITIONS {
-                columns.drain(..self.build.keys());
+                columns.drain(..self.build.key_columns());
             }
             let rows = piece.extent.rows as usize;
             next(Batch { rows, columns, sequence: index }.take(&chosen))?;
