@@ -1,4 +1,11 @@
-//! Rows cut into partitions, for what does not fit into memory and for what workers put together apart.
+//! Rows cut into partitions: what workers put together apart, and what goes to files because it does not fit into memory.
+
+use memory::{SpillFile, Workspace};
+use stdx::sync::Arc;
+use types::SqlResult;
+
+use crate::spill::{Extent, SharedFile, Writer};
+use crate::{BATCH_ROWS, Vector};
 
 /// Numbers by the partition that each is of.
 pub(crate) struct Split {
@@ -30,5 +37,111 @@ impl Split {
     /// All of them, partition after partition.
     pub(crate) fn into_order(self) -> Vec<u32> {
         self.order
+    }
+}
+
+/// What part of its memory a statement lets each worker collect before it is written, so that pieces are worth reading.
+const LIMIT_PART: u64 = 32;
+/// The least and the most bytes that a worker collects.
+const WRITTEN_MIN: u64 = 64 << 10;
+const WRITTEN_MAX: u64 = 512 << 10;
+
+/// Bytes that a worker collects before they are written.
+pub(crate) fn written_bytes(workspace: &Workspace) -> u64 {
+    let limit = workspace.account().limit().map_or(u64::MAX, |it| it.0);
+    (limit / LIMIT_PART).clamp(WRITTEN_MIN, WRITTEN_MAX)
+}
+
+/// Rows of a batch, and the partition of each.
+pub(crate) struct Waiting {
+    /// Where they stood in their source.
+    pub(crate) sequence: u64,
+    pub(crate) columns: Vec<Arc<Vector>>,
+    pub(crate) partitions: Vec<u8>,
+}
+
+/// Rows of one partition in a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece {
+    pub(crate) extent: Extent,
+    /// Where the first of them stood in their source.
+    pub(crate) sequence: u64,
+}
+
+/// What one worker writes.
+pub(crate) struct Outgoing {
+    file: Arc<SpillFile>,
+    waiting: Vec<Waiting>,
+    bytes: u64,
+    /// Bytes that wait at most.
+    limit: u64,
+    writer: Writer,
+    /// Partition and sequence of what the writer holds.
+    unwritten: Vec<(usize, u64)>,
+    /// By partition.
+    pieces: Vec<Vec<Piece>>,
+}
+
+impl Outgoing {
+    /// Nothing yet, of so many partitions, for a file.
+    pub(crate) fn new(
+        partitions: usize,
+        file: &SharedFile,
+        workspace: &Workspace,
+    ) -> SqlResult<Self> {
+        let (file, limit) = (file.get(workspace)?, written_bytes(workspace));
+        let pieces = vec![Vec::new(); partitions];
+        let (waiting, unwritten) = (Vec::new(), Vec::new());
+        Ok(Self { file, waiting, bytes: 0, limit, writer: Writer::default(), unwritten, pieces })
+    }
+
+    /// Takes rows in.
+    pub(crate) fn add(&mut self, rows: Waiting) -> SqlResult<()> {
+        self.bytes += rows.columns.iter().map(|it| it.value_bytes()).sum::<u64>();
+        self.bytes += rows.partitions.len() as u64;
+        self.waiting.push(rows);
+        if self.bytes >= self.limit { self.write() } else { Ok(()) }
+    }
+
+    /// Whether what waits begins in a part of the rows, or may be put beside rows of it.
+    pub(crate) fn begins(&self) -> Option<u64> {
+        self.waiting.first().map(|it| it.sequence)
+    }
+
+    /// Writes all that waits.
+    pub(crate) fn write(&mut self) -> SqlResult<()> {
+        let split = |it: &Waiting| Split::new(self.pieces.len(), &it.partitions);
+        let splits: Vec<Split> = self.waiting.iter().map(split).collect();
+        let mut rows: Vec<(usize, u32)> = Vec::new();
+        for partition in 0..self.pieces.len() {
+            rows.clear();
+            for (batch, split) in splits.iter().enumerate() {
+                rows.extend(split.part(partition).iter().map(|&row| (batch, row)));
+            }
+            for rows in rows.chunks(BATCH_ROWS) {
+                let first = &self.waiting[rows[0].0];
+                let column = |(place, like): (usize, &Arc<Vector>)| {
+                    let row =
+                        |&(batch, row): &(usize, u32)| (&*self.waiting[batch].columns[place], row);
+                    Arc::new(Vector::collect_like(&like.values, rows.iter().map(row)))
+                };
+                let columns: Vec<_> = first.columns.iter().enumerate().map(column).collect();
+                self.unwritten.push((partition, first.sequence));
+                self.writer.add(rows.len(), &columns);
+            }
+        }
+        self.waiting.clear();
+        self.bytes = 0;
+        let extents = self.writer.write(&self.file)?;
+        for (extent, (partition, sequence)) in extents.into_iter().zip(self.unwritten.drain(..)) {
+            self.pieces[partition].push(Piece { extent, sequence });
+        }
+        Ok(())
+    }
+
+    /// The pieces of each partition, once all is written.
+    pub(crate) fn finish(mut self) -> SqlResult<Vec<Vec<Piece>>> {
+        self.write()?;
+        Ok(self.pieces)
     }
 }

@@ -13,10 +13,11 @@ use super::plan::GroupPlan;
 use super::result::{Part, result_batches};
 
 use super::spec::AggregateSpec;
-use super::spill::{SpilledRows, merge_spilled, partitions_for};
+use super::spill::{SpillingRows, merge_spilled, partitions_for};
 use super::tuning::SERIAL_GROUPS_MAX;
 use super::worker::{Input, Worker};
 use crate::expression::Compiled;
+use crate::partitions::Outgoing;
 use crate::scan::PackedBlock;
 use crate::spill::SharedFile;
 use crate::traffic::{Item, Place};
@@ -39,7 +40,7 @@ pub struct AggregateSink {
     /// By slot, then by part.
     workers: PerSlot<Vec<Option<Worker>>>,
     /// By slot, then by part: rows for whose groups there was no memory, and how many partitions they are cut into.
-    spilled: PerSlot<Vec<Option<SpilledRows>>>,
+    spilled: PerSlot<Vec<Option<SpillingRows>>>,
     partitions: usize,
     slots: u64,
     file: SharedFile,
@@ -104,12 +105,12 @@ impl Sink for AggregateSink {
             rows: batch.rows,
             block: batch.sequence / storage::BLOCK_ROWS as u64,
         };
-        if self.spills(context) {
-            return self.spill(&input, batch.sequence, context);
-        }
         let mut guard = self.workers.lock(context.slot);
         let workers = guard.get_or_insert_default();
         let worker = self.worker(workers, batch.sequence);
+        if self.spills(worker, context) {
+            return self.spill(input, batch.sequence, context);
+        }
         let known = worker.table.len();
         worker.consume(&self.plan, &input, self.room(context));
         self.count(worker, known, batch.rows, context);
@@ -121,12 +122,13 @@ impl Sink for AggregateSink {
     }
 
     fn consume_packed(&self, block: &PackedBlock<'_>, context: &WorkContext) -> SqlResult<bool> {
-        let Some(packed) = self.packed.as_ref().filter(|_| !self.spills(context)) else {
-            return Ok(false);
-        };
+        let Some(packed) = self.packed.as_ref() else { return Ok(false) };
         let (plan, having, slot) = (&self.plan, self.having.as_ref(), context.slot);
         let mut guard = self.workers.lock(slot);
         let worker = self.worker(guard.get_or_insert_default(), block.sequence);
+        if self.spills(worker, context) {
+            return Ok(false);
+        }
         let known = worker.table.len();
         let took = packed.add(block, Target { plan, having, table: &mut worker.table, slot })?;
         self.count(worker, known, block.count, context);
@@ -147,7 +149,7 @@ impl Sink for AggregateSink {
                 groups.extend(worker.into_iter().flat_map(Worker::finish));
             }
         }
-        let mut spilled: Vec<Vec<SpilledRows>> = homes.iter().map(|_| Vec::new()).collect();
+        let mut spilled: Vec<Vec<SpillingRows>> = homes.iter().map(|_| Vec::new()).collect();
         for of_parts in self.spilled.take_all() {
             for (rows, spilled) in of_parts.into_iter().zip(&mut spilled) {
                 spilled.extend(rows);
@@ -201,13 +203,16 @@ impl AggregateSink {
         Bytes(context.workspace.account().room().0 / self.slots)
     }
 
-    /// Whether rows go to files: when the statement is over its memory, and more rows may be more groups.
-    fn spills(&self, context: &WorkContext) -> bool {
-        self.plan.is_keyed() && context.workspace.account().is_over()
+    /// Whether rows go to files, of which more may be more groups: when the statement is over its memory, or would be past it if
+    /// the tables of all workers were copied to twice their size, as tables are that grow.
+    fn spills(&self, worker: &Worker, context: &WorkContext) -> bool {
+        let account = context.workspace.account();
+        let grown = || 2 * worker.table.len() as u64 * self.plan.group_bytes() * self.slots;
+        self.plan.is_keyed() && (account.is_over() || !account.has_room_for(Bytes(grown())))
     }
 
     /// Writes the rows of a batch to the file of a worker.
-    fn spill(&self, input: &Input, sequence: u64, context: &WorkContext) -> SqlResult<()> {
+    fn spill(&self, input: Input, sequence: u64, context: &WorkContext) -> SqlResult<()> {
         let part = self.parts.as_ref().map_or(0, |it| it.part_of(sequence));
         let mut guard = self.spilled.lock(context.slot);
         let spilled = guard.get_or_insert_default();
@@ -217,32 +222,33 @@ impl AggregateSink {
         let rows = match &mut spilled[part] {
             Some(rows) => rows,
             none => {
-                let file = self.file.get(&context.workspace)?;
-                none.insert(SpilledRows::new(&self.plan, self.partitions, file))
+                let outgoing = Outgoing::new(self.partitions, &self.file, &context.workspace)?;
+                none.insert(SpillingRows::new(&self.plan, self.partitions, outgoing))
             }
         };
-        rows.add(&self.plan, input)
+        rows.add(&self.plan, input, sequence)
     }
 
     /// Puts groups together with those of rows in files.
     fn merge(
         &self,
         groups: Vec<Groups>,
-        spilled: Vec<SpilledRows>,
+        spilled: Vec<SpillingRows>,
         team: &dyn Team,
     ) -> SqlResult<Vec<Part>> {
         let having = self.having.as_ref();
         if spilled.is_empty() {
             return merge_all(&self.plan, having, groups, team);
         }
-        merge_spilled(&self.plan, having, groups, spilled, team)
+        let file = self.file.get(&team.workspace())?;
+        merge_spilled(&self.plan, having, groups, (spilled, &file), team)
     }
 
     /// Puts the groups of each part together by a task on its node.
     fn merge_parts(
         &self,
         all: Vec<Vec<Groups>>,
-        spilled: Vec<Vec<SpilledRows>>,
+        spilled: Vec<Vec<SpillingRows>>,
         parts: &PartMap,
         team: &dyn Team,
     ) -> SqlResult<Vec<Vec<Part>>> {

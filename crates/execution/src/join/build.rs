@@ -13,12 +13,11 @@ use super::chunk::{Chunk, Recipe, check_rows};
 use super::dictionary::decode;
 use super::key::KeyDomain;
 use super::parallel::PIECE_ROWS;
-use super::spilled::{
-    KeyBits, NO_KEY, Outgoing, SpilledBuild, WRITTEN_BYTES, Waiting, hashes_of_build, partition_of,
-};
+use super::spilled::{KeyBits, NO_KEY, PARTITIONS, SpilledBuild, hashes_of_build, partition_of};
 use super::table::{ENTRY_BYTES, JoinTable, Structure};
 use crate::co_location::PartMap;
 use crate::expression::Compiled;
+use crate::partitions::{Outgoing, Waiting, written_bytes};
 use crate::spill::SharedFile;
 use crate::traffic::{Item, Place};
 use crate::work::Alone;
@@ -121,8 +120,10 @@ impl Sink for BuildSink {
         local.chunks.extend(keyed);
         local.chunks.extend(without.filter(|_| self.keep_null_keys));
         local.bytes += written;
-        if self.spills && local.bytes >= WRITTEN_BYTES && context.workspace.account().is_over() {
-            self.write(std::mem::take(local), context.slot, &context.workspace)?;
+        let workspace = &context.workspace;
+        let is_over = || workspace.account().is_over();
+        if self.spills && local.bytes >= written_bytes(workspace) && is_over() {
+            self.write(std::mem::take(local), context.slot, workspace)?;
         }
         Ok(())
     }
@@ -163,7 +164,7 @@ impl BuildSink {
         let mut outgoing = self.outgoing.lock(slot);
         let outgoing = match &mut *outgoing {
             Some(it) => it,
-            none => none.insert(Outgoing::new(self.file.get(workspace)?)),
+            none => none.insert(Outgoing::new(PARTITIONS + 1, &self.file, workspace)?),
         };
         let bits = self.key_bits(workspace)?;
         for mut chunk in collected.chunks {

@@ -6,10 +6,10 @@ use types::SqlResult;
 
 use super::PARTITIONS;
 use super::filter::KeyBits;
-use super::outgoing::Piece;
 use crate::Team;
 use crate::join::JoinTable;
 use crate::join::chunk::{Chunk, Recipe, check_rows};
+use crate::partitions::Piece;
 use crate::spill::read;
 
 /// The rows of a build side that are in files.

@@ -5,9 +5,10 @@ use types::SqlResult;
 
 use super::PARTITIONS;
 use super::build::{PIECES_PER_TASK, SpilledBuild};
-use super::outgoing::{Outgoing, Piece, Waiting, partition_of};
+use super::hashes::partition_of;
 use crate::co_location::PartMap;
 use crate::join::JoinTable;
+use crate::partitions::{Outgoing, Piece, Waiting};
 use crate::spill::{SharedFile, read};
 use crate::{Batch, PerSlot, Team, WorkContext};
 
@@ -70,7 +71,7 @@ impl Deferred {
         let mut local = self.outgoing.lock(context.slot);
         let outgoing = match &mut *local {
             Some(it) => it,
-            none => none.insert(Outgoing::new(self.file.get(&context.workspace)?)),
+            none => none.insert(Outgoing::new(PARTITIONS, &self.file, &context.workspace)?),
         };
         if let (Some(parts), Some(first)) = (&self.parts, outgoing.begins())
             && parts.part_of(first) != parts.part_of(batch.sequence)

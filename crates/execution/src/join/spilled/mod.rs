@@ -5,7 +5,7 @@
 //! Key decision: the partitions come one after the other and the team works on each, so that the memory of one is all
 //! that is needed, however many workers there are.
 //!
-//! Reading order: `outgoing` (rows on their way to a file), `filter` (which keys there are), `build` (the side in files), `deferred` (rows that wait), `rows`;
+//! Reading order: `hashes` (the partition of a row), `filter` (which keys there are), `build` (the side in files), `deferred` (rows that wait), `rows`;
 //! `eligible` tells which joins can do so.
 //!
 //! - Invariant: rows with equal keys are in one partition; a build row has the same number each time its table is made.
@@ -15,16 +15,14 @@ mod build;
 mod deferred;
 mod eligible;
 mod filter;
-mod outgoing;
+mod hashes;
 mod rows;
 
 pub(super) use build::SpilledBuild;
 pub(super) use deferred::Deferred;
 pub use eligible::SpillingJoins;
 pub(super) use filter::KeyBits;
-pub(super) use outgoing::{
-    Outgoing, WRITTEN_BYTES, Waiting, hashes_of, hashes_of_build, partition_of,
-};
+pub(super) use hashes::{hashes_of, hashes_of_build, partition_of};
 pub(super) use rows::SpilledRowsSource;
 
 /// The partition of rows that have no key, behind those of the others.

@@ -9,7 +9,7 @@ use types::SqlResult;
 
 use super::PARTITIONS;
 use super::build::{PIECES_PER_TASK, SpilledBuild};
-use super::outgoing::Piece;
+use crate::partitions::Piece;
 use crate::spill::read;
 use crate::{Batch, Bitmap, Layout, Next, Source, WorkContext};
 

@@ -1,0 +1,44 @@
+//! Which partition of a spilled join a row belongs to.
+
+use stdx::sync::Arc;
+
+use super::PARTITIONS;
+use crate::join::hash::START;
+use crate::join::key::{KeySlice, write_words};
+use crate::{Values, Vector};
+
+/// The bits of a hash that tell the partition: such that neither buckets nor tags of a table use.
+const PARTITION_SHIFT: u32 = 20;
+
+/// The partition of rows by the hash of their keys.
+#[inline]
+pub(in crate::join) fn partition_of(hash: u64) -> u8 {
+    (hash >> PARTITION_SHIFT) as u8 % PARTITIONS as u8
+}
+
+/// The hash of each row, by its keys in the form that is compared.
+pub(in crate::join) fn hashes_of(keys: &[KeySlice<'_>], rows: usize) -> Vec<u64> {
+    let mut hashes = vec![START; rows];
+    keys.iter().for_each(|it| it.combine_into(0..rows, &mut hashes));
+    hashes
+}
+
+/// The same for keys of build rows as they came, none of them NULL.
+pub(in crate::join) fn hashes_of_build(keys: &[Arc<Vector>], rows: usize) -> Vec<u64> {
+    let mut hashes = vec![START; rows];
+    let mut words = Vec::new();
+    for key in keys {
+        let slice = match &key.values {
+            Values::I64(it) => KeySlice::Words(it),
+            Values::I128(it) => KeySlice::Wide(it),
+            Values::Text(it) => KeySlice::Text(it),
+            other => {
+                words.resize(rows, 0);
+                write_words(other, &mut words);
+                KeySlice::Words(&words)
+            }
+        };
+        slice.combine_into(0..rows, &mut hashes);
+    }
+    hashes
+}
