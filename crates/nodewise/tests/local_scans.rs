@@ -184,3 +184,22 @@ fn small_tables_are_read_by_the_nodes_of_their_parts() {
     let few = measured(&mut session, TESTS[0].0);
     assert_eq!(few.readers, 1, "2,000 rows are not worth a worker on each node");
 }
+
+/// Each part is less than a sixteenth of the rows, which once made none of their nodes a home: all were read on the last.
+#[test]
+fn many_small_parts_are_read_by_the_nodes_of_each() {
+    let mut session = open(samples::thirty_two());
+    fill(&mut session, "pp", 100);
+    session
+        .execute(
+            "CREATE TABLE p (a BIGINT, b BIGINT) PARTITION BY HASH (a) PARTITIONS 32;
+             INSERT INTO p SELECT a, b FROM t",
+        )
+        .unwrap();
+    for sql in ["SELECT sum(b), count(*) FROM p", "SELECT sum(a) FROM p WHERE b < 60000"] {
+        let found = measured(&mut session, sql);
+        assert_eq!(found.answer, measured(&mut session, &sql.replace("FROM p", "FROM t")).answer);
+        assert!(found.readers >= 28, "{} nodes read of {sql}", found.readers);
+        assert!(found.local > 0.9, "{:.3} of {sql}", found.local);
+    }
+}

@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::meters::Meters;
 use crate::model::MachineModel;
-use crate::pages::{PAGE_BYTES, PageTable};
+use crate::pages::{PAGE_BYTES, PageTable, Refusals};
 use crate::physics::Physics;
 use crate::schedule::Schedule;
 use crate::team::SimulatedTeam;
@@ -60,6 +60,11 @@ impl SimulatedMachine {
     pub fn set_disk(&self, room: Bytes, good: Option<u64>) {
         let mut disk = self.disk.lock();
         (disk.room, disk.good) = (room.0, good);
+    }
+
+    /// Lets so many more mappings go well, and refuses so many after them as if memory had run out.
+    pub fn set_memory(&self, good: u64, refused: u64) {
+        self.pages.lock().refusals = Refusals { good, refused };
     }
 
     /// Bytes and files on the disk.
@@ -279,6 +284,20 @@ mod tests {
             let refused = machine.map(huge, &PagePolicy::Node(NodeId(0)));
             assert_eq!(refused.unwrap_err(), MachineError::OutOfMemory { bytes: huge });
         }
+    }
+
+    #[test]
+    fn mappings_are_refused_when_told_to() {
+        let machine = machine();
+        let maps = |machine: &SimulatedMachine| {
+            machine.map(4096, &PagePolicy::FirstTouch).map(|it| machine.unmap(it)).is_ok()
+        };
+        machine.set_memory(2, 3);
+        assert_eq!([(); 7].map(|()| maps(&machine)), [true, true, false, false, false, true, true]);
+        machine.set_memory(0, u64::MAX);
+        assert!(!maps(&machine) && !maps(&machine));
+        machine.set_memory(0, 0);
+        assert!(maps(&machine));
     }
 
     #[test]

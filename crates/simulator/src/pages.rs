@@ -27,6 +27,28 @@ pub(crate) struct PageTable {
     limit_pages: u64,
     used_pages: u64,
     peak_pages: u64,
+    /// Mappings that still go well, and how many are refused after them.
+    pub(crate) refusals: Refusals,
+}
+
+/// Which mappings are refused.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Refusals {
+    pub(crate) good: u64,
+    pub(crate) refused: u64,
+}
+
+impl Refusals {
+    /// Whether the mapping that is asked for now is refused.
+    fn take(&mut self) -> bool {
+        if self.refused == 0 {
+            return false;
+        }
+        let now = self.good == 0;
+        self.refused -= u64::from(now);
+        self.good = self.good.saturating_sub(1);
+        now
+    }
 }
 
 struct NodeMemory {
@@ -48,6 +70,7 @@ impl PageTable {
             limit_pages: topology.memory_limit.map_or(u64::MAX, |it| pages(it.0)),
             used_pages: 0,
             peak_pages: 0,
+            refusals: Refusals::default(),
         }
     }
 
@@ -57,6 +80,9 @@ impl PageTable {
         policy: &PagePolicy,
     ) -> Result<Mapping, MachineError> {
         let out = MachineError::OutOfMemory { bytes };
+        if self.refusals.take() {
+            return Err(out);
+        }
         let pages = bytes.div_ceil(PAGE_BYTES).max(1);
         let room = pages.checked_mul(PAGE_BYTES).and_then(|it| it.checked_add(ALIGN_BYTES));
         let room = room.filter(|&it| it <= isize::MAX as usize).ok_or(out.clone())?;

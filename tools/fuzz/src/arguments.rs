@@ -30,6 +30,11 @@ pub enum Command {
         #[command(flatten)]
         run: Run,
     },
+    /// Statements with little memory, a disk that fills or fails, and memory that the machine refuses.
+    Limits {
+        #[command(flatten)]
+        run: Run,
+    },
     /// Runs kept scripts of failures again, on PostgreSQL as well.
     Replay {
         /// How to reach PostgreSQL.

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use crate::peers::reply::{Cell, Rows, Shown};
 
 /// How near floats must be, relative to the larger.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance(pub f64);
 
 impl Tolerance {

@@ -2,12 +2,13 @@
 //!
 //! `differ` asks PostgreSQL (and DuckDB) the same. `logic` needs nobody else: it asks Nodewise one question in several
 //! ways, on several machines and layouts of the tables. Both reduce a failing case to a small script and print the
-//! command that repeats it. What they draw follows from seeds alone.
+//! command that repeats it. `limits` gives Nodewise little memory, a bad disk and a machine that refuses memory, and prints
+//! the statement and the command. What they draw follows from seeds alone.
 //!
 //! Key decision: queries are a small tree of our own (`ast`), typed while they are generated, so that nearly all of them
 //! run, and so that a failing one can be cut smaller without parsing SQL.
 //!
-//! Reading order: `ast`, `generate`, `case`, `peers`, `compare`, `verdict`, `differ`, `logic`, `reduce`, `campaign`.
+//! Reading order: `ast`, `generate`, `case`, `peers`, `compare`, `verdict`, `differ`, `logic`, `limits`, `reduce`, `campaign`.
 //!
 //! - Invariant: nothing is dropped in silence; each case is counted under what came of it.
 //! - Invariant: a seed and a number repeat a case.
@@ -23,6 +24,7 @@ mod differences;
 mod draw;
 mod generate;
 mod kind;
+mod limits;
 mod logic;
 mod peers;
 mod print;
@@ -36,6 +38,10 @@ mod world;
 
 use clap::Parser;
 use std::process::ExitCode;
+
+/// So that what statements take of the heap counts against their limits.
+#[global_allocator]
+static ALLOCATOR: memory::ReservingAllocator = memory::ReservingAllocator;
 
 /// The exit code when there is nobody to compare with, so that a caller can count it as skipped.
 const NO_PEER: u8 = 3;

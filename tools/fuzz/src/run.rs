@@ -7,6 +7,7 @@ use crate::campaign::{Campaign, Plan};
 use crate::case::{self, Case};
 use crate::differ::Differ;
 use crate::kind::{Class, Kind};
+use crate::limits::Limits;
 use crate::logic;
 use crate::logic::rule::RuleCheck;
 use crate::logic::settings::{Optimizer, Shapes, has_optimizer};
@@ -46,6 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Ended> {
             Ok(replay::replay(files, &mut peer)?)
         }
         Command::Logic { run } => logic(run),
+        Command::Limits { run } => limits(run),
     }
 }
 
@@ -211,6 +213,22 @@ fn logic(run: &Run) -> Result<bool, Ended> {
     });
     campaign.print("logic", started);
     Ok(campaign.failures == 0)
+}
+
+fn limits(run: &Run) -> Result<bool, Ended> {
+    let started = Instant::now();
+    let mut limits = Limits::open()?;
+    let mut failed = None;
+    each(run, &plan("limits", run), |seed, number| {
+        if failed.is_none() {
+            failed = limits.statement(seed, number, run.depth).err();
+        }
+    });
+    limits.counts.print("limits", started);
+    match failed {
+        Some(message) => Err(Ended::Failed(message)),
+        None => Ok(limits.counts.failures == 0),
+    }
 }
 
 /// Both answers of a case, for its script.

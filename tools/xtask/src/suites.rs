@@ -135,13 +135,15 @@ fn guests(root: &Path, summary: &mut Summary) {
     }
 }
 
-/// Random queries of a fixed seed, a minute of each kind; without PostgreSQL the one kind that needs it is skipped.
+/// Random queries of a fixed seed, a minute of each kind at most; without PostgreSQL the one kind that needs it is skipped.
 fn fuzz(root: &Path, summary: &mut Summary) {
-    for (kind, queries) in [("logic", "300"), ("differ", "2000")] {
+    for (kind, queries, seconds) in
+        [("logic", "300", "55"), ("differ", "2000", "55"), ("limits", "60", "25")]
+    {
         let name = format!("fuzz {kind}");
         let mut command = cargo(root);
         command.args(["run", "--quiet", "--package", "fuzz", "--", kind]);
-        command.args(["--seeds", "1", "--queries", queries, "--seconds", "55"]);
+        command.args(["--seeds", "1", "--queries", queries, "--seconds", seconds]);
         command.args(["--reductions", "5", "--reduction-seconds", "5"]);
         let before = summary.failed;
         if stream_unless(&name, command, Some(NO_PEER), summary) {

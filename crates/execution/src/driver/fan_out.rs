@@ -20,7 +20,7 @@ pub(super) fn fanned_out(
     context: &QueryContext,
 ) -> (Policy, bool) {
     let rows = ranges.iter().map(|it| it.end - it.start).sum();
-    let homes = homes(ranges, rows);
+    let homes = homes(ranges);
     let all = bytes.iter().map(|it| it.1).sum();
     let size = PipelineSize { rows, bytes: all, morsels, homes: homes.len() };
     let workers = context.scheduler.workers();
@@ -37,17 +37,18 @@ pub(super) fn fanned_out(
     (policy, inline)
 }
 
-/// The nodes that are home to more than a few of the rows, most first.
-fn homes(ranges: &[MorselRange], rows: u64) -> Vec<NodeId> {
-    let mut sums: BTreeMap<NodeId, u64> = BTreeMap::new();
+/// The nodes that are home to more than a few of the rows, most first: to a sixteenth of what the fullest home has. Measured
+/// by all rows nobody would be home to a table in as many equal parts as there are nodes.
+fn homes(ranges: &[MorselRange]) -> Vec<NodeId> {
+    let mut sums: BTreeMap<Option<NodeId>, u64> = BTreeMap::new();
     for range in ranges {
-        if let Some(node) = range.node {
-            *sums.entry(node).or_default() += range.end - range.start;
-        }
+        *sums.entry(range.node).or_default() += range.end - range.start;
     }
-    let mut sums: Vec<(NodeId, u64)> = sums.into_iter().filter(|it| it.1 * 16 > rows).collect();
-    sums.sort_by_key(|it| Reverse(it.1));
-    sums.into_iter().map(|it| it.0).collect()
+    let most = sums.values().copied().max().unwrap_or_default();
+    let homes = sums.into_iter().filter_map(|(node, rows)| node.map(|it| (it, rows)));
+    let mut homes: Vec<(NodeId, u64)> = homes.filter(|it| it.1 * 16 > most).collect();
+    homes.sort_by_key(|it| Reverse(it.1));
+    homes.into_iter().map(|it| it.0).collect()
 }
 
 /// What a job that reads so many bytes of some memory shares with others, if it shares.
@@ -74,5 +75,35 @@ fn cache_bytes(context: &QueryContext) -> u64 {
     match context.machine.topology().llc_bytes.0 {
         0 => CACHE_ASSUMED,
         bytes => bytes / 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(rows: &[(Option<u16>, u64)]) -> Vec<MorselRange> {
+        let range = |&(node, rows): &(Option<u16>, u64)| MorselRange {
+            node: node.map(NodeId),
+            start: 0,
+            end: rows,
+        };
+        rows.iter().map(range).collect()
+    }
+
+    #[test]
+    fn equal_parts_have_homes_however_many_they_are() {
+        for nodes in [1, 4, 16, 17, 64] {
+            let parts: Vec<_> = (0..nodes).map(|node| (Some(node), 12_500)).collect();
+            assert_eq!(homes(&ranges(&parts)).len(), usize::from(nodes));
+        }
+    }
+
+    #[test]
+    fn a_few_rows_elsewhere_are_no_home() {
+        let most = [(Some(1), 5), (Some(3), 1000), (Some(2), 70), (None, 900)];
+        assert_eq!(homes(&ranges(&most)), [NodeId(3), NodeId(2)]);
+        assert!(homes(&ranges(&[(None, 1000), (Some(2), 60)])).is_empty());
+        assert!(homes(&[]).is_empty());
     }
 }

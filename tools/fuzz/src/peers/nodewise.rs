@@ -12,6 +12,7 @@ use arrow_schema::DataType;
 use hardware::samples;
 use nodewise::{CancelHandle, Database, DatabaseOptions, SqlError, SqlResult};
 use simulator::SimulatedMachine;
+use stdx::sync::Arc;
 
 use crate::peers::reply::{Cell, Peer, Reply, Rows, Shown};
 
@@ -33,6 +34,7 @@ pub struct Nodewise {
     statements: Sender<String>,
     replies: Receiver<Reply>,
     cancel: CancelHandle,
+    patience: Duration,
 }
 
 impl Nodewise {
@@ -49,6 +51,11 @@ impl Nodewise {
             }
         };
         let database = database.map_err(|error| error.to_string())?;
+        Ok(Self::over(&database, host, PATIENCE))
+    }
+
+    /// A session of a database, which cancels what takes longer.
+    pub fn over(database: &Arc<Database>, host: Host, patience: Duration) -> Self {
         let mut session = database.session();
         let cancel = session.cancel_handle();
         let (statements, to_run) = channel::<String>();
@@ -65,7 +72,7 @@ impl Nodewise {
                 }
             }
         });
-        Ok(Self { host, statements, replies, cancel })
+        Self { host, statements, replies, cancel, patience }
     }
 }
 
@@ -83,7 +90,7 @@ impl Peer for Nodewise {
         if self.statements.send(sql.to_owned()).is_err() {
             return Reply::Stuck;
         }
-        match self.replies.recv_timeout(PATIENCE) {
+        match self.replies.recv_timeout(self.patience) {
             Ok(reply) => return reply,
             Err(RecvTimeoutError::Disconnected) => return Reply::Stuck,
             Err(RecvTimeoutError::Timeout) => self.cancel.cancel(),
