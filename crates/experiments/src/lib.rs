@@ -10,7 +10,7 @@
 //! - Invariant: a claim that fails is shown as such, and what became of each claim is written down and held to.
 //!
 //! Reading order: [`settings`], `layout` (data), `tasks` (P-HANA 5.2), [`run()`], [`adaptive`], `claim`, [`experiment`], [`figure`], [`text`],
-//! [`catalogue`] and `papers` (their rows), [`mod@report`], [`svg`].
+//! [`catalogue`], [`papers`], [`listing`], [`mod@report`], [`svg`].
 #![forbid(unsafe_code)]
 
 pub mod adaptive;
@@ -20,8 +20,9 @@ pub mod costs;
 pub mod experiment;
 pub mod figure;
 mod layout;
+pub mod listing;
 pub mod outcome;
-mod papers;
+pub mod papers;
 pub mod report;
 mod run;
 pub mod settings;

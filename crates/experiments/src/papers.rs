@@ -4,12 +4,15 @@ use crate::catalogue::Item::{Figures, Section, Tables};
 use crate::catalogue::Way::{Counted, Drawing, Model, Not, Ran, Simulated};
 use crate::catalogue::{Item, Paper, Row, Way};
 
+/// All of them, in the order of the report.
+pub const PAPERS: [&Paper; 4] = [&HANA, &HYPER, &SNC, &MONET];
+
 const fn row(item: Item, shows: &'static str, ways: &'static [Way]) -> Row {
     Row { item, shows, ways }
 }
 
 /// Psaroudakis et al. 2015.
-pub(crate) const HANA: Paper = Paper {
+pub const HANA: Paper = Paper {
     name: "P-HANA",
     figures: 20,
     tables: 2,
@@ -65,7 +68,7 @@ pub(crate) const HANA: Paper = Paper {
 };
 
 /// Leis et al. 2014.
-pub(crate) const HYPER: Paper = Paper {
+pub const HYPER: Paper = Paper {
     name: "P-HYPER",
     figures: 13,
     tables: 3,
@@ -135,7 +138,7 @@ pub(crate) const HYPER: Paper = Paper {
 };
 
 /// Greinsmark 2020.
-pub(crate) const SNC: Paper = Paper {
+pub const SNC: Paper = Paper {
     name: "P-SNC",
     figures: 14,
     tables: 8,
@@ -167,7 +170,7 @@ pub(crate) const SNC: Paper = Paper {
 const MAPPED: &str = "its wait is for pages of mapped files, which the kernel places and fills; ours are no mapped files";
 
 /// Gawade and Kersten 2015.
-pub(crate) const MONET: Paper = Paper {
+pub const MONET: Paper = Paper {
     name: "P-MONET",
     figures: 10,
     tables: 2,

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::catalogue::section;
 use crate::claim::{Class, Expected};
 use crate::experiment::names;
 use crate::figure::{Figure, Finding};
+use crate::listing::section;
 use crate::text::{describe, number, published, ratio};
 
 /// Measures of a figure that the report shows as tables.
