@@ -147,7 +147,8 @@ impl World<'_> {
     }
 
     fn go_on(&mut self, client: usize) {
-        if let Some(phase) = self.maker.after(self.clients[client].1) {
+        let (item, phase) = self.clients[client];
+        if let Some(phase) = self.maker.after(phase, &self.items[item]) {
             self.clients[client].1 = phase;
             return self.submit(client);
         }

@@ -24,3 +24,8 @@ pub const INDEX_CYCLES: (f64, f64) = (20.0, 4.0);
 
 /// Nanoseconds of parsing, binding and planning a statement (docs/design/05-sql-and-planning.md, "the frontend").
 pub const STATEMENT_NANOS: f64 = 450_000.0;
+
+// Handing out a task or a morsel is the simulator's: eight cache lines at the mean latency between the sockets for each
+// step (`simulator::timed`, counted in the scheduler's code; 4 microseconds on 32 sockets). That is more than what was
+// measured on one socket (docs/scheduling.md): 50 ns for an empty morsel, 0.8 microseconds for one of a hundred empty tasks.
+// Waiting for a line that many want at once, and wake-ups (81 microseconds and back, docs/design/07), are not in it.

@@ -9,7 +9,7 @@ use crate::outcome::MEASURES;
 use crate::settings::Settings;
 
 /// The experiments that come with the program: names and files.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 20] = [
     ("hana-01", include_str!("../../../experiments/hana-01.json")),
     ("hana-08", include_str!("../../../experiments/hana-08.json")),
     ("hana-09", include_str!("../../../experiments/hana-09.json")),
@@ -23,9 +23,11 @@ const FILES: [(&str, &str); 18] = [
     ("hana-17", include_str!("../../../experiments/hana-17.json")),
     ("hana-18", include_str!("../../../experiments/hana-18.json")),
     ("hana-19", include_str!("../../../experiments/hana-19.json")),
+    ("snc-11", include_str!("../../../experiments/snc-11.json")),
     ("snc-12", include_str!("../../../experiments/snc-12.json")),
     ("snc-13", include_str!("../../../experiments/snc-13.json")),
     ("snc-14", include_str!("../../../experiments/snc-14.json")),
+    ("hyper-11", include_str!("../../../experiments/hyper-11.json")),
     ("hyper-53", include_str!("../../../experiments/hyper-53.json")),
     ("hyper-54", include_str!("../../../experiments/hyper-54.json")),
 ];

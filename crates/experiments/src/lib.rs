@@ -10,16 +10,19 @@
 //! - Invariant: a claim that fails is shown as such, and what became of each claim is written down and held to.
 //!
 //! Reading order: [`settings`], `layout` (data), `tasks` (P-HANA 5.2), [`run()`], [`adaptive`], `claim`, [`experiment`], [`figure`], [`text`],
-//! [`mod@report`], [`svg`].
+//! [`catalogue`], [`papers`], [`listing`], [`mod@report`], [`svg`].
 #![forbid(unsafe_code)]
 
 pub mod adaptive;
+pub mod catalogue;
 mod claim;
 pub mod costs;
 pub mod experiment;
 pub mod figure;
 mod layout;
+pub mod listing;
 pub mod outcome;
+pub mod papers;
 pub mod report;
 mod run;
 pub mod settings;

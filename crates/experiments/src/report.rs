@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use crate::claim::{Class, Expected};
+use crate::experiment::names;
 use crate::figure::{Figure, Finding};
+use crate::listing::section;
 use crate::text::{describe, number, published, ratio};
 
 /// Measures of a figure that the report shows as tables.
@@ -26,6 +28,9 @@ pub fn report(figures: &[Figure], charts: Option<&str>) -> String {
     text.push_str("| Experiment | Figure | Ratio | Published | Simulated | Outcome |\n");
     text.push_str("|---|---|---|---:|---:|---|\n");
     figures.iter().for_each(|it| summarise(&mut text, it));
+    if figures.len() == names().count() {
+        let _ = write!(text, "\n{}", section());
+    }
     figures.iter().for_each(|it| tell(&mut text, it, charts));
     text
 }

@@ -176,7 +176,7 @@ impl Round<'_> {
 
     fn go_on(&mut self, client: usize) {
         let it = &mut self.clients[client];
-        match self.maker.after(it.phase) {
+        match self.maker.after(it.phase, &self.items[it.item]) {
             Some(phase) => {
                 it.phase = phase;
                 self.submit(client);

@@ -53,11 +53,11 @@ impl<'a> TaskMaker<'a> {
         Self { settings, machine, threads, ghz }
     }
 
-    /// The phase after another one; `None` at the end.
-    pub(crate) fn after(&self, phase: Phase) -> Option<Phase> {
+    /// The phase after another one of a statement on `item`; `None` at the end.
+    pub(crate) fn after(&self, phase: Phase, item: &Item) -> Option<Phase> {
         match phase {
             Phase::Plan => Some(Phase::Find),
-            Phase::Find if self.cuts_morsels() => None,
+            Phase::Find if self.cuts_morsels(item) => None,
             Phase::Find if self.settings.workload == Workload::Scans => Some(Phase::Output),
             Phase::Find | Phase::Output => None,
         }
@@ -67,8 +67,8 @@ impl<'a> TaskMaker<'a> {
     pub(crate) fn tasks(&self, phase: Phase, item: &Item, running: usize) -> PhaseTasks {
         match phase {
             Phase::Plan => self.plan(),
-            Phase::Find if self.uses_index() => self.lookups(item),
-            Phase::Find if self.cuts_morsels() => self.morsels(item, running),
+            Phase::Find if self.uses_index(item) => self.lookups(item),
+            Phase::Find if self.cuts_morsels(item) => self.morsels(item, running),
             Phase::Find => self.scan(item, running),
             Phase::Output => self.output(item, running),
         }
@@ -81,14 +81,54 @@ impl<'a> TaskMaker<'a> {
         tasks
     }
 
-    /// P-HANA 6.1.5: the optimizer chooses lookups for selectivities up to 0.1 %.
-    fn uses_index(&self) -> bool {
-        self.settings.indexes && self.settings.selectivity <= 0.001
+    /// Whether an optimizer would look the matches up: that ends sooner than a scan when nothing else runs. The paper says
+    /// only that its optimizer does so up to 0.1 % (P-HANA 6.1.5).
+    fn uses_index(&self, item: &Item) -> bool {
+        self.settings.indexes && self.lookup_nanos(item) <= self.scan_nanos(item)
+    }
+
+    /// Nanoseconds of the lookups of an item: one task per part with an index of its own.
+    fn lookup_nanos(&self, item: &Item) -> f64 {
+        let cycles = item.pieces[..self.indexes_of(item)].iter().map(|it| self.lookup_cycles(it));
+        cycles.fold(0.0, f64::max) / self.ghz
+    }
+
+    /// Nanoseconds of a scan by all threads of the nodes that have the rows: of computing or of reading, what is longer.
+    fn scan_nanos(&self, item: &Item) -> f64 {
+        let topology = self.machine.topology();
+        let piece_nanos = |piece: &Piece| {
+            let threads: usize = piece.nodes.iter().map(|it| topology.cpus_of(*it).count()).sum();
+            let read = |it: &NodeId| topology.performance().and_then(|all| all.read_mb_s(*it, *it));
+            let read: f64 = piece.nodes.iter().filter_map(read).map(|it| it as f64).sum();
+            // A thousand bytes per microsecond are a gigabyte per second; two threads of a core share its clock.
+            let computing = piece.rows * SCAN_CYCLES / self.ghz / (threads as f64 / 2.0).max(1.0);
+            if read > 0.0 { computing.max(piece.bytes / read * 1e3) } else { computing }
+        };
+        item.pieces.iter().map(piece_nanos).fold(0.0, f64::max)
+    }
+
+    /// Pieces with an index of their own.
+    fn indexes_of(&self, item: &Item) -> usize {
+        if self.settings.placement == Placing::Physical { item.pieces.len() } else { 1 }
+    }
+
+    /// Cycles of the lookups in the index of a piece.
+    fn lookup_cycles(&self, piece: &Piece) -> f64 {
+        let (values, positions) = self.looked_up(piece);
+        INDEX_CYCLES.0 * values + INDEX_CYCLES.1 * positions
+    }
+
+    /// Values and positions that are looked up in the index of a piece.
+    fn looked_up(&self, piece: &Piece) -> (f64, f64) {
+        let physical = self.settings.placement == Placing::Physical;
+        let rows = if physical { piece.rows } else { self.settings.rows as f64 };
+        let share = self.settings.selectivity;
+        (piece.values * share, rows * share)
     }
 
     /// Whether a statement is one pipeline of morsels, which find matches and write their output at once.
-    fn cuts_morsels(&self) -> bool {
-        self.settings.division == Division::Morsels && !self.uses_index()
+    fn cuts_morsels(&self, item: &Item) -> bool {
+        self.settings.division == Division::Morsels && !self.uses_index(item)
     }
 
     fn affinity(&self) -> Affinity {
@@ -103,13 +143,9 @@ impl<'a> TaskMaker<'a> {
     /// One task per part that has matches: lookups are not parallelised (P-HANA 5.2). An interleaved index has no home.
     fn lookups(&self, item: &Item) -> PhaseTasks {
         let mut tasks = PhaseTasks::new(self.affinity());
-        let physical = self.settings.placement == Placing::Physical;
-        let pieces = if physical { &item.pieces[..] } else { &item.pieces[..1] };
-        for piece in pieces {
-            let rows = if physical { piece.rows } else { self.settings.rows as f64 };
-            let share = self.settings.selectivity;
-            let (values, positions) = (piece.values * share, rows * share);
-            let cycles = INDEX_CYCLES.0 * values + INDEX_CYCLES.1 * positions;
+        for piece in &item.pieces[..self.indexes_of(item)] {
+            let (values, positions) = self.looked_up(piece);
+            let cycles = self.lookup_cycles(piece);
             let bytes = (values + positions) * POSITION_BYTES;
             let demand = Demand { cycles: cycles as u64, ..Demand::default() };
             let demand = demand.access(piece.dictionary.clone(), bytes as u64, Pattern::Stream);

@@ -12,7 +12,7 @@ fn figure(name: &str, clients: usize) -> Figure {
 
 #[test]
 fn all_files_load_and_say_what_was_published_where() {
-    assert_eq!(experiment::names().count(), 18);
+    assert_eq!(experiment::names().count(), 20);
     for name in experiment::names() {
         let it = Experiment::by_name(name).unwrap();
         assert_eq!(it.name, name);
@@ -64,7 +64,7 @@ fn the_document_is_about_these_files() {
 /// The quick ones as they are written down; `nodewise simulate all` holds all of them to that.
 #[test]
 fn what_is_written_down_comes_out() {
-    for name in ["hyper-53", "hyper-54", "snc-12", "snc-13", "snc-14"] {
+    for name in ["hyper-11", "hyper-53", "hyper-54", "snc-11", "snc-12", "snc-13", "snc-14"] {
         let experiment = Experiment::by_name(name).unwrap();
         let figure = Figure::run(experiment, 1, &mut |_, _| {}).unwrap();
         assert!(figure.drifted().is_empty(), "{}", text::tables(&figure));
@@ -75,7 +75,9 @@ fn what_is_written_down_comes_out() {
 /// Those with many clients, with fewer: numbers change, what fails and what does not should not.
 #[test]
 fn directions_hold() {
-    for (name, clients) in [("hana-01", 128), ("hana-14", 64), ("hana-15", 64), ("hana-17", 64)] {
+    let few =
+        [("hana-01", 128), ("hana-08", 256), ("hana-10", 64), ("hana-14", 64), ("hana-15", 64)];
+    for (name, clients) in few.into_iter().chain([("hana-16", 64), ("hana-17", 64)]) {
         let figure = figure(name, clients);
         assert!(figure.holds(), "{}", text::tables(&figure));
         assert!(figure.drifted().is_empty(), "another set-up has no record");
