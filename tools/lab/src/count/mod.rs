@@ -58,6 +58,19 @@ impl Phase {
         }
     }
 
+    /// The same lines by place: a socket, over whose nodes what is placed is interleaved (docs/design/02-memory-and-placement.md,
+    /// "the unit of placement").
+    pub fn by_place(&self, machine: &GuestMachine) -> Self {
+        let places = machine.nodes.iter().map(|it| it.socket + 1).max().unwrap_or(0);
+        let mut lines = vec![vec![0; places]; places];
+        for (from, row) in machine.nodes.iter().zip(&self.lines) {
+            for (to, count) in machine.nodes.iter().zip(row) {
+                lines[from.socket][to.socket] += count;
+            }
+        }
+        Self { accesses: self.accesses, lines }
+    }
+
     /// The matrix, drawn.
     pub fn to_table(&self, machine: &GuestMachine) -> String {
         let mut text = String::from("running        lines from memory of node\nsocket node");
@@ -193,6 +206,16 @@ mod tests {
         let table = phases[0].to_table(&machine);
         assert!(table.contains("     0    0        5        1\nlocal 9"), "{table}");
         assert!(table.ends_with("local 9, remote 1 (90.0 % local)\n"), "{table}");
+    }
+
+    #[test]
+    fn nodes_of_a_socket_are_one_place() {
+        let lines = vec![vec![9, 1, 2, 0], vec![3, 8, 0, 1], vec![0, 1, 7, 4], vec![1, 0, 5, 6]];
+        let phase = Phase { accesses: 90, lines };
+        let found = phase.by_place(&topology::by_name("2x2-snc").unwrap());
+        assert_eq!((found.accesses, found.lines), (90, vec![vec![21, 3], vec![2, 22]]));
+        let mesh = topology::by_name("4-mesh").unwrap();
+        assert_eq!(phase.by_place(&mesh), phase, "each node is a socket");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! P-HYPER's table 1 by counting: the share of remote lines of each of the 22 queries, with tables as they come under `os`
-//! and with tables co-located by key under bound tasks.
+//! and with tables co-located by key under bound tasks. Remote is what lies at another place, which is a socket.
 
 use std::path::PathBuf;
 
 use crate::count::Phase;
+use crate::topology::{self, GuestMachine};
 use crate::{LabResult, failed};
 
 const SCALE: &str = "0.2";
@@ -37,16 +38,27 @@ pub struct Counted {
     pub own_percent: f64,
 }
 
-/// What the database says that it has read and written: local bytes, and all.
-const TRAFFIC: &str = "SELECT 'traffic ' || \
-    coalesce(sum(CASE WHEN running_node = memory_node THEN bytes END), 0) || ' ' || sum(bytes) AS traffic \
-    FROM nodewise.traffic;\n";
+/// Asks what the database says that it has read and written: local bytes, and all.
+fn traffic(machine: &GuestMachine) -> String {
+    let sockets = machine.nodes.iter().map(|it| it.socket).enumerate();
+    let whens: String =
+        sockets.map(|(node, socket)| format!(" WHEN {node} THEN {socket}")).collect();
+    let socket = |column: &str| format!("CASE {column}{whens} END");
+    let (from, to) = (socket("running_node"), socket("memory_node"));
+    format!(
+        "SELECT 'traffic ' || coalesce(sum(CASE WHEN {from} = {to} THEN bytes END), 0) || ' ' || sum(bytes) \
+         AS traffic FROM nodewise.traffic;\n"
+    )
+}
 
 /// Runs the experiment on a machine of the lab: each way in a guest of its own, because the heap of a process keeps its pages
 /// where threads touched them first, whichever way is on by then.
 pub fn run(machine: &str, nodewise: PathBuf) -> LabResult<Vec<Counted>> {
+    let guest =
+        topology::by_name(machine).ok_or_else(|| failed(machine, "there is no such machine"))?;
     let phases = |sql: &str| -> LabResult<(Vec<Phase>, Vec<f64>)> {
         let (outcome, phases) = super::counted(machine, nodewise.clone(), SCALE, sql)?;
+        let phases: Vec<Phase> = phases.iter().map(|it| it.by_place(&guest)).collect();
         let own = own_percents(&outcome.stdout);
         let queries = nodewise::tpch::queries().len();
         if (phases.len(), own.len()) == (queries, queries) {
@@ -56,8 +68,9 @@ pub fn run(machine: &str, nodewise: PathBuf) -> LabResult<Vec<Counted>> {
         let why = format!("it counted {phases} phases, and told of {own}:\n{}", outcome.stderr);
         Err(failed("the experiment", why))
     };
-    let (unplaced, _) = phases(&unplaced())?;
-    let (co_located, own) = phases(&co_located())?;
+    let traffic = traffic(&guest);
+    let (unplaced, _) = phases(&unplaced(&traffic))?;
+    let (co_located, own) = phases(&co_located(&traffic))?;
     let queries = nodewise::tpch::queries().iter().map(|it| it.0);
     let counted = |(query, ((unplaced, co_located), own_percent))| Counted {
         query,
@@ -83,32 +96,32 @@ fn own_percents(output: &str) -> Vec<f64> {
 }
 
 /// The queries over tables as they come.
-fn unplaced() -> String {
+fn unplaced(traffic: &str) -> String {
     let table = |(table, _): (&str, Option<&str>)| created(table, "");
     let tables: String = TABLES.into_iter().map(table).collect();
-    format!("SET strategy = os;\nSET default_placement = os;\n{tables}{}", queries())
+    format!("SET strategy = os;\nSET default_placement = os;\n{tables}{}", queries(traffic))
 }
 
 /// The queries over tables in parts, one on each node.
-fn co_located() -> String {
+fn co_located(traffic: &str) -> String {
     let table = |(table, key): (&str, Option<&str>)| match key {
         Some(key) => created(table, &format!("PARTITION BY HASH ({key}) PARTITIONS 4")),
         None => format!("{}ALTER TABLE {table} NUMA NODE REPLICATE;\n", created(table, "")),
     };
     let tables: String = TABLES.into_iter().map(table).collect();
-    format!("SET strategy = bound;\n{tables}{}", queries())
+    format!("SET strategy = bound;\n{tables}{}", queries(traffic))
 }
 
 fn created(table: &str, parts: &str) -> String {
     format!("CREATE TABLE {table} {parts} AS SELECT * FROM '/lab/tpch-{SCALE}/{table}.parquet';\n")
 }
 
-/// Each query twice, the second time counted.
-fn queries() -> String {
+/// Each query twice, the second time counted, between looks at the traffic.
+fn queries(traffic: &str) -> String {
     let counted = |(_, query): &(&str, &str)| {
         let query = query.trim().trim_end_matches(';');
         let counted = format!("SET access_counting = on;\n{query};\nSET access_counting = off;\n");
-        format!("{query};\n{TRAFFIC}{counted}{TRAFFIC}")
+        format!("{query};\n{traffic}{counted}{traffic}")
     };
     nodewise::tpch::queries().iter().map(counted).collect()
 }
@@ -200,7 +213,11 @@ mod tests {
 
     #[test]
     fn each_query_is_counted_both_ways() {
-        for sql in [unplaced(), co_located()] {
+        let traffic = traffic(&topology::by_name("2x2-snc").unwrap());
+        assert!(traffic.contains(
+            "CASE memory_node WHEN 0 THEN 0 WHEN 1 THEN 0 WHEN 2 THEN 1 WHEN 3 THEN 1 END"
+        ));
+        for sql in [unplaced(&traffic), co_located(&traffic)] {
             assert_eq!(sql.matches("access_counting = on").count(), 22);
             assert_eq!(sql.matches("CREATE TABLE").count(), 8);
         }
