@@ -130,7 +130,9 @@ impl Sink for AggregateSink {
             return Ok(false);
         }
         let known = worker.table.len();
-        let took = packed.add(block, Target { plan, having, table: &mut worker.table, slot })?;
+        let of_part = self.parts.is_some();
+        let target = Target { plan, having, table: &mut worker.table, slot, of_part };
+        let took = packed.add(block, target)?;
         self.count(worker, known, block.count, context);
         worker.flush_if_full(plan, self.room(context));
         Ok(took)

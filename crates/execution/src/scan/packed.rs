@@ -12,7 +12,7 @@ pub struct PackedBlock<'a> {
     /// The columns that leave the scan.
     pub(super) output: &'a [usize],
     /// Whether the part is the whole table.
-    pub(super) whole: bool,
+    pub(crate) whole: bool,
     /// Position of the first row in the table.
     pub(crate) sequence: u64,
     /// The first row, in the part; a multiple of 1024.
@@ -44,8 +44,8 @@ impl PackedBlock<'_> {
         (plain && same).then_some(column)
     }
 
-    /// Whether a column never falls from row to row of the whole table.
+    /// Whether a column never falls from row to row of the part.
     pub(crate) fn is_sorted(&self, place: usize) -> bool {
-        self.whole && self.columns[self.output[place]].column.statistics.sorted
+        self.columns[self.output[place]].column.statistics.sorted
     }
 }

@@ -20,7 +20,7 @@ pub struct BuildContext<'a> {
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
     /// How a new table is cut and placed. A table that is built anew keeps its own design.
     pub design: &'a TableDesign,
-    /// Bytes of near-unique texts from which on a column is compressed, if that saves enough.
+    /// Bytes of near-unique texts, in all parts together, from which on a column is compressed, if that saves enough.
     pub compress_from: usize,
 }
 

@@ -103,6 +103,9 @@ impl PartsBuild<'_> {
             ColumnBuild { schema, pieces, context, place, plain }.finish().map(Arc::new)
         };
         let context = self.reader.context;
+        // Each part holds about as many of the column's bytes as another.
+        let compress_from = context.compress_from / self.design.partitioning.parts();
+        let context = BuildContext { compress_from, ..context };
         if growing.len() < context.parallel.width() {
             return (0..growing.len()).map(|index| build(index, context)).collect();
         }

@@ -1,6 +1,6 @@
-//! Grouping of packed rows by a key that rises through the whole table: rows become runs, and all runs of a block but the
-//! first and the last are whole groups, of which only those are kept that the condition on groups lets pass (Q18: 57 of
-//! 1.5 million; docs/design/07-measured-costs.md, "runs of groups").
+//! Grouping of packed rows by a key that rises through the whole table, or through a part that has groups of its own: rows
+//! become runs, and all runs of a block but the first and the last are whole groups, of which only those are kept that the
+//! condition on groups lets pass (Q18: 57 of 1.5 million; docs/design/07-measured-costs.md, "runs of groups").
 
 use std::ops::Range;
 
@@ -60,14 +60,14 @@ impl PackedStrategy for SortedGroups {
     }
 
     fn add(&self, block: &PackedBlock<'_>, target: Target<'_>) -> SqlResult<bool> {
-        let Target { plan, having, table, slot } = target;
+        let Target { plan, having, table, slot, of_part } = target;
         let (Some(key), Some(columns)) = (block.column(self.key), self.program.columns(block))
         else {
             return Ok(false);
         };
         let all = block.count == block.rows;
-        let Some(having) = having.filter(|_| all && key.step == 1 && block.is_sorted(self.key))
-        else {
+        let rises = (block.whole || of_part) && block.is_sorted(self.key);
+        let Some(having) = having.filter(|_| all && key.step == 1 && rises) else {
             return Ok(false);
         };
         let mut guard = self.scratch.lock(slot);

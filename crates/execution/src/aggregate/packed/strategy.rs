@@ -16,6 +16,8 @@ pub struct Target<'a> {
     pub(in crate::aggregate) table: &'a mut GroupTable,
     /// Of the worker.
     pub(in crate::aggregate) slot: usize,
+    /// Whether all groups of the table are of the part that the block is of.
+    pub(in crate::aggregate) of_part: bool,
 }
 
 /// A way to aggregate packed rows.
