@@ -33,7 +33,6 @@ pub(crate) fn insert(insert: &ast::Insert) -> SqlResult<()> {
         ignore,
         into,
         table: _,
-        // Only ON CONFLICT and RETURNING could use it.
         table_alias: _,
         columns: _,
         overwrite,
@@ -43,7 +42,7 @@ pub(crate) fn insert(insert: &ast::Insert) -> SqlResult<()> {
         after_columns,
         has_table_keyword,
         on,
-        returning,
+        returning: _,
         output,
         replace_into,
         priority,
@@ -60,7 +59,7 @@ pub(crate) fn insert(insert: &ast::Insert) -> SqlResult<()> {
         || !multi_table_when_clauses.is_empty()
         || multi_table_else_clause.is_some();
     refuse(
-        &[(on.is_some(), "INSERT .. ON CONFLICT"), (returning.is_some(), "INSERT .. RETURNING")],
+        &[(on.is_some(), "INSERT .. ON CONFLICT")],
         &[
             (or.is_some(), "INSERT OR .."),
             (*ignore || priority.is_some(), "a modifier of INSERT"),
@@ -75,6 +74,100 @@ pub(crate) fn insert(insert: &ast::Insert) -> SqlResult<()> {
             (several, "INSERT into several tables"),
         ],
     )
+}
+
+/// UPDATE.
+pub(crate) fn update(update: &ast::Update) -> SqlResult<()> {
+    let ast::Update {
+        update_token: _,
+        optimizer_hints: _,
+        table: _,
+        assignments: _,
+        from,
+        selection: _,
+        returning: _,
+        output,
+        or,
+        order_by,
+        limit,
+    } = update;
+    let early = matches!(from, Some(ast::UpdateTableFromKind::BeforeSet(_)));
+    refuse(
+        &[],
+        &[
+            (or.is_some(), "UPDATE OR .."),
+            (early, "FROM before SET"),
+            (output.is_some(), "UPDATE .. OUTPUT"),
+            (!order_by.is_empty() || limit.is_some(), "ORDER BY or LIMIT of UPDATE"),
+        ],
+    )
+}
+
+/// DELETE.
+pub(crate) fn delete(delete: &ast::Delete) -> SqlResult<()> {
+    let ast::Delete {
+        delete_token: _,
+        optimizer_hints: _,
+        tables,
+        from,
+        using: _,
+        selection: _,
+        returning: _,
+        output,
+        order_by,
+        limit,
+    } = delete;
+    let bare = matches!(from, ast::FromTable::WithoutKeyword(_));
+    refuse(
+        &[],
+        &[
+            (bare || !tables.is_empty(), "DELETE without FROM"),
+            (output.is_some(), "DELETE .. OUTPUT"),
+            (!order_by.is_empty() || limit.is_some(), "ORDER BY or LIMIT of DELETE"),
+        ],
+    )
+}
+
+/// The one table that UPDATE or DELETE changes.
+pub(crate) fn only_table(tables: &[ast::TableWithJoins]) -> SqlResult<&ast::TableFactor> {
+    let [ast::TableWithJoins { relation, joins }] = tables else {
+        return Err(syntax("a change of several tables"));
+    };
+    let ast::TableFactor::Table {
+        name: _,
+        alias: _,
+        args: None,
+        with_hints,
+        version: None,
+        with_ordinality: false,
+        partitions,
+        json_path: None,
+        sample: None,
+        index_hints,
+    } = relation
+    else {
+        return Err(syntax("a change of anything but a table"));
+    };
+    let plain = with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty();
+    if !plain || !joins.is_empty() {
+        return Err(syntax("a clause behind the table that is changed"));
+    }
+    Ok(relation)
+}
+
+/// TRUNCATE. Nothing refers to a table and nothing is counted, so the clauses about these come to the same.
+pub(crate) fn truncate(truncate: &ast::Truncate) -> SqlResult<()> {
+    let ast::Truncate {
+        table_names: _,
+        partitions,
+        table: _,
+        if_exists,
+        identity: _,
+        cascade: _,
+        on_cluster,
+    } = truncate;
+    let others = partitions.is_some() || on_cluster.is_some();
+    refuse(&[], &[(others, "a clause of TRUNCATE"), (*if_exists, "TRUNCATE IF EXISTS")])
 }
 
 /// CREATE TABLE, but for its query.

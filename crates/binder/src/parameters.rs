@@ -53,7 +53,7 @@ fn count_in(query: &ParsedQuery) -> SqlResult<usize> {
 /// The query of a statement that may be prepared.
 pub fn query_of(statement: &Statement) -> Option<&ParsedQuery> {
     match statement {
-        Statement::Query { query } | Statement::Insert { query, .. } => Some(query),
+        Statement::Query { query } | Statement::Change { query } => Some(query),
         _ => None,
     }
 }

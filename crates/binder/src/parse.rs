@@ -1,7 +1,7 @@
 //! SQL text to statements.
 
 use crate::dialect::Postgres;
-use sqlparser::ast::{self, ObjectType, Set, TableObject};
+use sqlparser::ast::{self, ObjectType, Set};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
@@ -87,7 +87,7 @@ fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
     let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = if begins_query {
         let query = parser.parse_query().map_err(|it| syntax(&it))?;
-        vec![Statement::Query { query: parsed(query)? }]
+        vec![whole(query)?]
     } else {
         let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
         statements.into_iter().map(statement).collect::<SqlResult<_>>()?
@@ -108,6 +108,15 @@ fn begins_query(token: &Token) -> bool {
     matches!(token, Token::Word(it) if matches!(it.keyword, SELECT | VALUES | WITH))
 }
 
+/// A query that is all of a statement: its body may change rows, behind WITH.
+fn whole(query: Box<ast::Query>) -> SqlResult<Statement> {
+    use ast::SetExpr::{Delete, Insert, Update};
+    match query.body.as_ref() {
+        Insert(_) | Update(_) | Delete(_) => changing(query),
+        _ => Ok(Statement::Query { query: parsed(query)? }),
+    }
+}
+
 fn parsed(query: Box<ast::Query>) -> SqlResult<ParsedQuery> {
     use ast::SetExpr::{Delete, Insert, Merge, Update};
     match query.body.as_ref() {
@@ -121,7 +130,7 @@ fn parsed(query: Box<ast::Query>) -> SqlResult<ParsedQuery> {
 fn statement(statement: ast::Statement) -> SqlResult<Statement> {
     use ast::Statement as Ast;
     match statement {
-        Ast::Query(query) => Ok(Statement::Query { query: parsed(query)? }),
+        Ast::Query(query) => whole(query),
         Ast::Explain { query_plan, estimate, describe_alias, .. }
             if query_plan || estimate || describe_alias != ast::DescribeAlias::Explain =>
         {
@@ -158,7 +167,12 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             let all = name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all");
             Ok(Statement::Deallocate { name: (!all).then(|| ident(&name)) })
         }
-        Ast::Insert(insert) => self::insert(insert),
+        it @ (Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_)) => change(it),
+        Ast::Truncate(truncate) => {
+            clauses::truncate(&truncate)?;
+            let names = truncate.table_names.iter().map(|it| name(&it.name)).collect();
+            Ok(Statement::Truncate { names })
+        }
         copy @ Ast::Copy { .. } => self::copy(copy),
         Ast::Set(set) => self::set(set),
         Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
@@ -234,7 +248,10 @@ fn prepare(
     let types = types.iter().map(data_type).collect::<SqlResult<_>>()?;
     let statement = self::statement(statement)?;
     if parameters::query_of(&statement).is_none() {
-        return Err(SqlError::new(SqlState::SYNTAX, "PREPARE takes a query or an INSERT"));
+        return Err(SqlError::new(
+            SqlState::SYNTAX,
+            "PREPARE takes a query, an INSERT, an UPDATE or a DELETE",
+        ));
     }
     Ok(Statement::Prepare { name: ident(name), types, statement: Box::new(statement) })
 }
@@ -284,6 +301,15 @@ fn explain(
     match inner {
         ast::Statement::Query(query) => {
             Ok(Statement::Explain { analyze, format, query: parsed(query)? })
+        }
+        it
+        @ (ast::Statement::Insert(_) | ast::Statement::Update(_) | ast::Statement::Delete(_)) => {
+            match change(it)? {
+                Statement::Change { query } if !analyze => {
+                    Ok(Statement::Explain { analyze, format, query })
+                }
+                _ => Err(unsupported("EXPLAIN ANALYZE of a statement that changes rows")),
+            }
         }
         _ => Err(unsupported("EXPLAIN of anything but a query")),
     }
@@ -338,27 +364,46 @@ fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
     })
 }
 
-fn insert(insert: ast::Insert) -> SqlResult<Statement> {
-    clauses::insert(&insert)?;
-    let TableObject::TableName(table) = &insert.table else {
-        return Err(unsupported("INSERT into anything but a table"));
+/// A statement that changes rows, as the body of a query.
+fn change(statement: ast::Statement) -> SqlResult<Statement> {
+    use ast::{SetExpr, Statement as Ast};
+    let body = match statement {
+        it @ Ast::Insert(_) => SetExpr::Insert(it),
+        it @ Ast::Update(_) => SetExpr::Update(it),
+        it => SetExpr::Delete(it),
     };
-    // A column's default is NULL, and so are the columns that get no value.
-    let mut query = match insert.source {
-        Some(query) => query,
-        None => {
-            let parsed = Parser::new(&Postgres).try_with_sql("VALUES (NULL)");
-            parsed.and_then(|mut it| it.parse_query()).map_err(|it| syntax(&it))?
+    let query = ast::Query {
+        with: None,
+        body: Box::new(body),
+        order_by: None,
+        limit_clause: None,
+        fetch: None,
+        locks: Vec::new(),
+        for_clause: None,
+        settings: None,
+        format_clause: None,
+        pipe_operators: Vec::new(),
+    };
+    changing(Box::new(query))
+}
+
+/// A query whose body changes rows.
+fn changing(mut query: Box<ast::Query>) -> SqlResult<Statement> {
+    use ast::{SetExpr, Statement as Ast};
+    match &mut *query.body {
+        SetExpr::Insert(Ast::Insert(insert)) => {
+            clauses::insert(insert)?;
+            if let Some(source) = &mut insert.source
+                && let SetExpr::Values(rows) = &mut *source.body
+            {
+                values::prepare(rows);
+            }
         }
-    };
-    if let ast::SetExpr::Values(rows) = &mut *query.body {
-        values::prepare(rows);
+        SetExpr::Update(Ast::Update(update)) => clauses::update(update)?,
+        SetExpr::Delete(Ast::Delete(delete)) => clauses::delete(delete)?,
+        other => return Err(unknown(other)),
     }
-    Ok(Statement::Insert {
-        table: name(table),
-        columns: insert.columns.iter().map(name).collect(),
-        query: parsed(query)?,
-    })
+    Ok(Statement::Change { query: ParsedQuery(query) })
 }
 
 fn copy_option(option: &ast::CopyOption) -> (String, String) {

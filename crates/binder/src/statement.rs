@@ -23,6 +23,14 @@ impl fmt::Display for ParsedQuery {
     }
 }
 
+impl ParsedQuery {
+    /// Whether it is a statement that changes rows.
+    pub fn changes_rows(&self) -> bool {
+        use ast::SetExpr::{Delete, Insert, Update};
+        matches!(&*self.0.body, Insert(_) | Update(_) | Delete(_))
+    }
+}
+
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Statement {
@@ -130,14 +138,15 @@ pub enum Statement {
         /// Whether a missing table is no error.
         if_exists: bool,
     },
-    /// INSERT of the rows of a query, VALUES included.
-    Insert {
-        /// The table.
-        table: String,
-        /// The columns that the query's columns go to; all in order when empty.
-        columns: Vec<String>,
-        /// The rows.
+    /// INSERT, UPDATE or DELETE.
+    Change {
+        /// The statement, as the body of a query, and the WITH queries before it.
         query: ParsedQuery,
+    },
+    /// TRUNCATE.
+    Truncate {
+        /// The tables.
+        names: Vec<String>,
     },
     /// COPY table FROM a file.
     CopyFrom {

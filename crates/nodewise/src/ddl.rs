@@ -1,8 +1,7 @@
-//! Statements that make, fill and drop tables.
+//! Statements that make, load and drop tables.
 
 use arrow_array::RecordBatch;
 use binder::{ColumnDefinition, DesignClause, KeyDefinition, ParsedQuery};
-use plan::{Expr, ExprKind, Operator, Plan};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState};
@@ -160,38 +159,6 @@ impl Session {
             }
         }
         Ok(done("DROP TABLE"))
-    }
-
-    pub(crate) fn insert(
-        &mut self,
-        table: &str,
-        columns: &[String],
-        query: &ParsedQuery,
-        cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
-        let database = self.database.clone();
-        let _turn = self.writers_turn(cancel)?;
-        self.wait_for_place()?;
-        let old = self.existing(table)?;
-        let targets = targets(&old, columns)?;
-        let some = columns.is_empty();
-        let assign = |plan: &mut Plan| assign(plan, &targets, &old, some);
-        let Finished { plan, executed, .. } = self.run_adjusted(query, cancel, assign)?;
-        let arrow = crate::result::schema_of(&plan.output);
-        let given = self.record_batches(&executed, &arrow, cancel)?;
-        let batches: Vec<RecordBatch> =
-            (given.iter()).map(|batch| spread(batch, &targets, &old)).collect::<SqlResult<_>>()?;
-        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        if rows > 0 {
-            let team = self.load_team(cancel);
-            let progress = LoadProgress::new(&*self.progress, table);
-            let stop = || execution::is_ended(cancel);
-            let plain = TableDesign::default();
-            let context = self.build_context(&team, &progress, &stop, &plain);
-            let new = self.cancelled_or(cancel, old.append(&batches, &context))?;
-            database.catalog.replace(&old, new)?;
-        }
-        Ok(done(format!("INSERT 0 {rows}")))
     }
 
     pub(crate) fn copy_from(
@@ -355,84 +322,4 @@ fn check_names(schema: &[ColumnSchema]) -> SqlResult<()> {
         }
     }
     Ok(())
-}
-
-/// The places of the columns that an INSERT names; all columns when it names none.
-fn targets(table: &Table, columns: &[String]) -> SqlResult<Vec<usize>> {
-    if columns.is_empty() {
-        return Ok((0..table.columns.len()).collect());
-    }
-    let mut places = Vec::with_capacity(columns.len());
-    for name in columns {
-        let place = table.columns.iter().position(|it| it.name.eq_ignore_ascii_case(name));
-        let place = place.ok_or_else(|| {
-            SqlError::new(
-                SqlState::UNDEFINED_COLUMN,
-                format!("table \"{}\" has no column \"{name}\"", table.name),
-            )
-        })?;
-        if places.contains(&place) {
-            return Err(SqlError::new(
-                SqlState::DUPLICATE_COLUMN,
-                format!("column \"{name}\" is named twice"),
-            ));
-        }
-        places.push(place);
-    }
-    Ok(places)
-}
-
-/// Text that is assigned to a column of another type is read as that type, as in `VALUES ('2020-02-29')`.
-/// `some`: whether the first columns may be all that get a value.
-fn assign(plan: &mut Plan, targets: &[usize], table: &Table, some: bool) -> SqlResult<()> {
-    let given = plan.output.len();
-    if given > targets.len() || given < targets.len() && !some {
-        let named = targets.len();
-        return Err(SqlError::new(
-            SqlState::SYNTAX,
-            format!("INSERT names {named} columns but gives {given} values"),
-        ));
-    }
-    let mut changed = false;
-    let mut project = Vec::with_capacity(targets.len());
-    for (place, (output, &target)) in plan.output.iter_mut().zip(targets).enumerate() {
-        let wanted = table.columns[target].data_type;
-        let column = Expr::column(place, output.data_type);
-        let wanted = match output.data_type {
-            // Its blanks go, and what is left must fit.
-            DataType::Bpchar if wanted.is_text() => DataType::Text,
-            _ => wanted,
-        };
-        if output.data_type == DataType::Bpchar || output.data_type.is_text() && !wanted.is_text() {
-            changed = true;
-            output.data_type = wanted;
-            project.push(Expr { kind: ExprKind::Cast(Box::new(column)), data_type: wanted });
-        } else {
-            project.push(column);
-        }
-    }
-    match plan.pipelines.last_mut() {
-        Some(last) if changed => last.operators.push(Operator::Project(project)),
-        _ => {}
-    }
-    Ok(())
-}
-
-/// A batch with all columns of the table, NULL where the INSERT names none.
-fn spread(batch: &RecordBatch, targets: &[usize], table: &Table) -> SqlResult<RecordBatch> {
-    let mut fields = Vec::with_capacity(table.columns.len());
-    let mut columns = Vec::with_capacity(table.columns.len());
-    for (place, column) in table.columns.iter().enumerate() {
-        let array = match targets.iter().take(batch.num_columns()).position(|&it| it == place) {
-            Some(given) => batch.column(given).clone(),
-            None => arrow_array::new_null_array(
-                &storage::arrow_type(column.data_type),
-                batch.num_rows(),
-            ),
-        };
-        fields.push(arrow_schema::Field::new(&column.name, array.data_type().clone(), true));
-        columns.push(array);
-    }
-    RecordBatch::try_new(Arc::new(arrow_schema::Schema::new(fields)), columns)
-        .map_err(|error| SqlError::internal(format!("an INSERT is malformed: {error}")))
 }

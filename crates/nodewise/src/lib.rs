@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod change;
 mod database;
 mod database_settings;
 mod ddl;

@@ -1,8 +1,8 @@
 //! From a parsed query to a plan: binding, then optimising.
 
 use binder::ParsedQuery;
-use binder::bind::{Bound, Environment};
-use plan::Plan;
+use binder::bind::{Bound, BoundChange, ChangeKind, Environment};
+use plan::{OutputColumn, Plan};
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState};
 
 use crate::statement_catalog::StatementCatalog;
@@ -17,14 +17,53 @@ pub(crate) struct Planned {
     pub parameters: Vec<Option<DataType>>,
 }
 
+/// The plan of a statement that changes rows.
+pub(crate) struct PlannedChange {
+    pub kind: ChangeKind,
+    /// The table that it changes.
+    pub table: String,
+    /// The query of its rows ([`binder::bind::BoundChange::query`]).
+    pub plan: Plan,
+    /// How many columns of the query RETURNING asks for.
+    pub returning: Option<usize>,
+}
+
+impl PlannedChange {
+    /// The columns that RETURNING asks for.
+    pub fn returned(&self) -> &[OutputColumn] {
+        let output = &self.plan.output;
+        &output[output.len() - self.returning.unwrap_or(0)..]
+    }
+}
+
+/// Plans a statement that changes rows.
+pub(crate) fn plan_change(
+    statement: &ParsedQuery,
+    catalog: &StatementCatalog<'_>,
+) -> SqlResult<PlannedChange> {
+    let interrupt = catalog.interrupt();
+    let check = || interrupt.check();
+    let environment = Environment { catalog, now: catalog.wall_clock(), check: &check };
+    let bound = catalog.planned(binder::bind::bind_change(&statement.0, &[], &environment));
+    let BoundChange { kind, table, query, returning, parameters } = bound?;
+    no_parameters(&parameters)?;
+    let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
+    Ok(PlannedChange { kind, table, plan, returning })
+}
+
 /// Plans a query that nobody gives parameters to.
 pub(crate) fn plan_plain(
     query: &ParsedQuery,
     catalog: &StatementCatalog<'_>,
 ) -> SqlResult<Planned> {
     let planned = plan_query(query, &[], catalog)?;
-    match planned.parameters.len() {
-        0 => Ok(planned),
+    no_parameters(&planned.parameters)?;
+    Ok(planned)
+}
+
+fn no_parameters(parameters: &[Option<DataType>]) -> SqlResult<()> {
+    match parameters.len() {
+        0 => Ok(()),
         number => {
             let message = format!("there is no parameter ${number}");
             let hint = "only PREPARE and prepared statements have parameters";

@@ -23,7 +23,7 @@ use crate::statement_catalog::{StatementCatalog, tables_of};
 use crate::{Answer, CancelToken, Prepared, Session};
 
 impl Session {
-    /// Prepares one statement, a query or an INSERT. Its parameters are called `$1`, `$2` and so on; they take their
+    /// Prepares one statement, a query, an INSERT, an UPDATE or a DELETE. Its parameters are called `$1`, `$2` and so on; they take their
     /// types from where they stand.
     pub fn prepare(&mut self, sql: &str) -> SqlResult<Prepared> {
         let statements = binder::parse::parse(sql)?;
@@ -59,8 +59,11 @@ impl Session {
             let generic = self.plan_generic(&inner)?;
             inner.types.clone_from(&generic.types);
             inner.generic = Mutex::new(Some(generic));
-        } else if !matches!(inner.statement, Statement::Insert { .. }) {
-            return Err(SqlError::new(SqlState::SYNTAX, "a query or an INSERT can be prepared"));
+        } else if !matches!(inner.statement, Statement::Change { .. }) {
+            return Err(SqlError::new(
+                SqlState::SYNTAX,
+                "a query or a statement that changes rows can be prepared",
+            ));
         }
         Ok(Prepared(Arc::new(Deep::new(inner, self.levels))))
     }
@@ -155,7 +158,7 @@ impl Session {
     ) -> SqlResult<Statement> {
         let mut statement = statement.clone();
         match &mut statement {
-            Statement::Query { query } | Statement::Insert { query, .. } => {
+            Statement::Query { query } | Statement::Change { query } => {
                 *query = substitute(query, values)?;
             }
             _ => {}

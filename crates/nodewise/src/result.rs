@@ -67,7 +67,7 @@ fn to_record_batch(
 }
 
 /// The values of a column as they are shown: CHAR(n) is held without the blanks that fill it.
-fn shown(array: ArrayRef, data_type: DataType) -> ArrayRef {
+pub(crate) fn shown(array: ArrayRef, data_type: DataType) -> ArrayRef {
     let DataType::Char(length) = data_type else { return array };
     let Some(texts) = array.as_string_opt::<i32>() else { return array };
     let is_full = |it: &str| it.chars().count() >= length as usize;

@@ -13,7 +13,7 @@ use crate::database_settings::{list_of_database, set_of_database};
 use crate::ddl::Target;
 use crate::index_ddl::NewIndex;
 use crate::plan_cache::CachedPlan;
-use crate::planning::plan_plain;
+use crate::planning::{plan_change, plan_plain};
 use crate::profile::{Scale, actuals};
 use crate::query::Finished;
 use crate::result::schema_of;
@@ -67,9 +67,8 @@ impl Session {
             Statement::DropTable { names, if_exists } => {
                 self.drop_tables(&names, if_exists, &cancel)
             }
-            Statement::Insert { table, columns, query } => {
-                self.insert(&table, &columns, &query, &cancel)
-            }
+            Statement::Change { query } => self.change(&query, &cancel),
+            Statement::Truncate { names } => self.truncate(&names, &cancel),
             Statement::CopyFrom { table, columns, path, options } => {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }
@@ -156,7 +155,11 @@ impl Session {
         } else {
             let catalog = StatementCatalog::new(self);
             self.load_files(query, &catalog, cancel)?;
-            (plan_plain(query, &catalog)?.plan, None, QueryProfile::default())
+            let plan = match query.changes_rows() {
+                true => plan_change(query, &catalog)?.plan,
+                false => plan_plain(query, &catalog)?.plan,
+            };
+            (plan, None, QueryProfile::default())
         };
         let (text, json);
         let machine = (self.database.workers(), self.database.machine.topology().nodes.len());

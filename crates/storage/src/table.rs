@@ -157,6 +157,12 @@ impl Table {
         &self.columns[id.index()]
     }
 
+    /// The id under which a scan gives the positions of rows ([`Part::positions`]), as statements that change rows ask for:
+    /// that behind all columns.
+    pub fn position_column(&self) -> ColumnId {
+        ColumnId(self.columns.len() as u16)
+    }
+
     /// The names and types of its columns.
     pub fn schema(&self) -> Vec<ColumnSchema> {
         self.columns.iter().map(|it| it.schema()).collect()

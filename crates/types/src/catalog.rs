@@ -66,6 +66,25 @@ impl TableInfo {
         &self.columns[id.index()]
     }
 
+    /// The same table with one more column behind its own, whose values are the positions of the rows. Only statements that
+    /// change rows see it.
+    pub fn with_positions(&self) -> Self {
+        let statistics = ColumnStatistics {
+            nulls: 0,
+            distinct: self.rows,
+            distinct_exact: true,
+            min: Some(Value::Integer(0)),
+            max: Some(Value::Integer(i64::from(u32::MAX))),
+            sorted: true,
+        };
+        let (name, data_type) = ("row position".to_owned(), DataType::BigInt);
+        let (nullable, scan_bytes, index) = (false, 0, None);
+        let hidden = ColumnInfo { name, data_type, nullable, statistics, scan_bytes, index };
+        let mut table = self.clone();
+        table.columns.push(hidden);
+        table
+    }
+
     /// Whether no two rows share a value of this column. Never of floats: statistics tell zeros of two signs apart, which
     /// are equal.
     pub fn is_unique(&self, id: ColumnId) -> bool {

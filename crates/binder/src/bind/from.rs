@@ -47,6 +47,16 @@ impl<'a> Binder<'a> {
         Ok(source)
     }
 
+    /// All pairs of a table that is changed and of what FROM or USING names beside it, which does not see it.
+    pub(super) fn crossed(
+        &mut self,
+        table: Source,
+        others: &'a [TableWithJoins],
+    ) -> SqlResult<Source> {
+        let others = self.from(others)?;
+        self.pairs(table, others, Kind::Inner, Vec::new())
+    }
+
     /// Binds the right side of a join, with the left side in view for what is lateral.
     fn beside_of(
         &mut self,

@@ -46,6 +46,9 @@ pub(super) enum Clause {
     Aggregate,
     Limit,
     Values,
+    /// The values of UPDATE.
+    Set,
+    Returning,
 }
 
 impl Clause {
@@ -67,6 +70,8 @@ impl Clause {
             Self::Aggregate => "aggregate functions",
             Self::Limit => "LIMIT",
             Self::Values => "VALUES",
+            Self::Set => "UPDATE",
+            Self::Returning => "RETURNING",
         }
     }
 }

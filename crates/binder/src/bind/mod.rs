@@ -16,6 +16,7 @@
 mod aggregate;
 mod arithmetic;
 mod call;
+mod change;
 mod coercion;
 mod comparison;
 mod conversion;
@@ -48,6 +49,7 @@ use plan::relation::{Attr, Attribute, Query, Rel};
 use sqlparser::ast;
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
 
+pub use change::{BoundChange, ChangeKind, bind_change};
 use level::Level;
 use with::WithQuery;
 

@@ -154,6 +154,11 @@ impl Frame {
         self
     }
 
+    /// Gives the first relation other columns.
+    pub fn replace_first(&mut self, columns: Columns) {
+        self.relations[0].columns = columns;
+    }
+
     /// Puts a column that USING made in front; the attributes it was made of are hidden from `*` and bare names.
     pub fn merge(&mut self, columns: Vec<(Named, [Attr; 2])>) {
         let mut order = Vec::with_capacity(self.order.len() + columns.len());

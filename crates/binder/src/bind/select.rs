@@ -40,7 +40,9 @@ impl<'a> Binder<'a> {
         let early = self.early_keys(&select.group_by)?;
         let subqueries = std::mem::replace(&mut self.level().input, rows);
         let mut below = super::repeated::chain(subqueries)?;
-        self.in_clause(Clause::Select, |this| this.items(select, &mut upper.items))?;
+        self.in_clause(Clause::Select, |this| {
+            this.listed(&select.projection, !select.from.is_empty(), &mut upper.items)
+        })?;
         if let Some(having) = &select.having {
             upper.having = Some(self.in_clause(Clause::Having, |this| this.condition(having))?);
         }
@@ -97,8 +99,14 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    fn items(&mut self, select: &'a ast::Select, items: &mut Vec<Item>) -> SqlResult<()> {
-        for item in &select.projection {
+    /// The entries of a list; `has_from`: whether there are tables that `*` may stand for.
+    pub(super) fn listed(
+        &mut self,
+        list: &'a [SelectItem],
+        has_from: bool,
+        items: &mut Vec<Item>,
+    ) -> SqlResult<()> {
+        for item in list {
             match item {
                 SelectItem::UnnamedExpr(expr) => {
                     let name = super::names::of_expression(expr);
@@ -110,7 +118,7 @@ impl<'a> Binder<'a> {
                 }
                 SelectItem::Wildcard(options) => {
                     plain_wildcard(options)?;
-                    if select.from.is_empty() {
+                    if !has_from {
                         let message = "SELECT * with no tables specified is not valid";
                         return Err(at(SqlError::new(SqlState::SYNTAX, message), item));
                     }

@@ -52,7 +52,8 @@ impl InPlace {
         let column = |expr: &Expr| -> Option<&Arc<Column>> {
             let ExprKind::Column(place) = expr.kind else { return None };
             let id: ColumnId = scan.columns[scan.output[place]];
-            let column = &part.columns[id.index()];
+            // None is there for the hidden column of positions.
+            let column = part.columns.get(id.index())?;
             Arc::ptr_eq(column, table.column(id)).then_some(column)
         };
         let [key] = build.keys.as_slice() else { return None };

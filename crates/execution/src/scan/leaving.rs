@@ -1,5 +1,6 @@
 //! The columns that leave the scan of a part: how those of the part become those of the table.
 
+use bitpack::bitmap;
 use stdx::sync::Arc;
 use storage::{Column, Dictionary, Encoding, Translation};
 use types::DataType;
@@ -32,6 +33,8 @@ pub(super) enum Change {
     Shift(u32),
     /// Another part needs 128 bits.
     Widen,
+    /// What leaves are the positions of the rows, in the part whose first row has this one, whatever the column holds.
+    Position(usize),
 }
 
 impl Change {
@@ -59,6 +62,9 @@ impl Leaving {
 
     /// Picks rows in the window of `len` rows from `start` on.
     pub(super) fn pick(&self, start: usize, len: usize, rows: &Rows<'_>) -> Vector {
+        if let Change::Position(first) = self.change {
+            return positions(first + start, len, rows);
+        }
         let mut vector = pick(&self.column, self.even, start, len, rows);
         match (&self.change, &mut vector.values) {
             (Change::None, _) => {}
@@ -78,4 +84,17 @@ impl Leaving {
         }
         vector
     }
+}
+
+/// The positions of rows of a window that begins at this one.
+fn positions(start: usize, len: usize, rows: &Rows<'_>) -> Vector {
+    let at = |place: &u32| start as i64 + i64::from(*place);
+    Vector::new(Values::I64(match rows {
+        Rows::Places(places) => places.iter().map(at).collect(),
+        Rows::Marked(words, count) => {
+            let mut places = vec![0; *count];
+            bitmap::positions(words, len, &mut places);
+            places.iter().map(at).collect()
+        }
+    }))
 }

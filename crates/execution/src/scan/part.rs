@@ -6,7 +6,7 @@ use hardware::NodeId;
 use plan::{BinaryOperator, Expr, ExprKind, Scan};
 use stdx::sync::Arc;
 use storage::{BLOCK_ROWS, Column, Encoding, Part, Partitioning, Table};
-use types::{ColumnId, SqlResult, Value};
+use types::{ColumnId, DataType, SqlResult, Value};
 
 use super::decode::{Progression, Rows, shape};
 use super::leaving::{Change, Leaving};
@@ -148,7 +148,7 @@ impl View {
     ) -> SqlResult<Self> {
         let mut view = Self::of_columns(scan, (number, part), columns, shapes);
         let columns: Vec<Arc<Column>> =
-            scan.columns.iter().map(|id| columns[id.index()].clone()).collect();
+            scan.columns.iter().map(|&id| stored(columns, id).clone()).collect();
         let mut predicates = Vec::new();
         for filter in &scan.filters {
             match CodePredicate::of(filter, &columns, states)? {
@@ -175,8 +175,9 @@ impl View {
         shapes: &Layout,
     ) -> Self {
         let leaving = |(place, id): (usize, &ColumnId)| {
-            let column = columns[id.index()].clone();
+            let column = stored(columns, *id).clone();
             let change = match (&shapes[place].representation, part.translation(id.index())) {
+                _ if id.index() == columns.len() => Change::Position(part.positions().start),
                 (_, Some(translation)) => Change::Translate(translation.clone()),
                 (_, None) if matches!(column.encoding, Encoding::Plain(_)) => {
                     Change::shift(part.positions().start)
@@ -361,8 +362,18 @@ impl Residual {
     }
 }
 
+/// A column of a part; the first where the hidden one of positions is meant, which is nowhere.
+fn stored(columns: &[Arc<Column>], id: ColumnId) -> &Arc<Column> {
+    columns.get(id.index()).unwrap_or(&columns[0])
+}
+
 /// The shape in which a column leaves the scan of a table: that of its parts, as wide as the widest.
 pub(super) fn table_shape(table: &Table, id: ColumnId) -> ColumnShape {
+    if id == table.position_column() {
+        let (data_type, representation) = (DataType::BigInt, Representation::I64);
+        let bounds = Some((0, i128::from(u32::MAX)));
+        return ColumnShape { data_type, representation, bounds, nullable: false };
+    }
     let column = table.column(id);
     if let [part] = table.parts()
         && Arc::ptr_eq(&part.columns[id.index()], column)

@@ -65,15 +65,21 @@ pub fn wrong_answers(session: &mut Session, scale: f64) -> Vec<String> {
 
 /// The rows of an answer as texts, in the order of the texts.
 pub fn sorted_texts(batches: &[RecordBatch]) -> Vec<String> {
+    let mut rows = texts(batches, " ", "NULL");
+    rows.sort();
+    rows
+}
+
+/// The rows of an answer as texts: their values, with something between them, and something for NULL.
+pub fn texts(batches: &[RecordBatch], between: &str, null: &str) -> Vec<String> {
     let mut rows = Vec::new();
     for batch in batches {
         let columns: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
         let text = |row| {
-            let cells = columns.iter().map(|it| it.text(row).unwrap_or_else(|| "NULL".into()));
-            cells.collect::<Vec<_>>().join(" ")
+            let cells = columns.iter().map(|it| it.text(row).unwrap_or_else(|| null.into()));
+            cells.collect::<Vec<_>>().join(between)
         };
         rows.extend((0..batch.num_rows()).map(text));
     }
-    rows.sort();
     rows
 }

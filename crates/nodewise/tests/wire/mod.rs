@@ -112,11 +112,15 @@ impl Tally {
                 catalog.add(&name, query.output.iter().map(named).collect::<Vec<_>>().into_iter());
                 self.query(sql, query);
             }
-            Statement::Query { query }
-            | Statement::Explain { query, .. }
-            | Statement::Insert { query, .. } => {
+            Statement::Query { query } | Statement::Explain { query, .. } => {
                 if let Ok(query) = bound(&query) {
                     self.query(sql, query);
+                }
+            }
+            Statement::Change { query } => {
+                let environment = Environment { catalog, now: 0, check: &|| Ok(()) };
+                if let Ok(change) = binder::bind::bind_change(&query.0, &[], &environment) {
+                    self.query(sql, change.query);
                 }
             }
             Statement::Prepare { statement, .. } => self.statement(catalog, sql, *statement),

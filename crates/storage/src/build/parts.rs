@@ -9,7 +9,7 @@ use super::column::ColumnBuild;
 use super::context::BuildContext;
 use super::piece::{Piece, Pieces};
 use super::reader::ChunkReader;
-use super::sources::pieces_of;
+use super::sources::{deal, pieces_of};
 use super::text::near_unique;
 use crate::parallel::try_map;
 use crate::partition::Router;
@@ -162,20 +162,4 @@ impl PartsBuild<'_> {
         let all: Vec<&Piece> = pieces.iter().flatten().collect();
         Ok(Some(near_unique(self.reader.context.parallel, &all)?.is_some()))
     }
-}
-
-/// The rows of a list, counted over all pieces, cut out of each piece.
-fn deal(pieces: &[Piece], rows: &[u32]) -> Vec<Piece> {
-    let mut dealt = Vec::with_capacity(pieces.len());
-    let (mut start, mut taken) = (0, 0);
-    for piece in pieces {
-        let end = start + piece.rows;
-        let until = rows.partition_point(|&it| (it as usize) < end);
-        let here: Vec<u32> = rows[taken..until].iter().map(|&it| it - start as u32).collect();
-        if !here.is_empty() {
-            dealt.push(piece.take(&here));
-        }
-        (start, taken) = (end, until);
-    }
-    dealt
 }

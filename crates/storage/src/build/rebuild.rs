@@ -8,7 +8,7 @@ use types::{ColumnId, SqlError, SqlResult, SqlState, Value};
 
 use super::context::BuildContext;
 use super::reader::{ChunkReader, RowSource};
-use super::sources::{BatchRows, Chained, TableRows};
+use super::sources::{BatchRows, Chained, KeptRows, TableRows};
 use super::{build_designed, build_table, parts};
 use crate::partition::Router;
 use crate::preference::check_nodes;
@@ -28,6 +28,32 @@ impl Table {
     /// delta: all columns of the parts that grow are decoded and encoded anew, so the cost is that of these parts.
     pub fn append(&self, batches: &[RecordBatch], context: &BuildContext<'_>) -> SqlResult<Self> {
         self.append_rows(&BatchRows::new(batches.to_vec()), context)
+    }
+
+    /// This table without the rows at some positions ([`crate::Part::positions`]), which rise, and with more rows, under the same
+    /// id. The limit of a main without a delta: all columns are decoded and encoded anew.
+    pub fn changed(
+        &self,
+        gone: &[u64],
+        batches: &[RecordBatch],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        if gone.is_empty() {
+            return self.append(batches, context);
+        }
+        let (schema, design) = (self.schema(), self.followed_design());
+        let (kept, new) = (KeptRows::new(self, gone), BatchRows::new(batches.to_vec()));
+        let rows = Chained::new(vec![&kept, &new]);
+        let table = build_designed(&self.name, &schema, &rows, design, context)?;
+        Self { id: self.id, ..table }.with_rules(self.rules().clone(), context)
+    }
+
+    /// This table without its rows, under the same id.
+    pub fn emptied(&self, context: &BuildContext<'_>) -> SqlResult<Self> {
+        let (schema, design) = (self.schema(), self.followed_design());
+        let none = BatchRows::new(Vec::new());
+        let table = build_designed(&self.name, &schema, &none, design, context)?;
+        Self { id: self.id, ..table }.with_rules(self.rules().clone(), context)
     }
 
     /// This table with the rows of a source behind its own; in a table with parts, behind those of each part.

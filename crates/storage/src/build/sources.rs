@@ -141,11 +141,75 @@ pub(crate) fn pieces_of(
     Ok(vec![piece])
 }
 
+/// The rows of a list, counted over all pieces, cut out of each piece.
+pub(crate) fn deal(pieces: &[Piece], rows: &[u32]) -> Vec<Piece> {
+    let mut dealt = Vec::with_capacity(pieces.len());
+    let (mut start, mut taken) = (0, 0);
+    for piece in pieces {
+        let end = start + piece.rows;
+        let until = rows.partition_point(|&it| (it as usize) < end);
+        let here: Vec<u32> = rows[taken..until].iter().map(|&it| it - start as u32).collect();
+        if !here.is_empty() {
+            dealt.push(piece.take(&here));
+        }
+        (start, taken) = (end, until);
+    }
+    dealt
+}
+
 fn nulls_of(column: &Column, rows: Range<usize>) -> Option<NullBuffer> {
     (column.statistics.nulls > 0).then(|| {
         let valid = rows.map(|row| !column.is_null(row));
         NullBuffer::new(valid.collect::<BooleanBuffer>())
     })
+}
+
+/// The rows of a table that are left when some are gone.
+pub(crate) struct KeptRows<'a> {
+    all: TableRows<'a>,
+    /// By chunk: its rows that are left, counted from its first.
+    kept: Vec<Vec<u32>>,
+}
+
+impl<'a> KeptRows<'a> {
+    /// All but those at these positions, which rise.
+    pub(crate) fn new(table: &'a Table, gone: &[u64]) -> Self {
+        let all = TableRows::new(table);
+        let kept = all.chunks.iter().map(|(part, rows)| {
+            let first = (table.parts()[*part].positions().start + rows.start) as u64;
+            let is_gone = |row: &u32| gone.binary_search(&(first + u64::from(*row))).is_ok();
+            let here = gone.partition_point(|it| *it < first)
+                ..gone.partition_point(|it| *it < first + rows.len() as u64);
+            let rows = 0..rows.len() as u32;
+            if here.is_empty() { rows.collect() } else { rows.filter(|it| !is_gone(it)).collect() }
+        });
+        let kept = kept.collect();
+        Self { all, kept }
+    }
+}
+
+impl RowSource for KeptRows<'_> {
+    fn chunks(&self) -> usize {
+        self.all.chunks()
+    }
+
+    fn rows(&self, chunk: usize) -> usize {
+        self.kept[chunk].len()
+    }
+
+    fn read(
+        &self,
+        chunk: usize,
+        column: usize,
+        schema: &ColumnSchema,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Vec<Piece>> {
+        let pieces = self.all.read(chunk, column, schema, context)?;
+        Ok(match self.kept[chunk].len() == self.all.rows(chunk) {
+            true => pieces,
+            false => deal(&pieces, &self.kept[chunk]),
+        })
+    }
 }
 
 /// Several sources, one after the other.

@@ -1,0 +1,460 @@
+//! INSERT, UPDATE and DELETE, bound as queries: of each row that is changed its position, what the table holds of it
+//! afterwards, and what RETURNING asks. So FROM, USING and RETURNING are what they are in any query.
+//!
+//! Key decision: the position is a hidden column of the table's scan, behind all others. No name means it.
+
+use plan::Expr;
+use plan::relation::{Attr, Query, Rel, ScanRel};
+use sqlparser::ast::{self, AssignmentTarget, SetExpr, TableFactor};
+use stdx::sync::Arc;
+use types::{DataType, SqlError, SqlResult, SqlState, TableInfo, numeric};
+
+use super::coercion::{fold_cast, name_of};
+use super::errors::{Name, at, unsupported};
+use super::from::Source;
+use super::level::{Clause, Level};
+use super::scope::{Columns, Frame, Named, Relation, is_named};
+use super::{Answer, Binder, Environment, OutputColumn, mapped};
+use crate::syntax::{ident, name};
+
+/// A statement that changes rows, bound.
+#[derive(Debug)]
+pub struct BoundChange {
+    /// What it does.
+    pub kind: ChangeKind,
+    /// The table that it changes.
+    pub table: String,
+    /// The rows that are changed: first a row's position, unless it is new; then all columns of the table as they shall be,
+    /// unless the row goes; then the columns of RETURNING.
+    pub query: Query,
+    /// How many columns of the query RETURNING asks for; `None` without RETURNING.
+    pub returning: Option<usize>,
+    /// The types of its parameters: those given, and what the surroundings tell of the others.
+    pub parameters: Vec<Option<DataType>>,
+}
+
+/// What a statement does with rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChangeKind {
+    /// New ones.
+    Insert,
+    /// Other values for some.
+    Update,
+    /// Some go.
+    Delete,
+}
+
+impl ChangeKind {
+    /// Whether it is about rows that are there.
+    pub fn has_positions(self) -> bool {
+        self != Self::Insert
+    }
+
+    /// Whether it leaves rows.
+    pub fn has_rows(self) -> bool {
+        self != Self::Delete
+    }
+}
+
+/// Binds a statement that changes rows, as [`super::bind`] does a query.
+pub fn bind_change(
+    statement: &ast::Query,
+    parameters: &[Option<DataType>],
+    environment: &Environment<'_>,
+) -> SqlResult<BoundChange> {
+    let mut binder = Binder::new(environment, parameters);
+    if let Some(with) = &statement.with {
+        binder.add_with(with, statement)?;
+    }
+    let mut changed = match &*statement.body {
+        SetExpr::Insert(ast::Statement::Insert(it)) => binder.insert(it)?,
+        SetExpr::Update(ast::Statement::Update(it)) => binder.update(it)?,
+        SetExpr::Delete(ast::Statement::Delete(it)) => binder.delete(it)?,
+        other => return Err(unsupported("this change of data", other)),
+    };
+    binder.close_with(0)?;
+    binder.decide_types(&mut changed.answer)?;
+    let output = changed.answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
+    let Binder { attributes, shared, parameters, .. } = binder;
+    let root = changed.answer.rel;
+    let query = Query { attributes, scalars: Vec::new(), shared, root, output };
+    let Changed { kind, table, returning, .. } = changed;
+    Ok(BoundChange { kind, table, query, returning, parameters })
+}
+
+/// What a statement comes to.
+struct Changed {
+    kind: ChangeKind,
+    table: String,
+    answer: Answer,
+    returning: Option<usize>,
+}
+
+/// The table that is changed, in the query of its rows.
+struct Target {
+    table: Arc<TableInfo>,
+    /// The name by which its columns are meant.
+    name: String,
+    /// The attribute of its first column.
+    base: Attr,
+}
+
+impl Target {
+    /// The hidden column.
+    fn position(&self) -> Attr {
+        self.base + self.table.columns.len()
+    }
+
+    /// The place of a column that is assigned to.
+    fn place(&self, column: &ast::ObjectName) -> SqlResult<usize> {
+        let [part] = &column.0[..] else {
+            return Err(unsupported("a part of a column as what is assigned to", column));
+        };
+        let Some(named) = part.as_ident() else {
+            return Err(unsupported("this as what is assigned to", column));
+        };
+        let place = self.table.columns.iter().position(|it| is_named(named, &it.name));
+        place.ok_or_else(|| {
+            let message = format!(
+                "column \"{}\" of relation \"{}\" does not exist",
+                ident(named),
+                self.table.name
+            );
+            at(SqlError::new(SqlState::UNDEFINED_COLUMN, message), &Name(named))
+        })
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// Binds the table that a statement changes.
+    fn target(
+        &mut self,
+        named: &'a ast::ObjectName,
+        alias: Option<&ast::Ident>,
+    ) -> SqlResult<(Target, Source)> {
+        let refused = |what: &str| {
+            let message = format!("{what} \"{}\" cannot be changed", name(named));
+            Err(at(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message), named))
+        };
+        let parts: Option<Vec<_>> = named.0.iter().map(|it| it.as_ident()).collect();
+        let (schema, table) = match parts.as_deref() {
+            Some([table]) => (None, *table),
+            Some([schema, table]) => (Some(ident(schema)), *table),
+            _ => return Err(unsupported("a table name of more than two parts", named)),
+        };
+        if table.quote_style == Some('\'') {
+            return refused("the file");
+        }
+        if schema.as_ref().is_some_and(|it| it.eq_ignore_ascii_case("nodewise")) {
+            return refused("the view");
+        }
+        let (rel, frame) =
+            self.table(schema.as_deref(), &ident(table)).map_err(|it| at(it, named))?;
+        let Rel::Scan(ScanRel { table, base, filters, rows }) = rel else {
+            return Err(SqlError::internal("a table that is changed is not scanned"));
+        };
+        if table.columns.is_empty() {
+            return Err(unsupported("a change of a table without columns", named));
+        }
+        let positions = self.attribute(DataType::BigInt, false);
+        let name = alias.map_or_else(|| table.name.clone(), ident);
+        let target = Target { table: table.clone(), name, base };
+        debug_assert_eq!(
+            positions,
+            target.position(),
+            "the hidden column stands behind the others"
+        );
+        let frame = match alias {
+            None => frame,
+            Some(_) => target.frame(|place| base + place),
+        };
+        let table = Arc::new(table.with_positions());
+        Ok((target, (Rel::Scan(ScanRel { table, base, filters, rows }), frame)))
+    }
+
+    fn target_of(&mut self, factor: &'a TableFactor) -> SqlResult<(Target, Source)> {
+        let TableFactor::Table { name, alias, .. } = factor else {
+            return Err(unsupported("a change of anything but a table", factor));
+        };
+        let alias = match alias {
+            Some(it) if !it.columns.is_empty() => {
+                return Err(unsupported("names for the columns of a table that is changed", name));
+            }
+            other => other.as_ref().map(|it| &it.name),
+        };
+        self.target(name, alias)
+    }
+
+    fn delete(&mut self, delete: &'a ast::Delete) -> SqlResult<Changed> {
+        let (ast::FromTable::WithFromKeyword(tables) | ast::FromTable::WithoutKeyword(tables)) =
+            &delete.from;
+        let factor = crate::clauses::only_table(tables)?;
+        let (target, source) = self.target_of(factor)?;
+        let source = match &delete.using {
+            Some(others) => self.crossed(source, others)?,
+            None => source,
+        };
+        let level = Level::new(source.1, source.0, Clause::Where);
+        let ((), level) = self.in_level(level, |this| match &delete.selection {
+            Some(condition) => this.filter(condition),
+            None => Ok(()),
+        })?;
+        let columns = vec![target.position_output()];
+        self.returning(
+            ChangeKind::Delete,
+            &target,
+            Answer { rel: level.input, columns },
+            level.frame,
+            delete.returning.as_deref(),
+        )
+    }
+
+    fn update(&mut self, update: &'a ast::Update) -> SqlResult<Changed> {
+        let factor = crate::clauses::only_table(std::slice::from_ref(&update.table))?;
+        let (target, source) = self.target_of(factor)?;
+        let source = match &update.from {
+            Some(ast::UpdateTableFromKind::AfterSet(others)) => self.crossed(source, others)?,
+            _ => source,
+        };
+        let level = Level::new(source.1, source.0, Clause::Where);
+        let (values, level) = self.in_level(level, |this| {
+            if let Some(condition) = &update.selection {
+                this.filter(condition)?;
+            }
+            this.in_clause(Clause::Set, |this| this.assignments(&update.assignments, &target))
+        })?;
+        let old = |place: usize| target.base + place;
+        let mut made = Vec::new();
+        let mut row = Vec::with_capacity(values.len());
+        for (place, value) in values.into_iter().enumerate() {
+            row.push(match value {
+                Some(value) => {
+                    let attr = self.attribute(value.data_type, true);
+                    made.push((attr, value));
+                    attr
+                }
+                None => old(place),
+            });
+        }
+        let rel = mapped(level.input, made);
+        let (rel, shown) = self.as_stored(rel, &target, &row);
+        let mut frame = level.frame;
+        frame.replace_first(target.columns(|place| shown[place]));
+        let columns = [target.position_output()].into_iter().chain(target.outputs(&row)).collect();
+        let answer = Answer { rel, columns };
+        self.returning(ChangeKind::Update, &target, answer, frame, update.returning.as_deref())
+    }
+
+    fn insert(&mut self, insert: &'a ast::Insert) -> SqlResult<Changed> {
+        let ast::TableObject::TableName(named) = &insert.table else {
+            return Err(unsupported("INSERT into anything but a table", &insert.table));
+        };
+        let alias = insert.table_alias.as_ref().map(|it| &it.alias);
+        let (target, _) = self.target(named, alias)?;
+        let mut places = Vec::with_capacity(target.table.columns.len());
+        for column in &insert.columns {
+            let place = target.place(column)?;
+            if places.contains(&place) {
+                return Err(assigned_twice(&target, place, column));
+            }
+            places.push(place);
+        }
+        let (rel, given) = match &insert.source {
+            Some(source) => {
+                let mut answer = self.query(source)?;
+                self.decide_types(&mut answer)?;
+                (answer.rel, answer.columns)
+            }
+            // DEFAULT VALUES
+            None => (super::level::one_row(), Vec::new()),
+        };
+        let is_default = insert.source.is_none();
+        if places.is_empty() {
+            places = (0..target.table.columns.len()).collect();
+        }
+        let few = given.len() < places.len() && !insert.columns.is_empty() && !is_default;
+        if few || given.len() > places.len() {
+            let (named, given) = (places.len(), given.len());
+            let message = format!("INSERT names {named} columns but gives {given} values");
+            return Err(SqlError::new(SqlState::SYNTAX, message));
+        }
+        let mut made = Vec::new();
+        let mut row = Vec::with_capacity(target.table.columns.len());
+        for (place, column) in target.table.columns.iter().enumerate() {
+            let at_hand = places.iter().position(|it| *it == place).and_then(|it| given.get(it));
+            let value = match at_hand {
+                Some(it) => {
+                    let given = self.column_expr(it.attr);
+                    self.assigned(given, &column.name, column.data_type, true)?
+                }
+                // No column has another default.
+                None => plan::build::null(column.data_type),
+            };
+            row.push(match plan::relation::bare(&value) {
+                Some(attr) => attr,
+                None => {
+                    let attr = self.attribute(value.data_type, true);
+                    made.push((attr, value));
+                    attr
+                }
+            });
+        }
+        let (rel, shown) = self.as_stored(mapped(rel, made), &target, &row);
+        let frame = target.frame(|place| shown[place]);
+        let answer = Answer { rel, columns: target.outputs(&row).collect() };
+        self.returning(ChangeKind::Insert, &target, answer, frame, insert.returning.as_deref())
+    }
+
+    /// The values of an UPDATE by column; `None` for those that it leaves as they are.
+    fn assignments(
+        &mut self,
+        assignments: &'a [ast::Assignment],
+        target: &Target,
+    ) -> SqlResult<Vec<Option<Expr>>> {
+        let mut values: Vec<Option<Expr>> = vec![None; target.table.columns.len()];
+        for assignment in assignments {
+            let pairs: Vec<(&ast::ObjectName, &'a ast::Expr)> = match &assignment.target {
+                AssignmentTarget::ColumnName(column) => vec![(column, &assignment.value)],
+                AssignmentTarget::Tuple(columns) => {
+                    let row = row_of(&assignment.value)?;
+                    if row.len() != columns.len() {
+                        let message = "number of columns does not match number of values";
+                        let error = SqlError::new(SqlState::SYNTAX, message);
+                        return Err(at(error, &assignment.value));
+                    }
+                    columns.iter().zip(row).collect()
+                }
+            };
+            for (column, value) in pairs {
+                let place = target.place(column)?;
+                if values[place].is_some() {
+                    return Err(assigned_twice(target, place, column));
+                }
+                let info = &target.table.columns[place];
+                let bound = match value {
+                    // No column has another default.
+                    ast::Expr::Identifier(it) if is_default(it) => {
+                        plan::build::null(info.data_type)
+                    }
+                    value => {
+                        let bound = self.expr(value)?;
+                        let assigned = self.assigned(bound, &info.name, info.data_type, false);
+                        assigned.map_err(|it| at(it, value))?
+                    }
+                };
+                values[place] = Some(bound);
+            }
+        }
+        Ok(values)
+    }
+
+    /// A value that a column takes; what it does to the value is done where that is stored. `reads`: whether texts are read
+    /// as values of other types, as those of VALUES are.
+    fn assigned(&mut self, value: Expr, name: &str, to: DataType, reads: bool) -> SqlResult<Expr> {
+        let from = value.data_type;
+        Ok(match (from, to) {
+            (DataType::Null, _) if to.is_text() => self.coerce_unknown(value, DataType::Text)?,
+            (DataType::Null, _) => self.coerce_unknown(value, to)?,
+            // Its blanks go, and what is left must fit.
+            (DataType::Bpchar, _) if to.is_text() => fold_cast(value, DataType::Text),
+            _ if from.is_text() && to.is_text() => value,
+            _ if to.is_text() => fold_cast(value, DataType::Text),
+            // It is converted where it is stored, whose errors name the column.
+            _ if numeric::is_assignable(from, to) => value,
+            _ if reads && from.is_text() => fold_cast(value, to),
+            _ => {
+                let message = format!(
+                    "column \"{name}\" is of type {} but expression is of type {}",
+                    name_of(to),
+                    name_of(from)
+                );
+                let hint = "You will need to rewrite or cast the expression.";
+                return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message).with_hint(hint));
+            }
+        })
+    }
+
+    /// The columns of a row as they are read back: texts have the length of their column.
+    fn as_stored(&mut self, rel: Rel, target: &Target, row: &[Attr]) -> (Rel, Vec<Attr>) {
+        let mut made = Vec::new();
+        let mut shown = row.to_vec();
+        for (attr, column) in shown.iter_mut().zip(&target.table.columns) {
+            if self.attributes[*attr].data_type != column.data_type {
+                let value = fold_cast(self.column_expr(*attr), column.data_type);
+                *attr = self.attribute(column.data_type, true);
+                made.push((*attr, value));
+            }
+        }
+        (mapped(rel, made), shown)
+    }
+
+    /// Adds what RETURNING asks of the rows.
+    fn returning(
+        &mut self,
+        kind: ChangeKind,
+        target: &Target,
+        Answer { rel, mut columns }: Answer,
+        frame: Frame,
+        asked: Option<&'a [ast::SelectItem]>,
+    ) -> SqlResult<Changed> {
+        let table = target.table.name.clone();
+        let Some(asked) = asked else {
+            let answer = Answer { rel, columns };
+            return Ok(Changed { kind, table, answer, returning: None });
+        };
+        let level = Level::new(frame, rel, Clause::Returning);
+        let mut items = Vec::new();
+        let ((), level) = self.in_level(level, |this| this.listed(asked, true, &mut items))?;
+        let mut made = Vec::new();
+        let count = items.len();
+        for item in items {
+            let attr = self.name_expr(item.expr, &mut made);
+            columns.push(OutputColumn { name: item.name, attr });
+        }
+        let answer = Answer { rel: mapped(level.input, made), columns };
+        Ok(Changed { kind, table, answer, returning: Some(count) })
+    }
+}
+
+impl Target {
+    fn position_output(&self) -> OutputColumn {
+        OutputColumn { name: "row position".to_owned(), attr: self.position() }
+    }
+
+    /// Its columns in a query's result.
+    fn outputs(&self, row: &[Attr]) -> impl Iterator<Item = OutputColumn> {
+        let named = self.table.columns.iter().zip(row);
+        named.map(|(column, &attr)| OutputColumn { name: column.name.clone(), attr })
+    }
+
+    /// Its columns under their names, by attributes for their places.
+    fn columns(&self, attr: impl Fn(usize) -> Attr) -> Columns {
+        let named = self.table.columns.iter().enumerate();
+        Columns::Made(named.map(|it| Named { name: it.1.name.clone(), attr: attr(it.0) }).collect())
+    }
+
+    /// The frame of it alone.
+    fn frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
+        let columns = self.columns(attr);
+        Frame::of(Relation { name: Some(self.name.clone()), schema: None, columns })
+    }
+}
+
+/// The values of a row that is assigned to several columns.
+fn row_of(expr: &ast::Expr) -> SqlResult<Vec<&ast::Expr>> {
+    match expr {
+        ast::Expr::Tuple(values) => Ok(values.iter().collect()),
+        ast::Expr::Nested(value) => Ok(vec![value]),
+        other => Err(unsupported("anything but a row (..) for several columns", other)),
+    }
+}
+
+fn is_default(name: &ast::Ident) -> bool {
+    name.quote_style.is_none() && name.value.eq_ignore_ascii_case("default")
+}
+
+fn assigned_twice(target: &Target, place: usize, column: &ast::ObjectName) -> SqlError {
+    let name = &target.table.columns[place].name;
+    let message = format!("column \"{name}\" is assigned to more than once");
+    at(SqlError::new(SqlState::DUPLICATE_COLUMN, message), column)
+}

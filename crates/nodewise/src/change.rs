@@ -1,0 +1,195 @@
+//! INSERT, UPDATE, DELETE and TRUNCATE: the rows that a statement changes are those of a query, and the table is put
+//! together anew without the old and with the new ones.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
+use arrow_schema::{ArrowError, Field, Schema};
+use binder::ParsedQuery;
+use binder::bind::ChangeKind;
+use execution::Executed;
+use stdx::sync::Arc;
+use storage::{Column, Table, TableDesign};
+use types::{SqlError, SqlResult};
+
+use crate::answer::done;
+use crate::parallel::LoadProgress;
+use crate::planning::{PlannedChange, plan_change};
+use crate::result::{schema_of, shown};
+use crate::statement_catalog::StatementCatalog;
+use crate::{Answer, CancelToken, QueryProfile, Session};
+
+/// The rows that a statement changes.
+struct Changes {
+    /// Positions of rows that go, which rise.
+    gone: Vec<u64>,
+    /// Rows that come.
+    rows: Vec<RecordBatch>,
+    /// What RETURNING asked.
+    returning: Vec<RecordBatch>,
+    /// How many rows were changed.
+    count: usize,
+}
+
+impl Session {
+    /// Runs a statement that changes rows.
+    pub(crate) fn change(
+        &mut self,
+        statement: &ParsedQuery,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let database = self.database.clone();
+        let _turn = self.writers_turn(cancel)?;
+        self.wait_for_place()?;
+        let started = database.machine.now();
+        let catalog = StatementCatalog::new(self);
+        self.load_files(statement, &catalog, cancel)?;
+        let change = plan_change(statement, &catalog)?;
+        let old = self.existing(&change.table)?;
+        let planned = database.machine.now();
+        let executed = self.run_plan(&change.plan, catalog.tables(&change.plan), cancel)?;
+        let changes = self.changes(&change, &old, &executed, cancel)?;
+        drop(catalog);
+        let Changes { gone, rows, returning, count } = changes;
+        if count > 0 {
+            self.replace_rows(&old, &gone, &rows, cancel)?;
+        }
+        let tag = match change.kind {
+            ChangeKind::Insert => format!("INSERT 0 {count}"),
+            ChangeKind::Update => format!("UPDATE {count}"),
+            ChangeKind::Delete => format!("DELETE {count}"),
+        };
+        let schema = match change.returning {
+            Some(_) => schema_of(change.returned()),
+            None => Arc::new(Schema::empty()),
+        };
+        let profile = QueryProfile {
+            planning: planned - started,
+            execution: database.machine.now() - planned,
+            pipelines: executed.reports,
+        };
+        Ok(Answer { tag, schema, batches: returning, profile })
+    }
+
+    /// Empties tables: all or none.
+    pub(crate) fn truncate(&mut self, names: &[String], cancel: &CancelToken) -> SqlResult<Answer> {
+        let _turn = self.writers_turn(cancel)?;
+        let tables = names.iter().map(|it| self.existing(it)).collect::<SqlResult<Vec<_>>>()?;
+        for table in tables {
+            // One that is named twice is empty by then.
+            let current = self.existing(&table.name)?;
+            self.replace_with(&current, cancel, |context| current.emptied(context))?;
+        }
+        Ok(done("TRUNCATE TABLE"))
+    }
+
+    fn changes(
+        &self,
+        change: &PlannedChange,
+        table: &Table,
+        executed: &Executed,
+        cancel: &CancelToken,
+    ) -> SqlResult<Changes> {
+        let batches = self.record_batches(executed, &schema_of(&change.plan.output), cancel)?;
+        let returned = schema_of(change.returned());
+        let mut changes =
+            Changes { gone: Vec::new(), rows: Vec::new(), returning: Vec::new(), count: 0 };
+        let mut seen = Seen::default();
+        for batch in batches {
+            let batch = match change.kind.has_positions() {
+                true => seen.first_of_each(batch)?,
+                false => batch,
+            };
+            let columns = batch.columns();
+            let (position, columns) = columns.split_at(usize::from(change.kind.has_positions()));
+            changes.gone.extend(position.iter().flat_map(positions));
+            let width = if change.kind.has_rows() { table.columns.len() } else { 0 };
+            let (row, asked) = columns.split_at(width);
+            changes.count += batch.num_rows();
+            if width > 0 {
+                changes.rows.push(stored_rows(table, row)?);
+            }
+            if !asked.is_empty() && batch.num_rows() > 0 {
+                let types = change.returned().iter().map(|it| it.data_type);
+                let asked = asked.iter().zip(types).map(|(it, of)| shown(it.clone(), of)).collect();
+                let asked = RecordBatch::try_new(returned.clone(), asked);
+                changes.returning.push(asked.map_err(|it| malformed(&it))?);
+            }
+        }
+        changes.gone.sort_unstable();
+        Ok(changes)
+    }
+
+    fn replace_rows(
+        &self,
+        old: &Arc<Table>,
+        gone: &[u64],
+        rows: &[RecordBatch],
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        self.replace_with(old, cancel, |context| old.changed(gone, rows, context))
+    }
+
+    /// Puts a table that is built of another one in its place.
+    fn replace_with(
+        &self,
+        old: &Arc<Table>,
+        cancel: &CancelToken,
+        build: impl FnOnce(&storage::BuildContext<'_>) -> SqlResult<Table>,
+    ) -> SqlResult<()> {
+        let team = self.load_team(cancel);
+        let progress = LoadProgress::new(&*self.progress, &old.name);
+        let stop = || execution::is_ended(cancel);
+        let plain = TableDesign::default();
+        let context = self.build_context(&team, &progress, &stop, &plain);
+        let new = self.cancelled_or(cancel, build(&context))?;
+        self.database.catalog.replace(old, new)?;
+        Ok(())
+    }
+}
+
+/// Which rows came before: where FROM or USING has several partners for a row, one of them counts.
+#[derive(Default)]
+struct Seen {
+    /// A bit for each position.
+    words: Vec<u64>,
+}
+
+impl Seen {
+    /// The rows of a batch whose position, in the first column, did not come before.
+    fn first_of_each(&mut self, batch: RecordBatch) -> SqlResult<RecordBatch> {
+        let first = |position: u64| {
+            let (word, bit) = ((position / 64) as usize, 1 << (position % 64));
+            if self.words.len() <= word {
+                self.words.resize(word + 1, 0);
+            }
+            let is_new = self.words[word] & bit == 0;
+            self.words[word] |= bit;
+            is_new
+        };
+        let keep: Vec<bool> = positions(batch.column(0)).map(first).collect();
+        if keep.iter().all(|it| *it) {
+            return Ok(batch);
+        }
+        arrow_select::filter::filter_record_batch(&batch, &BooleanArray::from(keep))
+            .map_err(|error| malformed(&error))
+    }
+}
+
+fn positions(array: &ArrayRef) -> impl Iterator<Item = u64> {
+    array.as_primitive::<Int64Type>().values().iter().map(|it| *it as u64)
+}
+
+/// Rows for a table; a column may have another type than the table's, from which it is converted when it is stored.
+fn stored_rows(table: &Table, columns: &[ArrayRef]) -> SqlResult<RecordBatch> {
+    let field = |(of, array): (&Arc<Column>, &ArrayRef)| {
+        Field::new(&of.name, array.data_type().clone(), true)
+    };
+    let fields: Vec<Field> = table.columns.iter().zip(columns).map(field).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.to_vec())
+        .map_err(|error| malformed(&error))
+}
+
+fn malformed(error: &ArrowError) -> SqlError {
+    SqlError::internal(format!("changed rows are malformed: {error}"))
+}

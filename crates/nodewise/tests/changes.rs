@@ -1,0 +1,314 @@
+//! INSERT, UPDATE, DELETE and TRUNCATE: what they leave, what they answer, what they refuse; against a model, over tables
+//! of all partitionings.
+
+mod common;
+
+use common::texts;
+use hardware::{Machine, samples};
+use nodewise::{Answer, Database, DatabaseOptions, Session};
+use simulator::SimulatedMachine;
+use stdx::Prng;
+use stdx::sync::Arc;
+
+fn in_memory() -> Session {
+    let machine: Arc<dyn Machine> = SimulatedMachine::new(samples::four_sockets(), 3);
+    Database::open(machine, DatabaseOptions::default()).expect("the database opens").session()
+}
+
+/// A session with two small tables.
+fn session() -> Session {
+    let mut session = in_memory();
+    let sql = "CREATE TABLE t (a INT, b TEXT, c NUMERIC(10, 2), d CHAR(4), e DATE);
+         INSERT INTO t VALUES (1, 'x', 1.239, 'ab', '2020-01-01'), (2, 'y', 2, 'c', NULL), (3, 'z', NULL, NULL, NULL);
+         CREATE TABLE s (k INT, v VARCHAR(6));
+         INSERT INTO s VALUES (1, 'one'), (1, 'uno'), (3, 'three'), (99, 'no');
+         CREATE TABLE p (k INT PRIMARY KEY, v INT NOT NULL);
+         INSERT INTO p VALUES (1, 10), (2, 20), (3, 30)";
+    session.execute(sql).expect("the tables are filled");
+    session
+}
+
+/// The rows of an answer in the order of their texts, each as its values with `|` between them.
+fn in_order(answer: &Answer) -> Vec<String> {
+    let mut rows = texts(&answer.batches, "|", "");
+    rows.sort();
+    rows
+}
+
+/// The rows of a query.
+fn rows(session: &mut Session, sql: &str) -> Vec<String> {
+    let answer = session.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    in_order(&answer)
+}
+
+/// The rows of all tables.
+fn all_rows(session: &mut Session) -> Vec<String> {
+    let tables = ["t", "s", "p"].into_iter();
+    tables.flat_map(|it| rows(session, &format!("SELECT * FROM {it}"))).collect()
+}
+
+#[test]
+fn rows_change_and_returning_tells_how_they_are_stored() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        (
+            "INSERT INTO t (b, a) VALUES ('n', 4) RETURNING *, a + 1, d || '|'",
+            "INSERT 0 1",
+            &["4|n||||5|"],
+        ),
+        (
+            "INSERT INTO t SELECT a + 10, b, 7.005, 'q', e FROM t WHERE a < 3 ORDER BY a RETURNING c, d",
+            "INSERT 0 2",
+            &["7.01|q   ", "7.01|q   "],
+        ),
+        ("INSERT INTO s DEFAULT VALUES RETURNING k IS NULL", "INSERT 0 1", &["true"]),
+        ("INSERT INTO s VALUES (7, DEFAULT) RETURNING v IS NULL, s.*", "INSERT 0 1", &["true|7|"]),
+        ("INSERT INTO s AS q (k) VALUES (8) RETURNING q.k", "INSERT 0 1", &["8"]),
+        (
+            "UPDATE t SET a = a * 10, b = b || '!' WHERE a >= 2 RETURNING a, b, t.c",
+            "UPDATE 2",
+            &["20|y!|2.00", "30|z!|"],
+        ),
+        ("UPDATE t AS x SET c = x.a / 3.0 WHERE x.a = 1 RETURNING x.c", "UPDATE 1", &["0.33"]),
+        (
+            "UPDATE t SET (a, b) = (9, 'nine'), e = DEFAULT WHERE a = 1 RETURNING a, b, e",
+            "UPDATE 1",
+            &["9|nine|"],
+        ),
+        (
+            "UPDATE t SET a = (SELECT max(k) FROM s WHERE s.k > t.a) WHERE a = 2 RETURNING a, (SELECT count(*) FROM s)",
+            "UPDATE 1",
+            &["99|4"],
+        ),
+        (
+            "UPDATE t SET b = s.v FROM s WHERE t.a = s.k AND s.v <> 'uno' RETURNING t.a, t.b, s.k",
+            "UPDATE 2",
+            &["1|one|1", "3|three|3"],
+        ),
+        ("UPDATE t SET a = a + 1 WHERE FALSE RETURNING a", "UPDATE 0", &[]),
+        ("UPDATE p SET k = k + 1 RETURNING *", "UPDATE 3", &["2|10", "3|20", "4|30"]),
+        (
+            "UPDATE p SET v = q.v FROM p AS q WHERE p.k = q.k + 1 RETURNING p.k, p.v",
+            "UPDATE 2",
+            &["2|10", "3|20"],
+        ),
+        ("DELETE FROM t WHERE a = 2 RETURNING *", "DELETE 1", &["2|y|2.00|c   |"]),
+        ("DELETE FROM t x USING s WHERE x.a = s.k RETURNING x.a", "DELETE 2", &["1", "3"]),
+        ("DELETE FROM s WHERE k IN (SELECT a FROM t WHERE t.b <> s.v)", "DELETE 3", &[]),
+        (
+            "WITH q AS (SELECT 99 AS k) DELETE FROM s USING q WHERE s.k = q.k RETURNING v",
+            "DELETE 1",
+            &["no"],
+        ),
+        (
+            "WITH q AS (SELECT 5 AS k) INSERT INTO s SELECT k, 'five' FROM q RETURNING *",
+            "INSERT 0 1",
+            &["5|five"],
+        ),
+        ("DELETE FROM p", "DELETE 3", &[]),
+        (
+            "EXPLAIN DELETE FROM p WHERE FALSE",
+            "EXPLAIN",
+            &[
+                "    where false",
+                "  -> result",
+                "  scan p columns [\"row position\"] output [\"row position\"]",
+                "pipeline 0 (about 1 rows)",
+            ],
+        ),
+        ("TRUNCATE TABLE s, t, s", "TRUNCATE TABLE", &[]),
+    ];
+    for (sql, tag, wanted) in cases {
+        // Each on tables as they were.
+        let mut session = session();
+        let answer = session.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        assert_eq!(answer.tag, *tag, "{sql}");
+        let found = in_order(&answer);
+        assert_eq!(found, *wanted, "{sql}");
+    }
+}
+
+#[test]
+fn what_is_left_is_what_was_meant() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        (
+            "UPDATE t SET a = -a, d = 'zz' WHERE b <> 'y'",
+            "SELECT a, b, d FROM t",
+            &["-1|x|zz  ", "-3|z|zz  ", "2|y|c   "],
+        ),
+        ("UPDATE t SET b = NULL", "SELECT count(*), count(b), sum(a) FROM t", &["3|0|6"]),
+        ("DELETE FROM t WHERE c IS NULL", "SELECT a FROM t", &["1", "2"]),
+        ("UPDATE p SET k = k + 1", "SELECT * FROM p WHERE k = 3", &["3|20"]),
+        (
+            "DELETE FROM p WHERE k = 2; INSERT INTO p VALUES (2, 5)",
+            "SELECT * FROM p",
+            &["1|10", "2|5", "3|30"],
+        ),
+        ("TRUNCATE p; INSERT INTO p VALUES (1, 1)", "SELECT * FROM p", &["1|1"]),
+        // Every row is decided on the table as it was.
+        (
+            "DELETE FROM p WHERE EXISTS (SELECT 1 FROM p q WHERE q.k = p.k + 1)",
+            "SELECT k FROM p",
+            &["3"],
+        ),
+        (
+            "UPDATE s SET k = 0 WHERE k = 1",
+            "SELECT k, count(*) FROM s GROUP BY k",
+            &["0|2", "3|1", "99|1"],
+        ),
+        (
+            "PREPARE u (INT) AS UPDATE p SET v = $1 WHERE k = $2; EXECUTE u(7, 2)",
+            "SELECT v FROM p",
+            &["10", "30", "7"],
+        ),
+        ("PREPARE d AS DELETE FROM p WHERE k > $1; EXECUTE d(1)", "SELECT v FROM p", &["10"]),
+    ];
+    for (sql, look, wanted) in cases {
+        let mut session = session();
+        session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let found = rows(&mut session, look);
+        assert_eq!(found, *wanted, "{sql}");
+    }
+}
+
+#[test]
+fn what_is_refused_changes_nothing() {
+    let cases = [
+        ("UPDATE t SET a = 'q'", "22P02"),
+        ("UPDATE t SET a = b", "42804"),
+        ("UPDATE t SET a = e", "42804"),
+        ("UPDATE t SET zz = 1", "42703"),
+        ("UPDATE t SET a = 1, a = 2", "42701"),
+        ("UPDATE t SET (a, b) = (1, 2, 3)", "42601"),
+        ("UPDATE t SET a = count(*)", "42803"),
+        ("UPDATE t SET a = 1 RETURNING count(*)", "42803"),
+        ("UPDATE t SET d = 'too long'", "22001"),
+        ("UPDATE t SET a = 3000000000", "22003"),
+        ("UPDATE t SET c = 123456789012", "22003"),
+        ("UPDATE t SET a = 1 / (a - 1)", "22012"),
+        ("UPDATE p SET v = NULL WHERE k = 2", "23502"),
+        ("UPDATE p SET k = 3", "23505"),
+        ("UPDATE p SET k = NULL WHERE k = 1", "23502"),
+        ("UPDATE p SET k = 1 FROM s WHERE p.k = s.k + 1", "23505"),
+        ("INSERT INTO p VALUES (4, 4), (3, 3)", "23505"),
+        ("INSERT INTO p (k) VALUES (9)", "23502"),
+        ("INSERT INTO p (v, v) VALUES (1, 2)", "42701"),
+        ("INSERT INTO p (w) VALUES (1)", "42703"),
+        ("INSERT INTO p VALUES (1, 2, 3)", "42601"),
+        ("INSERT INTO p (k, v) VALUES (1)", "42601"),
+        ("INSERT INTO s VALUES (1, 'seven ch')", "22001"),
+        ("INSERT INTO s SELECT DATE '2020-01-01', 'x'", "42804"),
+        ("INSERT INTO s VALUES (1, 'x') RETURNING w", "42703"),
+        ("INSERT INTO s VALUES (1, 'x') ON CONFLICT DO NOTHING", "0A000"),
+        ("DELETE FROM t, s", "42601"),
+        ("DELETE FROM t USING t", "42712"),
+        ("DELETE FROM nosuch", "42P01"),
+        ("DELETE FROM nodewise.tables", "42809"),
+        ("DELETE FROM 'no.parquet'", "58P01"),
+        ("UPDATE t JOIN s ON a = k SET a = 1", "42601"),
+        ("UPDATE t SET a = 1 LIMIT 1", "42601"),
+        ("UPDATE t SET a = \"row position\"", "42703"),
+        ("UPDATE t SET a = s.k FROM s WHERE t.a = $1", "42P02"),
+        ("SELECT * FROM (DELETE FROM t RETURNING *) AS q", "0A000"),
+        ("WITH q AS (DELETE FROM t RETURNING *) SELECT * FROM q", "0A000"),
+        ("TRUNCATE t, nosuch", "42P01"),
+        ("EXPLAIN ANALYZE DELETE FROM t", "0A000"),
+    ];
+    let mut session = session();
+    let before = all_rows(&mut session);
+    for (sql, state) in cases {
+        match session.execute(sql) {
+            Err(error) => assert_eq!(error.state.0, state, "{sql}: {error}"),
+            Ok(_) => panic!("{sql} was done"),
+        }
+        assert_eq!(all_rows(&mut session), before, "{sql}");
+    }
+}
+
+/// A row of the random tables.
+type Row = (Option<i64>, String, i64);
+
+fn shown((k, s, v): &Row) -> String {
+    format!("{}|{s}|{v}", k.map_or_else(String::new, |it| it.to_string()))
+}
+
+/// Does something to the table and to the model.
+fn random_change(prng: &mut Prng, session: &mut Session, model: &mut Vec<Row>) {
+    let (low, width) = (prng.below(60) as i64, prng.below(12) as i64);
+    let is_met = |k: Option<i64>| k.is_some_and(|it| (low..low + width).contains(&it));
+    let met = format!("k >= {low} AND k < {}", low + width);
+    let done = match prng.below(8) {
+        0..3 => {
+            let count = prng.below(40) as usize;
+            let rows: Vec<Row> = (0..count)
+                .map(|_| {
+                    let k = (prng.below(9) > 0).then(|| prng.below(60) as i64);
+                    (k, format!("s{}", prng.below(20)), prng.below(1 << 40) as i64)
+                })
+                .collect();
+            if rows.is_empty() {
+                return;
+            }
+            let values: Vec<String> = (rows.iter())
+                .map(|(k, s, v)| {
+                    let k = k.map_or_else(|| "NULL".to_owned(), |it| it.to_string());
+                    format!("({k}, '{s}', {v})")
+                })
+                .collect();
+            model.extend(rows);
+            (format!("INSERT INTO r VALUES {}", values.join(", ")), count)
+        }
+        3..5 => {
+            let before = model.len();
+            model.retain(|it| !is_met(it.0));
+            (format!("DELETE FROM r WHERE {met}"), before - model.len())
+        }
+        5 => {
+            let before = model.len();
+            model.retain(|it| it.0.is_some());
+            ("DELETE FROM r WHERE k IS NULL".to_owned(), before - model.len())
+        }
+        6 => {
+            let changed = model.iter_mut().filter(|it| is_met(it.0));
+            let count = changed.map(|it| (it.0, it.2) = (it.0.map(|k| k + 5), -it.2)).count();
+            (format!("UPDATE r SET k = k + 5, v = -v WHERE {met}"), count)
+        }
+        _ => {
+            let changed = model.iter_mut().filter(|it| is_met(it.0));
+            let count = changed.map(|it| it.1 = format!("{}{}", it.1, it.2 % 3)).count();
+            (format!("UPDATE r SET s = s || v % 3 WHERE {met}"), count)
+        }
+    };
+    let (sql, count) = done;
+    let answer = session.query(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let number = answer.tag.rsplit(' ').next().and_then(|it| it.parse().ok());
+    assert_eq!(number, Some(count), "{sql}: {}", answer.tag);
+}
+
+#[test]
+fn random_changes_leave_what_a_model_has() {
+    let designs = [
+        "",
+        "PARTITION BY HASH (k) PARTITIONS 3",
+        "PARTITION BY RANGE (k) (PARTITION VALUES < 20, PARTITION 20 <= VALUES < 40, PARTITION OTHERS)",
+        "PARTITION BY ROUNDROBIN PARTITIONS 4",
+    ];
+    for (seed, design) in designs.iter().enumerate() {
+        let mut prng = Prng::new(seed as u64 + 1);
+        let (mut session, mut model) = (in_memory(), Vec::new());
+        let create = format!("CREATE TABLE r (k BIGINT, s TEXT, v BIGINT) {design}");
+        session.execute(&create).unwrap_or_else(|error| panic!("{create}: {error}"));
+        session.execute("CREATE INDEX r_s ON r (s)").expect("an index is made");
+        for step in 0..120 {
+            random_change(&mut prng, &mut session, &mut model);
+            let found = rows(&mut session, "SELECT k, s, v FROM r");
+            let mut wanted: Vec<String> = model.iter().map(shown).collect();
+            wanted.sort();
+            assert_eq!(found, wanted, "{design}, step {step}");
+            let by_index = rows(&mut session, "SELECT count(*), sum(v) FROM r WHERE s = 's3'");
+            let same: Vec<&Row> = model.iter().filter(|it| it.1 == "s3").collect();
+            let sum: i64 = same.iter().map(|it| it.2).sum();
+            let sum = if same.is_empty() { String::new() } else { sum.to_string() };
+            assert_eq!(by_index, [format!("{}|{sum}", same.len())], "{design}, step {step}");
+        }
+    }
+}
