@@ -23,6 +23,7 @@ pub mod statement;
 mod steering;
 mod syntax;
 mod tokens;
+mod transactions;
 mod values;
 mod walk;
 
@@ -31,5 +32,6 @@ pub use design::{
     TableChange,
 };
 pub use statement::{
-    Arguments, ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement,
+    Arguments, ColumnDefinition, ExplainFormat, Isolation, KeyDefinition, ParsedQuery, Statement,
+    TransactionModes, TransactionStatement,
 };

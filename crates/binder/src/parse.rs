@@ -59,6 +59,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     let mut words = tokens.iter().map(|it| &it.token).filter(|it| !is_blank(it));
     if !matches!(words.next(), Some(Token::Word(it)) if it.keyword == Keyword::COPY) {
         tokens.retain(|it| !is_blank(&it.token));
+        rewrite::abort(&mut tokens);
         rewrite::table_commands(&mut tokens);
         rewrite::untyped_columns(&mut tokens);
     }
@@ -168,6 +169,14 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             Ok(Statement::Deallocate { name: (!all).then(|| ident(&name)) })
         }
         it @ (Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_)) => change(it),
+        it @ (Ast::StartTransaction { .. }
+        | Ast::Commit { .. }
+        | Ast::Rollback { .. }
+        | Ast::Savepoint { .. }
+        | Ast::ReleaseSavepoint { .. }
+        | Ast::Set(Set::SetTransaction { .. })) => {
+            crate::transactions::transaction(it).map(Statement::Transaction)
+        }
         Ast::Truncate(truncate) => {
             clauses::truncate(&truncate)?;
             let names = truncate.table_names.iter().map(|it| name(&it.name)).collect();

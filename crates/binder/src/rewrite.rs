@@ -80,6 +80,17 @@ fn word(value: &str, quote_style: Option<char>, keyword: Keyword) -> Token {
     Token::Word(Word { value: value.to_owned(), quote_style, keyword })
 }
 
+/// ABORT as ROLLBACK.
+pub(crate) fn abort(tokens: &mut [TokenWithSpan]) {
+    if let Some(first) = tokens.first_mut()
+        && let Token::Word(it) = &first.token
+        && it.quote_style.is_none()
+        && it.value.eq_ignore_ascii_case("abort")
+    {
+        first.token = word("ROLLBACK", None, Keyword::ROLLBACK);
+    }
+}
+
 /// `TABLE t` as `SELECT * FROM t`; the tokens have no blanks.
 pub(crate) fn table_commands(tokens: &mut Vec<TokenWithSpan>) {
     use Keyword::{

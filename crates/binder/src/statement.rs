@@ -143,6 +143,8 @@ pub enum Statement {
         /// The statement, as the body of a query, and the WITH queries before it.
         query: ParsedQuery,
     },
+    /// BEGIN, COMMIT and the like.
+    Transaction(TransactionStatement),
     /// TRUNCATE.
     Truncate {
         /// The tables.
@@ -194,6 +196,89 @@ impl Statement {
             design.clone_from(said);
         }
         self
+    }
+}
+
+/// A statement about the transaction that it is in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TransactionStatement {
+    /// BEGIN, START TRANSACTION.
+    Begin {
+        /// What is said of the transaction.
+        modes: TransactionModes,
+    },
+    /// COMMIT, END.
+    Commit {
+        /// Whether another transaction of the same modes begins.
+        chain: bool,
+    },
+    /// ROLLBACK, ABORT.
+    Rollback {
+        /// Whether another transaction of the same modes begins.
+        chain: bool,
+    },
+    /// SAVEPOINT.
+    Savepoint {
+        /// Its name.
+        name: String,
+    },
+    /// RELEASE SAVEPOINT.
+    Release {
+        /// Its name.
+        name: String,
+    },
+    /// ROLLBACK TO SAVEPOINT.
+    RollbackTo {
+        /// Its name.
+        name: String,
+    },
+    /// SET TRANSACTION, SET SESSION CHARACTERISTICS AS TRANSACTION.
+    SetModes {
+        /// What is said.
+        modes: TransactionModes,
+        /// Whether it is said of all transactions of the session.
+        for_session: bool,
+    },
+}
+
+/// What is said of a transaction; `None` where nothing is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TransactionModes {
+    /// Its isolation level.
+    pub isolation: Option<Isolation>,
+    /// Whether it changes nothing.
+    pub read_only: Option<bool>,
+}
+
+/// What a transaction sees of others that commit while it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Isolation {
+    /// Each statement sees what was committed before it.
+    #[default]
+    ReadCommitted,
+    /// All statements see what was committed before the first.
+    RepeatableRead,
+    /// As if transactions ran one after the other.
+    Serializable,
+}
+
+impl Isolation {
+    /// In PostgreSQL's words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadCommitted => "read committed",
+            Self::RepeatableRead => "repeatable read",
+            Self::Serializable => "serializable",
+        }
+    }
+
+    /// By its name. READ UNCOMMITTED is READ COMMITTED, as nothing uncommitted can be seen.
+    pub fn named(name: &str) -> Option<Self> {
+        if name.eq_ignore_ascii_case("read uncommitted") {
+            return Some(Self::ReadCommitted);
+        }
+        let all = [Self::ReadCommitted, Self::RepeatableRead, Self::Serializable];
+        all.into_iter().find(|it| it.name().eq_ignore_ascii_case(name))
     }
 }
 

@@ -39,7 +39,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let database = self.database.clone();
-        let _turn = self.writers_turn(cancel)?;
+        self.begin_writing(cancel)?;
         self.wait_for_place()?;
         let started = database.machine.now();
         let catalog = StatementCatalog::new(self);
@@ -73,7 +73,7 @@ impl Session {
 
     /// Empties tables: all or none.
     pub(crate) fn truncate(&mut self, names: &[String], cancel: &CancelToken) -> SqlResult<Answer> {
-        let _turn = self.writers_turn(cancel)?;
+        self.begin_writing(cancel)?;
         let tables = names.iter().map(|it| self.existing(it)).collect::<SqlResult<Vec<_>>>()?;
         for table in tables {
             // One that is named twice is empty by then.
@@ -143,7 +143,7 @@ impl Session {
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
         let new = self.cancelled_or(cancel, build(&context))?;
-        self.database.catalog.replace(old, new)?;
+        self.catalog().replace(old, new)?;
         Ok(())
     }
 }

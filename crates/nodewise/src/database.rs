@@ -35,7 +35,7 @@ pub struct Database {
     pub(crate) allocator: Allocator,
     /// Memory for what queries keep.
     pub(crate) workspace: Arc<Workspace>,
-    pub(crate) catalog: Catalog,
+    pub(crate) catalog: Arc<Catalog>,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) placer: PlacerService,
     /// A place for one: held while a statement changes tables, so that two appends cannot lose one another. Who waits
@@ -68,7 +68,7 @@ impl Database {
             scheduler,
             workspace: Arc::new(Workspace::new(&allocator)),
             allocator,
-            catalog: Catalog::new(),
+            catalog: Arc::new(Catalog::new()),
             traffic,
             placer: PlacerService::default(),
             writer,

@@ -30,8 +30,8 @@ impl Session {
         design: &DesignClause,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let _turn = self.writers_turn(cancel)?;
-        if if_not_exists && self.database.catalog.get(name).is_some() {
+        self.begin_writing(cancel)?;
+        if if_not_exists && self.catalog().get(name).is_some() {
             return Ok(done("CREATE TABLE"));
         }
         let schema: Vec<ColumnSchema> = columns
@@ -47,7 +47,7 @@ impl Session {
             BuildContext { design: &design, ..BuildContext::serial(&self.database.allocator) };
         let table = Table::empty(name, &schema, &context)?;
         let rules = self.rules_of(&table, keys)?;
-        self.database.catalog.create(table.with_rules(rules, &context)?)?;
+        self.catalog().create(table.with_rules(rules, &context)?)?;
         Ok(done("CREATE TABLE"))
     }
 
@@ -58,10 +58,9 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let Target { name, columns, if_not_exists, or_replace, design } = target;
-        let database = self.database.clone();
-        let _turn = self.writers_turn(cancel)?;
+        self.begin_writing(cancel)?;
         self.wait_for_place()?;
-        let old = database.catalog.get(name);
+        let old = self.catalog().get(name);
         match &old {
             Some(_) if *if_not_exists => return Ok(done("SELECT 0")),
             Some(_) if !or_replace => {
@@ -86,7 +85,7 @@ impl Session {
             return Err(execution::cancelled(cancel));
         }
         let rows = table.rows();
-        database.catalog.create_or_replace(table);
+        self.catalog().create_or_replace(table);
         Ok(done(format!("SELECT {rows}")))
     }
 
@@ -142,11 +141,10 @@ impl Session {
         if_exists: bool,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let database = self.database.clone();
-        let _turn = self.writers_turn(cancel)?;
+        self.begin_writing(cancel)?;
         // All or none: a name that does not exist is found before any table is gone.
         for name in names {
-            if database.catalog.get(name).is_none() && !if_exists {
+            if self.catalog().get(name).is_none() && !if_exists {
                 return Err(SqlError::new(
                     SqlState::UNDEFINED_TABLE,
                     format!("table \"{name}\" does not exist"),
@@ -154,8 +152,8 @@ impl Session {
             }
         }
         for name in names {
-            if database.catalog.get(name).is_some() {
-                database.catalog.drop_table(name)?;
+            if self.catalog().get(name).is_some() {
+                self.catalog().drop_table(name)?;
             }
         }
         Ok(done("DROP TABLE"))
@@ -179,8 +177,7 @@ impl Session {
                     .with_hint("COPY reads Parquet files"));
             }
         }
-        let database = self.database.clone();
-        let _turn = self.writers_turn(cancel)?;
+        self.begin_writing(cancel)?;
         self.wait_for_place()?;
         let old = self.existing(table)?;
         let team = self.load_team(cancel);
@@ -191,12 +188,12 @@ impl Session {
         let loaded = storage::append_parquet(&old, path.as_ref(), &context);
         let new = self.cancelled_or(cancel, loaded)?;
         let rows = new.rows() - old.rows();
-        database.catalog.replace(&old, new)?;
+        self.catalog().replace(&old, new)?;
         Ok(done(format!("COPY {rows}")))
     }
 
     pub(crate) fn existing(&self, name: &str) -> SqlResult<Arc<Table>> {
-        self.database.catalog.get(name).ok_or_else(|| {
+        self.catalog().get(name).ok_or_else(|| {
             SqlError::new(SqlState::UNDEFINED_TABLE, format!("table \"{name}\" does not exist"))
         })
     }
@@ -249,6 +246,12 @@ impl Session {
 
     /// Makes a table of Arrow rows that are at hand: what `CREATE TABLE AS` is for rows of a query.
     pub fn import(&mut self, name: &str, rows: Vec<RecordBatch>) -> SqlResult<Answer> {
+        self.begin_statement()?;
+        let imported = self.imported(name, rows);
+        self.end_statement(imported)
+    }
+
+    fn imported(&self, name: &str, rows: Vec<RecordBatch>) -> SqlResult<Answer> {
         let Some(first) = rows.first() else {
             return Err(SqlError::new(SqlState::INVALID_PARAMETER, "there is no batch to import"));
         };
@@ -259,13 +262,12 @@ impl Session {
         let schema: Vec<ColumnSchema> =
             first.schema().fields().iter().map(column).collect::<SqlResult<_>>()?;
         check_names(&schema)?;
-        let database = self.database.clone();
         let cancel = CancelToken::new();
-        let _turn = self.writers_turn(&cancel)?;
+        self.begin_writing(&cancel)?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
         let design = TableDesign::placed(self.settings.default_placement.clone());
         let table = self.build(name, schema, rows, &design, &cancel)?;
-        database.catalog.create(table)?;
+        self.catalog().create(table)?;
         Ok(done(format!("SELECT {count}")))
     }
 

@@ -14,7 +14,7 @@ impl Session {
     /// it stays.
     pub fn execute(&mut self, sql: &str) -> SqlResult<Vec<Answer>> {
         let started = self.database.machine.now();
-        let snapshot = self.database.catalog.snapshot();
+        let snapshot = self.snapshot();
         if self.settings.plan_cache
             && let Some(cached) =
                 self.database.plans.get(sql, snapshot.version(), self.settings.planning())
@@ -26,7 +26,8 @@ impl Session {
             answer.profile.planning = planned - started;
             return Ok(vec![answer]);
         }
-        let statements = binder::parse::parse(sql)?;
+        let statements = binder::parse::parse(sql);
+        let statements = self.end_parsing(statements)?;
         let parsing = self.database.machine.now() - started;
         let levels = statements.levels();
         self.with_levels(levels, |session| {
@@ -59,10 +60,13 @@ impl Session {
         let is_kept = self.settings.plan_cache && self.levels <= stack::FREE_LEVELS;
         let kept = (statements.len() == 1 && is_kept).then_some(sql);
         for statement in statements {
-            let mut answer = self.guarded(sql, |session, cancel| match statement {
-                Statement::Query { query } => session.select(&query, kept, &cancel),
-                other => session.run_statement(other, cancel),
-            })?;
+            let mut answer = match statement {
+                Statement::Transaction(it) => self.run_transaction(it)?,
+                other => self.guarded(sql, |session, cancel| match other {
+                    Statement::Query { query } => session.select(&query, kept, &cancel),
+                    other => session.run_statement(other, cancel),
+                })?,
+            };
             answer.profile.planning += std::mem::take(&mut parsing);
             answers.push(answer);
         }
@@ -76,6 +80,7 @@ impl Session {
         text: &str,
         run: impl FnOnce(&mut Self, CancelToken) -> SqlResult<Answer>,
     ) -> SqlResult<Answer> {
+        self.begin_statement()?;
         let cancel = CancelToken::new();
         *self.running.lock() = cancel.clone();
         self.under_way = Some(self.begin(text, &cancel));
@@ -90,7 +95,16 @@ impl Session {
             // What the statement had is free again.
             memory::take_reserve();
         }
-        ended.unwrap_or_else(|panic| Err(panicked(&*panic)))
+        let ended = ended.unwrap_or_else(|panic| Err(panicked(&*panic)));
+        self.end_statement(ended)
+    }
+
+    /// What became of a text: one that cannot be read fails the transaction, too.
+    fn end_parsing<T>(&mut self, parsed: SqlResult<T>) -> SqlResult<T> {
+        match parsed {
+            Ok(parsed) => Ok(parsed),
+            Err(error) => self.end_statement(Err(error)),
+        }
     }
 
     /// Executes one statement.

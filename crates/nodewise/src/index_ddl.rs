@@ -52,7 +52,7 @@ impl Session {
         index: &NewIndex,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let _turn = self.writers_turn(cancel)?;
+        self.begin_writing(cancel)?;
         let old = self.existing(&index.table)?;
         let columns: Vec<ColumnId> =
             index.columns.iter().map(|it| column_of(&old, it)).collect::<SqlResult<_>>()?;
@@ -76,7 +76,7 @@ impl Session {
         if_exists: bool,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let _turn = self.writers_turn(cancel)?;
+        self.begin_writing(cancel)?;
         // All or none: what is wrong is found before any index is gone.
         for name in names {
             match self.table_of_index(name) {
@@ -114,13 +114,13 @@ impl Session {
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
         let new = self.cancelled_or(cancel, old.ruled(Arc::new(rules), &context))?;
-        self.database.catalog.replace(old, new)?;
+        self.catalog().replace(old, new)?;
         Ok(())
     }
 
     /// The table that has an index of this name, and what kind it is.
     fn table_of_index(&self, name: &str) -> Option<(Arc<Table>, IndexKind)> {
-        let tables = self.database.tables().into_iter();
+        let tables = self.snapshot().tables().into_iter();
         tables
             .filter_map(|it| it.rules().get(name).map(|rule| rule.kind).map(|kind| (it, kind)))
             .next()

@@ -41,6 +41,7 @@ mod statements;
 pub mod text;
 pub mod tpch;
 mod trace;
+mod transaction;
 mod under_way;
 mod views;
 

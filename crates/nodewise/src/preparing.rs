@@ -119,7 +119,7 @@ impl Session {
         }
         let types = match &inner.statement {
             Statement::Query { .. } => {
-                let snapshot = self.database.catalog.snapshot();
+                let snapshot = self.snapshot();
                 let known = inner.generic.lock().clone();
                 let options = self.settings.planning();
                 let known =

@@ -170,9 +170,20 @@ impl Session {
         waiting(true);
         let class = self.control(cancel).policy().class;
         let database = &self.database;
-        let entered = database.writer.enter(&database.scheduler, class, cancel, None);
+        let timeout = self.settings.scheduling.lock_timeout;
+        let deadline = (timeout.0 > 0).then(|| database.machine.now() + timeout);
+        let entered = database.writer.enter(&database.scheduler, class, cancel, deadline);
         waiting(false);
-        let turn = entered.map_err(|_| cancelled(cancel))?;
+        let turn = entered.map_err(|refused| match refused {
+            Refused::Cancelled => cancelled(cancel),
+            Refused::TimedOut { .. } => {
+                let message = format!(
+                    "another transaction has changed tables for {timeout} and has not ended"
+                );
+                SqlError::new(SqlState("55P03"), message)
+                    .with_hint("try again later, or wait longer with lock_timeout")
+            }
+        })?;
         // Who waits for a place holds the turn, and nobody with a place waits for the turn.
         if had_place {
             self.wait_for_place()?;

@@ -23,6 +23,8 @@ pub struct Scheduling {
     pub statement_timeout: Nanos,
     /// How long a statement may wait for its turn; zero for any time.
     pub queue_timeout: Nanos,
+    /// How long a statement may wait until it may change tables; zero for any time.
+    pub lock_timeout: Nanos,
 }
 
 impl Default for Scheduling {
@@ -38,6 +40,7 @@ impl Default for Scheduling {
             trace: false,
             statement_timeout: Nanos(0),
             queue_timeout: Nanos(60_000_000_000),
+            lock_timeout: Nanos(0),
         }
     }
 }
@@ -52,8 +55,9 @@ const SCAN_SHARING: &str = "scan_sharing";
 const TRACE: &str = "trace";
 const STATEMENT_TIMEOUT: &str = "statement_timeout";
 const QUEUE_TIMEOUT: &str = "queue_timeout";
+const LOCK_TIMEOUT: &str = "lock_timeout";
 
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     STRATEGY,
     STEALING,
     BINDING,
@@ -64,6 +68,7 @@ const KNOWN: [&str; 10] = [
     TRACE,
     STATEMENT_TIMEOUT,
     QUEUE_TIMEOUT,
+    LOCK_TIMEOUT,
 ];
 
 impl Scheduling {
@@ -123,6 +128,7 @@ impl Scheduling {
                 let span = span(value).ok_or_else(|| wrong(wanted))?;
                 match name {
                     STATEMENT_TIMEOUT => self.statement_timeout = span,
+                    LOCK_TIMEOUT => self.lock_timeout = span,
                     _ => self.queue_timeout = span,
                 }
             }
@@ -145,6 +151,7 @@ impl Scheduling {
             SCAN_SHARING => self.scan_sharing.to_string(),
             TRACE => if self.trace { "on" } else { "off" }.to_owned(),
             STATEMENT_TIMEOUT => span_text(self.statement_timeout),
+            LOCK_TIMEOUT => span_text(self.lock_timeout),
             _ => span_text(self.queue_timeout),
         }
     }
@@ -168,6 +175,10 @@ impl Scheduling {
             (TRACE, "whether every morsel is written to nodewise.trace"),
             (STATEMENT_TIMEOUT, "how long a statement may run; 0 for any time"),
             (QUEUE_TIMEOUT, "how long a statement may wait for its turn; 0 for any time"),
+            (
+                LOCK_TIMEOUT,
+                "how long a statement may wait until it may change tables; 0 for any time",
+            ),
         ];
         let setting = |(name, description)| Setting { name, value: self.value(name), description };
         described.into_iter().map(setting).collect()
@@ -301,6 +312,7 @@ mod tests {
             (TRACE, "on"),
             (STATEMENT_TIMEOUT, "10s"),
             (QUEUE_TIMEOUT, "250"),
+            (LOCK_TIMEOUT, "50"),
         ];
         for (name, value) in changes {
             settings.set(name, Some(value)).unwrap();

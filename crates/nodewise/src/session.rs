@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use stdx::sync::{Arc, Mutex};
 
 use crate::settings::Settings;
+use crate::transaction::{Block, Writing};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, NoProgress, Prepared, Progress};
 
@@ -22,6 +23,10 @@ pub struct Session {
     /// The statement that runs.
     pub(crate) under_way: Option<Arc<UnderWay>>,
     pub(crate) running: Arc<Mutex<CancelToken>>,
+    /// The transaction that BEGIN opened.
+    pub(crate) block: Option<Block>,
+    /// What the transaction, or the statement outside of one, has changed.
+    pub(crate) writing: Mutex<Option<Writing>>,
 }
 
 /// Ends whatever its session is running.
@@ -47,6 +52,8 @@ impl Session {
             progress: Arc::new(NoProgress),
             prepared: HashMap::new(),
             running: Arc::new(Mutex::new(CancelToken::new())),
+            block: None,
+            writing: Mutex::default(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What `SET` changes and `SHOW` shows.
 
+use binder::Isolation;
 use stdx::Bytes;
 use storage::{COMPRESS_FROM, Placement};
 use types::{SqlError, SqlResult, SqlState};
@@ -30,6 +31,8 @@ pub struct Settings {
     pub default_placement: Placement,
     /// Bytes that a statement may hold for its work; what is free when not given.
     pub memory_limit: Option<Bytes>,
+    /// The isolation level of transactions that do not name one.
+    pub isolation: Isolation,
 }
 
 /// Which near-unique texts are compressed.
@@ -78,6 +81,7 @@ impl Default for Settings {
             optimizer: true,
             profile: false,
             memory_limit: None,
+            isolation: Isolation::default(),
         }
     }
 }
@@ -91,6 +95,7 @@ const TEXT_COMPRESSION: &str = "text_compression";
 const PROFILE: &str = "profile";
 const DEFAULT_PLACEMENT: &str = "default_placement";
 const MEMORY_LIMIT: &str = "memory_limit";
+const ISOLATION: &str = "default_transaction_isolation";
 
 impl Settings {
     /// Changes a setting; `None` gives it back its default.
@@ -136,6 +141,10 @@ impl Settings {
                 let wanted = "a size as 512MB or 4GB, or DEFAULT for what is free";
                 self.memory_limit = Some(limit.ok_or_else(|| invalid(wanted))?);
             }
+            ISOLATION => {
+                let wanted = "read committed, repeatable read or serializable";
+                self.isolation = Isolation::named(value).ok_or_else(|| invalid(wanted))?;
+            }
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -153,6 +162,7 @@ impl Settings {
             PROFILE => self.profile = defaults.profile,
             DEFAULT_PLACEMENT => self.default_placement = defaults.default_placement,
             MEMORY_LIMIT => self.memory_limit = defaults.memory_limit,
+            ISOLATION => self.isolation = defaults.isolation,
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -210,6 +220,11 @@ impl Settings {
                 name: MEMORY_LIMIT,
                 value: self.memory_limit.map_or_else(|| "none".to_owned(), Bytes::setting_text),
                 description: "memory that a statement of this session may hold for its work",
+            },
+            Setting {
+                name: ISOLATION,
+                value: self.isolation.name().to_owned(),
+                description: "isolation of transactions: read committed, repeatable read, serializable",
             },
         ];
         all.extend(self.scheduling.list());

@@ -67,6 +67,9 @@ impl Session {
             Statement::DropTable { names, if_exists } => {
                 self.drop_tables(&names, if_exists, &cancel)
             }
+            Statement::Transaction(_) => {
+                Err(SqlError::unsupported("a transaction inside of a statement is not supported"))
+            }
             Statement::Change { query } => self.change(&query, &cancel),
             Statement::Truncate { names } => self.truncate(&names, &cancel),
             Statement::CopyFrom { table, columns, path, options } => {
@@ -99,6 +102,9 @@ impl Session {
     }
 
     fn show(&self, name: &str) -> SqlResult<Answer> {
+        if TRANSACTION_ISOLATION.iter().any(|it| it.eq_ignore_ascii_case(name)) {
+            return text_answer("SHOW", TRANSACTION_ISOLATION[0], vec![self.isolation().name()]);
+        }
         let mut all = list_of_database(&self.database).into_iter();
         let value = match all.find(|it| it.name.eq_ignore_ascii_case(name)) {
             Some(setting) => setting.value,
@@ -182,6 +188,9 @@ impl Session {
         Ok(answer)
     }
 }
+
+/// How SHOW names the isolation level of the transaction: by its setting, or in words.
+const TRANSACTION_ISOLATION: [&str; 2] = ["transaction_isolation", "transaction.isolation.level"];
 
 /// What EXPLAIN says of pipelines.
 struct Explained {

@@ -27,7 +27,7 @@ pub(crate) struct StatementCatalog<'a> {
 
 impl<'a> StatementCatalog<'a> {
     pub(crate) fn new(session: &'a Session) -> Self {
-        let snapshot = session.database.catalog.snapshot();
+        let snapshot = session.snapshot();
         let interrupt = session.interrupt();
         let transient = Mutex::new(HashMap::new());
         let unread = Mutex::new(HashMap::new());

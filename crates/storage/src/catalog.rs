@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, RwLock};
 use types::{CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo};
 
@@ -11,6 +12,8 @@ use crate::Table;
 #[derive(Debug, Default)]
 pub struct Catalog {
     state: RwLock<State>,
+    /// The last version of any picture of the tables, branches' too, so that no two have the same.
+    versions: Arc<AtomicU64>,
 }
 
 #[derive(Debug, Default)]
@@ -39,6 +42,43 @@ impl Catalog {
         Self::default()
     }
 
+    /// Tables of one's own that begin with these: what is done to them nobody else sees until they are published. While there
+    /// is a branch that is published, no tables are made but on it.
+    pub fn branch(&self, from: Arc<CatalogSnapshot>) -> Self {
+        let last_id = self.state.read().last_id;
+        let state = RwLock::new(State { snapshot: from, last_id });
+        Self { state, versions: self.versions.clone() }
+    }
+
+    /// Takes over what was changed on a branch since it began with some tables.
+    pub fn publish(&self, began: &CatalogSnapshot, branch: &Self) {
+        let branch = branch.state.read();
+        let changes = branch.snapshot.changes_since(began);
+        let mut state = self.state.write();
+        state.last_id = state.last_id.max(branch.last_id);
+        if changes.is_empty() {
+            return;
+        }
+        let version = self.next_version();
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version = version;
+        for name in changes {
+            match branch.snapshot.tables.get(name) {
+                Some(entry) => snapshot.tables.insert(name.to_owned(), entry.clone()),
+                None => snapshot.tables.remove(name),
+            };
+        }
+    }
+
+    /// Goes back to tables that it had.
+    pub fn restore(&self, snapshot: Arc<CatalogSnapshot>) {
+        self.state.write().snapshot = snapshot;
+    }
+
+    fn next_version(&self) -> u64 {
+        self.versions.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     /// The tables now.
     pub fn snapshot(&self) -> Arc<CatalogSnapshot> {
         self.state.read().snapshot.clone()
@@ -50,13 +90,14 @@ impl Catalog {
         if state.snapshot.get(&table.name).is_some() {
             return Err(already_exists(&table.name));
         }
-        Ok(state.add(table))
+        Ok(state.add(table, self.next_version()))
     }
 
     /// Adds a table under a new id, in the place of one of the same name, if there is one: readers see the one or the
     /// other, and never neither.
     pub fn create_or_replace(&self, table: Table) -> Arc<Table> {
-        self.state.write().add(table)
+        let mut state = self.state.write();
+        state.add(table, self.next_version())
     }
 
     /// Puts a table in the place of the one it was made from, under the same id. Fails when that one has been replaced
@@ -76,7 +117,7 @@ impl Catalog {
         }
         table.name.clone_from(&old.name);
         let table = Arc::new(table);
-        state.put(table.clone());
+        state.put(table.clone(), self.next_version());
         Ok(table)
     }
 
@@ -84,7 +125,7 @@ impl Catalog {
     pub fn drop_table(&self, name: &str) -> SqlResult<Arc<Table>> {
         let mut state = self.state.write();
         let snapshot = Arc::make_mut(&mut state.snapshot);
-        snapshot.version += 1;
+        snapshot.version = self.next_version();
         snapshot.tables.remove(&key(name)).map(|it| it.table).ok_or_else(|| {
             let message = format!("table \"{name}\" does not exist");
             SqlError::new(SqlState::UNDEFINED_TABLE, message)
@@ -98,24 +139,39 @@ impl Catalog {
 }
 
 impl State {
-    fn add(&mut self, mut table: Table) -> Arc<Table> {
+    fn add(&mut self, mut table: Table, version: u64) -> Arc<Table> {
         self.last_id += 1;
         table.id = TableId(self.last_id);
         let table = Arc::new(table);
-        self.put(table.clone());
+        self.put(table.clone(), version);
         table
     }
 
-    fn put(&mut self, table: Arc<Table>) {
+    fn put(&mut self, table: Arc<Table>, version: u64) {
         let snapshot = Arc::make_mut(&mut self.snapshot);
-        snapshot.version += 1;
+        snapshot.version = version;
         let info = Arc::new(table.info());
         snapshot.tables.insert(key(&table.name), Entry { table, info });
     }
 }
 
 impl CatalogSnapshot {
-    /// Counts the changes up to this moment: two snapshots of a catalog with one version hold the same tables.
+    /// The names, in lower case, under which there is another table than in an earlier picture, or none any more.
+    pub fn changes_since<'a>(&'a self, earlier: &'a Self) -> Vec<&'a str> {
+        let names = self.tables.keys();
+        let gone = earlier.tables.keys().filter(|it| !self.tables.contains_key(*it));
+        names.chain(gone).map(String::as_str).filter(|it| self.differs(earlier, it)).collect()
+    }
+
+    /// Whether there is another table of a name, in lower case, than in another picture.
+    pub fn differs(&self, other: &Self, name: &str) -> bool {
+        match (self.tables.get(name), other.tables.get(name)) {
+            (Some(one), Some(other)) => !Arc::ptr_eq(&one.table, &other.table),
+            (one, other) => one.is_some() != other.is_some(),
+        }
+    }
+
+    /// Tells this picture from all others of a database: two snapshots of a catalog with one version hold the same tables.
     pub fn version(&self) -> u64 {
         self.version
     }

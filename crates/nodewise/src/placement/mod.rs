@@ -73,7 +73,6 @@ impl Session {
         cancel: &CancelToken,
         change: impl Fn(&Arc<Table>, &BuildContext<'_>) -> SqlResult<Table>,
     ) -> SqlResult<()> {
-        let database = &self.database;
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, name);
         let stop = || execution::is_ended(cancel);
@@ -82,15 +81,15 @@ impl Session {
         let old = self.existing(name)?;
         let new = self.cancelled_or(cancel, change(&old, &context))?;
         let replaced = {
-            let _turn = self.writers_turn(cancel)?;
-            database.catalog.replace(&old, new)
+            self.begin_writing(cancel)?;
+            self.catalog().replace(&old, new)
         };
         match replaced {
             Err(error) if error.state == CHANGED_MEANWHILE => {
-                let _turn = self.writers_turn(cancel)?;
+                self.begin_writing(cancel)?;
                 let old = self.existing(name)?;
                 let new = self.cancelled_or(cancel, change(&old, &context))?;
-                database.catalog.replace(&old, new).map(|_| ())
+                self.catalog().replace(&old, new).map(|_| ())
             }
             other => other.map(|_| ()),
         }

@@ -58,7 +58,7 @@ impl Session {
     /// The tables that arguments name; all without arguments.
     fn named(&self, arguments: &[String]) -> SqlResult<Vec<Arc<Table>>> {
         if arguments.is_empty() {
-            return Ok(self.database.tables());
+            return Ok(self.snapshot().tables());
         }
         arguments.iter().map(|it| self.existing(it)).collect()
     }

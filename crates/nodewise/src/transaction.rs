@@ -1,0 +1,306 @@
+//! Transactions: BEGIN to COMMIT, savepoints, isolation levels (docs/design/08-transactions.md; DESIGN's "snapshot isolation by
+//! table versions").
+//!
+//! Key decision: tables do not change, so a transaction's picture of them is a snapshot of the catalog, its own changes are a
+//! branch of it that nobody else sees, and a commit puts the changed tables of the branch in the place of those that they were
+//! made from. A statement outside of a block is a transaction by itself.
+//!
+//! Key decision: one transaction writes at a time, from its first change to its end. So what it read when it began to write
+//! stays true, there are no deadlocks, and what a later level of isolation forbids is found when writing begins.
+//!
+//! - Invariant: a branch is there exactly while the session has the writers' turn.
+
+use binder::{Isolation, TransactionModes, TransactionStatement};
+use scheduler::Admitted;
+use stdx::sync::Arc;
+use storage::{Catalog, CatalogSnapshot};
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::answer::done;
+use crate::settings::Settings;
+use crate::{Answer, CancelToken, Session};
+
+/// A transaction that BEGIN opened.
+pub(crate) struct Block {
+    modes: Modes,
+    /// Whether a statement failed in it: only its end is waited for.
+    failed: bool,
+    /// Whether it has run a statement.
+    has_begun: bool,
+    /// The tables as all its statements see them; `None` where each sees what was committed before it.
+    snapshot: Option<Arc<CatalogSnapshot>>,
+    savepoints: Vec<Savepoint>,
+    /// As they were when it began: a rollback brings them back.
+    settings: Settings,
+}
+
+/// What a transaction is like.
+#[derive(Clone, Copy, Default)]
+struct Modes {
+    isolation: Isolation,
+    read_only: bool,
+}
+
+struct Savepoint {
+    name: String,
+    /// The tables of the branch; `None` if nothing had been changed.
+    tables: Option<Arc<CatalogSnapshot>>,
+    settings: Settings,
+}
+
+/// What a transaction that writes has beside its block.
+pub(crate) struct Writing {
+    /// Nobody else writes while it is there.
+    _turn: Admitted,
+    /// The tables that the branch began with.
+    began: Arc<CatalogSnapshot>,
+    branch: Arc<Catalog>,
+}
+
+impl Modes {
+    fn with(self, said: TransactionModes) -> Self {
+        Self {
+            isolation: said.isolation.unwrap_or(self.isolation),
+            read_only: said.read_only.unwrap_or(self.read_only),
+        }
+    }
+}
+
+impl Session {
+    /// The tables as the statement that runs sees them.
+    pub(crate) fn snapshot(&self) -> Arc<CatalogSnapshot> {
+        if let Some(writing) = &*self.writing.lock() {
+            return writing.branch.snapshot();
+        }
+        let kept = self.block.as_ref().and_then(|it| it.snapshot.clone());
+        kept.unwrap_or_else(|| self.database.catalog.snapshot())
+    }
+
+    /// The tables that the statement changes, once it has begun to write.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        let writing = self.writing.lock();
+        writing.as_ref().map_or_else(|| self.database.catalog.clone(), |it| it.branch.clone())
+    }
+
+    /// Waits for the writers' turn, which the transaction then has to its end. Asked again it has it already.
+    pub(crate) fn begin_writing(&self, cancel: &CancelToken) -> SqlResult<()> {
+        if self.block.as_ref().is_some_and(|it| it.modes.read_only) {
+            let message = "cannot change tables in a read-only transaction";
+            return Err(SqlError::new(SqlState("25006"), message));
+        }
+        if self.writing.lock().is_some() {
+            return Ok(());
+        }
+        let turn = self.writers_turn(cancel)?;
+        let committed = self.database.catalog.snapshot();
+        let kept = self.block.as_ref().and_then(|it| Some((it.snapshot.clone()?, it.modes)));
+        let began = match kept {
+            // All that it has read must still be so when it commits, which is as if it all happened then.
+            Some((snapshot, modes))
+                if modes.isolation == Isolation::Serializable
+                    && snapshot.version() != committed.version() =>
+            {
+                let message =
+                    "could not serialize access due to read/write dependencies among transactions";
+                return Err(not_serializable(message));
+            }
+            Some((snapshot, _)) => snapshot,
+            None => committed,
+        };
+        let branch = Arc::new(self.database.catalog.branch(began.clone()));
+        *self.writing.lock() = Some(Writing { _turn: turn, began, branch });
+        Ok(())
+    }
+
+    /// What comes before a statement: whether it may run, and on which tables.
+    pub(crate) fn begin_statement(&mut self) -> SqlResult<()> {
+        let Some(block) = &mut self.block else { return Ok(()) };
+        block.check()?;
+        block.has_begun = true;
+        if block.modes.isolation != Isolation::ReadCommitted && block.snapshot.is_none() {
+            block.snapshot = Some(self.database.catalog.snapshot());
+        }
+        Ok(())
+    }
+
+    /// What comes after a statement: outside of a block its changes are committed, or dropped when it failed; inside, a
+    /// failure fails the block.
+    pub(crate) fn end_statement<T>(&mut self, ended: SqlResult<T>) -> SqlResult<T> {
+        let ended = ended.and_then(|it| self.check_conflicts().map(|()| it));
+        match (&mut self.block, &ended) {
+            (None, Ok(_)) => self.publish(),
+            (None, Err(_)) => *self.writing.lock() = None,
+            (Some(_), Ok(_)) => {}
+            (Some(block), Err(_)) => block.failed = true,
+        }
+        ended
+    }
+
+    /// First committer wins: a table that this transaction has changed must not have been changed by one that committed
+    /// after this one's snapshot.
+    fn check_conflicts(&self) -> SqlResult<()> {
+        let writing = self.writing.lock();
+        let Some(writing) = &*writing else { return Ok(()) };
+        let committed = self.database.catalog.snapshot();
+        let changed = writing.branch.snapshot();
+        let changed = changed.changes_since(&writing.began);
+        match changed.into_iter().any(|it| committed.differs(&writing.began, it)) {
+            true => Err(not_serializable("could not serialize access due to concurrent update")),
+            false => Ok(()),
+        }
+    }
+
+    /// Commits what was changed, and lets others write.
+    fn publish(&self) {
+        if let Some(writing) = self.writing.lock().take() {
+            self.database.catalog.publish(&writing.began, &writing.branch);
+        }
+    }
+
+    /// Runs BEGIN, COMMIT and the like.
+    pub(crate) fn run_transaction(&mut self, statement: TransactionStatement) -> SqlResult<Answer> {
+        use TransactionStatement as Statement;
+        match statement {
+            Statement::Begin { modes } => self.begin_block(modes),
+            Statement::Commit { chain } => self.end_block(true, chain),
+            Statement::Rollback { chain } => self.end_block(false, chain),
+            Statement::Savepoint { name } => self.savepoint(name),
+            Statement::Release { name } => {
+                self.block()?.check()?;
+                let place = self.find_savepoint(&name)?;
+                self.block()?.savepoints.truncate(place);
+                Ok(done("RELEASE"))
+            }
+            Statement::RollbackTo { name } => self.rollback_to(&name),
+            Statement::SetModes { modes, for_session } => self.set_modes(modes, for_session),
+        }
+    }
+
+    /// BEGIN; inside of a block it changes nothing, as in PostgreSQL, where it warns.
+    fn begin_block(&mut self, modes: TransactionModes) -> SqlResult<Answer> {
+        if let Some(block) = &self.block {
+            block.check()?;
+            return Ok(done("BEGIN"));
+        }
+        let usual = Modes { isolation: self.settings.isolation, read_only: false };
+        self.open_block(usual.with(modes));
+        Ok(done("BEGIN"))
+    }
+
+    fn open_block(&mut self, modes: Modes) {
+        let settings = self.settings.clone();
+        let (failed, has_begun, snapshot, savepoints) = (false, false, None, Vec::new());
+        self.block = Some(Block { modes, failed, has_begun, snapshot, savepoints, settings });
+    }
+
+    /// COMMIT or ROLLBACK; outside of a block it does nothing. COMMIT of a block that failed is ROLLBACK.
+    fn end_block(&mut self, commit: bool, chain: bool) -> SqlResult<Answer> {
+        let Some(block) = self.block.take() else {
+            if chain {
+                return Err(no_block("AND CHAIN"));
+            }
+            return Ok(done(if commit { "COMMIT" } else { "ROLLBACK" }));
+        };
+        let commit = commit && !block.failed;
+        if commit {
+            self.publish();
+        } else {
+            *self.writing.lock() = None;
+            self.settings = block.settings;
+        }
+        if chain {
+            self.open_block(block.modes);
+        }
+        Ok(done(if commit { "COMMIT" } else { "ROLLBACK" }))
+    }
+
+    fn savepoint(&mut self, name: String) -> SqlResult<Answer> {
+        let tables = self.writing.lock().as_ref().map(|it| it.branch.snapshot());
+        let settings = self.settings.clone();
+        let Some(block) = &mut self.block else { return Err(no_block("SAVEPOINT")) };
+        block.check()?;
+        block.savepoints.push(Savepoint { name, tables, settings });
+        Ok(done("SAVEPOINT"))
+    }
+
+    fn rollback_to(&mut self, name: &str) -> SqlResult<Answer> {
+        let place = self.find_savepoint(name)?;
+        let block = self.block()?;
+        block.failed = false;
+        // The savepoint itself stays.
+        block.savepoints.truncate(place + 1);
+        let Savepoint { tables, settings, .. } = &block.savepoints[place];
+        let (tables, settings) = (tables.clone(), settings.clone());
+        self.settings = settings;
+        if let Some(writing) = &*self.writing.lock() {
+            writing.branch.restore(tables.unwrap_or_else(|| writing.began.clone()));
+        }
+        Ok(done("ROLLBACK"))
+    }
+
+    /// SET TRANSACTION, or SET SESSION CHARACTERISTICS AS TRANSACTION.
+    fn set_modes(&mut self, modes: TransactionModes, for_session: bool) -> SqlResult<Answer> {
+        if for_session {
+            if modes.read_only == Some(true) {
+                return Err(SqlError::unsupported("a read-only session is not supported"));
+            }
+            self.settings.isolation = modes.isolation.unwrap_or(self.settings.isolation);
+            return Ok(done("SET"));
+        }
+        // Outside of a block it says something of a transaction that ends with it.
+        let Some(block) = &mut self.block else { return Ok(done("SET")) };
+        block.check()?;
+        if block.has_begun && modes.isolation.is_some_and(|it| it != block.modes.isolation) {
+            let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
+            return Err(SqlError::new(SqlState("25001"), message));
+        }
+        if block.has_begun && block.modes.read_only && modes.read_only == Some(false) {
+            let message = "transaction read-write mode must be set before any query";
+            return Err(SqlError::new(SqlState("25001"), message));
+        }
+        block.modes = block.modes.with(modes);
+        Ok(done("SET"))
+    }
+
+    fn block(&mut self) -> SqlResult<&mut Block> {
+        self.block.as_mut().ok_or_else(|| no_block("a savepoint"))
+    }
+
+    fn find_savepoint(&mut self, name: &str) -> SqlResult<usize> {
+        let savepoints = &self.block()?.savepoints;
+        savepoints.iter().rposition(|it| it.name == name).ok_or_else(|| {
+            SqlError::new(SqlState("3B001"), format!("savepoint \"{name}\" does not exist"))
+        })
+    }
+
+    /// The isolation level of the transaction that is open, or of the next.
+    pub(crate) fn isolation(&self) -> Isolation {
+        self.block.as_ref().map_or(self.settings.isolation, |it| it.modes.isolation)
+    }
+
+    /// Whether a transaction is open (`Some`), and whether a statement of it has failed.
+    pub fn open_transaction(&self) -> Option<bool> {
+        self.block.as_ref().map(|it| it.failed)
+    }
+}
+
+impl Block {
+    fn check(&self) -> SqlResult<()> {
+        if self.failed {
+            let message =
+                "current transaction is aborted, commands ignored until end of transaction block";
+            return Err(SqlError::new(SqlState("25P02"), message)
+                .with_hint("ROLLBACK ends it, ROLLBACK TO goes back to a savepoint"));
+        }
+        Ok(())
+    }
+}
+
+fn no_block(what: &str) -> SqlError {
+    let message = format!("{what} can only be used in transaction blocks");
+    SqlError::new(SqlState("25P01"), message).with_hint("BEGIN opens one")
+}
+
+fn not_serializable(message: &str) -> SqlError {
+    SqlError::new(SqlState("40001"), message).with_hint("The transaction might succeed if retried.")
+}

@@ -1,0 +1,362 @@
+//! Transactions: what they see, what they leave, what they refuse; the cases of Hermitage at all three levels of isolation, and
+//! random histories of several sessions against a model.
+
+mod common;
+
+use common::texts;
+use nodewise::{Database, DatabaseOptions, Session};
+use stdx::Prng;
+use stdx::sync::Arc;
+
+fn database() -> Arc<Database> {
+    let machine = hardware_linux::open();
+    let database =
+        Database::open(machine, DatabaseOptions { workers: Some(1), ..Default::default() });
+    let database = database.expect("the database opens");
+    let mut session = database.session();
+    let sql = "CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10), (2, 20)";
+    session.execute(sql).expect("the table is made");
+    database
+}
+
+/// A session that does not wait long for others.
+fn session(database: &Arc<Database>) -> Session {
+    let mut session = database.session();
+    session.execute("SET lock_timeout = 20").expect("there is such a setting");
+    session
+}
+
+/// What a text comes to: the rows of its last statement, or the state of its error.
+fn run(session: &mut Session, sql: &str) -> String {
+    match session.execute(sql) {
+        Ok(answers) => {
+            let Some(last) = answers.last() else { return String::new() };
+            if !last.has_rows() {
+                return last.tag.clone();
+            }
+            let mut rows = texts(&last.batches, "=", "NULL");
+            rows.sort();
+            rows.join(" ")
+        }
+        Err(error) => error.state.0.to_owned(),
+    }
+}
+
+const ALL: &str = "SELECT id, v FROM t";
+
+/// Runs the lines of a script: `a: sql -> what it comes to`.
+fn script(lines: &str) {
+    let database = database();
+    let mut sessions = [session(&database), session(&database), session(&database)];
+    for line in lines.lines().map(str::trim).filter(|it| !it.is_empty()) {
+        let (who, rest) = line.split_once(": ").expect("a line names its session");
+        let (sql, wanted) = rest.split_once(" -> ").expect("a line says what comes of it");
+        let sql = if sql == "all" { ALL } else { sql };
+        let at =
+            ["a", "b", "c"].iter().position(|it| *it == who).expect("there are three sessions");
+        assert_eq!(run(&mut sessions[at], sql), wanted, "{line}\nof\n{lines}");
+    }
+}
+
+#[test]
+fn a_block_is_kept_or_dropped_as_a_whole() {
+    script(
+        "a: BEGIN -> BEGIN
+         a: INSERT INTO t VALUES (3, 30) -> INSERT 0 1
+         a: UPDATE t SET v = v + 1 WHERE id = 1 -> UPDATE 1
+         a: all -> 1=11 2=20 3=30
+         b: all -> 1=10 2=20
+         a: ROLLBACK -> ROLLBACK
+         a: all -> 1=10 2=20
+         a: START TRANSACTION; DELETE FROM t WHERE id = 2 -> DELETE 1
+         a: CREATE TABLE u AS SELECT 5 AS x -> SELECT 1
+         b: SELECT x FROM u -> 42P01
+         a: END -> COMMIT
+         b: SELECT x FROM u -> 5
+         b: all -> 1=10
+         a: BEGIN; DROP TABLE u; CREATE TABLE u AS SELECT 6 AS x; CREATE INDEX i ON u (x) -> CREATE INDEX
+         b: SELECT x FROM u -> 5
+         a: SELECT x FROM u -> 6
+         a: ROLLBACK; SELECT x FROM u -> 5
+         a: ABORT -> ROLLBACK
+         a: COMMIT -> COMMIT",
+    );
+}
+
+#[test]
+fn a_failed_statement_fails_its_block() {
+    script(
+        "a: BEGIN; INSERT INTO t VALUES (3, 30) -> INSERT 0 1
+         a: INSERT INTO t VALUES (3, 31) -> 23505
+         a: all -> 25P02
+         a: BEGIN -> 25P02
+         a: SAVEPOINT s -> 25P02
+         a: COMMIT -> ROLLBACK
+         a: all -> 1=10 2=20
+         a: BEGIN -> BEGIN
+         a: SELEC 1 -> 42601
+         a: SELECT 1 -> 25P02
+         a: ROLLBACK; SELECT 1 -> 1
+         a: BEGIN; SELECT 1 / 0 -> 22012
+         a: SELECT 1 -> 25P02
+         a: ROLLBACK AND CHAIN -> ROLLBACK
+         a: UPDATE t SET v = 0 -> UPDATE 2
+         a: ROLLBACK -> ROLLBACK
+         a: all -> 1=10 2=20
+         a: TRUNCATE t, nosuch -> 42P01
+         a: all -> 1=10 2=20
+         a: COMMIT AND CHAIN -> 25P01",
+    );
+}
+
+#[test]
+fn savepoints_keep_what_came_before_them() {
+    script(
+        "a: SAVEPOINT s -> 25P01
+         a: BEGIN; SAVEPOINT none -> SAVEPOINT
+         a: INSERT INTO t VALUES (3, 30); SAVEPOINT three -> SAVEPOINT
+         a: INSERT INTO t VALUES (4, 40); SET lock_timeout = 7; SAVEPOINT four -> SAVEPOINT
+         a: DELETE FROM t -> DELETE 4
+         a: ROLLBACK TO four -> ROLLBACK
+         a: all -> 1=10 2=20 3=30 4=40
+         a: SHOW lock_timeout -> 7ms
+         a: SELECT 1 / 0 -> 22012
+         a: ROLLBACK TO SAVEPOINT three; SELECT id, v FROM t -> 1=10 2=20 3=30
+         a: SHOW lock_timeout -> 20ms
+         a: ROLLBACK TO four -> 3B001
+         a: ROLLBACK TO three -> ROLLBACK
+         a: RELEASE SAVEPOINT three -> RELEASE
+         a: ROLLBACK TO three -> 3B001
+         a: ROLLBACK TO none; SELECT id, v FROM t -> 1=10 2=20
+         a: INSERT INTO t VALUES (5, 50); COMMIT -> COMMIT
+         b: all -> 1=10 2=20 5=50",
+    );
+}
+
+#[test]
+fn modes_are_what_was_said() {
+    script(
+        "a: SHOW transaction_isolation -> read committed
+         a: BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SHOW TRANSACTION ISOLATION LEVEL -> repeatable read
+         a: all -> 1=10 2=20
+         a: DELETE FROM t -> 25006
+         a: ROLLBACK -> ROLLBACK
+         a: BEGIN; SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; SHOW transaction_isolation -> serializable
+         a: all -> 1=10 2=20
+         a: SET TRANSACTION ISOLATION LEVEL READ COMMITTED -> 25001
+         a: ROLLBACK -> ROLLBACK
+         a: SET default_transaction_isolation = 'repeatable read'; SHOW transaction_isolation -> repeatable read
+         a: SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE -> SET
+         a: SHOW default_transaction_isolation -> serializable
+         a: BEGIN; SHOW transaction_isolation -> serializable
+         a: ROLLBACK; SET default_transaction_isolation = 'none' -> 22023
+         a: BEGIN; SET lock_timeout = 9; ROLLBACK; SHOW lock_timeout -> 20ms
+         a: BEGIN; SET lock_timeout = 9; COMMIT; SHOW lock_timeout -> 9ms",
+    );
+}
+
+#[test]
+fn one_transaction_writes_at_a_time_and_who_waits_may_give_up() {
+    script(
+        "a: BEGIN; UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1
+         b: UPDATE t SET v = 12 WHERE id = 1 -> 55P03
+         b: BEGIN; INSERT INTO t VALUES (9, 9) -> 55P03
+         b: all -> 25P02
+         b: ROLLBACK; SELECT id, v FROM t -> 1=10 2=20
+         a: COMMIT -> COMMIT
+         b: UPDATE t SET v = v + 1 WHERE id = 1 RETURNING v -> 12",
+    );
+    // A session that is gone has rolled back.
+    let database = database();
+    let mut gone = session(&database);
+    assert_eq!(run(&mut gone, "BEGIN; DELETE FROM t"), "DELETE 2");
+    drop(gone);
+    let mut other = session(&database);
+    assert_eq!(run(&mut other, "INSERT INTO t VALUES (3, 30)"), "INSERT 0 1");
+    assert_eq!(run(&mut other, ALL), "1=10 2=20 3=30");
+}
+
+/// Hermitage's cases, as far as they do not rest on writers that write at once: that ends in 55P03 here.
+#[test]
+fn read_committed_sees_what_is_committed_and_nothing_else() {
+    script(
+        // G1a, G1b: what is rolled back, and what came in between, is never seen.
+        "a: BEGIN; UPDATE t SET v = 101 WHERE id = 1 -> UPDATE 1
+         b: BEGIN; SELECT id, v FROM t -> 1=10 2=20
+         a: UPDATE t SET v = 11 WHERE id = 1; ROLLBACK -> ROLLBACK
+         b: all -> 1=10 2=20
+         b: COMMIT -> COMMIT
+         a: BEGIN; UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1
+         b: BEGIN; SELECT v FROM t WHERE id = 1 -> 10
+         a: COMMIT -> COMMIT
+         b: SELECT v FROM t WHERE id = 1 -> 11
+         b: UPDATE t SET v = v + 1 WHERE id = 1; COMMIT -> COMMIT
+         a: all -> 1=12 2=20",
+    );
+}
+
+#[test]
+fn repeatable_read_is_a_snapshot_and_the_first_committer_wins() {
+    script(
+        // PMP, G-single: the picture stays.
+        "a: BEGIN ISOLATION LEVEL REPEATABLE READ -> BEGIN
+         b: INSERT INTO t VALUES (3, 30) -> INSERT 0 1
+         a: all -> 1=10 2=20 3=30
+         b: INSERT INTO t VALUES (4, 42); UPDATE t SET v = 0 WHERE id = 1 -> UPDATE 1
+         b: CREATE TABLE u (x INT) -> CREATE TABLE
+         a: all -> 1=10 2=20 3=30
+         a: SELECT v FROM t WHERE v % 3 = 0 -> 30
+         a: SELECT * FROM u -> 42P01
+         a: ROLLBACK; SELECT id, v FROM t -> 1=0 2=20 3=30 4=42
+         a: BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT v FROM t WHERE id = 2 -> 20
+         b: UPDATE t SET v = 21 WHERE id = 2 -> UPDATE 1
+         a: UPDATE t SET v = 22 WHERE id = 2 -> 40001
+         a: COMMIT -> ROLLBACK
+         a: all -> 1=0 2=21 3=30 4=42
+         a: BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM u -> 0
+         b: UPDATE t SET v = 23 WHERE id = 2 -> UPDATE 1
+         a: INSERT INTO u SELECT v FROM t WHERE id = 2 RETURNING x -> 21
+         a: COMMIT -> COMMIT
+         b: SELECT x FROM u -> 21
+         b: SELECT v FROM t WHERE id = 2 -> 23",
+    );
+}
+
+#[test]
+fn serializable_refuses_write_skew() {
+    script(
+        // G2-item, G2: each reads what the other changes.
+        "c: CREATE TABLE u AS SELECT id, v FROM t -> SELECT 2
+         a: BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT sum(v) FROM t -> 30
+         b: BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT sum(v) FROM u -> 30
+         a: UPDATE u SET v = 0 WHERE id = 1 -> UPDATE 1
+         a: COMMIT -> COMMIT
+         b: UPDATE t SET v = 0 WHERE id = 1 -> 40001
+         b: ROLLBACK -> ROLLBACK
+         a: BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT sum(v) FROM t -> 30
+         b: UPDATE u SET v = 7 WHERE id = 1 -> UPDATE 1
+         a: SELECT sum(v) FROM u -> 20
+         a: COMMIT -> COMMIT
+         a: BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT sum(v) FROM t -> 30
+         a: UPDATE u SET v = 8 WHERE id = 1 -> UPDATE 1
+         a: all -> 1=10 2=20
+         a: COMMIT; SELECT sum(v) FROM u -> 28",
+    );
+}
+
+/// A session of the random histories, as the model has it.
+#[derive(Default)]
+struct Mirror {
+    /// The rows that its transaction sees, from its first statement on.
+    seen: Option<Rows>,
+    in_block: bool,
+    /// Whether nobody else may write.
+    has_turn: bool,
+    /// Whether there is another table than the one it began with.
+    has_changed: bool,
+    savepoint: Option<(Rows, bool)>,
+}
+
+/// `v` by `id`.
+type Rows = std::collections::BTreeMap<i64, i64>;
+
+fn shown(rows: &Rows) -> String {
+    let mut rows: Vec<String> = rows.iter().map(|(id, v)| format!("{id}={v}")).collect();
+    rows.sort();
+    rows.join(" ")
+}
+
+/// At the levels that keep a snapshot: what a transaction sees is what was committed before its first statement and what it
+/// has done since, and what it leaves is there at once for who comes then.
+#[test]
+fn random_histories_are_those_of_snapshots() {
+    for seed in 1..=12u64 {
+        let mut prng = Prng::new(seed);
+        let database = database();
+        let level = ["REPEATABLE READ", "SERIALIZABLE"][seed as usize % 2];
+        let mut sessions: Vec<Session> = (0..3).map(|_| session(&database)).collect();
+        sessions.iter_mut().for_each(|it| _ = run(it, "SET lock_timeout = 1"));
+        let mut mirrors: Vec<Mirror> = (0..3).map(|_| Mirror::default()).collect();
+        let mut committed: Rows = [(1, 10), (2, 20)].into_iter().collect();
+        // Counts commits that changed something, and what it was when a mirror's snapshot was taken.
+        let (mut version, mut versions) = (0, [0; 3]);
+        for step in 0..150 {
+            let at = prng.below(3) as usize;
+            let other_writes = (0..3).any(|it| it != at && mirrors[it].has_turn);
+            let (session, mirror) = (&mut sessions[at], &mut mirrors[at]);
+            let what = format!("seed {seed}, step {step}, session {at}");
+            if !mirror.in_block {
+                assert_eq!(run(session, &format!("BEGIN ISOLATION LEVEL {level}")), "BEGIN");
+                mirror.in_block = true;
+                continue;
+            }
+            let kind = prng.below(10);
+            if kind >= 8 {
+                let commit = kind == 8;
+                let tag = if commit { "COMMIT" } else { "ROLLBACK" };
+                assert_eq!(run(session, tag), tag, "{what}");
+                if commit && mirror.has_changed {
+                    committed = mirror.seen.take().expect("who writes has begun");
+                    version += 1;
+                }
+                *mirror = Mirror::default();
+                continue;
+            }
+            if mirror.seen.is_none() {
+                mirror.seen = Some(committed.clone());
+                versions[at] = version;
+            }
+            let seen = mirror.seen.as_mut().expect("it was just set");
+            match kind {
+                0..3 => {
+                    assert_eq!(run(session, ALL), shown(seen), "{what}");
+                    continue;
+                }
+                3 => {
+                    assert_eq!(run(session, "SAVEPOINT s"), "SAVEPOINT", "{what}");
+                    mirror.savepoint = Some((seen.clone(), mirror.has_changed));
+                    continue;
+                }
+                4 => {
+                    let Some((kept, changed)) = mirror.savepoint.clone() else { continue };
+                    assert_eq!(run(session, "ROLLBACK TO s"), "ROLLBACK", "{what}");
+                    (*seen, mirror.has_changed) = (kept, changed);
+                    continue;
+                }
+                _ => {}
+            }
+            let (id, v) = (prng.below(6) as i64, prng.below(100) as i64);
+            let mut changed = seen.clone();
+            let (sql, tag) = match kind {
+                5 if !seen.contains_key(&id) => {
+                    changed.insert(id, v);
+                    (format!("INSERT INTO t VALUES ({id}, {v})"), "INSERT 0 1".to_owned())
+                }
+                6 => {
+                    let gone = usize::from(changed.remove(&id).is_some());
+                    (format!("DELETE FROM t WHERE id = {id}"), format!("DELETE {gone}"))
+                }
+                _ => {
+                    let rows =
+                        changed.iter_mut().filter(|it| *it.0 >= id).map(|it| *it.1 += v).count();
+                    (format!("UPDATE t SET v = v + {v} WHERE id >= {id}"), format!("UPDATE {rows}"))
+                }
+            };
+            let found = run(session, &sql);
+            if other_writes {
+                assert_eq!(found, "55P03", "{what}: {sql}");
+            } else if versions[at] != version && (!tag.ends_with(" 0") || level == "SERIALIZABLE") {
+                assert_eq!(found, "40001", "{what}: {sql}");
+            } else {
+                assert_eq!(found, tag, "{what}: {sql}");
+                // Who has come so far holds the turn, whether it found a row or not.
+                mirror.has_turn = true;
+                mirror.has_changed |= !tag.ends_with(" 0");
+                *seen = changed;
+                continue;
+            }
+            assert_eq!(run(session, "ROLLBACK"), "ROLLBACK", "{what}");
+            *mirror = Mirror::default();
+        }
+    }
+}
