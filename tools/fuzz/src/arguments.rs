@@ -25,6 +25,14 @@ pub enum Command {
         #[arg(long)]
         duckdb: Option<String>,
     },
+    /// Statements that change rows, on PostgreSQL, too.
+    Changes {
+        #[command(flatten)]
+        run: Run,
+        /// How to reach PostgreSQL.
+        #[arg(long, default_value = "")]
+        postgres: String,
+    },
     /// One question in several ways.
     Logic {
         #[command(flatten)]

@@ -2,7 +2,7 @@
 //!
 //! `differ` asks PostgreSQL (and DuckDB) the same. `logic` needs nobody else: it asks Nodewise one question in several
 //! ways, on several machines and layouts of the tables. Both reduce a failing case to a small script and print the
-//! command that repeats it. `limits` gives Nodewise little memory, a bad disk and a machine that refuses memory, and prints
+//! command that repeats it. `changes` asks PostgreSQL what statements that change rows return and leave. `limits` gives Nodewise little memory, a bad disk and a machine that refuses memory, and prints
 //! the statement and the command. What they draw follows from seeds alone.
 //!
 //! Key decision: queries are a small tree of our own (`ast`), typed while they are generated, so that nearly all of them
@@ -18,6 +18,7 @@ mod arguments;
 mod ast;
 mod campaign;
 mod case;
+mod changes;
 mod compare;
 mod differ;
 mod differences;

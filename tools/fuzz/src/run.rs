@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::arguments::{Arguments, Command, Run};
 use crate::campaign::{Campaign, Plan};
 use crate::case::{self, Case};
+use crate::changes;
 use crate::differ::Differ;
 use crate::kind::{Class, Kind};
 use crate::limits::Limits;
@@ -18,6 +19,7 @@ use crate::peers::reply::{Peer, Reply};
 use crate::reduce::{Budget, Check};
 use crate::replay;
 use crate::stage::{Layout, Stage};
+use crate::verdict::Verdict;
 
 /// Why a run ended before its cases.
 pub enum Ended {
@@ -45,6 +47,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, Ended> {
         Command::Replay { postgres, files } => {
             let mut peer = Postgres::connect(postgres).map_err(Ended::NoPeer)?;
             Ok(replay::replay(files, &mut peer)?)
+        }
+        Command::Changes { run, postgres } => {
+            changes(run, Postgres::connect(postgres).map_err(Ended::NoPeer)?)
         }
         Command::Logic { run } => logic(run),
         Command::Limits { run } => limits(run),
@@ -157,6 +162,34 @@ fn differ(run: &Run, peer: impl Peer, states: bool) -> Result<bool, Ended> {
         }
     });
     campaign.print("differ", started);
+    Ok(campaign.failures == 0)
+}
+
+fn changes(run: &Run, peer: impl Peer) -> Result<bool, Ended> {
+    let started = Instant::now();
+    let mut ours = Nodewise::open(Host::Threads(2))?;
+    let kinds = kinds(&mut ours, run);
+    let plan = plan("changes", run);
+    let theirs = Stage::new(peer, Layout::Plain);
+    let mut differ = Differ { ours: Stage::new(ours, Layout::Plain), theirs, states: true };
+    let mut campaign = Campaign::default();
+    each(run, &plan, |seed, number| {
+        let world = case::world(seed, number, &kinds).without_far_timestamps();
+        let Some(change) = changes::change(seed, number, &world, &kinds, plan.depth) else {
+            *campaign.counts.entry("not determined".to_owned()).or_default() += 1;
+            return;
+        };
+        let verdict = changes::verdict(&mut differ, &world, &change);
+        *campaign.counts.entry(verdict.label()).or_default() += 1;
+        if verdict.is_failure() {
+            campaign.failures += 1;
+            let (Verdict::Wrong(what) | Verdict::Broken(what)) = &verdict else { return };
+            let repeat = format!("--seeds {seed} --only {number} --depth {}", plan.depth);
+            println!("-- {what}\n-- cargo run --release -p fuzz -- changes {repeat}");
+            println!("{}{};", world.script(), change.sql);
+        }
+    });
+    campaign.print("changes", started);
     Ok(campaign.failures == 0)
 }
 

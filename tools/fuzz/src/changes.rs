@@ -1,0 +1,144 @@
+//! Random statements that change rows, on Nodewise and on PostgreSQL: what they return, and what they leave. Each runs in a
+//! transaction that is rolled back, so that the next finds the tables as they were made.
+
+use crate::ast::{Expr, From, Item, Query, Select};
+use crate::case::{self, Case};
+use crate::differ::{self, Answers, Differ};
+use crate::draw::Draw;
+use crate::generate::state::{Generator, Scope};
+use crate::kind::Kind;
+use crate::peers::reply::{Peer, Reply};
+use crate::verdict::Verdict;
+use crate::world::{Table, World};
+
+/// A statement that changes rows.
+pub struct Change {
+    pub sql: String,
+    pub table: String,
+    /// What it computes, as a query.
+    pub query: Query,
+}
+
+/// The statement of this number; `None` where what it changes does not follow from the tables alone.
+pub fn change(
+    seed: u64,
+    number: u64,
+    world: &World,
+    kinds: &[Kind],
+    depth: usize,
+) -> Option<Change> {
+    let mut draw = Draw::new(seed ^ 0xc4a6e, number);
+    let table = draw.pick(&world.tables).clone();
+    let depth = draw.between(0, depth);
+    let kind = draw.below(3);
+    let mut generator = Generator::new(draw, world, kinds);
+    let change = match kind {
+        0 => insert(&mut generator, &table, depth),
+        1 => update(&mut generator, &table, depth),
+        _ => delete(&mut generator, &table, depth),
+    };
+    case::is_determined(&change.query).then_some(change)
+}
+
+fn scope(table: &Table, alias: &str) -> Scope {
+    let column = |it: &crate::world::Column| Expr::column(alias, &it.name, it.kind);
+    Scope { leaves: table.columns.iter().map(column).collect(), ..Scope::default() }
+}
+
+/// A query of a table with a condition and a list.
+fn of_table(table: &Table, alias: &str, filter: Option<Expr>, list: Vec<Expr>) -> Query {
+    let items = match list.is_empty() {
+        true => vec![Item::Star],
+        false => list.into_iter().map(|it| Item::Named(it, "o".to_owned())).collect(),
+    };
+    let from = Some(From::Table(table.name.clone(), alias.to_owned()));
+    Query::of(Select { items, from, filter, ..Select::default() })
+}
+
+fn condition(generator: &mut Generator<'_>, scope: &Scope, depth: usize) -> (Option<Expr>, String) {
+    if generator.draw.chance(8) {
+        return (None, String::new());
+    }
+    let filter = generator.predicate(scope, depth);
+    let text = format!(" WHERE {filter}");
+    (Some(filter), text)
+}
+
+fn update(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change {
+    let alias = generator.alias('x');
+    let scope = scope(table, &alias);
+    let mut places: Vec<usize> = (0..table.columns.len()).collect();
+    let first = generator.draw.below(places.len());
+    places.swap(0, first);
+    places.truncate(generator.draw.between(1, 2));
+    let mut list = Vec::new();
+    let mut assignments = Vec::new();
+    for place in places {
+        let column = &table.columns[place];
+        let value = generator.expr(column.kind.class(), &scope, depth);
+        assignments.push(format!("{} = {value}", column.name));
+        list.push(value);
+    }
+    let (filter, text) = condition(generator, &scope, depth);
+    let (name, set) = (&table.name, assignments.join(", "));
+    let sql = format!("UPDATE {name} AS {alias} SET {set}{text} RETURNING *");
+    Change { sql, table: name.clone(), query: of_table(table, &alias, filter, list) }
+}
+
+fn delete(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change {
+    let alias = generator.alias('x');
+    let mut scope = scope(table, &alias);
+    let mut using = String::new();
+    if generator.draw.chance(25) {
+        let other = generator.draw.pick(&generator.world.tables).clone();
+        let beside = generator.alias('x');
+        scope.leaves.extend(self::scope(&other, &beside).leaves);
+        using = format!(" USING {} AS {beside}", other.name);
+    }
+    let (filter, text) = condition(generator, &scope, depth);
+    let name = &table.name;
+    let sql = format!("DELETE FROM {name} AS {alias}{using}{text} RETURNING {alias}.*");
+    Change { sql, table: name.clone(), query: of_table(table, &alias, filter, Vec::new()) }
+}
+
+fn insert(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change {
+    let classes: Vec<_> = table.columns.iter().map(|it| it.kind.class()).collect();
+    let (query, _) = generator.query(&classes, &[], depth);
+    let names: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
+    let (name, names) = (&table.name, names.join(", "));
+    let sql = format!("INSERT INTO {name} ({names}) {query} RETURNING *");
+    Change { sql, table: name.clone(), query }
+}
+
+/// What both sides make of a statement.
+pub fn verdict<P: Peer>(differ: &mut Differ<P>, world: &World, change: &Change) -> Verdict {
+    if let Err(verdict) = differ.load(world) {
+        return verdict;
+    }
+    let case = Case { world: world.clone(), query: change.query.clone() };
+    let look = format!("SELECT * FROM {}", change.table);
+    let mut both = |sql: &str| Answers {
+        theirs: differ.theirs.peer.run(sql),
+        ours: differ.ours.peer.run(sql),
+    };
+    both("BEGIN");
+    let returned = both(&change.sql);
+    let left = match (&returned.ours, &returned.theirs) {
+        (Reply::Rows(_), Reply::Rows(_)) => Some(both(&look)),
+        _ => None,
+    };
+    both("ROLLBACK");
+    let after = both(&look);
+    // What is returned has no order, whatever the query's.
+    let unordered =
+        Case { query: Query { order: Vec::new(), ..case.query.clone() }, world: case.world };
+    let judge = |answers: &Answers| differ::judge(&unordered, answers, true);
+    let mut found = judge(&returned);
+    if let Some(left) = left.filter(|_| found == Verdict::Same) {
+        found = judge(&left);
+    }
+    match judge(&after) {
+        Verdict::Same => found,
+        _ => Verdict::Wrong("the rollback left something else".to_owned()),
+    }
+}
