@@ -4,7 +4,7 @@ use sqlparser::ast::{self, IndexColumn, TableConstraint};
 use types::SqlResult;
 
 use crate::clauses;
-use crate::statement::{KeyDefinition, Statement};
+use crate::statement::{CheckDefinition, KeyDefinition, Statement};
 use crate::syntax::{ident, name, unsupported};
 
 /// The key that a column option declares, if it is one.
@@ -37,6 +37,23 @@ pub(crate) fn of_table(constraint: &TableConstraint) -> SqlResult<KeyDefinition>
     };
     let columns = columns.iter().map(column_name).collect::<SqlResult<_>>()?;
     Ok(KeyDefinition { name: named.as_ref().map(ident), columns, primary })
+}
+
+/// The CHECK constraints behind a column.
+pub(crate) fn checks_of(column: &ast::ColumnDef) -> impl Iterator<Item = CheckDefinition> {
+    column.options.iter().filter_map(|it| {
+        let ast::ColumnOption::Check(check) = &it.option else { return None };
+        let name = it.name.as_ref().or(check.name.as_ref()).map(ident);
+        let (column, condition) = (Some(ident(&column.name)), check.expr.to_string());
+        Some(CheckDefinition { name, column, condition })
+    })
+}
+
+/// The CHECK constraint of a table, if it is one.
+pub(crate) fn check_of(constraint: &TableConstraint) -> Option<CheckDefinition> {
+    let TableConstraint::Check(check) = constraint else { return None };
+    let name = check.name.as_ref().map(ident);
+    Some(CheckDefinition { name, column: None, condition: check.expr.to_string() })
 }
 
 fn column_name(column: &IndexColumn) -> SqlResult<String> {

@@ -32,6 +32,6 @@ pub use design::{
     TableChange,
 };
 pub use statement::{
-    Arguments, ColumnDefinition, ExplainFormat, Isolation, KeyDefinition, ParsedQuery, Statement,
-    TransactionModes, TransactionStatement,
+    Arguments, CheckDefinition, ColumnDefinition, ExplainFormat, Isolation, KeyDefinition,
+    ParsedQuery, Statement, TransactionModes, TransactionStatement,
 };

@@ -12,7 +12,9 @@ use crate::data_types::data_type;
 use crate::design::DesignClause;
 use crate::levels::levels;
 use crate::numa::{self, Recognised};
-use crate::statement::{ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement};
+use crate::statement::{
+    CheckDefinition, ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement,
+};
 use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
 use crate::{clauses, keys, parameters, rewrite, steering, tokens, values};
 
@@ -349,20 +351,32 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     let options = table.columns.iter().flat_map(|it| it.options.iter().map(move |o| (it, o)));
     let mut keys: Vec<KeyDefinition> =
         options.filter_map(|it| keys::of_column(it.0, it.1)).collect::<SqlResult<_>>()?;
+    let mut checks: Vec<CheckDefinition> = table.columns.iter().flat_map(keys::checks_of).collect();
     for constraint in &table.constraints {
-        keys.push(keys::of_table(constraint)?);
+        match keys::check_of(constraint) {
+            Some(check) => checks.push(check),
+            None => keys.push(keys::of_table(constraint)?),
+        }
     }
     let (name, design) = (name(&table.name), DesignClause::default());
-    Ok(Statement::CreateTable { name, columns, keys, if_not_exists, design })
+    Ok(Statement::CreateTable { name, columns, keys, checks, if_not_exists, design })
 }
 
 fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
-    let mut nullable = true;
+    let (mut nullable, mut default) = (true, None);
     for option in &column.options {
         match &option.option {
             ast::ColumnOption::Null => nullable = true,
             ast::ColumnOption::NotNull | ast::ColumnOption::PrimaryKey(_) => nullable = false,
-            ast::ColumnOption::Unique(_) => {}
+            ast::ColumnOption::Default(_) if default.is_some() => {
+                let message = format!(
+                    "multiple default values specified for column \"{}\"",
+                    ident(&column.name)
+                );
+                return Err(SqlError::new(SqlState::SYNTAX, message));
+            }
+            ast::ColumnOption::Default(it) => default = Some(it.to_string()),
+            ast::ColumnOption::Unique(_) | ast::ColumnOption::Check(_) => {}
             other => return Err(unsupported(format!("the column option {other}"))),
         }
     }
@@ -370,7 +384,22 @@ fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
         name: ident(&column.name),
         data_type: data_type(&column.data_type)?,
         nullable,
+        default,
     })
+}
+
+/// An expression that stands by itself.
+pub(crate) fn expression(text: &str) -> SqlResult<ast::Expr> {
+    let wrong = || SqlError::internal(format!("{text} is no expression any more"));
+    let statements = parse(&format!("SELECT {text}"))?.into_tree();
+    let Some(Statement::Query { query }) = statements.into_iter().next() else {
+        return Err(wrong());
+    };
+    let ast::SetExpr::Select(select) = *query.0.body else { return Err(wrong()) };
+    match select.projection.into_iter().next() {
+        Some(ast::SelectItem::UnnamedExpr(it)) => Ok(it),
+        _ => Err(wrong()),
+    }
 }
 
 /// A statement that changes rows, as the body of a query.

@@ -56,6 +56,8 @@ pub enum Statement {
         columns: Vec<ColumnDefinition>,
         /// Its keys.
         keys: Vec<KeyDefinition>,
+        /// Its CHECK constraints.
+        checks: Vec<CheckDefinition>,
         /// Whether an existing table is no error.
         if_not_exists: bool,
         /// How it is cut and placed.
@@ -302,6 +304,17 @@ pub struct KeyDefinition {
     pub primary: bool,
 }
 
+/// CHECK of CREATE TABLE.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CheckDefinition {
+    /// The name of the constraint, made from the table's and the column's when not given.
+    pub name: Option<String>,
+    /// The column that it stands behind.
+    pub column: Option<String>,
+    /// The condition.
+    pub condition: String,
+}
+
 /// How EXPLAIN prints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExplainFormat {
@@ -320,4 +333,6 @@ pub struct ColumnDefinition {
     pub data_type: DataType,
     /// Whether it may hold NULL.
     pub nullable: bool,
+    /// The expression of its default.
+    pub default: Option<String>,
 }

@@ -7,18 +7,18 @@ use types::numeric;
 /// The greatest exponent of ten that is written out as digits: above that of any float.
 const EXPONENT_MAX: i64 = 400;
 
+/// Whether an expression is the word DEFAULT.
+pub(crate) fn is_default(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(it)
+        if it.quote_style.is_none() && it.value.eq_ignore_ascii_case("default"))
+}
+
 /// Brings the rows of an INSERT to what they mean.
 pub(crate) fn prepare(values: &mut ast::Values) {
     let mut long: Vec<usize> = Vec::new();
     for row in &mut values.rows {
         for (place, value) in row.content.iter_mut().enumerate() {
-            if let Expr::Identifier(name) = value
-                && name.quote_style.is_none()
-                && name.value.eq_ignore_ascii_case("default")
-            {
-                // Columns have no other default.
-                *value = Expr::Value(Value::Null.with_span(name.span));
-            } else if long_number(value).is_some() && !long.contains(&place) {
+            if long_number(value).is_some() && !long.contains(&place) {
                 long.push(place);
             }
         }

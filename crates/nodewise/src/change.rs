@@ -5,12 +5,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
-use binder::ParsedQuery;
 use binder::bind::ChangeKind;
+use binder::{ParsedQuery, Statement};
 use execution::Executed;
 use stdx::sync::Arc;
 use storage::{Column, Table, TableDesign};
-use types::{SqlError, SqlResult};
+use types::{SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::parallel::LoadProgress;
@@ -71,6 +71,30 @@ impl Session {
         Ok(Answer { tag, schema, batches: returning, profile })
     }
 
+    /// COPY into a table that asks something of its rows: an INSERT of all columns of the file, found by name.
+    pub(crate) fn copy_checked(
+        &mut self,
+        table: &Table,
+        path: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let quoted = |it: &str| format!("\"{}\"", it.replace('"', "\"\""));
+        let columns: Vec<String> = table.columns.iter().map(|it| quoted(&it.name)).collect();
+        let (name, list) = (quoted(&table.name), columns.join(", "));
+        let path = path.replace('\'', "''");
+        let statement =
+            parsed(&format!("INSERT INTO {name} ({list}) SELECT {list} FROM '{path}'"))?;
+        let answer = self.change(&statement, cancel)?;
+        Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
+    }
+
+    /// Whether the defaults and CHECK constraints of a table can be bound.
+    pub(crate) fn check_rules(&self, table: &Table) -> SqlResult<()> {
+        let name = table.name.replace('"', "\"\"");
+        let statement = parsed(&format!("INSERT INTO \"{name}\" DEFAULT VALUES"))?;
+        plan_change(&statement, &StatementCatalog::new(self)).map(|_| ())
+    }
+
     /// Empties tables: all or none.
     pub(crate) fn truncate(&mut self, names: &[String], cancel: &CancelToken) -> SqlResult<Answer> {
         self.begin_writing(cancel)?;
@@ -105,6 +129,10 @@ impl Session {
             changes.gone.extend(position.iter().flat_map(positions));
             let width = if change.kind.has_rows() { table.columns.len() } else { 0 };
             let (row, asked) = columns.split_at(width);
+            let (asked, checks) = asked.split_at(asked.len() - change.checks.len());
+            for (name, truth) in change.checks.iter().zip(checks) {
+                check(&table.name, name, truth)?;
+            }
             changes.count += batch.num_rows();
             if width > 0 {
                 changes.rows.push(stored_rows(table, row)?);
@@ -146,6 +174,24 @@ impl Session {
         self.catalog().replace(old, new)?;
         Ok(())
     }
+}
+
+/// A statement that changes rows, of a text of ours.
+fn parsed(sql: &str) -> SqlResult<ParsedQuery> {
+    match binder::parse::parse(sql)?.into_tree().pop() {
+        Some(Statement::Change { query }) => Ok(query),
+        _ => Err(SqlError::internal(format!("{sql} is not what it was"))),
+    }
+}
+
+/// A CHECK constraint that is false of a row.
+fn check(table: &str, name: &str, truth: &ArrayRef) -> SqlResult<()> {
+    if truth.as_boolean().iter().any(|it| it == Some(false)) {
+        let message =
+            format!("new row for relation \"{table}\" violates check constraint \"{name}\"");
+        return Err(SqlError::new(SqlState("23514"), message));
+    }
+    Ok(())
 }
 
 /// Which rows came before: where FROM or USING has several partners for a row, one of them counts.

@@ -1,10 +1,10 @@
 //! Statements that make, load and drop tables.
 
 use arrow_array::RecordBatch;
-use binder::{ColumnDefinition, DesignClause, KeyDefinition, ParsedQuery};
+use binder::{CheckDefinition, ColumnDefinition, DesignClause, KeyDefinition, ParsedQuery};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder, TableDesign};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{CheckRule, DataType, RowRules, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::parallel::{LoadProgress, LoadTeam};
@@ -20,20 +20,28 @@ pub(crate) struct Target {
     pub design: DesignClause,
 }
 
+/// What CREATE TABLE makes.
+pub(crate) struct NewTable {
+    pub name: String,
+    pub columns: Vec<ColumnDefinition>,
+    pub keys: Vec<KeyDefinition>,
+    pub checks: Vec<CheckDefinition>,
+    pub if_not_exists: bool,
+    pub design: DesignClause,
+}
+
 impl Session {
     pub(crate) fn create_table(
         &mut self,
-        name: &str,
-        columns: Vec<ColumnDefinition>,
-        keys: &[KeyDefinition],
-        if_not_exists: bool,
-        design: &DesignClause,
+        new: NewTable,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
+        let NewTable { name, columns, keys, checks, if_not_exists, design } = new;
         self.begin_writing(cancel)?;
-        if if_not_exists && self.catalog().get(name).is_some() {
+        if if_not_exists && self.catalog().get(&name).is_some() {
             return Ok(done("CREATE TABLE"));
         }
+        let rows = row_rules(&name, &columns, checks)?;
         let schema: Vec<ColumnSchema> = columns
             .into_iter()
             .map(|it| {
@@ -42,12 +50,17 @@ impl Session {
             })
             .collect();
         check_names(&schema)?;
-        let design = self.design_of(design, name, &schema, cancel)?;
+        let design = self.design_of(&design, &name, &schema, cancel)?;
         let context =
             BuildContext { design: &design, ..BuildContext::serial(&self.database.allocator) };
-        let table = Table::empty(name, &schema, &context)?;
-        let rules = self.rules_of(&table, keys)?;
-        self.catalog().create(table.with_rules(rules, &context)?)?;
+        let table = Table::empty(&name, &schema, &context)?;
+        let mut rules = self.rules_of(&table, &keys)?;
+        let has_rows = !rows.is_empty();
+        Arc::make_mut(&mut rules).rows = Arc::new(rows);
+        let table = self.catalog().create(table.with_rules(rules, &context)?)?;
+        if has_rows {
+            self.check_rules(&table)?;
+        }
         Ok(done("CREATE TABLE"))
     }
 
@@ -180,6 +193,9 @@ impl Session {
         self.begin_writing(cancel)?;
         self.wait_for_place()?;
         let old = self.existing(table)?;
+        if !old.rules().rows.checks.is_empty() {
+            return self.copy_checked(&old, path, cancel);
+        }
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);
         let stop = || execution::is_ended(cancel);
@@ -311,6 +327,35 @@ impl Session {
             other => other,
         }
     }
+}
+
+/// Defaults and CHECK constraints, which have names now.
+fn row_rules(
+    table: &str,
+    columns: &[ColumnDefinition],
+    checks: Vec<CheckDefinition>,
+) -> SqlResult<RowRules> {
+    let defaults = columns.iter().map(|it| it.default.as_deref().map(Arc::from)).collect();
+    let mut rules = RowRules { defaults, checks: Vec::new() };
+    for CheckDefinition { name, column, condition } in checks {
+        let is_taken = |name: &str| rules.checks.iter().any(|it| *it.name == *name);
+        let name = match name {
+            Some(name) if is_taken(&name) => {
+                let message = format!("check constraint \"{name}\" already exists");
+                return Err(SqlError::new(SqlState("42710"), message));
+            }
+            Some(name) => name,
+            None => {
+                let column = column.map_or_else(String::new, |it| format!("_{it}"));
+                let base = format!("{table}{column}_check");
+                let numbered = (1..).map(|it| format!("{base}{it}"));
+                let mut names = std::iter::once(base.clone()).chain(numbered);
+                names.find(|it| !is_taken(it)).unwrap_or(base)
+            }
+        };
+        rules.checks.push(CheckRule { name: name.into(), condition: condition.into() });
+    }
+    Ok(rules)
 }
 
 fn check_names(schema: &[ColumnSchema]) -> SqlResult<()> {

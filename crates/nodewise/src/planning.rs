@@ -26,13 +26,15 @@ pub(crate) struct PlannedChange {
     pub plan: Plan,
     /// How many columns of the query RETURNING asks for.
     pub returning: Option<usize>,
+    /// The CHECK constraints whose truth the last columns are.
+    pub checks: Vec<String>,
 }
 
 impl PlannedChange {
     /// The columns that RETURNING asks for.
     pub fn returned(&self) -> &[OutputColumn] {
-        let output = &self.plan.output;
-        &output[output.len() - self.returning.unwrap_or(0)..]
+        let end = self.plan.output.len() - self.checks.len();
+        &self.plan.output[end - self.returning.unwrap_or(0)..end]
     }
 }
 
@@ -45,10 +47,10 @@ pub(crate) fn plan_change(
     let check = || interrupt.check();
     let environment = Environment { catalog, now: catalog.wall_clock(), check: &check };
     let bound = catalog.planned(binder::bind::bind_change(&statement.0, &[], &environment));
-    let BoundChange { kind, table, query, returning, parameters } = bound?;
+    let BoundChange { kind, table, query, returning, checks, parameters } = bound?;
     no_parameters(&parameters)?;
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
-    Ok(PlannedChange { kind, table, plan, returning })
+    Ok(PlannedChange { kind, table, plan, returning, checks })
 }
 
 /// Plans a query that nobody gives parameters to.

@@ -10,7 +10,7 @@ use types::{SqlError, SqlResult};
 
 use crate::answer::done;
 use crate::database_settings::{list_of_database, set_of_database};
-use crate::ddl::Target;
+use crate::ddl::{NewTable, Target};
 use crate::index_ddl::NewIndex;
 use crate::plan_cache::CachedPlan;
 use crate::planning::{plan_change, plan_plain};
@@ -48,8 +48,9 @@ impl Session {
                     .map_err(|error| SqlError { position: None, ..error })
             }
             Statement::Deallocate { name } => self.deallocate(name.as_deref()),
-            Statement::CreateTable { name, columns, keys, if_not_exists, design } => {
-                self.create_table(&name, columns, &keys, if_not_exists, &design, &cancel)
+            Statement::CreateTable { name, columns, keys, checks, if_not_exists, design } => {
+                let new = NewTable { name, columns, keys, checks, if_not_exists, design };
+                self.create_table(new, &cancel)
             }
             Statement::CreateTableAs {
                 name,

@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use plan::{Plan, Source};
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
-use types::{CatalogView, Interrupt, SqlError, SqlResult, TableId, TableInfo, UnreadColumn};
+use types::{
+    CatalogView, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UnreadColumn,
+};
 
 use crate::{Session, views};
 
@@ -122,6 +124,12 @@ impl CatalogView for StatementCatalog<'_> {
 
     fn unread(&self, table: TableId) -> Vec<UnreadColumn> {
         self.unread.lock().get(&table).cloned().unwrap_or_default()
+    }
+
+    fn row_rules(&self, table: TableId) -> Option<Arc<RowRules>> {
+        let table = self.snapshot.by_id(table)?;
+        let rules = &table.rules().rows;
+        (!rules.is_empty()).then(|| rules.clone())
     }
 
     fn interrupt(&self) -> &Interrupt {

@@ -1,7 +1,7 @@
 //! The keys and the indexes of a table, as they were asked for.
 
 use stdx::sync::Arc;
-use types::ColumnId;
+use types::{ColumnId, RowRules};
 
 /// Why there is an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +65,8 @@ impl TableIndex {
 pub struct Rules {
     /// In the order in which they were made.
     pub indexes: Vec<TableIndex>,
+    /// Defaults and CHECK constraints.
+    pub rows: Arc<RowRules>,
 }
 
 impl Rules {

@@ -40,6 +40,31 @@ pub struct ColumnInfo {
     pub index: Option<Arc<str>>,
 }
 
+/// What a table asks of its rows beside types and keys, as SQL that was bound when it was said.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RowRules {
+    /// For each column the expression of its default; NULL where there is none.
+    pub defaults: Vec<Option<Arc<str>>>,
+    /// Conditions that must not be false of any row.
+    pub checks: Vec<CheckRule>,
+}
+
+/// A CHECK constraint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CheckRule {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its condition.
+    pub condition: Arc<str>,
+}
+
+impl RowRules {
+    /// Whether nothing is asked.
+    pub fn is_empty(&self) -> bool {
+        self.checks.is_empty() && self.defaults.iter().all(Option::is_none)
+    }
+}
+
 /// A table as the planner sees it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TableInfo {
@@ -115,6 +140,10 @@ pub trait CatalogView: Send + Sync {
     /// The columns that a table has beside those of its [`TableInfo`].
     fn unread(&self, _table: TableId) -> Vec<UnreadColumn> {
         Vec::new()
+    }
+    /// What a table asks of its rows; `None` where it asks nothing.
+    fn row_rules(&self, _table: TableId) -> Option<Arc<RowRules>> {
+        None
     }
     /// Whether the statement that looks may go on; binding and planning ask it again and again.
     fn interrupt(&self) -> &Interrupt {

@@ -14,7 +14,9 @@ pub mod numeric;
 pub mod shared;
 pub mod value;
 
-pub use catalog::{CatalogView, ColumnInfo, ColumnStatistics, TableInfo, UnreadColumn};
+pub use catalog::{
+    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, RowRules, TableInfo, UnreadColumn,
+};
 pub use data_type::DataType;
 pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;

@@ -9,6 +9,7 @@ use sqlparser::ast::{self, AssignmentTarget, SetExpr, TableFactor};
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, SqlState, TableInfo, numeric};
 
+use super::change_rules::{TargetRules, check_plain};
 use super::coercion::{fold_cast, name_of};
 use super::errors::{Name, at, unsupported};
 use super::from::Source;
@@ -16,6 +17,7 @@ use super::level::{Clause, Level};
 use super::scope::{Columns, Frame, Named, Relation, is_named};
 use super::{Answer, Binder, Environment, OutputColumn, mapped};
 use crate::syntax::{ident, name};
+use crate::values::is_default;
 
 /// A statement that changes rows, bound.
 #[derive(Debug)]
@@ -25,10 +27,12 @@ pub struct BoundChange {
     /// The table that it changes.
     pub table: String,
     /// The rows that are changed: first a row's position, unless it is new; then all columns of the table as they shall be,
-    /// unless the row goes; then the columns of RETURNING.
+    /// unless the row goes; then the columns of RETURNING, and those of CHECK constraints.
     pub query: Query,
     /// How many columns of the query RETURNING asks for; `None` without RETURNING.
     pub returning: Option<usize>,
+    /// The CHECK constraints whose truth of each row the last columns are.
+    pub checks: Vec<String>,
     /// The types of its parameters: those given, and what the surroundings tell of the others.
     pub parameters: Vec<Option<DataType>>,
 }
@@ -62,7 +66,10 @@ pub fn bind_change(
     parameters: &[Option<DataType>],
     environment: &Environment<'_>,
 ) -> SqlResult<BoundChange> {
-    let mut binder = Binder::new(environment, parameters);
+    let rules = TargetRules::of(statement, environment)?;
+    let filled = rules.with_defaults(statement, environment)?;
+    let statement = filled.as_ref().unwrap_or(statement);
+    let mut binder = Binder { rules: &rules, ..Binder::new(environment, parameters) };
     if let Some(with) = &statement.with {
         binder.add_with(with, statement)?;
     }
@@ -78,8 +85,8 @@ pub fn bind_change(
     let Binder { attributes, shared, parameters, .. } = binder;
     let root = changed.answer.rel;
     let query = Query { attributes, scalars: Vec::new(), shared, root, output };
-    let Changed { kind, table, returning, .. } = changed;
-    Ok(BoundChange { kind, table, query, returning, parameters })
+    let Changed { kind, table, returning, checks, .. } = changed;
+    Ok(BoundChange { kind, table, query, returning, checks, parameters })
 }
 
 /// What a statement comes to.
@@ -88,6 +95,7 @@ struct Changed {
     table: String,
     answer: Answer,
     returning: Option<usize>,
+    checks: Vec<String>,
 }
 
 /// The table that is changed, in the query of its rows.
@@ -238,11 +246,14 @@ impl<'a> Binder<'a> {
         }
         let rel = mapped(level.input, made);
         let (rel, shown) = self.as_stored(rel, &target, &row);
+        let (rel, checks) = self.checked(rel, &target, &shown)?;
         let mut frame = level.frame;
         frame.replace_first(target.columns(|place| shown[place]));
         let columns = [target.position_output()].into_iter().chain(target.outputs(&row)).collect();
         let answer = Answer { rel, columns };
-        self.returning(ChangeKind::Update, &target, answer, frame, update.returning.as_deref())
+        let asked = update.returning.as_deref();
+        let changed = self.returning(ChangeKind::Update, &target, answer, frame, asked)?;
+        Ok(changed.with_checks(checks))
     }
 
     fn insert(&mut self, insert: &'a ast::Insert) -> SqlResult<Changed> {
@@ -287,8 +298,7 @@ impl<'a> Binder<'a> {
                     let given = self.column_expr(it.attr);
                     self.assigned(given, &column.name, column.data_type, true)?
                 }
-                // No column has another default.
-                None => plan::build::null(column.data_type),
+                None => self.default_of(&target, place)?,
             };
             row.push(match plan::relation::bare(&value) {
                 Some(attr) => attr,
@@ -300,9 +310,12 @@ impl<'a> Binder<'a> {
             });
         }
         let (rel, shown) = self.as_stored(mapped(rel, made), &target, &row);
+        let (rel, checks) = self.checked(rel, &target, &shown)?;
         let frame = target.frame(|place| shown[place]);
         let answer = Answer { rel, columns: target.outputs(&row).collect() };
-        self.returning(ChangeKind::Insert, &target, answer, frame, insert.returning.as_deref())
+        let asked = insert.returning.as_deref();
+        let changed = self.returning(ChangeKind::Insert, &target, answer, frame, asked)?;
+        Ok(changed.with_checks(checks))
     }
 
     /// The values of an UPDATE by column; `None` for those that it leaves as they are.
@@ -332,10 +345,7 @@ impl<'a> Binder<'a> {
                 }
                 let info = &target.table.columns[place];
                 let bound = match value {
-                    // No column has another default.
-                    ast::Expr::Identifier(it) if is_default(it) => {
-                        plan::build::null(info.data_type)
-                    }
+                    value if is_default(value) => self.default_of(target, place)?,
                     value => {
                         let bound = self.expr(value)?;
                         let assigned = self.assigned(bound, &info.name, info.data_type, false);
@@ -400,7 +410,7 @@ impl<'a> Binder<'a> {
         let table = target.table.name.clone();
         let Some(asked) = asked else {
             let answer = Answer { rel, columns };
-            return Ok(Changed { kind, table, answer, returning: None });
+            return Ok(Changed { kind, table, answer, returning: None, checks: Vec::new() });
         };
         let level = Level::new(frame, rel, Clause::Returning);
         let mut items = Vec::new();
@@ -412,7 +422,50 @@ impl<'a> Binder<'a> {
             columns.push(OutputColumn { name: item.name, attr });
         }
         let answer = Answer { rel: mapped(level.input, made), columns };
-        Ok(Changed { kind, table, answer, returning: Some(count) })
+        Ok(Changed { kind, table, answer, returning: Some(count), checks: Vec::new() })
+    }
+
+    /// The default of a column.
+    fn default_of(&mut self, target: &Target, place: usize) -> SqlResult<Expr> {
+        let column = &target.table.columns[place];
+        let Some(default) = self.rules.default_of(place) else {
+            return Ok(plan::build::null(column.data_type));
+        };
+        check_plain(default, "a DEFAULT expression")?;
+        let level = Level::new(Frame::default(), super::level::one_row(), Clause::Default);
+        let (bound, _) = self.in_level(level, |this| this.expr(default))?;
+        self.assigned(bound, &column.name, column.data_type, false)
+    }
+
+    /// Adds the truth of each CHECK constraint of the rows.
+    fn checked(
+        &mut self,
+        rel: Rel,
+        target: &Target,
+        row: &[Attr],
+    ) -> SqlResult<(Rel, Vec<OutputColumn>)> {
+        let rules = self.rules;
+        let (mut made, mut columns) = (Vec::new(), Vec::new());
+        let mut rel = rel;
+        for (name, condition) in &rules.checks {
+            check_plain(condition, "check constraint")?;
+            let level = Level::new(target.own_frame(|place| row[place]), rel, Clause::Check);
+            let (truth, level) = self.in_level(level, |this| this.condition(condition))?;
+            rel = level.input;
+            let attr = self.attribute(DataType::Boolean, true);
+            made.push((attr, truth));
+            columns.push(OutputColumn { name: name.clone(), attr });
+        }
+        Ok((mapped(rel, made), columns))
+    }
+}
+
+impl Changed {
+    /// With the truth of CHECK constraints behind what RETURNING asks.
+    fn with_checks(mut self, checks: Vec<OutputColumn>) -> Self {
+        self.checks = checks.iter().map(|it| it.name.clone()).collect();
+        self.answer.columns.extend(checks);
+        self
     }
 }
 
@@ -433,6 +486,12 @@ impl Target {
         Columns::Made(named.map(|it| Named { name: it.1.name.clone(), attr: attr(it.0) }).collect())
     }
 
+    /// The frame of it alone under its own name, as its rules name it.
+    fn own_frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
+        let columns = self.columns(attr);
+        Frame::of(Relation { name: Some(self.table.name.clone()), schema: None, columns })
+    }
+
     /// The frame of it alone.
     fn frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
         let columns = self.columns(attr);
@@ -447,10 +506,6 @@ fn row_of(expr: &ast::Expr) -> SqlResult<Vec<&ast::Expr>> {
         ast::Expr::Nested(value) => Ok(vec![value]),
         other => Err(unsupported("anything but a row (..) for several columns", other)),
     }
-}
-
-fn is_default(name: &ast::Ident) -> bool {
-    name.quote_style.is_none() && name.value.eq_ignore_ascii_case("default")
 }
 
 fn assigned_twice(target: &Target, place: usize, column: &ast::ObjectName) -> SqlError {

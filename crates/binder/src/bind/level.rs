@@ -49,6 +49,10 @@ pub(super) enum Clause {
     /// The values of UPDATE.
     Set,
     Returning,
+    /// The default of a column.
+    Default,
+    /// A CHECK constraint.
+    Check,
 }
 
 impl Clause {
@@ -72,6 +76,8 @@ impl Clause {
             Self::Values => "VALUES",
             Self::Set => "UPDATE",
             Self::Returning => "RETURNING",
+            Self::Default => "DEFAULT expressions",
+            Self::Check => "check constraints",
         }
     }
 }

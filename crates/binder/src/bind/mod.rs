@@ -17,6 +17,7 @@ mod aggregate;
 mod arithmetic;
 mod call;
 mod change;
+mod change_rules;
 mod coercion;
 mod comparison;
 mod conversion;
@@ -50,6 +51,7 @@ use sqlparser::ast;
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
 
 pub use change::{BoundChange, ChangeKind, bind_change};
+use change_rules::TargetRules;
 use level::Level;
 use with::WithQuery;
 
@@ -110,6 +112,8 @@ struct Binder<'a> {
     with: Vec<WithQuery<'a>>,
     /// Nodes of expressions so far.
     nodes: usize,
+    /// What the table that is changed asks of its rows.
+    rules: &'a TargetRules,
 }
 
 /// A bound query or part of one.
@@ -138,6 +142,7 @@ impl<'a> Binder<'a> {
             levels: Vec::new(),
             with: Vec::new(),
             nodes: 0,
+            rules: &change_rules::NOTHING,
         }
     }
 

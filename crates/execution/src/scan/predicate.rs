@@ -128,7 +128,7 @@ impl CodePredicate {
         match self {
             Self::Never => 0.0,
             Self::Range { column, low, high } => {
-                f64::from(high - low + 1) / column.code_count().max(1) as f64
+                (f64::from(high - low) + 1.0) / column.code_count().max(1) as f64
             }
             Self::RawRange { .. } => 0.3,
             Self::Set { share, .. } => *share,

@@ -1,0 +1,140 @@
+//! What the table that a statement changes asks of its rows: defaults and CHECK constraints, parsed anew for each statement,
+//! so that they are bound as the statement's own expressions are.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{self, SetExpr};
+use types::{SqlError, SqlResult, SqlState};
+
+use super::Environment;
+use super::scope::is_named;
+use crate::parse::expression;
+use crate::syntax::ident;
+use crate::values::is_default;
+
+/// The rules of a table.
+pub(super) struct TargetRules {
+    /// By column; none at all where no column has one.
+    defaults: Vec<Option<ast::Expr>>,
+    /// With their names.
+    pub(super) checks: Vec<(String, ast::Expr)>,
+}
+
+/// Those of a table without rules.
+pub(super) static NOTHING: TargetRules = TargetRules { defaults: Vec::new(), checks: Vec::new() };
+
+impl TargetRules {
+    /// The default of a column, if it is not NULL.
+    pub(super) fn default_of(&self, place: usize) -> Option<&ast::Expr> {
+        self.defaults.get(place)?.as_ref()
+    }
+
+    /// Those of the table that a statement changes; nothing where there is none, of which binding will tell.
+    pub(super) fn of(statement: &ast::Query, environment: &Environment<'_>) -> SqlResult<Self> {
+        let nothing = Self { defaults: Vec::new(), checks: Vec::new() };
+        let Some((schema, table)) = target_name(statement) else { return Ok(nothing) };
+        let catalog = environment.catalog;
+        let Some(info) = catalog.table(schema.as_deref(), &table) else { return Ok(nothing) };
+        let Some(rules) = catalog.row_rules(info.id) else { return Ok(nothing) };
+        let default = |it: &Option<std::sync::Arc<str>>| it.as_deref().map(expression).transpose();
+        let checks = rules.checks.iter();
+        Ok(Self {
+            defaults: rules.defaults.iter().map(default).collect::<SqlResult<_>>()?,
+            checks: checks
+                .map(|it| Ok((it.name.to_string(), expression(&it.condition)?)))
+                .collect::<SqlResult<_>>()?,
+        })
+    }
+
+    /// The statement with the defaults of columns in the place of DEFAULT among its VALUES; `None` where there are none.
+    pub(super) fn with_defaults(
+        &self,
+        statement: &ast::Query,
+        environment: &Environment<'_>,
+    ) -> SqlResult<Option<ast::Query>> {
+        let has_default =
+            |rows: &ast::Values| rows.rows.iter().any(|row| row.content.iter().any(is_default));
+        if !values_of(statement).is_some_and(has_default) {
+            return Ok(None);
+        }
+        let Some((schema, table)) = target_name(statement) else { return Ok(None) };
+        let info = environment.catalog.table(schema.as_deref(), &table);
+        let mut statement = statement.clone();
+        let SetExpr::Insert(ast::Statement::Insert(insert)) = &mut *statement.body else {
+            return Ok(None);
+        };
+        let named = insert.columns.iter().map(|it| {
+            let name = it.0.last().and_then(|it| it.as_ident())?;
+            let columns = &info.as_ref()?.columns;
+            columns.iter().position(|it| is_named(name, &it.name))
+        });
+        let places: Vec<Option<usize>> = named.collect();
+        let Some(SetExpr::Values(rows)) = insert.source.as_mut().map(|it| &mut *it.body) else {
+            return Ok(None);
+        };
+        for row in &mut rows.rows {
+            for (at, value) in row.content.iter_mut().enumerate().filter(|it| is_default(it.1)) {
+                let place = match places.is_empty() {
+                    true => Some(at),
+                    false => places.get(at).copied().flatten(),
+                };
+                let default = place.and_then(|it| self.default_of(it)).cloned();
+                *value = default.unwrap_or_else(|| ast::Expr::Value(ast::Value::Null.into()));
+            }
+        }
+        Ok(Some(statement))
+    }
+}
+
+/// The rows of INSERT .. VALUES.
+fn values_of(statement: &ast::Query) -> Option<&ast::Values> {
+    let SetExpr::Insert(ast::Statement::Insert(insert)) = &*statement.body else { return None };
+    match &*insert.source.as_ref()?.body {
+        SetExpr::Values(rows) => Some(rows),
+        _ => None,
+    }
+}
+
+/// The schema and the name of the table that a statement changes.
+fn target_name(statement: &ast::Query) -> Option<(Option<String>, String)> {
+    let factor = |it: &ast::TableFactor| match it {
+        ast::TableFactor::Table { name, .. } => Some(name.clone()),
+        _ => None,
+    };
+    let name = match &*statement.body {
+        SetExpr::Insert(ast::Statement::Insert(it)) => match &it.table {
+            ast::TableObject::TableName(name) => Some(name.clone()),
+            _ => None,
+        },
+        SetExpr::Update(ast::Statement::Update(it)) => factor(&it.table.relation),
+        SetExpr::Delete(ast::Statement::Delete(it)) => {
+            let (ast::FromTable::WithFromKeyword(tables) | ast::FromTable::WithoutKeyword(tables)) =
+                &it.from;
+            tables.first().and_then(|it| factor(&it.relation))
+        }
+        _ => None,
+    }?;
+    let parts: Option<Vec<_>> = name.0.iter().map(|it| it.as_ident()).collect();
+    match parts?.as_slice() {
+        [table] => Some((None, ident(table))),
+        [schema, table] => Some((Some(ident(schema)), ident(table))),
+        _ => None,
+    }
+}
+
+/// Refuses what a rule cannot have: subqueries, and parameters.
+pub(super) fn check_plain(expr: &ast::Expr, what: &str) -> SqlResult<()> {
+    let found = ast::visit_expressions(expr, |it| match it {
+        ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => {
+            ControlFlow::Break(format!("cannot use subquery in {what}"))
+        }
+        ast::Expr::Value(it) if matches!(it.value, ast::Value::Placeholder(_)) => {
+            ControlFlow::Break(format!("there is no parameter in {what}"))
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    match found {
+        ControlFlow::Break(message) => Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}
