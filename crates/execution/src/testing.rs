@@ -292,7 +292,7 @@ pub fn stored(columns: &[(DataType, Vec<Value>)], chunk: usize) -> Table {
         kind: storage::IndexKind::Index,
     };
     let indexes = (0..columns.len()).map(index).collect();
-    let rules = Arc::new(storage::Rules { indexes });
+    let rules = Arc::new(storage::Rules { indexes, ..Default::default() });
     builder.finish(&context).unwrap().with_rules(rules, &context).unwrap()
 }
 

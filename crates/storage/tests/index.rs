@@ -177,7 +177,7 @@ fn table_with(rules: Rules, columns: Vec<(DataType, Vec<Value>)>) -> types::SqlR
 
 fn rule(kind: IndexKind, columns: &[u16]) -> Rules {
     let columns = columns.iter().map(|&it| ColumnId(it)).collect();
-    Rules { indexes: vec![TableIndex { name: "k".into(), columns, kind }] }
+    Rules { indexes: vec![TableIndex { name: "k".into(), columns, kind }], ..Rules::default() }
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn indexes_share_what_a_column_has_and_each_keeps_it() {
         one("bcb", IndexKind::Index, &[1, 2, 1]),
         one("key", IndexKind::PrimaryKey, &[0, 1, 2]),
     ];
-    let table = table_with(Rules { indexes: both.to_vec() }, columns).unwrap();
+    let table = table_with(Rules { indexes: both.to_vec(), ..Rules::default() }, columns).unwrap();
     let indexed = |table: &Table| -> Vec<bool> {
         table.columns.iter().map(|it| it.index.is_some()).collect()
     };
@@ -229,7 +229,9 @@ fn indexes_share_what_a_column_has_and_each_keeps_it() {
     let allocator = allocator();
     let context = BuildContext::serial(&allocator);
     let left = |rules: &[TableIndex]| {
-        table.ruled(Arc::new(Rules { indexes: rules.to_vec() }), &context).unwrap()
+        table
+            .ruled(Arc::new(Rules { indexes: rules.to_vec(), ..Rules::default() }), &context)
+            .unwrap()
     };
     let without_first = left(&both[1..]);
     assert_eq!(indexed(&without_first), [false, true, true]);
