@@ -59,7 +59,7 @@ pub(crate) fn insert(insert: &ast::Insert) -> SqlResult<()> {
         || !multi_table_when_clauses.is_empty()
         || multi_table_else_clause.is_some();
     refuse(
-        &[(on.is_some(), "INSERT .. ON CONFLICT")],
+        &[],
         &[
             (or.is_some(), "INSERT OR .."),
             (*ignore || priority.is_some(), "a modifier of INSERT"),
@@ -69,6 +69,7 @@ pub(crate) fn insert(insert: &ast::Insert) -> SqlResult<()> {
             (!assignments.is_empty(), "INSERT .. SET"),
             (partitioned.is_some() || !after_columns.is_empty(), "INSERT .. PARTITION"),
             (output.is_some(), "INSERT .. OUTPUT"),
+            (matches!(on, Some(ast::OnInsert::DuplicateKeyUpdate(_))), "ON DUPLICATE KEY UPDATE"),
             (insert_alias.is_some(), "an alias behind the rows of INSERT"),
             (settings.is_some() || format_clause.is_some(), "SETTINGS or FORMAT of INSERT"),
             (several, "INSERT into several tables"),

@@ -2,9 +2,8 @@
 //! together anew without the old and with the new ones.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{Field, Schema};
 use binder::bind::ChangeKind;
 use binder::{ParsedQuery, Statement};
 use execution::Executed;
@@ -13,6 +12,7 @@ use storage::{Column, Table, TableDesign};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
+use crate::changed_rows::{Seen, malformed, positions};
 use crate::parallel::LoadProgress;
 use crate::planning::{PlannedChange, plan_change};
 use crate::result::{schema_of, shown};
@@ -55,7 +55,7 @@ impl Session {
             self.replace_rows(&old, &gone, &rows, cancel)?;
         }
         let tag = match change.kind {
-            ChangeKind::Insert => format!("INSERT 0 {count}"),
+            ChangeKind::Insert | ChangeKind::Upsert => format!("INSERT 0 {count}"),
             ChangeKind::Update => format!("UPDATE {count}"),
             ChangeKind::Delete => format!("DELETE {count}"),
         };
@@ -120,15 +120,14 @@ impl Session {
             Changes { gone: Vec::new(), rows: Vec::new(), returning: Vec::new(), count: 0 };
         let mut seen = Seen::default();
         for batch in batches {
-            let batch = match change.kind.has_positions() {
-                true => seen.first_of_each(batch)?,
-                false => batch,
-            };
+            let batch = seen.wanted(change, batch)?;
             let columns = batch.columns();
             let (position, columns) = columns.split_at(usize::from(change.kind.has_positions()));
             changes.gone.extend(position.iter().flat_map(positions));
             let width = if change.kind.has_rows() { table.columns.len() } else { 0 };
             let (row, asked) = columns.split_at(width);
+            let keys: usize = change.keys.iter().sum();
+            let (asked, _) = asked.split_at(asked.len() - keys);
             let (asked, checks) = asked.split_at(asked.len() - change.checks.len());
             for (name, truth) in change.checks.iter().zip(checks) {
                 check(&table.name, name, truth)?;
@@ -194,38 +193,6 @@ fn check(table: &str, name: &str, truth: &ArrayRef) -> SqlResult<()> {
     Ok(())
 }
 
-/// Which rows came before: where FROM or USING has several partners for a row, one of them counts.
-#[derive(Default)]
-struct Seen {
-    /// A bit for each position.
-    words: Vec<u64>,
-}
-
-impl Seen {
-    /// The rows of a batch whose position, in the first column, did not come before.
-    fn first_of_each(&mut self, batch: RecordBatch) -> SqlResult<RecordBatch> {
-        let first = |position: u64| {
-            let (word, bit) = ((position / 64) as usize, 1 << (position % 64));
-            if self.words.len() <= word {
-                self.words.resize(word + 1, 0);
-            }
-            let is_new = self.words[word] & bit == 0;
-            self.words[word] |= bit;
-            is_new
-        };
-        let keep: Vec<bool> = positions(batch.column(0)).map(first).collect();
-        if keep.iter().all(|it| *it) {
-            return Ok(batch);
-        }
-        arrow_select::filter::filter_record_batch(&batch, &BooleanArray::from(keep))
-            .map_err(|error| malformed(&error))
-    }
-}
-
-fn positions(array: &ArrayRef) -> impl Iterator<Item = u64> {
-    array.as_primitive::<Int64Type>().values().iter().map(|it| *it as u64)
-}
-
 /// Rows for a table; a column may have another type than the table's, from which it is converted when it is stored.
 fn stored_rows(table: &Table, columns: &[ArrayRef]) -> SqlResult<RecordBatch> {
     let field = |(of, array): (&Arc<Column>, &ArrayRef)| {
@@ -234,8 +201,4 @@ fn stored_rows(table: &Table, columns: &[ArrayRef]) -> SqlResult<RecordBatch> {
     let fields: Vec<Field> = table.columns.iter().zip(columns).map(field).collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.to_vec())
         .map_err(|error| malformed(&error))
-}
-
-fn malformed(error: &ArrowError) -> SqlError {
-    SqlError::internal(format!("changed rows are malformed: {error}"))
 }

@@ -11,6 +11,7 @@
 
 mod answer;
 mod change;
+mod changed_rows;
 mod database;
 mod database_settings;
 mod ddl;

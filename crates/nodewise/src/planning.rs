@@ -28,12 +28,15 @@ pub(crate) struct PlannedChange {
     pub returning: Option<usize>,
     /// The CHECK constraints whose truth the last columns are.
     pub checks: Vec<String>,
+    /// How many columns each key of ON CONFLICT has, behind all others.
+    pub keys: Vec<usize>,
 }
 
 impl PlannedChange {
     /// The columns that RETURNING asks for.
     pub fn returned(&self) -> &[OutputColumn] {
-        let end = self.plan.output.len() - self.checks.len();
+        let keys: usize = self.keys.iter().sum();
+        let end = self.plan.output.len() - self.checks.len() - keys;
         &self.plan.output[end - self.returning.unwrap_or(0)..end]
     }
 }
@@ -47,10 +50,10 @@ pub(crate) fn plan_change(
     let check = || interrupt.check();
     let environment = Environment { catalog, now: catalog.wall_clock(), check: &check };
     let bound = catalog.planned(binder::bind::bind_change(&statement.0, &[], &environment));
-    let BoundChange { kind, table, query, returning, checks, parameters } = bound?;
+    let BoundChange { kind, table, query, returning, checks, keys, parameters } = bound?;
     no_parameters(&parameters)?;
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
-    Ok(PlannedChange { kind, table, plan, returning, checks })
+    Ok(PlannedChange { kind, table, plan, returning, checks, keys })
 }
 
 /// Plans a query that nobody gives parameters to.

@@ -6,7 +6,8 @@ use plan::{Plan, Source};
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
-    CatalogView, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UnreadColumn,
+    CatalogView, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UniqueKey,
+    UnreadColumn,
 };
 
 use crate::{Session, views};
@@ -130,6 +131,17 @@ impl CatalogView for StatementCatalog<'_> {
         let table = self.snapshot.by_id(table)?;
         let rules = &table.rules().rows;
         (!rules.is_empty()).then(|| rules.clone())
+    }
+
+    fn unique_keys(&self, table: TableId) -> Vec<UniqueKey> {
+        let Some(table) = self.snapshot.by_id(table) else { return Vec::new() };
+        let unique = table.rules().indexes.iter().filter(|it| it.kind.is_unique());
+        let key = |it: &storage::TableIndex| UniqueKey {
+            name: it.name.clone(),
+            columns: it.columns.clone(),
+            is_constraint: it.kind.is_constraint(),
+        };
+        unique.map(key).collect()
     }
 
     fn interrupt(&self) -> &Interrupt {

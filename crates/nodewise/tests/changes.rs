@@ -198,7 +198,8 @@ fn what_is_refused_changes_nothing() {
         ("INSERT INTO s VALUES (1, 'seven ch')", "22001"),
         ("INSERT INTO s SELECT DATE '2020-01-01', 'x'", "42804"),
         ("INSERT INTO s VALUES (1, 'x') RETURNING w", "42703"),
-        ("INSERT INTO s VALUES (1, 'x') ON CONFLICT DO NOTHING", "0A000"),
+        ("INSERT INTO s VALUES (1, 'x') ON CONFLICT (k) DO NOTHING", "42P10"),
+        ("INSERT INTO s VALUES (1, 'x') ON DUPLICATE KEY UPDATE k = 1", "42601"),
         ("DELETE FROM t, s", "42601"),
         ("DELETE FROM t USING t", "42712"),
         ("DELETE FROM nosuch", "42P01"),
@@ -227,7 +228,7 @@ fn what_is_refused_changes_nothing() {
 /// Runs the lines of a script: `sql -> what it comes to`: the rows of its last statement, or the state of its error.
 fn script(lines: &str) {
     let mut session = in_memory();
-    for line in lines.lines().map(str::trim).filter(|it| !it.is_empty()) {
+    for line in lines.lines().map(str::trim_start).filter(|it| !it.is_empty()) {
         let (sql, wanted) = line.split_once(" -> ").expect("a line says what comes of it");
         let found = match session.execute(sql) {
             Ok(answers) => match answers.last() {
@@ -285,6 +286,39 @@ fn check_constraints_hold() {
          ALTER TABLE e ALTER COLUMN a NUMA NODE (1); INSERT INTO e VALUES (-2) -> 23514
          TRUNCATE e; INSERT INTO e VALUES (3) -> INSERT 0 1
          DELETE FROM e; INSERT INTO e VALUES (-3) -> 23514",
+    );
+}
+
+#[test]
+fn on_conflict_updates_or_does_nothing() {
+    script(
+        "CREATE TABLE k (a INT PRIMARY KEY, b TEXT, n INT DEFAULT 1) -> CREATE TABLE
+         INSERT INTO k VALUES (1, 'one', 1), (2, 'two', 2) -> INSERT 0 2
+         INSERT INTO k VALUES (1, 'x', 0), (3, 'three', 3), (3, 'again', 4) ON CONFLICT DO NOTHING RETURNING * -> 3|three|3
+         INSERT INTO k VALUES (1, 'x', 0), (4, 'four', 4) ON CONFLICT (a) DO NOTHING -> INSERT 0 1
+         INSERT INTO k VALUES (1, 'uno', 5), (5, 'five', 5) ON CONFLICT (a) DO UPDATE SET b = excluded.b || k.b, n = k.n + excluded.n RETURNING a, b, n -> 1|unoone|6 5|five|5
+         INSERT INTO k AS t (a, b) VALUES (2, 'zwei') ON CONFLICT ON CONSTRAINT k_pkey DO UPDATE SET b = EXCLUDED.b WHERE t.n > 5 RETURNING a -> 
+         INSERT INTO k AS t (a, b) VALUES (1, 'eins') ON CONFLICT ON CONSTRAINT k_pkey DO UPDATE SET b = EXCLUDED.b WHERE t.n > 5 RETURNING a, b -> 1|eins
+         INSERT INTO k VALUES (2, 'a', 1), (2, 'b', 1) ON CONFLICT (a) DO UPDATE SET n = 0 -> 21000
+         INSERT INTO k VALUES (9, 'a', 1), (9, 'b', 1) ON CONFLICT (a) DO UPDATE SET n = 0 -> 21000
+         INSERT INTO k VALUES (2, 'a', 1) ON CONFLICT DO UPDATE SET n = 0 -> 42601
+         INSERT INTO k VALUES (2, 'a', 1) ON CONFLICT (b) DO NOTHING -> 42P10
+         INSERT INTO k VALUES (2, 'a', 1) ON CONFLICT (zz) DO NOTHING -> 42703
+         INSERT INTO k VALUES (2, 'a', 1) ON CONFLICT ON CONSTRAINT zz DO NOTHING -> 42704
+         INSERT INTO k VALUES (2, 'a', 1) ON CONFLICT (a) DO UPDATE SET n = n + 1 -> 42702
+         INSERT INTO k VALUES (2, 'a', 1) ON CONFLICT (a) DO UPDATE SET a = 1 -> 23505
+         INSERT INTO k SELECT a, b, n FROM k ON CONFLICT (a) DO UPDATE SET n = excluded.n * 10 -> INSERT 0 5
+         SELECT a, n FROM k -> 1|60 2|20 3|30 4|40 5|50
+         INSERT INTO k (a) VALUES (2) ON CONFLICT (a) DO UPDATE SET n = DEFAULT, b = (SELECT max(b) FROM k) RETURNING b, n -> two|1
+         CREATE TABLE u (x INT, y CHAR(3), UNIQUE (x, y)); CREATE UNIQUE INDEX ux ON u (x) -> CREATE INDEX
+         INSERT INTO u VALUES (1, 'a'), (1, 'b'), (NULL, 'a'), (NULL, 'a') ON CONFLICT DO NOTHING RETURNING x, y -> 1|a   |a   |a  
+         INSERT INTO u VALUES (1, 'a ') ON CONFLICT (y, x) DO UPDATE SET y = 'z' RETURNING * -> 1|z  
+         INSERT INTO u VALUES (1, 'q') ON CONFLICT (y, x) DO NOTHING -> 23505
+         INSERT INTO u VALUES (NULL, 'a') ON CONFLICT (y, x) DO UPDATE SET y = 'w' RETURNING * -> |a  
+         INSERT INTO u VALUES (2, 'q') ON CONFLICT (x) DO NOTHING RETURNING x -> 2
+         PREPARE up (INT, INT) AS INSERT INTO k (a, n) VALUES ($1, $2) ON CONFLICT (a) DO UPDATE SET n = k.n + excluded.n RETURNING n -> PREPARE
+         EXECUTE up (1, 4) -> 64
+         EXECUTE up (77, 4) -> 4",
     );
 }
 

@@ -49,6 +49,17 @@ pub struct RowRules {
     pub checks: Vec<CheckRule>,
 }
 
+/// A key, or a unique index: no two rows have the same values.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UniqueKey {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its columns.
+    pub columns: Vec<ColumnId>,
+    /// Whether it is a constraint of the table.
+    pub is_constraint: bool,
+}
+
 /// A CHECK constraint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckRule {
@@ -144,6 +155,10 @@ pub trait CatalogView: Send + Sync {
     /// What a table asks of its rows; `None` where it asks nothing.
     fn row_rules(&self, _table: TableId) -> Option<Arc<RowRules>> {
         None
+    }
+    /// The keys and unique indexes of a table.
+    fn unique_keys(&self, _table: TableId) -> Vec<UniqueKey> {
+        Vec::new()
     }
     /// Whether the statement that looks may go on; binding and planning ask it again and again.
     fn interrupt(&self) -> &Interrupt {

@@ -9,7 +9,7 @@ use crate::generate::state::{Generator, Scope};
 use crate::kind::Kind;
 use crate::peers::reply::{Peer, Reply};
 use crate::verdict::Verdict;
-use crate::world::{Table, World};
+use crate::world::{Constraint, Table, World};
 
 /// A statement that changes rows.
 pub struct Change {
@@ -105,8 +105,19 @@ fn insert(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change 
     let classes: Vec<_> = table.columns.iter().map(|it| it.kind.class()).collect();
     let (query, _) = generator.query(&classes, &[], depth);
     let names: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
-    let (name, names) = (&table.name, names.join(", "));
-    let sql = format!("INSERT INTO {name} ({names}) {query} RETURNING *");
+    let (name, list) = (&table.name, names.join(", "));
+    let is_key = |it: &&crate::world::Column| {
+        matches!(it.constraint, Constraint::Unique | Constraint::PrimaryKey)
+    };
+    // Which of several new rows with one key is kept follows from nothing, so DO NOTHING is left out.
+    let conflict = match table.columns.iter().find(is_key) {
+        Some(key) if generator.draw.chance(60) => {
+            let column = *generator.draw.pick(&names);
+            format!(" ON CONFLICT ({}) DO UPDATE SET {column} = excluded.{column}", key.name)
+        }
+        _ => String::new(),
+    };
+    let sql = format!("INSERT INTO {name} ({list}) {query}{conflict} RETURNING *");
     Change { sql, table: name.clone(), query }
 }
 
@@ -135,7 +146,7 @@ pub fn verdict<P: Peer>(differ: &mut Differ<P>, world: &World, change: &Change) 
     let judge = |answers: &Answers| differ::judge(&unordered, answers, true);
     // A key that two rows have at the end is one of two rows here; there, an UPDATE meets it earlier.
     if let (Reply::Rows(_), Some("23505")) = (&returned.ours, returned.theirs.state())
-        && !change.sql.starts_with("UPDATE")
+        && !change.sql.contains(" SET ")
     {
         return Verdict::Wrong("a key of two rows was taken".to_owned());
     }

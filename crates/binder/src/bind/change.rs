@@ -33,6 +33,8 @@ pub struct BoundChange {
     pub returning: Option<usize>,
     /// The CHECK constraints whose truth of each row the last columns are.
     pub checks: Vec<String>,
+    /// How many columns each key of ON CONFLICT has; behind all others those of new rows stand, key by key.
+    pub keys: Vec<usize>,
     /// The types of its parameters: those given, and what the surroundings tell of the others.
     pub parameters: Vec<Option<DataType>>,
 }
@@ -46,6 +48,8 @@ pub enum ChangeKind {
     Update,
     /// Some go.
     Delete,
+    /// New ones, or other values for those that have their keys: positions are NULL of new ones.
+    Upsert,
 }
 
 impl ChangeKind {
@@ -85,31 +89,41 @@ pub fn bind_change(
     let Binder { attributes, shared, parameters, .. } = binder;
     let root = changed.answer.rel;
     let query = Query { attributes, scalars: Vec::new(), shared, root, output };
-    let Changed { kind, table, returning, checks, .. } = changed;
-    Ok(BoundChange { kind, table, query, returning, checks, parameters })
+    let Changed { kind, table, returning, checks, keys, .. } = changed;
+    Ok(BoundChange { kind, table, query, returning, checks, keys, parameters })
 }
 
 /// What a statement comes to.
-struct Changed {
+pub(super) struct Changed {
     kind: ChangeKind,
     table: String,
-    answer: Answer,
+    pub(super) answer: Answer,
     returning: Option<usize>,
     checks: Vec<String>,
+    pub(super) keys: Vec<usize>,
+}
+
+/// New rows on their way into a table.
+pub(super) struct NewRows {
+    pub(super) rel: Rel,
+    /// The columns of the table, as they were given.
+    pub(super) row: Vec<Attr>,
+    /// The same, as they are read back.
+    pub(super) shown: Vec<Attr>,
 }
 
 /// The table that is changed, in the query of its rows.
-struct Target {
-    table: Arc<TableInfo>,
+pub(super) struct Target {
+    pub(super) table: Arc<TableInfo>,
     /// The name by which its columns are meant.
     name: String,
     /// The attribute of its first column.
-    base: Attr,
+    pub(super) base: Attr,
 }
 
 impl Target {
     /// The hidden column.
-    fn position(&self) -> Attr {
+    pub(super) fn position(&self) -> Attr {
         self.base + self.table.columns.len()
     }
 
@@ -135,7 +149,7 @@ impl Target {
 
 impl<'a> Binder<'a> {
     /// Binds the table that a statement changes.
-    fn target(
+    pub(super) fn target(
         &mut self,
         named: &'a ast::ObjectName,
         alias: Option<&ast::Ident>,
@@ -310,6 +324,9 @@ impl<'a> Binder<'a> {
             });
         }
         let (rel, shown) = self.as_stored(mapped(rel, made), &target, &row);
+        if let Some(ast::OnInsert::OnConflict(on)) = &insert.on {
+            return self.on_conflict(insert, on, named, NewRows { rel, row, shown });
+        }
         let (rel, checks) = self.checked(rel, &target, &shown)?;
         let frame = target.frame(|place| shown[place]);
         let answer = Answer { rel, columns: target.outputs(&row).collect() };
@@ -319,7 +336,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The values of an UPDATE by column; `None` for those that it leaves as they are.
-    fn assignments(
+    pub(super) fn assignments(
         &mut self,
         assignments: &'a [ast::Assignment],
         target: &Target,
@@ -385,7 +402,12 @@ impl<'a> Binder<'a> {
     }
 
     /// The columns of a row as they are read back: texts have the length of their column.
-    fn as_stored(&mut self, rel: Rel, target: &Target, row: &[Attr]) -> (Rel, Vec<Attr>) {
+    pub(super) fn as_stored(
+        &mut self,
+        rel: Rel,
+        target: &Target,
+        row: &[Attr],
+    ) -> (Rel, Vec<Attr>) {
         let mut made = Vec::new();
         let mut shown = row.to_vec();
         for (attr, column) in shown.iter_mut().zip(&target.table.columns) {
@@ -399,7 +421,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Adds what RETURNING asks of the rows.
-    fn returning(
+    pub(super) fn returning(
         &mut self,
         kind: ChangeKind,
         target: &Target,
@@ -410,7 +432,14 @@ impl<'a> Binder<'a> {
         let table = target.table.name.clone();
         let Some(asked) = asked else {
             let answer = Answer { rel, columns };
-            return Ok(Changed { kind, table, answer, returning: None, checks: Vec::new() });
+            return Ok(Changed {
+                kind,
+                table,
+                answer,
+                returning: None,
+                checks: Vec::new(),
+                keys: Vec::new(),
+            });
         };
         let level = Level::new(frame, rel, Clause::Returning);
         let mut items = Vec::new();
@@ -422,7 +451,14 @@ impl<'a> Binder<'a> {
             columns.push(OutputColumn { name: item.name, attr });
         }
         let answer = Answer { rel: mapped(level.input, made), columns };
-        Ok(Changed { kind, table, answer, returning: Some(count), checks: Vec::new() })
+        Ok(Changed {
+            kind,
+            table,
+            answer,
+            returning: Some(count),
+            checks: Vec::new(),
+            keys: Vec::new(),
+        })
     }
 
     /// The default of a column.
@@ -438,7 +474,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Adds the truth of each CHECK constraint of the rows.
-    fn checked(
+    pub(super) fn checked(
         &mut self,
         rel: Rel,
         target: &Target,
@@ -462,7 +498,7 @@ impl<'a> Binder<'a> {
 
 impl Changed {
     /// With the truth of CHECK constraints behind what RETURNING asks.
-    fn with_checks(mut self, checks: Vec<OutputColumn>) -> Self {
+    pub(super) fn with_checks(mut self, checks: Vec<OutputColumn>) -> Self {
         self.checks = checks.iter().map(|it| it.name.clone()).collect();
         self.answer.columns.extend(checks);
         self
@@ -470,18 +506,18 @@ impl Changed {
 }
 
 impl Target {
-    fn position_output(&self) -> OutputColumn {
+    pub(super) fn position_output(&self) -> OutputColumn {
         OutputColumn { name: "row position".to_owned(), attr: self.position() }
     }
 
     /// Its columns in a query's result.
-    fn outputs(&self, row: &[Attr]) -> impl Iterator<Item = OutputColumn> {
+    pub(super) fn outputs(&self, row: &[Attr]) -> impl Iterator<Item = OutputColumn> {
         let named = self.table.columns.iter().zip(row);
         named.map(|(column, &attr)| OutputColumn { name: column.name.clone(), attr })
     }
 
     /// Its columns under their names, by attributes for their places.
-    fn columns(&self, attr: impl Fn(usize) -> Attr) -> Columns {
+    pub(super) fn columns(&self, attr: impl Fn(usize) -> Attr) -> Columns {
         let named = self.table.columns.iter().enumerate();
         Columns::Made(named.map(|it| Named { name: it.1.name.clone(), attr: attr(it.0) }).collect())
     }
@@ -493,7 +529,7 @@ impl Target {
     }
 
     /// The frame of it alone.
-    fn frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
+    pub(super) fn frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
         let columns = self.columns(attr);
         Frame::of(Relation { name: Some(self.name.clone()), schema: None, columns })
     }

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{self, SetExpr};
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, UniqueKey};
 
 use super::Environment;
 use super::scope::is_named;
@@ -18,10 +18,12 @@ pub(super) struct TargetRules {
     defaults: Vec<Option<ast::Expr>>,
     /// With their names.
     pub(super) checks: Vec<(String, ast::Expr)>,
+    pub(super) keys: Vec<UniqueKey>,
 }
 
 /// Those of a table without rules.
-pub(super) static NOTHING: TargetRules = TargetRules { defaults: Vec::new(), checks: Vec::new() };
+pub(super) static NOTHING: TargetRules =
+    TargetRules { defaults: Vec::new(), checks: Vec::new(), keys: Vec::new() };
 
 impl TargetRules {
     /// The default of a column, if it is not NULL.
@@ -31,11 +33,12 @@ impl TargetRules {
 
     /// Those of the table that a statement changes; nothing where there is none, of which binding will tell.
     pub(super) fn of(statement: &ast::Query, environment: &Environment<'_>) -> SqlResult<Self> {
-        let nothing = Self { defaults: Vec::new(), checks: Vec::new() };
+        let nothing = Self { defaults: Vec::new(), checks: Vec::new(), keys: Vec::new() };
         let Some((schema, table)) = target_name(statement) else { return Ok(nothing) };
         let catalog = environment.catalog;
         let Some(info) = catalog.table(schema.as_deref(), &table) else { return Ok(nothing) };
-        let Some(rules) = catalog.row_rules(info.id) else { return Ok(nothing) };
+        let keys = catalog.unique_keys(info.id);
+        let Some(rules) = catalog.row_rules(info.id) else { return Ok(Self { keys, ..nothing }) };
         let default = |it: &Option<std::sync::Arc<str>>| it.as_deref().map(expression).transpose();
         let checks = rules.checks.iter();
         Ok(Self {
@@ -43,6 +46,7 @@ impl TargetRules {
             checks: checks
                 .map(|it| Ok((it.name.to_string(), expression(&it.condition)?)))
                 .collect::<SqlResult<_>>()?,
+            keys,
         })
     }
 

@@ -20,6 +20,7 @@ mod change;
 mod change_rules;
 mod coercion;
 mod comparison;
+mod conflict;
 mod conversion;
 mod dates;
 mod errors;

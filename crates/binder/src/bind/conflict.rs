@@ -1,0 +1,190 @@
+//! INSERT .. ON CONFLICT: the new rows are joined with those of the table that have their keys.
+
+use plan::build::{compare, unary};
+use plan::relation::{Attr, JoinRel, Rel, RelJoin};
+use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use sqlparser::ast::{self, ConflictTarget, OnConflictAction};
+use types::{DataType, SqlError, SqlResult, SqlState, UniqueKey};
+
+use super::change::{ChangeKind, Changed, NewRows};
+use super::coercion::fold_cast;
+use super::errors::{Name, at};
+use super::level::{Clause, Level};
+use super::scope::{Frame, Relation, is_named};
+use super::{Answer, Binder, OutputColumn};
+use crate::syntax::ident;
+
+impl<'a> Binder<'a> {
+    /// INSERT .. ON CONFLICT. The key columns of the new rows come last, so that new rows can be told from one another.
+    pub(super) fn on_conflict(
+        &mut self,
+        insert: &'a ast::Insert,
+        on: &'a ast::OnConflict,
+        named: &'a ast::ObjectName,
+        rows: NewRows,
+    ) -> SqlResult<Changed> {
+        let alias = insert.table_alias.as_ref().map(|it| &it.alias);
+        let key = match &on.conflict_target {
+            Some(wanted) => Some(self.conflict_key(named, wanted)?),
+            None => None,
+        };
+        let asked = insert.returning.as_deref();
+        let update = match &on.action {
+            OnConflictAction::DoNothing => {
+                let keys = key.map_or_else(|| self.rules.keys.clone(), |it| vec![it]);
+                return self.or_nothing((named, alias), &keys, rows, asked);
+            }
+            OnConflictAction::DoUpdate(update) => update,
+        };
+        let Some(key) = key else {
+            let message =
+                "ON CONFLICT DO UPDATE requires inference specification or constraint name";
+            let error = SqlError::new(SqlState::SYNTAX, message);
+            return Err(at(error.with_hint("For example, ON CONFLICT (column_name)."), named));
+        };
+        let (target, source) = self.target(named, alias)?;
+        let NewRows { rel, row, shown } = rows;
+        let on = self.same_key(&key, &shown, target.base);
+        let rel = joined(RelJoin::Left, rel, source.0, on);
+        let excluded = Relation {
+            name: Some("excluded".to_owned()),
+            schema: None,
+            columns: target.columns(|place| shown[place]),
+        };
+        let frame = source.1.beside(Frame::of(excluded));
+        let level = Level::new(frame, rel, Clause::Where);
+        let ((truth, values), level) = self.in_level(level, |this| {
+            let truth = update.selection.as_ref().map(|it| this.condition(it)).transpose()?;
+            let values =
+                this.in_clause(Clause::Set, |this| this.assignments(&update.assignments, &target))?;
+            Ok((truth, values))
+        })?;
+        let is_new = unary(UnaryOperator::IsNull, self.column_expr(target.position()));
+        let mut rel = level.input;
+        if let Some(truth) = truth {
+            rel = rel.filtered(vec![either(is_new.clone(), truth)]);
+        }
+        let mut made = Vec::with_capacity(row.len());
+        let mut last = Vec::with_capacity(row.len());
+        for (place, value) in values.into_iter().enumerate() {
+            // Lengths of texts are checked where they are stored.
+            let data_type = match target.table.columns[place].data_type {
+                it if it.is_text() => DataType::Text,
+                it => it,
+            };
+            let new = fold_cast(self.column_expr(row[place]), data_type);
+            let old = value.unwrap_or_else(|| self.column_expr(target.base + place));
+            let otherwise = Some(Box::new(fold_cast(old, data_type)));
+            let kind = ExprKind::Case { branches: vec![(is_new.clone(), new)], otherwise };
+            let attr = self.attribute(data_type, true);
+            made.push((attr, Expr { kind, data_type }));
+            last.push(attr);
+        }
+        let (rel, read) = self.as_stored(super::mapped(rel, made), &target, &last);
+        let (rel, checks) = self.checked(rel, &target, &read)?;
+        let columns = [target.position_output()].into_iter().chain(target.outputs(&last)).collect();
+        let frame = target.frame(|place| read[place]);
+        let changed =
+            self.returning(ChangeKind::Upsert, &target, Answer { rel, columns }, frame, asked)?;
+        Ok(changed.with_checks(checks).with_keys(&[key], &shown))
+    }
+
+    /// ON CONFLICT DO NOTHING: new rows whose keys the table has are left out.
+    fn or_nothing(
+        &mut self,
+        (named, alias): (&'a ast::ObjectName, Option<&ast::Ident>),
+        keys: &[UniqueKey],
+        NewRows { mut rel, row, shown }: NewRows,
+        asked: Option<&'a [ast::SelectItem]>,
+    ) -> SqlResult<Changed> {
+        let (target, _) = self.target(named, alias)?;
+        for key in keys {
+            let (known, source) = self.target(named, alias)?;
+            let on = self.same_key(key, &shown, known.base);
+            rel = joined(RelJoin::Anti, rel, source.0, on);
+        }
+        let (rel, checks) = self.checked(rel, &target, &shown)?;
+        let columns = target.outputs(&row).collect();
+        let frame = target.frame(|place| shown[place]);
+        let changed =
+            self.returning(ChangeKind::Insert, &target, Answer { rel, columns }, frame, asked)?;
+        Ok(changed.with_checks(checks).with_keys(keys, &shown))
+    }
+
+    /// That a new row has the key of a row of the table.
+    fn same_key(&self, key: &UniqueKey, new: &[Attr], base: Attr) -> Vec<Expr> {
+        let same = |place: usize| {
+            let (one, other) = (self.column_expr(new[place]), self.column_expr(base + place));
+            compare(BinaryOperator::Equal, one, other)
+        };
+        key.columns.iter().map(|it| same(it.index())).collect()
+    }
+
+    /// The key that ON CONFLICT names: by a constraint, or by all its columns in any order.
+    fn conflict_key(
+        &mut self,
+        named: &'a ast::ObjectName,
+        wanted: &'a ConflictTarget,
+    ) -> SqlResult<UniqueKey> {
+        let (target, _) = self.target(named, None)?;
+        let keys = &self.rules.keys;
+        match wanted {
+            ConflictTarget::OnConstraint(constraint) => {
+                let name = constraint.0.last().and_then(|it| it.as_ident());
+                let is_it = |key: &&UniqueKey| {
+                    key.is_constraint && name.is_some_and(|it| is_named(it, &key.name))
+                };
+                keys.iter().find(is_it).cloned().ok_or_else(|| {
+                    let message = format!(
+                        "constraint \"{}\" for table \"{}\" does not exist",
+                        crate::syntax::name(constraint),
+                        target.table.name
+                    );
+                    at(SqlError::new(SqlState::UNDEFINED_OBJECT, message), constraint)
+                })
+            }
+            ConflictTarget::Columns(columns) => {
+                let mut places = Vec::with_capacity(columns.len());
+                for column in columns {
+                    let known = &target.table.columns;
+                    let place = known.iter().position(|it| is_named(column, &it.name));
+                    places.push(place.ok_or_else(|| {
+                        let message = format!("column \"{}\" does not exist", ident(column));
+                        at(SqlError::new(SqlState::UNDEFINED_COLUMN, message), &Name(column))
+                    })?);
+                }
+                let is_it = |key: &&UniqueKey| {
+                    key.columns.iter().all(|it| places.contains(&it.index()))
+                        && places.iter().all(|it| key.columns.iter().any(|of| of.index() == *it))
+                };
+                keys.iter().find(is_it).cloned().ok_or_else(|| {
+                    let message = "there is no unique or exclusion constraint matching the ON CONFLICT specification";
+                    at(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message), named)
+                })
+            }
+        }
+    }
+}
+
+impl Changed {
+    /// With the columns of keys behind all others.
+    fn with_keys(mut self, keys: &[UniqueKey], row: &[Attr]) -> Self {
+        for key in keys {
+            self.keys.push(key.columns.len());
+            let columns = key.columns.iter().map(|it| row[it.index()]);
+            let columns = columns.map(|attr| OutputColumn { name: key.name.to_string(), attr });
+            self.answer.columns.extend(columns);
+        }
+        self
+    }
+}
+
+fn joined(kind: RelJoin, left: Rel, right: Rel, on: Vec<Expr>) -> Rel {
+    Rel::Join(Box::new(JoinRel { residual: on, ..JoinRel::new(kind, left, right) }))
+}
+
+fn either(left: Expr, right: Expr) -> Expr {
+    let operator = BinaryOperator::Or;
+    let kind = ExprKind::Binary { operator, left: Box::new(left), right: Box::new(right) };
+    Expr { kind, data_type: DataType::Boolean }
+}

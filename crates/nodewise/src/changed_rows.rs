@@ -1,0 +1,112 @@
+//! Which of the rows that a statement wants to change are changed: each row once, each key once.
+
+use std::collections::HashSet;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_schema::ArrowError;
+use binder::bind::ChangeKind;
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::planning::PlannedChange;
+use crate::text::Cells;
+
+/// The rows that came before.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// A bit for each position.
+    positions: Vec<u64>,
+    /// The keys of new rows, by the number of the key.
+    keys: HashSet<(usize, String)>,
+}
+
+impl Seen {
+    /// The rows of a batch that are changed. Where FROM or USING has several partners for a row, the first counts; of new
+    /// rows with one key, too, if ON CONFLICT does nothing. Where it updates, a row that would be changed twice is 21000.
+    pub(crate) fn wanted(
+        &mut self,
+        change: &PlannedChange,
+        batch: RecordBatch,
+    ) -> SqlResult<RecordBatch> {
+        let keep: Vec<bool> = match change.kind {
+            ChangeKind::Insert if change.keys.is_empty() => return Ok(batch),
+            ChangeKind::Insert => {
+                let keys = keys(change, &batch);
+                (0..batch.num_rows()).map(|row| self.is_new(&keys, row)).collect()
+            }
+            ChangeKind::Update | ChangeKind::Delete => {
+                positions(batch.column(0)).map(|it| self.is_first(it)).collect()
+            }
+            ChangeKind::Upsert => {
+                let keys = keys(change, &batch);
+                let known = batch.column(0).as_primitive::<Int64Type>();
+                for row in 0..batch.num_rows() {
+                    let once = match known.is_null(row) {
+                        true => self.is_new(&keys, row),
+                        false => self.is_first(known.value(row) as u64),
+                    };
+                    if !once {
+                        let message =
+                            "ON CONFLICT DO UPDATE command cannot affect row a second time";
+                        let hint = "Ensure that no rows proposed for insertion within the same command \
+                                    have duplicate constrained values.";
+                        let state = SqlState::CARDINALITY_VIOLATION;
+                        return Err(SqlError::new(state, message).with_hint(hint));
+                    }
+                }
+                return Ok(batch);
+            }
+        };
+        if keep.iter().all(|it| *it) {
+            return Ok(batch);
+        }
+        arrow_select::filter::filter_record_batch(&batch, &BooleanArray::from(keep))
+            .map_err(|error| malformed(&error))
+    }
+
+    /// Whether a position comes for the first time.
+    fn is_first(&mut self, position: u64) -> bool {
+        let (word, bit) = ((position / 64) as usize, 1 << (position % 64));
+        if self.positions.len() <= word {
+            self.positions.resize(word + 1, 0);
+        }
+        let is_first = self.positions[word] & bit == 0;
+        self.positions[word] |= bit;
+        is_first
+    }
+
+    /// Whether no row before had one of the keys of a row. A key with NULL is like no other.
+    fn is_new(&mut self, keys: &[Vec<Cells<'_>>], row: usize) -> bool {
+        let text = |columns: &Vec<Cells<'_>>| -> Option<String> {
+            let cells = columns.iter().map(|it| it.text(row));
+            let cells = cells.map(|it| it.map(|it| format!("{}:{it}", it.len())));
+            cells.collect()
+        };
+        let own: Vec<(usize, String)> =
+            keys.iter().enumerate().filter_map(|it| Some((it.0, text(it.1)?))).collect();
+        if own.iter().any(|it| self.keys.contains(it)) {
+            return false;
+        }
+        self.keys.extend(own);
+        true
+    }
+}
+
+/// The columns of each key of ON CONFLICT: the last of a batch.
+fn keys<'a>(change: &PlannedChange, batch: &'a RecordBatch) -> Vec<Vec<Cells<'a>>> {
+    let count: usize = change.keys.iter().sum();
+    let mut columns = batch.columns()[batch.num_columns() - count..].iter();
+    let key = |width: &usize| columns.by_ref().take(*width).map(Cells::new).collect();
+    change.keys.iter().map(key).collect()
+}
+
+/// The positions in a column of them; a new row has none.
+pub(crate) fn positions(array: &ArrayRef) -> impl Iterator<Item = u64> {
+    array.as_primitive::<Int64Type>().iter().flatten().map(|it| it as u64)
+}
+
+/// Rows that are not what was planned.
+pub(crate) fn malformed(error: &ArrowError) -> SqlError {
+    SqlError::internal(format!("changed rows are malformed: {error}"))
+}
