@@ -43,6 +43,7 @@ pub mod text;
 pub mod tpch;
 mod trace;
 mod transaction;
+mod transaction_state;
 mod under_way;
 mod views;
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use stdx::sync::{Arc, Mutex};
 
 use crate::settings::Settings;
-use crate::transaction::{Block, Writing};
+use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, NoProgress, Prepared, Progress};
 

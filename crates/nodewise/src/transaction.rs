@@ -1,5 +1,4 @@
-//! Transactions: BEGIN to COMMIT, savepoints, isolation levels (docs/design/08-transactions.md; DESIGN's "snapshot isolation by
-//! table versions").
+//! Transactions: BEGIN to COMMIT, savepoints, isolation levels (docs/design/08-transactions.md).
 //!
 //! Key decision: tables do not change, so a transaction's picture of them is a snapshot of the catalog, its own changes are a
 //! branch of it that nobody else sees, and a commit puts the changed tables of the branch in the place of those that they were
@@ -11,60 +10,13 @@
 //! - Invariant: a branch is there exactly while the session has the writers' turn.
 
 use binder::{Isolation, TransactionModes, TransactionStatement};
-use scheduler::Admitted;
 use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
-use crate::settings::Settings;
+use crate::transaction_state::{Block, Modes, Savepoint, Writing};
 use crate::{Answer, CancelToken, Session};
-
-/// A transaction that BEGIN opened.
-pub(crate) struct Block {
-    modes: Modes,
-    /// Whether a statement failed in it: only its end is waited for.
-    failed: bool,
-    /// Whether it has run a statement.
-    has_begun: bool,
-    /// The tables as all its statements see them; `None` where each sees what was committed before it.
-    snapshot: Option<Arc<CatalogSnapshot>>,
-    savepoints: Vec<Savepoint>,
-    /// As they were when it began: a rollback brings them back.
-    settings: Settings,
-}
-
-/// What a transaction is like.
-#[derive(Clone, Copy, Default)]
-struct Modes {
-    isolation: Isolation,
-    read_only: bool,
-}
-
-struct Savepoint {
-    name: String,
-    /// The tables of the branch; `None` if nothing had been changed.
-    tables: Option<Arc<CatalogSnapshot>>,
-    settings: Settings,
-}
-
-/// What a transaction that writes has beside its block.
-pub(crate) struct Writing {
-    /// Nobody else writes while it is there.
-    _turn: Admitted,
-    /// The tables that the branch began with.
-    began: Arc<CatalogSnapshot>,
-    branch: Arc<Catalog>,
-}
-
-impl Modes {
-    fn with(self, said: TransactionModes) -> Self {
-        Self {
-            isolation: said.isolation.unwrap_or(self.isolation),
-            read_only: said.read_only.unwrap_or(self.read_only),
-        }
-    }
-}
 
 impl Session {
     /// The tables as the statement that runs sees them.
@@ -281,18 +233,6 @@ impl Session {
     /// Whether a transaction is open (`Some`), and whether a statement of it has failed.
     pub fn open_transaction(&self) -> Option<bool> {
         self.block.as_ref().map(|it| it.failed)
-    }
-}
-
-impl Block {
-    fn check(&self) -> SqlResult<()> {
-        if self.failed {
-            let message =
-                "current transaction is aborted, commands ignored until end of transaction block";
-            return Err(SqlError::new(SqlState("25P02"), message)
-                .with_hint("ROLLBACK ends it, ROLLBACK TO goes back to a savepoint"));
-        }
-        Ok(())
     }
 }
 

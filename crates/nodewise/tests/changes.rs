@@ -47,77 +47,81 @@ fn all_rows(session: &mut Session) -> Vec<String> {
     tables.flat_map(|it| rows(session, &format!("SELECT * FROM {it}"))).collect()
 }
 
+/// A statement, its tag, and the rows that it returns.
+type Returned = (&'static str, &'static str, &'static [&'static str]);
+
+const RETURNED: &[Returned] = &[
+    (
+        "INSERT INTO t (b, a) VALUES ('n', 4) RETURNING *, a + 1, d || '|'",
+        "INSERT 0 1",
+        &["4|n||||5|"],
+    ),
+    (
+        "INSERT INTO t SELECT a + 10, b, 7.005, 'q', e FROM t WHERE a < 3 ORDER BY a RETURNING c, d",
+        "INSERT 0 2",
+        &["7.01|q   ", "7.01|q   "],
+    ),
+    ("INSERT INTO s DEFAULT VALUES RETURNING k IS NULL", "INSERT 0 1", &["true"]),
+    ("INSERT INTO s VALUES (7, DEFAULT) RETURNING v IS NULL, s.*", "INSERT 0 1", &["true|7|"]),
+    ("INSERT INTO s AS q (k) VALUES (8) RETURNING q.k", "INSERT 0 1", &["8"]),
+    (
+        "UPDATE t SET a = a * 10, b = b || '!' WHERE a >= 2 RETURNING a, b, t.c",
+        "UPDATE 2",
+        &["20|y!|2.00", "30|z!|"],
+    ),
+    ("UPDATE t AS x SET c = x.a / 3.0 WHERE x.a = 1 RETURNING x.c", "UPDATE 1", &["0.33"]),
+    (
+        "UPDATE t SET (a, b) = (9, 'nine'), e = DEFAULT WHERE a = 1 RETURNING a, b, e",
+        "UPDATE 1",
+        &["9|nine|"],
+    ),
+    (
+        "UPDATE t SET a = (SELECT max(k) FROM s WHERE s.k > t.a) WHERE a = 2 RETURNING a, (SELECT count(*) FROM s)",
+        "UPDATE 1",
+        &["99|4"],
+    ),
+    (
+        "UPDATE t SET b = s.v FROM s WHERE t.a = s.k AND s.v <> 'uno' RETURNING t.a, t.b, s.k",
+        "UPDATE 2",
+        &["1|one|1", "3|three|3"],
+    ),
+    ("UPDATE t SET a = a + 1 WHERE FALSE RETURNING a", "UPDATE 0", &[]),
+    ("UPDATE p SET k = k + 1 RETURNING *", "UPDATE 3", &["2|10", "3|20", "4|30"]),
+    (
+        "UPDATE p SET v = q.v FROM p AS q WHERE p.k = q.k + 1 RETURNING p.k, p.v",
+        "UPDATE 2",
+        &["2|10", "3|20"],
+    ),
+    ("DELETE FROM t WHERE a = 2 RETURNING *", "DELETE 1", &["2|y|2.00|c   |"]),
+    ("DELETE FROM t x USING s WHERE x.a = s.k RETURNING x.a", "DELETE 2", &["1", "3"]),
+    ("DELETE FROM s WHERE k IN (SELECT a FROM t WHERE t.b <> s.v)", "DELETE 3", &[]),
+    (
+        "WITH q AS (SELECT 99 AS k) DELETE FROM s USING q WHERE s.k = q.k RETURNING v",
+        "DELETE 1",
+        &["no"],
+    ),
+    (
+        "WITH q AS (SELECT 5 AS k) INSERT INTO s SELECT k, 'five' FROM q RETURNING *",
+        "INSERT 0 1",
+        &["5|five"],
+    ),
+    ("DELETE FROM p", "DELETE 3", &[]),
+    (
+        "EXPLAIN DELETE FROM p WHERE FALSE",
+        "EXPLAIN",
+        &[
+            "    where false",
+            "  -> result",
+            "  scan p columns [\"row position\"] output [\"row position\"]",
+            "pipeline 0 (about 1 rows)",
+        ],
+    ),
+    ("TRUNCATE TABLE s, t, s", "TRUNCATE TABLE", &[]),
+];
+
 #[test]
 fn rows_change_and_returning_tells_how_they_are_stored() {
-    let cases: &[(&str, &str, &[&str])] = &[
-        (
-            "INSERT INTO t (b, a) VALUES ('n', 4) RETURNING *, a + 1, d || '|'",
-            "INSERT 0 1",
-            &["4|n||||5|"],
-        ),
-        (
-            "INSERT INTO t SELECT a + 10, b, 7.005, 'q', e FROM t WHERE a < 3 ORDER BY a RETURNING c, d",
-            "INSERT 0 2",
-            &["7.01|q   ", "7.01|q   "],
-        ),
-        ("INSERT INTO s DEFAULT VALUES RETURNING k IS NULL", "INSERT 0 1", &["true"]),
-        ("INSERT INTO s VALUES (7, DEFAULT) RETURNING v IS NULL, s.*", "INSERT 0 1", &["true|7|"]),
-        ("INSERT INTO s AS q (k) VALUES (8) RETURNING q.k", "INSERT 0 1", &["8"]),
-        (
-            "UPDATE t SET a = a * 10, b = b || '!' WHERE a >= 2 RETURNING a, b, t.c",
-            "UPDATE 2",
-            &["20|y!|2.00", "30|z!|"],
-        ),
-        ("UPDATE t AS x SET c = x.a / 3.0 WHERE x.a = 1 RETURNING x.c", "UPDATE 1", &["0.33"]),
-        (
-            "UPDATE t SET (a, b) = (9, 'nine'), e = DEFAULT WHERE a = 1 RETURNING a, b, e",
-            "UPDATE 1",
-            &["9|nine|"],
-        ),
-        (
-            "UPDATE t SET a = (SELECT max(k) FROM s WHERE s.k > t.a) WHERE a = 2 RETURNING a, (SELECT count(*) FROM s)",
-            "UPDATE 1",
-            &["99|4"],
-        ),
-        (
-            "UPDATE t SET b = s.v FROM s WHERE t.a = s.k AND s.v <> 'uno' RETURNING t.a, t.b, s.k",
-            "UPDATE 2",
-            &["1|one|1", "3|three|3"],
-        ),
-        ("UPDATE t SET a = a + 1 WHERE FALSE RETURNING a", "UPDATE 0", &[]),
-        ("UPDATE p SET k = k + 1 RETURNING *", "UPDATE 3", &["2|10", "3|20", "4|30"]),
-        (
-            "UPDATE p SET v = q.v FROM p AS q WHERE p.k = q.k + 1 RETURNING p.k, p.v",
-            "UPDATE 2",
-            &["2|10", "3|20"],
-        ),
-        ("DELETE FROM t WHERE a = 2 RETURNING *", "DELETE 1", &["2|y|2.00|c   |"]),
-        ("DELETE FROM t x USING s WHERE x.a = s.k RETURNING x.a", "DELETE 2", &["1", "3"]),
-        ("DELETE FROM s WHERE k IN (SELECT a FROM t WHERE t.b <> s.v)", "DELETE 3", &[]),
-        (
-            "WITH q AS (SELECT 99 AS k) DELETE FROM s USING q WHERE s.k = q.k RETURNING v",
-            "DELETE 1",
-            &["no"],
-        ),
-        (
-            "WITH q AS (SELECT 5 AS k) INSERT INTO s SELECT k, 'five' FROM q RETURNING *",
-            "INSERT 0 1",
-            &["5|five"],
-        ),
-        ("DELETE FROM p", "DELETE 3", &[]),
-        (
-            "EXPLAIN DELETE FROM p WHERE FALSE",
-            "EXPLAIN",
-            &[
-                "    where false",
-                "  -> result",
-                "  scan p columns [\"row position\"] output [\"row position\"]",
-                "pipeline 0 (about 1 rows)",
-            ],
-        ),
-        ("TRUNCATE TABLE s, t, s", "TRUNCATE TABLE", &[]),
-    ];
-    for (sql, tag, wanted) in cases {
+    for (sql, tag, wanted) in RETURNED {
         // Each on tables as they were.
         let mut session = session();
         let answer = session.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));

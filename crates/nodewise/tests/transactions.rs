@@ -266,6 +266,47 @@ fn shown(rows: &Rows) -> String {
     rows.join(" ")
 }
 
+impl Mirror {
+    /// Does what changes nothing of the tables that others see: looks, sets a savepoint, goes back to it.
+    fn looks(&mut self, session: &mut Session, kind: u64, what: &str) -> bool {
+        let seen = self.seen.as_mut().expect("who looks has begun");
+        match kind {
+            0..3 => assert_eq!(run(session, ALL), shown(seen), "{what}"),
+            3 => {
+                assert_eq!(run(session, "SAVEPOINT s"), "SAVEPOINT", "{what}");
+                self.savepoint = Some((seen.clone(), self.has_changed));
+            }
+            4 => {
+                if let Some((kept, changed)) = self.savepoint.clone() {
+                    assert_eq!(run(session, "ROLLBACK TO s"), "ROLLBACK", "{what}");
+                    (*seen, self.has_changed) = (kept, changed);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// A statement that changes rows, and its tag; does the same to the model.
+fn random_change(prng: &mut Prng, kind: u64, rows: &mut Rows) -> (String, String) {
+    let (id, v) = (prng.below(6) as i64, prng.below(100) as i64);
+    match kind {
+        5 if !rows.contains_key(&id) => {
+            rows.insert(id, v);
+            (format!("INSERT INTO t VALUES ({id}, {v})"), "INSERT 0 1".to_owned())
+        }
+        6 => {
+            let gone = usize::from(rows.remove(&id).is_some());
+            (format!("DELETE FROM t WHERE id = {id}"), format!("DELETE {gone}"))
+        }
+        _ => {
+            let count = rows.iter_mut().filter(|it| *it.0 >= id).map(|it| *it.1 += v).count();
+            (format!("UPDATE t SET v = v + {v} WHERE id >= {id}"), format!("UPDATE {count}"))
+        }
+    }
+}
+
 /// At the levels that keep a snapshot: what a transaction sees is what was committed before its first statement and what it
 /// has done since, and what it leaves is there at once for who comes then.
 #[test]
@@ -306,42 +347,12 @@ fn random_histories_are_those_of_snapshots() {
                 mirror.seen = Some(committed.clone());
                 versions[at] = version;
             }
-            let seen = mirror.seen.as_mut().expect("it was just set");
-            match kind {
-                0..3 => {
-                    assert_eq!(run(session, ALL), shown(seen), "{what}");
-                    continue;
-                }
-                3 => {
-                    assert_eq!(run(session, "SAVEPOINT s"), "SAVEPOINT", "{what}");
-                    mirror.savepoint = Some((seen.clone(), mirror.has_changed));
-                    continue;
-                }
-                4 => {
-                    let Some((kept, changed)) = mirror.savepoint.clone() else { continue };
-                    assert_eq!(run(session, "ROLLBACK TO s"), "ROLLBACK", "{what}");
-                    (*seen, mirror.has_changed) = (kept, changed);
-                    continue;
-                }
-                _ => {}
+            if mirror.looks(session, kind, &what) {
+                continue;
             }
-            let (id, v) = (prng.below(6) as i64, prng.below(100) as i64);
+            let seen = mirror.seen.as_mut().expect("it was just set");
             let mut changed = seen.clone();
-            let (sql, tag) = match kind {
-                5 if !seen.contains_key(&id) => {
-                    changed.insert(id, v);
-                    (format!("INSERT INTO t VALUES ({id}, {v})"), "INSERT 0 1".to_owned())
-                }
-                6 => {
-                    let gone = usize::from(changed.remove(&id).is_some());
-                    (format!("DELETE FROM t WHERE id = {id}"), format!("DELETE {gone}"))
-                }
-                _ => {
-                    let rows =
-                        changed.iter_mut().filter(|it| *it.0 >= id).map(|it| *it.1 += v).count();
-                    (format!("UPDATE t SET v = v + {v} WHERE id >= {id}"), format!("UPDATE {rows}"))
-                }
-            };
+            let (sql, tag) = random_change(&mut prng, kind, &mut changed);
             let found = run(session, &sql);
             if other_writes {
                 assert_eq!(found, "55P03", "{what}: {sql}");

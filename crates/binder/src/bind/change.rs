@@ -70,8 +70,8 @@ pub fn bind_change(
     parameters: &[Option<DataType>],
     environment: &Environment<'_>,
 ) -> SqlResult<BoundChange> {
-    let rules = TargetRules::of(statement, environment)?;
-    let filled = rules.with_defaults(statement, environment)?;
+    let rules = TargetRules::of(statement, environment.catalog)?;
+    let filled = rules.with_defaults(statement, environment.catalog)?;
     let statement = filled.as_ref().unwrap_or(statement);
     let mut binder = Binder { rules: &rules, ..Binder::new(environment, parameters) };
     if let Some(with) = &statement.with {

@@ -4,9 +4,8 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{self, SetExpr};
-use types::{SqlError, SqlResult, SqlState, UniqueKey};
+use types::{CatalogView, SqlError, SqlResult, SqlState, UniqueKey};
 
-use super::Environment;
 use super::scope::is_named;
 use crate::parse::expression;
 use crate::syntax::ident;
@@ -32,10 +31,9 @@ impl TargetRules {
     }
 
     /// Those of the table that a statement changes; nothing where there is none, of which binding will tell.
-    pub(super) fn of(statement: &ast::Query, environment: &Environment<'_>) -> SqlResult<Self> {
+    pub(super) fn of(statement: &ast::Query, catalog: &dyn CatalogView) -> SqlResult<Self> {
         let nothing = Self { defaults: Vec::new(), checks: Vec::new(), keys: Vec::new() };
         let Some((schema, table)) = target_name(statement) else { return Ok(nothing) };
-        let catalog = environment.catalog;
         let Some(info) = catalog.table(schema.as_deref(), &table) else { return Ok(nothing) };
         let keys = catalog.unique_keys(info.id);
         let Some(rules) = catalog.row_rules(info.id) else { return Ok(Self { keys, ..nothing }) };
@@ -54,7 +52,7 @@ impl TargetRules {
     pub(super) fn with_defaults(
         &self,
         statement: &ast::Query,
-        environment: &Environment<'_>,
+        catalog: &dyn CatalogView,
     ) -> SqlResult<Option<ast::Query>> {
         let has_default =
             |rows: &ast::Values| rows.rows.iter().any(|row| row.content.iter().any(is_default));
@@ -62,7 +60,7 @@ impl TargetRules {
             return Ok(None);
         }
         let Some((schema, table)) = target_name(statement) else { return Ok(None) };
-        let info = environment.catalog.table(schema.as_deref(), &table);
+        let info = catalog.table(schema.as_deref(), &table);
         let mut statement = statement.clone();
         let SetExpr::Insert(ast::Statement::Insert(insert)) = &mut *statement.body else {
             return Ok(None);

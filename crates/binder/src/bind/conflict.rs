@@ -6,7 +6,7 @@ use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast::{self, ConflictTarget, OnConflictAction};
 use types::{DataType, SqlError, SqlResult, SqlState, UniqueKey};
 
-use super::change::{ChangeKind, Changed, NewRows};
+use super::change::{ChangeKind, Changed, NewRows, Target};
 use super::coercion::fold_cast;
 use super::errors::{Name, at};
 use super::level::{Clause, Level};
@@ -64,8 +64,25 @@ impl<'a> Binder<'a> {
         if let Some(truth) = truth {
             rel = rel.filtered(vec![either(is_new.clone(), truth)]);
         }
+        let (last, made) = self.new_or_updated(&target, &is_new, &row, values);
+        let (rel, read) = self.as_stored(super::mapped(rel, made), &target, &last);
+        let (rel, checks) = self.checked(rel, &target, &read)?;
+        let columns = [target.position_output()].into_iter().chain(target.outputs(&last)).collect();
+        let frame = target.frame(|place| read[place]);
+        let changed =
+            self.returning(ChangeKind::Upsert, &target, Answer { rel, columns }, frame, asked)?;
+        Ok(changed.with_checks(checks).with_keys(&[key], &shown))
+    }
+
+    /// The columns of rows as they shall be: those of the new row where it is new, else those of the old one as assigned.
+    fn new_or_updated(
+        &mut self,
+        target: &Target,
+        is_new: &Expr,
+        row: &[Attr],
+        values: Vec<Option<Expr>>,
+    ) -> (Vec<Attr>, Vec<(Attr, Expr)>) {
         let mut made = Vec::with_capacity(row.len());
-        let mut last = Vec::with_capacity(row.len());
         for (place, value) in values.into_iter().enumerate() {
             // Lengths of texts are checked where they are stored.
             let data_type = match target.table.columns[place].data_type {
@@ -76,17 +93,9 @@ impl<'a> Binder<'a> {
             let old = value.unwrap_or_else(|| self.column_expr(target.base + place));
             let otherwise = Some(Box::new(fold_cast(old, data_type)));
             let kind = ExprKind::Case { branches: vec![(is_new.clone(), new)], otherwise };
-            let attr = self.attribute(data_type, true);
-            made.push((attr, Expr { kind, data_type }));
-            last.push(attr);
+            made.push((self.attribute(data_type, true), Expr { kind, data_type }));
         }
-        let (rel, read) = self.as_stored(super::mapped(rel, made), &target, &last);
-        let (rel, checks) = self.checked(rel, &target, &read)?;
-        let columns = [target.position_output()].into_iter().chain(target.outputs(&last)).collect();
-        let frame = target.frame(|place| read[place]);
-        let changed =
-            self.returning(ChangeKind::Upsert, &target, Answer { rel, columns }, frame, asked)?;
-        Ok(changed.with_checks(checks).with_keys(&[key], &shown))
+        (made.iter().map(|it| it.0).collect(), made)
     }
 
     /// ON CONFLICT DO NOTHING: new rows whose keys the table has are left out.

@@ -1,0 +1,67 @@
+//! What a session keeps of the transaction that it is in.
+
+use binder::{Isolation, TransactionModes};
+use scheduler::Admitted;
+use stdx::sync::Arc;
+use storage::{Catalog, CatalogSnapshot};
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::settings::Settings;
+
+/// A transaction that BEGIN opened.
+pub(crate) struct Block {
+    pub(crate) modes: Modes,
+    /// Whether a statement failed in it: only its end is waited for.
+    pub(crate) failed: bool,
+    /// Whether it has run a statement.
+    pub(crate) has_begun: bool,
+    /// The tables as all its statements see them; `None` where each sees what was committed before it.
+    pub(crate) snapshot: Option<Arc<CatalogSnapshot>>,
+    pub(crate) savepoints: Vec<Savepoint>,
+    /// As they were when it began: a rollback brings them back.
+    pub(crate) settings: Settings,
+}
+
+/// What a transaction is like.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Modes {
+    pub(crate) isolation: Isolation,
+    pub(crate) read_only: bool,
+}
+
+pub(crate) struct Savepoint {
+    pub(crate) name: String,
+    /// The tables of the branch; `None` if nothing had been changed.
+    pub(crate) tables: Option<Arc<CatalogSnapshot>>,
+    pub(crate) settings: Settings,
+}
+
+/// What a transaction that writes has beside its block.
+pub(crate) struct Writing {
+    /// Nobody else writes while it is there.
+    pub(crate) _turn: Admitted,
+    /// The tables that the branch began with.
+    pub(crate) began: Arc<CatalogSnapshot>,
+    pub(crate) branch: Arc<Catalog>,
+}
+
+impl Modes {
+    pub(crate) fn with(self, said: TransactionModes) -> Self {
+        Self {
+            isolation: said.isolation.unwrap_or(self.isolation),
+            read_only: said.read_only.unwrap_or(self.read_only),
+        }
+    }
+}
+
+impl Block {
+    pub(crate) fn check(&self) -> SqlResult<()> {
+        if self.failed {
+            let message =
+                "current transaction is aborted, commands ignored until end of transaction block";
+            return Err(SqlError::new(SqlState("25P02"), message)
+                .with_hint("ROLLBACK ends it, ROLLBACK TO goes back to a savepoint"));
+        }
+        Ok(())
+    }
+}
