@@ -142,9 +142,10 @@ pub fn map_batches<T: Send>(
         label: Label { pipeline: team.settings.pipeline, finishing: true },
         reads: None,
         inline: false,
+        workspace: &team.settings.workspace,
         body: &body,
     };
-    let reports = run_scoped(&team.scheduler, control, &team.settings.workspace, vec![job]);
+    let reports = run_scoped(&team.scheduler, control, vec![job]);
     let Mapping { done, failed, .. } = body;
     check_outcome(&reports[0], failed.into_inner(), &control.cancel)?;
     let whole = "invariant: a job that was completed has run all its tasks";

@@ -11,11 +11,12 @@
 //!   they end. In all they count right.
 
 use stdx::Bytes;
-use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stdx::sync::{Arc, Mutex};
 
 use crate::counting::Held;
 use crate::free_lists::Memory;
+use crate::operators::OperatorAccount;
 
 /// The part of a statement's own limit, counted in sixteenths, from which operators that can spill do so. The rest is for what
 /// is on its way, for tables that double, and for putting partitions together at the end: half of it was too much for a
@@ -33,9 +34,9 @@ const FLOOR: Bytes = Bytes(1 << 20);
 /// The bytes of one statement.
 pub struct Account {
     memory: Option<Arc<Memory>>,
-    counters: Held,
-    /// Written to temporary files.
-    spilled: AtomicU64,
+    counters: Arc<Held>,
+    /// Those of its operators, in the order in which they began.
+    pub(crate) operators: Mutex<Vec<Arc<OperatorAccount>>>,
     /// What the statement may hold by its own setting.
     limit: AtomicU64,
     /// Whether it works on rows, and shares memory with others that do.
@@ -48,14 +49,14 @@ impl Account {
         let all = memory.as_ref().map_or_else(Arc::default, |it| it.held.clone());
         Arc::new(Self {
             memory,
-            counters: Held::new(places, all),
-            spilled: AtomicU64::new(0),
+            counters: Arc::new(Held::new(places, all)),
+            operators: Mutex::new(Vec::new()),
             limit: AtomicU64::new(u64::MAX),
             works: AtomicBool::new(false),
         })
     }
 
-    pub(crate) fn counters(&self) -> &Held {
+    pub(crate) fn counters(&self) -> &Arc<Held> {
         &self.counters
     }
 
@@ -71,12 +72,7 @@ impl Account {
 
     /// Bytes that it has written to temporary files.
     pub fn spilled(&self) -> Bytes {
-        Bytes(self.spilled.load(Ordering::Relaxed))
-    }
-
-    /// Counts bytes written to temporary files.
-    pub(crate) fn count_spilled(&self, bytes: usize) {
-        self.spilled.fetch_add(bytes as u64, Ordering::Relaxed);
+        Bytes(self.counters.written())
     }
 
     /// Bytes in blocks by node of the topology in its order, what is spread over them at last.

@@ -7,8 +7,8 @@ use std::cell::Cell;
 use std::ptr;
 
 use stdx::Bytes;
-use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use stdx::sync::{Arc, OnceLock};
 
 /// Bytes that a thread counts by itself before it tells others.
 const TOLD_FROM: i64 = 64 << 10;
@@ -18,7 +18,7 @@ static HEAP: AtomicI64 = AtomicI64::new(0);
 /// Pieces above [`crate::PLACED_BYTES`] that threads took of the system.
 pub(crate) static UNPLACED: AtomicU64 = AtomicU64::new(0);
 
-/// Bytes that a statement holds.
+/// Bytes that a statement holds, or an operator of it.
 pub(crate) struct Held {
     /// Of the heap, as far as threads have told.
     heap: AtomicI64,
@@ -27,19 +27,43 @@ pub(crate) struct Held {
     /// In blocks, by node of the topology in its order, and at last what is spread over them.
     places: Box<[AtomicI64]>,
     peak: AtomicI64,
-    /// What all statements hold.
-    all: Arc<AtomicI64>,
+    /// In temporary files, and written to such in all.
+    files: AtomicI64,
+    written: AtomicU64,
+    above: Above,
+    /// Who has taken over what an operator held, and counts what of that is given back.
+    heir: OnceLock<Arc<Held>>,
+}
+
+/// Who counts the same bytes too.
+enum Above {
+    /// Of a statement: all statements.
+    All(Arc<AtomicI64>),
+    /// Of an operator: its statement.
+    Statement(Arc<Held>),
 }
 
 impl Held {
     /// Nothing yet in so many places.
     pub(crate) fn new(places: usize, all: Arc<AtomicI64>) -> Self {
+        Self::below(places, Above::All(all))
+    }
+
+    /// Nothing yet, of an operator of a statement.
+    pub(crate) fn of_operator(statement: &Arc<Self>) -> Self {
+        Self::below(statement.places.len(), Above::Statement(statement.clone()))
+    }
+
+    fn below(places: usize, above: Above) -> Self {
         Self {
             heap: AtomicI64::new(0),
             blocks: AtomicI64::new(0),
             places: (0..places).map(|_| AtomicI64::new(0)).collect(),
             peak: AtomicI64::new(0),
-            all,
+            files: AtomicI64::new(0),
+            written: AtomicU64::new(0),
+            above,
+            heir: OnceLock::new(),
         }
     }
 
@@ -65,25 +89,90 @@ impl Held {
         self.places.iter().map(|it| Bytes(it.load(Ordering::Relaxed).max(0) as u64)).collect()
     }
 
-    fn count_heap(&self, change: i64) {
-        self.heap.fetch_add(change, Ordering::Relaxed);
-        self.changed(change);
+    /// Those in temporary files.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.files.load(Ordering::Relaxed).max(0) as u64
+    }
+
+    /// Those that were ever written to temporary files.
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// Whoever counts for an operator: itself, or who has taken over from it.
+    fn counting(&self) -> &Self {
+        let mut this = self;
+        while let Some(heir) = this.heir.get() {
+            this = heir;
+        }
+        this
+    }
+
+    /// Counts pieces of the heap.
+    pub(crate) fn count_heap(&self, change: i64) {
+        let this = self.counting();
+        this.heap.fetch_add(change, Ordering::Relaxed);
+        if let Above::Statement(it) = &this.above {
+            it.count_heap(change);
+        }
+        this.changed(change);
     }
 
     /// Counts a block of a place.
     pub(crate) fn count_block(&self, place: usize, change: i64) {
+        let this = self.counting();
+        this.add_block(place, change);
+        if let Above::Statement(it) = &this.above {
+            it.count_block(place, change);
+        }
+        this.changed(change);
+    }
+
+    fn add_block(&self, place: usize, change: i64) {
         self.blocks.fetch_add(change, Ordering::Relaxed);
         if let Some(counter) = self.places.get(place) {
             counter.fetch_add(change, Ordering::Relaxed);
         }
-        self.changed(change);
+    }
+
+    /// Counts bytes written to a temporary file, or gone with it.
+    pub(crate) fn count_file(&self, change: i64) {
+        let this = self.counting();
+        this.files.fetch_add(change, Ordering::Relaxed);
+        this.written.fetch_add(change.max(0) as u64, Ordering::Relaxed);
+        if let Above::Statement(it) = &this.above {
+            it.count_file(change);
+        }
     }
 
     fn changed(&self, change: i64) {
-        self.all.fetch_add(change, Ordering::Relaxed);
+        if let Above::All(all) = &self.above {
+            all.fetch_add(change, Ordering::Relaxed);
+        }
         if change > 0 {
             self.peak.fetch_max(self.bytes() as i64, Ordering::Relaxed);
         }
+    }
+
+    /// Leaves what an operator still holds to another one of its statement, which counts it from now on. Once; nothing when
+    /// the other has left to this one.
+    pub(crate) fn leave_to(&self, heir: &Arc<Self>) {
+        let is_own = std::ptr::eq(heir.counting(), self.counting());
+        if is_own || self.heir.set(heir.clone()).is_err() {
+            return;
+        }
+        let heir = heir.counting();
+        let heap = self.heap.swap(0, Ordering::Relaxed);
+        heir.heap.fetch_add(heap, Ordering::Relaxed);
+        let mut left = heap;
+        for (place, counter) in self.places.iter().enumerate() {
+            let bytes = counter.swap(0, Ordering::Relaxed);
+            heir.add_block(place, bytes);
+            left += bytes;
+        }
+        self.blocks.store(0, Ordering::Relaxed);
+        heir.files.fetch_add(self.files.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        heir.changed(left);
     }
 }
 
@@ -91,7 +180,9 @@ impl Drop for Held {
     fn drop(&mut self) {
         // What is left belongs to nobody any more, as the rows of an answer do.
         let left = self.heap.load(Ordering::Relaxed) + self.blocks.load(Ordering::Relaxed);
-        self.all.fetch_sub(left, Ordering::Relaxed);
+        if let Above::All(all) = &self.above {
+            all.fetch_sub(left, Ordering::Relaxed);
+        }
     }
 }
 

@@ -42,7 +42,7 @@ impl Workspace {
             let (memory, shelf) =
                 place.map_or((ptr::null(), 0), |it| (Arc::as_ptr(it.0).cast(), it.1));
             Entered {
-                held: working.held.replace(self.account().counters()),
+                held: working.held.replace(Arc::as_ptr(self.held())),
                 memory: working.memory.replace(memory),
                 shelf: working.shelf.replace(shelf),
                 workspace: PhantomData,

@@ -109,6 +109,8 @@ pub(crate) fn actuals(report: &PipelineReport, scale: &Scale) -> PipelineActuals
         remote_bytes: report.bytes_remote,
         kept_local_bytes: report.kept_local,
         kept_remote_bytes: report.kept_remote,
+        memory_peak_bytes: report.memory_peak.0,
+        spilled_bytes: report.spilled.0,
         source: report.source.clone(),
         steps: report.steps.iter().map(step).collect(),
     }

@@ -44,7 +44,9 @@ impl Session {
         cancel: &CancelToken,
         finish: &(dyn Fn(ArrayRef, DataType) -> ArrayRef + Sync),
     ) -> SqlResult<Vec<RecordBatch>> {
-        let team = self.team(cancel, executed.reports.len().saturating_sub(1));
+        let mut team = self.team(cancel, executed.reports.len().saturating_sub(1));
+        team.settings.workspace = executed.workspace.clone();
+        let _entered = executed.workspace.enter(None);
         let convert = |batch: &Batch| to_record_batch(batch, executed, schema, finish);
         let mut batches = map_batches(&executed.rows, &team, &convert)?;
         batches.retain(|it| it.num_rows() > 0);

@@ -85,7 +85,7 @@ pub(super) fn run_ahead(
     let bodies: Vec<AheadMorsels<'_>> = some.iter().map(|it| body(it.0)).collect();
     let job = |((_, ranges), body): (&(usize, Vec<_>), _)| job_of(ranges, body, policy, context);
     let jobs = some.iter().zip(&bodies).map(job).collect();
-    let done = run_scoped(&context.scheduler, &context.control, &context.workspace, jobs);
+    let done = run_scoped(&context.scheduler, &context.control, jobs);
     for (((place, _), body), job) in some.iter().zip(&bodies).zip(done) {
         check_outcome(&job, None, &context.control.cancel)?;
         reports[*place] = AheadReport {
@@ -120,6 +120,7 @@ fn job_of<'a>(
         label: Label { pipeline: body.ready.index as u32, finishing: false },
         reads,
         inline,
+        workspace: &body.ready.workspace,
         body,
     }
 }

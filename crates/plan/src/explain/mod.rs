@@ -6,6 +6,8 @@ mod expression;
 mod lines;
 mod names;
 
+use stdx::Bytes;
+
 use crate::{PipelineId, Plan};
 use lines::rounded;
 
@@ -28,6 +30,10 @@ pub struct PipelineActuals {
     pub kept_local_bytes: u64,
     /// The same on other nodes.
     pub kept_remote_bytes: u64,
+    /// The most bytes of memory that were held for what it ends in, with what its workers had in their hands.
+    pub memory_peak_bytes: u64,
+    /// Bytes written to temporary files.
+    pub spilled_bytes: u64,
     /// What the source learned, a line; empty when it has nothing to say.
     pub source: String,
     /// Where the time went, step by step.
@@ -108,6 +114,11 @@ pub fn text(plan: &Plan, remarks: &dyn Remarks) -> String {
                 it.kept_local_bytes,
                 it.kept_remote_bytes
             );
+            let spilled = match it.spilled_bytes {
+                0 => String::new(),
+                bytes => format!(", {} spilled to files", Bytes(bytes)),
+            };
+            let _ = writeln!(out, "  memory: {} at most{spilled}", Bytes(it.memory_peak_bytes));
             if let Some(intensity) = it.bytes_per_cycle() {
                 let _ = writeln!(out, "  memory intensity: {intensity:.3} bytes per cycle");
             }
@@ -209,7 +220,7 @@ pub fn json(plan: &Plan, remarks: &dyn Remarks) -> String {
             let _ = write!(
                 out,
                 ", \"actual\": {{\"rows\": {}, \"nanos\": {}, \"morsels\": {}, \"stolen\": {}, \
-                 \"local_bytes\": {}, \"remote_bytes\": {}, \"kept_local_bytes\": {}, \"kept_remote_bytes\": {}, \"bytes_per_cycle\": {}, \"source\": {}, \"steps\": [{}]}}",
+                 \"local_bytes\": {}, \"remote_bytes\": {}, \"kept_local_bytes\": {}, \"kept_remote_bytes\": {}, \"memory_peak_bytes\": {}, \"spilled_bytes\": {}, \"bytes_per_cycle\": {}, \"source\": {}, \"steps\": [{}]}}",
                 it.rows,
                 it.nanos,
                 it.morsels,
@@ -218,6 +229,8 @@ pub fn json(plan: &Plan, remarks: &dyn Remarks) -> String {
                 it.remote_bytes,
                 it.kept_local_bytes,
                 it.kept_remote_bytes,
+                it.memory_peak_bytes,
+                it.spilled_bytes,
                 number(it.bytes_per_cycle()),
                 quoted(&it.source),
                 steps_json(&it.steps)
