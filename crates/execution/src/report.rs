@@ -19,7 +19,8 @@ pub struct PipelineReport {
     pub bytes_local: u64,
     /// Bytes of the source on other nodes.
     pub bytes_remote: u64,
-    /// Bytes of joins, groups and sorts on the node of the worker that read or wrote them, as [`crate::Accesses`] counts.
+    /// Bytes of all other items ([`crate::Item`]) on the node of the worker that read or wrote them, as [`crate::Accesses`]
+    /// counts.
     pub kept_local: u64,
     /// The same on other nodes.
     pub kept_remote: u64,

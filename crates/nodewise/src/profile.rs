@@ -55,8 +55,8 @@ impl Scale {
             Some(it) => format!("bandwidth: of the {it:.1} GB/s that a worker can read"),
             None => "no bandwidth known: `nodewise probe` measures it".to_owned(),
         };
-        let bytes = "bytes: columns that scans read, and what joins, groups and sorts bring from memory or write \
-                     there (an estimate)";
+        let bytes = "bytes: columns that scans read, and what joins, groups, sorts and results bring from memory or \
+                     write there (an estimate)";
         format!("times are those of all workers together; {bytes}; {cycles}; {bandwidth}")
     }
 

@@ -26,7 +26,8 @@ pub struct PipelineActuals {
     pub local_bytes: u64,
     /// The same on other nodes.
     pub remote_bytes: u64,
-    /// Bytes of joins, groups and sorts, read and written, on the node that ran the morsel or task.
+    /// Bytes of all other items (joins, groups, sorts, bitmaps, dictionaries, results), read and written, on the node that ran
+    /// the morsel or task.
     pub kept_local_bytes: u64,
     /// The same on other nodes.
     pub kept_remote_bytes: u64,
@@ -104,7 +105,7 @@ pub fn text(plan: &Plan, remarks: &dyn Remarks) -> String {
             let _ = writeln!(
                 out,
                 "  actual: {} rows, {:.3} ms, {} morsels, {} stolen, {} bytes local, {} remote by scans, \
-                 {} local, {} remote by joins, groups and sorts",
+                 {} local, {} remote of other items",
                 it.rows,
                 it.nanos as f64 / 1e6,
                 it.morsels,
