@@ -16,7 +16,7 @@ use stdx::sync::{Arc, Mutex};
 
 use crate::counting::Held;
 use crate::free_lists::Memory;
-use crate::operators::OperatorAccount;
+use crate::operators::{OperatorAccount, OperatorBytes, held_within};
 
 /// The part of a statement's own limit, counted in sixteenths, from which operators that can spill do so. The rest is for what
 /// is on its way, for tables that double, and for putting partitions together at the end: half of it was too much for a
@@ -36,7 +36,7 @@ pub struct Account {
     memory: Option<Arc<Memory>>,
     counters: Arc<Held>,
     /// Those of its operators, in the order in which they began.
-    pub(crate) operators: Mutex<Vec<Arc<OperatorAccount>>>,
+    operators: Mutex<Vec<Arc<OperatorAccount>>>,
     /// What the statement may hold by its own setting.
     limit: AtomicU64,
     /// Whether it works on rows, and shares memory with others that do.
@@ -73,6 +73,30 @@ impl Account {
     /// Bytes that it has written to temporary files.
     pub fn spilled(&self) -> Bytes {
         Bytes(self.counters.written())
+    }
+
+    /// Bytes in temporary files.
+    pub fn file_bytes(&self) -> Bytes {
+        Bytes(self.counters.file_bytes())
+    }
+
+    /// An operator begins.
+    pub(crate) fn begin_operator(&self, pipeline: u32, kind: &'static str) -> Arc<OperatorAccount> {
+        let operator = OperatorAccount::new(pipeline, kind, &self.counters);
+        self.operators.lock().push(operator.clone());
+        operator
+    }
+
+    /// What each operator holds that has begun, never more together than `places` and `heap` say of the statement.
+    pub fn operators(&self, places: &[Bytes], heap: Bytes) -> Vec<OperatorBytes> {
+        held_within(&self.operators.lock(), places, heap)
+    }
+
+    /// Bytes that the operators of a pipeline have written to temporary files.
+    pub fn spilled_by(&self, pipeline: u32) -> Bytes {
+        let operators = self.operators.lock();
+        let own = operators.iter().filter(|it| it.pipeline() == pipeline);
+        Bytes(own.map(|it| it.spilled().0).sum())
     }
 
     /// Bytes in blocks by node of the topology in its order, what is spread over them at last.

@@ -10,7 +10,7 @@
 //! - Invariant: all bytes handed out are initialised: zero when fresh, whatever was there before when recycled.
 //! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
 //!
-//! Reading order: `counting`, [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`account`], [`operators`],
+//! Reading order: `counting`, [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`operators`], [`account`],
 //! [`scratch`], `spill`, `heap`, [`reserve`].
 
 pub mod account;

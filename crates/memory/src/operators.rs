@@ -4,13 +4,12 @@
 //! is counted for its statement at the same place, so that the two cannot drift apart, and as seldom: by blocks, and by 64 KiB
 //! of small pieces.
 //!
-//! - Invariant: as [`Account::operators`] tells them, operators never hold more together than their statement.
+//! - Invariant: as `Account::operators` tells them, operators never hold more together than their statement.
 //! - Limit: what is given back on behalf of no operator, as of an answer that has been sent, is taken off the last ones.
 
 use stdx::Bytes;
 use stdx::sync::Arc;
 
-use crate::Account;
 use crate::counting::Held;
 
 /// The account of an operator: what ends a pipeline, or waits beside it.
@@ -53,12 +52,10 @@ impl OperatorBytes {
 }
 
 impl OperatorAccount {
-    /// Nothing held yet. The account lists it.
-    pub(crate) fn new(pipeline: u32, kind: &'static str, account: &Account) -> Arc<Self> {
-        let held = Arc::new(Held::of_operator(account.counters()));
-        let this = Arc::new(Self { pipeline, kind, held });
-        account.operators.lock().push(this.clone());
-        this
+    /// Nothing held yet, of a statement that counts all of it too.
+    pub(crate) fn new(pipeline: u32, kind: &'static str, statement: &Arc<Held>) -> Arc<Self> {
+        let held = Arc::new(Held::of_operator(statement));
+        Arc::new(Self { pipeline, kind, held })
     }
 
     pub(crate) fn held(&self) -> &Arc<Held> {
@@ -104,28 +101,18 @@ impl OperatorAccount {
     }
 }
 
-impl Account {
-    /// What each operator holds that has begun, never more together than `places` and `heap` say of the statement.
-    pub fn operators(&self, places: &[Bytes], heap: Bytes) -> Vec<OperatorBytes> {
-        let mut all: Vec<_> = self.operators.lock().iter().map(|it| it.bytes()).collect();
-        for (place, limit) in places.iter().enumerate() {
-            cut_to(*limit, all.iter_mut().map(|it| &mut it.places[place]));
-        }
-        cut_to(heap, all.iter_mut().map(|it| &mut it.heap));
-        all
+/// What operators hold that have begun, never more together than `places` and `heap` say of their statement.
+pub(crate) fn held_within(
+    operators: &[Arc<OperatorAccount>],
+    places: &[Bytes],
+    heap: Bytes,
+) -> Vec<OperatorBytes> {
+    let mut all: Vec<_> = operators.iter().map(|it| it.bytes()).collect();
+    for (place, limit) in places.iter().enumerate() {
+        cut_to(*limit, all.iter_mut().map(|it| &mut it.places[place]));
     }
-
-    /// Bytes that the operators of a pipeline have written to temporary files.
-    pub fn spilled_by(&self, pipeline: u32) -> Bytes {
-        let operators = self.operators.lock();
-        let own = operators.iter().filter(|it| it.pipeline == pipeline);
-        Bytes(own.map(|it| it.spilled().0).sum())
-    }
-
-    /// Bytes in temporary files.
-    pub fn file_bytes(&self) -> Bytes {
-        Bytes(self.counters().file_bytes())
-    }
+    cut_to(heap, all.iter_mut().map(|it| &mut it.heap));
+    all
 }
 
 /// Takes from the last ones what all are together past a limit.

@@ -145,7 +145,7 @@ impl Workspace {
     /// The same for an operator of the statement, whose bytes are counted apart too; `kind` is the word for it in plans, and
     /// `pipeline` the number of the pipeline that it ends or is part of.
     pub fn of_operator(&self, pipeline: u32, kind: &'static str) -> Arc<Self> {
-        let operator = OperatorAccount::new(pipeline, kind, &self.account);
+        let operator = self.account.begin_operator(pipeline, kind);
         let own = |it: &Scratch| match it.0.as_deref() {
             Some(it) => Scratch::new(&it.memory, it.shelf, &it.account, operator.held()),
             None => it.clone(),
