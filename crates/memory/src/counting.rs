@@ -13,6 +13,10 @@ use stdx::sync::{Arc, OnceLock};
 /// Bytes that a thread counts by itself before it tells others.
 const TOLD_FROM: i64 = 64 << 10;
 
+/// Bytes of the heap that a thread has told a statement before it tells the operator that it works for. Batches come and go in
+/// these bounds, so that an operator's counter is written about once a morsel, when the thread settles.
+const SETTLED_FROM: i64 = 256 << 10;
+
 /// Bytes of the whole heap, as far as threads have told.
 static HEAP: AtomicI64 = AtomicI64::new(0);
 /// Pieces above [`crate::PLACED_BYTES`] that threads took of the system.
@@ -108,14 +112,33 @@ impl Held {
         this
     }
 
-    /// Counts pieces of the heap.
-    pub(crate) fn count_heap(&self, change: i64) {
+    /// Counts pieces of the heap for a statement; tells whether there is an operator that has not counted them yet.
+    fn count_for_statement(&self, change: i64) -> bool {
+        match &self.above {
+            Above::All(_) => {
+                self.count_own(change);
+                false
+            }
+            Above::Statement(it) => {
+                it.count_own(change);
+                true
+            }
+        }
+    }
+
+    /// Counts pieces of the heap that its statement has counted, if it has one.
+    fn count_own(&self, change: i64) {
         let this = self.counting();
         this.heap.fetch_add(change, Ordering::Relaxed);
-        if let Above::Statement(it) = &this.above {
-            it.count_heap(change);
-        }
         this.changed(change);
+    }
+
+    /// Counts pieces of the heap at once.
+    #[cfg(test)]
+    pub(crate) fn count_heap(&self, change: i64) {
+        if self.count_for_statement(change) {
+            self.count_own(change);
+        }
     }
 
     /// Counts a block of a place.
@@ -195,6 +218,8 @@ pub(crate) struct Working {
     pub(crate) shelf: Cell<usize>,
     /// Bytes taken less bytes given back that nobody was told of.
     untold: Cell<i64>,
+    /// What its statement was told and its operator was not.
+    unsettled: Cell<i64>,
     /// Whether it maps memory or looks for a block: what that needs for itself is neither placed nor counted.
     pub(crate) maps: Cell<bool>,
 }
@@ -206,6 +231,7 @@ thread_local! {
             memory: Cell::new(ptr::null()),
             shelf: Cell::new(0),
             untold: Cell::new(0),
+            unsettled: Cell::new(0),
             maps: Cell::new(false),
         }
     };
@@ -240,15 +266,34 @@ pub(crate) fn count(change: i64) {
 
 /// Tells what a thread has counted by itself.
 #[cold]
-pub(crate) fn tell(working: &Working) {
+fn tell(working: &Working) {
     let untold = working.untold.take();
     if untold == 0 {
         return;
     }
     HEAP.fetch_add(untold, Ordering::Relaxed);
     // SAFETY: the account lives as long as the workspace that the guard borrows.
+    if let Some(held) = unsafe { working.held.get().as_ref() }
+        && held.count_for_statement(untold)
+    {
+        let unsettled = working.unsettled.get() + untold;
+        working.unsettled.set(unsettled);
+        if !(-SETTLED_FROM..=SETTLED_FROM).contains(&unsettled) {
+            held.count_own(working.unsettled.take());
+        }
+    }
+}
+
+/// Tells all that a thread has counted by itself, to its operator too: before it works for somebody else.
+pub(crate) fn settle(working: &Working) {
+    tell(working);
+    let unsettled = working.unsettled.take();
+    if unsettled == 0 {
+        return;
+    }
+    // SAFETY: as in `tell`.
     if let Some(held) = unsafe { working.held.get().as_ref() } {
-        held.count_heap(untold);
+        held.count_own(unsettled);
     }
 }
 
