@@ -1,8 +1,8 @@
 //! What the operators of a statement hold, each by itself (docs/design/02-memory-and-placement.md, "Grants").
 //!
-//! Key decision: an operator has a [`Workspace`](crate::Workspace) of its own, and whoever works for it takes memory there. What is counted for it
-//! is counted for its statement at the same place, so that the two cannot drift apart, and as seldom: by blocks, and by 64 KiB
-//! of small pieces.
+//! Key decision: an operator has a [`Workspace`](crate::Workspace) of its own, and whoever works for it takes memory there.
+//! What is counted for it is counted for its statement too, so that the two cannot drift apart: blocks at once, small pieces
+//! when a worker's morsel ends, or when they come to a few hundred KiB.
 //!
 //! - Invariant: as `Account::operators` tells them, operators never hold more together than their statement.
 //! - Limit: what is given back on behalf of no operator, as of an answer that has been sent, is taken off the last ones.
