@@ -22,6 +22,7 @@ pub mod filter;
 pub mod join;
 pub mod layout;
 mod leveled;
+mod lookups;
 mod lower;
 pub mod materialize;
 pub mod operator;

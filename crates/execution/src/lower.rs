@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memory::Workspace;
 use plan::Source as PlanSource;
 use plan::{
     AggregateFunction, Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId,
@@ -55,20 +56,22 @@ impl Together {
     }
 }
 
-/// Prepares a pipeline to run on the states of those before it; `reader` is the only one that reads its own.
+/// Prepares a pipeline to run on the states of those before it; `reader` is the only one that reads its own, and `workspace`
+/// for what is kept of it.
 pub fn lower(
     pipeline: &Pipeline,
     reader: Option<&Pipeline>,
     states: &[Option<State>],
     together: &Together,
     context: &QueryContext,
+    workspace: &Workspace,
 ) -> SqlResult<Lowered> {
     let states = States(states);
     let slots = context.scheduler.slots();
     if let (PlanSource::Scan(scan), [], PlanSink::HashBuild(build)) =
         (&pipeline.source, pipeline.operators.as_slice(), &pipeline.sink)
         && let Some(table) = context.tables.get(&scan.table)
-        && let Some(source) = InPlace::of(scan, build, table, &context.workspace)
+        && let Some(source) = InPlace::of(scan, build, table, workspace)
     {
         let source = source?;
         let sink = Box::new(source.sink());

@@ -12,7 +12,9 @@ use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use types::SqlResult;
 
+use crate::lookups::batch_bytes;
 use crate::spill::{Keeper, SharedFile};
+use crate::traffic::{Item, Place};
 use crate::{
     Batch, ColumnShape, Kept, Layout, Next, PerSlot, Representation, Rows, Sink, Source, State,
     Team, WorkContext,
@@ -51,6 +53,7 @@ impl Sink for MaterializeSink {
         let (keeper, homes) =
             local.get_or_insert_with(|| (Keeper::new(self.file.clone()), Vec::new()));
         homes.push(context.node);
+        context.touch(Item::Results, Place::Own, batch_bytes(&batch));
         keeper.keep(batch, &context.workspace)
     }
 
@@ -155,11 +158,14 @@ impl Source for ReadSource {
         4
     }
 
-    fn produce(&self, range: Range<u64>, _: &WorkContext, next: Next<'_>) -> SqlResult<()> {
+    fn produce(&self, range: Range<u64>, context: &WorkContext, next: Next<'_>) -> SqlResult<()> {
         for index in range {
             let state = self.ends.partition_point(|&end| end <= index);
             let start = if state == 0 { 0 } else { self.ends[state - 1] };
-            let mut batch = self.rows[state].batches[(index - start) as usize].batch()?;
+            let rows = &self.rows[state];
+            let mut batch = rows.batches[(index - start) as usize].batch()?;
+            let home = Place::of(rows.homes.get((index - start) as usize).copied());
+            context.touch(Item::Results, home, batch_bytes(&batch));
             batch.sequence = index;
             next(batch)?;
         }

@@ -15,8 +15,10 @@ use stdx::sync::Mutex;
 use stdx::sync::atomic::Ordering;
 use types::{SqlError, SqlResult};
 
+use crate::lookups::Output;
 use crate::team::{QueryTeam, ScopedJob, check_outcome, run_scoped};
-use crate::{Batch, Kept, Rows};
+use crate::traffic::Place;
+use crate::{Batch, Kept, Rows, WorkContext};
 
 /// Values (rows times columns) up to which the calling thread does it alone: less than waking a worker is worth.
 const INLINE_VALUES: usize = 1 << 17;
@@ -71,6 +73,7 @@ struct Mapping<'a, T> {
     tasks: Vec<Range<usize>>,
     map: &'a (dyn Fn(&Batch) -> SqlResult<T> + Sync),
     team: &'a QueryTeam,
+    output: Output,
     /// By batch.
     done: Vec<Mutex<Option<T>>>,
     failed: Mutex<Option<SqlError>>,
@@ -82,12 +85,25 @@ impl<T> Mapping<'_, T> {
     }
 }
 
+/// A worker that makes an output.
+fn work_of(team: &QueryTeam, slot: usize, node: NodeId) -> WorkContext {
+    let settings = &team.settings;
+    WorkContext {
+        slot,
+        node,
+        cancel: settings.control.cancel.clone(),
+        workspace: settings.workspace.clone(),
+        accesses: settings.accesses.clone(),
+    }
+}
+
 fn values_of(rows: &Rows, batch: &Kept) -> usize {
     batch.rows() * rows.layout.len()
 }
 
 impl<T: Send> MorselBody for Mapping<'_, T> {
     fn run(&self, context: &MorselContext, morsel: Morsel) -> ControlFlow<()> {
+        let work = work_of(self.team, context.slot, context.node);
         for number in morsel.start..morsel.end {
             let task = &self.tasks[number as usize];
             self.team.scheduler.machine().charge(&|| {
@@ -97,8 +113,13 @@ impl<T: Send> MorselBody for Mapping<'_, T> {
                 demand.access(vec![home], values * BYTES_PER_VALUE, Pattern::Stream)
             });
             for batch in task.clone() {
-                let batch_of = |()| self.rows.batches[batch].batch();
-                match self.team.check().and_then(batch_of).and_then(|it| (self.map)(&it)) {
+                let made = self.team.check().and_then(|()| self.rows.batches[batch].batch());
+                let made = made.and_then(|it| {
+                    let home = self.rows.homes.get(batch).copied();
+                    self.output.count(&it, Place::of(home), &work);
+                    (self.map)(&it)
+                });
+                match made {
                     Ok(it) => *self.done[batch].lock() = Some(it),
                     Err(error) => {
                         self.failed.lock().get_or_insert(error);
@@ -125,16 +146,25 @@ pub fn map_batches<T: Send>(
     map: &(dyn Fn(&Batch) -> SqlResult<T> + Sync),
 ) -> SqlResult<Vec<T>> {
     let workers = team.scheduler.workers();
+    let output = Output::of(&rows.layout);
     let values: usize = rows.batches.iter().map(|it| values_of(rows, it)).sum();
     if values <= INLINE_VALUES || workers == 1 {
-        let mapped = |it: &Kept| team.check().and_then(|()| map(&it.batch()?));
+        // Little, or by the only worker there is: on the node where it lies.
+        let home = rows.homes.first().copied().unwrap_or_default();
+        let work = work_of(team, team.scheduler.slots() - 1, home);
+        let mapped = |it: &Kept| {
+            team.check()?;
+            let batch = it.batch()?;
+            output.count(&batch, Place::Own, &work);
+            map(&batch)
+        };
         return rows.batches.iter().map(mapped).collect();
     }
     let control = &team.settings.control;
     let hint = concurrency_hint(workers, control.running.load(Ordering::Relaxed));
     let (tasks, ranges) = tasks(&partitions(rows, workers), hint);
     let done = rows.batches.iter().map(|_| Mutex::new(None)).collect();
-    let body = Mapping { rows, tasks, map, team, done, failed: Mutex::new(None) };
+    let body = Mapping { rows, tasks, map, team, output, done, failed: Mutex::new(None) };
     let job = ScopedJob {
         ranges,
         morsel_rows: 1,
@@ -142,9 +172,10 @@ pub fn map_batches<T: Send>(
         label: Label { pipeline: team.settings.pipeline, finishing: true },
         reads: None,
         inline: false,
+        workspace: &team.settings.workspace,
         body: &body,
     };
-    let reports = run_scoped(&team.scheduler, control, &team.settings.workspace, vec![job]);
+    let reports = run_scoped(&team.scheduler, control, vec![job]);
     let Mapping { done, failed, .. } = body;
     check_outcome(&reports[0], failed.into_inner(), &control.cancel)?;
     let whole = "invariant: a job that was completed has run all its tasks";

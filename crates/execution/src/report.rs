@@ -1,6 +1,6 @@
 //! What a query tells of itself when it is done.
 
-use stdx::Nanos;
+use stdx::{Bytes, Nanos};
 
 use crate::StepReport;
 
@@ -19,10 +19,15 @@ pub struct PipelineReport {
     pub bytes_local: u64,
     /// Bytes of the source on other nodes.
     pub bytes_remote: u64,
-    /// Bytes of joins, groups and sorts on the node of the worker that read or wrote them, as [`crate::Accesses`] counts.
+    /// Bytes of all other items ([`crate::Item`]) on the node of the worker that read or wrote them, as [`crate::Accesses`]
+    /// counts.
     pub kept_local: u64,
     /// The same on other nodes.
     pub kept_remote: u64,
+    /// The most memory that was held for what it ends in, with what its workers had in their hands.
+    pub memory_peak: Bytes,
+    /// Written to temporary files, in what it ends in and where its rows waited.
+    pub spilled: Bytes,
     /// What the source learned, a line.
     pub source: String,
     /// Where the time went; empty when the query is not profiled.

@@ -31,16 +31,28 @@ pub(crate) fn file_error(error: &FileError) -> SqlError {
 
 /// A file that all workers on something share, made when the first of them needs it. Clones are the same file.
 #[derive(Clone, Default)]
-pub(crate) struct SharedFile(Arc<Mutex<Option<Arc<SpillFile>>>>);
+pub(crate) struct SharedFile {
+    file: Arc<Mutex<Option<Arc<SpillFile>>>>,
+    /// What its bytes count to when that is not what its pipeline ends in.
+    kind: Option<&'static str>,
+}
 
 impl SharedFile {
+    /// A file of an operator that is not the end of its pipeline; `kind` is the word for it in plans.
+    pub(crate) fn of(kind: &'static str) -> Self {
+        Self { kind: Some(kind), ..Self::default() }
+    }
+
     /// The file.
     pub(crate) fn get(&self, workspace: &Workspace) -> SqlResult<Arc<SpillFile>> {
-        let mut file = self.0.lock();
+        let mut file = self.file.lock();
         if let Some(file) = &*file {
             return Ok(file.clone());
         }
-        let made = workspace.spill_file();
+        let made = match (self.kind, workspace.operator()) {
+            (Some(kind), Some(end)) => workspace.of_operator(end.pipeline(), kind).spill_file(),
+            _ => workspace.spill_file(),
+        };
         let made =
             made.ok_or_else(|| SqlError::internal("there is no machine to write files on"))?;
         let made = made.map(Arc::new).map_err(|error| file_error(&error))?;

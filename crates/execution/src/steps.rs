@@ -20,7 +20,8 @@ pub(crate) fn step_names(pipeline: &Pipeline, lowered: &Lowered) -> (Vec<StepNam
         };
         names.push(StepName { kind, detail: running.describe() });
     }
-    let mut sink = sink_name(&pipeline.sink);
+    let mut sink =
+        StepName { kind: sink_kind(&pipeline.sink), detail: sink_detail(&pipeline.sink) };
     sink.detail += &lowered.sink.describe();
     let detail = sink.kind.to_owned();
     names.push(sink);
@@ -38,15 +39,24 @@ fn source_name(source: &PlanSource) -> StepName {
     StepName { kind, detail }
 }
 
-fn sink_name(sink: &PlanSink) -> StepName {
-    let (kind, detail) = match sink {
-        PlanSink::HashBuild(build) => ("build", format!("{} keys", build.keys.len())),
+/// What a pipeline ends in, in a word: the name of that step, and of its memory.
+pub(crate) fn sink_kind(sink: &PlanSink) -> &'static str {
+    match sink {
+        PlanSink::HashBuild(_) => "build",
+        PlanSink::Aggregate { .. } => "aggregate",
+        PlanSink::Sort { .. } => "sort",
+        PlanSink::Materialize { .. } => "materialize",
+        PlanSink::Result => "result",
+    }
+}
+
+fn sink_detail(sink: &PlanSink) -> String {
+    match sink {
+        PlanSink::HashBuild(build) => format!("{} keys", build.keys.len()),
         PlanSink::Aggregate { keys, aggregates, .. } => {
-            ("aggregate", format!("{} keys, {} aggregates", keys.len(), aggregates.len()))
+            format!("{} keys, {} aggregates", keys.len(), aggregates.len())
         }
-        PlanSink::Sort { keys, .. } => ("sort", format!("{} keys", keys.len())),
-        PlanSink::Materialize { .. } => ("materialize", String::new()),
-        PlanSink::Result => ("result", String::new()),
-    };
-    StepName { kind, detail }
+        PlanSink::Sort { keys, .. } => format!("{} keys", keys.len()),
+        PlanSink::Materialize { .. } | PlanSink::Result => String::new(),
+    }
 }

@@ -76,6 +76,8 @@ pub(crate) struct ScopedJob<'a> {
     pub reads: Option<u64>,
     /// Whether it runs on the calling thread.
     pub inline: bool,
+    /// Memory that it works with.
+    pub workspace: &'a Arc<Workspace>,
     pub body: &'a (dyn MorselBody + 'a),
 }
 
@@ -93,7 +95,6 @@ impl Drop for NoUnwinding {
 pub(crate) fn run_scoped(
     scheduler: &Arc<Scheduler>,
     control: &QueryControl,
-    workspace: &Arc<Workspace>,
     jobs: Vec<ScopedJob<'_>>,
 ) -> Vec<JobReport> {
     enum Begun {
@@ -105,7 +106,7 @@ pub(crate) fn run_scoped(
         let borrowed: *const (dyn MorselBody + '_) = scoped.body;
         // SAFETY: only the lifetime changes; the pointer is not used after this function returns (see `Scoped::run`).
         let erased: *const (dyn MorselBody + 'static) = unsafe { std::mem::transmute(borrowed) };
-        let body = Arc::new(Scoped(erased, workspace.clone()));
+        let body = Arc::new(Scoped(erased, scoped.workspace.clone()));
         let job = PipelineJob::new(scoped.ranges, scoped.morsel_rows, body);
         let mut job = job.with_policy(&scoped.policy);
         job.statement = control.statement;
@@ -231,9 +232,10 @@ impl QueryTeam {
             reads: None,
             label: Label { pipeline: *pipeline, finishing: true },
             inline,
+            workspace,
             body: &body,
         };
-        let reports = run_scoped(&self.scheduler, control, workspace, vec![job]);
+        let reports = run_scoped(&self.scheduler, control, vec![job]);
         check_outcome(&reports[0], body.failed.into_inner(), &control.cancel)
     }
 }

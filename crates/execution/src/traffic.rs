@@ -2,6 +2,7 @@
 //! "traffic"): what the views, EXPLAIN ANALYZE and the placer read.
 
 use hardware::{NodeId, Topology};
+use memory::Segment;
 use stdx::sync::OnceLock;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use storage::{ItemBytes, ItemTraffic};
@@ -42,11 +43,25 @@ pub enum Item {
     Groups,
     /// Rows and keys of sorts, written and merged.
     Sorts,
+    /// Bits of rows and of codes that tests leave and read.
+    Bitmaps,
+    /// Values and texts of codes, and codes that stand for those of a part.
+    Dictionaries,
+    /// Rows that are kept for another pipeline or as the answer, and the answer's form for clients.
+    Results,
 }
 
 impl Item {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Columns, Self::Joins, Self::Groups, Self::Sorts];
+    pub const ALL: [Self; 7] = [
+        Self::Columns,
+        Self::Joins,
+        Self::Groups,
+        Self::Sorts,
+        Self::Bitmaps,
+        Self::Dictionaries,
+        Self::Results,
+    ];
 
     /// Its name in views.
     pub fn name(self) -> &'static str {
@@ -55,6 +70,9 @@ impl Item {
             Self::Joins => "joins",
             Self::Groups => "groups",
             Self::Sorts => "sorts",
+            Self::Bitmaps => "bitmaps",
+            Self::Dictionaries => "dictionaries",
+            Self::Results => "results",
         }
     }
 }
@@ -95,7 +113,7 @@ impl Traffic {
     }
 
     /// Adds what the workers of a pipeline have touched; the bytes of their own nodes, and of others.
-    pub(crate) fn settle(&self, accesses: &Accesses) -> (u64, u64) {
+    pub fn settle(&self, accesses: &Accesses) -> (u64, u64) {
         let (mut local, mut remote) = (0, 0);
         let mut add = |item, running: usize, memory: usize, bytes: u64| {
             self.counter(item, running, memory).fetch_add(bytes, Ordering::Relaxed);
@@ -153,9 +171,17 @@ impl Place {
     pub(crate) fn of(home: Option<NodeId>) -> Self {
         home.map_or(Self::Dealt, Self::Node)
     }
+
+    /// Of a segment that lies on one node, else dealt round.
+    pub(crate) fn of_segment(segment: &Segment) -> Self {
+        match segment.page_map().summary()[..] {
+            [(node, _)] => Self::Node(node),
+            _ => Self::Dealt,
+        }
+    }
 }
 
-/// What the workers of one pipeline touch beside columns. Each counts by itself, a batch at a time, and what they have
+/// What the workers of one pipeline touch beside columns. Each counts by itself, a batch or block at a time, and what they have
 /// counted goes to the [`Traffic`] when the pipeline ends.
 ///
 /// Counted is what goes to memory: rows that are written once and read once in full, and a cache line for each look into
@@ -183,7 +209,7 @@ const LINE_BYTES: u64 = 64;
 
 impl Accesses {
     /// Nothing touched yet by the workers of so many slots.
-    pub(crate) fn new(traffic: &Traffic, slots: usize) -> Self {
+    pub fn new(traffic: &Traffic, slots: usize) -> Self {
         Self {
             nodes: traffic.nodes.clone(),
             cache_bytes: traffic.cache_bytes,

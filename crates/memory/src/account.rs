@@ -11,11 +11,12 @@
 //!   they end. In all they count right.
 
 use stdx::Bytes;
-use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stdx::sync::{Arc, Mutex};
 
 use crate::counting::Held;
 use crate::free_lists::Memory;
+use crate::operators::{OperatorAccount, OperatorBytes, held_within};
 
 /// The part of a statement's own limit, counted in sixteenths, from which operators that can spill do so. The rest is for what
 /// is on its way, for tables that double, and for putting partitions together at the end: half of it was too much for a
@@ -33,9 +34,9 @@ const FLOOR: Bytes = Bytes(1 << 20);
 /// The bytes of one statement.
 pub struct Account {
     memory: Option<Arc<Memory>>,
-    counters: Held,
-    /// Written to temporary files.
-    spilled: AtomicU64,
+    counters: Arc<Held>,
+    /// Those of its operators, in the order in which they began.
+    operators: Mutex<Vec<Arc<OperatorAccount>>>,
     /// What the statement may hold by its own setting.
     limit: AtomicU64,
     /// Whether it works on rows, and shares memory with others that do.
@@ -48,14 +49,14 @@ impl Account {
         let all = memory.as_ref().map_or_else(Arc::default, |it| it.held.clone());
         Arc::new(Self {
             memory,
-            counters: Held::new(places, all),
-            spilled: AtomicU64::new(0),
+            counters: Arc::new(Held::new(places, all)),
+            operators: Mutex::new(Vec::new()),
             limit: AtomicU64::new(u64::MAX),
             works: AtomicBool::new(false),
         })
     }
 
-    pub(crate) fn counters(&self) -> &Held {
+    pub(crate) fn counters(&self) -> &Arc<Held> {
         &self.counters
     }
 
@@ -71,12 +72,35 @@ impl Account {
 
     /// Bytes that it has written to temporary files.
     pub fn spilled(&self) -> Bytes {
-        Bytes(self.spilled.load(Ordering::Relaxed))
+        Bytes(self.counters.written())
     }
 
-    /// Counts bytes written to temporary files.
-    pub(crate) fn count_spilled(&self, bytes: usize) {
-        self.spilled.fetch_add(bytes as u64, Ordering::Relaxed);
+    /// Bytes in temporary files.
+    pub fn file_bytes(&self) -> Bytes {
+        Bytes(self.counters.file_bytes())
+    }
+
+    /// An operator begins.
+    pub(crate) fn begin_operator(&self, pipeline: u32, kind: &'static str) -> Arc<OperatorAccount> {
+        let operator = OperatorAccount::new(pipeline, kind, &self.counters);
+        self.operators.lock().push(operator.clone());
+        operator
+    }
+
+    /// What each operator holds that has begun, never more together than `places` and `heap` say of the statement.
+    pub fn operators(&self, places: &[Bytes], heap: Bytes) -> Vec<OperatorBytes> {
+        held_within(&self.operators.lock(), places, heap)
+    }
+
+    /// Bytes that the operators of a pipeline have written to temporary files.
+    pub fn spilled_by(&self, pipeline: u32) -> Bytes {
+        // Plans of thousands of pipelines ask for each of them, and few ever spill.
+        if self.spilled().0 == 0 {
+            return Bytes(0);
+        }
+        let operators = self.operators.lock();
+        let own = operators.iter().filter(|it| it.pipeline() == pipeline);
+        Bytes(own.map(|it| it.spilled().0).sum())
     }
 
     /// Bytes in blocks by node of the topology in its order, what is spread over them at last.

@@ -2,12 +2,13 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::ptr::NonNull;
 
 use hardware::topology::Node;
 use hardware::{
-    Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction, SocketId,
-    Topology, WorkerSpec, WorkerTeam,
+    FileError, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction,
+    SocketId, TemporaryFile, Topology, WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
@@ -160,6 +161,9 @@ impl Machine for FakeMachine {
         let state = self.state.lock();
         Ok((0..pages).map(|it| state.pages.get(&(base + it * PAGE)).copied()).collect())
     }
+    fn temporary_file(&self, _: Option<&Path>) -> Result<Box<dyn TemporaryFile>, FileError> {
+        Ok(Box::new(Forgetful))
+    }
     fn start(&self, _: Vec<WorkerSpec>) -> Result<Arc<dyn WorkerTeam>, MachineError> {
         Err(MachineError::Os { call: "start", message: "no workers here".to_owned() })
     }
@@ -179,5 +183,17 @@ impl Machine for FakeMachine {
         let all = Bytes(1 << 30);
         self.topology.node_index(node)?;
         Some(NodeMemory { total: all, free: all, available: all })
+    }
+}
+
+/// A file that forgets what is written to it.
+struct Forgetful;
+
+impl TemporaryFile for Forgetful {
+    fn write_at(&self, _: u64, _: &[u8]) -> Result<(), FileError> {
+        Ok(())
+    }
+    fn read_at(&self, _: u64, _: &mut [u8]) -> Result<(), FileError> {
+        Ok(())
     }
 }

@@ -20,7 +20,7 @@ use hardware::NodeId;
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::counting::{Held, Mapping, UNPLACED, WORKING, Working, count_block, tell};
+use crate::counting::{Held, Mapping, UNPLACED, WORKING, Working, count_block, settle};
 use crate::free_lists::{LINE_BYTES, Memory};
 use crate::shelf::block_bytes;
 use crate::{CHUNK_BYTES, PLACED_BYTES, Workspace};
@@ -38,11 +38,11 @@ impl Workspace {
     pub fn enter(&self, node: Option<NodeId>) -> Entered<'_> {
         let place = node.map_or(self.spread(), |it| self.on(it)).place();
         WORKING.with(|working| {
-            tell(working);
+            settle(working);
             let (memory, shelf) =
                 place.map_or((ptr::null(), 0), |it| (Arc::as_ptr(it.0).cast(), it.1));
             Entered {
-                held: working.held.replace(self.account().counters()),
+                held: working.held.replace(Arc::as_ptr(self.held())),
                 memory: working.memory.replace(memory),
                 shelf: working.shelf.replace(shelf),
                 workspace: PhantomData,
@@ -54,7 +54,7 @@ impl Workspace {
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         WORKING.with(|working| {
-            tell(working);
+            settle(working);
             working.held.set(self.held);
             working.memory.set(self.memory);
             working.shelf.set(self.shelf);

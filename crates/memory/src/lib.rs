@@ -10,7 +10,7 @@
 //! - Invariant: all bytes handed out are initialised: zero when fresh, whatever was there before when recycled.
 //! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
 //!
-//! Reading order: `counting`, [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`account`],
+//! Reading order: `counting`, [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`operators`], [`account`],
 //! [`scratch`], `spill`, `heap`, [`reserve`].
 
 pub mod account;
@@ -23,6 +23,7 @@ mod fake;
 mod free_lists;
 mod heap;
 pub mod location;
+pub mod operators;
 pub mod page_socket_map;
 pub mod pod;
 mod ranges;
@@ -39,6 +40,7 @@ pub use allocator::{Allocator, Usage};
 pub use counting::{heap_bytes, unplaced_pieces};
 pub use heap::Entered;
 pub use location::{Location, Misplaced, PageRange};
+pub use operators::{OperatorAccount, OperatorBytes};
 pub use page_socket_map::PageSocketMap;
 pub use pod::Pod;
 #[cfg(not(loom))]

@@ -18,7 +18,9 @@ use stdx::sync::Arc;
 #[cfg(not(loom))]
 use stdx::sync::atomic::{AtomicU32, AtomicU64};
 
+use crate::counting::Held;
 use crate::free_lists::Memory;
+use crate::operators::OperatorAccount;
 use crate::{Account, Allocator};
 
 /// A vector whose memory has a place.
@@ -27,7 +29,7 @@ pub type Placed<T> = allocator_api2::vec::Vec<T, Scratch>;
 /// Bytes from which a piece has a place; smaller ones come from the heap, whose threads keep their own.
 pub const PLACED_BYTES: usize = 64 << 10;
 
-/// A source of memory with one place, for one account. Clones share it.
+/// A source of memory with one place, for one account or an operator of it. Clones share it.
 #[derive(Clone)]
 pub struct Scratch(Option<Arc<Source>>);
 
@@ -36,6 +38,7 @@ struct Source {
     memory: Arc<Memory>,
     shelf: usize,
     account: Arc<Account>,
+    held: Arc<Held>,
 }
 
 impl Scratch {
@@ -103,6 +106,8 @@ pub struct Workspace {
     nodes: Vec<(NodeId, Scratch)>,
     spread: Scratch,
     account: Arc<Account>,
+    /// Whose bytes it counts, if it is an operator's.
+    operator: Option<Arc<OperatorAccount>>,
 }
 
 impl Workspace {
@@ -111,11 +116,9 @@ impl Workspace {
         let memory = allocator.memory();
         let account = Account::new(Some(memory.clone()));
         let topology = allocator.machine().topology();
-        let source = |shelf| {
-            let (memory, account) = (memory.clone(), account.clone());
-            Scratch(Some(Arc::new(Source { memory, shelf, account })))
-        };
-        let shelves: Vec<Scratch> = (0..=topology.nodes.len()).map(source).collect();
+        let shelves: Vec<Scratch> = (0..=topology.nodes.len())
+            .map(|shelf| Scratch::new(memory, shelf, &account, account.counters()))
+            .collect();
         let with_memory = topology.memory_nodes();
         let own = |node: NodeId| {
             let nearest =
@@ -124,19 +127,42 @@ impl Workspace {
             (node, shelves[index].clone())
         };
         let nodes = topology.nodes.iter().map(|it| own(it.id)).collect();
-        Self { nodes, spread: shelves[topology.nodes.len()].clone(), account }
+        Self { nodes, spread: shelves[topology.nodes.len()].clone(), account, operator: None }
     }
 
     /// Memory of no known place, from the heap: for what runs without a machine.
     pub fn heap() -> Arc<Self> {
         let (nodes, spread) = (Vec::new(), Scratch(None));
-        Arc::new(Self { nodes, spread, account: Account::new(None) })
+        Arc::new(Self { nodes, spread, account: Account::new(None), operator: None })
     }
 
     /// The same with a node in place of all: for what belongs to data of that node.
     pub fn at(&self, node: NodeId) -> Self {
         let (nodes, spread) = (self.nodes.clone(), self.on(node).clone());
-        Self { nodes, spread, account: self.account.clone() }
+        Self { nodes, spread, account: self.account.clone(), operator: self.operator.clone() }
+    }
+
+    /// The same for an operator of the statement, whose bytes are counted apart too; `kind` is the word for it in plans, and
+    /// `pipeline` the number of the pipeline that it ends or is part of.
+    pub fn of_operator(&self, pipeline: u32, kind: &'static str) -> Arc<Self> {
+        let operator = self.account.begin_operator(pipeline, kind);
+        let own = |it: &Scratch| match it.0.as_deref() {
+            Some(it) => Scratch::new(&it.memory, it.shelf, &it.account, operator.held()),
+            None => it.clone(),
+        };
+        let nodes = self.nodes.iter().map(|it| (it.0, own(&it.1))).collect();
+        let (spread, account) = (own(&self.spread), self.account.clone());
+        Arc::new(Self { nodes, spread, account, operator: Some(operator) })
+    }
+
+    /// The account of the operator that it is for, if it is for one.
+    pub fn operator(&self) -> Option<&Arc<OperatorAccount>> {
+        self.operator.as_ref()
+    }
+
+    /// Who counts what is taken.
+    pub(crate) fn held(&self) -> &Arc<Held> {
+        self.operator.as_ref().map_or(self.account.counters(), |it| it.held())
     }
 
     /// What its statement holds.
@@ -160,13 +186,13 @@ impl Workspace {
 unsafe impl RawAllocator for Scratch {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         match self.shelf(layout) {
-            Some(Source { memory, shelf, account }) => {
+            Some(Source { memory, shelf, account, held }) => {
                 let size = layout.size();
                 if account.refuses(size) {
                     return Err(AllocError);
                 }
                 let block = memory.take_block(*shelf, size).map_err(|_| AllocError)?;
-                account.counters().count_block(*shelf, size as i64);
+                held.count_block(*shelf, size as i64);
                 Ok(NonNull::slice_from_raw_parts(block, size))
             }
             None => Global.allocate(layout),
@@ -179,12 +205,12 @@ unsafe impl RawAllocator for Scratch {
         old: Layout,
         new: Layout,
     ) -> Result<NonNull<[u8]>, AllocError> {
-        if let (Some(Source { memory, shelf, account }), Some(_)) =
+        if let (Some(Source { memory, shelf, account, held }), Some(_)) =
             (self.shelf(old), self.shelf(new))
             && !account.refuses(new.size() - old.size())
             && let Some(longer) = memory.grow_block(*shelf, block, old.size(), new.size())
         {
-            account.counters().count_block(*shelf, (new.size() - old.size()) as i64);
+            held.count_block(*shelf, (new.size() - old.size()) as i64);
             return Ok(NonNull::slice_from_raw_parts(longer, new.size()));
         }
         if self.shelf(new).is_none() {
@@ -203,9 +229,9 @@ unsafe impl RawAllocator for Scratch {
 
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
         match self.shelf(layout) {
-            Some(Source { memory, shelf, account }) => {
+            Some(Source { memory, shelf, held, .. }) => {
                 memory.give_back_block(*shelf, block, layout.size());
-                account.counters().count_block(*shelf, -(layout.size() as i64));
+                held.count_block(*shelf, -(layout.size() as i64));
             }
             // SAFETY: the caller's promise, for what `Global` gave by the same layout.
             None => unsafe { Global.deallocate(block, layout) },
@@ -214,6 +240,11 @@ unsafe impl RawAllocator for Scratch {
 }
 
 impl Scratch {
+    fn new(memory: &Arc<Memory>, shelf: usize, account: &Arc<Account>, held: &Arc<Held>) -> Self {
+        let (memory, account, held) = (memory.clone(), account.clone(), held.clone());
+        Self(Some(Arc::new(Source { memory, shelf, account, held })))
+    }
+
     /// What serves a layout, if it is not the heap. Blocks are aligned to pages.
     fn shelf(&self, layout: Layout) -> Option<&Source> {
         let placed =

@@ -55,8 +55,8 @@ impl Scale {
             Some(it) => format!("bandwidth: of the {it:.1} GB/s that a worker can read"),
             None => "no bandwidth known: `nodewise probe` measures it".to_owned(),
         };
-        let bytes = "bytes: columns that scans read, and what joins, groups and sorts bring from memory or write \
-                     there (an estimate)";
+        let bytes = "bytes: columns that scans read, and what joins, groups, sorts and results bring from memory or \
+                     write there (an estimate)";
         format!("times are those of all workers together; {bytes}; {cycles}; {bandwidth}")
     }
 
@@ -109,6 +109,8 @@ pub(crate) fn actuals(report: &PipelineReport, scale: &Scale) -> PipelineActuals
         remote_bytes: report.bytes_remote,
         kept_local_bytes: report.kept_local,
         kept_remote_bytes: report.kept_remote,
+        memory_peak_bytes: report.memory_peak.0,
+        spilled_bytes: report.spilled.0,
         source: report.source.clone(),
         steps: report.steps.iter().map(step).collect(),
     }

@@ -3,7 +3,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{Field, Schema, SchemaRef};
-use execution::{Batch, Executed, map_batches};
+use execution::{Accesses, Batch, Executed, map_batches};
 use plan::OutputColumn;
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, numeric};
@@ -44,9 +44,15 @@ impl Session {
         cancel: &CancelToken,
         finish: &(dyn Fn(ArrayRef, DataType) -> ArrayRef + Sync),
     ) -> SqlResult<Vec<RecordBatch>> {
-        let team = self.team(cancel, executed.reports.len().saturating_sub(1));
+        let mut team = self.team(cancel, executed.reports.len().saturating_sub(1));
+        team.settings.workspace = executed.workspace.clone();
+        let traffic = &self.database.traffic;
+        let accesses = Arc::new(Accesses::new(traffic, self.database.scheduler.slots()));
+        team.settings.accesses = accesses.clone();
+        let _entered = executed.workspace.enter(None);
         let convert = |batch: &Batch| to_record_batch(batch, executed, schema, finish);
         let mut batches = map_batches(&executed.rows, &team, &convert)?;
+        traffic.settle(&accesses);
         batches.retain(|it| it.num_rows() > 0);
         Ok(batches)
     }

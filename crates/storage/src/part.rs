@@ -42,6 +42,11 @@ impl Translation {
     pub fn codes(&self) -> &[u32] {
         &self.segment.as_slice()[..self.len]
     }
+
+    /// The memory behind it, for its place.
+    pub fn segment(&self) -> &Segment {
+        &self.segment
+    }
 }
 
 impl Part {

@@ -14,10 +14,13 @@ use super::having::Having;
 use super::key::decoded_shape;
 use super::plan::{GroupPlan, column_shape};
 use super::spec::{AccumulatorKind, AggregateSpec};
-use super::tasks::collect;
+use super::tasks::collect_with;
+use crate::lookups::batch_bytes;
 use crate::spill::{Extent, Keeper, SharedFile, Writer, read};
+use crate::traffic::{Item, Place};
 use crate::{
     BATCH_ROWS, Batch, Bitmap, ColumnShape, Kept, Layout, Representation, Team, Values, Vector,
+    WorkContext,
 };
 
 /// The columns of some groups: keys, then aggregates.
@@ -98,13 +101,22 @@ pub(super) fn result_batches(
     let parts: Vec<Mutex<Option<Part>>> =
         parts.into_iter().map(|it| Mutex::new(Some(it))).collect();
     let (workspace, file) = (team.workspace(), SharedFile::default());
-    let cut = collect(team, parts.len(), true, &|part| {
+    let make = |part: usize, context: Option<&WorkContext>| {
         let Some(part) = parts[part].lock().take() else { return Ok(Vec::new()) };
         let mut keeper = Keeper::new(file.clone());
-        let mut batches = split(part, &layout)?.into_iter();
-        batches.try_for_each(|it| keeper.keep(it, &workspace))?;
+        for batch in split(part, &layout)? {
+            if let Some(context) = context {
+                context.touch(Item::Results, Place::Own, batch_bytes(&batch));
+            }
+            keeper.keep(batch, &workspace)?;
+        }
         Ok(keeper.finish())
-    })?;
+    };
+    let cut = match parts.len() {
+        // Groups of one part are few, and made by who coordinates.
+        0 | 1 => (0..parts.len()).map(|it| make(it, None)).collect::<SqlResult<_>>()?,
+        count => collect_with(team, count, &|part, context| make(part, Some(context)))?,
+    };
     Ok((layout, cut))
 }
 

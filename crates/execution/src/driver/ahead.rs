@@ -11,9 +11,9 @@ use types::SqlResult;
 
 use super::fan_out::{fanned_out, shared};
 use super::ready::ReadyPipeline;
-use crate::QueryContext;
 use crate::team::{ScopedJob, check_outcome, run_scoped};
 use crate::traffic::bytes_by_node;
+use crate::{Accesses, Item, Place, QueryContext};
 
 /// What a test takes per row on a modelled machine: a scan of packed codes takes less than a cycle
 /// (docs/design/07-measured-costs.md, "packed scans").
@@ -27,6 +27,8 @@ pub(super) struct AheadReport {
     pub stolen: u64,
     pub bytes_local: u64,
     pub bytes_remote: u64,
+    pub kept_local: u64,
+    pub kept_remote: u64,
 }
 
 struct AheadMorsels<'a> {
@@ -34,6 +36,8 @@ struct AheadMorsels<'a> {
     context: &'a QueryContext,
     local: AtomicU64,
     remote: AtomicU64,
+    /// The bitmaps that are written.
+    accesses: Accesses,
 }
 
 impl MorselBody for AheadMorsels<'_> {
@@ -48,6 +52,8 @@ impl MorselBody for AheadMorsels<'_> {
             let counter = if read.node == context.node { &self.local } else { &self.remote };
             counter.fetch_add(read.bytes, Ordering::Relaxed);
         }
+        let written = (morsel.end - morsel.start).div_ceil(8);
+        self.accesses.add(context.slot, context.node, Item::Bitmaps, Place::Dealt, written);
         for (node, bytes) in bytes_by_node(&reads) {
             demand = demand.access(vec![node], bytes, Pattern::Stream);
         }
@@ -80,20 +86,24 @@ pub(super) fn run_ahead(
     }
     let body = |place: usize| {
         let (local, remote) = (AtomicU64::new(0), AtomicU64::new(0));
-        AheadMorsels { ready: &pipelines[place], context, local, remote }
+        let accesses = Accesses::new(&context.traffic, context.scheduler.slots());
+        AheadMorsels { ready: &pipelines[place], context, local, remote, accesses }
     };
     let bodies: Vec<AheadMorsels<'_>> = some.iter().map(|it| body(it.0)).collect();
     let job = |((_, ranges), body): (&(usize, Vec<_>), _)| job_of(ranges, body, policy, context);
     let jobs = some.iter().zip(&bodies).map(job).collect();
-    let done = run_scoped(&context.scheduler, &context.control, &context.workspace, jobs);
+    let done = run_scoped(&context.scheduler, &context.control, jobs);
     for (((place, _), body), job) in some.iter().zip(&bodies).zip(done) {
         check_outcome(&job, None, &context.control.cancel)?;
+        let (kept_local, kept_remote) = context.traffic.settle(&body.accesses);
         reports[*place] = AheadReport {
             time: job.elapsed,
             morsels: job.morsels,
             stolen: job.stolen,
             bytes_local: body.local.load(Ordering::Relaxed),
             bytes_remote: body.remote.load(Ordering::Relaxed),
+            kept_local,
+            kept_remote,
         };
     }
     Ok(reports)
@@ -120,6 +130,7 @@ fn job_of<'a>(
         label: Label { pipeline: body.ready.index as u32, finishing: false },
         reads,
         inline,
+        workspace: &body.ready.workspace,
         body,
     }
 }

@@ -14,4 +14,4 @@ mod ready;
 mod run;
 
 pub(crate) use queue::PipelineQueue;
-pub(crate) use run::run_together;
+pub(crate) use run::{Done, run_together};

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use hardware::{Demand, NodeId, Pattern};
+use memory::Workspace;
 use scheduler::{Morsel, MorselBody, MorselContext};
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex};
@@ -30,6 +31,7 @@ pub(super) struct PipelineMorsels<'a> {
     pub(super) failed: Mutex<Option<SqlError>>,
     /// For queries that are profiled.
     meter: Option<&'a Meter>,
+    workspace: &'a Arc<Workspace>,
 }
 
 impl<'a> PipelineMorsels<'a> {
@@ -43,6 +45,7 @@ impl<'a> PipelineMorsels<'a> {
             accesses: Arc::new(Accesses::new(&context.traffic, context.scheduler.slots())),
             failed: Mutex::new(None),
             meter: ready.meter.as_ref(),
+            workspace: &ready.workspace,
         }
     }
 }
@@ -55,7 +58,7 @@ impl MorselBody for PipelineMorsels<'_> {
             slot: context.slot,
             node: context.node,
             cancel: cancel.clone(),
-            workspace: self.context.workspace.clone(),
+            workspace: self.workspace.clone(),
             accesses: self.accesses.clone(),
         };
         let reads = source.items_read(morsel.start..morsel.end, work.node);

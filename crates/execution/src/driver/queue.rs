@@ -74,6 +74,11 @@ impl<'a> PipelineQueue<'a> {
         !readers.is_empty() && readers.iter().all(|&it| self.begun[it])
     }
 
+    /// The last one that reads the state of a pipeline, and with it what of that it hands on.
+    pub fn last_reader(&self, index: usize) -> Option<usize> {
+        self.readers[index].iter().max().copied()
+    }
+
     /// Whether a pipeline may run before others that stand before it.
     fn may_go_ahead(&self, index: usize, states: &[Option<State>]) -> bool {
         let pipeline = &self.plan.pipelines[index];

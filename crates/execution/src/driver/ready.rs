@@ -1,12 +1,14 @@
 //! A pipeline that can run, and the size of its morsels.
 
+use memory::Workspace;
 use plan::Pipeline;
 use scheduler::{MorselRange, MorselSize};
+use stdx::sync::Arc;
 use types::SqlResult;
 
 use crate::lower::{Lowered, Together, lower};
 use crate::profile::Meter;
-use crate::steps::step_names;
+use crate::steps::{sink_kind, step_names};
 use crate::{QueryContext, State};
 
 /// Scans decode in steps of so many rows.
@@ -23,6 +25,8 @@ pub(crate) struct ReadyPipeline {
     pub(super) morsels: u64,
     /// For queries that are profiled.
     pub(super) meter: Option<Meter>,
+    /// Memory for what is kept of it, which is that of what it ends in.
+    pub(super) workspace: Arc<Workspace>,
 }
 
 impl ReadyPipeline {
@@ -34,7 +38,12 @@ impl ReadyPipeline {
         together: &Together,
         context: &QueryContext,
     ) -> SqlResult<Self> {
-        let lowered = lower(pipeline, reader, states, together, context)?;
+        let kind = sink_kind(&pipeline.sink);
+        let workspace = context.workspace.of_operator(pipeline.id.index() as u32, kind);
+        let lowered = {
+            let _entered = workspace.enter(None);
+            lower(pipeline, reader, states, together, context, &workspace)?
+        };
         let ranges = lowered.source.ranges();
         let rows = ranges.iter().map(|it| it.end - it.start).sum();
         let workers = context.scheduler.workers() as u64;
@@ -46,7 +55,7 @@ impl ReadyPipeline {
             let (names, sources) = step_names(pipeline, &lowered);
             Meter::new(names, sources, &*context.machine)
         });
-        Ok(Self { index, lowered, ranges, morsel_rows, morsels, meter })
+        Ok(Self { index, lowered, ranges, morsel_rows, morsels, meter, workspace })
     }
 }
 

@@ -1,7 +1,10 @@
 //! Running pipelines: their jobs on the scheduler, fanned out as the concurrency hint says, and the end of their sinks.
 
 use hardware::NodeId;
+use memory::Workspace;
 use scheduler::{Label, MorselRange, Policy};
+use stdx::Bytes;
+use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
 use types::SqlResult;
 
@@ -14,11 +17,22 @@ use crate::lower::Lowered;
 use crate::team::{JobSettings, QueryTeam, ScopedJob, check_outcome, run_scoped};
 use crate::{PipelineReport, QueryContext, Source, State};
 
+/// A pipeline that has run.
+pub(crate) struct Done {
+    /// Its number in the plan.
+    pub index: usize,
+    /// What it leaves.
+    pub state: State,
+    pub report: PipelineReport,
+    /// The memory that what it leaves is in.
+    pub workspace: Arc<Workspace>,
+}
+
 /// Runs pipelines at once, and finishes their sinks one after the other.
 pub(crate) fn run_together(
     pipelines: Vec<ReadyPipeline>,
     context: &QueryContext,
-) -> SqlResult<Vec<(usize, State, PipelineReport)>> {
+) -> SqlResult<Vec<Done>> {
     let control = &context.control;
     let bodies: Vec<PipelineMorsels<'_>> =
         pipelines.iter().map(|it| PipelineMorsels::new(it, context)).collect();
@@ -26,16 +40,18 @@ pub(crate) fn run_together(
     let ahead = run_ahead(&pipelines, &policy, context)?;
     let pairs = pipelines.iter().zip(&bodies);
     let jobs = pairs.map(|(ready, body)| job_of(ready, body, &policy, context)).collect();
-    let reports = run_scoped(&context.scheduler, control, &context.workspace, jobs);
+    let reports = run_scoped(&context.scheduler, control, jobs);
     let mut done = Vec::with_capacity(pipelines.len());
     for (((ready, job), body), ahead) in pipelines.iter().zip(reports).zip(bodies).zip(ahead) {
         let PipelineMorsels { rows_in, local, remote, accesses, failed, .. } = body;
         check_outcome(&job, failed.into_inner(), &control.cancel)?;
         let started = context.machine.now();
+        let workspace = &ready.workspace;
+        let _entered = workspace.enter(None);
         let settings = JobSettings {
             control: control.clone(),
             pipeline: ready.index as u32,
-            workspace: context.workspace.clone(),
+            workspace: workspace.clone(),
             accesses: accesses.clone(),
         };
         let team = QueryTeam { scheduler: context.scheduler.clone(), settings };
@@ -62,19 +78,27 @@ pub(crate) fn run_together(
             stolen: ahead.stolen + job.stolen,
             bytes_local: ahead.bytes_local + local.into_inner(),
             bytes_remote: ahead.bytes_remote + remote.into_inner(),
-            kept_local,
-            kept_remote,
+            kept_local: ahead.kept_local + kept_local,
+            kept_remote: ahead.kept_remote + kept_remote,
             source: ready.lowered.source.describe(),
+            memory_peak: workspace.operator().map_or(Bytes(0), |it| it.peak()),
+            spilled: workspace.account().spilled_by(ready.index as u32),
             steps: ready.meter.as_ref().map_or_else(Vec::new, |it| it.reports(finished)),
         };
-        done.push((ready.index, state, report));
+        done.push(Done { index: ready.index, state, report, workspace: workspace.clone() });
+    }
+    // What is given back is taken off those who took it.
+    for ready in pipelines {
+        let workspace = ready.workspace.clone();
+        let _entered = workspace.enter(None);
+        drop(ready);
     }
     Ok(done)
 }
 
 /// The job of a pipeline, fanned out as the concurrency hint says.
 fn job_of<'a>(
-    ready: &ReadyPipeline,
+    ready: &'a ReadyPipeline,
     body: &'a PipelineMorsels<'a>,
     policy: &Policy,
     context: &QueryContext,
@@ -89,6 +113,7 @@ fn job_of<'a>(
         label: Label { pipeline: ready.index as u32, finishing: false },
         reads,
         inline,
+        workspace: &ready.workspace,
         body,
     }
 }

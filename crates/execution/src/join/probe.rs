@@ -165,6 +165,9 @@ impl Probe {
         let columns = self.how.output.iter().filter(|it| matches!(it, Output::Build(_))).count();
         let missed = context.accesses.missed(looks * (1 + columns), bytes);
         context.touch(Item::Joins, self.place, missed);
+        for translation in self.how.readers.iter().filter_map(KeyReader::lookup) {
+            translation.count(Item::Dictionaries, keys.rows, context);
+        }
     }
 }
 

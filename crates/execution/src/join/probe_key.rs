@@ -11,6 +11,7 @@ use super::key::{KeyDomain, KeySlice, write_words};
 use super::known::{KnownCodes, Unknown};
 use super::packing::Packing;
 use super::stored::mismatch;
+use crate::lookups::Lookup;
 use crate::{ColumnShape, Representation, TextVector, Values, Vector};
 
 /// How one key is brought over.
@@ -63,6 +64,16 @@ impl KeyReader {
             }
             _ => return Err(SqlError::internal("the keys of a join have different types")),
         })
+    }
+}
+
+impl KeyReader {
+    /// What is looked at for each row, if it is a translation.
+    pub(super) fn lookup(&self) -> Option<Lookup> {
+        match self {
+            Self::Translate(codes) => Some(Lookup::dealt(codes.len() as u64 * 4)),
+            _ => None,
+        }
     }
 }
 

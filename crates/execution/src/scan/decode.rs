@@ -19,7 +19,7 @@ pub enum Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         match self {
             Self::Marked(_, count) => *count,
             Self::Places(places) => places.len(),

@@ -6,6 +6,7 @@ use storage::{Column, Dictionary, Encoding, Translation};
 use types::DataType;
 
 use super::decode::{Progression, Rows, pick};
+use crate::lookups::Lookup;
 use crate::{Values, Vector};
 
 /// A column of packed codes that is no NULL: value = `base` + code times `step`. For texts, the code.
@@ -21,6 +22,8 @@ pub(crate) struct Leaving {
     pub(super) column: Arc<Column>,
     pub(super) even: Option<Progression>,
     pub(super) change: Change,
+    /// What a value is looked up in, as far as no cache holds it; not known before it is looked for.
+    pub(super) lookups: Vec<Lookup>,
 }
 
 /// What makes a value of a part one of its table.
@@ -45,6 +48,23 @@ impl Change {
 }
 
 impl Leaving {
+    /// Looks for dictionaries and translations that no cache of so many bytes holds.
+    pub(super) fn find_lookups(&mut self, cache_bytes: u64) {
+        let values = match &self.column.encoding {
+            // Texts leave a scan as codes.
+            Encoding::Dictionary(Dictionary::Text(_)) => None,
+            Encoding::Dictionary(dictionary) if self.even.is_none() => {
+                dictionary.segments().first().and_then(|it| Lookup::beyond(cache_bytes, it))
+            }
+            _ => None,
+        };
+        let codes = match &self.change {
+            Change::Translate(it) => Lookup::beyond(cache_bytes, it.segment()),
+            _ => None,
+        };
+        self.lookups = values.into_iter().chain(codes).collect();
+    }
+
     /// The column as packed codes, if its values follow from them without a lookup.
     pub(super) fn packed(&self) -> Option<PackedColumn<'_>> {
         let column = &*self.column;

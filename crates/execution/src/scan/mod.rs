@@ -118,7 +118,13 @@ impl ScanSource {
     }
 
     /// The bitmap of the rows of a block that pass all predicates, and how many there are.
-    fn select(&self, view: &View, start: usize, rows: usize, words: &mut [u64]) -> usize {
+    fn select(
+        &self,
+        view: &View,
+        (start, rows): (usize, usize),
+        words: &mut [u64],
+        context: &WorkContext,
+    ) -> usize {
         let block = start / BLOCK_ROWS;
         let mut begun = false;
         let demanded = view.demanded();
@@ -137,6 +143,7 @@ impl ScanSource {
                     let (given, bytes) = if is_on { (rows, predicate.bytes(rows)) } else { (0, 0) };
                     let scan = profile::enter(step, given, bytes);
                     predicate.scan(start, rows, words, begun);
+                    predicate.count_bitmaps(rows, context);
                     profile::leave(scan, if is_on { bitmap::count(words) } else { 0 });
                     begun = true;
                     if !bitmap::any(words) {
@@ -156,15 +163,15 @@ impl ScanSource {
     /// Pushes the rows of a block of a part that begins at position `first`.
     fn produce_block(
         &self,
-        view: &View,
-        first: usize,
+        (view, first): (&View, usize),
         rows: Range<usize>,
+        context: &WorkContext,
         take: Take<'_>,
         next: Next<'_>,
     ) -> SqlResult<()> {
         let (start, len) = (rows.start, rows.len());
         let mut words = vec![0u64; bitmap::words_for(len)];
-        let count = self.select(view, start, len, &mut words);
+        let count = self.select(view, (start, len), &mut words, context);
         self.rows_passed.fetch_add(count as u64, Ordering::Relaxed);
         if count == 0 {
             return Ok(());
@@ -189,19 +196,25 @@ impl ScanSource {
                 let at = start + word * 64;
                 let len = (last * 64).min(len) - word * 64;
                 let window = Window { first, start: at, len, words: &words[word..last], count };
-                self.produce_window(view, &window, &mut *next)?;
+                self.produce_window(view, &window, context, &mut *next)?;
             }
             word = last;
         }
         Ok(())
     }
 
-    fn produce_window(&self, view: &View, window: &Window<'_>, next: Next<'_>) -> SqlResult<()> {
+    fn produce_window(
+        &self,
+        view: &View,
+        window: &Window<'_>,
+        context: &WorkContext,
+        next: Next<'_>,
+    ) -> SqlResult<()> {
         let &Window { start, len, words, count, .. } = window;
         let sequence = (window.first + start) as u64;
         let is_dense = |count: usize| !is_sparse(count, len);
         if view.residual.is_empty() && is_dense(count) {
-            let columns = self.decode(view, start, len, &Rows::Marked(words, count), count);
+            let columns = self.decode(view, (start, len), &Rows::Marked(words, count), context);
             return next(Batch { rows: count, columns, sequence });
         }
         let mut places = vec![0; count];
@@ -214,6 +227,7 @@ impl ScanSource {
                 false => Rows::Places(&places),
             };
             let columns = view.pick_all(&residual.columns, start, len, &rows);
+            view.count_lookups(&residual.columns, places.len(), context);
             let batch = Batch { rows: places.len(), columns, sequence };
             residual.condition.select(&batch, &mut chosen)?;
             if chosen.len() < places.len() {
@@ -228,22 +242,22 @@ impl ScanSource {
         let columns = if is_dense(left) {
             let mut words = vec![0; bitmap::words_for(len)];
             places.iter().for_each(|&it| bitmap::set(&mut words, it as usize));
-            self.decode(view, start, len, &Rows::Marked(&words, left), left)
+            self.decode(view, (start, len), &Rows::Marked(&words, left), context)
         } else {
-            self.decode(view, start, len, &Rows::Places(&places), left)
+            self.decode(view, (start, len), &Rows::Places(&places), context)
         };
         next(Batch { rows: left, columns, sequence })
     }
 
-    /// The columns that leave the scan, of `count` rows of a window.
+    /// The columns that leave the scan, of some rows of a window: where that starts, and its length.
     fn decode(
         &self,
         view: &View,
-        start: usize,
-        len: usize,
+        (start, len): (usize, usize),
         rows: &Rows<'_>,
-        count: usize,
+        context: &WorkContext,
     ) -> Vec<Arc<Vector>> {
+        let count = rows.count();
         let step = 1 + self.predicates + self.residuals;
         // Single rows are fetched from here and there: the bytes of all would say nothing.
         let bytes = match rows {
@@ -252,6 +266,7 @@ impl ScanSource {
         };
         let scan = profile::enter(step, count, bytes);
         let columns = view.pick_all(&self.output, start, len, rows);
+        view.count_lookups(&self.output, count, context);
         profile::leave(scan, count);
         columns
     }
@@ -330,7 +345,7 @@ impl Source for ScanSource {
             let start = position - part.first;
             let block_end = (start / BLOCK_ROWS + 1) * BLOCK_ROWS;
             let until = block_end.min(end - part.first).min(part.rows);
-            self.produce_block(view, part.first, start..until, &mut *take, &mut *next)?;
+            self.produce_block((view, part.first), start..until, context, &mut *take, &mut *next)?;
             position = part.first + until;
         }
         Ok(())
@@ -347,6 +362,7 @@ impl Source for ScanSource {
         // Rows that nobody will want need not be tested.
         let reads_all = reads_all && self.parts.iter().all(|it| it.cutoff().is_none());
         self.ahead = TestsAhead::choose(&mut self.parts, &self.output, topology, reads_all);
+        self.parts.iter_mut().for_each(|it| it.find_lookups(topology.llc_bytes.0));
     }
 
     fn ahead(&self) -> Vec<MorselRange> {

@@ -17,7 +17,8 @@ use super::repeated::Repeated;
 use crate::expression::Compiled;
 use crate::sort::Cutoff;
 use crate::states::States;
-use crate::{ColumnShape, ItemRead, Layout, Representation, Vector};
+use crate::traffic::Item;
+use crate::{ColumnShape, ItemRead, Layout, Representation, Vector, WorkContext};
 
 /// What is scanned of a part.
 pub(super) struct PartScan {
@@ -73,6 +74,12 @@ impl PartScan {
         };
         let (first, rows) = (part.positions().start, part.rows());
         Ok(Self { first, rows, own, copies, node, homes: None })
+    }
+
+    /// Notes which dictionaries of its columns no cache of so many bytes holds.
+    pub(super) fn find_lookups(&mut self, cache_bytes: u64) {
+        let views = [&mut self.own].into_iter().chain(self.copies.iter_mut().map(|it| &mut it.1));
+        views.flat_map(|it| &mut it.columns).for_each(|it| it.find_lookups(cache_bytes));
     }
 
     /// Leaves out rows that a cutoff says are not wanted, where that can be told by the codes of a column.
@@ -189,7 +196,7 @@ impl View {
                 }
                 _ => Change::None,
             };
-            Leaving { even: Progression::of(&column), column, change }
+            Leaving { even: Progression::of(&column), column, change, lookups: Vec::new() }
         };
         let columns = scan.columns.iter().enumerate().map(leaving).collect();
         let (predicates, residual, cutoff) = (Vec::new(), Vec::new(), None);
@@ -254,6 +261,13 @@ impl View {
         rows: &Rows<'_>,
     ) -> Vec<Arc<Vector>> {
         columns.iter().map(|&it| Arc::new(self.columns[it].pick(start, len, rows))).collect()
+    }
+
+    /// Counts what values of so many rows of some columns bring from memory beside their codes.
+    pub(super) fn count_lookups(&self, columns: &[usize], rows: usize, context: &WorkContext) {
+        for lookup in columns.iter().flat_map(|it| &self.columns[*it].lookups) {
+            lookup.count(Item::Dictionaries, rows, context);
+        }
     }
 
     /// Whether a condition on values looks at a column.

@@ -5,7 +5,10 @@ use bitpack::{Comparison, Operand, bitmap};
 use stdx::sync::Arc;
 use storage::{CodeRange, Column, Encoding, Zone};
 
+use crate::WorkContext;
+use crate::lookups::Lookup;
 use crate::scan::marks::Marks;
+use crate::traffic::{Item, Place};
 
 /// A condition on the codes of one or two columns of a table.
 pub enum CodePredicate {
@@ -188,6 +191,20 @@ impl CodePredicate {
     pub fn bytes(&self, rows: usize) -> u64 {
         let bits = |it: &&Arc<Column>| rows as u64 * u64::from(it.bits());
         self.columns().iter().map(bits).sum::<u64>() / 8
+    }
+
+    /// Counts what a test of so many rows reads or writes of bitmaps: of rows, where they are kept, and of codes, where those are
+    /// more than a cache holds.
+    pub(super) fn count_bitmaps(&self, rows: usize, context: &WorkContext) {
+        match self {
+            Self::Kept { .. } => {
+                context.touch(Item::Bitmaps, Place::Dealt, rows.div_ceil(8) as u64)
+            }
+            Self::Set { codes, .. } => {
+                Lookup::dealt(codes.len() as u64 * 8).count(Item::Bitmaps, rows, context);
+            }
+            _ => {}
+        }
     }
 
     /// What a block's zone says: `Some(false)` no row passes, `Some(true)` every row does.

@@ -13,6 +13,7 @@ use memory::Placed;
 use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
+use crate::lookups::batch_bytes;
 use crate::spill::SharedFile;
 use crate::traffic::{Item, Place};
 use crate::{BATCH_ROWS, Batch, Kept, Layout, PerSlot, Rows, Sink, State, Team, WorkContext};
@@ -173,7 +174,10 @@ impl<K: RowKey> Sorter<K> {
                 .map(|(run, it)| &it.entries[cuts[task][run]..cuts[task + 1][run]])
                 .collect();
             let places = merge_ranges(&ranges, context)?;
-            *pieces[task].lock() = gather(runs, &places, &self.layout, context)?;
+            let merged = gather(runs, &places, &self.layout, context)?;
+            let written = merged.iter().map(batch_bytes).sum();
+            context.touch(Item::Results, Place::Own, written);
+            *pieces[task].lock() = merged;
             Ok(())
         })?;
         Ok(pieces.into_iter().flat_map(Mutex::into_inner).collect())

@@ -5,6 +5,7 @@
 
 mod builder;
 mod indexes;
+mod memory;
 pub(crate) mod placement;
 pub(crate) mod placer;
 mod scheduling;
@@ -62,7 +63,7 @@ pub fn rows_of(
         "page_ranges" => placement::page_ranges(database),
         "placement_demands" => placement::placement_demands(database),
         "nodes" => system::nodes(database),
-        "memory" => system::memory(database),
+        "memory" => memory::memory(database),
         "cpus" => system::cpus(database),
         "workers" => scheduling::workers(database),
         "thread_groups" => scheduling::thread_groups(database),

@@ -2,7 +2,6 @@
 
 use arrow_array::RecordBatch;
 use hardware::{NodeId, Topology};
-use stdx::Bytes;
 use types::SqlResult;
 
 use super::ViewBuilder;
@@ -62,49 +61,6 @@ fn to_each(topology: &Topology, figure: impl Fn(NodeId) -> Option<u64>) -> Optio
         let texts = figures.iter().map(|it| it.map_or_else(|| "-".to_owned(), |it| it.to_string()));
         texts.collect::<Vec<_>>().join(" ")
     })
-}
-
-/// Who holds how much memory, and where.
-pub(super) fn memory(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("holder", 't'),
-        ("statement", 'i'),
-        ("node", 'i'),
-        ("bytes", 'i'),
-        ("peak", 'i'),
-        ("memory_limit", 'i'),
-    ]);
-    let usage = database.allocator.usage();
-    let node_id = |it: NodeId| Some(u64::from(it.0));
-    let limit = database.allocator.limit().map(|it| it.0);
-    let mut all = |holder: &'static str, node: Option<u64>, bytes: Bytes| {
-        let none = None::<u64>;
-        let cells =
-            [holder.into(), none.into(), node.into(), bytes.0.into(), none.into(), limit.into()];
-        view.row(cells);
-    };
-    usage.nodes.iter().for_each(|&(node, bytes)| all("mapped", node_id(node), bytes));
-    all("mapped", None, usage.unplaced);
-    all("unused", None, usage.retained);
-    all("heap", None, memory::heap_bytes());
-    for record in database.statements.list() {
-        let account = record.workspace.account();
-        let nodes = usage.nodes.iter().map(|it| node_id(it.0)).chain([None]);
-        let blocks = nodes.zip(account.places());
-        let pieces = blocks.map(|(node, bytes)| ("statement", node, bytes));
-        let heap = ("statement heap", None, account.heap_bytes());
-        for (holder, node, bytes) in pieces.chain([heap]) {
-            view.row([
-                holder.into(),
-                record.control.statement.into(),
-                node.into(),
-                bytes.0.into(),
-                account.peak().0.into(),
-                account.limit().map(|it| it.0).into(),
-            ]);
-        }
-    }
-    view.finish()
 }
 
 pub(super) fn cpus(database: &Database) -> SqlResult<RecordBatch> {

@@ -6,6 +6,8 @@ mod expression;
 mod lines;
 mod names;
 
+use stdx::Bytes;
+
 use crate::{PipelineId, Plan};
 use lines::rounded;
 
@@ -24,10 +26,15 @@ pub struct PipelineActuals {
     pub local_bytes: u64,
     /// The same on other nodes.
     pub remote_bytes: u64,
-    /// Bytes of joins, groups and sorts, read and written, on the node that ran the morsel or task.
+    /// Bytes of all other items (joins, groups, sorts, bitmaps, dictionaries, results), read and written, on the node that ran
+    /// the morsel or task.
     pub kept_local_bytes: u64,
     /// The same on other nodes.
     pub kept_remote_bytes: u64,
+    /// The most bytes of memory that were held for what it ends in, with what its workers had in their hands.
+    pub memory_peak_bytes: u64,
+    /// Bytes written to temporary files.
+    pub spilled_bytes: u64,
     /// What the source learned, a line; empty when it has nothing to say.
     pub source: String,
     /// Where the time went, step by step.
@@ -98,7 +105,7 @@ pub fn text(plan: &Plan, remarks: &dyn Remarks) -> String {
             let _ = writeln!(
                 out,
                 "  actual: {} rows, {:.3} ms, {} morsels, {} stolen, {} bytes local, {} remote by scans, \
-                 {} local, {} remote by joins, groups and sorts",
+                 {} local, {} remote of other items",
                 it.rows,
                 it.nanos as f64 / 1e6,
                 it.morsels,
@@ -108,6 +115,11 @@ pub fn text(plan: &Plan, remarks: &dyn Remarks) -> String {
                 it.kept_local_bytes,
                 it.kept_remote_bytes
             );
+            let spilled = match it.spilled_bytes {
+                0 => String::new(),
+                bytes => format!(", {} spilled to files", Bytes(bytes)),
+            };
+            let _ = writeln!(out, "  memory: {} at most{spilled}", Bytes(it.memory_peak_bytes));
             if let Some(intensity) = it.bytes_per_cycle() {
                 let _ = writeln!(out, "  memory intensity: {intensity:.3} bytes per cycle");
             }
@@ -209,7 +221,7 @@ pub fn json(plan: &Plan, remarks: &dyn Remarks) -> String {
             let _ = write!(
                 out,
                 ", \"actual\": {{\"rows\": {}, \"nanos\": {}, \"morsels\": {}, \"stolen\": {}, \
-                 \"local_bytes\": {}, \"remote_bytes\": {}, \"kept_local_bytes\": {}, \"kept_remote_bytes\": {}, \"bytes_per_cycle\": {}, \"source\": {}, \"steps\": [{}]}}",
+                 \"local_bytes\": {}, \"remote_bytes\": {}, \"kept_local_bytes\": {}, \"kept_remote_bytes\": {}, \"memory_peak_bytes\": {}, \"spilled_bytes\": {}, \"bytes_per_cycle\": {}, \"source\": {}, \"steps\": [{}]}}",
                 it.rows,
                 it.nanos,
                 it.morsels,
@@ -218,6 +230,8 @@ pub fn json(plan: &Plan, remarks: &dyn Remarks) -> String {
                 it.remote_bytes,
                 it.kept_local_bytes,
                 it.kept_remote_bytes,
+                it.memory_peak_bytes,
+                it.spilled_bytes,
                 number(it.bytes_per_cycle()),
                 quoted(&it.source),
                 steps_json(&it.steps)

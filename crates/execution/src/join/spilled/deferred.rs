@@ -28,7 +28,7 @@ impl Deferred {
         parts: Option<Arc<PartMap>>,
         slots: usize,
     ) -> Self {
-        Self { build, outgoing: PerSlot::new(slots), file: SharedFile::default(), parts }
+        Self { build, outgoing: PerSlot::new(slots), file: SharedFile::of("probe"), parts }
     }
 
     /// Lets the rows of a batch wait that may have a partner, by the hashes of their keys; gives the others back, if they are
