@@ -38,12 +38,12 @@ pub const ROUND_COPY: Nanos = Nanos(6_000_000_000);
 pub const ROUND_ACTIONS: usize = 64;
 /// Actions on an item that are taken without knowing how long its load lasts.
 pub const TRIAL_ACTIONS: u32 = 2;
-/// How long an item's load must have lasted, since its first action, for more than [`TRIAL_ACTIONS`]: loads that come and
-/// go within it therefore move each item twice at most.
+/// How long the demand for an item must have lasted for more than [`TRIAL_ACTIONS`] within [`VOLATILE_REST`]: loads that
+/// come and go faster therefore act on each item twice at most.
 pub const PERSISTENT: Nanos = Nanos(10_000_000_000);
-/// An item whose load has fallen to this part of what it was when it was acted on, within [`HORIZON`], did not pay back.
+/// The demand for an item has not lasted when it falls to this part of what it was at its last action.
 pub const FALLEN: f64 = 0.5;
-/// How long an item is left alone that did not pay back, or that could not be moved: ten horizons.
+/// For how long actions on an item are counted, and how long one is left alone that could not be moved: ten horizons.
 pub const VOLATILE_REST: Nanos = Nanos(600_000_000_000);
 /// How long nobody must have read an item that was split before it shrinks back: ten horizons, so that work that comes
 /// every few minutes finds it as it was.

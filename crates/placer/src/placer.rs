@@ -6,8 +6,8 @@ use hardware::Topology;
 use stdx::Nanos;
 
 use crate::constants::{
-    COLD_AFTER, FALLEN, HORIZON, PERSISTENT, SETTLE_WINDOWS, SMOOTHING, STEADY_WINDOWS,
-    TRIAL_ACTIONS, VOLATILE_REST, WINDOW,
+    COLD_AFTER, FALLEN, PERSISTENT, SETTLE_WINDOWS, SMOOTHING, STEADY_WINDOWS, TRIAL_ACTIONS,
+    VOLATILE_REST, WINDOW,
 };
 use crate::costs::Bandwidths;
 use crate::decision::{Action, Decision};
@@ -35,13 +35,35 @@ struct ItemState {
     last_read: Nanos,
     /// The nodes that it had before it was split.
     home: Option<Vec<usize>>,
+    /// Those of the last [`VOLATILE_REST`].
     actions: u32,
-    first_action: Nanos,
-    /// The last action, and bytes per second at that time.
-    last_action: Option<(Nanos, f64)>,
-    /// Windows since then in which they were much less.
-    fallen: u32,
+    /// The last action, and the demand at that time.
+    last_action: Option<(Nanos, Demand)>,
+    /// Since then the demand has never fallen much below that.
+    lasting_since: Nanos,
     left_alone_until: Nanos,
+}
+
+/// How much an item is asked for.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    /// Bytes per second.
+    rate: f64,
+    /// The part of all that is read.
+    share: f64,
+}
+
+impl Demand {
+    fn of(rates: &[f64], all: f64) -> Self {
+        let rate = rates.iter().sum();
+        Self { rate, share: if all > 0.0 { rate / all } else { 0.0 } }
+    }
+
+    /// Whether it is much less than it was. Either figure alone would mislead: all items are read more slowly when one of
+    /// them holds up the clients, and the share of each is less when another comes.
+    fn has_fallen_below(self, before: Self) -> bool {
+        self.rate < FALLEN * before.rate && self.share < FALLEN * before.share
+    }
 }
 
 impl Placer {
@@ -98,7 +120,7 @@ impl Placer {
         }
     }
 
-    /// Smooths rates, and leaves items alone whose last action did not pay back.
+    /// Smooths rates, and notes whose load has not lasted since its last action.
     fn take_in(&mut self, window: &Window) {
         smooth(&mut self.busy, &window.busy);
         self.items.retain(|item, _| window.items.iter().any(|it| it.item == *item));
@@ -113,18 +135,22 @@ impl Placer {
             if seen.read.iter().any(|it| *it > 0) {
                 state.last_read = window.at;
             }
+        }
+        let all = self.all_rates();
+        for state in self.items.values_mut() {
             let Some((acted, before)) = state.last_action else { continue };
-            if window.at - acted > HORIZON {
-                // It has lasted: what comes next is a new load.
+            if window.at - acted > VOLATILE_REST {
+                // What comes next is a new load.
                 (state.last_action, state.actions) = (None, 0);
-                continue;
-            }
-            let has_fallen = state.rates.iter().sum::<f64>() < FALLEN * before;
-            state.fallen += u32::from(has_fallen);
-            if state.fallen >= STEADY_WINDOWS {
-                state.left_alone_until = window.at + VOLATILE_REST;
+            } else if all > 0.0 && Demand::of(&state.rates, all).has_fallen_below(before) {
+                state.lasting_since = window.at;
             }
         }
+    }
+
+    /// Bytes per second of all items.
+    fn all_rates(&self) -> f64 {
+        self.items.values().flat_map(|it| &it.rates).sum()
     }
 
     /// What was seen before or during copies says nothing of what is after.
@@ -137,10 +163,10 @@ impl Placer {
     fn loads(&self, window: &Window) -> Vec<ItemLoad> {
         let load = |it: &ItemWindow| {
             let state = &self.items[&it.item];
-            let trial = state.actions < TRIAL_ACTIONS;
-            let proven = trial || window.at - state.first_action >= PERSISTENT;
-            let is_free = !it.is_demanded && proven && window.at >= state.left_alone_until;
-            self.item_load(it, state.rates.clone(), is_free)
+            let is_free = !it.is_demanded && window.at >= state.left_alone_until;
+            let has_lasted = window.at - state.lasting_since >= PERSISTENT;
+            let is_proven = state.actions < TRIAL_ACTIONS || has_lasted;
+            ItemLoad { is_proven, ..self.item_load(it, state.rates.clone(), is_free) }
         };
         window.items.iter().map(load).collect()
     }
@@ -148,7 +174,7 @@ impl Placer {
     fn item_load(&self, it: &ItemWindow, rates: Vec<f64>, is_free: bool) -> ItemLoad {
         let nodes: Vec<usize> = it.nodes.iter().filter_map(|it| self.costs.position(*it)).collect();
         let is_free = is_free && !nodes.is_empty();
-        ItemLoad { item: it.item, nodes, bytes: it.bytes, rates, is_free }
+        ItemLoad { item: it.item, nodes, bytes: it.bytes, rates, is_free, is_proven: true }
     }
 
     /// The item that was split and has not been read for longest, and the nodes that it had.
@@ -162,17 +188,16 @@ impl Placer {
     /// Remembers what is done from now on, and rests until it is done and can be seen.
     fn begin(&mut self, decisions: &[Decision]) {
         let Some(first) = decisions.first() else { return };
-        let mut end = first.at;
+        let (mut end, all) = (first.at, self.all_rates());
         for decision in decisions {
             end += decision.copy_time;
             let from = decision.from.iter().filter_map(|it| self.costs.position(*it)).collect();
             let Some(state) = self.items.get_mut(&decision.item) else { continue };
             if state.actions == 0 {
-                state.first_action = decision.at;
+                state.lasting_since = decision.at;
             }
             state.actions += 1;
-            state.last_action = Some((decision.at, state.rates.iter().sum()));
-            state.fallen = 0;
+            state.last_action = Some((decision.at, Demand::of(&state.rates, all)));
             match decision.action {
                 Action::Split => _ = state.home.get_or_insert(from),
                 Action::Shrink => state.home = None,

@@ -18,8 +18,10 @@ pub(crate) struct ItemLoad {
     pub(crate) bytes: u64,
     /// Bytes per second of the memory of each node.
     pub(crate) rates: Vec<f64>,
-    /// Whether it may be placed anew now.
+    /// Whether it may be placed anew.
     pub(crate) is_free: bool,
+    /// Whether its load has lasted long enough for that, as far as it can tell.
+    pub(crate) is_proven: bool,
 }
 
 /// Loads of nodes, and what of them is of which item. Carrying a decision out on it tells what the next loads will be.
@@ -102,7 +104,19 @@ impl<'a> Round<'a> {
             .filter(|it| self.may_act(*it, hottest) && load(it) > 0.0)
             .collect();
         places.sort_by(|a, b| load(b).total_cmp(&load(a)));
+        // Others do not make room for one that may soon be acted on itself: they are many more bytes than its next part,
+        // and lie crowded when it has gone.
+        let waits = |it: &&usize| !self.items[**it].is_proven && self.dominates(**it, hottest);
+        if places.first().filter(waits).is_some() {
+            return None;
+        }
+        places.retain(|it| self.items[*it].is_proven);
         places.into_iter().find_map(|it| Some((it, self.action(at, it, hottest)?)))
+    }
+
+    /// Whether an item is most of a node's load.
+    fn dominates(&self, place: usize, node: usize) -> bool {
+        self.shares[place][node] >= DOMINANT * self.loads[node]
     }
 
     /// Whether an item may leave a node. Statements that began before it moved may still read it where it was.
@@ -119,7 +133,7 @@ impl<'a> Round<'a> {
         let coldest = others.min_by(by_load)?;
         let item_load = self.shares[place][hottest];
         let load = self.loads[hottest];
-        let (action, to) = if item_load >= DOMINANT * load {
+        let (action, to) = if self.dominates(place, hottest) {
             (Action::Split, widened(nodes, coldest))
         } else {
             let replaced = |it: &usize| if *it == hottest { coldest } else { *it };
