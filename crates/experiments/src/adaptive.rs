@@ -198,6 +198,9 @@ impl World<'_> {
         if let Some(mut placer) = self.placer.take() {
             if now - self.before.at >= WINDOW {
                 let window = self.window();
+                if self.copying.is_some() || !self.waiting.is_empty() {
+                    placer.still_copies(window.at);
+                }
                 let decisions = placer.observe(&window);
                 self.waiting.extend(decisions.iter().rev().cloned());
                 self.followed.decisions.extend(decisions);
@@ -229,7 +232,7 @@ impl World<'_> {
             is_demanded: false,
         };
         let items = self.items.iter().enumerate().map(item).collect();
-        Window { at: now.at, span, busy: busy.map(share).collect(), items }
+        Window { at: now.at, span, busy: busy.map(share).collect(), free: Vec::new(), items }
     }
 
     /// The column lies anew, its dictionary dealt round its nodes (IVP, P-HANA 4.2).

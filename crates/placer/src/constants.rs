@@ -48,5 +48,9 @@ pub const VOLATILE_REST: Nanos = Nanos(600_000_000_000);
 /// How long nobody must have read an item that was split before it shrinks back: ten horizons, so that work that comes
 /// every few minutes finds it as it was.
 pub const COLD_AFTER: Nanos = Nanos(600_000_000_000);
+/// A node is short of memory when less than this part of it is free: statements take what they sort, join and group of it.
+pub const SHORT: f64 = 0.1;
+/// What must stay free where an item comes back to: twice [`SHORT`], so that it is not the next to go.
+pub const ROOMY: f64 = 0.2;
 /// Local bandwidth of a node where neither a probe nor the firmware tells it, in MB/s: as the scheduler assumes.
 pub const ASSUMED_MB_S: u64 = 40_000;

@@ -10,7 +10,7 @@
 //! - Invariant: every decision to balance gains more within [`constants::HORIZON`] than its copy costs.
 //!
 //! Reading order: [`window`] (what it is told), [`decision`] (what it answers), [`constants`], `costs` (bandwidths),
-//! `spread` (which rows move), `plan` (one round), [`placer`] (rounds over time).
+//! `spread` (which rows move), `plan` (one round), `tiers` (nodes without CPUs), [`placer`] (rounds over time).
 #![forbid(unsafe_code)]
 
 pub mod constants;
@@ -21,6 +21,7 @@ mod plan;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod tiers;
 pub mod window;
 
 pub use decision::{Action, Decision};

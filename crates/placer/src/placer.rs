@@ -6,12 +6,13 @@ use hardware::Topology;
 use stdx::Nanos;
 
 use crate::constants::{
-    COLD_AFTER, FALLEN, PERSISTENT, SETTLE_WINDOWS, SMOOTHING, STEADY_WINDOWS, TRIAL_ACTIONS,
-    VOLATILE_REST, WINDOW,
+    COLD_AFTER, FALLEN, HORIZON, PERSISTENT, SETTLE_WINDOWS, SMOOTHING, STEADY_WINDOWS,
+    TRIAL_ACTIONS, VOLATILE_REST, WINDOW,
 };
 use crate::costs::Bandwidths;
 use crate::decision::{Action, Decision};
 use crate::plan::{ItemLoad, Round};
+use crate::tiers::Tiers;
 use crate::window::{Item, ItemWindow, Window};
 
 /// Observes windows and decides.
@@ -32,6 +33,8 @@ pub struct Placer {
 struct ItemState {
     /// Smoothed bytes per second of the memory of each node; empty before the first window.
     rates: Vec<f64>,
+    /// Bytes per second in the mean of about a [`HORIZON`].
+    recent: f64,
     last_read: Nanos,
     /// The nodes that it had before it was split.
     home: Option<Vec<usize>>,
@@ -88,13 +91,19 @@ impl Placer {
             if self.uneven < STEADY_WINDOWS {
                 return Vec::new();
             }
-            let decisions = round.decide(window.at, false);
-            self.begin(&decisions);
-            return decisions;
+            let decisions = round.clone().decide(window.at, false);
+            if !decisions.is_empty() {
+                self.begin(&decisions);
+                return decisions;
+            }
+        } else {
+            self.uneven = 0;
         }
         let cold = self.cold(window).and_then(|(item, home)| round.shrink(window.at, item, &home));
-        self.uneven = 0;
-        let decisions: Vec<Decision> = cold.into_iter().collect();
+        let decisions = match cold {
+            Some(shrink) => vec![shrink],
+            None => Tiers::new(&round, &window.free).decide(window.at),
+        };
         self.begin(&decisions);
         decisions
     }
@@ -104,10 +113,24 @@ impl Placer {
     pub fn advise(&self, window: &Window) -> Vec<Decision> {
         let seconds = seconds(window.span);
         let items = window.items.iter().map(|it| {
-            let rates = it.read.iter().map(|&bytes| bytes as f64 / seconds).collect();
-            self.item_load(it, rates, !it.is_demanded)
+            let rates: Vec<f64> = it.read.iter().map(|&bytes| bytes as f64 / seconds).collect();
+            let recent = rates.iter().sum();
+            let idle = if recent > 0.0 { Nanos(0) } else { COLD_AFTER };
+            ItemLoad { recent, idle, ..self.item_load(it, rates, !it.is_demanded) }
         });
-        Round::new(&self.costs, &window.busy, items.collect()).decide(window.at, true)
+        let round = Round::new(&self.costs, &window.busy, items.collect());
+        let mut decisions = round.clone().decide(window.at, true);
+        let is_new = |it: &Decision| decisions.iter().all(|done| done.item != it.item);
+        let tiers: Vec<Decision> = Tiers::new(&round, &window.free).decide(window.at);
+        let tiers: Vec<Decision> = tiers.into_iter().filter(is_new).collect();
+        decisions.extend(tiers);
+        decisions
+    }
+
+    /// At this time decisions still wait or copies are under way, longer than they should have been: nothing is decided
+    /// until that can be seen.
+    pub fn still_copies(&mut self, at: Nanos) {
+        self.resting_until = self.resting_until.max(settled(at));
     }
 
     /// A decision could not be carried out, or shall not be: the item is left alone for a time.
@@ -131,6 +154,8 @@ impl Placer {
                 .entry(seen.item)
                 .or_insert_with(|| ItemState { last_read: window.at, ..ItemState::default() });
             let fresh: Vec<f64> = seen.read.iter().map(|&it| it as f64 / seconds).collect();
+            let part = (window.span.0 as f64 / HORIZON.0 as f64).min(1.0);
+            state.recent += part * (fresh.iter().sum::<f64>() - state.recent);
             smooth(&mut state.rates, &fresh);
             if seen.read.iter().any(|it| *it > 0) {
                 state.last_read = window.at;
@@ -166,7 +191,9 @@ impl Placer {
             let is_free = !it.is_demanded && window.at >= state.left_alone_until;
             let has_lasted = window.at - state.lasting_since >= PERSISTENT;
             let is_proven = state.actions < TRIAL_ACTIONS || has_lasted;
-            ItemLoad { is_proven, ..self.item_load(it, state.rates.clone(), is_free) }
+            let (recent, idle) = (state.recent, window.at - state.last_read);
+            let load = self.item_load(it, state.rates.clone(), is_free);
+            ItemLoad { is_proven, recent, idle, ..load }
         };
         window.items.iter().map(load).collect()
     }
@@ -174,7 +201,8 @@ impl Placer {
     fn item_load(&self, it: &ItemWindow, rates: Vec<f64>, is_free: bool) -> ItemLoad {
         let nodes: Vec<usize> = it.nodes.iter().filter_map(|it| self.costs.position(*it)).collect();
         let is_free = is_free && !nodes.is_empty();
-        ItemLoad { item: it.item, nodes, bytes: it.bytes, rates, is_free, is_proven: true }
+        let (item, bytes, recent, idle) = (it.item, it.bytes, 0.0, Nanos(0));
+        ItemLoad { item, nodes, bytes, rates, recent, idle, is_free, is_proven: true }
     }
 
     /// The item that was split and has not been read for longest, and the nodes that it had.
@@ -200,13 +228,18 @@ impl Placer {
             state.last_action = Some((decision.at, Demand::of(&state.rates, all)));
             match decision.action {
                 Action::Split => _ = state.home.get_or_insert(from),
-                Action::Shrink => state.home = None,
-                Action::Move => {}
+                Action::Shrink | Action::Demote => state.home = None,
+                Action::Move | Action::Promote => {}
             }
         }
-        self.resting_until = end + Nanos(SETTLE_WINDOWS * WINDOW.0);
+        self.resting_until = settled(end);
         self.forget_loads();
     }
+}
+
+/// From when on loads count if copies end at a time.
+fn settled(end: Nanos) -> Nanos {
+    end + Nanos(SETTLE_WINDOWS * WINDOW.0)
 }
 
 fn seconds(span: Nanos) -> f64 {

@@ -1,5 +1,6 @@
 //! Loads of an hour in a millisecond: a machine whose nodes read as fast as they can, and items that are asked for.
 
+use hardware::topology::Cpu;
 use hardware::{NodeId, Topology, samples};
 use stdx::{Nanos, Prng};
 use types::{ColumnId, TableId};
@@ -72,7 +73,7 @@ impl Model {
             let (item, nodes) = (item(column), nodes.clone());
             items.push(ItemWindow { item, nodes, bytes: COLUMN_BYTES, read, is_demanded });
         }
-        let window = Window { at: self.at, span: WINDOW, busy, items };
+        let window = Window { at: self.at, span: WINDOW, busy, free: Vec::new(), items };
         let decisions = self.placer.observe(&window);
         for decision in &decisions {
             let column = decision.item.column.unwrap();
@@ -112,6 +113,9 @@ fn eight_sockets() -> Topology {
         let mut node = topology.nodes[at].clone();
         node.id = NodeId((half + at) as u16);
         topology.nodes.push(node);
+        let cpus: Vec<Cpu> = topology.cpus_of(NodeId(at as u16)).cloned().collect();
+        let moved = |it: Cpu| Cpu { node: NodeId((half + at) as u16), ..it };
+        topology.cpus.extend(cpus.into_iter().map(moved));
     }
     let far = topology.distances[0][half - 1];
     topology.distances = (0..2 * half)
@@ -221,7 +225,13 @@ fn an_idle_machine_and_a_light_load_are_left_alone() {
         let seen =
             ItemWindow { item: item(0), nodes, bytes: 1, read: read(0, 0.3), is_demanded: false };
         let at = model.at + Nanos(turn * WINDOW.0);
-        let window = Window { at, span: WINDOW, busy: vec![0.3, 0.0, 0.0, 0.0], items: vec![seen] };
+        let window = Window {
+            at,
+            span: WINDOW,
+            busy: vec![0.3, 0.0, 0.0, 0.0],
+            free: Vec::new(),
+            items: vec![seen],
+        };
         assert_eq!(model.placer.observe(&window), []);
     }
     assert_eq!(model.decisions, []);
@@ -274,6 +284,7 @@ fn a_copy_that_takes_longer_than_it_helps_is_not_made() {
         at: Nanos(5),
         span: Nanos(1_000_000_000),
         busy: vec![1.0, 0.0, 0.0, 0.0],
+        free: Vec::new(),
         items: vec![ItemWindow {
             item: item(0),
             nodes: vec![NodeId(0)],
