@@ -83,3 +83,17 @@ fn a_hot_column_that_changes_every_minute_is_followed_on_four_sockets() {
 fn a_hot_column_that_changes_every_minute_is_followed_on_eight_sockets() {
     check_moving("8x-westmere-ex", 1..3);
 }
+
+#[test]
+fn an_even_load_is_left_alone_for_an_hour() {
+    // Ten times the rows, so that an hour is a tenth of the statements, and each column's turn comes less evenly.
+    for (machine, seed) in [("4x-ivybridge-ex", 1), ("8x-westmere-ex", 2)] {
+        let dealt = Settings { rows: 1_000_000_000, ..settings(machine, Placing::RoundRobin) };
+        let off = follow(&dealt, Load::Even, 3600, seed, false).unwrap().per_second;
+        let on = follow(&dealt, Load::Even, 3600, seed, true).unwrap();
+        let (off, placed) = (rate(&off, 0..3600), rate(&on.per_second, 0..3600));
+        println!("{machine} even load: off {off:.2}, on {placed:.2} statements/s");
+        assert_eq!(on.decisions, []);
+        assert!(placed >= 0.99 * off, "{machine}: {placed:.2} of {off:.2}");
+    }
+}

@@ -7,10 +7,11 @@ use stdx::Nanos;
 
 use crate::constants::{
     COLD_AFTER, FALLEN, HORIZON, PERSISTENT, SETTLE_WINDOWS, SMOOTHING, STEADY_WINDOWS,
-    TRIAL_ACTIONS, VOLATILE_REST, WINDOW,
+    STREAK_WINDOWS, TRIAL_ACTIONS, VOLATILE_REST, WINDOW,
 };
 use crate::costs::Bandwidths;
 use crate::decision::{Action, Decision};
+use crate::noise::Noise;
 use crate::plan::{ItemLoad, Round};
 use crate::tiers::Tiers;
 use crate::window::{Item, ItemWindow, Window};
@@ -19,8 +20,8 @@ use crate::window::{Item, ItemWindow, Window};
 #[derive(Debug)]
 pub struct Placer {
     costs: Bandwidths,
-    /// Smoothed shares of busy time.
-    busy: Vec<f64>,
+    busy: Means,
+    noise: Noise,
     items: BTreeMap<Item, ItemState>,
     /// Windows out of balance in a row.
     uneven: u32,
@@ -28,11 +29,28 @@ pub struct Placer {
     resting_until: Nanos,
 }
 
+/// Figures that each window brings, one for each node; empty before the first window.
+#[derive(Clone, Default, Debug)]
+struct Means {
+    /// Of the last windows, the newest counting most.
+    smoothed: Vec<f64>,
+    /// Of the windows out of balance, all alike.
+    streak: Vec<f64>,
+}
+
+impl Means {
+    /// Takes in figures after so many windows out of balance.
+    fn see(&mut self, fresh: &[f64], uneven: u32) {
+        smooth(&mut self.smoothed, fresh, SMOOTHING);
+        smooth(&mut self.streak, fresh, 1.0 / f64::from(uneven.min(STREAK_WINDOWS) + 1));
+    }
+}
+
 /// What is remembered of an item.
 #[derive(Clone, Default, Debug)]
 struct ItemState {
-    /// Smoothed bytes per second of the memory of each node; empty before the first window.
-    rates: Vec<f64>,
+    /// Bytes per second of the memory of each node.
+    rates: Means,
     /// Bytes per second in the mean of about a [`HORIZON`].
     recent: f64,
     last_read: Nanos,
@@ -73,8 +91,8 @@ impl Placer {
     /// One for a machine, by what is known of its bandwidths now.
     pub fn new(topology: &Topology) -> Self {
         let costs = Bandwidths::new(topology);
-        let busy = Vec::new();
-        Self { costs, busy, items: BTreeMap::new(), uneven: 0, resting_until: Nanos(0) }
+        let (busy, noise, items) = (Means::default(), Noise::new(), BTreeMap::new());
+        Self { costs, busy, noise, items, uneven: 0, resting_until: Nanos(0) }
     }
 
     /// Takes a window in, and tells what is to be done now. All of it is supposed to be done, one after the other; what was
@@ -85,13 +103,29 @@ impl Placer {
             self.forget_loads();
             return Vec::new();
         }
-        let round = Round::new(&self.costs, &self.busy, self.loads(window));
+        let seconds = seconds(window.span);
+        let now = |it: &ItemWindow| it.read.iter().map(|&it| it as f64 / seconds).collect();
+        let seen = Round::new(&self.costs, &window.busy, self.loads(window, now));
+        self.noise.see(&seen.loads);
+        let smoothed = |it: &ItemWindow| self.items[&it.item].rates.smoothed.clone();
+        let round = Round::new(&self.costs, &self.busy.smoothed, self.loads(window, smoothed));
         if round.is_out_of_balance() {
             self.uneven += 1;
             if self.uneven < STEADY_WINDOWS {
                 return Vec::new();
             }
-            let decisions = round.clone().decide(window.at, false);
+            let streak = |it: &ItemWindow| self.items[&it.item].rates.streak.clone();
+            let lasting = Round::new(&self.costs, &self.busy.streak, self.loads(window, streak));
+            let mut changes = round.loads.iter().zip(&lasting.loads).map(|(now, mean)| now - mean);
+            if changes.any(|it| self.noise.is_certain(it.abs(), STEADY_WINDOWS)) {
+                // Another load than the one whose mean was taken: it begins anew.
+                self.uneven = 0;
+                return Vec::new();
+            }
+            let (hottest, coldest) = lasting.ends();
+            let difference = lasting.loads[hottest] - lasting.loads[coldest];
+            let is_certain = self.noise.is_certain(difference, self.uneven);
+            let decisions = if is_certain { lasting.decide(window.at, false) } else { Vec::new() };
             if !decisions.is_empty() {
                 self.begin(&decisions);
                 return decisions;
@@ -145,7 +179,7 @@ impl Placer {
 
     /// Smooths rates, and notes whose load has not lasted since its last action.
     fn take_in(&mut self, window: &Window) {
-        smooth(&mut self.busy, &window.busy);
+        self.busy.see(&window.busy, self.uneven);
         self.items.retain(|item, _| window.items.iter().any(|it| it.item == *item));
         let seconds = seconds(window.span);
         for seen in &window.items {
@@ -156,7 +190,7 @@ impl Placer {
             let fresh: Vec<f64> = seen.read.iter().map(|&it| it as f64 / seconds).collect();
             let part = (window.span.0 as f64 / HORIZON.0 as f64).min(1.0);
             state.recent += part * (fresh.iter().sum::<f64>() - state.recent);
-            smooth(&mut state.rates, &fresh);
+            state.rates.see(&fresh, self.uneven);
             if seen.read.iter().any(|it| *it > 0) {
                 state.last_read = window.at;
             }
@@ -167,7 +201,7 @@ impl Placer {
             if window.at - acted > VOLATILE_REST {
                 // What comes next is a new load.
                 (state.last_action, state.actions) = (None, 0);
-            } else if all > 0.0 && Demand::of(&state.rates, all).has_fallen_below(before) {
+            } else if all > 0.0 && Demand::of(&state.rates.smoothed, all).has_fallen_below(before) {
                 state.lasting_since = window.at;
             }
         }
@@ -175,24 +209,25 @@ impl Placer {
 
     /// Bytes per second of all items.
     fn all_rates(&self) -> f64 {
-        self.items.values().flat_map(|it| &it.rates).sum()
+        self.items.values().flat_map(|it| &it.rates.smoothed).sum()
     }
 
     /// What was seen before or during copies says nothing of what is after.
     fn forget_loads(&mut self) {
         self.uneven = 0;
-        self.busy.clear();
-        self.items.values_mut().for_each(|it| it.rates.clear());
+        self.busy = Means::default();
+        self.noise.forget();
+        self.items.values_mut().for_each(|it| it.rates = Means::default());
     }
 
-    fn loads(&self, window: &Window) -> Vec<ItemLoad> {
+    fn loads(&self, window: &Window, rates: impl Fn(&ItemWindow) -> Vec<f64>) -> Vec<ItemLoad> {
         let load = |it: &ItemWindow| {
             let state = &self.items[&it.item];
             let is_free = !it.is_demanded && window.at >= state.left_alone_until;
             let has_lasted = window.at - state.lasting_since >= PERSISTENT;
             let is_proven = state.actions < TRIAL_ACTIONS || has_lasted;
             let (recent, idle) = (state.recent, window.at - state.last_read);
-            let load = self.item_load(it, state.rates.clone(), is_free);
+            let load = self.item_load(it, rates(it), is_free);
             ItemLoad { is_proven, recent, idle, ..load }
         };
         window.items.iter().map(load).collect()
@@ -225,7 +260,7 @@ impl Placer {
                 state.lasting_since = decision.at;
             }
             state.actions += 1;
-            state.last_action = Some((decision.at, Demand::of(&state.rates, all)));
+            state.last_action = Some((decision.at, Demand::of(&state.rates.smoothed, all)));
             match decision.action {
                 Action::Split => _ = state.home.get_or_insert(from),
                 Action::Shrink | Action::Demote => state.home = None,
@@ -246,12 +281,12 @@ fn seconds(span: Nanos) -> f64 {
     span.0.max(1) as f64 / 1e9
 }
 
-/// Brings smoothed figures nearer to fresh ones; the first are taken as they are.
-fn smooth(known: &mut Vec<f64>, fresh: &[f64]) {
+/// Brings smoothed figures nearer to fresh ones by a part of the way; the first are taken as they are.
+fn smooth(known: &mut Vec<f64>, fresh: &[f64], part: f64) {
     if known.len() != fresh.len() {
         *known = fresh.to_vec();
     }
     for (known, fresh) in known.iter_mut().zip(fresh) {
-        *known += SMOOTHING * (fresh - *known);
+        *known += part * (fresh - *known);
     }
 }

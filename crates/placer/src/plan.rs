@@ -3,7 +3,7 @@
 use stdx::Nanos;
 
 use crate::constants::{
-    BALANCED, CONTENDED, DOMINANT, HORIZON, IMBALANCE, ROUND_ACTIONS, ROUND_COPY, ROUND_RELIEF,
+    BALANCED, CONTENDED, DOMINANT, HORIZON, LOSS, ROUND_ACTIONS, ROUND_COPY, ROUND_RELIEF,
 };
 use crate::costs::Bandwidths;
 use crate::decision::{Action, Decision};
@@ -58,16 +58,19 @@ impl<'a> Round<'a> {
     }
 
     /// The nodes with the greatest and the least load; the first of equals.
-    fn ends(&self) -> (usize, usize) {
+    pub(crate) fn ends(&self) -> (usize, usize) {
         let nodes = || (0..self.loads.len()).filter(|it| self.costs.takes[*it]);
         let by_load = |a: &usize, b: &usize| self.loads[*a].total_cmp(&self.loads[*b]);
         let hottest = (0..self.loads.len()).rev().max_by(by_load).unwrap_or(0);
         (hottest, nodes().min_by(by_load).unwrap_or(hottest))
     }
 
-    /// Whether a node is contended while another has much less to do.
+    /// Whether a node is contended while all together have much less to do.
     pub(crate) fn is_out_of_balance(&self) -> bool {
-        self.loads[self.ends().0] >= CONTENDED && self.differs_by(IMBALANCE)
+        let most = self.loads[self.ends().0];
+        let nodes = || (0..self.loads.len()).filter(|it| self.costs.takes[*it]);
+        let mean = nodes().map(|it| self.loads[it]).sum::<f64>() / nodes().count().max(1) as f64;
+        most >= CONTENDED && most - mean >= LOSS * most
     }
 
     /// Whether the coldest node has less to do than the hottest by a part of that.
