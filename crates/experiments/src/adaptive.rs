@@ -30,6 +30,8 @@ const HOT_OF_FIVE: u64 = 4;
 /// Which columns are hot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Load {
+    /// None: all columns alike.
+    Even,
     /// The first.
     One,
     /// Two that RR puts on one node.
@@ -39,11 +41,12 @@ pub enum Load {
 }
 
 impl Load {
-    fn hot(self, now: Nanos, prng: &mut Prng, nodes: usize) -> usize {
+    fn hot(self, now: Nanos, prng: &mut Prng, nodes: usize) -> Option<usize> {
         match self {
-            Self::One => 0,
-            Self::Two => prng.below(2) as usize * nodes,
-            Self::Moving(span) => (now.0 / span.0) as usize,
+            Self::Even => None,
+            Self::One => Some(0),
+            Self::Two => Some(prng.below(2) as usize * nodes),
+            Self::Moving(span) => Some((now.0 / span.0) as usize),
         }
     }
 }
@@ -140,7 +143,7 @@ impl World<'_> {
         let is_hot = self.prng.below(5) < HOT_OF_FIVE;
         let hot = self.load.hot(self.machine.now(), &mut self.prng, nodes);
         let any = self.prng.below(self.items.len() as u64) as usize;
-        let item = if is_hot { hot % self.items.len() } else { any };
+        let item = hot.filter(|_| is_hot).map_or(any, |it| it % self.items.len());
         self.statements += 1;
         self.clients[client] = (item, Phase::Plan);
         self.submit(client);
@@ -198,6 +201,9 @@ impl World<'_> {
         if let Some(mut placer) = self.placer.take() {
             if now - self.before.at >= WINDOW {
                 let window = self.window();
+                if self.copying.is_some() || !self.waiting.is_empty() {
+                    placer.still_copies(window.at);
+                }
                 let decisions = placer.observe(&window);
                 self.waiting.extend(decisions.iter().rev().cloned());
                 self.followed.decisions.extend(decisions);
@@ -229,7 +235,7 @@ impl World<'_> {
             is_demanded: false,
         };
         let items = self.items.iter().enumerate().map(item).collect();
-        Window { at: now.at, span, busy: busy.map(share).collect(), items }
+        Window { at: now.at, span, busy: busy.map(share).collect(), free: Vec::new(), items }
     }
 
     /// The column lies anew, its dictionary dealt round its nodes (IVP, P-HANA 4.2).

@@ -1,12 +1,12 @@
 //! The placer in a database on a simulated machine with four sockets: hot columns spread under queries, what users have
 //! placed stays, and every decision can be read.
 
-use hardware::{Machine, samples};
+use hardware::{Machine, Topology, samples};
 use nodewise::text::Cells;
 use nodewise::{Database, DatabaseOptions, Session};
 use simulator::SimulatedMachine;
-use stdx::Nanos;
 use stdx::sync::Arc;
+use stdx::{Bytes, Nanos};
 
 /// Between two queries, in virtual time.
 const PAUSE: Nanos = Nanos(50_000_000);
@@ -19,7 +19,10 @@ struct World {
 /// A table of 780,000 rows with four columns dealt round the nodes: twelve blocks, three for each of four nodes. Memory
 /// gives 10 MB/s here, so that twenty scans of a column a second, of 2 MB each, are more than a node can do.
 fn open() -> World {
-    let mut topology = samples::four_sockets();
+    open_on(samples::four_sockets())
+}
+
+fn open_on(mut topology: Topology) -> World {
     topology.nodes.iter_mut().for_each(|it| it.read_bandwidth_mb_s = Some(10));
     let machine: Arc<dyn Machine> = SimulatedMachine::new(topology, 5);
     let database = Database::open(machine.clone(), DatabaseOptions::default()).unwrap();
@@ -179,6 +182,50 @@ fn the_parts_of_a_table_move_as_a_whole() {
     assert!(log.iter().all(|it| it.starts_with("- split ") && it.ends_with("done")), "{log:?}");
     assert!(!log.is_empty());
     world.check(0);
+}
+
+#[test]
+fn a_node_without_cpus_keeps_what_nobody_reads_while_memory_is_short() {
+    let mut topology = samples::cpuless();
+    topology.nodes.iter_mut().for_each(|it| it.memory_total = Bytes(64 << 20));
+    let mut world = open_on(topology);
+    let known = world.rows("SELECT sum(a), sum(c) FROM t");
+    for number in 0..7 {
+        let sql = format!(
+            "CREATE TABLE full{number} AS SELECT * FROM t; ALTER TABLE full{number} NUMA NODE (0)"
+        );
+        world.session.execute(&sql).unwrap();
+    }
+    world.session.execute("SET placer = on").unwrap();
+    let read = |world: &mut World, column: &str, seconds: u64| {
+        for _ in 0..seconds / 5 {
+            world.rows(&format!("SELECT count(*) FROM t WHERE {column} < 500000"));
+            world.machine.sleep(Nanos(5_000_000_000));
+        }
+    };
+    for _ in 0..58 {
+        ["b", "c"].iter().for_each(|it| read(&mut world, it, 5));
+    }
+    assert_eq!(world.log(), [""; 0], "nothing is cold before ten minutes");
+    for _ in 0..10 {
+        ["b", "c"].iter().for_each(|it| read(&mut world, it, 5));
+    }
+    let log = world.log();
+    assert!(log.contains(&"a demote 0 > 2 done".into()), "{log:?}");
+    assert!(
+        log.iter().all(|it| it.ends_with(" demote 0 > 2 done") && !it.starts_with('c')),
+        "{log:?}"
+    );
+    assert_eq!(world.rows("SELECT sum(a), sum(c) FROM t"), known);
+    let count = log.len();
+    read(&mut world, "a", 60);
+    let log = world.log();
+    assert_eq!(log[count..], ["a promote 2 > 1 done"], "node 0 has no room");
+    assert_eq!(world.rows("SELECT sum(a), sum(c) FROM t"), known);
+    let numbers = "SELECT count(*) FROM nodewise.placer_log WHERE copy_bytes > 0 AND cost_us > 0 \
+        AND (action = 'promote' AND gain_us > cost_us OR action = 'demote' AND load_percent > 90)";
+    assert_eq!(world.rows(numbers), [log.len().to_string()]);
+    world.check(7);
 }
 
 #[test]

@@ -12,8 +12,10 @@ const MB: f64 = 1e6;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Bandwidths {
     pub(crate) nodes: Vec<NodeId>,
-    /// Whether pages may be put there.
+    /// Whether what is read may be put there: it has memory and CPUs. All that have memory, if no CPUs are known.
     pub(crate) takes: Vec<bool>,
+    /// Bytes of memory, 0 where nothing may be put.
+    pub(crate) capacity: Vec<f64>,
     /// Bytes per second that a node's CPUs read of its own memory.
     local: Vec<f64>,
     /// Bytes per second from the memory of a node (row) to that of another.
@@ -45,8 +47,15 @@ impl Bandwidths {
         let between =
             (0..width).map(|from| (0..width).map(|to| path(from, to)).collect()).collect();
         let memory = topology.memory_nodes();
-        let takes = nodes.iter().map(|it| memory.contains(it)).collect();
-        Self { nodes, takes, local, between }
+        let no_cpus = memory.iter().all(|it| topology.cpus_of(*it).next().is_none());
+        let has_cpus = |it: NodeId| no_cpus || topology.cpus_of(it).next().is_some();
+        let takes = nodes.iter().map(|it| memory.contains(it) && has_cpus(*it)).collect();
+        let room = |it: &hardware::topology::Node| match memory.contains(&it.id) {
+            true => it.memory_total.0 as f64,
+            false => 0.0,
+        };
+        let capacity = topology.nodes.iter().map(room).collect();
+        Self { nodes, takes, capacity, local, between }
     }
 
     pub(crate) fn position(&self, node: NodeId) -> Option<usize> {
@@ -56,6 +65,16 @@ impl Bandwidths {
     /// The share of a node's bandwidth that some bytes per second are.
     pub(crate) fn load(&self, node: usize, bytes_per_second: f64) -> f64 {
         bytes_per_second / self.local[node]
+    }
+
+    /// Bytes per second from the memory of a node to that of another.
+    pub(crate) fn between(&self, from: usize, to: usize) -> f64 {
+        self.between[from][to]
+    }
+
+    /// Seconds by which CPUs of a node read a byte sooner of its own memory than of another node's.
+    pub(crate) fn saved_per_byte(&self, other: usize, own: usize) -> f64 {
+        (1.0 / self.between[other][own] - 1.0 / self.local[own]).max(0.0)
     }
 
     /// How long copies keep the memory of nodes busy: from, to, bytes.
@@ -85,5 +104,12 @@ mod tests {
         assert_eq!(Bandwidths::copy_time(Nanos(100)), Nanos(400));
         assert_eq!(costs.position(NodeId(3)), Some(3));
         assert_eq!(costs.position(NodeId(9)), None);
+    }
+
+    #[test]
+    fn a_node_without_cpus_takes_nothing_that_is_read() {
+        let costs = Bandwidths::new(&samples::cpuless());
+        assert_eq!(costs.takes, [true, true, false]);
+        assert!(costs.saved_per_byte(2, 0) > 0.0 && costs.capacity[2] > costs.capacity[0]);
     }
 }

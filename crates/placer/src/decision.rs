@@ -14,6 +14,10 @@ pub enum Action {
     Split,
     /// Nobody has read it for long: back to the nodes that it had before it was split.
     Shrink,
+    /// Nobody has read it for long, and a node with CPUs is short of memory: to a node without CPUs.
+    Demote,
+    /// It lies on a node without CPUs and is read again: to a node with CPUs.
+    Promote,
 }
 
 impl Action {
@@ -23,11 +27,14 @@ impl Action {
             Self::Move => "move",
             Self::Split => "split",
             Self::Shrink => "shrink",
+            Self::Demote => "demote",
+            Self::Promote => "promote",
         }
     }
 }
 
-/// A change of place. Loads are shares of what a node can do: 1 is all of it.
+/// A change of place. Loads are shares of what a node can do: 1 is all of it. Those of [`Action::Demote`] are shares of the
+/// hottest node's memory.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decision {
     /// When it was made, by the machine's time.
@@ -40,9 +47,9 @@ pub struct Decision {
     pub from: Vec<NodeId>,
     /// Its nodes afterwards.
     pub to: Vec<NodeId>,
-    /// The node with the greatest load.
+    /// The node with the greatest load, or the one that the item shall leave.
     pub hottest: NodeId,
-    /// The node with the least.
+    /// The node with the least, or the one that the item goes to.
     pub coldest: NodeId,
     /// The load of the hottest node.
     pub load: f64,
@@ -56,6 +63,6 @@ pub struct Decision {
     pub copy_time: Nanos,
     /// Time of the nodes' memory that the copy takes.
     pub cost: Nanos,
-    /// Time of the hottest node that is saved until the end of the horizon.
+    /// Time of the hottest node that is saved until the end of the horizon; of the readers' when an item is promoted.
     pub gain: Nanos,
 }

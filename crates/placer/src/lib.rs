@@ -10,17 +10,19 @@
 //! - Invariant: every decision to balance gains more within [`constants::HORIZON`] than its copy costs.
 //!
 //! Reading order: [`window`] (what it is told), [`decision`] (what it answers), [`constants`], `costs` (bandwidths),
-//! `spread` (which rows move), `plan` (one round), [`placer`] (rounds over time).
+//! `noise` (what is chance), `spread` (which rows move), `plan` (one round), `tiers` (nodes without CPUs), [`placer`] (rounds over time).
 #![forbid(unsafe_code)]
 
 pub mod constants;
 mod costs;
 pub mod decision;
+mod noise;
 pub mod placer;
 mod plan;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod tiers;
 pub mod window;
 
 pub use decision::{Action, Decision};

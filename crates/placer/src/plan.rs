@@ -3,7 +3,7 @@
 use stdx::Nanos;
 
 use crate::constants::{
-    BALANCED, CONTENDED, DOMINANT, HORIZON, IMBALANCE, ROUND_ACTIONS, ROUND_COPY, ROUND_RELIEF,
+    BALANCED, CONTENDED, DOMINANT, HORIZON, LOSS, ROUND_ACTIONS, ROUND_COPY, ROUND_RELIEF,
 };
 use crate::costs::Bandwidths;
 use crate::decision::{Action, Decision};
@@ -18,13 +18,20 @@ pub(crate) struct ItemLoad {
     pub(crate) bytes: u64,
     /// Bytes per second of the memory of each node.
     pub(crate) rates: Vec<f64>,
-    /// Whether it may be placed anew now.
+    /// Bytes per second in the mean of about a [`HORIZON`].
+    pub(crate) recent: f64,
+    /// For how long nobody has read it.
+    pub(crate) idle: Nanos,
+    /// Whether it may be placed anew.
     pub(crate) is_free: bool,
+    /// Whether its load has lasted long enough for that, as far as it can tell.
+    pub(crate) is_proven: bool,
 }
 
 /// Loads of nodes, and what of them is of which item. Carrying a decision out on it tells what the next loads will be.
+#[derive(Clone)]
 pub(crate) struct Round<'a> {
-    costs: &'a Bandwidths,
+    pub(crate) costs: &'a Bandwidths,
     pub(crate) loads: Vec<f64>,
     items: Vec<ItemLoad>,
     /// The load of each item on each node.
@@ -51,16 +58,19 @@ impl<'a> Round<'a> {
     }
 
     /// The nodes with the greatest and the least load; the first of equals.
-    fn ends(&self) -> (usize, usize) {
+    pub(crate) fn ends(&self) -> (usize, usize) {
         let nodes = || (0..self.loads.len()).filter(|it| self.costs.takes[*it]);
         let by_load = |a: &usize, b: &usize| self.loads[*a].total_cmp(&self.loads[*b]);
         let hottest = (0..self.loads.len()).rev().max_by(by_load).unwrap_or(0);
         (hottest, nodes().min_by(by_load).unwrap_or(hottest))
     }
 
-    /// Whether a node is contended while another has much less to do.
+    /// Whether a node is contended while all together have much less to do.
     pub(crate) fn is_out_of_balance(&self) -> bool {
-        self.loads[self.ends().0] >= CONTENDED && self.differs_by(IMBALANCE)
+        let most = self.loads[self.ends().0];
+        let nodes = || (0..self.loads.len()).filter(|it| self.costs.takes[*it]);
+        let mean = nodes().map(|it| self.loads[it]).sum::<f64>() / nodes().count().max(1) as f64;
+        most >= CONTENDED && most - mean >= LOSS * most
     }
 
     /// Whether the coldest node has less to do than the hottest by a part of that.
@@ -102,7 +112,19 @@ impl<'a> Round<'a> {
             .filter(|it| self.may_act(*it, hottest) && load(it) > 0.0)
             .collect();
         places.sort_by(|a, b| load(b).total_cmp(&load(a)));
+        // Others do not make room for one that may soon be acted on itself: they are many more bytes than its next part,
+        // and lie crowded when it has gone.
+        let waits = |it: &&usize| !self.items[**it].is_proven && self.dominates(**it, hottest);
+        if places.first().filter(waits).is_some() {
+            return None;
+        }
+        places.retain(|it| self.items[*it].is_proven);
         places.into_iter().find_map(|it| Some((it, self.action(at, it, hottest)?)))
+    }
+
+    /// Whether an item is most of a node's load.
+    fn dominates(&self, place: usize, node: usize) -> bool {
+        self.shares[place][node] >= DOMINANT * self.loads[node]
     }
 
     /// Whether an item may leave a node. Statements that began before it moved may still read it where it was.
@@ -112,14 +134,15 @@ impl<'a> Round<'a> {
 
     /// The action on an item of the hottest node, if there is one that pays back.
     fn action(&self, at: Nanos, place: usize, hottest: usize) -> Option<Decision> {
-        let ItemLoad { item, nodes, .. } = &self.items[place];
+        let ItemLoad { nodes, .. } = &self.items[place];
         let by_load = |a: &usize, b: &usize| self.loads[*a].total_cmp(&self.loads[*b]);
         let others =
             (0..self.loads.len()).filter(|it| self.costs.takes[*it] && !nodes.contains(it));
         let coldest = others.min_by(by_load)?;
         let item_load = self.shares[place][hottest];
         let load = self.loads[hottest];
-        let (action, to) = if item_load >= DOMINANT * load {
+        let may_split = self.costs.takes[hottest] && self.dominates(place, hottest);
+        let (action, to) = if may_split {
             (Action::Split, widened(nodes, coldest))
         } else {
             let replaced = |it: &usize| if *it == hottest { coldest } else { *it };
@@ -127,37 +150,57 @@ impl<'a> Round<'a> {
         };
         let after = self.loads_after(place, &to);
         let load_after = after[hottest].max(after[coldest]);
-        let (copy_bytes, cost) = self.copy(place, &to);
-        let copy_time = Bandwidths::copy_time(cost);
-        let left = HORIZON.0.saturating_sub(copy_time.0) as f64;
+        let change = self.change(at, &self.items[place], action, &to, (hottest, coldest));
+        let left = HORIZON.0.saturating_sub(change.copy_time.0) as f64;
         let gain = Nanos(((load - load_after).max(0.0) * left) as u64);
-        let name = |it: &usize| self.costs.nodes[*it];
-        (load_after < load && gain > cost).then(|| Decision {
-            at,
-            item: *item,
-            action,
-            from: nodes.iter().map(name).collect(),
-            to: to.iter().map(name).collect(),
-            hottest: name(&hottest),
-            coldest: name(&coldest),
+        (load_after < load && gain > change.cost).then_some(Decision {
             load,
             item_load,
             load_after,
-            copy_bytes,
-            copy_time,
-            cost,
             gain,
+            ..change
         })
     }
 
-    /// Bytes that change their node, and for how long that keeps memory busy.
-    fn copy(&self, place: usize, to: &[usize]) -> (u64, Nanos) {
-        let ItemLoad { nodes, bytes, .. } = &self.items[place];
-        let all = *bytes as f64;
-        let copies: Vec<(usize, usize, f64)> =
-            moved(nodes, to).into_iter().map(|it| (it.0, it.1, it.2 * all)).collect();
-        let bytes = copies.iter().map(|it| it.2).sum::<f64>() as u64;
-        (bytes, self.costs.copy_cost(&copies))
+    /// All that are known.
+    pub(crate) fn items(&self) -> &[ItemLoad] {
+        &self.items
+    }
+
+    /// An item on other nodes, with what its copy costs; loads and gain are still to be told.
+    pub(crate) fn change(
+        &self,
+        at: Nanos,
+        it: &ItemLoad,
+        action: Action,
+        to: &[usize],
+        (hottest, coldest): (usize, usize),
+    ) -> Decision {
+        let copies = self.copies(it, to);
+        let cost = self.costs.copy_cost(&copies);
+        let name = |it: &usize| self.costs.nodes[*it];
+        Decision {
+            at,
+            item: it.item,
+            action,
+            from: it.nodes.iter().map(name).collect(),
+            to: to.iter().map(name).collect(),
+            hottest: name(&hottest),
+            coldest: name(&coldest),
+            load: self.loads[hottest],
+            item_load: 0.0,
+            load_after: self.loads[hottest],
+            copy_bytes: copies.iter().map(|it| it.2).sum::<f64>() as u64,
+            copy_time: Bandwidths::copy_time(cost),
+            cost,
+            gain: Nanos(0),
+        }
+    }
+
+    /// Bytes that change their node: from, to, how many.
+    pub(crate) fn copies(&self, it: &ItemLoad, to: &[usize]) -> Vec<(usize, usize, f64)> {
+        let all = it.bytes as f64;
+        moved(&it.nodes, to).into_iter().map(|it| (it.0, it.1, it.2 * all)).collect()
     }
 
     /// The loads when an item is read evenly of other nodes.
@@ -179,26 +222,7 @@ impl<'a> Round<'a> {
 
     /// An item back on the nodes that it had: no load speaks for it, it only tidies up.
     pub(crate) fn shrink(&self, at: Nanos, item: Item, to: &[usize]) -> Option<Decision> {
-        let place = self.items.iter().position(|it| it.item == item && it.is_free)?;
-        let (copy_bytes, cost) = self.copy(place, to);
-        let (hottest, coldest) = self.ends();
-        let name = |it: &usize| self.costs.nodes[*it];
-        let load = self.loads[hottest];
-        Some(Decision {
-            at,
-            item,
-            action: Action::Shrink,
-            from: self.items[place].nodes.iter().map(name).collect(),
-            to: to.iter().map(name).collect(),
-            hottest: name(&hottest),
-            coldest: name(&coldest),
-            load,
-            item_load: 0.0,
-            load_after: load,
-            copy_bytes,
-            copy_time: Bandwidths::copy_time(cost),
-            cost,
-            gain: Nanos(0),
-        })
+        let it = self.items.iter().find(|it| it.item == item && it.is_free)?;
+        Some(self.change(at, it, Action::Shrink, to, self.ends()))
     }
 }

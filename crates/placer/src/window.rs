@@ -39,6 +39,9 @@ pub struct Window {
     pub span: Nanos,
     /// The share of their time in which the workers of each node ran morsels, from 0 to 1.
     pub busy: Vec<f64>,
+    /// Bytes of each node that a move to it may take; empty if that is not known, then nothing is kept on nodes without
+    /// CPUs.
+    pub free: Vec<u64>,
     /// Every item, also those that nobody has read.
     pub items: Vec<ItemWindow>,
 }

@@ -1,7 +1,8 @@
 //! The looks of the watchdog: a window, decisions, the next copy.
 
+use hardware::NodeId;
 use placer::constants::WINDOW;
-use placer::{Decision, Placer};
+use placer::{Decision, Placer, Window};
 use stdx::Nanos;
 use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
@@ -30,7 +31,11 @@ impl Database {
         if now - running.measured.at() >= WINDOW {
             let measured = Measured::now(&self.sources());
             let window = measured.window_since(&running.measured, &self.sources());
+            let window = Window { free: self.free_memory(), ..window };
             running.measured = measured;
+            if !running.waiting.is_empty() || self.placer.under_way.load(Ordering::Acquire) {
+                running.placer.still_copies(now);
+            }
             for decision in running.placer.observe(&window) {
                 let outcome =
                     if mode == PlacerMode::On { Outcome::Waiting } else { Outcome::Advised };
@@ -60,7 +65,19 @@ impl Database {
     /// What would be done, step by step, about all loads since the database was opened.
     pub(crate) fn advice(&self) -> Vec<Decision> {
         let window = Measured::now(&self.sources()).as_one_window(&self.sources());
+        let window = Window { free: self.free_memory(), ..window };
         Placer::new(self.machine.topology()).advise(&window)
+    }
+
+    /// Bytes of each node that a move to it may take; empty where all nodes have CPUs, as nothing is asked of it there.
+    fn free_memory(&self) -> Vec<u64> {
+        let topology = self.machine.topology();
+        let has_cpus = |it: &NodeId| topology.cpus_of(*it).next().is_some();
+        if topology.memory_nodes().iter().all(has_cpus) {
+            return Vec::new();
+        }
+        let nodes = self.memory.of(&*self.machine);
+        nodes.into_iter().map(|it| it.1.map_or(0, |memory| memory.available.0)).collect()
     }
 
     fn sources(&self) -> Sources<'_> {

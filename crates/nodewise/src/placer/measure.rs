@@ -55,7 +55,7 @@ impl Measured {
         self.at
     }
 
-    /// What was done since an earlier moment, and where everything lies now.
+    /// What was done since an earlier moment, and where everything lies now; not what is free.
     pub(crate) fn window_since(&self, before: &Self, sources: &Sources<'_>) -> Window {
         let span = Nanos((self.at - before.at).0.max(1));
         let share = |(now, before): (&(Nanos, u64), &(Nanos, u64))| {
@@ -64,7 +64,7 @@ impl Measured {
         };
         let busy = self.busy.iter().zip(&before.busy).map(share).collect();
         let items = sources.tables.iter().flat_map(|it| self.items_of(it, before)).collect();
-        Window { at: self.at, span, busy, items }
+        Window { at: self.at, span, busy, free: Vec::new(), items }
     }
 
     /// Everything since the database was opened, as if it had run without a pause: the busiest node has been busy all the
