@@ -89,10 +89,18 @@ impl Outgoing {
         file: &SharedFile,
         workspace: &Workspace,
     ) -> SqlResult<Self> {
-        let (file, limit) = (file.get(workspace)?, written_bytes(workspace));
+        Ok(Self {
+            limit: written_bytes(workspace),
+            ..Self::small(partitions, file.get(workspace)?)
+        })
+    }
+
+    /// The same with the smallest buffer.
+    pub(crate) fn small(partitions: usize, file: Arc<SpillFile>) -> Self {
         let pieces = vec![Vec::new(); partitions];
         let (waiting, unwritten) = (Vec::new(), Vec::new());
-        Ok(Self { file, waiting, bytes: 0, limit, writer: Writer::default(), unwritten, pieces })
+        let (limit, writer) = (WRITTEN_MIN, Writer::default());
+        Self { file, waiting, bytes: 0, limit, writer, unwritten, pieces }
     }
 
     /// Takes rows in.

@@ -5,12 +5,13 @@ use arrow_array::{
     StringArray,
 };
 use arrow_schema::{Field, Schema};
-use memory::Allocator;
+use hardware::samples;
+use memory::{Allocator, Workspace};
 use plan::PipelineId;
 use scheduler::CancelToken;
 use simulator::SimulatedMachine;
-use stdx::Prng;
 use stdx::sync::Arc;
+use stdx::{Bytes, Prng};
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
 use types::{DataType, SqlError, SqlResult, Value};
 
@@ -336,4 +337,41 @@ pub fn compressed_texts(texts: &[String]) -> storage::Column {
     let column = (*table.parts()[0].columns[0]).clone();
     assert_eq!(column.encoding_name(), "fsst");
     column
+}
+
+/// A team whose statement has no memory left for tables.
+pub(crate) struct Tight {
+    pub(crate) workspace: Arc<Workspace>,
+    slots: usize,
+}
+
+impl Tight {
+    pub(crate) fn new(slots: usize) -> Self {
+        let machine = SimulatedMachine::new(samples::four_sockets(), 1);
+        let workspace = Arc::new(Workspace::new(&Allocator::new(machine)));
+        workspace.account().set_limit(Some(Bytes(0)));
+        Self { workspace, slots }
+    }
+
+    pub(crate) fn context(&self, slot: usize) -> WorkContext {
+        WorkContext { workspace: self.workspace.clone(), ..context(slot) }
+    }
+}
+
+impl Team for Tight {
+    fn workspace(&self) -> Arc<Workspace> {
+        self.workspace.clone()
+    }
+
+    fn slots(&self) -> usize {
+        self.slots
+    }
+
+    fn run(
+        &self,
+        tasks: usize,
+        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    ) -> SqlResult<()> {
+        (0..tasks).try_for_each(|task| body(task, &self.context(task % self.slots)))
+    }
 }

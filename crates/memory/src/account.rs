@@ -152,6 +152,16 @@ impl Account {
         Bytes(self.memory.as_ref().map_or(own, |it| own.min(shared(it))))
     }
 
+    /// Bytes that it may hold as things are: its own limit, or what the others leave, at least its share of all.
+    pub fn allowance(&self) -> Bytes {
+        let own = self.limit.load(Ordering::Relaxed);
+        let shared = |it: &Arc<Memory>| {
+            let free = it.limit.load(Ordering::Relaxed).saturating_sub(it.taken());
+            free.saturating_add(self.held().0).max(it.share(16))
+        };
+        Bytes(self.memory.as_ref().map_or(own, |it| own.min(shared(it))))
+    }
+
     /// Whether so many bytes more leave a little of what the statement may hold.
     pub fn has_room_for(&self, bytes: Bytes) -> bool {
         let wanted = self.held().0.saturating_add(bytes.0);

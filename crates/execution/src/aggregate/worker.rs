@@ -6,6 +6,7 @@ use stdx::Bytes;
 use stdx::sync::Arc;
 
 use super::batch_groups::BatchGroups;
+use super::distinct::DistinctSet;
 use super::groups::Groups;
 use super::key::Keys;
 use super::merge::by_partition;
@@ -14,6 +15,9 @@ use super::spec::AccumulatorKind;
 use super::table::GroupTable;
 use crate::leveled::{FEW_GROUPS, group_masks, level};
 use crate::{Bitmap, Values, Vector};
+
+/// About how many bytes a distinct value takes beside those that depend on its length.
+const DISTINCT_BYTES: u64 = 32;
 
 /// The groups of one worker.
 pub(super) struct Worker {
@@ -40,14 +44,37 @@ pub(super) struct Input {
 
 impl Worker {
     pub(super) fn new(plan: &GroupPlan) -> Self {
+        Self::of(plan, GroupTable::of_worker(plan))
+    }
+
+    /// A worker that adds to the groups of a table.
+    pub(super) fn of(plan: &GroupPlan, table: GroupTable) -> Self {
         Self {
-            table: GroupTable::of_worker(plan),
+            table,
             flushed: Vec::new(),
             keys: plan.layout.no_keys(),
             ids: Vec::new(),
             firsts: Vec::new(),
             masks: Vec::new(),
         }
+    }
+
+    /// How many groups it has, some of them perhaps twice.
+    pub(super) fn groups(&self) -> usize {
+        self.table.len() + self.flushed.iter().map(Groups::len).sum::<usize>()
+    }
+
+    /// About how many bytes they take.
+    pub(super) fn bytes(&self, plan: &GroupPlan) -> u64 {
+        let flushed = self.flushed.iter().map(|it| (&it.keys, &it.distinct));
+        let tables = flushed.chain([(self.table.index.keys(), &self.table.distinct)]);
+        let variable = |(keys, sets): (&Keys, &Vec<DistinctSet>)| {
+            // A value of a set has an entry as a group has one, and its number.
+            let values =
+                sets.iter().map(|it| it.key_bytes() as u64 + DISTINCT_BYTES * it.len() as u64);
+            keys.variable_bytes() as u64 + values.sum::<u64>()
+        };
+        self.groups() as u64 * plan.group_bytes() + tables.map(variable).sum::<u64>()
     }
 
     /// Takes in a batch, when there are so many bytes left for the worker.

@@ -181,10 +181,10 @@ impl Keys {
         })
     }
 
-    /// Bits of the hash of each key that [`Self::low_hash_bits`] does not have.
-    pub fn middle_hash_bits(&self, mask: u8) -> Vec<u8> {
+    /// Bits of the hash of each key that [`Self::low_hash_bits`] does not have, `shift` bits further on.
+    pub fn middle_hash_bits(&self, shift: u32, mask: u8) -> Vec<u8> {
         each_format!(Keys, self, it => {
-            it.fingerprints().iter().map(|it| (it.hash() >> 8) as u8 & mask).collect()
+            it.fingerprints().iter().map(|it| (it.hash() >> (8 + shift)) as u8 & mask).collect()
         })
     }
 

@@ -30,7 +30,25 @@ pub(super) enum Partitioning {
     /// By the low bits of the hash; tables are probed by the high ones.
     Hash,
     /// By bits between these, as rows were written to files.
-    Spilled { partitions: usize },
+    Spilled(Cut),
+}
+
+/// How rows that are written to files are cut into partitions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Cut {
+    /// A power of two; after the first cut not more than 16.
+    pub(super) partitions: usize,
+    /// How often they have been cut before, each time by other bits.
+    pub(super) level: u32,
+}
+
+impl Cut {
+    /// The partition of each key.
+    pub(super) fn of(self, keys: &Keys) -> Vec<u8> {
+        // A byte of the hash for the first cut, half of one for each further.
+        let shift = if self.level == 0 { 0 } else { 4 + 4 * self.level };
+        keys.middle_hash_bits(shift, (self.partitions - 1) as u8)
+    }
 }
 
 impl Partitioning {
@@ -48,7 +66,7 @@ impl Partitioning {
     fn partitions(self) -> usize {
         match self {
             Self::One => 1,
-            Self::Ranges { partitions, .. } | Self::Spilled { partitions } => partitions,
+            Self::Ranges { partitions, .. } | Self::Spilled(Cut { partitions, .. }) => partitions,
             Self::Hash => 1 << PARTITION_BITS,
         }
     }
@@ -61,7 +79,7 @@ impl Partitioning {
                 keys.words().iter().map(|key| (key >> shift) as u8).collect()
             }
             Self::Hash => keys.low_hash_bits((1 << PARTITION_BITS) - 1),
-            Self::Spilled { partitions } => keys.middle_hash_bits((partitions - 1) as u8),
+            Self::Spilled(cut) => cut.of(keys),
         }
     }
 
@@ -72,7 +90,7 @@ impl Partitioning {
             Self::Ranges { shift, .. } => {
                 GroupIndex::for_key_range(layout, (partition as u64) << shift, 1 << shift)
             }
-            Self::Hash | Self::Spilled { .. } => GroupIndex::hashed(layout, groups),
+            Self::Hash | Self::Spilled(_) => GroupIndex::hashed(layout, groups),
         }
     }
 }
@@ -152,13 +170,24 @@ pub(super) fn merge_all(
 }
 
 /// Puts the groups of one partition together.
-pub(super) fn merge(
+fn merge(
     plan: &GroupPlan,
     all: &[Groups],
     spreads: &[Spread],
     how: Partitioning,
     partition: usize,
 ) -> Groups {
+    merged_table(plan, all, spreads, how, partition).finish()
+}
+
+/// A table of the groups of one partition, which more may be added to.
+pub(super) fn merged_table(
+    plan: &GroupPlan,
+    all: &[Groups],
+    spreads: &[Spread],
+    how: Partitioning,
+    partition: usize,
+) -> GroupTable {
     let parts = || spreads.iter().map(|it| it.groups.part(partition));
     // At least as many groups as in the largest piece; the table grows when there are more.
     let expected = parts().map(<[u32]>::len).max().unwrap_or(0);
@@ -177,5 +206,5 @@ pub(super) fn merge(
             });
         }
     }
-    merged.finish()
+    merged
 }

@@ -4,6 +4,7 @@ mod edges;
 mod packed;
 mod random;
 mod single_group;
+mod spilled;
 
 use std::collections::HashMap;
 

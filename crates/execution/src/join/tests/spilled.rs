@@ -1,51 +1,11 @@
 //! Joins of build sides in files.
 
-use hardware::samples;
-use memory::{Allocator, Workspace};
 use plan::{Fetch, Join, JoinKind};
-use simulator::SimulatedMachine;
-use stdx::Bytes;
 
 use super::random::{Joined, check};
 use super::*;
 use crate::join::FetchOperator;
-
-/// A team whose statement has no memory left for tables.
-struct Tight {
-    workspace: Arc<Workspace>,
-    slots: usize,
-}
-
-impl Tight {
-    fn new(slots: usize) -> Self {
-        let machine = SimulatedMachine::new(samples::four_sockets(), 1);
-        let workspace = Arc::new(Workspace::new(&Allocator::new(machine)));
-        workspace.account().set_limit(Some(Bytes(0)));
-        Self { workspace, slots }
-    }
-
-    fn context(&self, slot: usize) -> WorkContext {
-        WorkContext { workspace: self.workspace.clone(), ..context(slot) }
-    }
-}
-
-impl Team for Tight {
-    fn workspace(&self) -> Arc<Workspace> {
-        self.workspace.clone()
-    }
-
-    fn slots(&self) -> usize {
-        self.slots
-    }
-
-    fn run(
-        &self,
-        tasks: usize,
-        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
-    ) -> SqlResult<()> {
-        (0..tasks).try_for_each(|task| body(task, &self.context(task % self.slots)))
-    }
-}
+use crate::testing::Tight;
 
 /// A build side in files, if it may be, and what joins with it.
 fn in_files(right: &Side, how: Build<'_>, left: &Side, plan: &Join, slots: usize) -> Joined {
