@@ -30,32 +30,33 @@ const PARTS_MAX: usize = 128;
 /// The parts that rows are of.
 #[derive(Clone, Debug)]
 pub struct PartMap {
-    /// The sequence of the first batch of each.
-    firsts: Vec<u64>,
-    /// The node of each.
+    /// The sequence of the first batch of each run of batches of one part, and the part: its deltas are runs of their own.
+    runs: Vec<(u64, usize)>,
+    /// The node of each part.
     homes: Vec<Option<NodeId>>,
 }
 
 impl PartMap {
     /// The parts of a table, whose rows are in sequence by position.
     pub fn of(table: &Table) -> Self {
-        let firsts = table.parts().iter().map(|it| it.positions().start as u64).collect();
-        Self { firsts, homes: homes_of(table) }
+        let run = |it: &storage::Part| (it.positions().start as u64, it.number());
+        Self { runs: table.parts().iter().map(run).collect(), homes: homes_of(table) }
     }
 
     /// The same parts, of so many batches each.
     pub fn of_batches(&self, counts: impl Iterator<Item = usize>) -> Self {
         let mut next = 0;
-        let first = |count: usize| {
+        let first = |(part, count): (usize, usize)| {
             next += count as u64;
-            next - count as u64
+            (next - count as u64, part)
         };
-        Self { firsts: counts.map(first).collect(), homes: self.homes.clone() }
+        Self { runs: counts.enumerate().map(first).collect(), homes: self.homes.clone() }
     }
 
     /// The part of a batch.
     pub fn part_of(&self, sequence: u64) -> usize {
-        self.firsts.partition_point(|&it| it <= sequence).saturating_sub(1)
+        let run = self.runs.partition_point(|it| it.0 <= sequence).saturating_sub(1);
+        self.runs[run].1
     }
 
     /// The node of each part.
@@ -70,7 +71,7 @@ fn homes_of(table: &Table) -> Vec<Option<NodeId>> {
         let nodes = it.nodes();
         nodes.get(number.checked_rem(nodes.len())?).copied()
     };
-    table.parts().iter().enumerate().map(home).collect()
+    table.parts().iter().take(table.partitioning().parts()).enumerate().map(home).collect()
 }
 
 /// The pipelines of a plan whose hash table or groups are cut into parts.

@@ -26,6 +26,8 @@ pub struct DatabaseOptions {
     pub memory_limit: Option<Bytes>,
     /// What a probe of this machine measured: placement and stealing go by it. Another machine's is ignored.
     pub performance: Option<Arc<Performance>>,
+    /// Rows from which on a table keeps what changes beside it; what is best when not given.
+    pub delta_from: Option<usize>,
 }
 
 /// An in-memory database.
@@ -46,13 +48,15 @@ pub struct Database {
     /// What the nodes had free when a view asked last.
     pub(crate) memory: MemoryReading,
     pub(crate) statements: Statements,
+    /// Rows from which on a table keeps what changes beside it.
+    pub(crate) delta_from: usize,
     statement_numbers: AtomicU64,
 }
 
 impl Database {
     /// Opens an empty database on a machine.
     pub fn open(machine: Arc<dyn Machine>, options: DatabaseOptions) -> SqlResult<Arc<Self>> {
-        let DatabaseOptions { workers, stealing, memory_limit, performance } = options;
+        let DatabaseOptions { workers, stealing, memory_limit, performance, delta_from } = options;
         // Before the scheduler decides who is near whom.
         if let Some(performance) = performance {
             machine.topology().learn((*performance).clone());
@@ -75,6 +79,7 @@ impl Database {
             plans: PlanCache::default(),
             memory: Default::default(),
             statements: Statements::default(),
+            delta_from: delta_from.unwrap_or(storage::DELTA_FROM),
             statement_numbers: AtomicU64::new(0),
             machine,
         });

@@ -313,6 +313,7 @@ impl Session {
             cancelled,
             design,
             compress_from: self.settings.text_compression.least_bytes(),
+            delta_from: self.database.delta_from,
         }
     }
 

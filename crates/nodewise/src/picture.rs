@@ -98,7 +98,7 @@ impl Database {
             table: table.name.clone(),
             rows: table.rows(),
             bytes: table.memory_bytes(),
-            parts: table.parts().len(),
+            parts: table.partitioning().parts(),
             partitioning: crate::views::partitioning(&table),
             columns: (0..table.columns.len()).map(|it| column(&table, it, &nodes)).collect(),
             nodes,

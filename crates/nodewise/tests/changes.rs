@@ -12,7 +12,9 @@ use stdx::sync::Arc;
 
 fn in_memory() -> Session {
     let machine: Arc<dyn Machine> = SimulatedMachine::new(samples::four_sockets(), 3);
-    Database::open(machine, DatabaseOptions::default()).expect("the database opens").session()
+    // Tables are small: what changes shall be kept beside them nevertheless.
+    let options = DatabaseOptions { delta_from: Some(0), ..Default::default() };
+    Database::open(machine, options).expect("the database opens").session()
 }
 
 /// A session with two small tables.

@@ -10,8 +10,10 @@ use stdx::sync::Arc;
 
 fn database() -> Arc<Database> {
     let machine = hardware_linux::open();
-    let database =
-        Database::open(machine, DatabaseOptions { workers: Some(1), ..Default::default() });
+    let database = Database::open(
+        machine,
+        DatabaseOptions { workers: Some(1), delta_from: Some(0), ..Default::default() },
+    );
     let database = database.expect("the database opens");
     let mut session = database.session();
     let sql = "CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10), (2, 20)";

@@ -112,7 +112,8 @@ impl Catalog {
         table.id = old.id;
         // Counters go on through moves and appends; a table that is cut in another way begins with new ones.
         let same = old.design.partitioning == table.design.partitioning;
-        if same && old.traffic.fits(table.parts.len(), table.columns.len()) {
+        let parts = table.partitioning().parts();
+        if same && old.traffic.fits(parts, table.columns.len()) {
             table.traffic = old.traffic.clone();
         }
         table.name.clone_from(&old.name);

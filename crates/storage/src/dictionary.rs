@@ -138,6 +138,12 @@ impl StringHeap {
         }
     }
 
+    /// The place of a text; the heap is sorted.
+    pub(crate) fn find(&self, text: &[u8]) -> Option<usize> {
+        let place = self.rank(text, false);
+        (place < self.len && self.bytes_at(place) == text).then_some(place)
+    }
+
     /// How many texts come before `text` (with `or_equal`: or equal it); the heap is sorted.
     fn rank(&self, text: &[u8], or_equal: bool) -> usize {
         let (mut low, mut high) = (0, self.len);

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use hardware::NodeId;
 use placement::Placement;
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering as Memory};
@@ -53,23 +54,32 @@ pub(crate) fn domain(
         _ => (Encoding::Parts, 0, None),
     };
     let statistics = statistics(&columns, distinct, additive, context)?;
-    let rows = columns.iter().map(|it| it.rows()).sum();
+    Ok((joined(schema, parts, (encoding, code_count), statistics, &place)?, translations))
+}
+
+/// A column of a table that has its rows in the columns of its parts.
+pub(crate) fn joined(
+    schema: &ColumnSchema,
+    parts: &[Part],
+    (encoding, code_count): (Encoding, usize),
+    statistics: ColumnStatistics,
+    place: &ColumnPlace<'_>,
+) -> SqlResult<Column> {
     let no_codes = place.dictionary(bitpack::packed_bytes(0, 0), 0)?;
     let no_zones = place.dictionary(0, 0)?;
-    let column = Column {
+    Ok(Column {
         name: schema.name.clone(),
         data_type: schema.data_type,
         nullable: schema.nullable,
         encoding,
         zones: Zones::store(no_zones, &[]),
         statistics,
-        rows,
+        rows: parts.iter().map(Part::rows).sum(),
         iv: IndexVector::new(no_codes, 0, 0),
         code_count,
         null_rows: None,
         index: None,
-    };
-    Ok((column, translations))
+    })
 }
 
 /// The texts of plain columns, found by position.
@@ -81,7 +91,7 @@ pub(crate) fn plain_domain(parts: &[Part], column: usize) -> Encoding {
     Encoding::Plain(PlainStrings::Parts(parts.iter().map(texts).collect()))
 }
 
-fn heap_of(column: &Column) -> &StringHeap {
+pub(crate) fn heap_of(column: &Column) -> &StringHeap {
     match &column.encoding {
         Encoding::Dictionary(Dictionary::Text(heap)) => heap,
         _ => unreachable!("invariant: the texts of all parts have a dictionary"),
@@ -89,7 +99,7 @@ fn heap_of(column: &Column) -> &StringHeap {
 }
 
 /// One dictionary over those of the parts, and the translations.
-fn text_domain(
+pub(crate) fn text_domain(
     columns: &[&Column],
     parts: &[Part],
     place: &ColumnPlace<'_>,
@@ -108,23 +118,88 @@ fn text_domain(
         if own.len() == texts.len() {
             return Ok(None);
         }
-        let placement = match &parts[part].nodes {
-            nodes if nodes.is_empty() => Placement::Os,
-            nodes => Placement::Interleaved(nodes.clone()),
-        };
-        let place = ColumnPlace::new(context.allocator, &placement, part);
-        let mut segment = place.dictionary(own.len() * 4, 0)?;
         let mut code = 0;
-        for (index, out) in segment.as_mut_slice::<u32>()[..own.len()].iter_mut().enumerate() {
+        let codes = (0..own.len()).map(|index| {
             let text = own.bytes_at(index);
             while texts[code] < text {
                 code += 1;
             }
-            *out = code as u32;
-        }
-        Ok(Some(Translation { segment: Arc::new(segment), len: own.len() }))
+            code as u32
+        });
+        translation(codes, &parts[part].nodes, part, context).map(Some)
     })?;
     Ok((heap, translations))
+}
+
+/// The codes of the table for those of a part, in memory on the nodes of the part.
+fn translation(
+    codes: impl ExactSizeIterator<Item = u32>,
+    nodes: &[NodeId],
+    part: usize,
+    context: &BuildContext<'_>,
+) -> SqlResult<Translation> {
+    let placement = match nodes {
+        [] => Placement::Os,
+        nodes => Placement::Interleaved(nodes.to_vec()),
+    };
+    let place = ColumnPlace::new(context.allocator, &placement, part);
+    let len = codes.len();
+    let mut segment = place.dictionary(len * 4, 0)?;
+    for (out, code) in segment.as_mut_slice::<u32>()[..len].iter_mut().zip(codes) {
+        *out = code;
+    }
+    Ok(Translation { segment: Arc::new(segment), len })
+}
+
+/// The translation of a part's column of texts to a dictionary, if that has all its texts.
+pub(crate) fn known_texts(
+    heap: &StringHeap,
+    part: &Part,
+    column: usize,
+    context: &BuildContext<'_>,
+) -> SqlResult<Option<Translation>> {
+    let own = heap_of(&part.columns[column]);
+    let code = |it| heap.find(own.bytes_at(it)).map(|it| it as u32);
+    let Some(codes) = (0..own.len()).map(code).collect::<Option<Vec<u32>>>() else {
+        return Ok(None);
+    };
+    translation(codes.into_iter(), &part.nodes, part.number, context).map(Some)
+}
+
+/// What follows from the facts of columns, those of the parts in their order, about all of them together.
+pub(crate) struct Bounds {
+    pub(crate) nulls: u64,
+    pub(crate) min: Option<Value>,
+    pub(crate) max: Option<Value>,
+    pub(crate) sorted: bool,
+    /// Whether no two of them can share a value.
+    pub(crate) apart: bool,
+}
+
+impl Bounds {
+    pub(crate) fn of(columns: &[&Column]) -> Self {
+        let data_type = columns[0].data_type;
+        let nulls = columns.iter().map(|it| it.statistics.nulls).sum();
+        let filled = || columns.iter().map(|it| &it.statistics).filter(|it| it.min.is_some());
+        let least = |a: &&Value, b: &&Value| order(data_type, a, b);
+        let min = filled().filter_map(|it| it.min.as_ref()).min_by(least).cloned();
+        let max = filled().filter_map(|it| it.max.as_ref()).max_by(least).cloned();
+        let step = |a: &ColumnStatistics, b: &ColumnStatistics| match (&a.max, &b.min) {
+            (Some(max), Some(min)) => order(data_type, max, min),
+            _ => Ordering::Greater,
+        };
+        let all: Vec<&ColumnStatistics> = filled().collect();
+        let sorted = nulls == 0
+            && all.iter().all(|it| it.sorted)
+            && all.windows(2).all(|it| step(it[0], it[1]).is_le());
+        let mut by_least = all;
+        by_least.sort_by(|a, b| match (&a.min, &b.min) {
+            (Some(a), Some(b)) => order(data_type, a, b),
+            _ => Ordering::Equal,
+        });
+        let apart = by_least.windows(2).all(|it| step(it[0], it[1]).is_lt());
+        Self { nulls, min, max, sorted, apart }
+    }
 }
 
 /// Facts about all parts together.
@@ -134,49 +209,21 @@ fn statistics(
     additive: bool,
     context: &BuildContext<'_>,
 ) -> SqlResult<ColumnStatistics> {
-    let data_type = columns[0].data_type;
-    let nulls = columns.iter().map(|it| it.statistics.nulls).sum();
     let rows: u64 = columns.iter().map(|it| it.rows() as u64).sum();
+    let Bounds { nulls, min, max, sorted, apart } = Bounds::of(columns);
+    let apart = additive || apart;
     let filled: Vec<&Column> =
         columns.iter().copied().filter(|it| it.statistics.min.is_some()).collect();
-    let least = |a: &Value, b: &Value| order(data_type, a, b);
-    let min = filled.iter().filter_map(|it| it.statistics.min.as_ref()).min_by(|a, b| least(a, b));
-    let max = filled.iter().filter_map(|it| it.statistics.max.as_ref()).max_by(|a, b| least(a, b));
-    let ascend =
-        |pair: &[&Column], strictly: bool| match (&pair[0].statistics.max, &pair[1].statistics.min)
-        {
-            (Some(max), Some(min)) => match order(data_type, max, min) {
-                Ordering::Less => true,
-                Ordering::Equal => !strictly,
-                Ordering::Greater => false,
-            },
-            _ => false,
-        };
-    let sorted = nulls == 0
-        && filled.iter().all(|it| it.statistics.sorted)
-        && filled.windows(2).all(|it| ascend(it, false));
-    let mut by_least = filled.clone();
-    by_least.sort_by(|a, b| match (&a.statistics.min, &b.statistics.min) {
-        (Some(a), Some(b)) => order(data_type, a, b),
-        _ => Ordering::Equal,
-    });
-    let apart = additive || by_least.windows(2).all(|it| ascend(it, true));
     let (distinct, distinct_exact) = match distinct {
         Some(distinct) => (distinct, true),
-        None if apart || data_type.is_text() => (
+        None if apart || columns[0].data_type.is_text() => (
             filled.iter().map(|it| it.statistics.distinct).sum(),
             apart && filled.iter().all(|it| it.statistics.distinct_exact),
         ),
         None => count_numbers(&filled, context)?,
     };
-    Ok(ColumnStatistics {
-        nulls,
-        distinct: distinct.min(rows - nulls),
-        distinct_exact,
-        min: min.cloned(),
-        max: max.cloned(),
-        sorted,
-    })
+    let distinct = distinct.min(rows - nulls);
+    Ok(ColumnStatistics { nulls, distinct, distinct_exact, min, max, sorted, widened: false })
 }
 
 /// The order of two values of a column.

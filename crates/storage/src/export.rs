@@ -10,11 +10,12 @@ use arrow_array::{
 };
 use arrow_schema::{Field, Schema};
 use arrow_select::concat::concat;
+use arrow_select::filter::filter;
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, Value};
 
 use crate::word::{float_of_word, int_of_word};
-use crate::{Column, Dictionary, Encoding, Table};
+use crate::{Column, Dictionary, Encoding, Part, Table};
 
 /// Some rows of a column as an Arrow array of [`crate::schema::arrow_type`].
 pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
@@ -45,7 +46,7 @@ pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
     }
 }
 
-/// Some rows of a table as Arrow, numbered from 0 over all parts.
+/// Some rows of a table as Arrow, of those that are there, numbered from 0 over all parts.
 pub fn table_to_arrow(table: &Table, rows: Range<usize>) -> SqlResult<RecordBatch> {
     let columns: Vec<ArrayRef> = (0..table.columns.len())
         .map(|it| parts_to_arrow(table, it, &rows))
@@ -64,20 +65,32 @@ fn parts_to_arrow(table: &Table, column: usize, rows: &Range<usize>) -> SqlResul
     let (mut first, mut arrays) = (0, Vec::new());
     for part in table.parts() {
         let start = rows.start.max(first) - first;
-        let end = rows.end.saturating_sub(first).min(part.rows());
+        let end = rows.end.saturating_sub(first).min(part.live_rows());
         // Of no rows at all the first part gives the type.
         if start < end || arrays.is_empty() && rows.is_empty() {
             let end = end.max(start);
             let rows = if start < end { start..end } else { 0..0 };
-            arrays.push(column_to_arrow(&part.columns[column], rows));
+            arrays.push(part_to_arrow(part, column, rows)?);
         }
-        first += part.rows();
+        first += part.live_rows();
     }
     if let [array] = arrays.as_slice() {
         return Ok(array.clone());
     }
     let parts: Vec<&dyn Array> = arrays.iter().map(|it| &**it).collect();
     concat(&parts).map_err(|error| SqlError::internal(format!("parts do not fit: {error}")))
+}
+
+/// Some rows of a column of a part, of those that are there.
+fn part_to_arrow(part: &Part, column: usize, rows: Range<usize>) -> SqlResult<ArrayRef> {
+    let column = &part.columns[column];
+    if part.deletions().is_none() || rows.is_empty() {
+        return Ok(column_to_arrow(column, rows));
+    }
+    let live = BooleanArray::from_iter((0..part.rows()).map(|it| Some(part.is_live(it))));
+    let all = filter(&column_to_arrow(column, 0..part.rows()), &live)
+        .map_err(|error| SqlError::internal(format!("a part does not fit: {error}")))?;
+    Ok(all.slice(rows.start, rows.len()))
 }
 
 fn primitive<T: ArrowPrimitiveType>(

@@ -12,7 +12,7 @@ use crate::index::sort::{Order, sort};
 use crate::parallel::map;
 use crate::rules::{IndexKind, Rules, TableIndex};
 use crate::word::key_of_float;
-use crate::{BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Table};
+use crate::{BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Part, Table};
 
 impl Table {
     /// The table with these keys and indexes: indexes that are missing are built, others are dropped, keys are checked.
@@ -30,7 +30,7 @@ impl Table {
             };
             *column = Arc::new(Column { index, ..Column::clone(column) });
         }
-        if !self.design.is_parted() {
+        if !self.is_in_pieces() {
             self.columns.clone_from(&self.parts[0].columns);
         }
         for rule in rules.indexes.iter().filter(|it| it.kind.is_unique()) {
@@ -46,33 +46,45 @@ impl Table {
     }
 
     fn check_key(&self, rule: &TableIndex, context: &BuildContext<'_>) -> SqlResult<()> {
+        self.check_filled(rule, self.parts())?;
         let columns: Vec<&Column> = rule.columns.iter().map(|it| &**self.column(*it)).collect();
-        if rule.kind == IndexKind::PrimaryKey
-            && let Some(column) = columns.iter().find(|it| it.statistics.nulls > 0)
-        {
-            let message = format!(
-                "column \"{}\" of table \"{}\" is NULL in a row, but it is part of the primary key",
-                column.name, self.name
-            );
-            return Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message));
-        }
         let found = match columns[..] {
-            [column] if column.index.is_some() => {
-                column.index.as_ref().and_then(|it| it.duplicate(column))
+            [column] if column.index.is_some() && !self.has_changed() => {
+                let found = column.index.as_ref().and_then(|it| it.duplicate(column));
+                found.map(|it| (0, it.0 as usize))
             }
             _ => self.duplicate(&rule.columns, context)?,
         };
-        let Some((row, _)) = found else { return Ok(()) };
-        let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
-        let values: Vec<String> =
-            rule.columns.iter().map(|it| shown(&self.value(*it, row.into()))).collect();
+        found.map_or(Ok(()), |(part, row)| Err(self.exists_twice(rule, &self.parts[part], row)))
+    }
+
+    /// Refuses NULL in the columns of a primary key.
+    pub(crate) fn check_filled(&self, rule: &TableIndex, parts: &[Part]) -> SqlResult<()> {
+        if rule.kind != IndexKind::PrimaryKey {
+            return Ok(());
+        }
+        let has_null = |it: &&ColumnId| parts.iter().any(|part| part.has_null(it.index()));
+        let Some(column) = rule.columns.iter().find(has_null) else { return Ok(()) };
+        let message = format!(
+            "column \"{}\" of table \"{}\" is NULL in a row, but it is part of the primary key",
+            self.column(*column).name,
+            self.name
+        );
+        Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message))
+    }
+
+    /// What a row whose key another row has ends with.
+    pub(crate) fn exists_twice(&self, rule: &TableIndex, part: &Part, row: usize) -> SqlError {
+        let names: Vec<&str> = rule.columns.iter().map(|it| &*self.column(*it).name).collect();
+        let value = |it: &ColumnId| shown(&part.columns[it.index()].value(row));
+        let values: Vec<String> = rule.columns.iter().map(value).collect();
         let message = format!(
             "duplicate key value violates unique constraint \"{}\": key ({})=({}) exists twice",
             rule.name,
             names.join(", "),
             values.join(", ")
         );
-        Err(SqlError::new(SqlState::UNIQUE_VIOLATION, message))
+        SqlError::new(SqlState::UNIQUE_VIOLATION, message)
     }
 }
 
@@ -89,16 +101,16 @@ fn shown(value: &Value) -> String {
 }
 
 /// A row with a NULL in its key: it is like no other.
-const NO_KEY: u64 = u64::MAX;
+pub(crate) const NO_KEY: u64 = u64::MAX;
 
 impl Table {
-    /// Two rows, numbered over all parts, that agree in all columns, none of them NULL: found by sorting hashes, decided
-    /// by the values.
+    /// A part and a row of it whose values in some columns, none of them NULL, another row has too: found by sorting hashes,
+    /// decided by the values.
     fn duplicate(
         &self,
         columns: &[ColumnId],
         context: &BuildContext<'_>,
-    ) -> SqlResult<Option<(u32, u32)>> {
+    ) -> SqlResult<Option<(usize, usize)>> {
         // A key over a column that is a key by itself needs no look.
         let unique = |it: &ColumnId| {
             let facts = &self.column(*it).statistics;
@@ -107,16 +119,29 @@ impl Table {
         if columns.iter().any(unique) {
             return Ok(None);
         }
-        let mut hashes = Vec::with_capacity(self.rows() as usize);
+        let (mut hashes, mut firsts) = (Vec::new(), Vec::new());
         for part in self.parts() {
             let columns: Vec<&Column> =
                 columns.iter().map(|it| &*part.columns[it.index()]).collect();
+            firsts.push(hashes.len());
             hashes.extend(key_hashes(&columns, part.rows(), context)?);
+            if let Some(gone) = part.deletions() {
+                let own = &mut hashes[firsts[firsts.len() - 1]..];
+                let gone = own.iter_mut().enumerate().filter(|it| gone.contains(it.0));
+                gone.for_each(|it| *it.1 = NO_KEY);
+            }
         }
         let keys = Keys::Hashes(&hashes);
         let order = Order::of(&keys, context)?;
         let sorted = sort(&keys, &order, context)?;
-        let value = |column: &ColumnId, row: u32| self.value(*column, row.into());
+        let place = |row: u32| {
+            let part = firsts.partition_point(|it| *it <= row as usize) - 1;
+            (part, row as usize - firsts[part])
+        };
+        let value = |column: &ColumnId, row: u32| {
+            let (part, row) = place(row);
+            self.parts[part].columns[column.index()].value(row)
+        };
         let same = |a: u32, b: u32| columns.iter().all(|it| value(it, a) == value(it, b));
         // Rows of one hash stand together; there are hardly ever several that are not alike.
         for (slot, &row) in sorted.positions.iter().enumerate() {
@@ -124,7 +149,7 @@ impl Table {
             let others = sorted.positions[slot + 1..].iter();
             for &other in others.take_while(|it| hashes[**it as usize] == hash) {
                 if same(row, other) {
-                    return Ok(Some((row, other)));
+                    return Ok(Some(place(row)));
                 }
             }
         }
@@ -133,24 +158,35 @@ impl Table {
 }
 
 /// A hash of the key of each row of a part; [`NO_KEY`] where a column is NULL.
-fn key_hashes(columns: &[&Column], rows: usize, context: &BuildContext<'_>) -> SqlResult<Vec<u64>> {
+pub(crate) fn key_hashes(
+    columns: &[&Column],
+    rows: usize,
+    context: &BuildContext<'_>,
+) -> SqlResult<Vec<u64>> {
     let blocks = rows.div_ceil(BLOCK_ROWS);
     let hashes = map(context.parallel, blocks, |block| {
         let rows = block * BLOCK_ROWS..((block + 1) * BLOCK_ROWS).min(rows);
         let mut hashes = vec![0; rows.len()];
         for column in columns {
             for (row, hash) in rows.clone().zip(&mut hashes) {
-                *hash = match value_hash(column, row) {
-                    Some(own) if *hash != NO_KEY => {
-                        hash_int(hash.rotate_left(17) ^ own).min(NO_KEY - 1)
-                    }
-                    _ => NO_KEY,
-                };
+                *hash = with_hash(*hash, column, row);
             }
         }
         hashes
     })?;
     Ok(hashes.concat())
+}
+
+/// As [`key_hashes`], of one row.
+pub(crate) fn row_hash(columns: &[&Column], row: usize) -> u64 {
+    columns.iter().fold(0, |hash, column| with_hash(hash, column, row))
+}
+
+fn with_hash(hash: u64, column: &Column, row: usize) -> u64 {
+    match value_hash(column, row) {
+        Some(own) if hash != NO_KEY => hash_int(hash.rotate_left(17) ^ own).min(NO_KEY - 1),
+        _ => NO_KEY,
+    }
 }
 
 /// A hash of a value that does not depend on how its column holds it; `None` for NULL.

@@ -19,6 +19,8 @@
 pub mod build;
 pub mod catalog;
 pub mod column;
+mod deletions;
+mod delta;
 pub mod dictionary;
 mod domain;
 pub mod encode;
@@ -27,6 +29,7 @@ pub mod index;
 mod index_rules;
 pub mod index_vector;
 mod key;
+mod new_keys;
 pub mod parallel;
 pub mod parquet;
 pub mod part;
@@ -43,9 +46,10 @@ pub mod traffic;
 pub mod word;
 pub mod zones;
 
-pub use build::{BuildContext, COMPRESS_FROM, TableBuilder};
+pub use build::{BuildContext, COMPRESS_FROM, DELTA_FROM, TableBuilder};
 pub use catalog::{Catalog, CatalogSnapshot};
 pub use column::{Column, Encoding};
+pub use deletions::Deletions;
 pub use dictionary::{Dictionary, Sorted, StringHeap};
 pub use encode::CodeRange;
 pub use export::{column_to_arrow, table_to_arrow};

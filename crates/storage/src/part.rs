@@ -6,15 +6,18 @@ use hardware::NodeId;
 use memory::Segment;
 use stdx::sync::Arc;
 
-use crate::Column;
+use crate::{Column, Deletions};
 
 /// Neighbouring rows of a table. A table in one piece has one part, whose columns are those of the table.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// Its columns, in the order of the table's.
     pub columns: Vec<Arc<Column>>,
+    /// Its number among those that the table is cut into; that of a delta is its main's.
+    pub(crate) number: usize,
     pub(crate) rows: usize,
     pub(crate) first: usize,
+    pub(crate) deletions: Option<Arc<Deletions>>,
     pub(crate) nodes: Vec<NodeId>,
     pub(crate) translations: Vec<Option<Translation>>,
     pub(crate) replicas: Vec<Replica>,
@@ -50,9 +53,56 @@ impl Translation {
 }
 
 impl Part {
-    /// How many rows.
+    /// A part that begins at a position, all of whose rows are there.
+    pub(crate) fn new(
+        columns: Vec<Arc<Column>>,
+        number: usize,
+        first: usize,
+        nodes: Vec<NodeId>,
+    ) -> Self {
+        let rows = columns.first().map_or(0, |it| it.rows());
+        let (deletions, translations, replicas) = (None, Vec::new(), Vec::new());
+        Self { columns, number, rows, first, deletions, nodes, translations, replicas }
+    }
+
+    /// How many rows its columns have, those that have gone among them.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// How many rows are there.
+    pub fn live_rows(&self) -> usize {
+        self.rows - self.deletions().map_or(0, |it| it.count())
+    }
+
+    /// The rows that have gone, if any have.
+    pub fn deletions(&self) -> Option<&Arc<Deletions>> {
+        self.deletions.as_ref()
+    }
+
+    /// Its number among the parts that the table is cut into. Rows that came after a part was built are in parts of their own,
+    /// its deltas, which have its number.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Whether a row is there.
+    pub(crate) fn is_live(&self, row: usize) -> bool {
+        self.deletions().is_none_or(|it| !it.contains(row))
+    }
+
+    /// Whether a row that is there holds NULL in a column.
+    pub(crate) fn has_null(&self, column: usize) -> bool {
+        let column = &self.columns[column];
+        let is_null = |row: usize| column.is_null(row) && self.is_live(row);
+        column.statistics.nulls > 0 && (self.deletions().is_none() || (0..self.rows).any(is_null))
+    }
+
+    /// The same part without some more of its rows.
+    pub(crate) fn without(&self, rows: impl Iterator<Item = usize>) -> Self {
+        let before = self.deletions.as_deref().cloned().unwrap_or_default();
+        let deletions = Some(Arc::new(before.with(rows)));
+        Self { deletions, ..self.clone() }
     }
 
     /// The positions of its rows in the table: they begin at a multiple of [`crate::BLOCK_ROWS`], so that no block

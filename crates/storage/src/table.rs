@@ -4,11 +4,11 @@ use memory::Segment;
 use stdx::sync::Arc;
 use types::{ColumnId, ColumnInfo, SqlError, SqlResult, SqlState, TableId, TableInfo, Value};
 
-use crate::domain::domain;
+use crate::domain::{domain, heap_of, plain_domain};
 use crate::part::{Part, Replica};
 use crate::{
-    BLOCK_ROWS, BuildContext, Column, ColumnSchema, ItemTraffic, Partitioning, Preference, Rules,
-    TableDesign,
+    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, ItemTraffic,
+    Partitioning, Preference, Rules, TableDesign,
 };
 
 /// An immutable table; an append makes a new one.
@@ -53,14 +53,7 @@ impl Table {
         rows: u64,
         design: TableDesign,
     ) -> Self {
-        let part = Part {
-            columns: columns.clone(),
-            rows: rows as usize,
-            first: 0,
-            nodes: Vec::new(),
-            translations: Vec::new(),
-            replicas: Vec::new(),
-        };
+        let part = Part { rows: rows as usize, ..Part::new(columns.clone(), 0, 0, Vec::new()) };
         let traffic = Arc::new(ItemTraffic::new(1, columns.len()));
         Self {
             id: TableId(0),
@@ -86,21 +79,12 @@ impl Table {
         let mut parts = Vec::with_capacity(columns.len());
         let (mut first, mut rows) = (0, 0);
         for (number, columns) in columns.into_iter().enumerate() {
-            let here = columns.first().map_or(0, |it| it.rows());
-            let nodes = design.nodes_of_part(topology, number);
-            let (translations, replicas) = (Vec::new(), Vec::new());
-            parts.push(Part { columns, rows: here, first, nodes, translations, replicas });
+            parts.push(Part::new(columns, number, first, design.nodes_of_part(topology, number)));
+            let here = parts[number].rows;
             first += here.next_multiple_of(BLOCK_ROWS);
             rows += here as u64;
         }
-        // Positions of plain columns travel as 32-bit codes.
-        if first > u32::MAX as usize {
-            let message = format!(
-                "table \"{name}\" would have {rows} rows in {} parts, which is too many",
-                parts.len()
-            );
-            return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
-        }
+        check_positions(name, &parts)?;
         let mut columns = Vec::with_capacity(schema.len());
         for (place, schema) in schema.iter().enumerate() {
             context.check_cancelled()?;
@@ -117,12 +101,13 @@ impl Table {
         Ok(Self { id, name: name.into(), columns, rows, parts, design, rules, traffic })
     }
 
-    /// Its rows.
+    /// Its rows, without those that have gone.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Its parts, in the order of their positions; a table in one piece has one.
+    /// Its parts, in the order of their positions: those it is cut into by number, then their deltas. A table in one piece
+    /// has one.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
@@ -168,14 +153,31 @@ impl Table {
         self.columns.iter().map(|it| it.schema()).collect()
     }
 
-    /// The value of a row of a column; slow. Rows are numbered from 0 over all parts. Panics past the end.
+    /// Whether its rows are in columns of parts, or some have gone: its own columns then tell only what all parts have in
+    /// common.
+    pub fn is_in_pieces(&self) -> bool {
+        self.design.is_parted() || self.has_changed()
+    }
+
+    /// Whether it has deltas, or rows of it have gone.
+    pub fn has_changed(&self) -> bool {
+        self.parts.len() > self.design.partitioning.parts()
+            || self.parts.iter().any(|it| it.deletions.is_some())
+    }
+
+    /// The value of a row of a column; slow. Rows that are there are numbered from 0 over all parts. Panics past the end.
     pub fn value(&self, column: ColumnId, row: u64) -> Value {
         let mut row = row as usize;
         for part in &self.parts {
-            if row < part.rows() {
-                return part.columns[column.index()].value(row);
+            if row < part.live_rows() {
+                let place = match part.deletions() {
+                    None => Some(row),
+                    Some(gone) => (0..part.rows()).filter(|it| !gone.contains(*it)).nth(row),
+                };
+                let place = place.expect("invariant: so many rows are there");
+                return part.columns[column.index()].value(place);
             }
-            row -= part.rows();
+            row -= part.live_rows();
         }
         panic!("row {row} past the end of table {}", self.name);
     }
@@ -248,16 +250,13 @@ impl Table {
                     }
                 }
             }
-            if self.design.is_parted() {
+            if self.is_in_pieces() {
+                let parts = || self.parts.iter().flat_map(|it| it.columns[place].segments());
                 for (name, segment) in self.columns[place].segments() {
-                    if segment.bytes() > 0 {
-                        components.push(Component {
-                            column,
-                            part: None,
-                            replica: None,
-                            name,
-                            segment,
-                        });
+                    // What a part has too was counted there.
+                    if segment.bytes() > 0 && !parts().any(|it| Arc::ptr_eq(it.1, segment)) {
+                        let (part, replica) = (None, None);
+                        components.push(Component { column, part, replica, name, segment });
                     }
                 }
             }
@@ -276,38 +275,67 @@ impl Table {
         let message = format!(
             "table \"{}\" has no part {part}; it has parts 0 to {}",
             self.name,
-            self.parts.len() - 1
+            self.partitioning().parts() - 1
         );
         SqlError::new(SqlState::INVALID_PARAMETER, message)
     }
 
     /// The same rows under another design, in columns that were moved.
     pub(crate) fn with_parts(&self, parts: Vec<Part>, design: TableDesign) -> Self {
-        let columns = match self.design.is_parted() {
-            true => self.columns.clone(),
+        let columns = match self.is_in_pieces() {
+            true => self.columns.iter().enumerate().map(|it| joined_again(it, &parts)).collect(),
             false => parts[0].columns.clone(),
         };
-        let (id, name, rows) = (self.id, self.name.clone(), self.rows);
-        let (rules, traffic) = (self.rules.clone(), self.traffic.clone());
-        let mut table = Self { id, name, columns, rows, parts, design, rules, traffic };
-        if table.design.is_parted() {
-            table.refresh_texts();
-        }
-        table
+        Self { design, ..self.version(parts, columns) }
     }
 
-    /// Lets the plain texts of the table be those of its parts as they are now.
-    fn refresh_texts(&mut self) {
-        for (place, column) in self.columns.iter_mut().enumerate() {
-            if let crate::Encoding::Plain(_) = column.encoding {
-                let encoding = crate::domain::plain_domain(&self.parts, place);
-                *column = Arc::new(Column { encoding, ..Column::clone(column) });
-            }
-        }
+    /// Another version of the table: of these parts, whose columns have this in common.
+    pub(crate) fn version(&self, parts: Vec<Part>, columns: Vec<Arc<Column>>) -> Self {
+        let (id, name, design) = (self.id, self.name.clone(), self.design.clone());
+        let (rules, traffic) = (self.rules.clone(), self.traffic.clone());
+        let rows = parts.iter().map(|it| it.live_rows() as u64).sum();
+        Self { id, name, columns, rows, parts, design, rules, traffic }
     }
 
     /// The copies of each part, for tests and views.
     pub fn replicas(&self) -> impl Iterator<Item = &Replica> {
         self.parts.iter().flat_map(|it| &it.replicas)
     }
+}
+
+/// What the columns of parts that were moved have in common, as it was before: its texts are theirs as they are now.
+fn joined_again((place, column): (usize, &Arc<Column>), parts: &[Part]) -> Arc<Column> {
+    let main = &parts[0].columns[place];
+    let is_own = |it: &Part| it.translation(place).is_none();
+    match &column.encoding {
+        _ if parts.len() == 1 && parts[0].translations.is_empty() => {
+            let statistics = column.statistics.clone();
+            Arc::new(Column { statistics, ..Column::clone(main) })
+        }
+        Encoding::Plain(_) => {
+            let encoding = plain_domain(parts, place);
+            Arc::new(Column { encoding, ..Column::clone(column) })
+        }
+        // The dictionary of the first part may be that of the table.
+        Encoding::Dictionary(Dictionary::Text(heap))
+            if is_own(&parts[0]) && heap.len() == heap_of(main).len() =>
+        {
+            Arc::new(Column { encoding: main.encoding.clone(), ..Column::clone(column) })
+        }
+        _ => column.clone(),
+    }
+}
+
+/// Refuses positions of rows that are too great: those of plain columns travel as 32-bit codes.
+pub(crate) fn check_positions(name: &str, parts: &[Part]) -> SqlResult<()> {
+    let end = parts.last().map_or(0, |it| it.first + it.rows.next_multiple_of(BLOCK_ROWS));
+    if end <= u32::MAX as usize {
+        return Ok(());
+    }
+    let rows: usize = parts.iter().map(Part::rows).sum();
+    let message = format!(
+        "table \"{name}\" would have {rows} rows in {} parts, which is too many",
+        parts.len()
+    );
+    Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message))
 }

@@ -5,7 +5,7 @@ use stdx::sync::Arc;
 
 use crate::{ColumnId, DataType, Interrupt, SqlError, TableId, Value};
 
-/// Exact facts about a column, kept by storage.
+/// Facts about a column, kept by storage: exact, unless rows have gone.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ColumnStatistics {
     /// NULLs.
@@ -20,6 +20,8 @@ pub struct ColumnStatistics {
     pub max: Option<Value>,
     /// Whether values never fall from row to row (and there is no NULL).
     pub sorted: bool,
+    /// Whether rows have gone since: then no row need hold `min` or `max`, and there are `nulls` NULLs at most.
+    pub widened: bool,
 }
 
 /// A column as the planner sees it.
@@ -112,6 +114,7 @@ impl TableInfo {
             min: Some(Value::Integer(0)),
             max: Some(Value::Integer(i64::from(u32::MAX))),
             sorted: true,
+            widened: true,
         };
         let (name, data_type) = ("row position".to_owned(), DataType::BigInt);
         let (nullable, scan_bytes, index) = (false, 0, None);

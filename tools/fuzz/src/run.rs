@@ -131,7 +131,7 @@ fn differ(run: &Run, peer: impl Peer, states: bool) -> Result<bool, Ended> {
     let kinds = kinds(&mut ours, run);
     let plan = plan("differ", run);
     let mut differ = Differ {
-        ours: Stage::new(ours, Layout::Plain),
+        ours: Stage::new(ours, Layout::Changed),
         theirs: Stage::new(peer, Layout::Plain),
         states,
     };
@@ -171,7 +171,7 @@ fn changes(run: &Run, peer: impl Peer) -> Result<bool, Ended> {
     let kinds = kinds(&mut ours, run);
     let plan = plan("changes", run);
     let theirs = Stage::new(peer, Layout::Plain);
-    let mut differ = Differ { ours: Stage::new(ours, Layout::Plain), theirs, states: true };
+    let mut differ = Differ { ours: Stage::new(ours, Layout::Changed), theirs, states: true };
     let mut campaign = Campaign::default();
     each(run, &plan, |seed, number| {
         let world = case::world(seed, number, &kinds).without_far_timestamps();

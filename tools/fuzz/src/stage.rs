@@ -15,7 +15,9 @@ pub struct Stage<P: Peer> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     Plain,
-    /// Hashed into parts by the first column, with an index on each column that may have one.
+    /// In deltas, some rows of which have gone.
+    Changed,
+    /// Hashed into parts by the first column, with an index on each column that may have one, and changed as well.
     Hashed,
 }
 
@@ -51,19 +53,39 @@ impl<P: Peer> Stage<P> {
     fn statements(&self, world: &World) -> Vec<String> {
         match self.layout {
             Layout::Plain => world.statements(),
+            Layout::Changed => world.tables.iter().flat_map(|it| changed(it, "", false)).collect(),
             Layout::Hashed => world.tables.iter().flat_map(hashed).collect(),
         }
     }
 }
 
+/// Pieces in which the rows of a table come.
+const PIECES: usize = 5;
+
+/// The statements of a table whose rows come in pieces, and some of which are written anew after each. Indexes, if it shall
+/// have some, are made behind the first.
+fn changed(table: &crate::world::Table, behind: &str, indexed: bool) -> Vec<String> {
+    let mut statements = vec![table.create(behind)];
+    for (piece, rows) in table.rows.chunks(table.rows.len().div_ceil(PIECES).max(1)).enumerate() {
+        let part = crate::world::Table { rows: rows.to_vec(), ..table.clone() };
+        statements.extend(part.insert());
+        if piece == 0 && indexed {
+            let index =
+                |it: &crate::world::Column| format!("CREATE INDEX ON {} ({})", table.name, it.name);
+            statements.extend(table.columns.iter().map(index));
+        }
+        let place = piece % table.columns.len().max(1);
+        if let (Some(column), Some(value)) = (table.columns.get(place), rows[0].get(place)) {
+            let (name, column) = (&table.name, &column.name);
+            statements
+                .push(format!("UPDATE {name} SET {column} = {column} WHERE {column} = {value}"));
+        }
+    }
+    statements
+}
+
 /// The statements of a table in parts.
 fn hashed(table: &crate::world::Table) -> Vec<String> {
     let first = table.columns.first().map_or("", |it| it.name.as_str());
-    let parts = format!(" PARTITION BY HASH ({first}) PARTITIONS 3");
-    let mut statements = vec![table.create(&parts)];
-    statements.extend(table.insert());
-    for column in &table.columns {
-        statements.push(format!("CREATE INDEX ON {} ({})", table.name, column.name));
-    }
-    statements
+    changed(table, &format!(" PARTITION BY HASH ({first}) PARTITIONS 3"), true)
 }

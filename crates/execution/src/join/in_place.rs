@@ -46,6 +46,9 @@ impl InPlace {
         workspace: &Workspace,
     ) -> Option<SqlResult<Self>> {
         let [part] = table.parts() else { return None };
+        if part.deletions().is_some() {
+            return None;
+        }
         if !scan.filters.is_empty() || !scan.transfers.is_empty() {
             return None;
         }

@@ -70,7 +70,7 @@ impl IndexSource {
         let Some(hint) = &scan.index else { return Ok(None) };
         let shapes: Layout = scan.columns.iter().map(|&id| table_shape(table, id)).collect();
         let (mut parts, mut before) = (Vec::new(), 0);
-        for part in table.parts().iter().enumerate() {
+        for part in table.parts() {
             let Some(found) = PartMatches::find(scan, part, &shapes, most - before, states)? else {
                 return Ok(None);
             };
@@ -101,7 +101,7 @@ impl PartMatches {
     /// The rows of a part by its index; `None` when it cannot tell, or finds more than `most`.
     fn find(
         scan: &Scan,
-        (number, part): (usize, &Part),
+        part: &Part,
         shapes: &Layout,
         most: usize,
         states: &States<'_>,
@@ -110,7 +110,7 @@ impl PartMatches {
         let column = &part.columns[scan.columns[hint.column].index()];
         let Some(index) = &column.index else { return Ok(None) };
         let mut runs: Option<Vec<Range<usize>>> = None;
-        let mut view = View::of_columns(scan, (number, part), &part.columns, shapes);
+        let mut view = View::of_columns(scan, part, &part.columns, shapes);
         for filter in &scan.filters {
             match lookup(filter, hint.column, column, index, states)? {
                 Some(own) => {
@@ -129,6 +129,9 @@ impl PartMatches {
         }
         let mut matches = Vec::with_capacity(count);
         runs.into_iter().for_each(|it| index.positions(it, &mut matches));
+        if let Some(gone) = part.deletions() {
+            matches.retain(|it| !gone.contains(*it as usize));
+        }
         matches.sort_unstable();
         let (first, rows) = (part.positions().start, part.rows());
         Ok(Some(Self { view, first, rows, before: 0, matches }))

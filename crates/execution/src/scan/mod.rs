@@ -85,10 +85,10 @@ impl ScanSource {
         let of_key = parts_of_key(scan, &table, states)?;
         let (mut parts, mut blocks_skipped) = (Vec::new(), 0);
         let (mut predicates, mut residuals) = (0, 0);
-        for (number, part) in table.parts().iter().enumerate() {
+        for part in table.parts() {
             let found = match &of_key {
-                Some(parts) if !parts.contains(&number) => None,
-                _ => Some(PartScan::new(scan, (number, part), &shapes, states, repeated)?),
+                Some(parts) if !parts.contains(&part.number()) => None,
+                _ => Some(PartScan::new(scan, part, &shapes, states, repeated)?),
             };
             predicates = predicates.max(found.as_ref().map_or(0, PartScan::predicates));
             residuals = residuals.max(found.as_ref().map_or(0, PartScan::residuals));
@@ -178,9 +178,20 @@ impl ScanSource {
         }
         if view.residual.is_empty() {
             let (columns, output, words) = (&view.columns[..], &self.output, &words);
-            let (whole, sequence) = (self.table.parts().len() == 1, (first + start) as u64);
-            let block =
-                PackedBlock { columns, output, whole, sequence, start, rows: len, words, count };
+            let parts = self.table.parts().len();
+            let (whole, complete) = (parts == 1, parts == self.table.partitioning().parts());
+            let (sequence, rows) = ((first + start) as u64, len);
+            let block = PackedBlock {
+                columns,
+                output,
+                whole,
+                complete,
+                sequence,
+                start,
+                rows,
+                words,
+                count,
+            };
             if take(&block)? {
                 return Ok(());
             }

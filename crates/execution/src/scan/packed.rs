@@ -13,6 +13,8 @@ pub struct PackedBlock<'a> {
     pub(super) output: &'a [usize],
     /// Whether the part is the whole table.
     pub(crate) whole: bool,
+    /// Whether no other rows of the part are in deltas.
+    pub(crate) complete: bool,
     /// Position of the first row in the table.
     pub(crate) sequence: u64,
     /// The first row, in the part; a multiple of 1024.

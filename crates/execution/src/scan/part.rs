@@ -54,17 +54,15 @@ pub(super) struct Residual {
 }
 
 impl PartScan {
-    /// `number` is the part's in its table.
     pub(super) fn new(
         scan: &Scan,
-        (number, part): (usize, &Part),
+        part: &Part,
         shapes: &Layout,
         states: &States<'_>,
         repeated: &Repeated,
     ) -> SqlResult<Self> {
-        let view = |columns: &[Arc<Column>]| {
-            View::new(scan, (number, part), columns, shapes, states, repeated)
-        };
+        let view =
+            |columns: &[Arc<Column>]| View::new(scan, part, columns, shapes, states, repeated);
         let own = view(&part.columns)?;
         let copy = |it: &storage::Replica| Ok((it.nodes.clone(), view(&it.columns)?));
         let copies = part.replicas().iter().map(copy).collect::<SqlResult<_>>()?;
@@ -147,13 +145,13 @@ impl PartScan {
 impl View {
     fn new(
         scan: &Scan,
-        (number, part): (usize, &Part),
+        part: &Part,
         columns: &[Arc<Column>],
         shapes: &Layout,
         states: &States<'_>,
         repeated: &Repeated,
     ) -> SqlResult<Self> {
-        let mut view = Self::of_columns(scan, (number, part), columns, shapes);
+        let mut view = Self::of_columns(scan, part, columns, shapes);
         let columns: Vec<Arc<Column>> =
             scan.columns.iter().map(|&id| stored(columns, id).clone()).collect();
         let mut predicates = Vec::new();
@@ -164,20 +162,21 @@ impl View {
             }
         }
         for transfer in &scan.transfers {
-            let table = states.table(transfer.build)?.of_part(number);
+            let table = states.table(transfer.build)?.of_part(part.number());
             if let Some(filter) = table.and_then(|it| it.transfer()) {
                 let found = CodePredicate::from_keys(&columns[transfer.column], &filter);
                 predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, transfer))));
             }
         }
         view.predicates = merge_ranges(predicates);
+        view.predicates.extend(part.deletions().cloned().map(CodePredicate::Live));
         Ok(view)
     }
 
     /// The columns of a scan, without conditions.
     pub(super) fn of_columns(
         scan: &Scan,
-        (number, part): (usize, &Part),
+        part: &Part,
         columns: &[Arc<Column>],
         shapes: &Layout,
     ) -> Self {
@@ -200,7 +199,8 @@ impl View {
         };
         let columns = scan.columns.iter().enumerate().map(leaving).collect();
         let (predicates, residual, cutoff) = (Vec::new(), Vec::new(), None);
-        Self { part: number, ids: scan.columns.clone(), columns, predicates, residual, cutoff }
+        let (part, ids) = (part.number(), scan.columns.clone());
+        Self { part, ids, columns, predicates, residual, cutoff }
     }
 
     fn cut_off(&mut self, column: usize, cutoff: &Arc<Cutoff>) -> bool {

@@ -3,7 +3,7 @@
 
 use bitpack::{Comparison, Operand, bitmap};
 use stdx::sync::Arc;
-use storage::{CodeRange, Column, Encoding, Zone};
+use storage::{CodeRange, Column, Deletions, Encoding, Zone};
 
 use crate::WorkContext;
 use crate::lookups::Lookup;
@@ -54,6 +54,8 @@ pub enum CodePredicate {
         /// Right column.
         right: Arc<Column>,
     },
+    /// Rows that have not gone.
+    Live(Arc<Deletions>),
     /// A test that another scan of the query makes too, or that is made before the scan.
     Kept {
         /// The test.
@@ -136,6 +138,8 @@ impl CodePredicate {
             Self::RawRange { .. } => 0.3,
             Self::Set { share, .. } => *share,
             Self::Compare { .. } => 0.5,
+            // Hardly any has.
+            Self::Live(_) => 1.0,
             Self::Kept { test, .. } => test.share(),
         }
     }
@@ -146,7 +150,7 @@ impl CodePredicate {
     pub fn worth(&self) -> f64 {
         let cost = match self {
             Self::Kept { test, .. } => return test.worth(),
-            Self::Never | Self::Range { .. } => 1.0,
+            Self::Never | Self::Range { .. } | Self::Live(_) => 1.0,
             Self::Set { column, .. } if column.bits() <= 12 => 2.0,
             Self::RawRange { .. } | Self::Compare { .. } => 3.0,
             Self::Set { .. } => 10.0,
@@ -157,7 +161,7 @@ impl CodePredicate {
     /// The columns it reads.
     pub fn columns(&self) -> Vec<&Arc<Column>> {
         match self {
-            Self::Never => vec![],
+            Self::Never | Self::Live(_) => vec![],
             Self::Range { column, .. }
             | Self::RawRange { column, .. }
             | Self::Set { column, .. } => {
@@ -176,6 +180,7 @@ impl CodePredicate {
             Self::RawRange { .. } => "raw range",
             Self::Set { .. } => "set",
             Self::Compare { .. } => "compare",
+            Self::Live(_) => "not deleted",
             Self::Kept { test, .. } => test.kind(),
         }
     }
@@ -221,6 +226,7 @@ impl CodePredicate {
                 };
             }
             Self::Compare { .. } => return None,
+            Self::Live(gone) => return (!gone.touches(block)).then_some(true),
             Self::Kept { test, .. } => return test.by_zone(block),
         };
         let zone: Zone = column.zones.get(block)?;
@@ -237,6 +243,12 @@ impl CodePredicate {
     pub fn scan(&self, start: usize, rows: usize, out: &mut [u64], and: bool) {
         match self {
             Self::Never => out.fill(0),
+            Self::Live(gone) => {
+                if !and {
+                    bitmap::fill(out, rows);
+                }
+                gone.clear(start, out);
+            }
             Self::Kept { test, marks } => {
                 let words = bitmap::words_for(rows);
                 if !marks.load(start, rows, &mut out[..words], and) {

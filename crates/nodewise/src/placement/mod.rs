@@ -182,7 +182,7 @@ fn column_of(table: &Table, name: &str) -> SqlResult<ColumnId> {
 }
 
 fn part_of(table: &Table, part: u64) -> SqlResult<usize> {
-    let parts = table.parts().len();
+    let parts = table.partitioning().parts();
     usize::try_from(part).ok().filter(|it| *it < parts).ok_or_else(|| {
         let (name, last) = (&table.name, parts - 1);
         let message = format!("table \"{name}\" has no part {part}; it has parts 0 to {last}");

@@ -49,7 +49,7 @@ impl Database {
         let Some(turn) = self.writer.try_enter() else { return Outcome::Waiting };
         let snapshot = self.catalog.snapshot();
         let Some(old) = snapshot.by_id(id) else { return Outcome::failed("the table is gone") };
-        if part >= old.parts().len() {
+        if part >= old.partitioning().parts() {
             return Outcome::failed("the table was cut in another way");
         }
         let place = column.map_or(0, |it| it.index());

@@ -82,7 +82,7 @@ impl Measured {
 
     fn items_of(&self, table: &Arc<Table>, before: &Self) -> Vec<ItemWindow> {
         let mut items: Vec<ItemWindow> = Vec::new();
-        for part in 0..table.parts().len() {
+        for part in 0..table.partitioning().parts() {
             for column in 0..table.columns.len() {
                 let item = item_of(table, part, column);
                 let (nodes, bytes) = place_of(table, part, column);

@@ -1,7 +1,7 @@
 //! Views of tables, their columns and their parts.
 
 use arrow_array::RecordBatch;
-use storage::{Partitioning, Table};
+use storage::{Part, Partitioning, Table};
 use types::{SqlResult, Value};
 
 use super::ViewBuilder;
@@ -125,18 +125,22 @@ pub(super) fn parts(database: &Database) -> SqlResult<RecordBatch> {
                 (number as u64).into(),
                 contents(&table, number).into(),
                 first.into(),
-                (part.rows() as u64).into(),
+                (part.live_rows() as u64).into(),
                 bytes.into(),
                 list(&nodes, ",").into(),
             ]);
-            first += part.rows() as u64;
+            first += part.live_rows() as u64;
         }
     }
     view.finish()
 }
 
 /// What rows a part holds.
-fn contents(table: &Table, part: usize) -> String {
+fn contents(table: &Table, place: usize) -> String {
+    let part = table.parts()[place].number();
+    if place >= table.partitioning().parts() {
+        return format!("delta of part {part}");
+    }
     match table.partitioning() {
         Partitioning::None => "all rows".into(),
         Partitioning::Hash { parts, .. } => format!("hash {part} of {parts}"),

@@ -53,6 +53,7 @@ fn column(line: &str, rows: u64) -> ColumnInfo {
         max: words.get(4).map(|it| value(it)),
         // Keys are numbers from the first row to the last.
         sorted: data_type.is_integer() && distinct == rows,
+        widened: false,
     };
     let name = words[0].to_owned();
     ColumnInfo { name, data_type, nullable: true, statistics, scan_bytes: rows, index: None }

@@ -36,14 +36,18 @@ fn known(scan: &ScanRel, aggregate: &Aggregate) -> Option<Value> {
         return (aggregate.function == AggregateFunction::Count).then(|| count(rows))?;
     };
     let (_, column) = estimate::column(scan, bare(argument)?)?;
-    let ColumnStatistics { nulls, distinct, distinct_exact, min, max, .. } = &column.statistics;
+    let facts = &column.statistics;
+    let ColumnStatistics { nulls, distinct, distinct_exact, min, max, .. } = facts;
     // What an index of floats calls least need not be how it is shown: there are two zeros.
     let is_told = column.data_type == aggregate.data_type && !column.data_type.is_float();
     let chosen = |it: &Option<Value>| match it {
+        // Whose row may have gone.
+        _ if facts.widened => None,
         Some(value) => Some(value.clone()),
         None => (*nulls == rows).then_some(Value::Null),
     };
     match aggregate.function {
+        AggregateFunction::Count if !aggregate.distinct && facts.widened && *nulls > 0 => None,
         AggregateFunction::Count if !aggregate.distinct => count(rows.checked_sub(*nulls)?),
         AggregateFunction::Count if equal_is_same(column.data_type) => {
             distinct_exact.then(|| count(*distinct))?

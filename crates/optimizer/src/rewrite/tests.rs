@@ -76,6 +76,7 @@ fn column(place: usize, rows: &[Vec<Expr>]) -> ColumnInfo {
         min: values.first().map(|it| Value::Integer(*it)),
         max: values.last().map(|it| Value::Integer(*it)),
         sorted,
+        widened: false,
     };
     let (name, data_type) = (format!("c{place}"), DataType::BigInt);
     ColumnInfo { name, data_type, nullable: true, statistics, scan_bytes: 8, index: None }

@@ -22,10 +22,15 @@ pub struct BuildContext<'a> {
     pub design: &'a TableDesign,
     /// Bytes of near-unique texts, in all parts together, from which on a column is compressed, if that saves enough.
     pub compress_from: usize,
+    /// Rows from which on a table keeps what changes beside it.
+    pub delta_from: usize,
 }
 
 /// [`BuildContext::compress_from`] where nobody says it: smaller columns would save little memory.
 pub const COMPRESS_FROM: usize = 32 << 20;
+
+/// [`BuildContext::delta_from`] where nobody says it: smaller tables are encoded in less time than a delta takes.
+pub const DELTA_FROM: usize = 1024;
 
 /// What nobody designed.
 static PLAIN_DESIGN: TableDesign = TableDesign::PLAIN;
@@ -36,7 +41,8 @@ impl<'a> BuildContext<'a> {
         let (progress, cancelled) = (&NoProgress, &|| false);
         let design = &PLAIN_DESIGN;
         let compress_from = COMPRESS_FROM;
-        Self { parallel: &Serial, allocator, turn: 0, progress, cancelled, design, compress_from }
+        let (parallel, turn, delta_from) = (&Serial, 0, DELTA_FROM);
+        Self { parallel, allocator, turn, progress, cancelled, design, compress_from, delta_from }
     }
 
     pub(crate) fn check_cancelled(&self) -> SqlResult<()> {

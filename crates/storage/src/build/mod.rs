@@ -25,22 +25,21 @@ mod wide;
 
 use arrow_array::RecordBatch;
 use stdx::sync::{Arc, Mutex};
-use types::{SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::parallel::try_map;
 use crate::partition::Router;
 use crate::place::ColumnPlace;
-use crate::{Column, ColumnSchema, Table, TableDesign};
+use crate::{Column, ColumnSchema, Encoding, Part, Table, TableDesign};
 
 use column::ColumnBuild;
-pub use context::{BuildContext, COMPRESS_FROM};
+pub use context::{BuildContext, COMPRESS_FROM, DELTA_FROM};
 pub(crate) use convert::piece_of;
 pub(crate) use hash::Sketch;
 use piece::Pieces;
 pub(crate) use piece::{Piece, PieceValues};
-use reader::ChunkReader;
-pub(crate) use reader::RowSource;
-use sources::BatchRows;
+pub(crate) use reader::{ChunkReader, RowSource};
+pub(crate) use sources::{BatchRows, Chained, KeptRows};
 
 /// Collects batches from any number of producers and builds a table of them.
 pub struct TableBuilder {
@@ -99,7 +98,7 @@ pub(crate) fn build_designed(
     check_limits(name, schema, reader.rows)?;
     let table = match Router::new(&design.partitioning, schema, 0)? {
         None => {
-            let columns = build_columns(&reader, &design)?;
+            let columns = build_columns(&reader, &design, None)?;
             Table::whole(name, columns, reader.rows as u64, design)
         }
         Some(router) => {
@@ -110,8 +109,21 @@ pub(crate) fn build_designed(
     table.follow_preference(&reader.context)
 }
 
-/// Builds the columns of a table in one piece.
-fn build_columns(reader: &ChunkReader<'_>, design: &TableDesign) -> SqlResult<Vec<Arc<Column>>> {
+/// Builds the columns of a delta of a part: its texts are kept as those of the part.
+pub(crate) fn delta_columns(
+    reader: &ChunkReader<'_>,
+    design: &TableDesign,
+    main: &Part,
+) -> SqlResult<Vec<Arc<Column>>> {
+    build_columns(reader, design, Some(main))
+}
+
+/// Builds the columns of a table in one piece, or of a delta of a part.
+fn build_columns(
+    reader: &ChunkReader<'_>,
+    design: &TableDesign,
+    main: Option<&Part>,
+) -> SqlResult<Vec<Arc<Column>>> {
     let (schema, context, chunks) = (reader.schema, reader.context, reader.source.chunks());
     let topology = context.allocator.machine().topology();
     let mut columns = Vec::with_capacity(schema.len());
@@ -126,10 +138,14 @@ fn build_columns(reader: &ChunkReader<'_>, design: &TableDesign) -> SqlResult<Ve
         let mut tasks = tasks.into_iter();
         for (column, schema) in schema.iter().enumerate().skip(first).take(wave) {
             let pieces = Pieces::new(tasks.by_ref().take(chunks).flatten().collect());
-            let placement = design.placement_of(topology, column, 0);
-            let turn = context.turn.wrapping_add(column);
+            let number = main.map_or(0, Part::number);
+            let placement = design.placement_of(topology, column, number);
+            let turn = if design.is_parted() { number } else { context.turn.wrapping_add(column) };
             let place = ColumnPlace::new(context.allocator, &placement, turn);
-            let build = ColumnBuild { schema, pieces, context, place, plain: None };
+            let is_text = schema.data_type.is_text() || schema.data_type == DataType::Null;
+            let is_plain = |it: &Part| matches!(it.columns[column].encoding, Encoding::Plain(_));
+            let plain = main.filter(|_| is_text).map(is_plain);
+            let build = ColumnBuild { schema, pieces, context, place, plain };
             columns.push(Arc::new(build.finish()?));
         }
     }

@@ -108,6 +108,7 @@ pub(super) fn build(build: ColumnBuild<'_>) -> SqlResult<Column> {
         min: Some(value_of_key(build.schema.data_type, min)),
         max: Some(value_of_key(build.schema.data_type, max)),
         sorted: false,
+        widened: false,
     };
     let Some(coder) = coder else {
         let (iv, zones) = build.pack_words()?;

@@ -58,8 +58,7 @@ pub(crate) fn empty_part(
         ColumnBuild { schema, pieces, context: *context, place, plain }.finish().map(Arc::new)
     };
     let columns = schema.iter().zip(&like.columns).map(empty).collect::<SqlResult<_>>()?;
-    let (translations, replicas) = (Vec::new(), Vec::new());
-    Ok(Part { columns, rows: 0, first: 0, nodes: Vec::new(), translations, replicas })
+    Ok(Part::new(columns, like.number, 0, Vec::new()))
 }
 
 /// The rows of each part in each chunk.

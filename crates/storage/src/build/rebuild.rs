@@ -8,7 +8,7 @@ use types::{ColumnId, SqlError, SqlResult, SqlState, Value};
 
 use super::context::BuildContext;
 use super::reader::{ChunkReader, RowSource};
-use super::sources::{BatchRows, Chained, KeptRows, TableRows};
+use super::sources::{BatchRows, Chained, KeptRows};
 use super::{build_designed, build_table, parts};
 use crate::partition::Router;
 use crate::preference::check_nodes;
@@ -24,26 +24,35 @@ impl Table {
         build_table(name, schema, &BatchRows::new(Vec::new()), context)
     }
 
-    /// This table with more rows, under the same id. Columns of the batches go by place. The limit of a main without a
-    /// delta: all columns of the parts that grow are decoded and encoded anew, so the cost is that of these parts.
+    /// This table with more rows, under the same id. Columns of the batches go by place. All columns of the parts that grow are
+    /// decoded and encoded anew, so the cost is that of these parts; [`Table::changed`] keeps what came beside them.
     pub fn append(&self, batches: &[RecordBatch], context: &BuildContext<'_>) -> SqlResult<Self> {
         self.append_rows(&BatchRows::new(batches.to_vec()), context)
     }
 
-    /// This table without the rows at some positions ([`crate::Part::positions`]), which rise, and with more rows, under the same
-    /// id. The limit of a main without a delta: all columns are decoded and encoded anew.
-    pub fn changed(
+    /// This table put together anew without the rows at some positions, which rise, and with more rows, under the same id.
+    pub(crate) fn rewritten(
         &self,
         gone: &[u64],
         batches: &[RecordBatch],
         context: &BuildContext<'_>,
     ) -> SqlResult<Self> {
-        if gone.is_empty() {
+        if gone.is_empty() && !self.has_changed() {
             return self.append(batches, context);
         }
+        self.rebuilt_with(gone, &BatchRows::new(batches.to_vec()), context)
+    }
+
+    /// All parts built anew, of the rows that are left and new ones.
+    fn rebuilt_with(
+        &self,
+        gone: &[u64],
+        new: &dyn RowSource,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
         let (schema, design) = (self.schema(), self.followed_design());
-        let (kept, new) = (KeptRows::new(self, gone), BatchRows::new(batches.to_vec()));
-        let rows = Chained::new(vec![&kept, &new]);
+        let kept = KeptRows::new(self, gone);
+        let rows = Chained::new(vec![&kept, new]);
         let table = build_designed(&self.name, &schema, &rows, design, context)?;
         Self { id: self.id, ..table }.with_rules(self.rules().clone(), context)
     }
@@ -63,11 +72,9 @@ impl Table {
         context: &BuildContext<'_>,
     ) -> SqlResult<Self> {
         let (schema, design) = (self.schema(), self.followed_design());
-        let Some(router) = Router::new(&design.partitioning, &schema, self.rows() as usize)? else {
-            let old = TableRows::new(self);
-            let rows = Chained::new(vec![&old, new]);
-            let table = build_designed(&self.name, &schema, &rows, design, context)?;
-            return Self { id: self.id, ..table }.with_rules(self.rules().clone(), context);
+        let router = Router::new(&design.partitioning, &schema, self.rows() as usize)?;
+        let Some(router) = router.filter(|_| !self.has_changed()) else {
+            return self.rebuilt_with(&[], new, context);
         };
         let reader = ChunkReader::new(&schema, new, context);
         let columns = parts::build(&reader, &router, &design, self.parts())?;
@@ -94,13 +101,17 @@ impl Table {
         };
         let design = TableDesign { partitioning: partitioning.clone(), part_nodes, preference };
         let schema = self.schema();
-        let table = build_designed(&self.name, &schema, &TableRows::new(self), design, context)?;
+        let table =
+            build_designed(&self.name, &schema, &KeptRows::new(self, &[]), design, context)?;
         Self { id: self.id, ..table }.with_rules(self.rules().clone(), context)
     }
 
     /// This table with two neighbouring range parts made one: `part` and the one behind it. Other parts stay as they
     /// are, so that an empty part is dropped at the cost of nothing.
     pub fn merge_parts(&self, part: usize, context: &BuildContext<'_>) -> SqlResult<Self> {
+        if self.has_changed() {
+            return self.merged(context)?.merge_parts(part, context);
+        }
         let (column, bounds) = self.range_bounds("merged")?;
         if part >= bounds.len() {
             return Err(self.no_such_part(part + 1));
@@ -117,6 +128,9 @@ impl Table {
 
     /// This table with a range part cut in two at a value, which begins the second. Other parts stay as they are.
     pub fn split_part(&self, at: &Value, context: &BuildContext<'_>) -> SqlResult<Self> {
+        if self.has_changed() {
+            return self.merged(context)?.split_part(at, context);
+        }
         let (column, bounds) = self.range_bounds("split")?;
         let schema = self.schema();
         let part = self.partitioning().part_of(&schema, &[at]).unwrap_or(0);
@@ -162,7 +176,7 @@ impl Table {
         let Some(router) = Router::new(&design.partitioning, &schema, 0)? else {
             return Err(SqlError::internal("a table of ranges has no router"));
         };
-        let rows = TableRows::of_parts(self, old);
+        let rows = KeptRows::of_parts(self.parts(), &old.collect::<Vec<_>>(), &[]);
         let reader = ChunkReader::new(&schema, &rows, context);
         let columns = parts::build(&reader, &router, &design, &parts)?;
         let table = Self::parted(&self.name, &schema, columns, design, context)?;

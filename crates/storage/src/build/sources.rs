@@ -12,7 +12,7 @@ use super::piece::{Piece, PieceValues};
 use super::reader::RowSource;
 use crate::export::{column_to_arrow, ints};
 use crate::word::key_of_float;
-use crate::{BLOCK_ROWS, Column, ColumnSchema, Dictionary, Encoding, Table};
+use crate::{BLOCK_ROWS, Column, ColumnSchema, Dictionary, Encoding, Part, Table};
 
 /// Batches in memory; columns go by place.
 pub(crate) struct BatchRows(Vec<RecordBatch>);
@@ -46,49 +46,19 @@ impl RowSource for BatchRows {
     }
 }
 
-/// The rows of a table, some blocks at a time, part by part.
-pub(crate) struct TableRows<'a> {
-    table: &'a Table,
+/// The rows of parts, some blocks at a time, part by part.
+struct PartRows<'a> {
+    parts: &'a [Part],
     /// The part and its rows of each chunk.
     chunks: Vec<(usize, Range<usize>)>,
 }
 
 const CHUNK_ROWS: usize = 8 * BLOCK_ROWS;
 
-impl<'a> TableRows<'a> {
-    pub(crate) fn new(table: &'a Table) -> Self {
-        Self::of_parts(table, 0..table.parts().len())
-    }
-
-    /// The rows of some parts.
-    pub(crate) fn of_parts(table: &'a Table, parts: Range<usize>) -> Self {
-        let chunks = parts.flat_map(|part| {
-            let rows = table.parts()[part].rows();
-            let range = move |start| start..rows.min(start + CHUNK_ROWS);
-            (0..rows).step_by(CHUNK_ROWS).map(move |start| (part, range(start)))
-        });
-        Self { table, chunks: chunks.collect() }
-    }
-}
-
-impl RowSource for TableRows<'_> {
-    fn chunks(&self) -> usize {
-        self.chunks.len()
-    }
-
-    fn rows(&self, chunk: usize) -> usize {
-        self.chunks[chunk].1.len()
-    }
-
-    fn read(
-        &self,
-        chunk: usize,
-        column: usize,
-        schema: &ColumnSchema,
-        _: &BuildContext<'_>,
-    ) -> SqlResult<Vec<Piece>> {
+impl PartRows<'_> {
+    fn read(&self, chunk: usize, column: usize, schema: &ColumnSchema) -> SqlResult<Vec<Piece>> {
         let (part, rows) = &self.chunks[chunk];
-        pieces_of(&self.table.parts()[*part].columns[column], rows.clone(), schema)
+        pieces_of(&self.parts[*part].columns[column], rows.clone(), schema)
     }
 }
 
@@ -164,37 +134,55 @@ fn nulls_of(column: &Column, rows: Range<usize>) -> Option<NullBuffer> {
     })
 }
 
-/// The rows of a table that are left when some are gone.
+/// The rows of a table, or of some parts, that are there, without some that go.
 pub(crate) struct KeptRows<'a> {
-    all: TableRows<'a>,
-    /// By chunk: its rows that are left, counted from its first.
-    kept: Vec<Vec<u32>>,
+    all: PartRows<'a>,
+    /// By chunk: its rows that are left, counted from its first; `None` where all are.
+    kept: Vec<Option<Vec<u32>>>,
 }
 
 impl<'a> KeptRows<'a> {
-    /// All but those at these positions, which rise.
+    /// All rows but those at these positions, which rise.
     pub(crate) fn new(table: &'a Table, gone: &[u64]) -> Self {
-        let all = TableRows::new(table);
-        let kept = all.chunks.iter().map(|(part, rows)| {
-            let first = (table.parts()[*part].positions().start + rows.start) as u64;
-            let is_gone = |row: &u32| gone.binary_search(&(first + u64::from(*row))).is_ok();
+        let all: Vec<usize> = (0..table.parts().len()).collect();
+        Self::of_parts(table.parts(), &all, gone)
+    }
+
+    /// The rows of some parts but those at these positions, which rise.
+    pub(crate) fn of_parts(parts: &'a [Part], which: &[usize], gone: &[u64]) -> Self {
+        let chunks = which.iter().flat_map(|&part| {
+            let rows = parts[part].rows();
+            let range = move |start| start..rows.min(start + CHUNK_ROWS);
+            (0..rows).step_by(CHUNK_ROWS).map(move |start| (part, range(start)))
+        });
+        let all = PartRows { parts, chunks: chunks.collect() };
+        let kept = |(part, rows): &(usize, Range<usize>)| {
+            let first = (parts[*part].positions().start + rows.start) as u64;
+            let deletions = parts[*part].deletions();
             let here = gone.partition_point(|it| *it < first)
                 ..gone.partition_point(|it| *it < first + rows.len() as u64);
-            let rows = 0..rows.len() as u32;
-            if here.is_empty() { rows.collect() } else { rows.filter(|it| !is_gone(it)).collect() }
-        });
-        let kept = kept.collect();
+            let gone = &gone[here];
+            if gone.is_empty() && deletions.is_none() {
+                return None;
+            }
+            let is_kept = |row: &u32| {
+                let goes = gone.binary_search(&(first + u64::from(*row))).is_ok();
+                !goes && !deletions.is_some_and(|it| it.contains(rows.start + *row as usize))
+            };
+            Some((0..rows.len() as u32).filter(is_kept).collect())
+        };
+        let kept = all.chunks.iter().map(kept).collect();
         Self { all, kept }
     }
 }
 
 impl RowSource for KeptRows<'_> {
     fn chunks(&self) -> usize {
-        self.all.chunks()
+        self.all.chunks.len()
     }
 
     fn rows(&self, chunk: usize) -> usize {
-        self.kept[chunk].len()
+        self.kept[chunk].as_ref().map_or(self.all.chunks[chunk].1.len(), Vec::len)
     }
 
     fn read(
@@ -202,12 +190,12 @@ impl RowSource for KeptRows<'_> {
         chunk: usize,
         column: usize,
         schema: &ColumnSchema,
-        context: &BuildContext<'_>,
+        _: &BuildContext<'_>,
     ) -> SqlResult<Vec<Piece>> {
-        let pieces = self.all.read(chunk, column, schema, context)?;
-        Ok(match self.kept[chunk].len() == self.all.rows(chunk) {
-            true => pieces,
-            false => deal(&pieces, &self.kept[chunk]),
+        let pieces = self.all.read(chunk, column, schema)?;
+        Ok(match &self.kept[chunk] {
+            None => pieces,
+            Some(rows) => deal(&pieces, rows),
         })
     }
 }

@@ -178,6 +178,7 @@ fn with_dictionary(build: ColumnBuild<'_>) -> SqlResult<Column> {
         min: texts.first().map(|it| Value::Text(value(it))),
         max: texts.last().map(|it| Value::Text(value(it))),
         sorted: is_sorted(&zones, |row| iv.get(row - 1) > iv.get(row)),
+        widened: false,
     };
     let heap = store_texts(&build.place, &texts, iv.packed().len())?;
     let encoding = Encoding::Dictionary(Dictionary::Text(heap));

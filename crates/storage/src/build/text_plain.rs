@@ -35,6 +35,7 @@ pub(super) fn build(build: ColumnBuild<'_>, distinct: usize) -> SqlResult<Column
         min: survey.least.map(text),
         max: survey.greatest.map(text),
         sorted: is_sorted(&survey.zones, |row| texts.bytes_at(row - 1) > texts.bytes_at(row)),
+        widened: false,
     };
     let null_rows = build.pack_nulls()?;
     let no_codes = build.place.rows(bitpack::packed_bytes(rows, 0), 0)?;

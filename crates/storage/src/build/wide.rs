@@ -37,6 +37,7 @@ pub(super) fn build(build: ColumnBuild<'_>) -> SqlResult<Column> {
         min: values.first().map(|&it| value_of_int(data_type, it)),
         max: values.last().map(|&it| value_of_int(data_type, it)),
         sorted: is_sorted(&zones, |row| iv.get(row - 1) > iv.get(row)),
+        widened: false,
     };
     let segment = build.place.dictionary(values.len() * 16, iv.packed().len())?;
     let sorted = store(segment, values.iter().copied(), 0..values.len());

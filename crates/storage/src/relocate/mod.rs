@@ -97,7 +97,9 @@ impl Table {
 
     fn check_target(&self, target: &PlaceTarget) -> SqlResult<()> {
         match target {
-            PlaceTarget::Part(part) if *part >= self.parts().len() => Err(self.no_such_part(*part)),
+            PlaceTarget::Part(part) if *part >= self.partitioning().parts() => {
+                Err(self.no_such_part(*part))
+            }
             PlaceTarget::Column(id) if id.index() >= self.columns.len() => {
                 let message =
                     format!("table \"{}\" has no column number {}", self.name, id.index() + 1);
@@ -121,9 +123,9 @@ impl Table {
     /// learn where the pages are.
     pub(crate) fn follow_preference(self, context: &BuildContext<'_>) -> SqlResult<Self> {
         let topology = context.allocator.machine().topology();
-        let replicated = (self.parts().iter().enumerate()).any(|(part, it)| {
+        let replicated = self.parts().iter().any(|it| {
             (0..it.columns.len()).any(|column| {
-                let placement = self.design().placement_of(topology, column, part);
+                let placement = self.design().placement_of(topology, column, it.number);
                 matches!(placement, Placement::Replicated(_))
             })
         });
@@ -154,9 +156,9 @@ impl Table {
         };
         let rows_only = matches!(target, PlaceTarget::Rows(_));
         let mut jobs: Vec<Job> = Vec::new();
-        for (number, part) in self.parts().iter().enumerate() {
-            for place in (0..part.columns.len()).filter(|&it| covers(it, number)) {
-                plan.part_column(number, place, rows_only, &mut jobs)?;
+        for (index, part) in self.parts().iter().enumerate() {
+            for place in (0..part.columns.len()).filter(|&it| covers(it, part.number)) {
+                plan.part_column(index, place, rows_only, &mut jobs)?;
             }
         }
         check_memory(&jobs, plan.copies(), context)?;
@@ -166,7 +168,8 @@ impl Table {
             segments.next().ok_or_else(|| SqlError::internal("a move lost a segment"))
         };
         let mut parts = self.parts().to_vec();
-        for (number, part) in parts.iter_mut().enumerate() {
+        for part in &mut parts {
+            let number = part.number;
             for place in (0..part.columns.len()).filter(|&it| covers(it, number)) {
                 part.columns[place] = Arc::new(part.columns[place].moved(&mut next)?);
                 let translation = part.translations.get_mut(place).and_then(Option::as_mut);
@@ -177,7 +180,7 @@ impl Table {
             if design.is_parted() {
                 part.nodes = design.nodes_of_part(plan.topology(), number);
             }
-            part.replicas = plan.replicas(number, part)?;
+            part.replicas = plan.replicas(part)?;
         }
         Ok(self.with_parts(parts, design))
     }
@@ -203,12 +206,13 @@ impl Plan<'_> {
     /// Plans a column of a part: a job per segment, in the order of [`Column::moved`].
     fn part_column(
         &self,
-        number: usize,
+        index: usize,
         place: usize,
         rows_only: bool,
         jobs: &mut Vec<Job>,
     ) -> SqlResult<()> {
-        let part = &self.table.parts()[number];
+        let part = &self.table.parts()[index];
+        let number = part.number;
         let column = &part.columns[place];
         let placement = self.design.placement_of(self.topology(), place, number);
         let turn = self.turn(number, place);
@@ -220,7 +224,7 @@ impl Plan<'_> {
                 places_of(&column_place, column, name, segment)
             };
             for (rows, placement) in self.design.preference.rows() {
-                let Some(rows) = self.rows_in_part(number, rows) else { continue };
+                let Some(rows) = self.rows_in_part(index, rows) else { continue };
                 let Some(bytes) = bytes_of_rows(column, name, segment, &rows) else { continue };
                 let place = ColumnPlace::new(self.context.allocator, placement, turn);
                 let shape = ColumnShape { bits: 8, bytes_iv: bytes.len(), bytes_dictionary: 0 };
@@ -245,20 +249,20 @@ impl Plan<'_> {
     }
 
     /// The rows of a part among some rows of the table.
-    fn rows_in_part(&self, number: usize, rows: &Range<u64>) -> Option<Range<usize>> {
-        let before: usize = self.table.parts()[..number].iter().map(Part::rows).sum();
+    fn rows_in_part(&self, index: usize, rows: &Range<u64>) -> Option<Range<usize>> {
+        let before: usize = self.table.parts()[..index].iter().map(Part::rows).sum();
         let start = (rows.start as usize).max(before) - before;
-        let end = (rows.end as usize).saturating_sub(before).min(self.table.parts()[number].rows());
+        let end = (rows.end as usize).saturating_sub(before).min(self.table.parts()[index].rows());
         (start < end).then_some(start..end)
     }
 
     /// Bytes that copies of all columns will take on each node.
     fn copies(&self) -> BTreeMap<NodeId, u64> {
         let mut wanted = BTreeMap::new();
-        for (number, part) in self.table.parts().iter().enumerate() {
+        for part in self.table.parts() {
             for (place, column) in part.columns.iter().enumerate() {
-                let placement = self.design.placement_of(self.topology(), place, number);
-                let turn = self.turn(number, place);
+                let placement = self.design.placement_of(self.topology(), place, part.number);
+                let turn = self.turn(part.number, place);
                 let column_place = ColumnPlace::new(self.context.allocator, &placement, turn);
                 let decided = decided_for(&column_place, column);
                 let copied = column.segments().into_iter().filter(|it| is_copied(it.0, &decided));
@@ -274,15 +278,15 @@ impl Plan<'_> {
     }
 
     /// The copies that a part needs, made of its columns.
-    fn replicas(&self, number: usize, part: &Part) -> SqlResult<Vec<Replica>> {
+    fn replicas(&self, part: &Part) -> SqlResult<Vec<Replica>> {
         let mut replicas: Vec<Replica> = Vec::new();
         for (place, column) in part.columns.iter().enumerate() {
-            let placement = self.design.placement_of(self.topology(), place, number);
+            let placement = self.design.placement_of(self.topology(), place, part.number);
             if !matches!(placement, Placement::Replicated(_)) {
                 continue;
             }
             let column_place =
-                ColumnPlace::new(self.context.allocator, &placement, self.turn(number, place));
+                ColumnPlace::new(self.context.allocator, &placement, self.turn(part.number, place));
             let decided = decided_for(&column_place, column);
             for nodes in &decided.copies {
                 self.context.check_cancelled()?;

@@ -21,7 +21,7 @@ impl Shapes {
     pub fn open(seed: u64) -> Result<Self, String> {
         let shapes = [
             (Host::Threads(2), Layout::Plain),
-            (Host::Threads(1), Layout::Plain),
+            (Host::Threads(1), Layout::Changed),
             (Host::Threads(2), Layout::Hashed),
             (Host::Modelled("four_sockets", seed), Layout::Hashed),
             (Host::Modelled("sub_numa", seed), Layout::Plain),

@@ -40,14 +40,16 @@ pub struct Nodewise {
 impl Nodewise {
     /// Opens a database without tables.
     pub fn open(host: Host) -> Result<Self, String> {
+        // Tables are small: what changes shall be kept beside them nevertheless.
+        let options = DatabaseOptions { delta_from: Some(0), ..Default::default() };
         let database = match host {
             Host::Threads(workers) => {
-                let options = DatabaseOptions { workers: Some(workers), ..Default::default() };
+                let options = DatabaseOptions { workers: Some(workers), ..options };
                 Database::open(hardware_linux::open(), options)
             }
             Host::Modelled(name, seed) => {
                 let topology = samples::by_name(name).ok_or(format!("no machine {name}"))?;
-                Database::open(SimulatedMachine::new(topology, seed), DatabaseOptions::default())
+                Database::open(SimulatedMachine::new(topology, seed), options)
             }
         };
         let database = database.map_err(|error| error.to_string())?;

@@ -66,7 +66,7 @@ impl PackedStrategy for SortedGroups {
             return Ok(false);
         };
         let all = block.count == block.rows;
-        let rises = (block.whole || of_part) && block.is_sorted(self.key);
+        let rises = (block.whole || of_part && block.complete) && block.is_sorted(self.key);
         let Some(having) = having.filter(|_| all && key.step == 1 && rises) else {
             return Ok(false);
         };

@@ -1,0 +1,314 @@
+//! Versions of a table that share what did not change (docs/design/01-storage.md, "changes"): rows that go are marked, and rows
+//! that come are in parts of their own behind the others, the deltas, so that a change costs what it changes.
+//!
+//! Key decision: a delta is a part. It has its own encodings, zones and indexes, and all that reads parts reads it; no row
+//! knows when it came, since each version has parts and marks of its own.
+//!
+//! Key decision: deltas are merged in tiers. Eight of about one size become one of the next, so that a row is encoded
+//! once for each tier, and there are few deltas however the rows came. When what has changed is an eighth of the main, the
+//! table is put together anew. Sizes alone decide, so the same changes always end in the same parts and positions.
+
+use arrow_array::{RecordBatch, UInt32Array};
+use arrow_select::take::take_record_batch;
+use stdx::sync::Arc;
+use types::{ColumnStatistics, SqlError, SqlResult};
+
+use crate::build::{BatchRows, Chained, ChunkReader, KeptRows, Piece, delta_columns, piece_of};
+use crate::domain::{Bounds, heap_of, joined, known_texts, plain_domain, text_domain};
+use crate::partition::Router;
+use crate::place::ColumnPlace;
+use crate::table::check_positions;
+use crate::{
+    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, InvertedIndex, Part,
+    Table, Translation,
+};
+
+/// Deltas of about one size that become one.
+const FANOUT: usize = 8;
+
+/// A table is put together anew once what has changed is this part of its main...
+const MAIN_SHARE: usize = 8;
+
+/// ... and at least so many rows.
+const CHANGED_ROWS_MIN: usize = 4096;
+
+impl Table {
+    /// This table without the rows at some positions ([`Part::positions`]), which rise, and with more rows, under the same
+    /// id. Columns of the batches go by place. Keys are checked of the rows that come.
+    pub fn changed(
+        &self,
+        gone: &[u64],
+        batches: &[RecordBatch],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        let rows = batches.iter().map(RecordBatch::num_rows).sum();
+        if self.is_due(gone.len(), rows, context) {
+            return self.rewritten(gone, batches, context);
+        }
+        let left = self.without(gone);
+        if rows == 0 { Ok(left) } else { left.with_deltas(batches, context) }
+    }
+
+    /// This table put together anew, under the same id: without marks and deltas.
+    pub fn merged(&self, context: &BuildContext<'_>) -> SqlResult<Self> {
+        self.rewritten(&[], &[], context)
+    }
+
+    /// Whether a change is such that the table had better be put together anew.
+    fn is_due(&self, gone: usize, rows: usize, context: &BuildContext<'_>) -> bool {
+        let mains = self.partitioning().parts();
+        let main: usize = self.parts[..mains].iter().map(Part::rows).sum();
+        let deltas: usize = self.parts[mains..].iter().map(Part::rows).sum();
+        let marked: usize = self.parts.iter().map(|it| it.rows - it.live_rows()).sum();
+        let changed = deltas + marked + gone + rows;
+        let is_small = main + deltas + rows < context.delta_from;
+        is_small || changed > CHANGED_ROWS_MIN.max(main / MAIN_SHARE)
+    }
+
+    /// This table without some rows, which are marked.
+    fn without(&self, gone: &[u64]) -> Self {
+        if gone.is_empty() {
+            return self.version(self.parts.clone(), self.columns.clone());
+        }
+        let part = |it: &Part| {
+            let positions = it.positions();
+            let of = |end: usize| gone.partition_point(|it| *it < end as u64);
+            match &gone[of(positions.start)..of(positions.end)] {
+                [] => it.clone(),
+                here => it.without(here.iter().map(|it| *it as usize - positions.start)),
+            }
+        };
+        let parts: Vec<Part> = self.parts.iter().map(part).collect();
+        let rows = parts.iter().map(|it| it.live_rows() as u64).sum();
+        let column = |it: &Arc<Column>| {
+            let statistics = without_rows(&it.statistics, self.rows, rows);
+            Arc::new(Column { statistics, ..Column::clone(it) })
+        };
+        let columns = self.columns.iter().map(column).collect();
+        self.version(parts, columns)
+    }
+
+    /// This table with more rows in deltas, one for each part that gets some; with them go the rows of earlier deltas whose
+    /// tier is full.
+    fn with_deltas(&self, batches: &[RecordBatch], context: &BuildContext<'_>) -> SqlResult<Self> {
+        let schema = self.schema();
+        let (mut parts, mut new) = (self.parts.clone(), Vec::new());
+        for (number, batches) in self.dealt(&schema, batches)? {
+            let rows = batches.iter().map(RecordBatch::num_rows).sum();
+            let merged = merged_with(rows, number, &parts, self.partitioning().parts());
+            let (old, batches) =
+                (KeptRows::of_parts(&parts, &merged, &[]), BatchRows::new(batches));
+            let rows = Chained::new(vec![&old, &batches]);
+            let reader = ChunkReader::new(&schema, &rows, context);
+            let main = &self.parts[number];
+            let columns = delta_columns(&reader, &self.design, main)?;
+            new.push(self.indexed(Part::new(columns, number, 0, main.nodes.clone()), context)?);
+            merged.iter().rev().for_each(|it| _ = parts.remove(*it));
+        }
+        let first = parts.len();
+        parts.extend(new);
+        renumber(&mut parts);
+        check_positions(&self.name, &parts)?;
+        let columns = self.columns_with_deltas(&mut parts, first, context)?;
+        let table = self.version(parts, columns);
+        table.check_new_rows(first, context)?;
+        Ok(table.with_known_keys())
+    }
+
+    /// Rows by the part that they go to.
+    fn dealt(
+        &self,
+        schema: &[ColumnSchema],
+        batches: &[RecordBatch],
+    ) -> SqlResult<Vec<(usize, Vec<RecordBatch>)>> {
+        let Some(router) = Router::new(self.partitioning(), schema, self.rows as usize)? else {
+            return Ok(vec![(0, batches.to_vec())]);
+        };
+        let mut dealt: Vec<(usize, Vec<RecordBatch>)> = Vec::new();
+        let mut first = 0;
+        for batch in batches {
+            let key = |it: &usize| Ok(vec![piece_of(batch.column(*it), &schema[*it])?]);
+            let keys: Vec<Vec<Piece>> =
+                router.columns().iter().map(key).collect::<SqlResult<_>>()?;
+            let lists = router.assign(&keys, first, batch.num_rows());
+            first += batch.num_rows();
+            for (number, rows) in lists.into_iter().enumerate().filter(|it| !it.1.is_empty()) {
+                let rows = take_record_batch(batch, &UInt32Array::from(rows))
+                    .map_err(|error| SqlError::internal(format!("rows are malformed: {error}")))?;
+                match dealt.iter_mut().find(|it| it.0 == number) {
+                    Some((_, batches)) => batches.push(rows),
+                    None => dealt.push((number, vec![rows])),
+                }
+            }
+        }
+        dealt.sort_by_key(|it| it.0);
+        Ok(dealt)
+    }
+
+    /// A new part with the indexes that the table has.
+    fn indexed(&self, mut part: Part, context: &BuildContext<'_>) -> SqlResult<Part> {
+        for (place, column) in part.columns.iter_mut().enumerate() {
+            if self.rules.has_index(place) {
+                let index = InvertedIndex::build(column, context)?.map(Arc::new);
+                *column = Arc::new(Column { index, ..Column::clone(column) });
+            }
+        }
+        Ok(part)
+    }
+
+    /// What the columns have in common once some parts, from `first` on, have been added.
+    fn columns_with_deltas(
+        &self,
+        parts: &mut [Part],
+        first: usize,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Vec<Arc<Column>>> {
+        let topology = context.allocator.machine().topology();
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for (place, old) in self.columns.iter().enumerate() {
+            let placement = self.design.placement_of(topology, place, 0);
+            let column_place = ColumnPlace::new(context.allocator, &placement, place);
+            let joined_as = self.joined_encoding(place, (parts, first), &column_place, context)?;
+            let statistics = self.statistics_with(place, joined_as.1 as u64, (parts, first));
+            let was_joined = self.parts.len() > 1;
+            let joined = match was_joined {
+                true => {
+                    let (encoding, code_count) = joined_as;
+                    let rows = parts.iter().map(Part::rows).sum();
+                    Column { encoding, code_count, statistics, rows, ..Column::clone(old) }
+                }
+                false => joined(&old.schema(), parts, joined_as, statistics, &column_place)?,
+            };
+            columns.push(Arc::new(joined));
+        }
+        Ok(columns)
+    }
+
+    /// How a column of the table tells the texts of its parts, of which those from `first` on were added; their translations
+    /// are made.
+    fn joined_encoding(
+        &self,
+        place: usize,
+        (parts, first): (&mut [Part], usize),
+        column_place: &ColumnPlace<'_>,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<(Encoding, usize)> {
+        let old = &self.columns[place];
+        match &old.encoding {
+            Encoding::Plain(_) => return Ok((plain_domain(parts, place), 0)),
+            Encoding::Dictionary(Dictionary::Text(_)) => {}
+            _ => return Ok((Encoding::Parts, 0)),
+        }
+        let heap = heap_of(old);
+        let known = parts[first..].iter().map(|it| known_texts(heap, it, place, context));
+        if let Some(known) = known.collect::<SqlResult<Option<Vec<_>>>>()? {
+            for (part, translation) in parts[first..].iter_mut().zip(known) {
+                set_translation(part, place, Some(translation));
+            }
+            return Ok((old.encoding.clone(), heap.len()));
+        }
+        let columns: Vec<&Column> = parts.iter().map(|it| &*it.columns[place]).collect();
+        let (heap, translations) = text_domain(&columns, parts, column_place, context)?;
+        for (part, translation) in parts.iter_mut().zip(translations) {
+            set_translation(part, place, translation);
+        }
+        let count = heap.len();
+        Ok((Encoding::Dictionary(Dictionary::Text(heap)), count))
+    }
+
+    /// The facts about a column to which the parts from `first` on have come. `texts`: how many its dictionary has.
+    fn statistics_with(
+        &self,
+        place: usize,
+        texts: u64,
+        (parts, first): (&[Part], usize),
+    ) -> ColumnStatistics {
+        let old = &self.columns[place].statistics;
+        let rows: u64 = parts.iter().map(|it| it.live_rows() as u64).sum();
+        let columns: Vec<&Column> = parts.iter().map(|it| &*it.columns[place]).collect();
+        let bounds = Bounds::of(&columns);
+        let was_key = old.distinct_exact && old.nulls == 0 && old.distinct == self.rows;
+        let is_key = |it: &Part| {
+            let facts = &it.columns[place].statistics;
+            facts.distinct_exact && facts.nulls == 0 && facts.distinct == it.rows as u64
+        };
+        let (distinct, distinct_exact) = match bounds.apart {
+            true if was_key && parts[first..].iter().all(is_key) => (rows, true),
+            _ if texts > 0 => (texts, old.distinct_exact && !old.widened),
+            true if !old.widened => (
+                columns.iter().map(|it| it.statistics.distinct).sum(),
+                columns.iter().all(|it| it.statistics.distinct_exact),
+            ),
+            _ => {
+                // Of the values that came, about as many were there already as had been before.
+                let new = parts[first..].iter().map(|it| it.columns[place].statistics.distinct);
+                let share = rows as f64 / self.rows.max(1) as f64;
+                let spread = (old.distinct as f64 * share) as u64;
+                (
+                    spread.min(old.distinct + new.clone().sum::<u64>()).max(new.max().unwrap_or(0)),
+                    false,
+                )
+            }
+        };
+        let with_values = if old.widened { rows } else { rows - bounds.nulls };
+        let distinct = distinct.min(with_values);
+        let Bounds { nulls, min, max, sorted, .. } = bounds;
+        ColumnStatistics { nulls, distinct, distinct_exact, min, max, sorted, widened: old.widened }
+    }
+
+    /// The statistics with what the keys say: a column that is one has as many values as there are rows.
+    fn with_known_keys(mut self) -> Self {
+        for rule in self.rules.indexes.iter().filter(|it| it.kind.is_unique()) {
+            let [id] = rule.columns[..] else { continue };
+            let column = &self.columns[id.index()];
+            if column.statistics.nulls == 0 && !column.statistics.distinct_exact {
+                let (distinct, distinct_exact) = (self.rows, true);
+                let statistics =
+                    ColumnStatistics { distinct, distinct_exact, ..column.statistics.clone() };
+                self.columns[id.index()] = Arc::new(Column { statistics, ..Column::clone(column) });
+            }
+        }
+        self
+    }
+}
+
+/// The deltas of a part, by place, whose rows go into a delta with so many new ones: those at the end of its tiers.
+fn merged_with(new: usize, number: usize, parts: &[Part], mains: usize) -> Vec<usize> {
+    let tier = |rows: usize| rows.max(1).ilog(FANOUT);
+    let deltas = (mains..parts.len()).filter(|it| parts[*it].number == number);
+    let mut deltas: Vec<usize> = deltas.collect();
+    let (mut merged, mut rows) = (Vec::new(), new);
+    loop {
+        let alike = |it: &&usize| tier(parts[**it].live_rows()) <= tier(rows);
+        let count = deltas.iter().rev().take_while(alike).count();
+        if count + 1 < FANOUT {
+            merged.reverse();
+            return merged;
+        }
+        for place in deltas.split_off(deltas.len() - count).into_iter().rev() {
+            rows += parts[place].live_rows();
+            merged.push(place);
+        }
+    }
+}
+
+/// Gives parts their positions, one behind the other.
+fn renumber(parts: &mut [Part]) {
+    let mut first = 0;
+    for part in parts {
+        part.first = first;
+        first += part.rows.next_multiple_of(BLOCK_ROWS);
+    }
+}
+
+fn set_translation(part: &mut Part, place: usize, translation: Option<Translation>) {
+    part.translations.resize(part.columns.len(), None);
+    part.translations[place] = translation;
+}
+
+/// Facts about a column of which rows have gone: all but the number of values of a key are now only bounds.
+fn without_rows(facts: &ColumnStatistics, before: u64, rows: u64) -> ColumnStatistics {
+    let was_key = facts.distinct_exact && facts.nulls == 0 && facts.distinct == before;
+    let (distinct, distinct_exact) = (facts.distinct.min(rows), was_key);
+    ColumnStatistics { distinct, distinct_exact, widened: true, ..facts.clone() }
+}
