@@ -297,6 +297,22 @@ pub fn stored(columns: &[(DataType, Vec<Value>)], chunk: usize) -> Table {
     builder.finish(&context).unwrap().with_rules(rules, &context).unwrap()
 }
 
+/// A table whose rows at some positions have gone, and to which rows have come, and the same put together anew.
+pub fn changed(table: &Table, gone: &[u64], columns: &[(DataType, Vec<Value>)]) -> [Table; 2] {
+    let allocator = Allocator::new(SimulatedMachine::new(hardware::samples::laptop(), 1));
+    let context = BuildContext { delta_from: 0, ..BuildContext::serial(&allocator) };
+    let arrays: Vec<ArrayRef> = columns.iter().map(|it| array_of(it.0, &it.1)).collect();
+    let field = |(place, it): (usize, &ArrayRef)| {
+        Field::new(format!("c{place}"), it.data_type().clone(), true)
+    };
+    let fields: Vec<Field> = arrays.iter().enumerate().map(field).collect();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap();
+    let changed = table.changed(gone, &[batch], &context).unwrap();
+    assert!(changed.has_changed());
+    let merged = changed.merged(&context).unwrap();
+    [changed, merged]
+}
+
 fn array_of(data_type: DataType, values: &[Value]) -> ArrayRef {
     let ints = || values.iter().map(Value::as_i128);
     match data_type {

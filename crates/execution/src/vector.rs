@@ -100,6 +100,26 @@ impl Bitmap {
 }
 
 impl Vector {
+    /// Puts the values of another vector of numbers or codes at some places.
+    pub(crate) fn put(&mut self, places: &[usize], from: &Self) {
+        fn put<T: Copy>(to: &mut [T], places: &[usize], from: &[T]) {
+            places.iter().zip(from).for_each(|(place, it)| to[*place] = *it);
+        }
+        match (&mut self.values, &from.values) {
+            (Values::Codes(to), Values::Codes(from)) => put(to, places, from),
+            (Values::I64(to), Values::I64(from)) => put(to, places, from),
+            (Values::I128(to), Values::I128(from)) => put(to, places, from),
+            (Values::F64(to), Values::F64(from)) => put(to, places, from),
+            (Values::Bool(to), Values::Bool(from)) => put(to, places, from),
+            _ => unreachable!("invariant: vectors of one column are held alike, and not as texts"),
+        }
+        if self.validity.is_some() || from.validity.is_some() {
+            let rows = self.values.len();
+            let bits = self.validity.get_or_insert_with(|| Bitmap::filled(rows, true));
+            places.iter().enumerate().for_each(|(it, place)| bits.set(*place, from.is_valid(it)));
+        }
+    }
+
     /// Bytes of its values.
     pub(crate) fn value_bytes(&self) -> u64 {
         let bytes = match &self.values {

@@ -27,6 +27,7 @@ mod plan_cache;
 mod planning;
 mod prepared;
 mod preparing;
+mod procedures;
 pub mod profile;
 mod progress;
 mod query;

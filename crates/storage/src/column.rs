@@ -305,6 +305,7 @@ impl Column {
             nullable: self.nullable,
             statistics: self.statistics.clone(),
             scan_bytes: self.scan_bytes(),
+            numbers_rows: false,
             index: None,
         }
     }

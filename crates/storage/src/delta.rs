@@ -11,7 +11,7 @@
 use arrow_array::{RecordBatch, UInt32Array};
 use arrow_select::take::take_record_batch;
 use stdx::sync::Arc;
-use types::{ColumnStatistics, SqlError, SqlResult};
+use types::{ColumnId, ColumnStatistics, SqlError, SqlResult};
 
 use crate::build::{BatchRows, Chained, ChunkReader, KeptRows, Piece, delta_columns, piece_of};
 use crate::domain::{Bounds, heap_of, joined, known_texts, plain_domain, text_domain};
@@ -112,7 +112,7 @@ impl Table {
         let columns = self.columns_with_deltas(&mut parts, first, context)?;
         let table = self.version(parts, columns);
         table.check_new_rows(first, context)?;
-        Ok(table.with_known_keys())
+        table.with_known_keys(self, first, context)
     }
 
     /// Rows by the part that they go to.
@@ -227,7 +227,7 @@ impl Table {
         let rows: u64 = parts.iter().map(|it| it.live_rows() as u64).sum();
         let columns: Vec<&Column> = parts.iter().map(|it| &*it.columns[place]).collect();
         let bounds = Bounds::of(&columns);
-        let was_key = old.distinct_exact && old.nulls == 0 && old.distinct == self.rows;
+        let was_key = self.is_key(ColumnId(place as u16));
         let is_key = |it: &Part| {
             let facts = &it.columns[place].statistics;
             facts.distinct_exact && facts.nulls == 0 && facts.distinct == it.rows as u64
@@ -256,19 +256,33 @@ impl Table {
         ColumnStatistics { nulls, distinct, distinct_exact, min, max, sorted, widened: old.widened }
     }
 
-    /// The statistics with what the keys say: a column that is one has as many values as there are rows.
-    fn with_known_keys(mut self) -> Self {
-        for rule in self.rules.indexes.iter().filter(|it| it.kind.is_unique()) {
-            let [id] = rule.columns[..] else { continue };
-            let column = &self.columns[id.index()];
-            if column.statistics.nulls == 0 && !column.statistics.distinct_exact {
+    /// The statistics with what is known of keys: a column that is one has as many values as there are rows. What was a key
+    /// of `before` by its values stays one if no row from the part `first` on repeats a value, which is looked up where
+    /// the rows are sorted by it.
+    fn with_known_keys(
+        mut self,
+        before: &Self,
+        first: usize,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        for place in 0..self.columns.len() {
+            let (id, column) = (ColumnId(place as u16), &self.columns[place]);
+            let rules = self.rules.indexes.iter().filter(|it| it.kind.is_unique());
+            let is_rule = rules.into_iter().any(|it| it.columns == [id]);
+            let mains = &self.parts[..self.partitioning().parts()];
+            let is_sorted = || mains.iter().all(|it| it.columns[place].statistics.sorted);
+            let may_be = before.is_key(id) && column.data_type.is_integer() && is_sorted();
+            if column.statistics.nulls > 0 || self.is_key(id) || !(is_rule || may_be) {
+                continue;
+            }
+            if is_rule || self.repeated(&[id], first, context)?.is_none() {
                 let (distinct, distinct_exact) = (self.rows, true);
                 let statistics =
                     ColumnStatistics { distinct, distinct_exact, ..column.statistics.clone() };
-                self.columns[id.index()] = Arc::new(Column { statistics, ..Column::clone(column) });
+                self.columns[place] = Arc::new(Column { statistics, ..Column::clone(column) });
             }
         }
-        self
+        Ok(self)
     }
 }
 

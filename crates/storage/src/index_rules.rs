@@ -112,11 +112,7 @@ impl Table {
         context: &BuildContext<'_>,
     ) -> SqlResult<Option<(usize, usize)>> {
         // A key over a column that is a key by itself needs no look.
-        let unique = |it: &ColumnId| {
-            let facts = &self.column(*it).statistics;
-            facts.distinct_exact && facts.nulls == 0 && facts.distinct == self.rows()
-        };
-        if columns.iter().any(unique) {
+        if columns.iter().any(|it| self.is_key(*it)) {
             return Ok(None);
         }
         let (mut hashes, mut firsts) = (Vec::new(), Vec::new());

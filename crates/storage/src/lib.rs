@@ -1,9 +1,9 @@
 //! Columns in memory: bit-packed index vectors of order-preserving codes, dictionaries, zone maps, exact statistics,
-//! and how they are built from Arrow arrays and Parquet files (docs/design/01-storage.md, "tables do not change";
+//! and how they are built from Arrow arrays and Parquet files (docs/design/01-storage.md, "changes";
 //! P-HANA 4.1, 4.2).
 //!
-//! Key decision: a table is immutable once built, so readers need no lock and a failed load leaves nothing behind. The
-//! price is that an append builds the columns anew; a delta beside the main comes later.
+//! Key decision: a table is immutable once built, so readers need no lock and a failed load leaves nothing behind. A change
+//! makes a new version that shares what did not change: rows that go are marked, rows that come are in parts of their own.
 //!
 //! - Invariant: the order of codes is the order of values, for every encoding but plain.
 //! - Invariant: the code of NULL lies past the codes of all values; a column without NULL has none.
@@ -12,7 +12,7 @@
 //!
 //! - Invariant: a block of rows belongs to one part, and a code of a table's column means the same in all of them.
 //!
-//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`],
+//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`,
 //! [`catalog`], then [`build`] and [`mod@parquet`].
 #![forbid(unsafe_code)]
 

@@ -10,7 +10,6 @@ use types::{ColumnId, SqlResult};
 
 use crate::index_rules::{NO_KEY, key_hashes, row_hash};
 use crate::parallel::try_map;
-use crate::rules::TableIndex;
 use crate::{BLOCK_ROWS, BuildContext, Column, Part, Table};
 
 /// A row that came: the hash of its key, its part and its number there.
@@ -21,30 +20,53 @@ impl Table {
     pub(crate) fn check_new_rows(&self, first: usize, context: &BuildContext<'_>) -> SqlResult<()> {
         for rule in self.rules.indexes.iter().filter(|it| it.kind.is_unique()) {
             self.check_filled(rule, &self.parts[first..])?;
-            let is_key = |it: &ColumnId| {
-                let facts = &self.column(*it).statistics;
-                facts.distinct_exact && facts.nulls == 0 && facts.distinct == self.rows
-            };
-            if !rule.columns.iter().any(is_key) {
-                let check =
-                    KeyCheck { table: self, rule, keys: self.new_keys(rule, first, context)? };
-                check.among_themselves()?;
-                self.parts[..first].iter().try_for_each(|it| check.against(it, context))?;
+            if rule.columns.iter().any(|it| self.is_key(*it)) {
+                continue;
+            }
+            if let Some((part, row)) = self.repeated(&rule.columns, first, context)? {
+                return Err(self.exists_twice(rule, &self.parts[part], row));
             }
         }
         Ok(())
     }
 
+    /// Whether no two rows share a value of a column, and none is NULL, as far as the facts tell.
+    pub fn is_key(&self, column: ColumnId) -> bool {
+        let facts = &self.column(column).statistics;
+        facts.distinct_exact && facts.nulls == 0 && facts.distinct == self.rows
+    }
+
+    /// The part and the number of a row that has the same values in some columns, none of them NULL, as one of the parts from
+    /// `first` on.
+    pub(crate) fn repeated(
+        &self,
+        columns: &[ColumnId],
+        first: usize,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Option<(usize, usize)>> {
+        let check =
+            KeyCheck { table: self, columns, keys: self.new_keys(columns, first, context)? };
+        if let Some(key) = check.among_themselves() {
+            return Ok(Some((key.1, key.2)));
+        }
+        for (place, part) in self.parts[..first].iter().enumerate() {
+            if let Some(row) = check.against(part, context)? {
+                return Ok(Some((place, row)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The keys of the rows of the parts from `first` on, by their hashes.
     fn new_keys(
         &self,
-        rule: &TableIndex,
+        columns: &[ColumnId],
         first: usize,
         context: &BuildContext<'_>,
     ) -> SqlResult<Vec<NewKey>> {
         let mut keys = Vec::new();
         for (place, part) in self.parts.iter().enumerate().skip(first) {
-            let hashes = key_hashes(&columns_of(part, rule), part.rows(), context)?;
+            let hashes = key_hashes(&columns_of(part, columns), part.rows(), context)?;
             let hashes = hashes.into_iter().enumerate().filter(|it| it.1 != NO_KEY);
             keys.extend(hashes.map(|(row, hash)| (hash, place, row)));
         }
@@ -53,14 +75,14 @@ impl Table {
     }
 }
 
-fn columns_of<'a>(part: &'a Part, rule: &TableIndex) -> Vec<&'a Column> {
-    rule.columns.iter().map(|it| &*part.columns[it.index()]).collect()
+fn columns_of<'a>(part: &'a Part, columns: &[ColumnId]) -> Vec<&'a Column> {
+    columns.iter().map(|it| &*part.columns[it.index()]).collect()
 }
 
 /// New rows against a key.
 struct KeyCheck<'a> {
     table: &'a Table,
-    rule: &'a TableIndex,
+    columns: &'a [ColumnId],
     keys: Vec<NewKey>,
 }
 
@@ -72,43 +94,40 @@ impl KeyCheck<'_> {
     /// Whether a row of a part has the key of a new one.
     fn is_same(&self, key: &NewKey, part: &Part, row: usize) -> bool {
         let own = self.part(key);
-        self.rule.columns.iter().all(|it| {
+        self.columns.iter().all(|it| {
             let (own, other) = (&own.columns[it.index()], &part.columns[it.index()]);
             own.value(key.2) == other.value(row)
         })
     }
 
-    fn among_themselves(&self) -> SqlResult<()> {
-        for (place, key) in self.keys.iter().enumerate() {
+    /// A new row whose key another new one has.
+    fn among_themselves(&self) -> Option<NewKey> {
+        let repeats = |(place, key): &(usize, &NewKey)| {
             let mut alike = self.keys[place + 1..].iter().take_while(|it| it.0 == key.0);
-            if alike.any(|it| self.is_same(key, self.part(it), it.2)) {
-                return Err(self.table.exists_twice(self.rule, self.part(key), key.2));
-            }
-        }
-        Ok(())
+            alike.any(|it| self.is_same(key, self.part(it), it.2))
+        };
+        self.keys.iter().enumerate().find(repeats).map(|it| *it.1)
     }
 
-    fn against(&self, part: &Part, context: &BuildContext<'_>) -> SqlResult<()> {
-        let columns = columns_of(part, self.rule);
-        let found = match columns[..] {
+    /// A row of a part that has the key of a new one.
+    fn against(&self, part: &Part, context: &BuildContext<'_>) -> SqlResult<Option<usize>> {
+        let columns = columns_of(part, self.columns);
+        let by_index = match columns[..] {
             [column] if column.index.is_some() && !column.data_type.is_float() => {
                 self.by_index(part, column)
             }
             _ => None,
         };
-        let found = match found {
+        let found = match by_index {
             Some(found) => found,
             None => self.by_codes(part, &columns, context)?,
         };
-        match found.first() {
-            None => Ok(()),
-            Some(row) => Err(self.table.exists_twice(self.rule, part, *row)),
-        }
+        Ok(found.first().copied())
     }
 
     /// A row of a part with an index that has the key of a new one; `None` where the index cannot tell.
     fn by_index(&self, part: &Part, column: &Column) -> Option<Vec<usize>> {
-        let (index, id) = (column.index.as_ref()?, self.rule.columns[0].index());
+        let (index, id) = (column.index.as_ref()?, self.columns[0].index());
         let mut rows = Vec::new();
         for key in &self.keys {
             let value = self.part(key).columns[id].value(key.2);
@@ -180,7 +199,7 @@ impl KeyCheck<'_> {
         if column.code_count() == 0 || column.data_type.is_float() {
             return None;
         }
-        let id = self.rule.columns[place].index();
+        let id = self.columns[place].index();
         let code = |key: &NewKey| column.encode_value(&self.part(key).columns[id].value(key.2));
         let mut codes: Vec<u32> = self.keys.iter().filter_map(code).collect();
         codes.sort_unstable();

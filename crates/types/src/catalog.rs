@@ -37,6 +37,9 @@ pub struct ColumnInfo {
     pub statistics: ColumnStatistics,
     /// Bytes read to scan it: its index vector.
     pub scan_bytes: u64,
+    /// Whether the value of each row is its number plus a constant, but for a few rows that came later: rows are found by it
+    /// without a hash table.
+    pub numbers_rows: bool,
     /// The name of the index on it, when there is one.
     #[serde(with = "crate::shared::optional_text")]
     pub index: Option<Arc<str>>,
@@ -117,8 +120,9 @@ impl TableInfo {
             widened: true,
         };
         let (name, data_type) = ("row position".to_owned(), DataType::BigInt);
-        let (nullable, scan_bytes, index) = (false, 0, None);
-        let hidden = ColumnInfo { name, data_type, nullable, statistics, scan_bytes, index };
+        let (nullable, numbers_rows, scan_bytes, index) = (false, false, 0, None);
+        let hidden =
+            ColumnInfo { name, data_type, nullable, statistics, scan_bytes, numbers_rows, index };
         let mut table = self.clone();
         table.columns.push(hidden);
         table

@@ -1,18 +1,20 @@
 //! A whole stored table as the build side of a join: where a row's key is its number plus a constant, the table itself
-//! finds it, and its columns are fetched where they are. Nothing is built, and nothing copied.
+//! finds it, and its columns are fetched where they are. Nothing is built but a map of the few rows in deltas, and nothing
+//! copied.
 
 use memory::Workspace;
 use plan::{Expr, ExprKind, HashBuild, Scan};
 use stdx::sync::Arc;
-use storage::{Column, Encoding, Table};
+use storage::{Column, Part, Table};
 use types::{ColumnId, SqlResult, Value};
 
 use super::build_side::BuildSide;
 use super::direct::KeyRange;
 use super::key::KeyDomain;
+use super::row_numbers::{Changes, RowNumbers};
 use super::stored::Stored;
 use super::table::{Finder, JoinTable};
-use crate::scan::decode::shape;
+use crate::scan::{Leaving, leaving_columns, table_shape};
 use crate::{Batch, Layout, Sink, Source, State, Team, WorkContext};
 
 /// The table that building would end in.
@@ -21,55 +23,62 @@ pub struct InPlace {
     layout: Layout,
 }
 
-/// The least key, if the key of each row is that plus the row's number.
-fn first_key(column: &Column) -> Option<i64> {
-    let statistics = &column.statistics;
-    let rows = column.rows() as u64;
-    let strictly_rises = statistics.sorted
-        && statistics.nulls == 0
-        && statistics.distinct_exact
-        && statistics.distinct == rows;
-    let ends = statistics.min.as_ref().and_then(Value::as_i128);
-    let ends = ends.zip(statistics.max.as_ref().and_then(Value::as_i128));
-    let (min, max) = ends.filter(|_| strictly_rises && rows > 0 && rows < u64::from(u32::MAX))?;
-    let is_offset = matches!(column.encoding, Encoding::Offset { .. });
-    (is_offset && max - min + 1 == i128::from(rows)).then(|| i64::try_from(min).ok()).flatten()
+fn ends(column: &Column) -> Option<(i128, i128)> {
+    let end = |it: &Option<Value>| it.as_ref().and_then(Value::as_i128);
+    end(&column.statistics.min).zip(end(&column.statistics.max))
 }
 
 impl InPlace {
     /// The join table that a build over a scan ends in, if the rows of the scan are all rows of a table that is not cut
-    /// into parts, and key and payload are columns of it.
+    /// into parts, though it may have deltas, and key and payload are columns of it.
     pub fn of(
         scan: &Scan,
         build: &HashBuild,
         table: &Table,
         workspace: &Workspace,
     ) -> Option<SqlResult<Self>> {
-        let [part] = table.parts() else { return None };
-        if part.deletions().is_some() {
-            return None;
-        }
         if !scan.filters.is_empty() || !scan.transfers.is_empty() {
             return None;
         }
-        let column = |expr: &Expr| -> Option<&Arc<Column>> {
+        let place = |expr: &Expr| -> Option<usize> {
             let ExprKind::Column(place) = expr.kind else { return None };
-            let id: ColumnId = scan.columns[scan.output[place]];
-            // None is there for the hidden column of positions.
-            let column = part.columns.get(id.index())?;
-            Arc::ptr_eq(column, table.column(id)).then_some(column)
+            let place = scan.output[place];
+            // The hidden column of positions is nowhere.
+            (scan.columns[place].index() < table.columns.len()).then_some(place)
         };
         let [key] = build.keys.as_slice() else { return None };
-        let key = column(key)?;
-        let domain = KeyDomain::of(&shape(key));
-        let min = first_key(key).filter(|_| matches!(domain, KeyDomain::Integer))?;
-        let columns: Vec<&Arc<Column>> = build.payload.iter().map(column).collect::<Option<_>>()?;
-        let layout: Layout = columns.iter().map(|it| shape(it)).collect();
-        let payload = columns.into_iter().map(Stored::in_column).collect();
-        let rows = key.rows() as u32;
-        let max = min + (i64::from(rows) - 1);
-        let range = KeyRange { min, max, rising: true };
-        let finder = Finder::InPlace { min };
+        let key = place(key)?;
+        let id: ColumnId = scan.columns[key];
+        let main = &table.parts()[0].columns[id.index()];
+        let domain = KeyDomain::of(&table_shape(table, id));
+        let min = table.first_of_rising_key(id).filter(|_| matches!(domain, KeyDomain::Integer))?;
+        let places: Vec<usize> = build.payload.iter().map(place).collect::<Option<_>>()?;
+        let shapes: Layout = scan.columns.iter().map(|it| table_shape(table, *it)).collect();
+        let (low, high) = ends(table.column(id))?;
+        let (low, high) = (i64::try_from(low).ok()?, i64::try_from(high).ok()?);
+        let range = KeyRange { min: low, max: high, rising: !table.has_changed() };
+        let rows = u32::try_from(table.parts().iter().map(Part::rows).sum::<usize>()).ok()?;
+        let mut columns: Vec<Vec<(u32, Leaving)>> = places.iter().map(|_| Vec::new()).collect();
+        let (mut changes, mut first) = (Changes::default(), 0);
+        for (number, part) in table.parts().iter().enumerate() {
+            let leaving = || leaving_columns(scan, part, &shapes).into_iter();
+            let mut all: Vec<Option<Leaving>> = leaving().map(Some).collect();
+            if number > 0 {
+                let keys = all[key].as_ref().expect("invariant: nothing was taken yet");
+                changes.add_keys(first, part, keys);
+            }
+            changes.parts.push((first, part.deletions().cloned()));
+            for (column, place) in columns.iter_mut().zip(&places) {
+                // A column may be asked for twice.
+                let own = all[*place].take().or_else(|| leaving().nth(*place));
+                column.push((first, own.expect("invariant: a column of the scan")));
+            }
+            first += part.rows() as u32;
+        }
+        let changes = table.has_changed().then_some(changes);
+        let finder = Finder::InPlace(RowNumbers::new(min, main.rows() as u32, changes));
+        let layout: Layout = places.iter().map(|it| shapes[*it].clone()).collect();
+        let payload = columns.into_iter().map(Stored::in_parts).collect();
         let table = JoinTable::of_parts(rows, domain, range, finder, payload, layout, workspace);
         Some(table.map(|table| Self { table: Arc::new(table), layout: Layout::new() }))
     }

@@ -7,6 +7,7 @@ use types::SqlResult;
 use super::direct::{DirectTable, Rows};
 use super::hashed::{Candidates, HashTable};
 use super::probe_key::ProbeKeys;
+use super::row_numbers::RowNumbers;
 use super::table::Finder;
 use super::{JoinTable, NO_ROW, Pairs};
 use crate::BATCH_ROWS;
@@ -57,7 +58,7 @@ impl JoinTable {
                 cross(0..keys.rows as u32, 0..self.rows, &mut work.pairs, flush)?;
             }
             Finder::Direct(table) => direct(table, keys, work, flush)?,
-            Finder::InPlace { min } => in_place(*min, self.rows, keys, &mut work.pairs),
+            Finder::InPlace(numbers) => in_place(numbers, keys, &mut work.pairs),
             Finder::Hashed(table) => hashed(table, keys, stop, work, flush)?,
         }
         flush_all(&mut work.pairs, flush)
@@ -68,7 +69,7 @@ impl JoinTable {
         match &self.finder {
             Finder::Nothing | Finder::Everything => 0,
             Finder::Hashed(_) => keys.rows,
-            Finder::Direct(_) | Finder::InPlace { .. } => {
+            Finder::Direct(_) | Finder::InPlace(_) => {
                 let sample = &keys.words()[..keys.words().len().min(SAMPLED_KEYS)];
                 let changes = sample.windows(2).filter(|it| it[0] / LINE_KEYS != it[1] / LINE_KEYS);
                 changes.count() * keys.rows / sample.len().max(1)
@@ -105,8 +106,8 @@ impl JoinTable {
                     matched.iter_mut().zip(possible).for_each(|(it, &possible)| *it &= possible);
                 }
             }
-            Finder::InPlace { min } => {
-                let found = |key: i64| (key.wrapping_sub(*min) as u64) < u64::from(self.rows);
+            Finder::InPlace(numbers) => {
+                let found = |key: i64| numbers.find(key).is_some();
                 matched.iter_mut().zip(keys.words()).for_each(|(it, &key)| *it = found(key));
                 if let Some(possible) = keys.possible() {
                     matched.iter_mut().zip(possible).for_each(|(it, &possible)| *it &= possible);
@@ -208,8 +209,18 @@ fn unique(rows: &[u32], min: i64, keys: &ProbeKeys, pairs: &mut Pairs) {
 }
 
 /// The row of a key is the key less the least one.
-fn in_place(min: i64, rows: u32, keys: &ProbeKeys, pairs: &mut Pairs) {
+fn in_place(numbers: &RowNumbers, keys: &ProbeKeys, pairs: &mut Pairs) {
     let words = keys.words();
+    let Some((min, rows)) = numbers.unchanged() else {
+        let is_possible = |row: usize| keys.possible().is_none_or(|it| it[row]);
+        for (row, &key) in words.iter().enumerate() {
+            if let Some(found) = numbers.find(key).filter(|_| is_possible(row)) {
+                pairs.probe.push(row as u32);
+                pairs.build.push(found);
+            }
+        }
+        return;
+    };
     pairs.resize(words.len());
     let mut count = 0;
     let mut look_up = |row: usize, possible: bool| {

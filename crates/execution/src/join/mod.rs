@@ -30,6 +30,7 @@ mod packing;
 mod parallel;
 mod probe;
 mod probe_key;
+mod row_numbers;
 mod rows;
 mod spilled;
 mod stored;

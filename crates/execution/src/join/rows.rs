@@ -76,9 +76,9 @@ impl TableRows<'_> {
         for start in rows.clone().step_by(BATCH_ROWS) {
             let end = rows.end.min(start + BATCH_ROWS as u64);
             chosen.clear();
-            chosen.extend(
-                (start as u32..end as u32).filter(|&it| self.table.is_matched(it) == self.matched),
-            );
+            let is_chosen =
+                |it: &u32| self.table.is_matched(*it) == self.matched && self.table.is_live(*it);
+            chosen.extend((start as u32..end as u32).filter(is_chosen));
             self.hand_on(&chosen, start, next)?;
         }
         Ok(())

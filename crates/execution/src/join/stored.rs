@@ -2,12 +2,12 @@
 
 use memory::{Placed, Scratch};
 use stdx::sync::Arc;
-use storage::Column;
 use types::{SqlError, SqlResult};
 
 use super::NO_ROW;
 use super::parallel::{PIECE_ROWS, Pieces};
-use crate::scan::decode::{self, Progression, Rows::Places};
+use crate::scan::Leaving;
+use crate::scan::decode::Rows::Places;
 use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 
 /// One column.
@@ -24,8 +24,9 @@ enum StoredValues {
     F64(Placed<f64>),
     Bool(Placed<bool>),
     Text(StoredText),
-    /// Rows of a stored column, where they are.
-    InColumn(Arc<Column>, Option<Progression>),
+    /// Rows of a stored column, where they are: in the main of the table and its deltas, each with the number of its first
+    /// row.
+    InParts(Vec<(u32, Leaving)>),
 }
 
 /// Values of a column whose order is that of integers.
@@ -202,10 +203,10 @@ impl Stored {
         }
     }
 
-    /// The rows of a column, by their numbers.
-    pub(super) fn in_column(column: &Arc<Column>) -> Self {
-        let values = StoredValues::InColumn(column.clone(), Progression::of(column));
-        Self { values, validity: None }
+    /// The rows of a column, by their numbers over all parts: of each part how it leaves a scan, and the number of its first
+    /// row.
+    pub(super) fn in_parts(parts: Vec<(u32, Leaving)>) -> Self {
+        Self { values: StoredValues::InParts(parts), validity: None }
     }
 
     fn fits(&self, values: &Values) -> bool {
@@ -253,16 +254,14 @@ impl Stored {
             StoredValues::F64(out) => fill!(out, Values::F64),
             StoredValues::Bool(out) => fill!(out, Values::Bool),
             StoredValues::Text(out) => out.fill(parts, pieces),
-            StoredValues::InColumn(..) => {}
+            StoredValues::InParts(_) => {}
         }
     }
 
     /// The values of rows; NULL where the row is [`NO_ROW`], which is looked for only when `outer`.
     pub(super) fn gather(&self, rows: &[u32], outer: bool) -> Vector {
         let values = match &self.values {
-            StoredValues::InColumn(column, even) => {
-                return gather_column(column, *even, rows, outer);
-            }
+            StoredValues::InParts(parts) => return gather_parts(parts, rows, outer),
             StoredValues::Codes(it) => Values::Codes(pick(it, rows, outer)),
             StoredValues::I64(it) => Values::I64(pick(it, rows, outer)),
             StoredValues::I128(it) => Values::I128(pick(it, rows, outer)),
@@ -291,22 +290,30 @@ impl Stored {
 }
 
 /// Rows of a stored column; NULL where the row is [`NO_ROW`], which is looked for only when `outer`.
-fn gather_column(
-    column: &Arc<Column>,
-    even: Option<Progression>,
-    rows: &[u32],
-    outer: bool,
-) -> Vector {
-    let fetch = |rows: &[u32]| decode::pick(column, even, 0, column.rows(), &Places(rows));
-    if !outer {
-        return fetch(rows);
+fn gather_parts(parts: &[(u32, Leaving)], rows: &[u32], outer: bool) -> Vector {
+    let (_, main) = &parts[0];
+    let end = parts.get(1).map_or(NO_ROW, |it| it.0);
+    if rows.iter().all(|it| *it < end) {
+        return main.pick(0, main.rows(), &Places(rows));
     }
     // There is a row 0: a table without rows is not found in place.
-    let there: Vec<u32> = rows.iter().map(|&row| if row == NO_ROW { 0 } else { row }).collect();
-    let Vector { values, validity } = fetch(&there);
-    let known = |place: usize| validity.as_ref().is_none_or(|it| it.get(place));
-    let bits = rows.iter().enumerate().map(|(place, &row)| row != NO_ROW && known(place));
-    Vector { values, validity: Some(Bitmap::from_bits(bits)) }
+    let there: Vec<u32> = rows.iter().map(|&row| if row < end { row } else { 0 }).collect();
+    let mut vector = main.pick(0, main.rows(), &Places(&there));
+    for (place, (first, delta)) in parts.iter().enumerate().skip(1) {
+        let end = parts.get(place + 1).map_or(NO_ROW, |it| it.0);
+        let here = |it: &(usize, &u32)| (*first..end).contains(it.1);
+        let places: Vec<usize> = rows.iter().enumerate().filter(here).map(|it| it.0).collect();
+        if !places.is_empty() {
+            let own: Vec<u32> = places.iter().map(|it| rows[*it] - first).collect();
+            vector.put(&places, &delta.pick(0, delta.rows(), &Places(&own)));
+        }
+    }
+    if outer {
+        let known = |place: usize| vector.validity.as_ref().is_none_or(|it| it.get(place));
+        let bits = rows.iter().enumerate().map(|(place, &row)| row != NO_ROW && known(place));
+        vector.validity = Some(Bitmap::from_bits(bits));
+    }
+    vector
 }
 
 fn pick<T: Copy + Default>(from: &[T], rows: &[u32], outer: bool) -> Vec<T> {

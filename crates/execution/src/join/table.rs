@@ -13,6 +13,7 @@ use super::hash::hash_word;
 use super::hashed::HashTable;
 use super::key::{KeyColumn, KeyDomain};
 use super::packing::Packing;
+use super::row_numbers::RowNumbers;
 use super::stored::Stored;
 use crate::{Layout, Team, Vector};
 
@@ -35,10 +36,8 @@ pub(super) enum Finder {
     Everything,
     Direct(DirectTable),
     Hashed(HashTable),
-    /// The key of each row is this plus its number.
-    InPlace {
-        min: i64,
-    },
+    /// The key of each row tells its number.
+    InPlace(RowNumbers),
 }
 
 /// The build side of a join. Rows `0 .. keyed` have keys; those after them have a NULL key and are never found.
@@ -208,7 +207,7 @@ impl JoinTable {
         let (bitmap, directory) = match &self.finder {
             Finder::Direct(it) => (Some(it.bitmap.as_slice()), None),
             Finder::Hashed(it) => (None, Some(&it.directory)),
-            Finder::Nothing | Finder::Everything | Finder::InPlace { .. } => (None, None),
+            Finder::Nothing | Finder::Everything | Finder::InPlace(_) => (None, None),
         };
         let keys = match &self.finder {
             Finder::Hashed(it) => match it.keys.as_slice() {
@@ -237,7 +236,7 @@ impl JoinTable {
             Finder::Direct(DirectTable { rows: Rows::Runs { .. }, .. }) => "bitmap of runs",
             Finder::Direct(_) => "bitmap",
             Finder::Hashed(_) => "hash table",
-            Finder::InPlace { .. } => "the stored table",
+            Finder::InPlace(_) => "the stored table",
         }
     }
 
@@ -268,6 +267,14 @@ impl JoinTable {
     /// Marks the rows whose bits are set.
     pub(super) fn mark_words(&self, words: &[u64]) {
         self.matched.iter().zip(words).for_each(|(to, &it)| _ = to.fetch_or(it, Ordering::Relaxed));
+    }
+
+    /// Whether a row is there: some of a stored table may have gone.
+    pub(super) fn is_live(&self, row: u32) -> bool {
+        match &self.finder {
+            Finder::InPlace(numbers) => numbers.is_live(row),
+            _ => true,
+        }
     }
 
     pub(super) fn is_matched(&self, row: u32) -> bool {

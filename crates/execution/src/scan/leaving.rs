@@ -65,6 +65,11 @@ impl Leaving {
         self.lookups = values.into_iter().chain(codes).collect();
     }
 
+    /// The rows of the part.
+    pub(crate) fn rows(&self) -> usize {
+        self.column.rows()
+    }
+
     /// The column as packed codes, if its values follow from them without a lookup.
     pub(super) fn packed(&self) -> Option<PackedColumn<'_>> {
         let column = &*self.column;
@@ -81,7 +86,7 @@ impl Leaving {
     }
 
     /// Picks rows in the window of `len` rows from `start` on.
-    pub(super) fn pick(&self, start: usize, len: usize, rows: &Rows<'_>) -> Vector {
+    pub(crate) fn pick(&self, start: usize, len: usize, rows: &Rows<'_>) -> Vector {
         if let Change::Position(first) = self.change {
             return positions(first + start, len, rows);
         }

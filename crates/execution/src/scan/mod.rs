@@ -37,9 +37,10 @@ use types::SqlResult;
 
 use crate::scan::ahead::TestsAhead;
 use crate::scan::decode::{Rows, is_sparse};
-pub(crate) use crate::scan::leaving::PackedColumn;
+pub(crate) use crate::scan::leaving::{Leaving, PackedColumn};
 pub use crate::scan::packed::PackedBlock;
-use crate::scan::part::{PartScan, View, parts_of_key, table_shape};
+use crate::scan::part::{PartScan, View, parts_of_key};
+pub(crate) use crate::scan::part::{leaving_columns, table_shape};
 use crate::scan::repeated::Repeated;
 use crate::sort::Cutoff;
 use crate::states::States;

@@ -376,13 +376,18 @@ impl Residual {
     }
 }
 
+/// The columns of a scan, in the order of its columns, as those of a part leave it.
+pub(crate) fn leaving_columns(scan: &Scan, part: &Part, shapes: &Layout) -> Vec<Leaving> {
+    View::of_columns(scan, part, &part.columns, shapes).columns
+}
+
 /// A column of a part; the first where the hidden one of positions is meant, which is nowhere.
 fn stored(columns: &[Arc<Column>], id: ColumnId) -> &Arc<Column> {
     columns.get(id.index()).unwrap_or(&columns[0])
 }
 
 /// The shape in which a column leaves the scan of a table: that of its parts, as wide as the widest.
-pub(super) fn table_shape(table: &Table, id: ColumnId) -> ColumnShape {
+pub(crate) fn table_shape(table: &Table, id: ColumnId) -> ColumnShape {
     if id == table.position_column() {
         let (data_type, representation) = (DataType::BigInt, Representation::I64);
         let bounds = Some((0, i128::from(u32::MAX)));

@@ -6,7 +6,6 @@
 //! another writer was faster: then the change is made once more, with the lock.
 
 mod clauses;
-mod procedures;
 
 use binder::{NodeClause, NodeDemand, NodeWay, PlacedItem, TableChange};
 use stdx::sync::Arc;

@@ -25,11 +25,12 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 20] = [
+pub const NAMES: [&str; 21] = [
     "tables",
     "columns",
     "indexes",
     "parts",
+    "deltas",
     "column_placement",
     "page_ranges",
     "placement_demands",
@@ -59,6 +60,7 @@ pub fn rows_of(
         "columns" => tables::columns(database),
         "indexes" => indexes::rows(database),
         "parts" => tables::parts(database),
+        "deltas" => tables::deltas(database),
         "column_placement" => placement::column_placement(database),
         "page_ranges" => placement::page_ranges(database),
         "placement_demands" => placement::placement_demands(database),

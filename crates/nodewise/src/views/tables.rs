@@ -135,6 +135,36 @@ pub(super) fn parts(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// What has changed of each part since it was put together.
+pub(super) fn deltas(database: &Database) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("table_name", 't'),
+        ("part", 'i'),
+        ("main_rows", 'i'),
+        ("deleted_rows", 'i'),
+        ("deltas", 'i'),
+        ("delta_rows", 'i'),
+        ("delta_deleted_rows", 'i'),
+    ]);
+    for table in database.tables() {
+        let (mains, others) = table.parts().split_at(table.partitioning().parts());
+        for main in mains {
+            let deltas = || others.iter().filter(|it| it.number() == main.number());
+            let deleted = |it: &Part| (it.rows() - it.live_rows()) as u64;
+            view.row([
+                table.name.as_str().into(),
+                (main.number() as u64).into(),
+                (main.rows() as u64).into(),
+                deleted(main).into(),
+                (deltas().count() as u64).into(),
+                deltas().map(|it| it.rows() as u64).sum::<u64>().into(),
+                deltas().map(deleted).sum::<u64>().into(),
+            ]);
+        }
+    }
+    view.finish()
+}
+
 /// What rows a part holds.
 fn contents(table: &Table, place: usize) -> String {
     let part = table.parts()[place].number();

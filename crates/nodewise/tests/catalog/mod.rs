@@ -56,7 +56,11 @@ fn column(line: &str, rows: u64) -> ColumnInfo {
         widened: false,
     };
     let name = words[0].to_owned();
-    ColumnInfo { name, data_type, nullable: true, statistics, scan_bytes: rows, index: None }
+    let bound = |it: &Option<Value>| it.as_ref().and_then(Value::as_i128);
+    let span = bound(&statistics.min).zip(bound(&statistics.max)).map(|it| it.1 - it.0 + 1);
+    let numbers_rows = statistics.sorted && span == Some(rows.into());
+    let (nullable, scan_bytes, index) = (true, rows, None);
+    ColumnInfo { name, data_type, nullable, statistics, scan_bytes, numbers_rows, index }
 }
 
 /// The plan of a parsed query on the tables.

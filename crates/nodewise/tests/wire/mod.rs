@@ -39,6 +39,7 @@ impl Declared {
             nullable: true,
             statistics: ColumnStatistics::default(),
             scan_bytes: 0,
+            numbers_rows: false,
             index: None,
         };
         let mut tables = self.0.write();

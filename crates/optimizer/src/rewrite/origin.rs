@@ -52,9 +52,9 @@ pub(super) fn is_dense(scan: &ScanRel, key: Attr) -> bool {
     scan.table.is_unique(id) && ends(column).is_some_and(dense)
 }
 
-/// Whether the key of each row is its number plus a constant, so that execution finds rows by it without a hash table.
+/// Whether execution finds rows by a key without a hash table, as it numbers them.
 pub(super) fn is_row_number(scan: &ScanRel, key: Attr) -> bool {
-    rises(scan, key) && is_dense(scan, key)
+    estimate::column(scan, key).is_some_and(|it| it.1.numbers_rows)
 }
 
 /// Whether an expression is a column of a relation that never falls from row to row of its table.

@@ -79,7 +79,10 @@ fn column(place: usize, rows: &[Vec<Expr>]) -> ColumnInfo {
         widened: false,
     };
     let (name, data_type) = (format!("c{place}"), DataType::BigInt);
-    ColumnInfo { name, data_type, nullable: true, statistics, scan_bytes: 8, index: None }
+    let span = values.first().zip(values.last()).map(|it| it.1 - it.0 + 1);
+    let numbers_rows = sorted && span == Some(rows.len() as i64);
+    let (nullable, scan_bytes, index) = (true, 8, None);
+    ColumnInfo { name, data_type, nullable, statistics, scan_bytes, numbers_rows, index }
 }
 
 /// Replaces every relation of a query.

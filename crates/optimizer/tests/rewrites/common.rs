@@ -34,6 +34,7 @@ impl Builder {
                 nullable: it.1,
                 statistics,
                 scan_bytes: rows,
+                numbers_rows: false,
                 index: None,
             }
         });

@@ -63,6 +63,7 @@ fn query() -> Query {
         nullable: true,
         statistics,
         scan_bytes: 1 << 40,
+        numbers_rows: false,
         index: Some("i".into()),
     };
     let table = TableInfo { id: TableId(3), name: "t".to_owned(), columns: vec![column], rows: 9 };

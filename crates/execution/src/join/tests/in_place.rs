@@ -9,12 +9,16 @@ use types::{ColumnId, TableId};
 use super::*;
 use crate::join::InPlace;
 use crate::scan::decode::{self, Progression};
-use crate::testing::{rows_of, stored, token};
+use crate::testing::{changed, rows_of, stored, token};
 
 const TYPES: [DataType; 4] = [DataType::BigInt, DataType::BigInt, DataType::Text, DataType::BigInt];
 
 /// Keys from `first` on, evenly spaced numbers, texts with NULL, numbers with NULL.
 fn table(rows: usize, first: i64, step: i64) -> Table {
+    stored(&columns(rows, first, step), 5_000)
+}
+
+fn columns(rows: usize, first: i64, step: i64) -> Vec<(DataType, Vec<Value>)> {
     let mut prng = Prng::new(rows as u64);
     let number = |it: i64| Value::Integer(it);
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); 4];
@@ -26,8 +30,7 @@ fn table(rows: usize, first: i64, step: i64) -> Table {
         let value = prng.below(1 << 40) as i64;
         columns[3].push(if prng.below(5) == 0 { Value::Null } else { number(value) });
     }
-    let columns: Vec<(DataType, Vec<Value>)> = TYPES.into_iter().zip(columns).collect();
-    stored(&columns, 5_000)
+    TYPES.into_iter().zip(columns).collect()
 }
 
 fn scan() -> Scan {
@@ -113,6 +116,45 @@ fn rows_found_by_number_are_those_that_a_hash_table_finds() {
         let (ours, theirs) = (found.transfer().unwrap(), built.transfer().unwrap());
         assert_eq!((ours.min, ours.max, ours.rows), (theirs.min, theirs.max, theirs.rows));
     }
+}
+
+#[test]
+fn rows_of_deltas_are_found_and_rows_that_have_gone_are_not() {
+    let table = table(9_000, 5, 1);
+    let mut prng = Prng::new(8);
+    let gone: Vec<u64> = (0..9_000).filter(|_| prng.below(40) == 0).collect();
+    // Some of those that went, and others behind all.
+    let mut new = columns(gone.len() + 50, 9_005, 1);
+    for (key, gone) in new[0].1.iter_mut().zip(gone.iter().step_by(2)) {
+        *key = Value::Integer(5 + *gone as i64);
+    }
+    let [ours, merged] = changed(&table, &gone, &new);
+    let keys: Vec<Option<i64>> = (0..6_000).map(|_| Some(prng.below(9_500) as i64)).collect();
+    let probes = Side::new(vec![integers(&keys)], 700);
+    let found = in_place(&ours).unwrap();
+    let how = Build {
+        keys: &[0],
+        payload: &[1, 2, 3],
+        unique: true,
+        keep_null_keys: false,
+        structure: Structure::Hashed,
+    };
+    let built = build(&side(&merged), how, &Serial(2));
+    for kind in KINDS {
+        let mut join = join(kind, &probes.layout, &[0], 3);
+        join.track_matches = kind == JoinKind::Left;
+        let (layout, ours) = probe(&probes, &join, &found, 2);
+        let (other, theirs) = probe(&probes, &join, &built, 2);
+        assert_eq!(tokens(&layout, &ours), tokens(&other, &theirs), "{kind:?}");
+    }
+    for matched in [false, true] {
+        let count = |table: &Arc<JoinTable>| build_rows(table, matched).len();
+        assert_eq!(count(&found), count(&built), "{matched}");
+    }
+    // A key that comes twice cannot be found by number.
+    let twice = columns(1, 7, 1);
+    let [ours, _] = changed(&table, &[], &twice);
+    assert!(in_place(&ours).is_none());
 }
 
 #[test]

@@ -15,6 +15,8 @@ use crate::{Answer, CancelToken, QueryProfile, Session, views};
 const VERIFY_PLACEMENT: &str = "verify_placement";
 /// Does what was DEFERRED.
 const APPLY_PLACEMENT: &str = "apply_placement";
+/// Puts tables together anew whose rows have changed.
+const MERGE: &str = "merge";
 /// Tells what the placer would do.
 const ADVISE_PLACEMENT: &str = "advise_placement";
 
@@ -37,6 +39,12 @@ impl Session {
                 }
                 Ok(done("CALL"))
             }
+            MERGE => {
+                for table in self.named(arguments)?.iter().filter(|it| it.has_changed()) {
+                    self.change_table(&table.name, cancel, |old, context| old.merged(context))?;
+                }
+                Ok(done("CALL"))
+            }
             ADVISE_PLACEMENT => {
                 if let Some(extra) = arguments.first() {
                     let message = format!("{schema}{ADVISE_PLACEMENT} takes no argument, not '{extra}'");
@@ -50,7 +58,8 @@ impl Session {
                 format!("there is no procedure {procedure}"),
             )
             .with_hint(format!(
-                "the procedures are {schema}{VERIFY_PLACEMENT}, {schema}{APPLY_PLACEMENT} and {schema}{ADVISE_PLACEMENT}"
+                "the procedures are {schema}{VERIFY_PLACEMENT}, {schema}{APPLY_PLACEMENT}, {schema}{MERGE} and \
+                 {schema}{ADVISE_PLACEMENT}"
             ))),
         }
     }
