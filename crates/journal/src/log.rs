@@ -123,6 +123,12 @@ impl Journal {
         self.lead(|_| false)?;
         let mut writing = self.writing.lock();
         let last = writing.last;
+        if writing.head.first == last.next() {
+            // The file has no record: it is the new one.
+            drop(writing);
+            self.step_down(Ok(last))?;
+            return Ok(last);
+        }
         let next = writing.file.sync().map_err(JournalError::from);
         let next = next.and_then(|()| Writing::begin(&*self.folder, last.next(), seed));
         self.step_down(next.map(|next| {

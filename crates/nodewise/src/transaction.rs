@@ -113,9 +113,11 @@ impl Session {
     fn publish(&self) -> SqlResult<()> {
         let writing = self.writing.lock().take();
         match writing {
-            Some(writing) => self.database.commit(writing, self.settings.synchronous_commit),
-            None => Ok(()),
+            Some(writing) => self.database.commit(writing, self.settings.synchronous_commit)?,
+            None => return Ok(()),
         }
+        self.cut_if_long();
+        Ok(())
     }
 
     /// A statement inside of a block answers when what the block began to write with is durable.

@@ -48,7 +48,7 @@ impl SimulatedMachine {
     }
 
     /// What a loss of power at this moment would leave on the disk: all that was synced and, by the seed, any part of the
-    /// rest.
+    /// rest, for seed 0 nothing of it.
     pub fn crash(&self, seed: u64) -> DiskImage {
         DiskImage(self.disk.lock().lasting.crashed(seed))
     }

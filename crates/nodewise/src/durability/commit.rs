@@ -4,7 +4,7 @@ use journal::Lsn;
 use types::{SqlError, SqlResult, SqlState};
 
 use super::Operation;
-use super::state::journal_error;
+use super::refusal::journal_error;
 use crate::transaction_state::Writing;
 use crate::{Database, Session};
 

@@ -5,11 +5,15 @@ use std::path::Path;
 use hardware::{Folder, Machine};
 use journal::{Journal, JournalError, Lsn};
 use stdx::sync::Arc;
+use storage::TableDesign;
 use types::{SqlError, SqlResult};
 
+use super::checkpoint::{self, Written};
+use super::refusal::journal_error;
 use super::replay::at;
-use super::state::{Durability, journal_error};
-use crate::{Database, DatabaseOptions, Progress};
+use super::state::Durability;
+use crate::parallel::LoadProgress;
+use crate::{CancelToken, Database, DatabaseOptions, NoProgress, Progress};
 
 /// What can go wrong while the log is read.
 struct Refusal(SqlError);
@@ -35,19 +39,30 @@ impl Database {
         let folder = machine.open_folder(path).map_err(|it| journal_error(&it.into()))?;
         let folder: Arc<dyn Folder> = folder.into();
         let database = Self::open(machine, options)?;
+        let (after, written) = database.read_checkpoint(&*folder)?;
         let mut session = database.session();
         let seed = database.machine.wall_clock() as u64;
         progress.begin("reading the log", 0);
-        let journal = Journal::open(folder, Lsn(0), seed, &mut |lsn, record| {
+        let journal = Journal::open(folder.clone(), after, seed, &mut |lsn, record| {
             progress.advance(1);
             session.replay(record).map_err(|it| Refusal(at(lsn, it)))
         });
         progress.end();
-        let durability = Durability::new(journal.map_err(|it| it.0)?, &database.catalog);
+        let journal = journal.map_err(|it| it.0)?;
+        let durability = Durability::new(journal, folder, &database.catalog, written);
         drop(session);
         match database.durability.set(durability) {
             Ok(()) => Ok(database),
             Err(_) => Err(SqlError::internal("a database was opened twice")),
         }
+    }
+
+    fn read_checkpoint(self: &Arc<Self>, folder: &dyn Folder) -> SqlResult<(Lsn, Written)> {
+        let (session, cancel) = (self.session(), CancelToken::new());
+        let (team, progress) =
+            (session.load_team(&cancel), LoadProgress::new(&NoProgress, "tables"));
+        let (stop, design) = (|| false, TableDesign::default());
+        let context = session.build_context(&team, &progress, &stop, &design);
+        checkpoint::read(folder, &self.catalog, &context)
     }
 }

@@ -2,19 +2,33 @@
 
 use std::collections::VecDeque;
 
-use hardware::FolderError;
-use journal::{Journal, JournalError, JournalResult, Lsn};
+use hardware::Folder;
+use journal::{Journal, JournalResult, Lsn};
+use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex};
 use storage::{Catalog, CatalogSnapshot};
-use types::{SqlError, SqlState};
+
+use super::checkpoint::Written;
 
 /// What a database with a folder has beside its tables.
 pub(crate) struct Durability {
     pub(crate) journal: Journal,
     /// The tables as they are after all commits, durable or not: what the next transaction that writes begins with.
     pub(crate) head: Arc<Catalog>,
+    pub(crate) folder: Arc<dyn Folder>,
+    /// The files of the last checkpoint; held while another is made.
+    pub(crate) written: Mutex<Written>,
+    /// Whether somebody makes one as the log is long.
+    pub(crate) is_cutting: AtomicBool,
+    /// Bytes of the log from which on a checkpoint is made.
+    pub(crate) cut_from: AtomicU64,
+    /// Bytes from which on it is tried again after one that failed.
+    retry_from: AtomicU64,
     queue: Mutex<Queue>,
 }
+
+/// Bytes of the log from which on a checkpoint is made, unless it is said otherwise.
+pub(crate) const CUT_FROM: u64 = 64 << 20;
 
 /// Commits that are not shown yet.
 #[derive(Default)]
@@ -33,9 +47,17 @@ struct Pending {
 
 impl Durability {
     /// Beside tables that are all durable.
-    pub(crate) fn new(journal: Journal, tables: &Catalog) -> Self {
+    pub(crate) fn new(
+        journal: Journal,
+        folder: Arc<dyn Folder>,
+        tables: &Catalog,
+        written: Written,
+    ) -> Self {
         let head = Arc::new(tables.branch(tables.snapshot()));
-        Self { journal, head, queue: Mutex::default() }
+        let (is_cutting, cut_from) = (AtomicBool::new(false), AtomicU64::new(CUT_FROM));
+        let (written, queue) = (Mutex::new(written), Mutex::default());
+        let retry_from = AtomicU64::new(0);
+        Self { journal, head, folder, written, is_cutting, cut_from, retry_from, queue }
     }
 
     /// Notes a commit, whose tables are the head's now, and returns what must be durable before it is shown or told of. Only
@@ -53,6 +75,15 @@ impl Durability {
     /// What must be durable before anybody is told what the head holds.
     pub(crate) fn wanted(&self) -> Lsn {
         self.queue.lock().wanted
+    }
+
+    /// Bytes of the log from which on a checkpoint is tried again.
+    pub(crate) fn retry_from(&self) -> u64 {
+        self.retry_from.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_retry(&self, bytes: u64) {
+        self.retry_from.store(bytes, Ordering::Relaxed);
     }
 
     /// Whether all commits are shown.
@@ -82,27 +113,4 @@ impl Drop for Durability {
     fn drop(&mut self) {
         let _ = self.journal.mark();
     }
-}
-
-/// A refusal of the log as a statement's error.
-pub(crate) fn journal_error(error: &JournalError) -> SqlError {
-    let state = match error {
-        JournalError::Disk(FolderError::Full { .. }) => SqlState::DISK_FULL,
-        JournalError::Disk(FolderError::Locked { .. }) => SqlState("55006"),
-        JournalError::Disk(FolderError::Failed { .. }) => SqlState::IO_ERROR,
-        JournalError::Damaged { .. } => SqlState::DATA_CORRUPTED,
-        JournalError::Newer { .. } => SqlState::FEATURE_NOT_SUPPORTED,
-        JournalError::Stopped { cause } => {
-            let message = "cannot change tables: the database is read-only";
-            let hint = format!("{cause}; what is in the log is there again after a restart");
-            return SqlError::new(SqlState("25006"), message).with_hint(hint);
-        }
-    };
-    let hint = match error {
-        JournalError::Disk(FolderError::Locked { .. }) => "one process at a time opens a database",
-        JournalError::Damaged { .. } => "bring the folder back from a copy",
-        JournalError::Newer { .. } => "open it with the Nodewise that wrote it, or a later one",
-        _ => return SqlError::new(state, error.to_string()),
-    };
-    SqlError::new(state, error.to_string()).with_hint(hint)
 }
