@@ -65,6 +65,10 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         rewrite::table_commands(&mut tokens);
         rewrite::untyped_columns(&mut tokens);
     }
+    if steering::is_checkpoint(&tokens) {
+        statements.push(Statement::Checkpoint);
+        return Ok(());
+    }
     if let Some(statement) = steering::alter_query(&tokens)? {
         statements.push(statement);
         return Ok(());

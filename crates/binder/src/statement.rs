@@ -170,6 +170,8 @@ pub enum Statement {
         /// Its value as text, `None` for DEFAULT.
         value: Option<String>,
     },
+    /// CHECKPOINT.
+    Checkpoint,
     /// KILL of a statement that is under way.
     Kill {
         /// Its number.

@@ -1,9 +1,14 @@
-//! ALTER QUERY, which the parser does not know: `ALTER QUERY 7 PRIORITY 5` and `ALTER QUERY 7 SET stealing = none`.
+//! CHECKPOINT, and ALTER QUERY, which the parser does not know: `ALTER QUERY 7 PRIORITY 5` and `ALTER QUERY 7 SET stealing = none`.
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::statement::Statement;
+
+/// Whether the tokens are a CHECKPOINT.
+pub(crate) fn is_checkpoint(tokens: &[TokenWithSpan]) -> bool {
+    matches!(tokens, [only] if is_word(&only.token, "checkpoint"))
+}
 
 /// The statement, if the tokens are an ALTER QUERY.
 pub(crate) fn alter_query(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {

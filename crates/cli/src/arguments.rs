@@ -10,9 +10,10 @@ pub use crate::pool_arguments::PoolArguments;
 use crate::pool_arguments::{at_least_one, scale};
 use crate::reporting_arguments::ReportingArguments;
 
-/// An in-memory analytical SQL database that knows on which NUMA node its data live.
+/// An analytical SQL database that knows on which NUMA node its data live.
 ///
-/// Without a command it opens a shell, or runs the SQL on its standard input when that is no terminal.
+/// Without a command it opens a shell, or runs the SQL on its standard input when that is no terminal. With a folder,
+/// tables last; without, they are gone when it ends.
 #[derive(Debug, Parser)]
 #[command(name = "nodewise", version, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
@@ -80,6 +81,9 @@ pub enum GenerateCommand {
 /// How to run SQL.
 #[derive(Args, Debug)]
 pub struct ShellArguments {
+    /// The folder of the database, made when it is not there; in memory when not given
+    #[arg(value_name = "DIR", conflicts_with = "machine")]
+    pub folder: Option<PathBuf>,
     /// Run this SQL and end; may be given several times
     #[arg(short = 'c', long = "command", value_name = "SQL", conflicts_with = "file")]
     pub execute: Vec<String>,
@@ -502,6 +506,7 @@ mod tests {
         assert!(parse("nodewise probe --quick --json --output f").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 --out d").is_ok());
         assert!(parse("nodewise --threads 2").is_ok());
+        assert!(parse("nodewise d -c a").is_ok());
         assert!(parse("nodewise --machine ring").is_ok());
         assert!(parse("nodewise --machine nehalem-ex").is_ok());
         assert!(parse("nodewise placement t --load d --sql x --svg f --ascii").is_ok());
@@ -537,7 +542,8 @@ mod tests {
             "nodewise simulate hana-08 --machine skylake",
             "nodewise simulate hana-08 --fault fire",
             "nodewise simulate tpch --scale 0",
-            "nodewise fly",
+            "nodewise fly away",
+            "nodewise d --machine ring",
             "nodewise probe --output",
             "nodewise probe fast",
             "nodewise placement",

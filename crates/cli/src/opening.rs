@@ -1,5 +1,7 @@
 //! Opens the database that a command works on, and sessions of it.
 
+use std::path::Path;
+
 use hardware::Machine;
 use nodewise::{Database, DatabaseOptions, Session};
 use simulator::SimulatedMachine;
@@ -18,6 +20,17 @@ pub fn open_database(pool: &PoolArguments) -> Result<Arc<Database>, Failure> {
     open_database_on(&MachineArguments::default(), pool)
 }
 
+/// Opens the database of a folder on this machine.
+pub fn open_folder(path: &Path, pool: &PoolArguments) -> Result<Arc<Database>, Failure> {
+    let machine: Arc<dyn Machine> = open_machine()?;
+    if !path.exists() {
+        eprintln!("note: {} is a new database", path.display());
+    }
+    let progress = progress::for_people(&machine);
+    let options = options(&*machine, pool);
+    Ok(Database::open_dir(machine, path, options, &*progress)?)
+}
+
 /// Opens an empty database on this machine, or on a modelled one.
 pub fn open_database_on(
     machine: &MachineArguments,
@@ -30,11 +43,14 @@ pub fn open_database_on(
             None => SimulatedMachine::with_model(modelled::machine(name, None)?, SEED, Vec::new()),
         },
     };
+    let options = options(&*machine, pool);
+    Ok(Database::open(machine, options)?)
+}
+
+fn options(machine: &dyn Machine, pool: &PoolArguments) -> DatabaseOptions {
     // Figures are kept by machine: those of this one say nothing of a modelled one.
     let performance = measured::load(machine.topology()).map(Arc::new);
-    let options =
-        DatabaseOptions { workers: pool.threads, performance, ..DatabaseOptions::default() };
-    Ok(Database::open(machine, options)?)
+    DatabaseOptions { workers: pool.threads, performance, ..DatabaseOptions::default() }
 }
 
 /// A session that shows a bar for long work.

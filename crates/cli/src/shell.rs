@@ -14,7 +14,7 @@ use crate::arguments::ShellArguments;
 use crate::dot;
 use crate::failure::Failure;
 use crate::highlight::SqlHighlighter;
-use crate::opening::{open_database_on, open_session};
+use crate::opening::{open_database_on, open_folder, open_session};
 use crate::output::Format;
 use crate::runner::{Flow, Runner};
 use crate::splitter::StatementSplitter;
@@ -29,7 +29,12 @@ pub fn is_interactive() -> bool {
 
 /// `nodewise` without a command.
 pub fn run(arguments: &ShellArguments) -> Result<bool, Failure> {
-    let session = open_session(&open_database_on(&arguments.machine, &arguments.pool)?);
+    let database = match &arguments.folder {
+        Some(folder) => open_folder(folder, &arguments.pool)?,
+        None => open_database_on(&arguments.machine, &arguments.pool)?,
+    };
+    let session = open_session(&database);
+    drop(database);
     if !arguments.execute.is_empty() {
         let mut runner = Runner::new(session, arguments.format, false);
         for text in &arguments.execute {

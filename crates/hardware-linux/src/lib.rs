@@ -12,6 +12,7 @@
 
 mod counters;
 mod files;
+mod folder;
 mod interrupt;
 mod kernel;
 mod machine;

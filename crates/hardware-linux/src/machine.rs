@@ -22,13 +22,15 @@ use std::time::{Duration, Instant};
 
 use hardware::topology::{Cpu, Node};
 use hardware::{
-    Advice, Counters, CpuId, FileError, LlcId, Machine, MachineError, Mapping, NodeId, NodeMemory,
-    PagePolicy, Restriction, SocketId, TemporaryFile, Topology, WorkerSpec, WorkerTeam,
+    Advice, Counters, CpuId, FileError, Folder, FolderError, LlcId, Machine, MachineError, Mapping,
+    NodeId, NodeMemory, PagePolicy, Restriction, SocketId, TemporaryFile, Topology, WorkerSpec,
+    WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
 
 use crate::files;
+use crate::folder;
 use crate::kernel::{self, HUGE_BYTES, Policy, Turn};
 use crate::mappings::{self, Mappings};
 use crate::marks;
@@ -402,6 +404,10 @@ impl Machine for LinuxMachine {
             Some(folder) => files::create(folder),
             None => files::create(&files::default_folder()),
         }
+    }
+
+    fn open_folder(&self, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+        folder::open(path)
     }
 
     fn resident_bytes(&self) -> (Bytes, Bytes) {

@@ -6,6 +6,7 @@
 
 mod demand;
 mod files;
+mod folder;
 mod ids;
 pub mod machine;
 pub mod performance;
@@ -16,6 +17,7 @@ pub mod topology;
 
 pub use demand::{Access, Demand, Pattern};
 pub use files::{FileError, TemporaryFile};
+pub use folder::{Folder, FolderError, LastingFile};
 pub use ids::{CpuId, LlcId, NodeId, SocketId};
 pub use machine::{
     Advice, Counters, Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step,

@@ -13,6 +13,7 @@ use stdx::{Bytes, Nanos};
 
 use crate::demand::Demand;
 use crate::files::{FileError, TemporaryFile};
+use crate::folder::{Folder, FolderError};
 use crate::{CpuId, NodeId, Topology};
 
 /// Where the pages of a mapping shall live.
@@ -223,6 +224,12 @@ pub trait Machine: Send + Sync {
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
         let message = "this machine has no files".to_owned();
         Err(FileError::Failed { folder, what: "create", message })
+    }
+    /// A folder of files that last, made if it is not there, and locked: nobody else has it until the handle and all files of
+    /// it are dropped.
+    fn open_folder(&self, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+        let (path, message) = (path.to_owned(), "this machine has no files".to_owned());
+        Err(FolderError::Failed { path, what: "open", message })
     }
     /// Tells a modelled machine what the step that is running costs; it adds up until the step ends. Where work takes the
     /// time it takes, which is everywhere else, nobody asks for the demand and this is nothing.

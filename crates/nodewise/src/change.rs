@@ -13,6 +13,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::changed_rows::{Seen, malformed, positions};
+use crate::durability::Operation;
 use crate::parallel::LoadProgress;
 use crate::planning::{PlannedChange, plan_change};
 use crate::result::{schema_of, shown};
@@ -103,6 +104,7 @@ impl Session {
             // One that is named twice is empty by then.
             let current = self.existing(&table.name)?;
             self.replace_with(&current, cancel, |context| current.emptied(context))?;
+            self.note(|| Operation::empty(&current.name))?;
         }
         Ok(done("TRUNCATE TABLE"))
     }
@@ -154,7 +156,8 @@ impl Session {
         rows: &[RecordBatch],
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        self.replace_with(old, cancel, |context| old.changed(gone, rows, context))
+        self.replace_with(old, cancel, |context| old.changed(gone, rows, context))?;
+        self.note(|| Operation::change(&old.name, gone, rows))
     }
 
     /// Puts a table that is built of another one in its place.

@@ -6,10 +6,11 @@ use memory::{Allocator, Workspace};
 use scheduler::{Admission, Scheduler, SchedulerOptions, StealingScope};
 use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use stdx::sync::{Arc, Weak};
+use stdx::sync::{Arc, OnceLock, Weak};
 use storage::{Catalog, Table};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::durability::Durability;
 use crate::memory_reading::MemoryReading;
 use crate::placer::PlacerService;
 use crate::plan_cache::PlanCache;
@@ -30,14 +31,17 @@ pub struct DatabaseOptions {
     pub delta_from: Option<usize>,
 }
 
-/// An in-memory database.
+/// A database: tables in memory and, when it was opened on a folder, a log there by which they last.
 pub struct Database {
     pub(crate) machine: Arc<dyn Machine>,
     pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) allocator: Allocator,
     /// Memory for what queries keep.
     pub(crate) workspace: Arc<Workspace>,
+    /// The tables as sessions see them.
     pub(crate) catalog: Arc<Catalog>,
+    /// What makes them last; none in memory.
+    pub(crate) durability: OnceLock<Durability>,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) placer: PlacerService,
     /// A place for one: held while a statement changes tables, so that two appends cannot lose one another. Who waits
@@ -73,6 +77,7 @@ impl Database {
             workspace: Arc::new(Workspace::new(&allocator)),
             allocator,
             catalog: Arc::new(Catalog::new()),
+            durability: OnceLock::new(),
             traffic,
             placer: PlacerService::default(),
             writer,
@@ -117,6 +122,16 @@ impl Database {
     /// All tables in order of name.
     pub fn tables(&self) -> Vec<Arc<Table>> {
         self.catalog.snapshot().tables()
+    }
+
+    /// Whether its tables last: it was opened on a folder.
+    pub(crate) fn lasts(&self) -> bool {
+        self.durability.get().is_some()
+    }
+
+    /// The tables with all commits, those included that nobody may see yet: what who writes begins with.
+    pub(crate) fn head(&self) -> &Arc<Catalog> {
+        self.durability.get().map_or(&self.catalog, |it| &it.head)
     }
 
     /// Bytes of all tables in memory.

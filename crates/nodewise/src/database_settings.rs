@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use hardware::NodeId;
 use stdx::Bytes;
+use stdx::sync::atomic::Ordering;
 use types::SqlResult;
 
 use crate::Database;
 use crate::database::usable;
+use crate::durability::CUT_FROM;
 use crate::placer::PlacerMode;
 use crate::scheduling::{invalid, is_default, node_list, node_text};
 use crate::setting::Setting;
@@ -16,6 +18,7 @@ const MAX_RUNNING: &str = "max_running_queries";
 const CLASS_NODES: &str = "class_nodes";
 const PLACER: &str = "placer";
 const TEMP_DIRECTORY: &str = "temp_directory";
+const CHECKPOINT_LOG_SIZE: &str = "checkpoint_log_size";
 const TOTAL_MEMORY_LIMIT: &str = "total_memory_limit";
 
 /// Changes a setting of the whole database; false when the name, in lower case, is none.
@@ -49,6 +52,14 @@ pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> 
             };
             database.allocator.set_limit(limit);
         }
+        CHECKPOINT_LOG_SIZE => {
+            let wanted = "a size as 16MB or 1GB, or DEFAULT for 64MB";
+            let size = value.map_or(Some(Bytes(CUT_FROM)), Bytes::of_setting).filter(|it| it.0 > 0);
+            let size = size.ok_or_else(|| invalid(name, value.unwrap_or(""), wanted))?;
+            if let Some(durability) = database.durability.get() {
+                durability.cut_from.store(size.0, Ordering::Relaxed);
+            }
+        }
         TEMP_DIRECTORY => {
             database.allocator.set_temporary_folder(value.map(PathBuf::from));
         }
@@ -68,6 +79,8 @@ pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> 
 /// The settings of the whole database.
 pub fn list_of_database(database: &Database) -> Vec<Setting> {
     let limit = database.statements.admission.limit().unwrap_or(0);
+    let durability = database.durability.get();
+    let cut_from = durability.map(|it| Bytes(it.cut_from.load(Ordering::Relaxed)));
     let classes = database.statements.class_nodes.lock();
     let class = |it: &(u8, Vec<NodeId>)| format!("{}: {}", it.0, node_text(&it.1));
     vec![
@@ -88,6 +101,11 @@ pub fn list_of_database(database: &Database) -> Vec<Setting> {
                 .limit()
                 .map_or_else(|| "none".to_owned(), Bytes::setting_text),
             description: "memory that tables and statements of the whole database may take together",
+        },
+        Setting {
+            name: CHECKPOINT_LOG_SIZE,
+            value: cut_from.map_or_else(|| "none".to_owned(), Bytes::setting_text),
+            description: "bytes of the log from which on a checkpoint is made; none in memory",
         },
         Setting {
             name: TEMP_DIRECTORY,

@@ -7,6 +7,7 @@ use storage::{BuildContext, ColumnSchema, Table, TableBuilder, TableDesign};
 use types::{CheckRule, DataType, RowRules, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
+use crate::durability::Operation;
 use crate::parallel::{LoadProgress, LoadTeam};
 use crate::query::Finished;
 use crate::{Answer, CancelToken, Session};
@@ -61,6 +62,7 @@ impl Session {
         if has_rows {
             self.check_rules(&table)?;
         }
+        self.note(|| Operation::create(&table, false, &[]))?;
         Ok(done("CREATE TABLE"))
     }
 
@@ -86,11 +88,11 @@ impl Session {
             _ => {}
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
-        let table = match binder::files::whole_file(query) {
-            Some(path) if columns.is_empty() => {
+        let (table, batches) = match binder::files::whole_file(query) {
+            Some(path) if columns.is_empty() && !self.database.lasts() => {
                 let (schema, _) = storage::parquet_schema(path.as_ref())?;
                 let design = self.design_of(design, name, &schema, cancel)?;
-                self.load(name, &path, &design, cancel)?
+                (self.load(name, &path, &design, cancel)?, Vec::new())
             }
             _ => self.table_of_query(target, query, cancel)?,
         };
@@ -98,7 +100,8 @@ impl Session {
             return Err(execution::cancelled(cancel));
         }
         let rows = table.rows();
-        self.catalog().create_or_replace(table);
+        let table = self.catalog().create_or_replace(table);
+        self.note(|| Operation::create(&table, true, &batches))?;
         Ok(done(format!("SELECT {rows}")))
     }
 
@@ -107,7 +110,7 @@ impl Session {
         target: &Target,
         query: &ParsedQuery,
         cancel: &CancelToken,
-    ) -> SqlResult<Table> {
+    ) -> SqlResult<(Table, Vec<RecordBatch>)> {
         let Target { name, columns, design, .. } = target;
         let Finished { mut plan, executed, .. } = self.run_query(query, cancel)?;
         if columns.len() > plan.output.len() {
@@ -135,7 +138,8 @@ impl Session {
         let design = self.design_of(design, name, &schema, cancel)?;
         let arrow = crate::result::schema_of(&plan.output);
         let batches = self.record_batches(&executed, &arrow, cancel)?;
-        self.build(name, schema, batches, &design, cancel)
+        let table = self.build(name, schema, batches.clone(), &design, cancel)?;
+        Ok((table, batches))
     }
 
     /// The rows of a query.
@@ -167,6 +171,7 @@ impl Session {
         for name in names {
             if self.catalog().get(name).is_some() {
                 self.catalog().drop_table(name)?;
+                self.note(|| Operation::drop_table(name))?;
             }
         }
         Ok(done("DROP TABLE"))
@@ -193,7 +198,8 @@ impl Session {
         self.begin_writing(cancel)?;
         self.wait_for_place()?;
         let old = self.existing(table)?;
-        if !old.rules().rows.checks.is_empty() {
+        // The log holds rows, not files.
+        if !old.rules().rows.checks.is_empty() || self.database.lasts() {
             return self.copy_checked(&old, path, cancel);
         }
         let team = self.load_team(cancel);
@@ -241,7 +247,7 @@ impl Session {
         self.cancelled_or(cancel, load(&self.build_context(&team, &progress, &stop, design)))
     }
 
-    fn build(
+    pub(crate) fn build(
         &self,
         name: &str,
         schema: Vec<ColumnSchema>,
@@ -282,8 +288,9 @@ impl Session {
         self.begin_writing(&cancel)?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
         let design = TableDesign::placed(self.settings.default_placement.clone());
-        let table = self.build(name, schema, rows, &design, &cancel)?;
-        self.catalog().create(table)?;
+        let table = self.build(name, schema, rows.clone(), &design, &cancel)?;
+        let table = self.catalog().create(table)?;
+        self.note(|| Operation::create(&table, false, &rows))?;
         Ok(done(format!("SELECT {count}")))
     }
 

@@ -6,6 +6,7 @@ use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
 use types::{ColumnId, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
+use crate::durability::Operation;
 use crate::parallel::LoadProgress;
 use crate::{Answer, CancelToken, Session};
 
@@ -113,9 +114,10 @@ impl Session {
         let stop = || execution::is_ended(cancel);
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
-        let new = self.cancelled_or(cancel, old.ruled(Arc::new(rules), &context))?;
+        let rules = Arc::new(rules);
+        let new = self.cancelled_or(cancel, old.ruled(rules.clone(), &context))?;
         self.catalog().replace(old, new)?;
-        Ok(())
+        self.note(|| Operation::rules(&old.name, &rules))
     }
 
     /// The table that has an index of this name, and what kind it is.

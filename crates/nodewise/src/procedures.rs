@@ -7,6 +7,7 @@ use storage::Table;
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
+use crate::reshape::Reshape;
 use crate::views::ViewBuilder;
 use crate::views::placement::placed;
 use crate::{Answer, CancelToken, QueryProfile, Session, views};
@@ -33,15 +34,13 @@ impl Session {
             VERIFY_PLACEMENT => self.verify_placement(&self.named(arguments)?, cancel),
             APPLY_PLACEMENT => {
                 for table in self.named(arguments)? {
-                    self.change_table(&table.name, cancel, |old, context| {
-                        old.follow_deferred(context)
-                    })?;
+                    self.change_table(&table.name, cancel, |_| Ok(vec![Reshape::FollowDeferred]))?;
                 }
                 Ok(done("CALL"))
             }
             MERGE => {
                 for table in self.named(arguments)?.iter().filter(|it| it.has_changed()) {
-                    self.change_table(&table.name, cancel, |old, context| old.merged(context))?;
+                    self.change_table(&table.name, cancel, |_| Ok(vec![Reshape::Merge]))?;
                 }
                 Ok(done("CALL"))
             }

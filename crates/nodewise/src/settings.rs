@@ -33,6 +33,8 @@ pub struct Settings {
     pub memory_limit: Option<Bytes>,
     /// The isolation level of transactions that do not name one.
     pub isolation: Isolation,
+    /// Whether a commit is answered when it is durable, and not before.
+    pub synchronous_commit: bool,
 }
 
 /// Which near-unique texts are compressed.
@@ -82,6 +84,7 @@ impl Default for Settings {
             profile: false,
             memory_limit: None,
             isolation: Isolation::default(),
+            synchronous_commit: true,
         }
     }
 }
@@ -96,6 +99,7 @@ const PROFILE: &str = "profile";
 const DEFAULT_PLACEMENT: &str = "default_placement";
 const MEMORY_LIMIT: &str = "memory_limit";
 const ISOLATION: &str = "default_transaction_isolation";
+const SYNCHRONOUS_COMMIT: &str = "synchronous_commit";
 
 impl Settings {
     /// Changes a setting; `None` gives it back its default.
@@ -145,6 +149,9 @@ impl Settings {
                 let wanted = "read committed, repeatable read or serializable";
                 self.isolation = Isolation::named(value).ok_or_else(|| invalid(wanted))?;
             }
+            SYNCHRONOUS_COMMIT => {
+                self.synchronous_commit = switch(value).ok_or_else(|| invalid("on or off"))?;
+            }
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -163,6 +170,7 @@ impl Settings {
             DEFAULT_PLACEMENT => self.default_placement = defaults.default_placement,
             MEMORY_LIMIT => self.memory_limit = defaults.memory_limit,
             ISOLATION => self.isolation = defaults.isolation,
+            SYNCHRONOUS_COMMIT => self.synchronous_commit = defaults.synchronous_commit,
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -225,6 +233,11 @@ impl Settings {
                 name: ISOLATION,
                 value: self.isolation.name().to_owned(),
                 description: "isolation of transactions: read committed, repeatable read, serializable",
+            },
+            Setting {
+                name: SYNCHRONOUS_COMMIT,
+                value: on_or_off(self.synchronous_commit),
+                description: "off answers a commit before it is durable: a loss of power may take the last ones",
             },
         ];
         all.extend(self.scheduling.list());

@@ -78,6 +78,7 @@ impl Session {
             }
             Statement::Set { name, value } => self.set(&name, value.as_deref()),
             Statement::Show { name } => self.show(&name),
+            Statement::Checkpoint => self.checkpoint(&cancel),
             Statement::Kill { statement } => {
                 self.database.kill(statement)?;
                 Ok(done("KILL"))

@@ -10,6 +10,7 @@
 //! - Invariant: a branch is there exactly while the session has the writers' turn.
 
 use binder::{Isolation, TransactionModes, TransactionStatement};
+use journal::Record;
 use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
 use types::{SqlError, SqlResult, SqlState};
@@ -43,8 +44,10 @@ impl Session {
         if self.writing.lock().is_some() {
             return Ok(());
         }
+        self.database.check_writable()?;
         let turn = self.writers_turn(cancel)?;
-        let committed = self.database.catalog.snapshot();
+        let needs = self.database.wanted();
+        let committed = self.database.head().snapshot();
         let kept = self.block.as_ref().and_then(|it| Some((it.snapshot.clone()?, it.modes)));
         let began = match kept {
             // All that it has read must still be so when it commits, which is as if it all happened then.
@@ -59,8 +62,9 @@ impl Session {
             Some((snapshot, _)) => snapshot,
             None => committed,
         };
-        let branch = Arc::new(self.database.catalog.branch(began.clone()));
-        *self.writing.lock() = Some(Writing { _turn: turn, began, branch });
+        let branch = Arc::new(self.database.head().branch(began.clone()));
+        let record = Record::default();
+        *self.writing.lock() = Some(Writing { turn, began, branch, record, needs });
         Ok(())
     }
 
@@ -79,11 +83,14 @@ impl Session {
     /// failure fails the block.
     pub(crate) fn end_statement<T>(&mut self, ended: SqlResult<T>) -> SqlResult<T> {
         let ended = ended.and_then(|it| self.check_conflicts().map(|()| it));
+        let ended = ended.and_then(|it| match self.block {
+            None => self.publish().map(|()| it),
+            Some(_) => self.wait_for_beginning().map(|()| it),
+        });
         match (&mut self.block, &ended) {
-            (None, Ok(_)) => self.publish(),
             (None, Err(_)) => *self.writing.lock() = None,
-            (Some(_), Ok(_)) => {}
             (Some(block), Err(_)) => block.failed = true,
+            (_, Ok(_)) => {}
         }
         ended
     }
@@ -93,7 +100,7 @@ impl Session {
     fn check_conflicts(&self) -> SqlResult<()> {
         let writing = self.writing.lock();
         let Some(writing) = &*writing else { return Ok(()) };
-        let committed = self.database.catalog.snapshot();
+        let committed = self.database.head().snapshot();
         let changed = writing.branch.snapshot();
         let changed = changed.changes_since(&writing.began);
         match changed.into_iter().any(|it| committed.differs(&writing.began, it)) {
@@ -102,11 +109,21 @@ impl Session {
         }
     }
 
-    /// Commits what was changed, and lets others write.
-    fn publish(&self) {
-        if let Some(writing) = self.writing.lock().take() {
-            self.database.catalog.publish(&writing.began, &writing.branch);
+    /// Commits what was changed, and lets others write. Returns when it is durable, where that is asked for.
+    fn publish(&self) -> SqlResult<()> {
+        let writing = self.writing.lock().take();
+        match writing {
+            Some(writing) => self.database.commit(writing, self.settings.synchronous_commit)?,
+            None => return Ok(()),
         }
+        self.cut_if_long();
+        Ok(())
+    }
+
+    /// A statement inside of a block answers when what the block began to write with is durable.
+    fn wait_for_beginning(&self) -> SqlResult<()> {
+        let needs = self.writing.lock().as_ref().map(|it| it.needs);
+        needs.map_or(Ok(()), |it| self.database.wait_for(it))
     }
 
     /// Runs BEGIN, COMMIT and the like.
@@ -154,12 +171,12 @@ impl Session {
             return Ok(done(if commit { "COMMIT" } else { "ROLLBACK" }));
         };
         let commit = commit && !block.failed;
-        if commit {
-            self.publish();
-        } else {
+        let published = if commit { self.publish() } else { Ok(()) };
+        if !commit || published.is_err() {
             *self.writing.lock() = None;
             self.settings = block.settings;
         }
+        published?;
         if chain {
             self.open_block(block.modes);
         }
@@ -167,11 +184,14 @@ impl Session {
     }
 
     fn savepoint(&mut self, name: String) -> SqlResult<Answer> {
-        let tables = self.writing.lock().as_ref().map(|it| it.branch.snapshot());
+        let (tables, recorded) = match &*self.writing.lock() {
+            Some(it) => (Some(it.branch.snapshot()), it.record.length()),
+            None => (None, 0),
+        };
         let settings = self.settings.clone();
         let Some(block) = &mut self.block else { return Err(no_block("SAVEPOINT")) };
         block.check()?;
-        block.savepoints.push(Savepoint { name, tables, settings });
+        block.savepoints.push(Savepoint { name, tables, recorded, settings });
         Ok(done("SAVEPOINT"))
     }
 
@@ -181,10 +201,11 @@ impl Session {
         block.failed = false;
         // The savepoint itself stays.
         block.savepoints.truncate(place + 1);
-        let Savepoint { tables, settings, .. } = &block.savepoints[place];
-        let (tables, settings) = (tables.clone(), settings.clone());
+        let Savepoint { tables, recorded, settings, .. } = &block.savepoints[place];
+        let (tables, recorded, settings) = (tables.clone(), *recorded, settings.clone());
         self.settings = settings;
-        if let Some(writing) = &*self.writing.lock() {
+        if let Some(writing) = &mut *self.writing.lock() {
+            writing.record.truncate(recorded);
             writing.branch.restore(tables.unwrap_or_else(|| writing.began.clone()));
         }
         Ok(done("ROLLBACK"))

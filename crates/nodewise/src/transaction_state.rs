@@ -1,6 +1,7 @@
 //! What a session keeps of the transaction that it is in.
 
 use binder::{Isolation, TransactionModes};
+use journal::{Lsn, Record};
 use scheduler::Admitted;
 use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
@@ -33,16 +34,22 @@ pub(crate) struct Savepoint {
     pub(crate) name: String,
     /// The tables of the branch; `None` if nothing had been changed.
     pub(crate) tables: Option<Arc<CatalogSnapshot>>,
+    /// How long the record was.
+    pub(crate) recorded: usize,
     pub(crate) settings: Settings,
 }
 
 /// What a transaction that writes has beside its block.
 pub(crate) struct Writing {
     /// Nobody else writes while it is there.
-    pub(crate) _turn: Admitted,
+    pub(crate) turn: Admitted,
     /// The tables that the branch began with.
     pub(crate) began: Arc<CatalogSnapshot>,
     pub(crate) branch: Arc<Catalog>,
+    /// What was done, for the log.
+    pub(crate) record: Record,
+    /// What must be durable before anybody is told what it began with.
+    pub(crate) needs: Lsn,
 }
 
 impl Modes {

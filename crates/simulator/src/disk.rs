@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use hardware::{FileError, TemporaryFile};
 use stdx::sync::{Arc, Mutex};
 
+use crate::lasting::Lasting;
+
 /// What is on the disk, and what goes wrong with it.
 #[derive(Debug)]
 pub(crate) struct Disk {
@@ -14,11 +16,16 @@ pub(crate) struct Disk {
     files: u64,
     /// Reads and writes that still go well; all when not given.
     pub(crate) good: Option<u64>,
+    /// Syncs that still go well; all when not given.
+    pub(crate) good_syncs: Option<u64>,
+    /// Files that outlive who holds them.
+    pub(crate) lasting: Lasting,
 }
 
 impl Default for Disk {
     fn default() -> Self {
-        Self { room: u64::MAX, used: 0, files: 0, good: None }
+        let (room, lasting) = (u64::MAX, Lasting::default());
+        Self { room, used: 0, files: 0, good: None, good_syncs: None, lasting }
     }
 }
 
@@ -29,15 +36,30 @@ impl Disk {
     }
 
     fn access(&mut self, folder: &Path, what: &'static str) -> Result<(), FileError> {
-        let Some(good) = &mut self.good else { return Ok(()) };
-        let left = good.checked_sub(1).ok_or_else(|| FileError::Failed {
-            folder: folder.to_owned(),
-            what,
-            message: "the disk fails".to_owned(),
-        })?;
-        *good = left;
-        Ok(())
+        let (folder, message) = (folder.to_owned(), "the disk fails".to_owned());
+        self.take_good().then_some(()).ok_or(FileError::Failed { folder, what, message })
     }
+
+    /// Whether one more read or write goes well.
+    pub(crate) fn take_good(&mut self) -> bool {
+        take(&mut self.good)
+    }
+
+    /// Whether one more sync goes well.
+    pub(crate) fn take_sync(&mut self) -> bool {
+        take(&mut self.good_syncs)
+    }
+
+    /// Bytes of all files.
+    pub(crate) fn used(&self) -> u64 {
+        self.used + self.lasting.bytes()
+    }
+}
+
+fn take(left: &mut Option<u64>) -> bool {
+    let goes_well = *left != Some(0);
+    *left = left.map(|it| it.saturating_sub(1));
+    goes_well
 }
 
 /// A file on the disk.
@@ -65,7 +87,7 @@ impl TemporaryFile for Simulated {
         disk.access(&self.folder, "write")?;
         let end = place as usize + bytes.len();
         let more = end.saturating_sub(content.len());
-        if disk.used.saturating_add(more as u64) > disk.room {
+        if disk.used().saturating_add(more as u64) > disk.room {
             return Err(FileError::Full { folder: self.folder.clone() });
         }
         disk.used += more as u64;

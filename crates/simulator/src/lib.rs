@@ -27,6 +27,8 @@ mod engine;
 mod fault;
 pub mod fields;
 mod fluid;
+mod folder;
+mod lasting;
 mod machine;
 mod meters;
 pub mod model;
@@ -40,6 +42,7 @@ mod timed;
 mod turns;
 
 pub use fault::Fault;
+pub use folder::DiskImage;
 pub use machine::SimulatedMachine;
 pub use meters::Meters;
 pub use model::{Coherence, MachineModel};

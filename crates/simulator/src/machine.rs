@@ -4,8 +4,8 @@ use std::path::Path;
 use std::ptr::NonNull;
 
 use hardware::{
-    Demand, FileError, Machine, MachineError, Mapping, NodeId, NodeMemory, PagePolicy, Restriction,
-    Step, TemporaryFile, Topology, WorkerSpec, WorkerTeam,
+    Demand, FileError, Folder, FolderError, Machine, MachineError, Mapping, NodeId, NodeMemory,
+    PagePolicy, Restriction, Step, TemporaryFile, Topology, WorkerSpec, WorkerTeam,
 };
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
@@ -13,6 +13,7 @@ use stdx::{Bytes, Nanos};
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::fault::Fault;
+use crate::folder::{self, DiskImage};
 use crate::meters::Meters;
 use crate::model::MachineModel;
 use crate::pages::{PAGE_BYTES, PageTable, Refusals};
@@ -37,6 +38,24 @@ impl SimulatedMachine {
         let pages = Mutex::new(PageTable::new(&topology));
         let (schedule, disk) = (Arc::new(Schedule::new(seed)), Arc::default());
         Arc::new(Self { topology, schedule, pages, disk, timing: None })
+    }
+
+    /// A machine with what a crash has left on the disk of another.
+    pub fn after_crash(topology: Topology, seed: u64, image: DiskImage) -> Arc<Self> {
+        let machine = Self::new(topology, seed);
+        machine.disk.lock().lasting = image.0;
+        machine
+    }
+
+    /// What a loss of power at this moment would leave on the disk: all that was synced and, by the seed, any part of the
+    /// rest, for seed 0 nothing of it.
+    pub fn crash(&self, seed: u64) -> DiskImage {
+        DiskImage(self.disk.lock().lasting.crashed(seed))
+    }
+
+    /// Lets so many more syncs go well before all fail; all when not given. What was written before one that fails is lost.
+    pub fn set_syncs(&self, good: Option<u64>) {
+        self.disk.lock().good_syncs = good;
     }
 
     /// A machine that behaves as a model says, with faults.
@@ -184,6 +203,10 @@ impl Machine for SimulatedMachine {
 
     fn temporary_file(&self, folder: Option<&Path>) -> Result<Box<dyn TemporaryFile>, FileError> {
         crate::disk::create(&self.disk, folder.unwrap_or(Path::new("/tmp")))
+    }
+
+    fn open_folder(&self, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+        folder::open(&self.disk, path)
     }
 
     fn resident_bytes(&self) -> (Bytes, Bytes) {

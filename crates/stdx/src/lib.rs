@@ -1,4 +1,4 @@
-//! What the standard library lacks and every layer needs: strong ids, units, a seeded generator, text in XML, room on the
+//! What the standard library lacks and every layer needs: strong ids, units, a seeded generator, checksums, text in XML, room on the
 //! stack, and the one door to atomics and locks.
 //!
 //! Key decision: ids and units are newtypes, because nodes, positions, codes and bytes are all integers and get mixed.
@@ -7,6 +7,7 @@
 //! - Invariant: [`prng`] is the only source of pseudo-randomness, so a seed repeats a run.
 #![forbid(unsafe_code)]
 
+pub mod crc32c;
 pub mod ids;
 pub mod memory;
 pub mod parking;

@@ -62,6 +62,16 @@ impl Deletions {
         }
     }
 
+    /// The last row that has gone.
+    pub(crate) fn last(&self) -> Option<usize> {
+        let words = self.blocks.iter().enumerate().rev().filter_map(|(block, bits)| {
+            let word = bits.as_ref()?.iter().rposition(|it| *it != 0)?;
+            let bit = 63 - bits.as_ref()?[word].leading_zeros() as usize;
+            Some(block * BLOCK_ROWS + word * 64 + bit)
+        });
+        words.into_iter().next()
+    }
+
     /// The bits by block, for files.
     pub fn blocks(&self) -> impl Iterator<Item = Option<&[u64]>> {
         self.blocks.iter().map(|it| it.as_ref().map(|it| &it[..]))

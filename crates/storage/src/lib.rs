@@ -25,6 +25,7 @@ pub mod dictionary;
 mod domain;
 pub mod encode;
 pub mod export;
+pub mod files;
 pub mod index;
 mod index_rules;
 pub mod index_vector;

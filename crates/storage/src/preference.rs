@@ -49,6 +49,11 @@ impl Preference {
         Self { base, wishes: Vec::new() }
     }
 
+    /// The demands of a preference that was kept.
+    pub(crate) fn of(base: Placement, wishes: Vec<Wish>) -> Self {
+        Self { base, wishes }
+    }
+
     /// What is done where nothing was demanded: the default when the table was made.
     pub fn base(&self) -> &Placement {
         &self.base

@@ -36,6 +36,20 @@ impl SymbolTable {
         Self { symbols, lengths, sample }
     }
 
+    /// All of it as bytes.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        [self.symbols.as_flattened(), &self.lengths, &self.sample].concat()
+    }
+
+    /// The table that made some bytes; `None` when they are too few or no table.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let (symbols, rest) = bytes.split_at_checked(256 * 8)?;
+        let (lengths, sample) = rest.split_first_chunk::<256>()?;
+        let symbols = symbols.as_chunks::<8>().0.try_into().ok()?;
+        let right = lengths.iter().all(|it| *it <= 8) && sample.len() <= SAMPLE_BYTES;
+        right.then(|| Self { symbols, lengths: *lengths, sample: sample.to_vec() })
+    }
+
     /// The bytes of a symbol; none for codes that do not occur and for the escape.
     pub fn symbol(&self, code: u8) -> &[u8] {
         &self.symbols[code as usize][..self.lengths[code as usize] as usize]

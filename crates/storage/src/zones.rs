@@ -50,6 +50,11 @@ impl Zones {
         Self { segment: Arc::new(segment), len: zones.len() }
     }
 
+    /// The zones that a segment holds already.
+    pub(crate) fn of_segment(segment: Segment, len: usize) -> Self {
+        Self { segment: Arc::new(segment), len }
+    }
+
     /// How many blocks.
     pub fn len(&self) -> usize {
         self.len

@@ -9,11 +9,13 @@ mod clauses;
 
 use binder::{NodeClause, NodeDemand, NodeWay, PlacedItem, TableChange};
 use stdx::sync::Arc;
-use storage::{BuildContext, Partitioning, PlaceTarget, Table, TableDesign};
+use storage::{Partitioning, PlaceTarget, Table, TableDesign};
 use types::{ColumnId, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
+use crate::durability::Operation;
 use crate::parallel::LoadProgress;
+use crate::reshape::{Reshape, reshaped};
 use crate::{Answer, CancelToken, Session};
 use clauses::{nodes_of, placement_of};
 
@@ -30,24 +32,22 @@ impl Session {
     ) -> SqlResult<Answer> {
         match change {
             TableChange::Place(places) => {
-                self.change_table(table, cancel, |old, context| self.place(old, places, context))?;
+                self.change_table(table, cancel, |old| self.placing(old, places))?;
             }
             TableChange::Partition { partition, nodes } => {
                 let old = self.existing(table)?;
                 let partitioning = self.partitioning(partition, &old.schema(), cancel)?;
-                self.change_table(table, cancel, |old, context| {
-                    self.repartition(old, &partitioning, nodes.as_ref(), context)
+                self.change_table(table, cancel, |_| {
+                    self.repartitioning(&partitioning, nodes.as_ref())
                 })?;
             }
             TableChange::Merge { parts: None } => {
-                self.change_table(table, cancel, |old, context| {
-                    old.repartitioned(&Partitioning::None, &[], context)
-                })?
+                let (partitioning, nodes) = (Partitioning::None, Vec::new());
+                let step = Reshape::Partition { partitioning, nodes };
+                self.change_table(table, cancel, |_| Ok(vec![step.clone()]))?;
             }
             TableChange::Merge { parts: Some((first, last)) } => {
-                self.change_table(table, cancel, |old, context| {
-                    merge(old, *first, *last, context)
-                })?;
+                self.change_table(table, cancel, |old| merging(old, *first, *last))?;
             }
             TableChange::Split { part, at } => {
                 let old = self.existing(table)?;
@@ -56,91 +56,84 @@ impl Session {
                 };
                 let column = old.schema().swap_remove(column.index());
                 let at = self.constants(std::slice::from_ref(at), &column, cancel)?.swap_remove(0);
-                self.change_table(table, cancel, |old, context| {
+                self.change_table(table, cancel, |old| {
                     check_split(old, *part, &at)?;
-                    old.split_part(&at, context)
+                    Ok(vec![Reshape::SplitPart { at: at.clone() }])
                 })?;
             }
         }
         Ok(done("ALTER TABLE"))
     }
 
-    /// Puts in the place of a table what `change` makes of it.
+    /// Puts in the place of a table what the steps of `change` make of it.
     pub(crate) fn change_table(
         &self,
         name: &str,
         cancel: &CancelToken,
-        change: impl Fn(&Arc<Table>, &BuildContext<'_>) -> SqlResult<Table>,
+        change: impl Fn(&Arc<Table>) -> SqlResult<Vec<Reshape>>,
     ) -> SqlResult<()> {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, name);
         let stop = || execution::is_ended(cancel);
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
-        let old = self.existing(name)?;
-        let new = self.cancelled_or(cancel, change(&old, &context))?;
-        let replaced = {
-            self.begin_writing(cancel)?;
-            self.catalog().replace(&old, new)
+        let made = |old: &Arc<Table>| -> SqlResult<_> {
+            let steps = change(old)?;
+            let new = self.cancelled_or(cancel, reshaped(old, &steps, &context))?;
+            Ok((steps, new.ok_or_else(|| SqlError::internal("ALTER TABLE changes nothing"))?))
         };
-        match replaced {
+        let old = self.existing(name)?;
+        let (mut steps, new) = made(&old)?;
+        self.begin_writing(cancel)?;
+        match self.catalog().replace(&old, new) {
             Err(error) if error.state == CHANGED_MEANWHILE => {
-                self.begin_writing(cancel)?;
                 let old = self.existing(name)?;
-                let new = self.cancelled_or(cancel, change(&old, &context))?;
-                self.catalog().replace(&old, new).map(|_| ())
+                let (again, new) = made(&old)?;
+                steps = again;
+                self.catalog().replace(&old, new)?
             }
-            other => other.map(|_| ()),
-        }
+            other => other?,
+        };
+        self.note(|| Operation::reshape(name, &steps))
     }
 
-    fn place(
+    fn placing(
         &self,
-        old: &Arc<Table>,
+        table: &Table,
         places: &[(PlacedItem, NodeClause)],
-        context: &BuildContext<'_>,
-    ) -> SqlResult<Table> {
+    ) -> SqlResult<Vec<Reshape>> {
         let topology = self.database.machine.topology();
-        let mut placed: Option<Table> = None;
-        for (item, clause) in places {
-            let table = placed.as_ref().unwrap_or(old);
+        let step = |(item, clause): &(PlacedItem, NodeClause)| {
             let target = target_of(table, item)?;
             let parted = *table.partitioning() != Partitioning::None;
             let parts = parted && target == PlaceTarget::Table;
             let placement = placement_of(&clause.demand, parts, topology)?;
-            let new = match clause.deferred {
-                true => table.deferred(&target, &placement, topology)?,
-                false => table.placed(&target, &placement, context)?,
-            };
-            placed = Some(new);
-        }
-        placed.ok_or_else(|| SqlError::internal("ALTER TABLE places nothing"))
+            Ok(Reshape::Place { target, placement, deferred: clause.deferred })
+        };
+        places.iter().map(step).collect()
     }
 
-    fn repartition(
+    fn repartitioning(
         &self,
-        old: &Table,
         partitioning: &Partitioning,
         clause: Option<&NodeClause>,
-        context: &BuildContext<'_>,
-    ) -> SqlResult<Table> {
+    ) -> SqlResult<Vec<Reshape>> {
         let topology = self.database.machine.topology();
+        let step = |nodes| Reshape::Partition { partitioning: partitioning.clone(), nodes };
         let Some(NodeClause { demand: NodeDemand::On { way, nodes }, deferred }) = clause else {
-            return old.repartitioned(partitioning, &[], context);
+            return Ok(vec![step(Vec::new())]);
         };
         if *deferred {
             return Err(SqlError::unsupported("a table is cut into parts at once, not DEFERRED"));
         }
         let named = nodes_of(nodes, topology)?;
-        let table = match way {
-            NodeWay::Fitting | NodeWay::RoundRobin => {
-                return old.repartitioned(partitioning, &named, context);
-            }
-            _ => old.repartitioned(partitioning, &[], context)?,
-        };
-        let placement =
-            placement_of(&NodeDemand::On { way: *way, nodes: nodes.clone() }, true, topology)?;
-        table.placed(&PlaceTarget::Table, &placement, context)
+        if matches!(way, NodeWay::Fitting | NodeWay::RoundRobin) {
+            return Ok(vec![step(named)]);
+        }
+        let demand = NodeDemand::On { way: *way, nodes: nodes.clone() };
+        let placement = placement_of(&demand, true, topology)?;
+        let place = Reshape::Place { target: PlaceTarget::Table, placement, deferred: false };
+        Ok(vec![step(Vec::new()), place])
     }
 }
 
@@ -189,16 +182,12 @@ fn part_of(table: &Table, part: u64) -> SqlResult<usize> {
     })
 }
 
-fn merge(old: &Table, first: u64, last: u64, context: &BuildContext<'_>) -> SqlResult<Table> {
+fn merging(old: &Table, first: u64, last: u64) -> SqlResult<Vec<Reshape>> {
     if !matches!(old.partitioning(), Partitioning::Range { .. }) {
         return Err(no_ranges(old));
     }
     let (first, last) = (part_of(old, first)?, part_of(old, last)?);
-    let mut table = old.merge_parts(first, context)?;
-    for _ in first + 1..last {
-        table = table.merge_parts(first, context)?;
-    }
-    Ok(table)
+    Ok(vec![Reshape::MergePart { first }; (last - first).max(1)])
 }
 
 fn no_ranges(table: &Table) -> SqlError {

@@ -47,6 +47,10 @@ impl Database {
         let Item { table: id, part, column } = decision.item;
         // Before the table is looked up: one that a writer is about to replace would be moved in vain.
         let Some(turn) = self.writer.try_enter() else { return Outcome::Waiting };
+        // What is committed and not shown yet would be lost.
+        if self.durability.get().is_some_and(|it| !it.is_settled()) {
+            return Outcome::Waiting;
+        }
         let snapshot = self.catalog.snapshot();
         let Some(old) = snapshot.by_id(id) else { return Outcome::failed("the table is gone") };
         if part >= old.partitioning().parts() {
@@ -63,7 +67,10 @@ impl Database {
         }
         charge(&*self.machine, decision);
         let moved = self.moved(old, decision);
-        let replaced = moved.and_then(|it| self.catalog.replace(old, it));
+        let replaced = moved.and_then(|it| self.head().replace(old, it));
+        if self.lasts() && replaced.is_ok() {
+            self.catalog.restore(self.head().snapshot());
+        }
         drop(turn);
         match replaced {
             Err(error) => Outcome::failed(&error.message),

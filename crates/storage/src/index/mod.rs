@@ -54,6 +54,25 @@ impl InvertedIndex {
         self.segments().iter().map(|it| it.1.bytes() as u64).sum()
     }
 
+    /// What leads to the vectors: the least key, the bits of a bucket, and the bytes that all texts begin with.
+    pub(crate) fn facts(&self) -> (u64, u32, usize) {
+        (self.least, self.shift, self.prefix)
+    }
+
+    /// Its vectors: starts and positions.
+    pub(crate) fn vectors(&self) -> [&IndexVector; 2] {
+        [&self.starts, &self.positions]
+    }
+
+    /// The index that has these facts and vectors.
+    pub(crate) fn of_vectors(
+        (least, shift, prefix): (u64, u32, usize),
+        starts: IndexVector,
+        positions: IndexVector,
+    ) -> Self {
+        Self { least, shift, prefix, starts, positions }
+    }
+
     /// Its segments with a name for each.
     pub fn segments(&self) -> [(&'static str, &Arc<Segment>); 2] {
         [("ix starts", self.starts.segment()), ("ix positions", self.positions.segment())]

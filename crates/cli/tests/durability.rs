@@ -1,0 +1,94 @@
+//! `kill -9` of the real program: what it had answered is there when it is opened again. `NODEWISE_KILLS=N` kills more often.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nodewise"));
+    command.arg(folder).args(["--threads", "1", "--format", "csv"]);
+    command
+}
+
+fn ask(folder: &Path, sql: &str) -> String {
+    let output = program(folder).args(["-c", sql]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{sql}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("nodewise-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    path
+}
+
+#[test]
+fn a_killed_program_has_lost_nothing_that_it_answered() {
+    let kills = std::env::var("NODEWISE_KILLS").map_or(4, |it| it.parse().expect("a number"));
+    let folder = folder("killed");
+    ask(&folder, "CREATE TABLE t (i BIGINT PRIMARY KEY, v TEXT)");
+    let mut next = 0_u64;
+    for kill in 0..kills {
+        let mut child = program(&folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (mut to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut answers = BufReader::new(from).lines();
+        // Two rows in a transaction, then a question: its answer says that the transaction was answered.
+        let mut answered = next;
+        for _ in 0..3 + kill % 5 {
+            let (one, two) = (answered, answered + 1);
+            let sql = format!(
+                "BEGIN; INSERT INTO t VALUES ({one}, 'a'); INSERT INTO t VALUES ({two}, 'b'); COMMIT;\n\
+                 SELECT 'at {two}' AS answer;\n"
+            );
+            to.write_all(sql.as_bytes()).unwrap();
+            let wanted = format!("at {two}");
+            assert!(answers.by_ref().map_while(Result::ok).any(|it| it.contains(&wanted)));
+            answered += 2;
+        }
+        // One that may or may not come to its end.
+        let sql = format!(
+            "BEGIN; INSERT INTO t VALUES ({answered}, 'a'), ({}, 'b'); COMMIT;\n",
+            answered + 1
+        );
+        to.write_all(sql.as_bytes()).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = ask(&folder, "SELECT count(*), coalesce(max(i) + 1, 0) FROM t");
+        let found = found.lines().nth(1).unwrap().to_owned();
+        let possible = [answered, answered + 2].map(|it| format!("{it},{it}"));
+        assert!(possible.contains(&found), "kill {kill}: {found}, not {possible:?}");
+        next = found.split(',').next().unwrap().parse().unwrap();
+    }
+    ask(&folder, "CHECKPOINT");
+    assert!(ask(&folder, "SELECT count(*) FROM t").contains(&next.to_string()));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_folder_in_use_and_a_damaged_one_are_refused() {
+    let folder = folder("refused");
+    let mut holder = program(&folder).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut to = holder.stdin.take().unwrap();
+    to.write_all(b"CREATE TABLE t (i INTEGER); SELECT 'ready' AS answer;\n").unwrap();
+    let answers = BufReader::new(holder.stdout.take().unwrap()).lines();
+    assert!(answers.map_while(Result::ok).any(|it| it.contains("ready")));
+    let refused = program(&folder).args(["-c", "SELECT 1"]).output().unwrap();
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && text.contains("is open in another process"), "{text}");
+    drop(to);
+    assert!(holder.wait().unwrap().success());
+    let log = folder.join("log-0000000000000001");
+    let mut bytes = std::fs::read(&log).unwrap();
+    bytes[560] ^= 4;
+    std::fs::write(&log, bytes).unwrap();
+    let refused = program(&folder).args(["-c", "SELECT 1"]).output().unwrap();
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && text.contains("is damaged at byte 512"), "{text}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -1,0 +1,174 @@
+//! Folders of files that last: files of the OS, a lock by `flock`, names made to last by syncing the folder.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use hardware::{Folder, FolderError, LastingFile};
+use stdx::sync::Arc;
+
+/// The file that is locked. The kernel unlocks it however the program ends.
+const LOCK: &str = "lock";
+
+struct LinuxFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+struct LinuxFile {
+    path: PathBuf,
+    file: File,
+}
+
+/// Opens a folder, makes it if it is not there, and locks it.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+    if !path.is_dir() {
+        std::fs::create_dir_all(path).map_err(|it| failed(path, "create", &it))?;
+        let whole = path.canonicalize().map_err(|it| failed(path, "open", &it))?;
+        // Its name shall last like what is in it.
+        if let Some(parent) = whole.parent() {
+            sync_folder(parent)?;
+        }
+    }
+    let file = path.join(LOCK);
+    let opened =
+        OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(&file);
+    let lock = opened.map_err(|it| failed(&file, "open", &it))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(Box::new(LinuxFolder { path: path.to_owned(), _lock: lock })),
+        Err(TryLockError::WouldBlock) => Err(FolderError::Locked { path: path.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(failed(&file, "lock", &error)),
+    }
+}
+
+fn sync_folder(path: &Path) -> Result<(), FolderError> {
+    let synced = File::open(path).and_then(|it| it.sync_all());
+    synced.map_err(|it| failed(path, "sync", &it))
+}
+
+fn failed(path: &Path, what: &'static str, error: &io::Error) -> FolderError {
+    let path = path.to_owned();
+    match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => FolderError::Full { path },
+        _ => FolderError::Failed { path, what, message: error.to_string() },
+    }
+}
+
+impl LinuxFolder {
+    fn file(
+        &self,
+        name: &str,
+        what: &'static str,
+        options: &mut OpenOptions,
+    ) -> Result<Arc<dyn LastingFile>, FolderError> {
+        let path = self.path.join(name);
+        let opened = options.read(true).write(true).mode(0o600).open(&path);
+        let file = opened.map_err(|it| failed(&path, what, &it))?;
+        Ok(Arc::new(LinuxFile { path, file }))
+    }
+}
+
+impl Folder for LinuxFolder {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn list(&self) -> Result<Vec<String>, FolderError> {
+        let refused = |it: io::Error| failed(&self.path, "list", &it);
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&self.path).map_err(refused)? {
+            let name = entry.map_err(refused)?.file_name();
+            // Names of ours are ASCII; others are not ours.
+            names.extend(name.into_string().ok().filter(|it| it != LOCK));
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn create(&self, name: &str) -> Result<Arc<dyn LastingFile>, FolderError> {
+        self.file(name, "create", OpenOptions::new().create(true).truncate(true))
+    }
+
+    fn open(&self, name: &str) -> Result<Arc<dyn LastingFile>, FolderError> {
+        self.file(name, "open", &mut OpenOptions::new())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), FolderError> {
+        let path = self.path.join(from);
+        let renamed = std::fs::rename(&path, self.path.join(to));
+        renamed.map_err(|it| failed(&path, "rename", &it))
+    }
+
+    fn remove(&self, name: &str) -> Result<(), FolderError> {
+        let path = self.path.join(name);
+        std::fs::remove_file(&path).map_err(|it| failed(&path, "remove", &it))
+    }
+
+    fn sync(&self) -> Result<(), FolderError> {
+        sync_folder(&self.path)
+    }
+}
+
+impl LinuxFile {
+    fn told<T>(&self, what: &'static str, done: io::Result<T>) -> Result<T, FolderError> {
+        done.map_err(|it| failed(&self.path, what, &it))
+    }
+}
+
+impl LastingFile for LinuxFile {
+    fn length(&self) -> Result<u64, FolderError> {
+        self.told("measure", self.file.metadata()).map(|it| it.len())
+    }
+
+    fn read_at(&self, place: u64, bytes: &mut [u8]) -> Result<(), FolderError> {
+        self.told("read", self.file.read_exact_at(bytes, place))
+    }
+
+    fn write_at(&self, place: u64, bytes: &[u8]) -> Result<(), FolderError> {
+        self.told("write", self.file.write_all_at(bytes, place))
+    }
+
+    fn truncate(&self, length: u64) -> Result<(), FolderError> {
+        self.told("cut", self.file.set_len(length))
+    }
+
+    fn sync(&self) -> Result<(), FolderError> {
+        // fdatasync: a length that changed goes with it, times do not.
+        self.told("sync", self.file.sync_data())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_one_process_s_and_keeps_its_files() {
+        let path = std::env::temp_dir().join(format!("nodewise-folder-{}", std::process::id()));
+        let folder = open(&path).unwrap();
+        assert!(matches!(open(&path), Err(FolderError::Locked { .. })));
+        let file = folder.create("a").unwrap();
+        file.write_at(3, &[1, 2]).unwrap();
+        file.sync().unwrap();
+        assert!(file.read_at(4, &mut [0; 2]).is_err(), "past the end");
+        folder.rename("a", "b").unwrap();
+        folder.sync().unwrap();
+        drop(folder);
+        let folder = open(&path).unwrap();
+        assert_eq!(folder.list().unwrap(), ["b"]);
+        let file = folder.open("b").unwrap();
+        file.truncate(4).unwrap();
+        let mut bytes = [9; 4];
+        file.read_at(0, &mut bytes).unwrap();
+        assert_eq!((bytes, file.length().unwrap()), ([0, 0, 0, 1], 4));
+        folder.remove("b").unwrap();
+        assert!(folder.open("b").is_err());
+        drop(folder);
+        std::fs::remove_dir_all(&path).unwrap();
+        let refused = open(Path::new("/proc/nobody/may")).err().unwrap();
+        assert!(matches!(refused, FolderError::Failed { what: "create", .. }), "{refused}");
+        let full = failed(&path, "write", &io::Error::from_raw_os_error(libc::ENOSPC));
+        assert_eq!(full, FolderError::Full { path });
+    }
+}

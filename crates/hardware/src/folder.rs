@@ -1,0 +1,84 @@
+//! Folders of files that last: what a database keeps across the end of its program (docs/design/09-durability.md, "what
+//! a machine promises").
+//!
+//! Key decision: a folder is a handle that is locked, and all of its files are reached through it, so that what lasts of
+//! one database is one thing that the simulator can crash. Nothing lasts before it was synced: the bytes of a file by
+//! [`LastingFile::sync`], names by [`Folder::sync`].
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use stdx::sync::Arc;
+
+/// Why a folder or a file in it could not do what was asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FolderError {
+    /// The disk, or what the user may have of it, is full.
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process has the folder.
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Any other refusal.
+    Failed {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried: `create`, `open`, `write`, `read`, `sync`, ...
+        what: &'static str,
+        /// What the OS said.
+        message: String,
+    },
+}
+
+impl fmt::Display for FolderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full { path } => write!(f, "no space is left for {}", path.display()),
+            Self::Locked { path } => {
+                write!(f, "{} is open in another process", path.display())
+            }
+            Self::Failed { path, what, message } => {
+                write!(f, "cannot {what} {}: {message}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for FolderError {}
+
+/// A folder that nobody else has until it is dropped. Files are named without a path.
+pub trait Folder: Send + Sync {
+    /// Where it is.
+    fn path(&self) -> &Path;
+    /// The names of its files, sorted.
+    fn list(&self) -> Result<Vec<String>, FolderError>;
+    /// A new file; one of the name is emptied.
+    fn create(&self, name: &str) -> Result<Arc<dyn LastingFile>, FolderError>;
+    /// A file that is there.
+    fn open(&self, name: &str) -> Result<Arc<dyn LastingFile>, FolderError>;
+    /// Gives a file another name, and takes the place of a file that has it.
+    fn rename(&self, from: &str, to: &str) -> Result<(), FolderError>;
+    /// Removes a file.
+    fn remove(&self, name: &str) -> Result<(), FolderError>;
+    /// Returns when the names as they are now will outlast a loss of power.
+    fn sync(&self) -> Result<(), FolderError>;
+}
+
+/// A file of a [`Folder`]. Several threads may use it at once.
+pub trait LastingFile: Send + Sync {
+    /// Its length in bytes.
+    fn length(&self) -> Result<u64, FolderError>;
+    /// Reads exactly so many bytes from a place; what is past the end is an error.
+    fn read_at(&self, place: u64, bytes: &mut [u8]) -> Result<(), FolderError>;
+    /// Writes bytes at a place; a gap before it reads as zeros.
+    fn write_at(&self, place: u64, bytes: &[u8]) -> Result<(), FolderError>;
+    /// Makes it so long: cut, or with zeros behind.
+    fn truncate(&self, length: u64) -> Result<(), FolderError>;
+    /// Returns when what was written before will outlast a loss of power. After an error it is not known what will, and a
+    /// second call that goes well says nothing of it.
+    fn sync(&self) -> Result<(), FolderError>;
+}

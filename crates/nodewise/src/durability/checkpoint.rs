@@ -1,0 +1,154 @@
+//! Checkpoints: the tables as files, so that the log before them is needed no more (docs/design/09-durability.md, "a
+//! checkpoint").
+//!
+//! Key decision: tables do not change, so that a checkpoint needs the writers' turn only to go on in a new file of the log; it
+//! writes the tables of that moment while others commit. A table that is as it was at the last checkpoint keeps its files.
+//!
+//! - Invariant: a file that the manifest names is never written again; files have new names each time.
+//! - Invariant: the log is cut only up to the record that a durable manifest names.
+
+use hardware::{Folder, FolderError, LastingFile};
+use journal::{Journal, JournalError, JournalResult, Lsn, read_sealed, write_sealed};
+use serde::{Deserialize, Serialize};
+use stdx::sync::{Arc, Weak};
+use storage::files::{Sink, Source, read_table, write_part, write_table};
+use storage::{Catalog, CatalogSnapshot, Table};
+use types::SqlResult;
+
+use super::definition::malformed;
+use super::refusal::journal_error;
+
+const MANIFEST: &str = "manifest";
+/// How files of tables are called.
+const PREFIX: &str = "table-";
+
+/// What the manifest says.
+#[derive(Serialize, Deserialize, Default)]
+struct Manifest {
+    /// The last record that is in the tables.
+    lsn: u64,
+    /// The files of each table: its own, then those of its parts.
+    tables: Vec<Vec<String>>,
+}
+
+/// The files of the last checkpoint, with the tables that they hold.
+#[derive(Default)]
+pub(crate) struct Written(Vec<(Weak<Table>, Vec<String>)>);
+
+/// A file that a table is written to or read from.
+struct Bytes {
+    name: String,
+    file: Arc<dyn LastingFile>,
+    length: u64,
+}
+
+fn failed(error: FolderError) -> types::SqlError {
+    journal_error(&error.into())
+}
+
+impl Sink for Bytes {
+    fn put(&mut self, offset: u64, bytes: &[u8]) -> SqlResult<()> {
+        self.file.write_at(offset, bytes).map_err(failed)
+    }
+}
+
+impl Source for Bytes {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.length
+    }
+
+    fn get(&self, offset: u64, into: &mut [u8]) -> SqlResult<()> {
+        self.file.read_at(offset, into).map_err(failed)
+    }
+}
+
+/// Reads the tables of the last checkpoint into an empty catalog, and tells which record is the last in them.
+pub(super) fn read(
+    folder: &dyn Folder,
+    catalog: &Catalog,
+    context: &storage::BuildContext<'_>,
+) -> SqlResult<(Lsn, Written)> {
+    let bytes = read_sealed(folder, MANIFEST).map_err(|it| journal_error(&it))?;
+    let manifest = match bytes {
+        Some(bytes) => serde_json::from_slice(&bytes).map_err(malformed)?,
+        None => Manifest::default(),
+    };
+    let mut written = Written::default();
+    for names in manifest.tables {
+        let open = |name: &String| {
+            let file = folder.open(name).map_err(failed)?;
+            let length = file.length().map_err(failed)?;
+            Ok(Bytes { name: folder.path().join(name).display().to_string(), file, length })
+        };
+        let files = names.iter().map(open).collect::<SqlResult<Vec<_>>>()?;
+        let (table, parts) = files.split_first().ok_or_else(|| malformed("a table of no file"))?;
+        let parts: Vec<&dyn Source> = parts.iter().map(|it| it as &dyn Source).collect();
+        let table = catalog.create(read_table(table, &parts, context)?)?;
+        written.0.push((Arc::downgrade(&table), names));
+    }
+    Ok((Lsn(manifest.lsn), written))
+}
+
+/// Writes tables that hold all records up to one, and cuts the log. `written` are those of the last checkpoint, then of this.
+pub(super) fn write(
+    folder: &dyn Folder,
+    journal: &Journal,
+    (tables, lsn): (&CatalogSnapshot, Lsn),
+    written: &mut Written,
+) -> SqlResult<()> {
+    let names = folder.list().map_err(failed)?;
+    let number = |it: &String| it.strip_prefix(PREFIX)?.split('-').next()?.parse::<u64>().ok();
+    let round = names.iter().filter_map(number).max().unwrap_or(0) + 1;
+    let mut new = Written::default();
+    for (place, table) in tables.tables().into_iter().enumerate() {
+        let known = written.0.iter().find(|it| std::ptr::eq(it.0.as_ptr(), &*table));
+        let files = match known {
+            Some((_, files)) => files.clone(),
+            None => write_files(folder, &table, &format!("{PREFIX}{round}-{place}"))?,
+        };
+        new.0.push((Arc::downgrade(&table), files));
+    }
+    let tables = new.0.iter().map(|it| it.1.clone()).collect();
+    let manifest = Manifest { lsn: lsn.0, tables };
+    let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
+    let sealed = folder.sync().map_err(JournalError::from);
+    let sealed = sealed.and_then(|()| write_sealed(folder, MANIFEST, &bytes));
+    sealed.and_then(|()| journal.remove_up_to(lsn)).map_err(|it| journal_error(&it))?;
+    *written = new;
+    clean(folder, &manifest).map_err(|it| journal_error(&it))
+}
+
+fn write_files(folder: &dyn Folder, table: &Table, name: &str) -> SqlResult<Vec<String>> {
+    let mut names = vec![name.to_owned()];
+    let mut stamps = Vec::new();
+    let begin = |name: &str| -> SqlResult<Bytes> {
+        let file = folder.create(name).map_err(failed)?;
+        Ok(Bytes { name: name.to_owned(), file, length: 0 })
+    };
+    for part in 0..table.parts().len() {
+        let name = format!("{name}-{part}");
+        let mut sink = begin(&name)?;
+        stamps.push(write_part(table, part, &mut sink)?);
+        sink.file.sync().map_err(failed)?;
+        names.push(name);
+    }
+    let mut sink = begin(name)?;
+    write_table(table, &stamps, &mut sink)?;
+    sink.file.sync().map_err(failed)?;
+    Ok(names)
+}
+
+/// Removes the files of tables that are in no checkpoint any more.
+fn clean(folder: &dyn Folder, manifest: &Manifest) -> JournalResult<()> {
+    for name in folder.list()? {
+        let is_named = manifest.tables.iter().flatten().any(|it| *it == name);
+        if name.starts_with(PREFIX) && !is_named {
+            folder.remove(&name)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! How changes get into the log, and how a commit waits for it (docs/design/09-durability.md, "a commit").
+
+use journal::Lsn;
+use types::{SqlError, SqlResult, SqlState};
+
+use super::Operation;
+use super::refusal::journal_error;
+use crate::transaction_state::Writing;
+use crate::{Database, Session};
+
+impl Session {
+    /// Notes what the transaction has done; the log gets it when it commits. Without a log nothing is made.
+    pub(crate) fn note(&self, operation: impl FnOnce() -> Operation) -> SqlResult<()> {
+        if self.database.durability.get().is_none() {
+            return Ok(());
+        }
+        match &mut *self.writing.lock() {
+            Some(writing) => operation().write(&mut writing.record),
+            None => Err(SqlError::internal("a change outside of a transaction")),
+        }
+    }
+}
+
+impl Database {
+    /// Whether tables can be changed: not once the log could not be written. Errors: 25006.
+    pub(crate) fn check_writable(&self) -> SqlResult<()> {
+        let failure = self.durability.get().and_then(|it| it.journal.failure());
+        match failure {
+            Some(cause) => {
+                Err(journal_error(&journal::JournalError::Stopped { cause: Box::new(cause) }))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What must be durable before a transaction that begins to write now may tell what it sees.
+    pub(crate) fn wanted(&self) -> Lsn {
+        self.durability.get().map_or(Lsn(0), |it| it.wanted())
+    }
+
+    /// Returns when what a transaction began with is durable.
+    pub(crate) fn wait_for(&self, lsn: Lsn) -> SqlResult<()> {
+        let Some(durability) = self.durability.get() else { return Ok(()) };
+        durability.settle(lsn, &self.catalog).map_err(|it| journal_error(&it))
+    }
+
+    /// Commits what a transaction has changed, lets others write, and returns when it is durable and can be seen.
+    pub(crate) fn commit(&self, writing: Writing, synchronous: bool) -> SqlResult<()> {
+        let Writing { turn, began, branch, record, needs: _ } = writing;
+        let Some(durability) = self.durability.get() else {
+            self.catalog.publish(&began, &branch);
+            return Ok(());
+        };
+        if record.length() == 0 {
+            return match branch.snapshot().changes_since(&began).is_empty() {
+                true => Ok(()),
+                // It would be gone after a restart.
+                false => Err(SqlError::internal("a change was not logged")),
+            };
+        }
+        // Nothing of it is seen if it cannot be written.
+        let lsn = durability.journal.append(record).map_err(|it| journal_error(&it))?;
+        durability.head.publish(&began, &branch);
+        let needs = durability.committed(lsn, synchronous);
+        drop(turn);
+        durability.settle(needs, &self.catalog).map_err(|error| {
+            let cause = match &error {
+                journal::JournalError::Stopped { cause } => &**cause,
+                other => other,
+            };
+            let state = journal_error(cause).state;
+            let message =
+                "it is not known whether the transaction is durable: the log could not be synced";
+            let state = if state == SqlState::DISK_FULL { state } else { SqlState::IO_ERROR };
+            SqlError::new(state, message)
+                .with_hint(format!("{cause}; a restart tells, until then nothing can be changed"))
+        })
+    }
+}

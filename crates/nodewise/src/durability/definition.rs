@@ -1,0 +1,336 @@
+//! Tables without their rows, as the log and checkpoints keep them: a form of its own, so that neither other names in the
+//! code nor another machine make an old folder unreadable.
+//!
+//! Key decision: nodes that a machine does not have are left out when a table is read, since where it lies is a wish and
+//! what it holds is not.
+
+use hardware::{NodeId, Topology};
+use serde::{Deserialize, Serialize};
+use stdx::sync::Arc;
+use storage::{
+    ColumnSchema, IndexKind, Partitioning, PlaceTarget, Placement, Preference, Rules, Table,
+    TableDesign, TableIndex,
+};
+use types::{CheckRule, ColumnId, DataType, RowRules, SqlError, SqlResult, SqlState, Value};
+
+use crate::reshape::Reshape;
+
+/// A table.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct TableForm {
+    pub(crate) name: String,
+    columns: Vec<(String, DataType, bool)>,
+    parts: PartsForm,
+    part_nodes: Vec<u16>,
+    base: PlacementForm,
+    wishes: Vec<(TargetForm, PlacementForm, bool)>,
+    rules: RulesForm,
+}
+
+/// Keys, indexes, defaults and CHECK constraints.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct RulesForm {
+    indexes: Vec<(String, Vec<u16>, KindForm)>,
+    defaults: Vec<Option<String>>,
+    checks: Vec<(String, String)>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum KindForm {
+    PrimaryKey,
+    UniqueKey,
+    UniqueIndex,
+    Index,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) enum PartsForm {
+    None,
+    Hash(Vec<u16>, usize),
+    Range(u16, Vec<ValueForm>),
+    RoundRobin(usize),
+}
+
+/// A value. Numbers that JSON cannot hold exactly are texts and bits.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum ValueForm {
+    Boolean(bool),
+    Integer(i64),
+    Float(u64),
+    Decimal(String, u8),
+    Date(i32),
+    Timestamp(i64),
+    Text(String),
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) enum PlacementForm {
+    Auto,
+    RoundRobin(Vec<u16>),
+    IndexVector(Vec<u16>),
+    Parts(Vec<u16>),
+    Interleaved(Vec<u16>),
+    Replicated(Vec<u16>),
+    Os,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) enum TargetForm {
+    Table,
+    Column(u16),
+    Part(usize),
+    Rows(u64, u64),
+}
+
+/// A [`Reshape`].
+#[derive(Serialize, Deserialize)]
+pub(crate) enum ReshapeForm {
+    Place(TargetForm, PlacementForm, bool),
+    FollowDeferred,
+    Partition(PartsForm, Vec<u16>),
+    MergePart(usize),
+    SplitPart(ValueForm),
+    Merge,
+}
+
+/// What a form says that cannot be.
+pub(crate) fn malformed(what: impl std::fmt::Display) -> SqlError {
+    SqlError::new(SqlState::DATA_CORRUPTED, format!("what was stored cannot be read: {what}"))
+}
+
+impl TableForm {
+    pub(crate) fn of(table: &Table) -> SqlResult<Self> {
+        let columns = table.schema().into_iter().map(|it| (it.name, it.data_type, it.nullable));
+        let preference = table.preference();
+        let wish = |it: &storage::Wish| {
+            (TargetForm::of(&it.target), PlacementForm::of(&it.placement), it.deferred)
+        };
+        Ok(Self {
+            name: table.name.clone(),
+            columns: columns.collect(),
+            parts: PartsForm::of(table.partitioning())?,
+            part_nodes: numbers(&table.design().part_nodes),
+            base: PlacementForm::of(preference.base()),
+            wishes: preference.wishes().iter().map(wish).collect(),
+            rules: RulesForm::of(table.rules()),
+        })
+    }
+
+    pub(crate) fn schema(&self) -> Vec<ColumnSchema> {
+        let column = |it: &(String, DataType, bool)| ColumnSchema::new(&it.0, it.1, it.2);
+        self.columns.iter().map(column).collect()
+    }
+
+    pub(crate) fn design(&self, topology: &Topology) -> SqlResult<TableDesign> {
+        let partitioning = self.parts.read()?;
+        let base = match (self.base.read(topology), &partitioning) {
+            // A machine of one node has not cut it; on one of several it stays in one piece.
+            (Placement::Parts(_), Partitioning::None) => Placement::Auto,
+            (base, _) => base,
+        };
+        let mut preference = Preference::new(base);
+        for (target, placement, deferred) in &self.wishes {
+            preference = preference.with(target.read(), placement.read(topology), *deferred);
+        }
+        Ok(TableDesign { partitioning, part_nodes: nodes(&self.part_nodes, topology), preference })
+    }
+
+    pub(crate) fn rules(&self) -> Arc<Rules> {
+        self.rules.read()
+    }
+}
+
+impl RulesForm {
+    pub(crate) fn of(rules: &Rules) -> Self {
+        let index = |it: &TableIndex| {
+            let kind = match it.kind {
+                IndexKind::PrimaryKey => KindForm::PrimaryKey,
+                IndexKind::UniqueKey => KindForm::UniqueKey,
+                IndexKind::UniqueIndex => KindForm::UniqueIndex,
+                IndexKind::Index => KindForm::Index,
+            };
+            (it.name.to_string(), it.columns.iter().map(|it| it.0).collect(), kind)
+        };
+        let text = |it: &Option<Arc<str>>| it.as_ref().map(ToString::to_string);
+        let check = |it: &CheckRule| (it.name.to_string(), it.condition.to_string());
+        Self {
+            indexes: rules.indexes.iter().map(index).collect(),
+            defaults: rules.rows.defaults.iter().map(text).collect(),
+            checks: rules.rows.checks.iter().map(check).collect(),
+        }
+    }
+
+    pub(crate) fn read(&self) -> Arc<Rules> {
+        let index = |(name, columns, kind): &(String, Vec<u16>, KindForm)| TableIndex {
+            name: name.as_str().into(),
+            columns: columns.iter().map(|it| ColumnId(*it)).collect(),
+            kind: match kind {
+                KindForm::PrimaryKey => IndexKind::PrimaryKey,
+                KindForm::UniqueKey => IndexKind::UniqueKey,
+                KindForm::UniqueIndex => IndexKind::UniqueIndex,
+                KindForm::Index => IndexKind::Index,
+            },
+        };
+        let check = |it: &(String, String)| CheckRule {
+            name: it.0.as_str().into(),
+            condition: it.1.as_str().into(),
+        };
+        let defaults = self.defaults.iter().map(|it| it.as_deref().map(Arc::from)).collect();
+        let rows = RowRules { defaults, checks: self.checks.iter().map(check).collect() };
+        Arc::new(Rules { indexes: self.indexes.iter().map(index).collect(), rows: Arc::new(rows) })
+    }
+}
+
+impl PartsForm {
+    fn of(partitioning: &Partitioning) -> SqlResult<Self> {
+        Ok(match partitioning {
+            Partitioning::None => Self::None,
+            Partitioning::Hash { columns, parts } => {
+                Self::Hash(columns.iter().map(|it| it.0).collect(), *parts)
+            }
+            Partitioning::Range { column, bounds } => {
+                Self::Range(column.0, bounds.iter().map(ValueForm::of).collect::<SqlResult<_>>()?)
+            }
+            Partitioning::RoundRobin { parts } => Self::RoundRobin(*parts),
+        })
+    }
+
+    fn read(&self) -> SqlResult<Partitioning> {
+        Ok(match self {
+            Self::None => Partitioning::None,
+            Self::Hash(columns, parts) => Partitioning::Hash {
+                columns: columns.iter().map(|it| ColumnId(*it)).collect(),
+                parts: *parts,
+            },
+            Self::Range(column, bounds) => Partitioning::Range {
+                column: ColumnId(*column),
+                bounds: bounds.iter().map(ValueForm::read).collect::<SqlResult<_>>()?,
+            },
+            Self::RoundRobin(parts) => Partitioning::RoundRobin { parts: *parts },
+        })
+    }
+}
+
+impl ValueForm {
+    fn of(value: &Value) -> SqlResult<Self> {
+        Ok(match value {
+            Value::Null => return Err(SqlError::internal("a part cannot begin at NULL")),
+            Value::Boolean(it) => Self::Boolean(*it),
+            Value::Integer(it) => Self::Integer(*it),
+            Value::Float(it) => Self::Float(it.to_bits()),
+            Value::Decimal { unscaled, scale } => Self::Decimal(unscaled.to_string(), *scale),
+            Value::Date(it) => Self::Date(*it),
+            Value::Timestamp(it) => Self::Timestamp(*it),
+            Value::Text(it) => Self::Text(it.to_string()),
+        })
+    }
+
+    fn read(&self) -> SqlResult<Value> {
+        Ok(match self {
+            Self::Boolean(it) => Value::Boolean(*it),
+            Self::Integer(it) => Value::Integer(*it),
+            Self::Float(it) => Value::Float(f64::from_bits(*it)),
+            Self::Decimal(unscaled, scale) => {
+                Value::Decimal { unscaled: unscaled.parse().map_err(malformed)?, scale: *scale }
+            }
+            Self::Date(it) => Value::Date(*it),
+            Self::Timestamp(it) => Value::Timestamp(*it),
+            Self::Text(it) => Value::Text(it.as_str().into()),
+        })
+    }
+}
+
+impl PlacementForm {
+    fn of(placement: &Placement) -> Self {
+        match placement {
+            Placement::Auto => Self::Auto,
+            Placement::RoundRobin(it) => Self::RoundRobin(numbers(it)),
+            Placement::IndexVector(it) => Self::IndexVector(numbers(it)),
+            Placement::Parts(it) => Self::Parts(numbers(it)),
+            Placement::Interleaved(it) => Self::Interleaved(numbers(it)),
+            Placement::Replicated(it) => Self::Replicated(numbers(it)),
+            Placement::Os => Self::Os,
+        }
+    }
+
+    fn read(&self, topology: &Topology) -> Placement {
+        let (make, named): (fn(Vec<NodeId>) -> Placement, _) = match self {
+            Self::Auto => return Placement::Auto,
+            Self::Os => return Placement::Os,
+            Self::RoundRobin(it) => (Placement::RoundRobin, it),
+            Self::IndexVector(it) => (Placement::IndexVector, it),
+            Self::Parts(it) => (Placement::Parts, it),
+            Self::Interleaved(it) => (Placement::Interleaved, it),
+            Self::Replicated(it) => (Placement::Replicated, it),
+        };
+        let found = nodes(named, topology);
+        match found.is_empty() && !named.is_empty() {
+            true => Placement::Auto,
+            false => make(found),
+        }
+    }
+}
+
+impl TargetForm {
+    fn of(target: &PlaceTarget) -> Self {
+        match target {
+            PlaceTarget::Table => Self::Table,
+            PlaceTarget::Column(it) => Self::Column(it.0),
+            PlaceTarget::Part(it) => Self::Part(*it),
+            PlaceTarget::Rows(it) => Self::Rows(it.start, it.end),
+        }
+    }
+
+    fn read(&self) -> PlaceTarget {
+        match self {
+            Self::Table => PlaceTarget::Table,
+            Self::Column(it) => PlaceTarget::Column(ColumnId(*it)),
+            Self::Part(it) => PlaceTarget::Part(*it),
+            Self::Rows(start, end) => PlaceTarget::Rows(*start..*end),
+        }
+    }
+}
+
+impl ReshapeForm {
+    pub(crate) fn of(step: &Reshape) -> SqlResult<Self> {
+        Ok(match step {
+            Reshape::Place { target, placement, deferred } => {
+                Self::Place(TargetForm::of(target), PlacementForm::of(placement), *deferred)
+            }
+            Reshape::FollowDeferred => Self::FollowDeferred,
+            Reshape::Partition { partitioning, nodes } => {
+                Self::Partition(PartsForm::of(partitioning)?, numbers(nodes))
+            }
+            Reshape::MergePart { first } => Self::MergePart(*first),
+            Reshape::SplitPart { at } => Self::SplitPart(ValueForm::of(at)?),
+            Reshape::Merge => Self::Merge,
+        })
+    }
+
+    pub(crate) fn read(&self, topology: &Topology) -> SqlResult<Reshape> {
+        Ok(match self {
+            Self::Place(target, placement, deferred) => Reshape::Place {
+                target: target.read(),
+                placement: placement.read(topology),
+                deferred: *deferred,
+            },
+            Self::FollowDeferred => Reshape::FollowDeferred,
+            Self::Partition(parts, named) => {
+                Reshape::Partition { partitioning: parts.read()?, nodes: nodes(named, topology) }
+            }
+            Self::MergePart(first) => Reshape::MergePart { first: *first },
+            Self::SplitPart(at) => Reshape::SplitPart { at: at.read()? },
+            Self::Merge => Reshape::Merge,
+        })
+    }
+}
+
+fn numbers(nodes: &[NodeId]) -> Vec<u16> {
+    nodes.iter().map(|it| it.0).collect()
+}
+
+/// The nodes of those numbers that this machine has.
+fn nodes(numbers: &[u16], topology: &Topology) -> Vec<NodeId> {
+    let known = topology.memory_nodes();
+    numbers.iter().map(|it| NodeId(*it)).filter(|it| known.contains(it)).collect()
+}

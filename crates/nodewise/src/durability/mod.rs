@@ -1,0 +1,21 @@
+//! What makes a database last: its log, and what is read back of it (docs/design/09-durability.md).
+//!
+//! Key decision: a transaction is logged as what it did to tables, by position and value, never as the texts of its
+//! statements; replaying calls the functions that ran, so that positions that later records name are the same again.
+//!
+//! Reading order: `state`, `definition`, `operation`, `commit`, `replay`, `checkpoint`, `cutting`, `opening`.
+//!
+//! - Invariant: the order of the log is the order of commits, and a snapshot shows nothing that is not durable.
+
+mod checkpoint;
+mod commit;
+mod cutting;
+mod definition;
+mod opening;
+mod operation;
+mod refusal;
+mod replay;
+mod state;
+
+pub(crate) use operation::Operation;
+pub(crate) use state::{CUT_FROM, Durability};

@@ -1,0 +1,68 @@
+//! Opening a folder: lock it, read what is there, go on from it.
+
+use std::path::Path;
+
+use hardware::{Folder, Machine};
+use journal::{Journal, JournalError, Lsn};
+use stdx::sync::Arc;
+use storage::TableDesign;
+use types::{SqlError, SqlResult};
+
+use super::checkpoint::{self, Written};
+use super::refusal::journal_error;
+use super::replay::at;
+use super::state::Durability;
+use crate::parallel::LoadProgress;
+use crate::{CancelToken, Database, DatabaseOptions, NoProgress, Progress};
+
+/// What can go wrong while the log is read.
+struct Refusal(SqlError);
+
+impl From<JournalError> for Refusal {
+    fn from(error: JournalError) -> Self {
+        Self(journal_error(&error))
+    }
+}
+
+impl Database {
+    /// Opens the database of a folder, which is made if it is not there: its tables are those of all transactions that
+    /// committed, and what is committed from now on will outlast this program. One process at a time has a folder.
+    ///
+    /// Errors: 55006 when another has it, XX001 when a file is damaged, 0A000 when it is of a newer format, 58030 and 53100
+    /// when the disk refuses.
+    pub fn open_dir(
+        machine: Arc<dyn Machine>,
+        path: &Path,
+        options: DatabaseOptions,
+        progress: &dyn Progress,
+    ) -> SqlResult<Arc<Self>> {
+        let folder = machine.open_folder(path).map_err(|it| journal_error(&it.into()))?;
+        let folder: Arc<dyn Folder> = folder.into();
+        let database = Self::open(machine, options)?;
+        let (after, written) = database.read_checkpoint(&*folder)?;
+        let mut session = database.session();
+        let seed = database.machine.wall_clock() as u64;
+        progress.begin("reading the log", 0);
+        let journal = Journal::open(folder.clone(), after, seed, &mut |lsn, record| {
+            progress.advance(1);
+            session.replay(record).map_err(|it| Refusal(at(lsn, it)))
+        });
+        progress.end();
+        let journal = journal.map_err(|it| it.0)?;
+        let durability = Durability::new(journal, folder, &database.catalog, written);
+        drop(session);
+        match database.durability.set(durability) {
+            Ok(()) => Ok(database),
+            Err(_) => Err(SqlError::internal("a database was opened twice")),
+        }
+    }
+
+    fn read_checkpoint(self: &Arc<Self>, folder: &dyn Folder) -> SqlResult<(Lsn, Written)> {
+        let (session, cancel) = (self.session(), CancelToken::new());
+        let (team, progress) =
+            (session.load_team(&cancel), LoadProgress::new(&NoProgress, "tables"));
+        let (stop, design) = (|| false, TableDesign::default());
+        let context = session.build_context(&team, &progress, &stop, &design);
+        checkpoint::read(folder, &self.catalog, &context)
+    }
+}

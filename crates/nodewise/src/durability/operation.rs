@@ -1,0 +1,140 @@
+//! What a transaction did, one thing after the other, as the bytes of a record.
+//!
+//! An operation is the length of its head (4 bytes) and the head as JSON; the number of positions (8) and the positions (8
+//! each); the number of runs of rows (4), and of each its length (8) and an Arrow IPC stream. Numbers are little-endian.
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use journal::Record;
+use serde::{Deserialize, Serialize};
+use storage::{Rules, Table};
+use types::{SqlError, SqlResult};
+
+use super::definition::{ReshapeForm, RulesForm, TableForm, malformed};
+use crate::reshape::Reshape;
+
+/// What was done to a table.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Deed {
+    /// It was made, with rows.
+    Create { table: TableForm, or_replace: bool },
+    /// It was dropped.
+    Drop { table: String },
+    /// Rows went and others came.
+    Change { table: String },
+    /// All rows went.
+    Empty { table: String },
+    /// It has other keys and indexes.
+    Rules { table: String, rules: RulesForm },
+    /// It is cut or placed in another way.
+    Reshape { table: String, steps: Vec<ReshapeForm> },
+}
+
+/// A deed with its rows.
+pub(crate) struct Operation {
+    pub(crate) deed: SqlResult<Deed>,
+    /// Positions of rows that went.
+    pub(crate) gone: Vec<u64>,
+    /// Rows that came.
+    pub(crate) rows: Vec<RecordBatch>,
+}
+
+impl Operation {
+    fn without_rows(deed: SqlResult<Deed>) -> Self {
+        Self { deed, gone: Vec::new(), rows: Vec::new() }
+    }
+
+    pub(crate) fn create(table: &Table, or_replace: bool, rows: &[RecordBatch]) -> Self {
+        let deed = TableForm::of(table).map(|table| Deed::Create { table, or_replace });
+        Self { rows: rows.to_vec(), ..Self::without_rows(deed) }
+    }
+
+    pub(crate) fn drop_table(table: &str) -> Self {
+        Self::without_rows(Ok(Deed::Drop { table: table.to_owned() }))
+    }
+
+    pub(crate) fn change(table: &str, gone: &[u64], rows: &[RecordBatch]) -> Self {
+        let deed = Ok(Deed::Change { table: table.to_owned() });
+        Self { deed, gone: gone.to_vec(), rows: rows.to_vec() }
+    }
+
+    pub(crate) fn empty(table: &str) -> Self {
+        Self::without_rows(Ok(Deed::Empty { table: table.to_owned() }))
+    }
+
+    pub(crate) fn rules(table: &str, rules: &Rules) -> Self {
+        let (table, rules) = (table.to_owned(), RulesForm::of(rules));
+        Self::without_rows(Ok(Deed::Rules { table, rules }))
+    }
+
+    pub(crate) fn reshape(table: &str, steps: &[Reshape]) -> Self {
+        let steps = steps.iter().map(ReshapeForm::of).collect::<SqlResult<_>>();
+        Self::without_rows(steps.map(|steps| Deed::Reshape { table: table.to_owned(), steps }))
+    }
+
+    /// Adds it to a record.
+    pub(crate) fn write(self, record: &mut Record) -> SqlResult<()> {
+        let head = serde_json::to_vec(&self.deed?).map_err(unwritable)?;
+        record.extend(&(head.len() as u32).to_le_bytes());
+        record.extend(&head);
+        record.extend(&(self.gone.len() as u64).to_le_bytes());
+        for position in self.gone {
+            record.extend(&position.to_le_bytes());
+        }
+        // A stream has one schema.
+        let runs: Vec<&[RecordBatch]> =
+            self.rows.chunk_by(|a, b| a.schema_ref() == b.schema_ref()).collect();
+        record.extend(&(runs.len() as u32).to_le_bytes());
+        for run in runs {
+            let mut bytes = Vec::new();
+            let written = StreamWriter::try_new(&mut bytes, run[0].schema_ref());
+            let written = written.and_then(|mut stream| {
+                run.iter().try_for_each(|it| stream.write(it))?;
+                stream.finish()
+            });
+            written.map_err(unwritable)?;
+            record.extend(&(bytes.len() as u64).to_le_bytes());
+            record.extend(&bytes);
+        }
+        Ok(())
+    }
+
+    /// Takes an operation from the front of a record's bytes.
+    pub(crate) fn read(bytes: &mut &[u8]) -> SqlResult<Self> {
+        let length = u32::from_le_bytes(taken(bytes)?) as usize;
+        let deed = serde_json::from_slice(split(bytes, length)?).map_err(malformed)?;
+        let count = usize_of(taken(bytes)?)?;
+        let length = count.checked_mul(8).ok_or_else(|| malformed("too many positions"))?;
+        let positions = split(bytes, length)?.as_chunks().0.iter();
+        let gone = positions.map(|it| u64::from_le_bytes(*it)).collect();
+        let mut rows = Vec::new();
+        for _ in 0..u32::from_le_bytes(taken(bytes)?) {
+            let length = usize_of(taken(bytes)?)?;
+            let stream = StreamReader::try_new(split(bytes, length)?, None).map_err(malformed)?;
+            for batch in stream {
+                rows.push(batch.map_err(malformed)?);
+            }
+        }
+        Ok(Self { deed: Ok(deed), gone, rows })
+    }
+}
+
+fn unwritable(error: impl std::fmt::Display) -> SqlError {
+    SqlError::internal(format!("a change cannot be logged: {error}"))
+}
+
+fn split<'a>(bytes: &mut &'a [u8], length: usize) -> SqlResult<&'a [u8]> {
+    let (front, rest) =
+        bytes.split_at_checked(length).ok_or_else(|| malformed("a record ends too early"))?;
+    *bytes = rest;
+    Ok(front)
+}
+
+fn taken<const N: usize>(bytes: &mut &[u8]) -> SqlResult<[u8; N]> {
+    split(bytes, N)?.try_into().map_err(malformed)
+}
+
+fn usize_of(bytes: [u8; 8]) -> SqlResult<usize> {
+    usize::try_from(u64::from_le_bytes(bytes)).map_err(malformed)
+}

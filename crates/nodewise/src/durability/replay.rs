@@ -1,0 +1,78 @@
+//! Doing once more what a record says was done.
+
+use types::{SqlError, SqlResult};
+
+use super::definition::malformed;
+use super::operation::{Deed, Operation};
+use crate::parallel::LoadProgress;
+use crate::reshape::reshaped;
+use crate::{CancelToken, NoProgress, Session};
+
+impl Session {
+    /// Does all operations of a record.
+    pub(crate) fn replay(&mut self, mut record: &[u8]) -> SqlResult<()> {
+        while !record.is_empty() {
+            let Operation { deed, gone, rows } = Operation::read(&mut record)?;
+            self.redo(deed?, &gone, rows)?;
+        }
+        Ok(())
+    }
+
+    fn redo(&self, deed: Deed, gone: &[u64], rows: Vec<arrow_array::RecordBatch>) -> SqlResult<()> {
+        let cancel = CancelToken::new();
+        let topology = self.database.machine.topology();
+        let (name, catalog) = (deed.table().to_owned(), &self.database.catalog);
+        let design = match &deed {
+            Deed::Create { table, .. } => table.design(topology)?,
+            _ => storage::TableDesign::default(),
+        };
+        let (team, progress) = (self.load_team(&cancel), LoadProgress::new(&NoProgress, &name));
+        let stop = || false;
+        let context = self.build_context(&team, &progress, &stop, &design);
+        let old =
+            || catalog.get(&name).ok_or_else(|| malformed(format!("there is no table {name}")));
+        let (old, new) = match deed {
+            Deed::Create { table, or_replace } => {
+                let made = self.build(&name, table.schema(), rows, &design, &cancel)?;
+                let made = made.with_rules(table.rules(), &context)?;
+                match or_replace {
+                    true => catalog.create_or_replace(made),
+                    false => catalog.create(made)?,
+                };
+                return Ok(());
+            }
+            Deed::Drop { .. } => return catalog.drop_table(&name).map(|_| ()),
+            Deed::Change { .. } => (old()?, old()?.changed(gone, &rows, &context)?),
+            Deed::Empty { .. } => (old()?, old()?.emptied(&context)?),
+            Deed::Rules { rules, .. } => (old()?, old()?.ruled(rules.read(), &context)?),
+            Deed::Reshape { steps, .. } => {
+                let steps = steps.iter().map(|it| it.read(topology));
+                let steps = steps.collect::<SqlResult<Vec<_>>>()?;
+                match reshaped(&*old()?, &steps, &context)? {
+                    Some(new) => (old()?, new),
+                    None => return Ok(()),
+                }
+            }
+        };
+        catalog.replace(&old, new).map(|_| ())
+    }
+}
+
+impl Deed {
+    fn table(&self) -> &str {
+        match self {
+            Self::Create { table, .. } => &table.name,
+            Self::Drop { table }
+            | Self::Change { table }
+            | Self::Empty { table }
+            | Self::Rules { table, .. }
+            | Self::Reshape { table, .. } => table,
+        }
+    }
+}
+
+/// Where in the log replaying failed.
+pub(crate) fn at(record: journal::Lsn, error: SqlError) -> SqlError {
+    let message = format!("record {} of the log cannot be replayed: {}", record.0, error.message);
+    SqlError { message, ..error }
+}

@@ -1,0 +1,116 @@
+//! The log of an open database, and the commits that are in it and not yet shown.
+
+use std::collections::VecDeque;
+
+use hardware::Folder;
+use journal::{Journal, JournalResult, Lsn};
+use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stdx::sync::{Arc, Mutex};
+use storage::{Catalog, CatalogSnapshot};
+
+use super::checkpoint::Written;
+
+/// What a database with a folder has beside its tables.
+pub(crate) struct Durability {
+    pub(crate) journal: Journal,
+    /// The tables as they are after all commits, durable or not: what the next transaction that writes begins with.
+    pub(crate) head: Arc<Catalog>,
+    pub(crate) folder: Arc<dyn Folder>,
+    /// The files of the last checkpoint; held while another is made.
+    pub(crate) written: Mutex<Written>,
+    /// Whether somebody makes one as the log is long.
+    pub(crate) is_cutting: AtomicBool,
+    /// Bytes of the log from which on a checkpoint is made.
+    pub(crate) cut_from: AtomicU64,
+    /// Bytes from which on it is tried again after one that failed.
+    retry_from: AtomicU64,
+    queue: Mutex<Queue>,
+}
+
+/// Bytes of the log from which on a checkpoint is made, unless it is said otherwise.
+pub(crate) const CUT_FROM: u64 = 64 << 20;
+
+/// Commits that are not shown yet.
+#[derive(Default)]
+struct Queue {
+    /// In the order of the log.
+    pending: VecDeque<Pending>,
+    /// The last record that somebody is told of only when it is durable.
+    wanted: Lsn,
+}
+
+struct Pending {
+    /// What must be durable before it is shown.
+    needs: Lsn,
+    tables: Arc<CatalogSnapshot>,
+}
+
+impl Durability {
+    /// Beside tables that are all durable.
+    pub(crate) fn new(
+        journal: Journal,
+        folder: Arc<dyn Folder>,
+        tables: &Catalog,
+        written: Written,
+    ) -> Self {
+        let head = Arc::new(tables.branch(tables.snapshot()));
+        let (is_cutting, cut_from) = (AtomicBool::new(false), AtomicU64::new(CUT_FROM));
+        let (written, queue) = (Mutex::new(written), Mutex::default());
+        let retry_from = AtomicU64::new(0);
+        Self { journal, head, folder, written, is_cutting, cut_from, retry_from, queue }
+    }
+
+    /// Notes a commit, whose tables are the head's now, and returns what must be durable before it is shown or told of. Only
+    /// who has the writers' turn commits.
+    pub(crate) fn committed(&self, lsn: Lsn, synchronous: bool) -> Lsn {
+        let mut queue = self.queue.lock();
+        if synchronous {
+            queue.wanted = lsn;
+        }
+        let needs = queue.wanted;
+        queue.pending.push_back(Pending { needs, tables: self.head.snapshot() });
+        needs
+    }
+
+    /// What must be durable before anybody is told what the head holds.
+    pub(crate) fn wanted(&self) -> Lsn {
+        self.queue.lock().wanted
+    }
+
+    /// Bytes of the log from which on a checkpoint is tried again.
+    pub(crate) fn retry_from(&self) -> u64 {
+        self.retry_from.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_retry(&self, bytes: u64) {
+        self.retry_from.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether all commits are shown.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.queue.lock().pending.is_empty()
+    }
+
+    /// Waits for a record to be durable, and shows all commits that need no later one.
+    pub(crate) fn settle(&self, needs: Lsn, shown: &Catalog) -> JournalResult<()> {
+        self.journal.sync_to(needs)?;
+        let durable = self.journal.durable();
+        let mut queue = self.queue.lock();
+        let mut tables = None;
+        while queue.pending.front().is_some_and(|it| it.needs <= durable) {
+            tables = queue.pending.pop_front().map(|it| it.tables);
+        }
+        // Under the lock, so that no later commit is taken back.
+        if let Some(tables) = tables {
+            shown.restore(tables);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Durability {
+    /// Who closes leaves a mark, by which later damage is told from a crash. One that cannot be written is none.
+    fn drop(&mut self) {
+        let _ = self.journal.mark();
+    }
+}

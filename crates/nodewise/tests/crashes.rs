@@ -1,0 +1,254 @@
+//! Random transactions, a crash in the middle of one, and what is there afterwards: all that was answered, and of the one that
+//! was not all or nothing (docs/design/09-durability.md). The model is the same database in memory.
+//!
+//! `NODEWISE_CRASH_SEEDS=A..B` runs the seeds from A up to B.
+
+use std::ops::Range;
+use std::path::Path;
+
+use hardware::{Machine, samples};
+use nodewise::text::Cells;
+use nodewise::{Database, DatabaseOptions, NoProgress, Session, SqlResult};
+use simulator::{DiskImage, SimulatedMachine};
+use stdx::Bytes;
+use stdx::prng::Prng;
+use stdx::sync::Arc;
+
+/// States of a disk that fails, as SQLSTATEs.
+const DISK: [&str; 3] = ["58030", "53100", "25006"];
+
+fn seeds(usual: Range<u64>) -> Range<u64> {
+    let Ok(text) = std::env::var("NODEWISE_CRASH_SEEDS") else { return usual };
+    let (first, end) = text.split_once("..").expect("A..B");
+    first.parse().expect("a number")..end.parse().expect("a number")
+}
+
+fn machine(image: DiskImage) -> Arc<SimulatedMachine> {
+    SimulatedMachine::after_crash(samples::by_name("laptop").unwrap(), 1, image)
+}
+
+fn options() -> DatabaseOptions {
+    DatabaseOptions { workers: Some(1), delta_from: Some(0), ..DatabaseOptions::default() }
+}
+
+fn open(machine: &Arc<SimulatedMachine>) -> SqlResult<Arc<Database>> {
+    Database::open_dir(machine.clone(), Path::new("/db"), options(), &NoProgress)
+}
+
+/// All that can be seen of a database.
+fn seen(database: &Arc<Database>) -> Vec<String> {
+    let mut session = database.session();
+    let mut all = Vec::new();
+    let names: Vec<String> = database.tables().iter().map(|it| it.name.clone()).collect();
+    let tables = names.iter().map(|it| format!("SELECT * FROM {it}"));
+    let views = ["SELECT table_name, index_name, columns FROM nodewise.indexes".to_owned()];
+    for query in tables.chain(views) {
+        let answer = session.query(&query).unwrap_or_else(|error| panic!("{query}: {error}"));
+        let mut lines = Vec::new();
+        for batch in &answer.batches {
+            let cells: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
+            lines.extend((0..batch.num_rows()).map(|row| {
+                let cells = cells.iter().map(|it| it.text(row).unwrap_or("NULL".into()));
+                cells.collect::<Vec<_>>().join("|")
+            }));
+        }
+        lines.sort_unstable();
+        all.push(format!("{query}: {}", lines.join(" ")));
+    }
+    all
+}
+
+fn statement(prng: &mut Prng) -> String {
+    let table = format!("t{}", prng.below(3));
+    let other = format!("t{}", prng.below(3));
+    let number = prng.below(40);
+    let parts = ["", "PARTITION BY HASH (i) PARTITIONS 3", "PARTITION BY ROUNDROBIN PARTITIONS 2"];
+    match prng.below(16) {
+        0..3 => {
+            let key = if prng.below(2) == 0 { "PRIMARY KEY" } else { "" };
+            let parts = parts[prng.below(3) as usize];
+            format!(
+                "CREATE TABLE {table} (i INTEGER {key}, v TEXT DEFAULT 'd', n DECIMAL(20, 3)) {parts}"
+            )
+        }
+        3 => format!("DROP TABLE IF EXISTS {table}"),
+        4..8 => {
+            let row = |it: u64| format!("({}, 'text {it}', {it}.125)", number + it);
+            let rows: Vec<String> = (0..1 + prng.below(6)).map(row).collect();
+            format!("INSERT INTO {table} VALUES {}", rows.join(", "))
+        }
+        8 => format!("INSERT INTO {table} (i) SELECT i + 100 FROM {other}"),
+        9 | 10 => {
+            format!("UPDATE {table} SET v = v || '{number}', n = NULL WHERE i % 3 = {}", number % 3)
+        }
+        11 | 12 => format!("DELETE FROM {table} WHERE i % 4 = {}", number % 4),
+        13 => format!("TRUNCATE {table}"),
+        14 => format!("CREATE INDEX IF NOT EXISTS x{number} ON {table} (v)"),
+        _ if number < 20 => format!("CREATE OR REPLACE TABLE {table} AS SELECT * FROM {other}"),
+        _ => match prng.below(2) {
+            0 => format!("ALTER TABLE {table} PARTITION BY HASH (i) PARTITIONS 2"),
+            _ => format!("ALTER TABLE {table} MERGE PARTITIONS"),
+        },
+    }
+}
+
+/// The statements of a transaction.
+fn transaction(prng: &mut Prng) -> Vec<String> {
+    if prng.below(2) == 0 {
+        return vec![statement(prng)];
+    }
+    let mut all = vec!["BEGIN".to_owned()];
+    for _ in 0..1 + prng.below(4) {
+        if prng.below(4) == 0 {
+            all.extend(["SAVEPOINT s".to_owned(), statement(prng), "ROLLBACK TO s".to_owned()]);
+        }
+        all.push(statement(prng));
+    }
+    all.push(if prng.below(5) == 0 { "ROLLBACK" } else { "COMMIT" }.to_owned());
+    all
+}
+
+/// Runs a transaction, and tells what each statement came to: nothing, or a SQLSTATE.
+fn run(session: &mut Session, statements: &[String]) -> Vec<&'static str> {
+    let run = |it: &String| session.execute(it).err().map_or("", |it| it.state.0);
+    let states = statements.iter().map(run).collect();
+    if session.open_transaction().is_some() {
+        session.execute("ROLLBACK").unwrap();
+    }
+    states
+}
+
+/// The same transactions in memory.
+fn model(history: &[Vec<String>]) -> Arc<Database> {
+    let database = Database::open(machine(DiskImage::default()), options()).unwrap();
+    let mut session = database.session();
+    for statements in history {
+        run(&mut session, statements);
+    }
+    database
+}
+
+/// What a crash may have left: of the last transaction, nothing or all.
+struct Expected {
+    history: Vec<Vec<String>>,
+    in_doubt: Option<Vec<String>>,
+}
+
+/// Runs transactions until there have been enough, or the disk fails.
+fn work(
+    seed: u64,
+    database: &Arc<Database>,
+    prng: &mut Prng,
+    history: Vec<Vec<String>>,
+) -> Expected {
+    let model = model(&history);
+    let (mut ours, mut theirs) = (database.session(), model.session());
+    let mut expected = Expected { history, in_doubt: None };
+    for _ in 0..prng.below(14) {
+        if prng.below(6) == 0 {
+            let state = ours.execute("CHECKPOINT").err().map_or("", |it| it.state.0);
+            assert!(state.is_empty() || DISK.contains(&state), "seed {seed}: {state}");
+        }
+        let before = seen(&model);
+        let statements = transaction(prng);
+        let states = run(&mut ours, &statements);
+        if states.iter().any(|it| DISK.contains(it)) {
+            // What is not durable is not shown.
+            assert_eq!(seen(database), before, "seed {seed}: {statements:?}");
+            expected.in_doubt = Some(statements);
+            return expected;
+        }
+        assert_eq!(run(&mut theirs, &statements), states, "seed {seed}: {statements:?}");
+        assert_eq!(seen(database), seen(&model), "seed {seed}: {statements:?}");
+        expected.history.push(statements);
+    }
+    expected
+}
+
+/// Lets the disk fail at some time from now on, or not at all.
+fn endanger(machine: &SimulatedMachine, prng: &mut Prng) {
+    match prng.below(4) {
+        0 => machine.set_disk(Bytes(u64::MAX), Some(prng.below(60))),
+        1 => machine.set_syncs(Some(prng.below(12))),
+        2 => machine.set_disk(Bytes(200_000 + prng.below(400_000)), None),
+        _ => {}
+    }
+}
+
+fn crash_again_and_again(seed: u64) {
+    let mut prng = Prng::new(seed);
+    let (mut history, mut image) = (Vec::new(), DiskImage::default());
+    for round in 0..3 {
+        let machine = machine(image);
+        let database = open(&machine).unwrap();
+        let small = "SET checkpoint_log_size = '3kB'";
+        if prng.below(2) == 0 {
+            database.session().execute(small).unwrap();
+        }
+        endanger(&machine, &mut prng);
+        let Expected { history: answered, in_doubt } = work(seed, &database, &mut prng, history);
+        image = machine.crash(prng.next_u64());
+        let again = self::machine(image);
+        let found = open(&again).unwrap_or_else(|it| panic!("seed {seed}, round {round}: {it}"));
+        let found = seen(&found);
+        history = answered;
+        if found != seen(&model(&history)) {
+            history.extend(in_doubt);
+            assert_eq!(found, seen(&model(&history)), "seed {seed}, round {round}");
+        }
+        // A crash right after it was opened changes nothing.
+        image = again.crash(prng.next_u64());
+        let twice = self::machine(image);
+        assert_eq!(seen(&open(&twice).unwrap()), found, "seed {seed}, round {round}, once more");
+        image = twice.crash(0);
+    }
+}
+
+#[test]
+fn what_was_answered_survives_any_crash() {
+    for seed in seeds(0..60) {
+        crash_again_and_again(seed);
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_an_error_or_changes_nothing() {
+    let first = machine(DiskImage::default());
+    let mut prng = Prng::new(5);
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    for _ in 0..30 {
+        run(&mut session, &transaction(&mut prng));
+    }
+    session.execute("CHECKPOINT").unwrap();
+    for _ in 0..10 {
+        run(&mut session, &transaction(&mut prng));
+    }
+    let right = seen(&database);
+    drop((session, database));
+    let (mut refused, mut unharmed) = (0, 0);
+    for seed in seeds(0..150) {
+        let mut image = first.crash(0);
+        let (path, place) = image.flip(seed).unwrap();
+        match open(&machine(image)) {
+            Ok(database) => {
+                assert_eq!(seen(&database), right, "seed {seed}: {} at {place}", path.display());
+                unharmed += 1;
+            }
+            Err(error) => {
+                assert!(["XX001", "0A000"].contains(&error.state.0), "{error}");
+                assert!(error.message.contains("/db/"), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 5 && unharmed > 5, "{refused} refused, {unharmed} unharmed");
+}
+
+#[test]
+fn the_disk_is_the_machine_s() {
+    let machine = machine(DiskImage::default());
+    assert!(machine.open_folder(Path::new("/db")).unwrap().list().unwrap().is_empty());
+    drop(open(&machine).unwrap());
+    assert!(!machine.open_folder(Path::new("/db")).unwrap().list().unwrap().is_empty());
+}

@@ -1,0 +1,251 @@
+//! A folder holds what was committed, whatever ends the program that had it.
+
+mod common;
+
+use std::path::Path;
+
+use hardware::samples;
+use nodewise::{Database, DatabaseOptions, NoProgress, Session, SqlResult};
+use simulator::{DiskImage, SimulatedMachine};
+use stdx::Bytes;
+use stdx::sync::Arc;
+
+fn machine(image: DiskImage, name: &str) -> Arc<SimulatedMachine> {
+    SimulatedMachine::after_crash(samples::by_name(name).unwrap(), 1, image)
+}
+
+fn open(machine: &Arc<SimulatedMachine>) -> SqlResult<Arc<Database>> {
+    let options = DatabaseOptions { workers: Some(2), delta_from: Some(0), ..DatabaseOptions::default() };
+    Database::open_dir(machine.clone(), Path::new("/db"), options, &NoProgress)
+}
+
+fn run(session: &mut Session, statements: &[&str]) {
+    for sql in statements {
+        session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+/// What a query gives, row by row.
+fn rows(database: &Arc<Database>, sql: &str) -> Vec<String> {
+    let answer = database.session().query(sql).unwrap();
+    let mut lines = Vec::new();
+    for batch in &answer.batches {
+        let cells: Vec<_> = batch.columns().iter().map(nodewise::text::Cells::new).collect();
+        for row in 0..batch.num_rows() {
+            let cell = |it: &nodewise::text::Cells<'_>| it.text(row).unwrap_or("NULL".into());
+            lines.push(cells.iter().map(cell).collect::<Vec<_>>().join("|"));
+        }
+    }
+    lines
+}
+
+/// The database that is there after a crash that kept only what was synced.
+fn reopened(machine: &SimulatedMachine) -> Arc<Database> {
+    let topology = hardware::Machine::topology(machine).name.clone();
+    let name = if topology.contains("laptop") { "laptop" } else { "four_sockets" };
+    open(&self::machine(machine.crash(0), name)).unwrap()
+}
+
+const ALL_TYPES: &str = "CREATE TABLE a (b BOOLEAN, s SMALLINT, i INTEGER PRIMARY KEY, l BIGINT DEFAULT 7, r REAL, \
+     d DOUBLE PRECISION, n DECIMAL(38, 10), x DECIMAL(4, 1), t DATE, z TIMESTAMP, c CHAR(4), v VARCHAR(9), \
+     w TEXT CHECK (w <> 'no'))";
+
+#[test]
+fn all_types_and_rules_come_back_exactly() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            ALL_TYPES,
+            "INSERT INTO a VALUES (true, -32768, 1, 9223372036854775807, 1.5, 'NaN', 1234567890123456789012345678.0123456789, \
+         -999.9, '0001-01-01', '9999-12-31 23:59:59.999999', 'ab', 'Grüße', 'it''s')",
+            "INSERT INTO a (i) VALUES (2), (3), (4)",
+            "INSERT INTO a SELECT NULL, NULL, i + 10, l, -0.0, '1e300'::DOUBLE PRECISION, n, x, t, z, c, '', '' FROM a",
+            "UPDATE a SET w = 'changed', d = 0.1 + 0.2 WHERE i > 2",
+            "DELETE FROM a WHERE i = 12",
+            "CREATE TABLE b AS SELECT i, d, v FROM a",
+            "CREATE INDEX b_v ON b (v)",
+            "TRUNCATE b",
+            "INSERT INTO b SELECT i, d, v FROM a WHERE i = 1",
+            "CREATE TABLE gone (i INTEGER)",
+            "DROP TABLE gone",
+        ],
+    );
+    let all = "SELECT * FROM a ORDER BY i";
+    let before = rows(&database, all);
+    assert_eq!(before.len(), 7);
+    let again = reopened(&first);
+    assert_eq!(rows(&again, all), before);
+    assert_eq!(rows(&again, "SELECT i, d, v FROM b"), ["1|NaN|Grüße"]);
+    let indexes = "SELECT * FROM nodewise.indexes ORDER BY 1, 2";
+    assert_eq!(rows(&again, indexes), rows(&database, indexes));
+    let mut session = again.session();
+    let refused = |session: &mut Session, sql: &str| session.execute(sql).unwrap_err().state.0;
+    assert_eq!(refused(&mut session, "INSERT INTO a (i) VALUES (1)"), "23505");
+    assert_eq!(refused(&mut session, "INSERT INTO a (i, w) VALUES (90, 'no')"), "23514");
+    assert_eq!(refused(&mut session, "SELECT * FROM gone"), "42P01");
+    run(&mut session, &["INSERT INTO a (i) VALUES (90)"]);
+    assert_eq!(rows(&again, "SELECT l FROM a WHERE i = 90"), ["7"]);
+}
+
+#[test]
+fn parts_and_positions_come_back() {
+    let first = machine(DiskImage::default(), "four_sockets");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            "CREATE TABLE h (i INTEGER, v TEXT) PARTITION BY HASH (i) PARTITIONS 4",
+            "CREATE TABLE r (i INTEGER, v TEXT) PARTITION BY ROUNDROBIN PARTITIONS 3",
+            "INSERT INTO h VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, NULL), (5, 'e')",
+            "INSERT INTO r SELECT * FROM h",
+            "DELETE FROM r WHERE i = 2",
+            "INSERT INTO r VALUES (6, 'f'), (7, 'g')",
+            "UPDATE r SET v = v || '!' WHERE i IN (1, 3, 7)",
+            "ALTER TABLE h PARTITION BY ROUNDROBIN PARTITIONS 2",
+            "DELETE FROM h WHERE i = 4",
+            "ALTER TABLE r NUMA NODE (2)",
+            "ALTER TABLE h MERGE PARTITIONS",
+            "UPDATE h SET i = i * 10 WHERE v = 'c'",
+            "CREATE TABLE p (i INTEGER, v TEXT) PARTITION BY RANGE (i) (PARTITION VALUES < 10, PARTITION OTHERS)",
+            "INSERT INTO p VALUES (30, 'x'), (3, 'y'), (12, 'z'), (NULL, '')",
+            "DELETE FROM p WHERE i = 12",
+        ],
+    );
+    let again = reopened(&first);
+    for table in ["h", "r", "p"] {
+        // Without an order: the same rows in the same parts in the same places.
+        let all = format!("SELECT * FROM {table}");
+        assert_eq!(rows(&again, &all), rows(&database, &all), "{table}");
+    }
+    let parts = "SELECT table_name, part, rows FROM nodewise.parts ORDER BY 1, 2";
+    assert_eq!(rows(&again, parts), rows(&database, parts));
+    // A machine with other nodes.
+    let laptop = open(&machine(first.crash(0), "laptop")).unwrap();
+    assert_eq!(rows(&laptop, "SELECT * FROM r"), rows(&database, "SELECT * FROM r"));
+}
+
+#[test]
+fn a_transaction_is_there_as_a_whole_or_not_at_all() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(&mut session, &["CREATE TABLE t (i INTEGER)", "BEGIN", "INSERT INTO t VALUES (1)"]);
+    assert!(rows(&reopened(&first), "SELECT * FROM t").is_empty(), "not yet");
+    run(&mut session, &["SAVEPOINT a", "INSERT INTO t VALUES (2)", "CREATE TABLE u (j INTEGER)"]);
+    run(&mut session, &["ROLLBACK TO a", "INSERT INTO t VALUES (3)", "COMMIT"]);
+    run(&mut session, &["BEGIN", "INSERT INTO t VALUES (4)", "ROLLBACK"]);
+    assert!(
+        session
+            .execute("INSERT INTO t VALUES (5), (1 / (SELECT count(*) FROM t WHERE i = 9))")
+            .is_err()
+    );
+    let again = reopened(&first);
+    assert_eq!(rows(&again, "SELECT * FROM t"), ["1", "3"]);
+    assert_eq!(again.tables().len(), 1);
+}
+
+#[test]
+fn one_process_has_a_folder() {
+    let machine = machine(DiskImage::default(), "laptop");
+    let database = open(&machine).unwrap();
+    let error = open(&machine).err().unwrap();
+    assert_eq!(
+        (error.state.0, error.message.as_str()),
+        ("55006", "/db is open in another process")
+    );
+    drop(database);
+    assert!(open(&machine).is_ok());
+}
+
+#[test]
+fn a_log_that_cannot_be_written_makes_the_database_read_only() {
+    for full in [false, true] {
+        let first = machine(DiskImage::default(), "laptop");
+        let database = open(&first).unwrap();
+        let mut session = database.session();
+        run(&mut session, &["CREATE TABLE t (i INTEGER)", "INSERT INTO t VALUES (1)"]);
+        match full {
+            true => first.set_disk(Bytes(0), None),
+            false => first.set_syncs(Some(0)),
+        }
+        // Zeros that were written ahead have room for a little more.
+        let ten = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+        let more =
+            format!("INSERT INTO t SELECT 1 FROM {ten} a, {ten} b, {ten} c, {ten} d, {ten} e");
+        let more = if full { &more } else { "INSERT INTO t VALUES (2)" };
+        let error = session.execute(more).unwrap_err();
+        assert_eq!(error.state.0, if full { "53100" } else { "58030" }, "{error}");
+        first.set_disk(Bytes(u64::MAX), None);
+        first.set_syncs(None);
+        let error = session.execute("INSERT INTO t VALUES (3)").unwrap_err();
+        assert_eq!(error.state.0, "25006");
+        assert!(error.hint.is_some_and(|it| it.contains("/db/log-")));
+        assert_eq!(rows(&database, "SELECT * FROM t"), ["1"], "what is not durable is not shown");
+        assert_eq!(rows(&reopened(&first), "SELECT * FROM t")[0], "1");
+    }
+}
+
+#[test]
+fn a_commit_that_is_not_waited_for_is_seen_at_once() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(&mut session, &["CREATE TABLE t (i INTEGER)", "SET synchronous_commit = off"]);
+    first.set_syncs(Some(0));
+    run(&mut session, &["INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)"]);
+    assert_eq!(rows(&database, "SELECT * FROM t"), ["1", "2"]);
+    assert!(rows(&reopened(&first), "SELECT * FROM t").is_empty());
+    first.set_syncs(None);
+    run(&mut session, &["SET synchronous_commit = on", "INSERT INTO t VALUES (3)"]);
+    assert_eq!(rows(&reopened(&first), "SELECT * FROM t"), ["1", "2", "3"]);
+}
+
+#[test]
+fn a_checkpoint_holds_what_the_log_held() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[ALL_TYPES, "INSERT INTO a (i) VALUES (1), (2), (3)", "CREATE TABLE e (i INTEGER)"],
+    );
+    run(&mut session, &["BEGIN", "DELETE FROM a WHERE i = 1"]);
+    assert_eq!(session.execute("CHECKPOINT").unwrap_err().state.0, "25001");
+    run(
+        &mut session,
+        &["ROLLBACK", "CHECKPOINT", "UPDATE a SET w = 'later' WHERE i = 2", "CHECKPOINT"],
+    );
+    run(&mut session, &["CHECKPOINT", "INSERT INTO a (i, n) VALUES (4, 0.5)", "DROP TABLE e"]);
+    let all = "SELECT * FROM a ORDER BY i";
+    let before = rows(&database, all);
+    let again = reopened(&first);
+    assert_eq!(rows(&again, all), before);
+    let error = again.session().execute("INSERT INTO a (i) VALUES (4)").unwrap_err();
+    assert_eq!(error.state.0, "23505");
+    assert_eq!(again.tables().len(), 1);
+}
+
+#[test]
+fn a_long_log_is_cut_by_itself() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(&mut session, &["CREATE TABLE t (i INTEGER)", "SET checkpoint_log_size = '4kB'"]);
+    for _ in 0..20 {
+        run(&mut session, &["INSERT INTO t SELECT count(*) FROM t"]);
+    }
+    drop((session, database));
+    let folder = hardware::Machine::open_folder(&*first, Path::new("/db")).unwrap();
+    let names = folder.list().unwrap();
+    let (logs, tables) = names.iter().partition::<Vec<&String>, _>(|it| it.starts_with("log-"));
+    assert_eq!(logs.len(), 1, "{names:?}");
+    // The manifest, the table, and a part at least.
+    assert!(tables.len() >= 3, "{names:?}");
+    assert_ne!(logs[0], "log-0000000000000001");
+    drop(folder);
+    assert_eq!(rows(&reopened(&first), "SELECT count(*), max(i) FROM t"), ["20|19"]);
+}

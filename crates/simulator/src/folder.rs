@@ -1,0 +1,252 @@
+//! Folders of the virtual machine, and images of its disk: what a crash leaves, with which another machine starts.
+
+use std::path::{Path, PathBuf};
+
+use hardware::{Folder, FolderError, LastingFile};
+use stdx::sync::{Arc, Mutex};
+
+use crate::disk::Disk;
+use crate::lasting::Lasting;
+
+/// What is left of a disk after a crash.
+#[derive(Clone, Debug, Default)]
+pub struct DiskImage(pub(crate) Lasting);
+
+impl DiskImage {
+    /// Turns over one bit that follows from a seed, and tells of which file and at which byte; `None` when there is none.
+    pub fn flip(&mut self, seed: u64) -> Option<(PathBuf, u64)> {
+        self.0.flip(seed)
+    }
+}
+
+struct SimulatedFolder {
+    disk: Arc<Mutex<Disk>>,
+    path: PathBuf,
+}
+
+struct SimulatedFile {
+    disk: Arc<Mutex<Disk>>,
+    path: PathBuf,
+    file: u64,
+}
+
+pub(crate) fn open(disk: &Arc<Mutex<Disk>>, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+    match disk.lock().lasting.lock(path) {
+        true => Ok(Box::new(SimulatedFolder { disk: disk.clone(), path: path.to_owned() })),
+        false => Err(FolderError::Locked { path: path.to_owned() }),
+    }
+}
+
+fn failed(path: &Path, what: &'static str, message: &str) -> FolderError {
+    FolderError::Failed { path: path.to_owned(), what, message: message.to_owned() }
+}
+
+/// Counts an access, which may be the one that fails.
+fn access(disk: &mut Disk, path: &Path, what: &'static str) -> Result<(), FolderError> {
+    match disk.take_good() {
+        true => Ok(()),
+        false => Err(failed(path, what, "the disk fails")),
+    }
+}
+
+/// Counts a sync, likewise.
+fn sync_access(disk: &mut Disk, path: &Path) -> Result<(), FolderError> {
+    access(disk, path, "sync")?;
+    match disk.take_sync() {
+        true => Ok(()),
+        false => Err(failed(path, "sync", "the disk fails to sync")),
+    }
+}
+
+impl SimulatedFolder {
+    fn existing(
+        &self,
+        disk: &mut Disk,
+        name: &str,
+        what: &'static str,
+    ) -> Result<u64, FolderError> {
+        let path = self.path.join(name);
+        access(disk, &path, what)?;
+        let found = disk.lasting.find(&self.path, name);
+        found.ok_or_else(|| failed(&path, what, "there is no such file"))
+    }
+
+    fn handle(&self, name: &str, file: u64) -> Arc<dyn LastingFile> {
+        Arc::new(SimulatedFile { disk: self.disk.clone(), path: self.path.join(name), file })
+    }
+}
+
+impl Folder for SimulatedFolder {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn list(&self) -> Result<Vec<String>, FolderError> {
+        let mut disk = self.disk.lock();
+        access(&mut disk, &self.path, "list")?;
+        Ok(disk.lasting.list(&self.path))
+    }
+
+    fn create(&self, name: &str) -> Result<Arc<dyn LastingFile>, FolderError> {
+        let mut disk = self.disk.lock();
+        access(&mut disk, &self.path.join(name), "create")?;
+        let file = disk.lasting.create(&self.path, name);
+        Ok(self.handle(name, file))
+    }
+
+    fn open(&self, name: &str) -> Result<Arc<dyn LastingFile>, FolderError> {
+        let file = self.existing(&mut self.disk.lock(), name, "open")?;
+        Ok(self.handle(name, file))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), FolderError> {
+        let mut disk = self.disk.lock();
+        self.existing(&mut disk, from, "rename")?;
+        disk.lasting.rename(&self.path, from, to);
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> Result<(), FolderError> {
+        let mut disk = self.disk.lock();
+        self.existing(&mut disk, name, "remove")?;
+        disk.lasting.remove(&self.path, name);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), FolderError> {
+        let mut disk = self.disk.lock();
+        sync_access(&mut disk, &self.path)?;
+        disk.lasting.sync_names(&self.path);
+        Ok(())
+    }
+}
+
+impl Drop for SimulatedFolder {
+    fn drop(&mut self) {
+        self.disk.lock().lasting.unlock(&self.path);
+    }
+}
+
+impl SimulatedFile {
+    /// Room for a file that shall be so long.
+    fn check_room(&self, disk: &mut Disk, length: u64) -> Result<(), FolderError> {
+        let now = disk.lasting.content(self.file).now.len() as u64;
+        let more = length.saturating_sub(now);
+        match disk.used().saturating_add(more) > disk.room {
+            true => Err(FolderError::Full { path: self.path.clone() }),
+            false => Ok(()),
+        }
+    }
+}
+
+impl LastingFile for SimulatedFile {
+    fn length(&self) -> Result<u64, FolderError> {
+        let mut disk = self.disk.lock();
+        access(&mut disk, &self.path, "measure")?;
+        Ok(disk.lasting.content(self.file).now.len() as u64)
+    }
+
+    fn read_at(&self, place: u64, bytes: &mut [u8]) -> Result<(), FolderError> {
+        let mut disk = self.disk.lock();
+        access(&mut disk, &self.path, "read")?;
+        let end = place as usize + bytes.len();
+        let found = disk.lasting.content(self.file).now.get(place as usize..end);
+        let found = found.ok_or_else(|| failed(&self.path, "read", "the file is shorter"))?;
+        bytes.copy_from_slice(found);
+        Ok(())
+    }
+
+    fn write_at(&self, place: u64, bytes: &[u8]) -> Result<(), FolderError> {
+        let mut disk = self.disk.lock();
+        access(&mut disk, &self.path, "write")?;
+        self.check_room(&mut disk, place + bytes.len() as u64)?;
+        disk.lasting.content(self.file).write(place, bytes);
+        Ok(())
+    }
+
+    fn truncate(&self, length: u64) -> Result<(), FolderError> {
+        let mut disk = self.disk.lock();
+        access(&mut disk, &self.path, "cut")?;
+        self.check_room(&mut disk, length)?;
+        disk.lasting.content(self.file).set_length(length);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), FolderError> {
+        let mut disk = self.disk.lock();
+        let access = sync_access(&mut disk, &self.path);
+        let content = disk.lasting.content(self.file);
+        match &access {
+            Ok(()) => content.sync(),
+            Err(_) => content.fail_sync(),
+        }
+        access
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(file: &Arc<dyn LastingFile>) -> Vec<u8> {
+        let mut bytes = vec![0; file.length().unwrap() as usize];
+        file.read_at(0, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn after(disk: &Arc<Mutex<Disk>>, seed: u64) -> Arc<Mutex<Disk>> {
+        let crashed = Arc::new(Mutex::new(Disk::default()));
+        crashed.lock().lasting = disk.lock().lasting.crashed(seed);
+        crashed
+    }
+
+    #[test]
+    fn a_crash_keeps_what_was_synced_and_any_part_of_the_rest() {
+        let disk = Arc::new(Mutex::new(Disk::default()));
+        let folder = open(&disk, Path::new("/d")).unwrap();
+        assert!(matches!(open(&disk, Path::new("/d")), Err(FolderError::Locked { .. })));
+        let file = folder.create("a").unwrap();
+        file.write_at(0, &[1; 2000]).unwrap();
+        file.sync().unwrap();
+        folder.sync().unwrap();
+        file.write_at(100, &[2; 1900]).unwrap();
+        folder.rename("a", "b").unwrap();
+        let (mut torn, mut renamed) = (0, 0);
+        for seed in 0..100 {
+            let disk = after(&disk, seed);
+            let folder = open(&disk, Path::new("/d")).unwrap();
+            let names = folder.list().unwrap();
+            let left = bytes(&folder.open(&names[0]).unwrap());
+            assert_eq!((left.len(), names.len()), (2000, 1));
+            // Whole sectors, old or new.
+            for sector in left[100..].chunk_by(|a, b| a == b) {
+                assert!(sector.iter().all(|it| [1, 2].contains(it)));
+            }
+            let new = left.iter().filter(|it| **it == 2).count();
+            assert!([0, 412, 512, 464].iter().any(|it| new >= *it), "{new}");
+            torn += usize::from(new > 0 && new < 1900);
+            renamed += usize::from(names == ["b"]);
+        }
+        assert!(torn > 20 && (20..80).contains(&renamed), "{torn} torn, {renamed} renamed");
+    }
+
+    #[test]
+    fn a_sync_that_fails_has_lost_what_was_written() {
+        let disk = Arc::new(Mutex::new(Disk::default()));
+        disk.lock().room = 100;
+        let folder = open(&disk, Path::new("/d")).unwrap();
+        let file = folder.create("a").unwrap();
+        folder.sync().unwrap();
+        file.write_at(0, &[7; 100]).unwrap();
+        assert!(matches!(file.write_at(100, &[7]), Err(FolderError::Full { .. })));
+        disk.lock().good_syncs = Some(0);
+        assert!(file.sync().is_err());
+        disk.lock().good_syncs = None;
+        file.sync().unwrap();
+        assert_eq!(bytes(&file), [7; 100], "until the crash");
+        file.write_at(0, &[8]).unwrap();
+        let disk = after(&disk, 4);
+        let folder = open(&disk, Path::new("/d")).unwrap();
+        assert!(bytes(&folder.open("a").unwrap()).len() <= 100);
+    }
+}

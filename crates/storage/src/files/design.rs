@@ -1,0 +1,213 @@
+//! How a table is cut and placed, and its rules, as records.
+
+use hardware::{NodeId, Topology};
+use placement::Placement;
+use stdx::sync::Arc;
+use types::{CheckRule, ColumnId, RowRules, SqlResult};
+
+use super::medium::damaged;
+use super::record::Record;
+use super::values::{read_value, value_record};
+use crate::preference::Wish;
+use crate::{
+    ColumnSchema, IndexKind, Partitioning, PlaceTarget, Preference, Rules, TableDesign, TableIndex,
+};
+
+/// How a table is cut and placed.
+pub(super) fn design_record(design: &TableDesign) -> Record {
+    let TableDesign { partitioning, part_nodes, preference } = design;
+    let wishes = preference.wishes().iter().map(wish_record).collect();
+    Record::default()
+        .record("partitioning", partitioning_record(partitioning))
+        .words("part nodes", words_of(part_nodes))
+        .record("base", placement_record(preference.base()))
+        .list("wishes", wishes)
+}
+
+/// The design of a record, for a table of some columns. Nodes that this machine does not have are left out, as a
+/// folder may have come from another one.
+pub(super) fn read_design(
+    record: &mut Record,
+    schema: &[ColumnSchema],
+    topology: &Topology,
+) -> SqlResult<TableDesign> {
+    let partitioning = record.take_record("partitioning", read_partitioning)?;
+    partitioning.check(schema).map_err(|it| damaged(it.message))?;
+    let part_nodes = nodes_of(record.take_words("part nodes")?, topology)?;
+    let base = record.take_record("base", |it| read_placement(it, topology))?;
+    let wish = |it: &mut Record| read_wish(it, schema.len(), partitioning.parts(), topology);
+    let preference = Preference::of(base, record.take_each("wishes", wish)?);
+    Ok(TableDesign { partitioning, part_nodes, preference })
+}
+
+fn words_of(nodes: &[NodeId]) -> Vec<u32> {
+    nodes.iter().map(|it| u32::from(it.0)).collect()
+}
+
+fn nodes_of(words: Vec<u32>, topology: &Topology) -> SqlResult<Vec<NodeId>> {
+    let node =
+        |it: u32| u16::try_from(it).map(NodeId).map_err(|_| damaged("there is no such node"));
+    let nodes = words.into_iter().map(node).collect::<SqlResult<Vec<NodeId>>>()?;
+    let here = topology.memory_nodes();
+    Ok(nodes.into_iter().filter(|it| here.contains(it)).collect())
+}
+
+fn columns_of(columns: &[ColumnId]) -> Vec<u32> {
+    columns.iter().map(|it| u32::from(it.0)).collect()
+}
+
+/// The column of a number, which must be there.
+pub(super) fn column_id(number: u32, columns: usize) -> SqlResult<ColumnId> {
+    match u16::try_from(number) {
+        Ok(it) if usize::from(it) < columns => Ok(ColumnId(it)),
+        _ => Err(damaged(format!("there is no column number {number}"))),
+    }
+}
+
+fn ids_of(words: Vec<u32>, columns: usize) -> SqlResult<Vec<ColumnId>> {
+    words.into_iter().map(|it| column_id(it, columns)).collect()
+}
+
+fn partitioning_record(partitioning: &Partitioning) -> Record {
+    let kind = |it: &str| Record::default().text("kind", it);
+    match partitioning {
+        Partitioning::None => kind("none"),
+        Partitioning::Hash { columns, parts } => {
+            kind("hash").words("columns", columns_of(columns)).count("parts", *parts)
+        }
+        Partitioning::Range { column, bounds } => kind("range")
+            .words("columns", columns_of(&[*column]))
+            .list("bounds", bounds.iter().map(value_record).collect()),
+        Partitioning::RoundRobin { parts } => kind("round robin").count("parts", *parts),
+    }
+}
+
+fn read_partitioning(record: &mut Record) -> SqlResult<Partitioning> {
+    let kind = record.take_text("kind")?;
+    let mut columns = || ids_of(record.take_words("columns")?, usize::from(u16::MAX));
+    Ok(match &*kind {
+        "none" => Partitioning::None,
+        "hash" => Partitioning::Hash { columns: columns()?, parts: record.take_number("parts")? },
+        "range" => match columns()?[..] {
+            [column] => {
+                Partitioning::Range { column, bounds: record.take_each("bounds", read_value)? }
+            }
+            _ => return Err(damaged("ranges are not of one column")),
+        },
+        "round robin" => Partitioning::RoundRobin { parts: record.take_number("parts")? },
+        other => return Err(damaged(format!("\"{other}\" is no way to cut a table"))),
+    })
+}
+
+fn placement_record(placement: &Placement) -> Record {
+    Record::default().text("kind", placement.name()).words("nodes", words_of(placement.nodes()))
+}
+
+fn read_placement(record: &mut Record, topology: &Topology) -> SqlResult<Placement> {
+    let kind = record.take_text("kind")?;
+    let nodes = nodes_of(record.take_words("nodes")?, topology)?;
+    Ok(match &*kind {
+        "auto" => Placement::Auto,
+        "rr" => Placement::RoundRobin(nodes),
+        "ivp" => Placement::IndexVector(nodes),
+        "pp" => Placement::Parts(nodes),
+        "interleave" => Placement::Interleaved(nodes),
+        "replicate" => Placement::Replicated(nodes),
+        "os" => Placement::Os,
+        other => return Err(damaged(format!("\"{other}\" is no placement"))),
+    })
+}
+
+fn wish_record(wish: &Wish) -> Record {
+    let record = Record::default()
+        .record("placement", placement_record(&wish.placement))
+        .number("deferred", wish.deferred);
+    match &wish.target {
+        PlaceTarget::Table => record.text("target", "table"),
+        PlaceTarget::Column(it) => record.text("target", "column").number("number", it.0),
+        PlaceTarget::Part(it) => record.text("target", "part").count("number", *it),
+        PlaceTarget::Rows(it) => {
+            record.text("target", "rows").number("start", it.start).number("end", it.end)
+        }
+    }
+}
+
+fn read_wish(
+    record: &mut Record,
+    columns: usize,
+    parts: usize,
+    topology: &Topology,
+) -> SqlResult<Wish> {
+    let target = match &*record.take_text("target")? {
+        "table" => PlaceTarget::Table,
+        "column" => PlaceTarget::Column(column_id(record.take_number("number")?, columns)?),
+        "part" => match record.take_number("number")? {
+            it if it < parts => PlaceTarget::Part(it),
+            it => return Err(damaged(format!("there is no part {it}"))),
+        },
+        "rows" => {
+            let rows = record.take_number("start")?..record.take_number("end")?;
+            if rows.start > rows.end || rows.end > u64::from(u32::MAX) {
+                return Err(damaged(format!("there are no rows {} to {}", rows.start, rows.end)));
+            }
+            PlaceTarget::Rows(rows)
+        }
+        other => return Err(damaged(format!("\"{other}\" cannot be placed"))),
+    };
+    let placement = record.take_record("placement", |it| read_placement(it, topology))?;
+    Ok(Wish { target, placement, deferred: record.take_flag("deferred")? })
+}
+
+/// Keys, indexes, defaults and checks.
+pub(super) fn rules_record(rules: &Rules) -> Record {
+    let index = |it: &TableIndex| {
+        Record::default()
+            .text("name", &*it.name)
+            .words("columns", columns_of(&it.columns))
+            .text("kind", it.kind.name())
+    };
+    let default = |(column, it): (usize, &Option<Arc<str>>)| {
+        let sql = it.as_ref()?;
+        Some(Record::default().count("column", column).text("sql", &**sql))
+    };
+    let check =
+        |it: &CheckRule| Record::default().text("name", &*it.name).text("sql", &*it.condition);
+    let RowRules { defaults, checks } = &*rules.rows;
+    Record::default()
+        .list("indexes", rules.indexes.iter().map(index).collect())
+        .count("columns", defaults.len())
+        .list("defaults", defaults.iter().enumerate().filter_map(default).collect())
+        .list("checks", checks.iter().map(check).collect())
+}
+
+/// The rules of a record, for a table of so many columns.
+pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules> {
+    let indexes = record.take_each("indexes", |it| {
+        let name = it.take_text("name")?.into();
+        let ids = ids_of(it.take_words("columns")?, columns)?;
+        let kind = it.take_text("kind")?;
+        let kinds =
+            [IndexKind::PrimaryKey, IndexKind::UniqueKey, IndexKind::UniqueIndex, IndexKind::Index];
+        let found = kinds.into_iter().find(|it| it.name() == kind);
+        let kind = found.ok_or_else(|| damaged(format!("\"{kind}\" is no kind of index")))?;
+        Ok(TableIndex { name, columns: ids, kind })
+    })?;
+    // None where nothing was ever asked, else one for each column.
+    let known: usize = record.take_number("columns")?;
+    if known > columns {
+        return Err(damaged("there are defaults of columns that there are not"));
+    }
+    let mut defaults: Vec<Option<Arc<str>>> = vec![None; known];
+    let named = record.take_each("defaults", |it| {
+        let column = column_id(it.take_number("column")?, known)?;
+        Ok((column, it.take_text("sql")?))
+    })?;
+    for (column, sql) in named {
+        defaults[column.index()] = Some(sql.into());
+    }
+    let checks = record.take_each("checks", |it| {
+        let (name, condition) = (it.take_text("name")?.into(), it.take_text("sql")?.into());
+        Ok(CheckRule { name, condition })
+    })?;
+    Ok(Rules { indexes, rows: Arc::new(RowRules { defaults, checks }) })
+}

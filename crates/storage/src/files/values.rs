@@ -1,0 +1,131 @@
+//! Values, types and statistics as records.
+
+use types::{ColumnStatistics, DataType, SqlResult, Value};
+
+use super::medium::damaged;
+use super::record::Record;
+
+/// A value.
+pub(super) fn value_record(value: &Value) -> Record {
+    let kind = |it: &str| Record::default().text("kind", it);
+    match value {
+        Value::Null => kind("null"),
+        Value::Boolean(it) => kind("boolean").number("value", *it),
+        Value::Integer(it) => kind("integer").number("value", *it),
+        // Bit for bit: NaN and both zeros come back.
+        Value::Float(it) => kind("float").number("value", it.to_bits()),
+        Value::Decimal { unscaled, scale } => {
+            kind("decimal").number("value", *unscaled).number("scale", *scale)
+        }
+        Value::Date(it) => kind("date").number("value", *it),
+        Value::Timestamp(it) => kind("timestamp").number("value", *it),
+        Value::Text(it) => kind("text").text("value", &**it),
+    }
+}
+
+/// The value of a record.
+pub(super) fn read_value(record: &mut Record) -> SqlResult<Value> {
+    let kind = record.take_text("kind")?;
+    Ok(match &*kind {
+        "null" => Value::Null,
+        "boolean" => Value::Boolean(record.take_flag("value")?),
+        "integer" => Value::Integer(record.take_number("value")?),
+        "float" => Value::Float(f64::from_bits(record.take_number("value")?)),
+        "decimal" => Value::Decimal {
+            unscaled: record.take_number("value")?,
+            scale: record.take_number("scale")?,
+        },
+        "date" => Value::Date(record.take_number("value")?),
+        "timestamp" => Value::Timestamp(record.take_number("value")?),
+        "text" => Value::Text(record.take_text("value")?.into()),
+        other => return Err(damaged(format!("\"{other}\" is no kind of value"))),
+    })
+}
+
+/// A type.
+pub(super) fn type_record(data_type: DataType) -> Record {
+    let kind = |it: &str| Record::default().text("kind", it);
+    match data_type {
+        DataType::Null => kind("null"),
+        DataType::Boolean => kind("boolean"),
+        DataType::SmallInt => kind("smallint"),
+        DataType::Integer => kind("integer"),
+        DataType::BigInt => kind("bigint"),
+        DataType::Real => kind("real"),
+        DataType::Double => kind("double"),
+        DataType::Decimal { precision, scale } => {
+            kind("decimal").number("precision", precision).number("scale", scale)
+        }
+        DataType::Date => kind("date"),
+        DataType::Timestamp => kind("timestamp"),
+        DataType::Char(length) => kind("char").number("length", length),
+        DataType::Bpchar => kind("bpchar"),
+        DataType::Varchar(length) => kind("varchar").number("length", length),
+        DataType::Text => kind("text"),
+    }
+}
+
+/// The type of a record.
+pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
+    let kind = record.take_text("kind")?;
+    Ok(match &*kind {
+        "null" => DataType::Null,
+        "boolean" => DataType::Boolean,
+        "smallint" => DataType::SmallInt,
+        "integer" => DataType::Integer,
+        "bigint" => DataType::BigInt,
+        "real" => DataType::Real,
+        "double" => DataType::Double,
+        "decimal" => {
+            let (precision, scale) =
+                (record.take_number("precision")?, record.take_number("scale")?);
+            if !(1..=38).contains(&precision) || scale > precision {
+                return Err(damaged(format!("there is no type DECIMAL({precision},{scale})")));
+            }
+            DataType::Decimal { precision, scale }
+        }
+        "date" => DataType::Date,
+        "timestamp" => DataType::Timestamp,
+        "char" => DataType::Char(record.take_number("length")?),
+        "bpchar" => DataType::Bpchar,
+        "varchar" => DataType::Varchar(record.take_number("length")?),
+        "text" => DataType::Text,
+        other => return Err(damaged(format!("\"{other}\" is no type"))),
+    })
+}
+
+/// Statistics; bounds are there when there is a value.
+pub(super) fn statistics_record(statistics: &ColumnStatistics) -> Record {
+    let ColumnStatistics { nulls, distinct, distinct_exact, min, max, sorted, widened } =
+        statistics;
+    let mut record = Record::default()
+        .number("nulls", *nulls)
+        .number("distinct", *distinct)
+        .number("exact", *distinct_exact)
+        .number("sorted", *sorted)
+        .number("widened", *widened);
+    for (name, bound) in [("min", min), ("max", max)] {
+        if let Some(value) = bound {
+            record = record.record(name, value_record(value));
+        }
+    }
+    record
+}
+
+/// The statistics of a record.
+pub(super) fn read_statistics(record: &mut Record) -> SqlResult<ColumnStatistics> {
+    let mut bound = |name: &str| match record.has(name) {
+        true => record.take_record(name, read_value).map(Some),
+        false => Ok(None),
+    };
+    let (min, max) = (bound("min")?, bound("max")?);
+    Ok(ColumnStatistics {
+        nulls: record.take_number("nulls")?,
+        distinct: record.take_number("distinct")?,
+        distinct_exact: record.take_flag("exact")?,
+        min,
+        max,
+        sorted: record.take_flag("sorted")?,
+        widened: record.take_flag("widened")?,
+    })
+}
