@@ -24,4 +24,5 @@ pub mod sealed;
 pub use error::{JournalError, JournalResult};
 pub use frame::{Lsn, Record, VERSION};
 pub use log::Journal;
+pub use scan::Visit;
 pub use sealed::{read_sealed, write_sealed};

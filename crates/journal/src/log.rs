@@ -5,7 +5,7 @@ use stdx::prng::Prng;
 use stdx::sync::{Arc, Condvar, Mutex};
 
 use crate::frame::{FILE_HEAD, FileHead};
-use crate::scan::{logs, name_of, scan};
+use crate::scan::{Visit, logs, name_of, scan};
 use crate::{JournalError, JournalResult, Lsn, Record};
 
 /// Bytes of zeros that are written ahead, so that a sync has no new length of the file to write.
@@ -46,7 +46,7 @@ impl Journal {
         folder: Arc<dyn Folder>,
         after: Lsn,
         seed: u64,
-        visit: &mut dyn FnMut(Lsn, &[u8]) -> Result<(), E>,
+        visit: &mut Visit<'_, E>,
     ) -> Result<Self, E> {
         let logs = logs(&*folder)?;
         let mut newest = None;
@@ -68,7 +68,11 @@ impl Journal {
                     expected = Some(scanned.last.next());
                     newest = Some(scanned);
                 }
-                None => folder.remove(&log.1).map_err(JournalError::from)?,
+                None => {
+                    // It must not come back behind records that take the place of its own.
+                    let removed = folder.remove(&log.1).and_then(|()| folder.sync());
+                    removed.map_err(JournalError::from)?;
+                }
             }
         }
         let writing = match newest {

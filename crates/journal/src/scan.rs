@@ -25,6 +25,9 @@ pub(crate) fn logs(folder: &dyn Folder) -> JournalResult<Vec<(Lsn, String)>> {
     Ok(logs)
 }
 
+/// Who is given the records.
+pub type Visit<'a, E> = dyn FnMut(Lsn, &[u8]) -> Result<(), E> + 'a;
+
 /// A file whose records have been read.
 pub(crate) struct Scanned {
     pub(crate) file: Arc<dyn LastingFile>,
@@ -44,7 +47,7 @@ pub(crate) fn scan<E: From<JournalError>>(
     (first, name): &(Lsn, String),
     is_newest: bool,
     after: Lsn,
-    visit: &mut dyn FnMut(Lsn, &[u8]) -> Result<(), E>,
+    visit: &mut Visit<'_, E>,
 ) -> Result<Option<Scanned>, E> {
     let file = folder.open(name).map_err(JournalError::from)?;
     let length = file.length().map_err(JournalError::from)?;

@@ -180,7 +180,8 @@ fn crash_again_and_again(seed: u64) {
     let (mut history, mut image) = (Vec::new(), DiskImage::default());
     for round in 0..3 {
         let machine = machine(image);
-        let database = open(&machine).unwrap();
+        let database =
+            open(&machine).unwrap_or_else(|it| panic!("seed {seed}, round {round}: {it}"));
         let small = "SET checkpoint_log_size = '3kB'";
         if prng.below(2) == 0 {
             database.session().execute(small).unwrap();
