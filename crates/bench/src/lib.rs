@@ -6,7 +6,7 @@
 //! - Invariant: no time is reported for a query whose answer is wrong without saying so beside it.
 //! - Invariant: the data are in memory before the first time is taken.
 //!
-//! Reading order: [`record`], [`workload`], [`tpch`], [`scans`], [`report`], [`memory`], [`primitives`], [`fixed`],
+//! Reading order: [`record`], [`workload`], [`tpch`], [`refresh_data`], [`refresh`], [`scans`], [`report`], [`memory`], [`primitives`], [`fixed`],
 //! [`scheduling`].
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,8 @@ pub mod memory;
 pub mod page_map;
 pub mod primitives;
 pub mod record;
+pub mod refresh;
+pub mod refresh_data;
 pub mod report;
 pub mod reporting;
 pub mod scans;

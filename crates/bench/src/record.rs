@@ -56,6 +56,11 @@ impl QueryRecord {
         }
     }
 
+    /// The same query, as if it had not run.
+    pub fn fresh(&self) -> Self {
+        Self::new(self.name.clone(), self.sql.clone())
+    }
+
     /// Runs the query once without taking the time, and has its answer judged.
     pub fn warm(&mut self, session: &mut Session, judge: Judge<'_>) {
         self.verdict = match session.query(&self.sql) {

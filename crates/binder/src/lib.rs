@@ -7,10 +7,12 @@
 
 pub mod bind;
 mod clauses;
+mod copy;
 mod data_types;
 pub mod design;
 mod dialect;
 pub mod files;
+mod folders;
 mod keys;
 mod levels;
 mod numa;

@@ -16,7 +16,7 @@ use crate::statement::{
     CheckDefinition, ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement,
 };
 use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
-use crate::{clauses, keys, parameters, rewrite, steering, tokens, values};
+use crate::{clauses, copy, folders, keys, parameters, rewrite, steering, tokens, values};
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
 /// their levels. What is deeper than there is room for is refused (54001).
@@ -70,6 +70,10 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         return Ok(());
     }
     if let Some(statement) = steering::alter_query(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    if let Some(statement) = folders::export_or_import(&tokens)? {
         statements.push(statement);
         return Ok(());
     }
@@ -188,7 +192,7 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             let names = truncate.table_names.iter().map(|it| name(&it.name)).collect();
             Ok(Statement::Truncate { names })
         }
-        copy @ Ast::Copy { .. } => self::copy(copy),
+        it @ Ast::Copy { .. } => copy::copy(it),
         Ast::Set(set) => self::set(set),
         Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
             Ok(Statement::Kill { statement: id })
@@ -206,37 +210,6 @@ fn unknown(statement: &impl std::fmt::Display) -> SqlError {
     let upper = |it: &&str| it.chars().all(|it| it.is_ascii_uppercase());
     let words: Vec<&str> = text.split_whitespace().take(3).take_while(upper).collect();
     unsupported(words.join(" "))
-}
-
-fn copy(statement: ast::Statement) -> SqlResult<Statement> {
-    use ast::Statement as Ast;
-    match statement {
-        Ast::Copy { legacy_options, .. } if !legacy_options.is_empty() => {
-            let error = unsupported("an option of COPY without WITH (..)");
-            Err(error.with_hint("write COPY t FROM 'file' WITH (FORMAT csv, HEADER true)"))
-        }
-        Ast::Copy {
-            source,
-            to: false,
-            target: ast::CopyTarget::File { filename },
-            options,
-            ..
-        } => {
-            let ast::CopySource::Table { table_name, columns } = source else {
-                return Err(unsupported("COPY (query) FROM"));
-            };
-            Ok(Statement::CopyFrom {
-                table: name(&table_name),
-                columns: columns.iter().map(ident).collect(),
-                path: filename,
-                options: options.iter().map(copy_option).collect(),
-            })
-        }
-        Ast::Copy { to, .. } => {
-            Err(unsupported(if to { "COPY .. TO" } else { "COPY FROM anything but a file" }))
-        }
-        other => Err(unknown(&other)),
-    }
 }
 
 fn set(set: Set) -> SqlResult<Statement> {
@@ -446,24 +419,6 @@ fn changing(mut query: Box<ast::Query>) -> SqlResult<Statement> {
         other => return Err(unknown(other)),
     }
     Ok(Statement::Change { query: ParsedQuery(query) })
-}
-
-fn copy_option(option: &ast::CopyOption) -> (String, String) {
-    use ast::CopyOption::*;
-    match option {
-        Format(it) => ("format".to_owned(), it.value.to_lowercase()),
-        Delimiter(it) => ("delimiter".to_owned(), it.to_string()),
-        Null(it) => ("null".to_owned(), it.clone()),
-        Header(it) => ("header".to_owned(), it.to_string()),
-        Quote(it) => ("quote".to_owned(), it.to_string()),
-        Escape(it) => ("escape".to_owned(), it.to_string()),
-        Encoding(it) => ("encoding".to_owned(), it.clone()),
-        other => {
-            let text = other.to_string();
-            let (name, value) = text.split_once(' ').unwrap_or((&text, "true"));
-            (name.to_lowercase(), value.to_owned())
-        }
-    }
 }
 
 #[cfg(test)]

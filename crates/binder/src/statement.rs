@@ -163,6 +163,27 @@ pub enum Statement {
         /// Options by lower-case name.
         options: Vec<(String, String)>,
     },
+    /// COPY of the rows of a table or a query to a file.
+    CopyTo {
+        /// The rows.
+        query: ParsedQuery,
+        /// The file.
+        path: String,
+        /// Options by lower-case name.
+        options: Vec<(String, String)>,
+    },
+    /// EXPORT DATABASE.
+    ExportDatabase {
+        /// Where the files go.
+        folder: String,
+        /// Options by lower-case name.
+        options: Vec<(String, String)>,
+    },
+    /// IMPORT DATABASE.
+    ImportDatabase {
+        /// Where the files are.
+        folder: String,
+    },
     /// SET of a setting.
     Set {
         /// The setting.

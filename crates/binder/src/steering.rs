@@ -41,7 +41,8 @@ pub(crate) fn alter_query(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statemen
     Ok(Some(Statement::AlterQuery { statement, name, value }))
 }
 
-fn is_word(token: &Token, wanted: &str) -> bool {
+/// Whether a token is a word, without quotes.
+pub(crate) fn is_word(token: &Token, wanted: &str) -> bool {
     matches!(token, Token::Word(it)
         if it.quote_style.is_none() && it.value.eq_ignore_ascii_case(wanted))
 }

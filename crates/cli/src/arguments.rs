@@ -188,6 +188,9 @@ pub struct TpchArguments {
     /// Tell where the time goes: each query step by step, and all together by kind of step
     #[arg(long)]
     pub profile: bool,
+    /// Then run so many pairs of refresh functions, with the queries between RF1 and RF2 and after them
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
+    pub refresh: Option<u64>,
     /// Write the times to this file as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -12,6 +12,8 @@
 mod answer;
 mod change;
 mod changed_rows;
+mod copy;
+pub mod csv;
 mod database;
 mod database_settings;
 mod ddl;

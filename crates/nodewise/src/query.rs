@@ -41,11 +41,21 @@ impl Session {
         cancel: &CancelToken,
         adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
     ) -> SqlResult<Finished> {
+        self.run_on(&StatementCatalog::new(self), query, cancel, adjust)
+    }
+
+    /// [`Session::run_adjusted`] on some tables.
+    pub(crate) fn run_on(
+        &self,
+        catalog: &StatementCatalog<'_>,
+        query: &ParsedQuery,
+        cancel: &CancelToken,
+        adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
+    ) -> SqlResult<Finished> {
         let machine = &self.database.machine;
         let started = machine.now();
-        let catalog = StatementCatalog::new(self);
-        self.load_files(query, &catalog, cancel)?;
-        let made = plan_plain(query, &catalog)?;
+        self.load_files(query, catalog, cancel)?;
+        let made = plan_plain(query, catalog)?;
         let mut plan = made.plan;
         adjust(&mut plan)?;
         let planned = machine.now();

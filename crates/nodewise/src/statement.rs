@@ -76,16 +76,20 @@ impl Session {
             Statement::CopyFrom { table, columns, path, options } => {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }
+            Statement::CopyTo { query, path, options } => {
+                self.copy_to(&query, &path, &options, &cancel)
+            }
+            Statement::ExportDatabase { folder, options } => {
+                self.export_database(&folder, &options, &cancel)
+            }
+            Statement::ImportDatabase { folder } => self.import_database(&folder, &cancel),
             Statement::Set { name, value } => self.set(&name, value.as_deref()),
             Statement::Show { name } => self.show(&name),
             Statement::Checkpoint => self.checkpoint(&cancel),
-            Statement::Kill { statement } => {
-                self.database.kill(statement)?;
-                Ok(done("KILL"))
-            }
+            Statement::Kill { statement } => self.database.kill(statement).map(|_| done("KILL")),
             Statement::AlterQuery { statement, name, value } => {
-                self.database.steer(statement, &name, &value)?;
-                Ok(done("ALTER QUERY"))
+                let steered = self.database.steer(statement, &name, &value);
+                steered.map(|_| done("ALTER QUERY"))
             }
         }
     }

@@ -30,7 +30,11 @@ pub(crate) struct StatementCatalog<'a> {
 
 impl<'a> StatementCatalog<'a> {
     pub(crate) fn new(session: &'a Session) -> Self {
-        let snapshot = session.snapshot();
+        Self::on(session, session.snapshot())
+    }
+
+    /// The tables of a snapshot, where several queries of a statement need the same.
+    pub(crate) fn on(session: &'a Session, snapshot: Arc<CatalogSnapshot>) -> Self {
         let interrupt = session.interrupt();
         let transient = Mutex::new(HashMap::new());
         let unread = Mutex::new(HashMap::new());

@@ -15,7 +15,8 @@ fn machine(image: DiskImage, name: &str) -> Arc<SimulatedMachine> {
 }
 
 fn open(machine: &Arc<SimulatedMachine>) -> SqlResult<Arc<Database>> {
-    let options = DatabaseOptions { workers: Some(2), delta_from: Some(0), ..DatabaseOptions::default() };
+    let options =
+        DatabaseOptions { workers: Some(2), delta_from: Some(0), ..DatabaseOptions::default() };
     Database::open_dir(machine.clone(), Path::new("/db"), options, &NoProgress)
 }
 

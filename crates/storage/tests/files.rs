@@ -12,7 +12,7 @@ use stdx::sync::{Arc, OnceLock};
 use storage::files::{PartStamp, Source, check, read_table, write_part, write_table};
 use storage::{
     BuildContext, ColumnSchema, Encoding, IndexKind, Partitioning, PlaceTarget, Placement,
-    PlainStrings, Rules, Serial, Table, TableBuilder, TableDesign, TableIndex,
+    PlainStrings, Rules, Serial, Table, TableBuilder, TableDesign, TableIndex, table_to_arrow,
 };
 use types::{CheckRule, ColumnId, DataType, RowRules, SqlState, Value};
 

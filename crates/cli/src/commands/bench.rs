@@ -6,6 +6,7 @@ use std::path::Path;
 use bench::memory::ReadBench;
 use bench::page_map;
 use bench::record::{QueryRecord, Verdict, geometric_mean, run_rounds};
+use bench::refresh::{Pair, RefreshReport};
 use bench::report::{Facts, run_json};
 use bench::tpch::{default_folder, judge, select};
 use bench::workload::{load_tables, queries_in, tables_in};
@@ -46,9 +47,38 @@ pub fn tpch(options: &TpchArguments) -> Result<bool, Failure> {
     if options.profile {
         print_profile(&mut session, &records, options.runs)?;
     }
-    write_json(options.json.as_deref(), &run_json(&facts, &records, false))?;
-    report_faults(&records);
-    Ok(records.iter().all(|it| matches!(it.verdict, Verdict::Right | Verdict::Unchecked)))
+    let mut json = run_json(&facts, &records, false);
+    let mut all: Vec<QueryRecord> = records.clone();
+    if let Some(pairs) = options.refresh {
+        let report =
+            RefreshReport::run(&mut session, scale, pairs, &records, options.runs, &*progress)?;
+        print_refresh(&report, &records)?;
+        json["refresh"] = report.json(&records);
+        all.extend(report.between.into_iter().chain(report.after));
+    }
+    write_json(options.json.as_deref(), &json)?;
+    report_faults(&all);
+    Ok(all.iter().all(|it| matches!(it.verdict, Verdict::Right | Verdict::Unchecked)))
+}
+
+/// Times of the refresh functions, and what they did to the times of the queries.
+fn print_refresh(report: &RefreshReport, before: &[QueryRecord]) -> Result<(), Failure> {
+    let mut out = stdout().lock();
+    for pair in &report.pairs {
+        let (rf1, rf2) = (millis(Some(pair.rf1)), millis(Some(pair.rf2)));
+        let Pair { stream, inserted, deleted, .. } = pair;
+        writeln!(
+            out,
+            "Refresh stream {stream}: RF1 {rf1} ms for {inserted} new rows, RF2 {rf2} ms for {deleted} old ones"
+        )?;
+    }
+    let ratio = |it: Option<f64>| it.map_or_else(|| "-".to_owned(), |it| format!("{it:.2}"));
+    let [between, after] = report.ratios(before).map(ratio);
+    writeln!(
+        out,
+        "Queries took {between} times as long between RF1 and RF2 as before, and {after} times after all streams"
+    )?;
+    Ok(())
 }
 
 /// The queries of a folder over the Parquet files of another, in rounds.

@@ -1,0 +1,166 @@
+//! EXPORT DATABASE and IMPORT DATABASE: all tables as SQL and files in a folder, as DuckDB has it.
+//!
+//! `schema.sql` makes the tables, with keys, checks, defaults, parts and places; `load.sql` fills them, and makes their
+//! indexes. An export is of one snapshot; an import is one transaction.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use binder::Statement;
+use types::{SqlError, SqlResult, SqlState};
+
+use super::format::FileFormat;
+use super::schema_sql::{after_load, create_table, quoted};
+use super::to::query_of;
+use super::writing::io_failed;
+use crate::answer::done;
+use crate::{Answer, CancelToken, Session};
+
+const SCHEMA: &str = "schema.sql";
+const LOAD: &str = "load.sql";
+
+impl Session {
+    pub(crate) fn export_database(
+        &self,
+        folder: &str,
+        options: &[(String, String)],
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let format = FileFormat::of(options, Some("parquet"))?;
+        if format != FileFormat::Parquet {
+            return Err(SqlError::unsupported("EXPORT DATABASE writes Parquet files")
+                .with_hint("COPY t TO 'file' (FORMAT csv) writes one table as CSV"));
+        }
+        let mut export = Export::begin(Path::new(folder))?;
+        let snapshot = self.snapshot();
+        let (mut schema, mut load) = (String::new(), String::new());
+        let mut tables = snapshot.tables();
+        tables.sort_by(|a, b| a.name.cmp(&b.name));
+        for table in tables {
+            let path = export.file_of(&table.name, format.extension());
+            let name = quoted(&table.name);
+            if !table.columns.is_empty() {
+                let query = query_of(&format!("SELECT * FROM {name}"))?;
+                self.write_rows(&query, snapshot.clone(), &path, &format, cancel)?;
+                let path = path.display().to_string().replace('\'', "''");
+                load.push_str(&format!("COPY {name} FROM '{path}' (FORMAT parquet);\n"));
+            }
+            schema.push_str(&create_table(&table));
+            load.push_str(&after_load(&table));
+        }
+        export.write(SCHEMA, &schema)?;
+        // It comes last: a folder without it is no whole export.
+        export.write(LOAD, &load)?;
+        export.is_whole = true;
+        Ok(done("EXPORT DATABASE"))
+    }
+
+    pub(crate) fn import_database(
+        &mut self,
+        folder: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.begin_writing(cancel)?;
+        let folder = Path::new(folder);
+        for name in [SCHEMA, LOAD] {
+            let path = folder.join(name);
+            let text = fs::read_to_string(&path).map_err(|error| {
+                let message = format!("cannot read {}: {error}", path.display());
+                SqlError::new(SqlState::UNDEFINED_FILE, message)
+                    .with_hint("EXPORT DATABASE writes such a folder")
+            })?;
+            // Places in these texts are none in that of the statement.
+            self.import_text(&text, folder, cancel)
+                .map_err(|error| SqlError { position: None, ..error })?;
+        }
+        Ok(done("IMPORT DATABASE"))
+    }
+
+    fn import_text(&mut self, text: &str, folder: &Path, cancel: &CancelToken) -> SqlResult<()> {
+        let statements = binder::parse::parse(text)?;
+        let levels = statements.levels();
+        self.with_levels(levels, |session| {
+            for statement in statements.into_tree() {
+                session.run_statement(imported(statement, folder)?, cancel.clone())?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A statement of an import. Files are looked for in the folder of the import, wherever they lay when they were written.
+fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
+    match statement {
+        Statement::CopyFrom { table, columns, path, options } => {
+            let name = Path::new(&path).file_name().unwrap_or_default();
+            let path = folder.join(name).display().to_string();
+            Ok(Statement::CopyFrom { table, columns, path, options })
+        }
+        it @ (Statement::CreateTable { .. }
+        | Statement::CreateIndex { .. }
+        | Statement::AlterTable { .. }
+        | Statement::Change { .. }) => Ok(it),
+        _ => Err(SqlError::unsupported(
+            "an import makes tables and indexes, fills and places them, and does nothing else",
+        )),
+    }
+}
+
+/// A folder that is being filled. What was written is removed again unless it became whole.
+struct Export {
+    folder: PathBuf,
+    made_folder: bool,
+    files: Vec<PathBuf>,
+    is_whole: bool,
+}
+
+impl Export {
+    fn begin(folder: &Path) -> SqlResult<Self> {
+        let made_folder = !folder.exists();
+        fs::create_dir_all(folder).map_err(|error| io_failed(folder, &error))?;
+        let mut entries = fs::read_dir(folder).map_err(|error| io_failed(folder, &error))?;
+        if entries.next().is_some() {
+            let message = format!("the folder {} is not empty", folder.display());
+            return Err(SqlError::new(SqlState("58P02"), message)
+                .with_hint("name a folder that does not exist, or remove its files"));
+        }
+        let folder = folder.to_path_buf();
+        Ok(Self { folder, made_folder, files: Vec::new(), is_whole: false })
+    }
+
+    /// A file for a table, whose name may hold what the names of files may not.
+    fn file_of(&mut self, table: &str, extension: &str) -> PathBuf {
+        let safe = |it: char| if it.is_ascii_alphanumeric() || it == '_' { it } else { '_' };
+        let base: String = table.chars().map(safe).take(100).collect();
+        let numbered = (1..).map(|it| format!("{base}_{it}"));
+        let paths = std::iter::once(base.clone()).chain(numbered);
+        let mut paths = paths.map(|it| self.folder.join(format!("{it}.{extension}")));
+        // Names that differ in case only are one on some disks.
+        let lower = |it: &Path| it.display().to_string().to_lowercase();
+        let is_free = |it: &PathBuf| self.files.iter().all(|other| lower(other) != lower(it));
+        let path = paths.find(is_free).unwrap_or_else(|| self.folder.join(extension));
+        self.files.push(path.clone());
+        path
+    }
+
+    fn write(&mut self, name: &str, text: &str) -> SqlResult<()> {
+        let path = self.folder.join(name);
+        self.files.push(path.clone());
+        fs::write(&path, text).map_err(|error| io_failed(&path, &error))
+    }
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        if self.is_whole {
+            return;
+        }
+        // What cannot be removed is told apart by the missing load.sql.
+        for file in &self.files {
+            let _ = fs::remove_file(file);
+        }
+        if self.made_folder {
+            let _ = fs::remove_dir(&self.folder);
+        }
+    }
+}

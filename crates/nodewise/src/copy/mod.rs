@@ -1,0 +1,9 @@
+//! Rows and whole databases to files, and back: COPY .. TO, EXPORT DATABASE, IMPORT DATABASE.
+//!
+//! Reading order: `format`, `writing`, `to`, `schema_sql`, `databases`.
+
+mod databases;
+mod format;
+mod schema_sql;
+mod to;
+mod writing;

@@ -1,0 +1,136 @@
+//! A table as the SQL that makes it again.
+
+use hardware::NodeId;
+use storage::{IndexKind, Partitioning, PlaceTarget, Placement, Table, TableIndex};
+use types::{ColumnId, Value};
+
+/// A name in quotes.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// CREATE TABLE with all that is asked of the rows, how they are cut, and where columns shall lie.
+pub(super) fn create_table(table: &Table) -> String {
+    let rules = table.rules();
+    let mut lines = Vec::new();
+    for (place, column) in table.columns.iter().enumerate() {
+        let mut line = format!("{} {}", quoted(&column.name), column.data_type);
+        if !column.nullable {
+            line.push_str(" NOT NULL");
+        }
+        if let Some(Some(default)) = rules.rows.defaults.get(place) {
+            line.push_str(&format!(" DEFAULT {default}"));
+        }
+        let target = PlaceTarget::Column(ColumnId(place as u16));
+        if let Some(nodes) = demand(table, &target) {
+            line.push_str(&nodes);
+        }
+        lines.push(line);
+    }
+    for index in rules.indexes.iter().filter(|it| it.kind.is_constraint()) {
+        let kind = if index.kind == IndexKind::PrimaryKey { "PRIMARY KEY" } else { "UNIQUE" };
+        let (name, columns) = (quoted(&index.name), names(table, &index.columns));
+        lines.push(format!("CONSTRAINT {name} {kind} ({columns})"));
+    }
+    for check in &rules.rows.checks {
+        lines.push(format!("CONSTRAINT {} CHECK ({})", quoted(&check.name), check.condition));
+    }
+    let (name, lines) = (quoted(&table.name), lines.join(",\n    "));
+    let cut = partition(table);
+    let nodes = demand(table, &PlaceTarget::Table).unwrap_or_else(|| part_nodes(table));
+    format!("CREATE TABLE {name} (\n    {lines}\n){cut}{nodes};\n")
+}
+
+/// The indexes of a table, and what is demanded for parts and rows: what is said when it has its rows.
+pub(super) fn after_load(table: &Table) -> String {
+    let mut text = String::new();
+    let name = quoted(&table.name);
+    for index in table.rules().indexes.iter().filter(|it| !it.kind.is_constraint()) {
+        let TableIndex { name: own, columns, kind } = index;
+        let unique = if kind.is_unique() { "UNIQUE " } else { "" };
+        let (own, columns) = (quoted(own), names(table, columns));
+        text.push_str(&format!("CREATE {unique}INDEX {own} ON {name} ({columns});\n"));
+    }
+    for wish in table.preference().wishes() {
+        let Some(nodes) = clause(&wish.placement) else { continue };
+        match &wish.target {
+            PlaceTarget::Part(part) => {
+                text.push_str(&format!("ALTER TABLE {name} PARTITION {part}{nodes};\n"));
+            }
+            PlaceTarget::Rows(rows) if !rows.is_empty() => {
+                let (first, last) = (rows.start, rows.end - 1);
+                text.push_str(&format!("ALTER TABLE {name} ROWS {first} TO {last}{nodes};\n"));
+            }
+            PlaceTarget::Rows(_) | PlaceTarget::Table | PlaceTarget::Column(_) => {}
+        }
+    }
+    text
+}
+
+fn names(table: &Table, columns: &[ColumnId]) -> String {
+    let names: Vec<String> = columns.iter().map(|it| quoted(&table.column(*it).name)).collect();
+    names.join(", ")
+}
+
+/// The last demand for something, as a clause.
+fn demand(table: &Table, target: &PlaceTarget) -> Option<String> {
+    let wishes = table.preference().wishes();
+    clause(&wishes.iter().rev().find(|it| it.target == *target)?.placement)
+}
+
+fn clause(placement: &Placement) -> Option<String> {
+    let way = match placement {
+        Placement::IndexVector(_) => "SPLIT",
+        Placement::Interleaved(_) => "INTERLEAVE",
+        Placement::RoundRobin(_) => "ROUNDROBIN",
+        Placement::Replicated(_) => "REPLICATE",
+        // Nobody says these of a table: they are defaults of a session, or say nothing.
+        Placement::Auto | Placement::Os | Placement::Parts(_) => return None,
+    };
+    Some(format!(" NUMA NODE {way}{}", nodes(placement.nodes())))
+}
+
+fn nodes(nodes: &[NodeId]) -> String {
+    let numbers: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    if numbers.is_empty() { String::new() } else { format!(" ({})", numbers.join(", ")) }
+}
+
+/// The nodes that parts are dealt to, where they were named.
+fn part_nodes(table: &Table) -> String {
+    match &table.design().part_nodes[..] {
+        [] => String::new(),
+        some => format!(" NUMA NODE{}", nodes(some)),
+    }
+}
+
+fn partition(table: &Table) -> String {
+    match table.partitioning() {
+        Partitioning::None => String::new(),
+        Partitioning::RoundRobin { parts } => {
+            format!(" PARTITION BY ROUNDROBIN PARTITIONS {parts}")
+        }
+        Partitioning::Hash { columns, parts } => {
+            let columns = names(table, columns);
+            format!(" PARTITION BY HASH ({columns}) PARTITIONS {parts}")
+        }
+        Partitioning::Range { column, bounds } => {
+            let column = names(table, &[*column]);
+            format!(" PARTITION BY RANGE ({column}) ({})", ranges(bounds))
+        }
+    }
+}
+
+/// Ranges that follow each other, one more than there are bounds.
+fn ranges(bounds: &[Value]) -> String {
+    let text = |it: &Value| match it {
+        // NaN and infinities are words, not numbers.
+        Value::Float(_) => format!("CAST('{it}' AS DOUBLE PRECISION)"),
+        other => other.to_string(),
+    };
+    let bounds: Vec<String> = bounds.iter().map(text).collect();
+    let mut ranges: Vec<String> =
+        bounds.first().map(|it| format!("PARTITION VALUES < {it}")).into_iter().collect();
+    ranges.extend(bounds.windows(2).map(|it| format!("PARTITION {} <= VALUES < {}", it[0], it[1])));
+    ranges.extend(bounds.last().map(|it| format!("PARTITION {it} <= VALUES")));
+    ranges.join(", ")
+}

@@ -1,0 +1,57 @@
+//! COPY .. TO: the rows of a query into a file.
+
+use std::path::Path;
+
+use binder::{ParsedQuery, Statement};
+use stdx::sync::Arc;
+use storage::CatalogSnapshot;
+use types::{SqlError, SqlResult};
+
+use super::format::{FileFormat, format_of_name};
+use super::writing::write_file;
+use crate::answer::done;
+use crate::query::Finished;
+use crate::result::schema_of;
+use crate::statement_catalog::StatementCatalog;
+use crate::{Answer, CancelToken, Session};
+
+impl Session {
+    pub(crate) fn copy_to(
+        &self,
+        query: &ParsedQuery,
+        path: &str,
+        options: &[(String, String)],
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let path = Path::new(path);
+        let format = FileFormat::of(options, format_of_name(path))?;
+        let rows = self.write_rows(query, self.snapshot(), path, &format, cancel)?;
+        Ok(done(format!("COPY {rows}")))
+    }
+
+    /// Writes the rows of a query on a snapshot into a file; how many there were.
+    pub(super) fn write_rows(
+        &self,
+        query: &ParsedQuery,
+        snapshot: Arc<CatalogSnapshot>,
+        path: &Path,
+        format: &FileFormat,
+        cancel: &CancelToken,
+    ) -> SqlResult<usize> {
+        let catalog = StatementCatalog::on(self, snapshot);
+        let Finished { plan, executed, .. } = self.run_on(&catalog, query, cancel, |_| Ok(()))?;
+        let schema = schema_of(&plan.output);
+        let batches = self.shown_batches(&executed, &schema, cancel)?;
+        drop(executed);
+        write_file(path, format, &schema, &batches, &self.load_team(cancel))?;
+        Ok(batches.iter().map(arrow_array::RecordBatch::num_rows).sum())
+    }
+}
+
+/// A query of a text of ours.
+pub(super) fn query_of(sql: &str) -> SqlResult<ParsedQuery> {
+    match binder::parse::parse(sql)?.into_tree().pop() {
+        Some(Statement::Query { query }) => Ok(query),
+        _ => Err(SqlError::internal(format!("{sql} is not what it was"))),
+    }
+}

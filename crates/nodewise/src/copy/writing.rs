@@ -1,0 +1,195 @@
+//! Rows into a file. It has another name until it is whole, so that what was cut short never looks finished.
+//!
+//! Row groups of Parquet are encoded by all workers, each one by one of them, and appended in their order; at most two per
+//! worker are in memory.
+
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use stdx::sync::{Arc, Mutex};
+use storage::Parallel;
+use types::{SqlError, SqlResult, SqlState};
+
+use super::format::FileFormat;
+use crate::csv::CsvStyle;
+use crate::text::Cells;
+
+/// Rows of a row group, at least: enough for good dictionaries, few enough to load one file with many workers.
+const ROW_GROUP_ROWS: usize = 128 << 10;
+
+/// Writes rows into a file, in the place of one that is there.
+pub(crate) fn write_file(
+    path: &Path,
+    format: &FileFormat,
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+    parallel: &dyn Parallel,
+) -> SqlResult<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".tmp");
+    let temporary = PathBuf::from(name);
+    let write = || {
+        let file = File::create(&temporary).map_err(|error| io_failed(path, &error))?;
+        match format {
+            FileFormat::Parquet => write_parquet(file, schema, batches, parallel),
+            FileFormat::Csv { style, header } => {
+                write_csv(file, style, *header, schema, batches).map_err(|it| io_failed(path, &it))
+            }
+        }
+        .map_err(|error| SqlError { message: named(path, error.message), ..error })?;
+        fs::rename(&temporary, path).map_err(|error| io_failed(path, &error))
+    };
+    let written = write();
+    if written.is_err() {
+        // Where it could not be made there is nothing to remove.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn named(path: &Path, message: String) -> String {
+    let name = path.display().to_string();
+    if message.contains(&name) { message } else { format!("cannot write {name}: {message}") }
+}
+
+/// What a user hears when a file cannot be written.
+pub(crate) fn io_failed(path: &Path, error: &std::io::Error) -> SqlError {
+    let state = match error.kind() {
+        std::io::ErrorKind::NotFound => SqlState::UNDEFINED_FILE,
+        std::io::ErrorKind::PermissionDenied => SqlState("42501"),
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => SqlState::DISK_FULL,
+        _ => SqlState::IO_ERROR,
+    };
+    SqlError::new(state, format!("cannot write {}: {error}", path.display()))
+}
+
+fn write_csv(
+    file: File,
+    style: &CsvStyle,
+    header: bool,
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+) -> std::io::Result<()> {
+    let (mut out, mut lines) = (BufWriter::new(file), String::new());
+    if header {
+        style.push_header(schema, &mut lines);
+    }
+    for batch in batches {
+        let columns: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
+        for row in 0..batch.num_rows() {
+            style.push_row(&columns, row, &mut lines);
+            if lines.len() >= 1 << 16 {
+                out.write_all(lines.as_bytes())?;
+                lines.clear();
+            }
+        }
+    }
+    out.write_all(lines.as_bytes())?;
+    out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
+}
+
+fn write_parquet(
+    file: File,
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+    parallel: &dyn Parallel,
+) -> SqlResult<()> {
+    let open = || -> Result<_, ParquetError> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_created_by("nodewise".into())
+            .build();
+        let root = ArrowSchemaConverter::new().convert(schema)?.root_schema_ptr();
+        SerializedFileWriter::new(file, root, Arc::new(properties))
+    };
+    let mut writer = open().map_err(|it| failed(&it))?;
+    let encoders = ArrowRowGroupWriterFactory::new(&writer, schema.clone());
+    let groups = row_groups(batches);
+    let mut first = 0;
+    for wave in groups.chunks(2 * parallel.width().max(1)) {
+        let made: Vec<Mutex<Vec<ArrowColumnChunk>>> =
+            wave.iter().map(|_| Mutex::default()).collect();
+        parallel.run(wave.len(), &|task| {
+            let chunks = encode(&encoders, first + task, schema, wave[task]);
+            *made[task].lock() = chunks.map_err(|it| failed(&it))?;
+            Ok(())
+        })?;
+        first += wave.len();
+        for chunks in made {
+            append(&mut writer, chunks.into_inner()).map_err(|it| failed(&it))?;
+        }
+    }
+    let file = writer.into_inner().map_err(|it| failed(&it))?;
+    file.sync_all().map_err(|it| failed(&it.into()))
+}
+
+fn failed(error: &ParquetError) -> SqlError {
+    let io = match error {
+        ParquetError::External(it) => it.downcast_ref::<std::io::Error>(),
+        _ => None,
+    };
+    match io.map(std::io::Error::kind) {
+        Some(std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded) => {
+            SqlError::new(SqlState::DISK_FULL, error.to_string())
+        }
+        _ => SqlError::new(SqlState::IO_ERROR, shown(error)),
+    }
+}
+
+fn shown(error: &dyn Display) -> String {
+    error.to_string()
+}
+
+/// Neighbouring batches that make a row group together.
+fn row_groups(batches: &[RecordBatch]) -> Vec<&[RecordBatch]> {
+    let (mut groups, mut start, mut rows) = (Vec::new(), 0, 0);
+    for (at, batch) in batches.iter().enumerate() {
+        rows += batch.num_rows();
+        if rows >= ROW_GROUP_ROWS || at + 1 == batches.len() {
+            groups.push(&batches[start..=at]);
+            (start, rows) = (at + 1, 0);
+        }
+    }
+    groups
+}
+
+fn encode(
+    encoders: &ArrowRowGroupWriterFactory,
+    group: usize,
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+) -> Result<Vec<ArrowColumnChunk>, ParquetError> {
+    let mut writers = encoders.create_column_writers(group)?;
+    for batch in batches {
+        let columns = schema.fields().iter().zip(batch.columns());
+        for (writer, (field, column)) in writers.iter_mut().zip(columns) {
+            // No result has nested columns, so each column has one leaf.
+            for leaf in compute_leaves(field, column)? {
+                writer.write(&leaf)?;
+            }
+        }
+    }
+    writers.into_iter().map(|it| it.close()).collect()
+}
+
+fn append(
+    writer: &mut SerializedFileWriter<File>,
+    chunks: Vec<ArrowColumnChunk>,
+) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    for chunk in chunks {
+        chunk.append_to_row_group(&mut group)?;
+    }
+    group.close()?;
+    Ok(())
+}

@@ -1,0 +1,255 @@
+//! COPY .. TO, EXPORT DATABASE and IMPORT DATABASE: what is written is what is read again.
+
+use std::fs;
+use std::path::PathBuf;
+
+use hardware::samples;
+use nodewise::text::Cells;
+use nodewise::{Database, DatabaseOptions, Session};
+use simulator::SimulatedMachine;
+
+/// A folder of its own for each test, gone afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = format!("nodewise-{}-export-{name}", std::process::id());
+        let path = std::env::temp_dir().join(path);
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    /// A text with the folder in the place of DIR.
+    fn sql(&self, sql: &str) -> String {
+        sql.replace("DIR", &self.0.display().to_string())
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn session(machine: &str) -> Session {
+    let topology = samples::by_name(machine).unwrap();
+    let machine = SimulatedMachine::new(topology, 7);
+    Database::open(machine, DatabaseOptions::default()).unwrap().session()
+}
+
+/// The rows of an answer, values with bars between them.
+fn rows(session: &mut Session, sql: &str) -> Vec<String> {
+    let answer = session.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let mut rows = Vec::new();
+    for batch in &answer.batches {
+        let cells: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
+        for row in 0..batch.num_rows() {
+            let texts = cells.iter().map(|it| it.text(row).unwrap_or("NULL".into()));
+            rows.push(texts.collect::<Vec<_>>().join("|"));
+        }
+    }
+    rows
+}
+
+fn state(session: &mut Session, sql: &str) -> &'static str {
+    session.execute(sql).unwrap_err().state.0
+}
+
+/// Tables with every rule and every way to be cut.
+const TABLES: &str = "
+    CREATE TABLE plain (a INTEGER, b TEXT);
+    INSERT INTO plain VALUES (1, 'x'), (NULL, ''), (3, NULL), (4, 'it''s \"quoted\"');
+    CREATE TABLE \"Odd/Name\" (\"Key\" BIGINT PRIMARY KEY, \"group\" CHAR(5) DEFAULT 'a' || 'b',
+        n DECIMAL(20,3) NOT NULL DEFAULT 1.5, CONSTRAINT small CHECK (n < 1000),
+        UNIQUE (\"group\", n)) PARTITION BY HASH (\"Key\") PARTITIONS 3 NUMA NODE (1, 3);
+    INSERT INTO \"Odd/Name\" (\"Key\", n) VALUES (1, 2), (2, 3), (10, 999.125);
+    CREATE TABLE \"odd name\" (d DATE NUMA NODE SPLIT, t TIMESTAMP, r REAL, f DOUBLE PRECISION NUMA NODE ROUNDROBIN (2),
+        s SMALLINT, ok BOOLEAN, v VARCHAR(9))
+        PARTITION BY RANGE (d) (PARTITION VALUES < DATE '1995-01-01',
+            PARTITION DATE '1995-01-01' <= VALUES < DATE '1996-06-01', PARTITION DATE '1996-06-01' <= VALUES);
+    INSERT INTO \"odd name\" VALUES
+        (DATE '1994-12-31', TIMESTAMP '2001-02-03 04:05:06.789', 1.25, 'NaN', -3, true, 'v'),
+        (DATE '1996-06-01', NULL, NULL, 1e300, NULL, NULL, NULL), (NULL, NULL, -0.5, NULL, 7, false, '');
+    CREATE UNIQUE INDEX one ON plain (a);
+    CREATE INDEX two ON \"odd name\" (s, v);
+    CREATE TABLE empty (a INTEGER, b TEXT) PARTITION BY ROUNDROBIN PARTITIONS 2;
+    ALTER TABLE empty PARTITION 1 NUMA NODE (2);
+    CREATE TABLE placed (a INTEGER) NUMA NODE INTERLEAVE (0, 2);
+    INSERT INTO placed VALUES (1), (2), (3);
+    ALTER TABLE placed ROWS 0 TO 1 NUMA NODE SPLIT (1)";
+
+const NAMES: [&str; 5] = ["plain", "\"Odd/Name\"", "\"odd name\"", "empty", "placed"];
+
+#[test]
+fn an_imported_database_is_the_exported_one() {
+    let scratch = Scratch::new("whole");
+    let mut first = session("four_sockets");
+    first.execute(TABLES).unwrap();
+    let answer = first.query(&scratch.sql("EXPORT DATABASE 'DIR'")).unwrap();
+    assert_eq!(answer.tag, "EXPORT DATABASE");
+    let mut second = session("four_sockets");
+    second.query(&scratch.sql("IMPORT DATABASE 'DIR'")).unwrap();
+    for name in NAMES {
+        let all = format!("SELECT * FROM {name} ORDER BY ALL");
+        assert_eq!(rows(&mut second, &all), rows(&mut first, &all), "{name}");
+    }
+    let same = [
+        "SELECT table_name, index_name, kind, columns FROM nodewise.indexes ORDER BY ALL",
+        "SELECT table_name, column_name, data_type, nullable FROM nodewise.columns ORDER BY ALL",
+    ];
+    for sql in same {
+        assert_eq!(rows(&mut second, sql), rows(&mut first, sql), "{sql}");
+    }
+    // Defaults, checks and keys are there.
+    assert_eq!(
+        state(&mut second, "INSERT INTO \"Odd/Name\" (\"Key\", n) VALUES (5, 1000)"),
+        "23514"
+    );
+    assert_eq!(state(&mut second, "INSERT INTO \"Odd/Name\" (\"Key\") VALUES (1)"), "23505");
+    second.execute("INSERT INTO \"Odd/Name\" (\"Key\") VALUES (77)").unwrap();
+    let found = rows(&mut second, "SELECT \"group\", n FROM \"Odd/Name\" WHERE \"Key\" = 77");
+    assert_eq!(found, ["ab   |1.500"]);
+    second.execute("DELETE FROM \"Odd/Name\" WHERE \"Key\" = 77").unwrap();
+    // What is written again is the same text, but for its folder.
+    let again = Scratch::new("again");
+    second.query(&again.sql("EXPORT DATABASE 'DIR'")).unwrap();
+    assert_eq!(again.read("schema.sql"), scratch.read("schema.sql"));
+    let moved = scratch.read("load.sql").replace(&scratch.sql("DIR"), &again.sql("DIR"));
+    assert_eq!(again.read("load.sql"), moved);
+    for clause in [
+        "CONSTRAINT \"small\" CHECK",
+        "PARTITION BY HASH (\"Key\") PARTITIONS 3 NUMA NODE (1, 3)",
+        "\"f\" DOUBLE PRECISION NUMA NODE ROUNDROBIN (2)",
+        "NUMA NODE INTERLEAVE (0, 2)",
+    ] {
+        assert!(scratch.read("schema.sql").contains(clause), "{}", scratch.read("schema.sql"));
+    }
+    let load = scratch.read("load.sql");
+    assert!(load.contains("ALTER TABLE \"placed\" ROWS 0 TO 1 NUMA NODE SPLIT (1)"), "{load}");
+    assert!(load.contains("ALTER TABLE \"empty\" PARTITION 1 NUMA NODE SPLIT (2)"), "{load}");
+}
+
+#[test]
+fn an_export_goes_into_an_empty_folder_only() {
+    let scratch = Scratch::new("full");
+    let mut session = session("laptop");
+    session.execute("CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1)").unwrap();
+    fs::create_dir_all(&scratch.0).unwrap();
+    fs::write(scratch.0.join("mine.txt"), "mine").unwrap();
+    let export = scratch.sql("EXPORT DATABASE 'DIR'");
+    assert_eq!(state(&mut session, &export), "58P02");
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1);
+    fs::remove_file(scratch.0.join("mine.txt")).unwrap();
+    assert_eq!(state(&mut session, &scratch.sql("EXPORT DATABASE 'DIR' (FORMAT csv)")), "0A000");
+    session.query(&scratch.sql("EXPORT DATABASE 'DIR' (FORMAT PARQUET)")).unwrap();
+    let mut files: Vec<_> =
+        fs::read_dir(&scratch.0).unwrap().map(|it| it.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["load.sql", "schema.sql", "t.parquet"]);
+    // A snapshot is exported in a transaction that only reads, with its own changes in another.
+    let other = Scratch::new("other");
+    session.execute("BEGIN; INSERT INTO t VALUES (2)").unwrap();
+    session.execute(&other.sql("EXPORT DATABASE 'DIR'; ROLLBACK")).unwrap();
+    let count = other.sql("SELECT count(*) FROM 'DIR/t.parquet'");
+    assert_eq!(rows(&mut session, &count), ["2"]);
+    session
+        .execute(&format!(
+            "BEGIN READ ONLY; SELECT 1; {}; COMMIT",
+            Scratch::new("ro").sql("EXPORT DATABASE 'DIR'")
+        ))
+        .unwrap();
+}
+
+#[test]
+fn an_import_that_fails_changes_nothing() {
+    let scratch = Scratch::new("twice");
+    let mut first = session("laptop");
+    first.execute("CREATE TABLE a (x INTEGER); CREATE TABLE b (x INTEGER PRIMARY KEY)").unwrap();
+    first.execute("INSERT INTO a VALUES (1); INSERT INTO b VALUES (1), (2)").unwrap();
+    first.query(&scratch.sql("EXPORT DATABASE 'DIR'")).unwrap();
+    let import = scratch.sql("IMPORT DATABASE 'DIR'");
+    let mut second = session("laptop");
+    second.execute("CREATE TABLE b (y TEXT)").unwrap();
+    let error = second.execute(&import).unwrap_err();
+    assert_eq!(error.state.0, "42P07");
+    assert!(error.message.contains("\"b\" already exists"), "{error}");
+    let names = "SELECT table_name FROM nodewise.tables ORDER BY 1";
+    assert_eq!(rows(&mut second, names), ["b"]);
+    // A file is missing: the tables that were made go again.
+    second.execute("DROP TABLE b").unwrap();
+    fs::remove_file(scratch.0.join("b.parquet")).unwrap();
+    assert_eq!(state(&mut second, &import), "58P01");
+    assert_eq!(rows(&mut second, names).len(), 0);
+    // In a transaction, ROLLBACK takes an import back.
+    fs::copy(scratch.0.join("a.parquet"), scratch.0.join("b.parquet")).unwrap();
+    second.execute("BEGIN").unwrap();
+    second.execute(&import).unwrap();
+    assert_eq!(rows(&mut second, "SELECT count(*) FROM b"), ["1"]);
+    second.execute("ROLLBACK").unwrap();
+    assert_eq!(rows(&mut second, names).len(), 0);
+    // What does not belong into such files is not run.
+    fs::write(scratch.0.join("load.sql"), "SET memory_limit = '1MB'").unwrap();
+    assert_eq!(state(&mut second, &import), "0A000");
+    fs::write(scratch.0.join("load.sql"), "COPY a FROM").unwrap();
+    assert_eq!(state(&mut second, &import), "42601");
+    assert_eq!(state(&mut second, "IMPORT DATABASE '/nowhere/at/all'"), "58P01");
+    for wrong in [
+        "IMPORT DATABASE",
+        "EXPORT DATABASE x",
+        "IMPORT DATABASE 'a' (FORMAT csv)",
+        "EXPORT DATABASE 'a' FORMAT",
+    ] {
+        assert_eq!(state(&mut second, wrong), "42601", "{wrong}");
+    }
+}
+
+#[test]
+fn rows_are_copied_to_files() {
+    let scratch = Scratch::new("copy");
+    fs::create_dir_all(&scratch.0).unwrap();
+    let mut session = session("four_sockets");
+    session.execute("CREATE TABLE t (a INTEGER, b TEXT, c CHAR(3))").unwrap();
+    session
+        .execute("INSERT INTO t VALUES (1, 'x,y', 'q'), (NULL, '', NULL), (3, NULL, 'a\"b')")
+        .unwrap();
+    let tag = session.query(&scratch.sql("COPY t TO 'DIR/t.csv'")).unwrap().tag;
+    assert_eq!(tag, "COPY 3");
+    assert_eq!(scratch.read("t.csv"), "1,\"x,y\",q  \n,\"\",\n3,,\"a\"\"b\"\n");
+    let with = "COPY t (b, a) TO 'DIR/t.txt' WITH (FORMAT csv, HEADER, DELIMITER ';', NULL '-')";
+    session.query(&scratch.sql(with)).unwrap();
+    assert_eq!(scratch.read("t.txt"), "b;a\nx,y;1\n;-\n-;3\n");
+    session.query(&scratch.sql("COPY t TO 'DIR/t.parquet'")).unwrap();
+    let back = scratch.sql("SELECT * FROM 'DIR/t.parquet' ORDER BY 1");
+    assert_eq!(rows(&mut session, &back), ["1|x,y|q  ", "3|NULL|a\"b", "NULL||NULL"]);
+    let many = "COPY (SELECT i, i * 2 AS j FROM (SELECT a.a * 100000 + b.a AS i FROM big a, big b) s) \
+        TO 'DIR/many.dat' (FORMAT parquet)";
+    session.execute("CREATE TABLE big (a INTEGER)").unwrap();
+    let values: Vec<String> = (0..600).map(|it| format!("({it})")).collect();
+    session.execute(&format!("INSERT INTO big VALUES {}", values.join(", "))).unwrap();
+    assert_eq!(session.query(&scratch.sql(many)).unwrap().tag, "COPY 360000");
+    let sum = scratch
+        .sql("SELECT count(*), sum(j) = 2 * sum(i), count(DISTINCT i) FROM 'DIR/many.parquet'");
+    fs::rename(scratch.0.join("many.dat"), scratch.0.join("many.parquet")).unwrap();
+    assert_eq!(rows(&mut session, &sum), ["360000|true|360000"]);
+    let wrong = [
+        ("COPY t TO 'DIR/t'", "22023"),
+        ("COPY t TO 'DIR/t.x' (FORMAT json)", "0A000"),
+        ("COPY t TO 'DIR/t.parquet' (HEADER)", "0A000"),
+        ("COPY t TO 'DIR/no/t.csv'", "58P01"),
+        ("COPY nothing TO 'DIR/n.csv'", "42P01"),
+        ("COPY t (z) TO 'DIR/n.csv'", "42703"),
+        ("COPY t TO STDOUT", "0A000"),
+        ("COPY (SELECT 1 / 0) TO 'DIR/zero.csv'", "22012"),
+    ];
+    for (sql, expected) in wrong {
+        assert_eq!(state(&mut session, &scratch.sql(sql)), expected, "{sql}");
+    }
+    assert!(!scratch.0.join("zero.csv").exists() && !scratch.0.join("n.csv").exists());
+    // No half of a file stays.
+    let left = fs::read_dir(&scratch.0).unwrap().map(|it| it.unwrap().file_name());
+    assert!(left.into_iter().all(|it| !it.display().to_string().ends_with(".tmp")));
+}
