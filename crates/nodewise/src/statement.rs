@@ -88,8 +88,7 @@ impl Session {
             Statement::Checkpoint => self.checkpoint(&cancel),
             Statement::Kill { statement } => self.database.kill(statement).map(|_| done("KILL")),
             Statement::AlterQuery { statement, name, value } => {
-                let steered = self.database.steer(statement, &name, &value);
-                steered.map(|_| done("ALTER QUERY"))
+                self.database.steer(statement, &name, &value).map(|_| done("ALTER QUERY"))
             }
         }
     }

@@ -7,7 +7,6 @@
 //! - Invariant: [`prng`] is the only source of pseudo-randomness, so a seed repeats a run.
 #![forbid(unsafe_code)]
 
-pub mod crc32c;
 pub mod ids;
 pub mod memory;
 pub mod parking;

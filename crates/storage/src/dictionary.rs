@@ -138,6 +138,11 @@ impl StringHeap {
         }
     }
 
+    /// Whether it has the memory of another.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.bytes, &other.bytes)
+    }
+
     /// The place of a text; the heap is sorted.
     pub(crate) fn find(&self, text: &[u8]) -> Option<usize> {
         let place = self.rank(text, false);

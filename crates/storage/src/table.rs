@@ -299,10 +299,30 @@ impl Table {
     /// The same rows under another design, in columns that were moved.
     pub(crate) fn with_parts(&self, parts: Vec<Part>, design: TableDesign) -> Self {
         let columns = match self.is_in_pieces() {
-            true => self.columns.iter().enumerate().map(|it| joined_again(it, &parts)).collect(),
+            true => (0..self.columns.len()).map(|it| self.joined_again(it, &parts)).collect(),
             false => parts[0].columns.clone(),
         };
         Self { design, ..self.version(parts, columns) }
+    }
+
+    /// What the columns of parts that were moved have in common, as it was before: its texts are theirs as they are now.
+    fn joined_again(&self, place: usize, parts: &[Part]) -> Arc<Column> {
+        let (column, main) = (&self.columns[place], &parts[0].columns[place]);
+        if parts.len() == 1 && !self.design.is_parted() {
+            let statistics = column.statistics.clone();
+            return Arc::new(Column { statistics, ..Column::clone(main) });
+        }
+        let encoding = match &column.encoding {
+            Encoding::Plain(_) => plain_domain(parts, place),
+            // The dictionary of the main may be that of the table.
+            Encoding::Dictionary(Dictionary::Text(heap))
+                if heap.is(heap_of(&self.parts[0].columns[place])) =>
+            {
+                main.encoding.clone()
+            }
+            _ => return column.clone(),
+        };
+        Arc::new(Column { encoding, ..Column::clone(column) })
     }
 
     /// Another version of the table: of these parts, whose columns have this in common.
@@ -316,29 +336,6 @@ impl Table {
     /// The copies of each part, for tests and views.
     pub fn replicas(&self) -> impl Iterator<Item = &Replica> {
         self.parts.iter().flat_map(|it| &it.replicas)
-    }
-}
-
-/// What the columns of parts that were moved have in common, as it was before: its texts are theirs as they are now.
-fn joined_again((place, column): (usize, &Arc<Column>), parts: &[Part]) -> Arc<Column> {
-    let main = &parts[0].columns[place];
-    let is_own = |it: &Part| it.translation(place).is_none();
-    match &column.encoding {
-        _ if parts.len() == 1 && parts[0].translations.is_empty() => {
-            let statistics = column.statistics.clone();
-            Arc::new(Column { statistics, ..Column::clone(main) })
-        }
-        Encoding::Plain(_) => {
-            let encoding = plain_domain(parts, place);
-            Arc::new(Column { encoding, ..Column::clone(column) })
-        }
-        // The dictionary of the first part may be that of the table.
-        Encoding::Dictionary(Dictionary::Text(heap))
-            if is_own(&parts[0]) && heap.len() == heap_of(main).len() =>
-        {
-            Arc::new(Column { encoding: main.encoding.clone(), ..Column::clone(column) })
-        }
-        _ => column.clone(),
     }
 }
 

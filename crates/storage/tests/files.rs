@@ -3,11 +3,11 @@
 mod common;
 
 use common::{Threads, allocator_on, array_of, batch_of, same};
+use crc32c::crc32c;
 use hardware::{Topology, samples};
 use memory::Allocator;
 use proptest::prelude::*;
 use stdx::Prng;
-use stdx::crc32c::crc32c;
 use stdx::sync::{Arc, OnceLock};
 use storage::files::{PartStamp, Source, check, read_table, write_part, write_table};
 use storage::{
@@ -263,11 +263,16 @@ fn tables_that_have_changed_come_back() {
             let design = TableDesign { partitioning, ..TableDesign::default() };
             let before = table(5, 5000, &design, &context);
             let before = before.with_rules(rules(40), &context).unwrap();
-            let gone: Vec<u64> = (0..90).map(|it| it * 7).collect();
+            // A part with many rows: where they are, and their numbers over all parts.
+            let large = before.parts().iter().position(|it| it.rows() > 700).unwrap();
+            let first = before.parts()[large].positions().start as u64;
+            let number: usize = before.parts()[..large].iter().map(storage::Part::rows).sum();
+            let gone: Vec<u64> = (0..90).map(|it| first + it * 7).collect();
             let marked = before.changed(&gone, &[], &context).unwrap();
-            let row = |it: usize| table_to_arrow(&before, it..it + 30).unwrap();
-            let again = marked.changed(&[], &[row(0).slice(0, 1)], &context).unwrap();
-            let grown = again.changed(&[8, 9], &[row(7).slice(0, 1)], &context).unwrap();
+            let row = |it: usize| table_to_arrow(&before, number + it..number + it + 1).unwrap();
+            let again = marked.changed(&[], &[row(0)], &context).unwrap();
+            let grown = again.changed(&[first + 8, first + 9], &[row(7), row(8)], &context);
+            let grown = grown.unwrap();
             for table in [marked, again, grown] {
                 assert!(table.has_changed());
                 let files = Files::of(&table);

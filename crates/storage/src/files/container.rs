@@ -15,8 +15,8 @@
 //! The directory is a record: `segments`, a list of (name, offset, bytes, checksums of its pieces of 1 MiB, four bytes
 //! each), and `meta`, which says what they mean. All numbers are little end first.
 
+use crc32c::crc32c;
 use memory::Segment;
-use stdx::crc32c::crc32c;
 use stdx::sync::Mutex;
 use types::{SqlError, SqlResult, SqlState};
 

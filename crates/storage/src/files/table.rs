@@ -313,8 +313,15 @@ impl Head {
         for (place, (mut record, schema)) in records.into_iter().zip(&self.schema).enumerate() {
             let to = ColumnPlace::new(context.allocator, &everywhere, 0);
             let column = ColumnReader { schema, place: to, parts: Some((place, parts)), context };
-            let column = column.read(&mut record, reader)?;
+            let mut column = column.read(&mut record, reader)?;
             record.close()?;
+            let main = &parts[0].columns[place];
+            let has_codes_of_main =
+                parts[0].translation(place).is_none() && main.code_count() == column.code_count();
+            if !self.design.is_parted() && column.code_count() > 0 && has_codes_of_main {
+                // As when the first delta came: the dictionary of the main is that of the table.
+                column.encoding = main.encoding.clone();
+            }
             if column.rows() != parts.iter().map(Part::rows).sum::<usize>() {
                 return Err(damaged(format!("column \"{}\" has other rows", column.name)));
             }
