@@ -155,7 +155,7 @@ fn dot_commands_look_at_the_tables() {
 fn wrong_arguments_end_with_code_2() {
     for wrong in [
         &["--format", "xml"][..],
-        &["fly"],
+        &["bench", "fly"],
         &["demo", "--scale", "0"],
         &["bench", "tpch", "--queries", "23"],
         &["--threads", "none"],
