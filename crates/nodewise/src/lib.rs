@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod basis;
 mod change;
 mod changed_rows;
 mod copy;
