@@ -7,11 +7,13 @@
 //! - Invariant: the data are in memory before the first time is taken.
 //!
 //! Reading order: [`record`], [`workload`], [`tpch`], [`refresh_data`], [`refresh`], [`scans`], [`report`], [`memory`], [`primitives`], [`fixed`],
-//! [`scheduling`].
+//! [`scheduling`],
+//! [`oltp`].
 #![forbid(unsafe_code)]
 
 pub mod fixed;
 pub mod memory;
+pub mod oltp;
 pub mod page_map;
 pub mod primitives;
 pub mod record;

@@ -67,6 +67,8 @@ pub enum BenchCommand {
     Reporting(ReportingArguments),
     /// TPC-H Q1 with random parameters by many clients, in the same way (P-HANA 6.3)
     Q1(ReportingArguments),
+    /// Small statements by many clients: rows that come one by one, reads and updates by key, transactions
+    Oltp(OltpArguments),
     /// The scheduler: its cost, morsel sizes, an intruder on a core, query streams, the trace
     Scheduling(SchedulingArguments),
 }
@@ -257,6 +259,34 @@ pub struct FixedArguments {
     /// Runs of each statement
     #[arg(long, value_name = "N", default_value = "2000", value_parser = at_least_one)]
     pub runs: usize,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+}
+
+/// `nodewise bench oltp`.
+#[derive(Args, Debug)]
+pub struct OltpArguments {
+    /// The folder of a database to which the tables are added; in memory when not given
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Clients at once; several numbers are measured one after the other
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1", value_parser = at_least_one)]
+    pub clients: Vec<usize>,
+    /// Branches, each with ten tellers
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one)]
+    pub branches: usize,
+    /// Accounts of each branch
+    #[arg(long, value_name = "N", default_value = "100000", value_parser = at_least_one)]
+    pub accounts: usize,
+    /// Seconds for each figure
+    #[arg(long, value_name = "S", default_value = "5", value_parser = at_least_one)]
+    pub seconds: usize,
+    /// Answer before a commit is on the disk
+    #[arg(long)]
+    pub asynchronous: bool,
+    /// Write the figures to this file as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
     #[command(flatten)]
     pub pool: PoolArguments,
 }

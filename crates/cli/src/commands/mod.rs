@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod demo;
 pub mod generate;
+pub mod oltp;
 pub mod placement;
 pub mod primitives;
 pub mod probe;
