@@ -129,6 +129,31 @@ pub(crate) fn delete(delete: &ast::Delete) -> SqlResult<()> {
     )
 }
 
+/// MERGE.
+pub(crate) fn merge(merge: &ast::Merge) -> SqlResult<()> {
+    let ast::Merge {
+        merge_token: _,
+        optimizer_hints: _,
+        into,
+        table,
+        source: _,
+        on: _,
+        clauses,
+        output,
+    } = merge;
+    let is_output = matches!(output, Some(ast::OutputClause::Output { .. }));
+    refuse(
+        &[],
+        &[
+            (!*into, "MERGE without INTO"),
+            (clauses.is_empty(), "MERGE without WHEN"),
+            (is_output, "MERGE .. OUTPUT"),
+        ],
+    )?;
+    let table = ast::TableWithJoins { relation: table.clone(), joins: Vec::new() };
+    only_table(std::slice::from_ref(&table)).map(|_| ())
+}
+
 /// The one table that UPDATE or DELETE changes.
 pub(crate) fn only_table(tables: &[ast::TableWithJoins]) -> SqlResult<&ast::TableFactor> {
     let [ast::TableWithJoins { relation, joins }] = tables else {

@@ -15,6 +15,7 @@ pub mod files;
 mod folders;
 mod keys;
 mod levels;
+mod merge_words;
 mod numa;
 pub mod parameters;
 mod parenthesised;

@@ -16,7 +16,9 @@ use crate::statement::{
     CheckDefinition, ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement,
 };
 use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
-use crate::{clauses, copy, folders, keys, parameters, rewrite, steering, tokens, values};
+use crate::{
+    clauses, copy, folders, keys, merge_words, parameters, rewrite, steering, tokens, values,
+};
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
 /// their levels. What is deeper than there is room for is refused (54001).
@@ -64,6 +66,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         rewrite::abort(&mut tokens);
         rewrite::table_commands(&mut tokens);
         rewrite::untyped_columns(&mut tokens);
+        merge_words::known_words(&mut tokens);
     }
     if steering::is_checkpoint(&tokens) {
         statements.push(Statement::Checkpoint);
@@ -121,9 +124,9 @@ fn begins_query(token: &Token) -> bool {
 
 /// A query that is all of a statement: its body may change rows, behind WITH.
 fn whole(query: Box<ast::Query>) -> SqlResult<Statement> {
-    use ast::SetExpr::{Delete, Insert, Update};
+    use ast::SetExpr::{Delete, Insert, Merge, Update};
     match query.body.as_ref() {
-        Insert(_) | Update(_) | Delete(_) => changing(query),
+        Insert(_) | Update(_) | Delete(_) | Merge(_) => changing(query),
         _ => Ok(Statement::Query { query: parsed(query)? }),
     }
 }
@@ -178,7 +181,7 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             let all = name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all");
             Ok(Statement::Deallocate { name: (!all).then(|| ident(&name)) })
         }
-        it @ (Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_)) => change(it),
+        it @ (Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_)) => change(it),
         it @ (Ast::StartTransaction { .. }
         | Ast::Commit { .. }
         | Ast::Rollback { .. }
@@ -287,18 +290,22 @@ fn explain(
         }
     };
     match inner {
-        ast::Statement::Query(query) => {
-            Ok(Statement::Explain { analyze, format, query: parsed(query)? })
-        }
-        it
-        @ (ast::Statement::Insert(_) | ast::Statement::Update(_) | ast::Statement::Delete(_)) => {
-            match change(it)? {
-                Statement::Change { query } if !analyze => {
-                    Ok(Statement::Explain { analyze, format, query })
-                }
-                _ => Err(unsupported("EXPLAIN ANALYZE of a statement that changes rows")),
+        ast::Statement::Query(query) => match whole(query)? {
+            Statement::Change { query } if !analyze => {
+                Ok(Statement::Explain { analyze, format, query })
             }
-        }
+            Statement::Query { query } => Ok(Statement::Explain { analyze, format, query }),
+            _ => Err(unsupported("EXPLAIN ANALYZE of a statement that changes rows")),
+        },
+        it @ (ast::Statement::Insert(_)
+        | ast::Statement::Update(_)
+        | ast::Statement::Delete(_)
+        | ast::Statement::Merge(_)) => match change(it)? {
+            Statement::Change { query } if !analyze => {
+                Ok(Statement::Explain { analyze, format, query })
+            }
+            _ => Err(unsupported("EXPLAIN ANALYZE of a statement that changes rows")),
+        },
         _ => Err(unsupported("EXPLAIN of anything but a query")),
     }
 }
@@ -385,6 +392,7 @@ fn change(statement: ast::Statement) -> SqlResult<Statement> {
     let body = match statement {
         it @ Ast::Insert(_) => SetExpr::Insert(it),
         it @ Ast::Update(_) => SetExpr::Update(it),
+        it @ Ast::Merge(_) => SetExpr::Merge(it),
         it => SetExpr::Delete(it),
     };
     let query = ast::Query {
@@ -416,6 +424,7 @@ fn changing(mut query: Box<ast::Query>) -> SqlResult<Statement> {
         }
         SetExpr::Update(Ast::Update(update)) => clauses::update(update)?,
         SetExpr::Delete(Ast::Delete(delete)) => clauses::delete(delete)?,
+        SetExpr::Merge(Ast::Merge(merge)) => clauses::merge(merge)?,
         other => return Err(unknown(other)),
     }
     Ok(Statement::Change { query: ParsedQuery(query) })

@@ -26,8 +26,8 @@ impl fmt::Display for ParsedQuery {
 impl ParsedQuery {
     /// Whether it is a statement that changes rows.
     pub fn changes_rows(&self) -> bool {
-        use ast::SetExpr::{Delete, Insert, Update};
-        matches!(&*self.0.body, Insert(_) | Update(_) | Delete(_))
+        use ast::SetExpr::{Delete, Insert, Merge, Update};
+        matches!(&*self.0.body, Insert(_) | Update(_) | Delete(_) | Merge(_))
     }
 }
 

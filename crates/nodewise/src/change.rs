@@ -1,9 +1,10 @@
-//! INSERT, UPDATE, DELETE and TRUNCATE: the rows that a statement changes are those of a query, and the table is put
+//! INSERT, UPDATE, DELETE, MERGE and TRUNCATE: the rows that a statement changes are those of a query, and the table is put
 //! together anew without the old and with the new ones.
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{Field, Schema};
+use arrow_select::filter::filter_record_batch;
 use binder::bind::ChangeKind;
 use binder::{ParsedQuery, Statement};
 use execution::Executed;
@@ -16,7 +17,8 @@ use crate::answer::done;
 use crate::changed_rows::{Seen, malformed, positions};
 use crate::durability::Operation;
 use crate::parallel::LoadProgress;
-use crate::planning::{PlannedChange, plan_plain_change};
+use crate::planned_change::PlannedChange;
+use crate::planning::plan_plain_change;
 use crate::result::{schema_of, shown};
 use crate::statement_catalog::{StatementCatalog, Tables, tables_of};
 use crate::{Answer, CancelToken, QueryProfile, Session};
@@ -89,6 +91,7 @@ impl Session {
             ChangeKind::Insert | ChangeKind::Upsert => format!("INSERT 0 {count}"),
             ChangeKind::Update => format!("UPDATE {count}"),
             ChangeKind::Delete => format!("DELETE {count}"),
+            ChangeKind::Merge => format!("MERGE {count}"),
         };
         let schema = match change.returning {
             Some(_) => schema_of(change.returned()),
@@ -156,6 +159,7 @@ impl Session {
             let columns = batch.columns();
             let (position, columns) = columns.split_at(usize::from(change.kind.has_positions()));
             changes.gone.extend(position.iter().flat_map(positions));
+            let (goes, columns) = columns.split_at(usize::from(change.kind == ChangeKind::Merge));
             let width = if change.kind.has_rows() { table.columns.len() } else { 0 };
             let (row, asked) = columns.split_at(width);
             let keys: usize = change.keys.iter().sum();
@@ -166,7 +170,7 @@ impl Session {
             }
             changes.count += batch.num_rows();
             if width > 0 {
-                changes.rows.push(stored_rows(table, row)?);
+                changes.rows.push(staying(stored_rows(table, row)?, goes.first())?);
             }
             if !asked.is_empty() && batch.num_rows() > 0 {
                 let types = change.returned().iter().map(|it| it.data_type);
@@ -206,6 +210,13 @@ impl Session {
         self.catalog().replace(old, new)?;
         Ok(())
     }
+}
+
+/// The rows that do not go.
+fn staying(rows: RecordBatch, goes: Option<&ArrayRef>) -> SqlResult<RecordBatch> {
+    let Some(goes) = goes else { return Ok(rows) };
+    let stay = BooleanArray::from_iter(goes.as_boolean().iter().map(|it| Some(it != Some(true))));
+    filter_record_batch(&rows, &stay).map_err(|error| malformed(&error))
 }
 
 /// A statement that changes rows, of a text of ours.

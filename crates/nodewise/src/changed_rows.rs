@@ -9,7 +9,7 @@ use arrow_schema::ArrowError;
 use binder::bind::ChangeKind;
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::planning::PlannedChange;
+use crate::planned_change::PlannedChange;
 use crate::text::Cells;
 
 /// The rows that came before.
@@ -37,6 +37,16 @@ impl Seen {
             }
             ChangeKind::Update | ChangeKind::Delete => {
                 positions(batch.column(0)).map(|it| self.is_first(it)).collect()
+            }
+            ChangeKind::Merge => {
+                if !positions(batch.column(0)).all(|it| self.is_first(it)) {
+                    let message = "MERGE command cannot affect row a second time";
+                    let hint =
+                        "Ensure that not more than one source row matches any one target row.";
+                    let state = SqlState::CARDINALITY_VIOLATION;
+                    return Err(SqlError::new(state, message).with_hint(hint));
+                }
+                return Ok(batch);
             }
             ChangeKind::Upsert => {
                 let keys = keys(change, &batch);

@@ -28,6 +28,7 @@ pub mod picture;
 mod placement;
 mod placer;
 mod plan_cache;
+mod planned_change;
 mod planning;
 mod prepared;
 mod preparing;

@@ -1,10 +1,11 @@
 //! From a parsed query to a plan: binding, then optimising.
 
 use binder::ParsedQuery;
-use binder::bind::{Bound, BoundChange, ChangeKind, Environment};
-use plan::{OutputColumn, Plan};
+use binder::bind::{Bound, BoundChange, Environment};
+use plan::Plan;
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState};
 
+use crate::planned_change::PlannedChange;
 use crate::statement_catalog::StatementCatalog;
 
 /// A plan, and what binding found out beside it.
@@ -15,35 +16,6 @@ pub(crate) struct Planned {
     pub is_stable: bool,
     /// The types of the parameters: those declared, and what the surroundings tell of the others.
     pub parameters: Vec<Option<DataType>>,
-}
-
-/// The plan of a statement that changes rows.
-#[derive(Debug)]
-pub(crate) struct PlannedChange {
-    pub kind: ChangeKind,
-    /// The table that it changes.
-    pub table: String,
-    /// The query of its rows ([`binder::bind::BoundChange::query`]).
-    pub plan: Plan,
-    /// How many columns of the query RETURNING asks for.
-    pub returning: Option<usize>,
-    /// The CHECK constraints whose truth the last columns are.
-    pub checks: Vec<String>,
-    /// How many columns each key of ON CONFLICT has, behind all others.
-    pub keys: Vec<usize>,
-    /// Whether planning at another time gives the same plan as long as the tables do not change.
-    pub is_stable: bool,
-    /// The types of the parameters: those declared, and what the surroundings tell of the others.
-    pub parameters: Vec<Option<DataType>>,
-}
-
-impl PlannedChange {
-    /// The columns that RETURNING asks for.
-    pub fn returned(&self) -> &[OutputColumn] {
-        let keys: usize = self.keys.iter().sum();
-        let end = self.plan.output.len() - self.checks.len() - keys;
-        &self.plan.output[end - self.returning.unwrap_or(0)..end]
-    }
 }
 
 /// Plans a statement that changes rows and that nobody gives parameters to.

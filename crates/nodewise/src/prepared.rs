@@ -9,7 +9,7 @@ use stdx::sync::{Arc, Mutex};
 use types::DataType;
 
 use crate::basis::Basis;
-use crate::planning::PlannedChange;
+use crate::planned_change::PlannedChange;
 
 /// A prepared statement; may be shared by sessions of its database.
 #[derive(Clone, Debug)]

@@ -460,3 +460,28 @@ fn prepared_changes_know_the_types_of_their_columns() {
     assert_eq!(rows(&mut session, "SELECT * FROM p"), ["1|4"]);
     assert_eq!(session.prepare("INSERT INTO nowhere VALUES ($1)").unwrap_err().state.0, "42P01");
 }
+
+/// What a MERGE asks of positions is no condition on the column that is stored first.
+#[test]
+fn merge_finds_all_rows_of_a_table_that_changed() {
+    let mut session = in_memory();
+    session.execute("CREATE TABLE m (a INT, b INT)").unwrap();
+    for round in 0..6 {
+        let values = (0..9).map(|it| match it % 3 {
+            0 => format!("(NULL, {})", round * 10 + it),
+            _ => format!("({it}, {})", round * 10 + it),
+        });
+        let values = values.collect::<Vec<String>>().join(", ");
+        session.execute(&format!("INSERT INTO m VALUES {values}")).unwrap();
+        session.execute(&format!("DELETE FROM m WHERE b = {}", round * 10 + 4)).unwrap();
+    }
+    session.execute("CREATE TABLE n (c INT); INSERT INTO n VALUES (1), (NULL)").unwrap();
+    let sql = "MERGE INTO m USING n ON c = 1 WHEN MATCHED AND b % 2 = 0 THEN DELETE \
+               WHEN MATCHED THEN UPDATE SET b = -b \
+               WHEN NOT MATCHED THEN INSERT VALUES (1000, c) RETURNING merge_action(), a, b";
+    let found = rows(&mut session, sql);
+    let count = |what: &str| found.iter().filter(|it| it.starts_with(what)).count();
+    assert_eq!([count("DELETE"), count("UPDATE"), count("INSERT")], [24, 24, 1], "{found:?}");
+    let left = rows(&mut session, "SELECT count(*), count(a), sum(b) FROM m");
+    assert_eq!(left, ["25|19|-696"]);
+}

@@ -289,6 +289,12 @@ impl Expr {
         }
     }
 
+    /// Whether it reads a column.
+    pub fn uses_column(&self, column: usize) -> bool {
+        self.kind == ExprKind::Column(column)
+            || self.children().into_iter().any(|it| it.uses_column(column))
+    }
+
     /// Adds the pipelines whose scalar it reads to `into`.
     pub fn collect_scalars(&self, into: &mut Vec<PipelineId>) {
         if let ExprKind::Scalar(pipeline) = self.kind {

@@ -30,11 +30,12 @@ pub fn change(
     let mut draw = Draw::new(seed ^ 0xc4a6e, number);
     let table = draw.pick(&world.tables).clone();
     let depth = draw.between(0, depth);
-    let kind = draw.below(3);
+    let kind = draw.below(4);
     let mut generator = Generator::new(draw, world, kinds);
     let change = match kind {
         0 => insert(&mut generator, &table, depth),
         1 => update(&mut generator, &table, depth),
+        2 => merge(&mut generator, &table, depth),
         _ => delete(&mut generator, &table, depth),
     };
     case::is_determined(&change.query).then_some(change)
@@ -119,6 +120,76 @@ fn insert(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change 
     };
     let sql = format!("INSERT INTO {name} ({list}) {query}{conflict} RETURNING *");
     Change { sql, table: name.clone(), query }
+}
+
+/// A MERGE by columns of one class, so that most rows have few partners.
+fn merge(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change {
+    let (alias, beside) = (generator.alias('x'), generator.alias('x'));
+    let other = generator.draw.pick(&generator.world.tables).clone();
+    let (own, theirs) = (scope(table, &alias), scope(&other, &beside));
+    let mut both = own.leaves.clone();
+    both.extend(theirs.leaves.clone());
+    let both = Scope { leaves: both, ..Scope::default() };
+    let column = generator.draw.pick(&table.columns).clone();
+    let alike = |it: &&crate::world::Column| it.kind.class() == column.kind.class();
+    let partners: Vec<_> = other.columns.iter().filter(alike).collect();
+    let on = match partners.is_empty() {
+        true => generator.predicate(&both, depth).to_string(),
+        false => {
+            let partner = generator.draw.pick(&partners);
+            format!("{alias}.{} = {beside}.{}", column.name, partner.name)
+        }
+    };
+    let (mut list, mut whens, mut closed) = (Vec::new(), String::new(), [false; 3]);
+    for _ in 0..generator.draw.between(1, 4) {
+        let side = generator.draw.below(3);
+        if closed[side] {
+            continue;
+        }
+        let words = ["MATCHED", "NOT MATCHED", "NOT MATCHED BY SOURCE"][side];
+        let scope = [&both, &theirs, &own][side];
+        whens += &format!(" WHEN {words}");
+        closed[side] = generator.draw.chance(40);
+        if !closed[side] {
+            let condition = generator.predicate(scope, depth);
+            whens += &format!(" AND {condition}");
+            list.push(condition);
+        }
+        whens += &format!(" THEN {}", action(generator, table, scope, side == 1, depth, &mut list));
+    }
+    let (name, source) = (&table.name, &other.name);
+    let sql = format!(
+        "MERGE INTO {name} AS {alias} USING {source} AS {beside} ON {on}{whens} RETURNING merge_action(), {alias}.*"
+    );
+    Change { sql, table: name.clone(), query: of_table(table, &alias, None, list) }
+}
+
+/// What a WHEN does; what it computes goes into a list.
+fn action(
+    generator: &mut Generator<'_>,
+    table: &Table,
+    scope: &Scope,
+    is_new: bool,
+    depth: usize,
+    list: &mut Vec<Expr>,
+) -> String {
+    let mut value = |generator: &mut Generator<'_>, column: &crate::world::Column| {
+        let value = generator.expr(column.kind.class(), scope, depth);
+        list.push(value.clone());
+        value
+    };
+    match (is_new, generator.draw.below(4)) {
+        (_, 0) => "DO NOTHING".to_owned(),
+        (true, _) => {
+            let values = table.columns.iter().map(|it| value(generator, it).to_string());
+            format!("INSERT VALUES ({})", values.collect::<Vec<_>>().join(", "))
+        }
+        (false, 1) => "DELETE".to_owned(),
+        (false, _) => {
+            let column = generator.draw.pick(&table.columns).clone();
+            format!("UPDATE SET {} = {}", column.name, value(generator, &column))
+        }
+    }
 }
 
 /// What both sides make of a statement.

@@ -30,6 +30,9 @@ impl<'a> Binder<'a> {
         }
         let arguments = plain_arguments(call, whole)?;
         let bound = self.together(&arguments)?;
+        if name == "merge_action" && bound.is_empty() {
+            return self.action_of_merge(whole);
+        }
         match functions::lookup(&name) {
             Some(Function::Coalesce | Function::Nvl) => self.coalesce(bound, whole),
             Some(Function::Nullif) => self.nullif(bound, whole),
@@ -49,6 +52,15 @@ impl<'a> Binder<'a> {
             Some(function) => self.invoke(function, bound, whole),
             None => Err(self.no_function(&name, &bound, whole)),
         }
+    }
+
+    /// What a MERGE did with a row.
+    fn action_of_merge(&self, whole: &ast::Expr) -> SqlResult<Expr> {
+        self.merge_action.map(|it| self.column_expr(it)).ok_or_else(|| {
+            let message =
+                "MERGE_ACTION() can only be used in the RETURNING list of a MERGE command";
+            at(SqlError::new(SqlState::SYNTAX, message), whole)
+        })
     }
 
     fn no_function(&self, name: &str, arguments: &[Expr], whole: &'a ast::Expr) -> SqlError {

@@ -1,4 +1,4 @@
-//! INSERT, UPDATE and DELETE, bound as queries: of each row that is changed its position, what the table holds of it
+//! INSERT, UPDATE, DELETE and MERGE, bound as queries: of each row that is changed its position, what the table holds of it
 //! afterwards, and what RETURNING asks. So FROM, USING and RETURNING are what they are in any query.
 //!
 //! Key decision: the position is a hidden column of the table's scan, behind all others. No name means it.
@@ -52,6 +52,8 @@ pub enum ChangeKind {
     Delete,
     /// New ones, or other values for those that have their keys: positions are NULL of new ones.
     Upsert,
+    /// Any of these. Behind the position, which is NULL of new ones, stands whether the row goes.
+    Merge,
 }
 
 impl ChangeKind {
@@ -88,6 +90,7 @@ pub fn bind_change(
         SetExpr::Insert(ast::Statement::Insert(it)) => binder.insert(it)?,
         SetExpr::Update(ast::Statement::Update(it)) => binder.update(it)?,
         SetExpr::Delete(ast::Statement::Delete(it)) => binder.delete(it)?,
+        SetExpr::Merge(ast::Statement::Merge(it)) => binder.merge(it)?,
         other => return Err(unsupported("this change of data", other)),
     };
     binder.close_with(0)?;
@@ -201,7 +204,7 @@ impl<'a> Binder<'a> {
         Ok((target, (Rel::Scan(ScanRel { table, base, filters, rows }), frame)))
     }
 
-    fn target_of(&mut self, factor: &'a TableFactor) -> SqlResult<(Target, Source)> {
+    pub(super) fn target_of(&mut self, factor: &'a TableFactor) -> SqlResult<(Target, Source)> {
         let TableFactor::Table { name, alias, .. } = factor else {
             return Err(unsupported("a change of anything but a table", factor));
         };
@@ -283,18 +286,8 @@ impl<'a> Binder<'a> {
         };
         let alias = insert.table_alias.as_ref().map(|it| &it.alias);
         let (target, _) = self.target(named, alias)?;
-        let mut places = Vec::with_capacity(target.table.columns.len());
-        for column in &insert.columns {
-            let place = target.place(column)?;
-            if places.contains(&place) {
-                return Err(assigned_twice(&target, place, column));
-            }
-            places.push(place);
-        }
+        let places = self.insert_places(&insert.columns, &target)?;
         let is_default = insert.source.is_none();
-        if places.is_empty() {
-            places = (0..target.table.columns.len()).collect();
-        }
         let (rel, given) = match &insert.source {
             Some(source) => {
                 let mut answer = self.inserted(source, &target, &places)?;
@@ -342,6 +335,42 @@ impl<'a> Binder<'a> {
         Ok(changed.with_checks(checks))
     }
 
+    /// The places of the columns that INSERT names, or of all.
+    pub(super) fn insert_places(
+        &self,
+        columns: &[ast::ObjectName],
+        target: &Target,
+    ) -> SqlResult<Vec<usize>> {
+        let mut places = Vec::with_capacity(target.table.columns.len());
+        for column in columns {
+            let place = target.place(column)?;
+            if places.contains(&place) {
+                return Err(assigned_twice(target, place, column));
+            }
+            places.push(place);
+        }
+        if places.is_empty() {
+            places = (0..target.table.columns.len()).collect();
+        }
+        Ok(places)
+    }
+
+    /// A value for a column; texts are read where `reads` says so.
+    pub(super) fn assigned_to(
+        &mut self,
+        value: &'a ast::Expr,
+        target: &Target,
+        place: usize,
+        reads: bool,
+    ) -> SqlResult<Expr> {
+        if is_default(value) {
+            return self.default_of(target, place);
+        }
+        let (info, bound) = (&target.table.columns[place], self.expr(value)?);
+        let assigned = self.assigned(bound, &info.name, info.data_type, reads);
+        assigned.map_err(|it| at(it, value))
+    }
+
     /// The values of an UPDATE by column; `None` for those that it leaves as they are.
     pub(super) fn assignments(
         &mut self,
@@ -367,16 +396,7 @@ impl<'a> Binder<'a> {
                 if values[place].is_some() {
                     return Err(assigned_twice(target, place, column));
                 }
-                let info = &target.table.columns[place];
-                let bound = match value {
-                    value if is_default(value) => self.default_of(target, place)?,
-                    value => {
-                        let bound = self.expr(value)?;
-                        let assigned = self.assigned(bound, &info.name, info.data_type, false);
-                        assigned.map_err(|it| at(it, value))?
-                    }
-                };
-                values[place] = Some(bound);
+                values[place] = Some(self.assigned_to(value, target, place, false)?);
             }
         }
         Ok(values)
@@ -493,7 +513,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The default of a column.
-    fn default_of(&mut self, target: &Target, place: usize) -> SqlResult<Expr> {
+    pub(super) fn default_of(&mut self, target: &Target, place: usize) -> SqlResult<Expr> {
         let column = &target.table.columns[place];
         let Some(default) = self.rules.default_of(place) else {
             return Ok(plan::build::null(column.data_type));

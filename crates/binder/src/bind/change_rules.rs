@@ -109,6 +109,7 @@ fn target_name(statement: &ast::Query) -> Option<(Option<String>, String)> {
             _ => None,
         },
         SetExpr::Update(ast::Statement::Update(it)) => factor(&it.table.relation),
+        SetExpr::Merge(ast::Statement::Merge(it)) => factor(&it.table),
         SetExpr::Delete(ast::Statement::Delete(it)) => {
             let (ast::FromTable::WithFromKeyword(tables) | ast::FromTable::WithoutKeyword(tables)) =
                 &it.from;

@@ -22,7 +22,7 @@ pub(super) type Source = (Rel, Frame);
 
 /// How two sides of a join meet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+pub(super) enum Kind {
     Inner,
     Left,
     Right,
@@ -168,7 +168,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn join_on(
+    pub(super) fn join_on(
         &mut self,
         (left, left_frame): Source,
         (right, right_frame): Source,
@@ -272,7 +272,7 @@ impl<'a> Binder<'a> {
         Ok((mapped(rel, made), frame))
     }
 
-    fn factor(&mut self, factor: &'a TableFactor) -> SqlResult<Source> {
+    pub(super) fn factor(&mut self, factor: &'a TableFactor) -> SqlResult<Source> {
         match factor {
             TableFactor::Table {
                 name,

@@ -48,6 +48,8 @@ pub(super) enum Clause {
     Values,
     /// The values of UPDATE.
     Set,
+    /// The condition of a WHEN of MERGE.
+    When,
     Returning,
     /// The default of a column.
     Default,
@@ -75,6 +77,7 @@ impl Clause {
             Self::Limit => "LIMIT",
             Self::Values => "VALUES",
             Self::Set => "UPDATE",
+            Self::When => "MERGE WHEN conditions",
             Self::Returning => "RETURNING",
             Self::Default => "DEFAULT expressions",
             Self::Check => "check constraints",

@@ -33,6 +33,7 @@ mod level;
 mod limit;
 mod literal;
 mod long_number;
+mod merge;
 mod names;
 mod order;
 mod query;
@@ -115,6 +116,8 @@ struct Binder<'a> {
     nodes: usize,
     /// What the table that is changed asks of its rows.
     rules: &'a TargetRules,
+    /// What merge_action() tells, in RETURNING of a MERGE.
+    merge_action: Option<Attr>,
 }
 
 /// A bound query or part of one.
@@ -144,6 +147,7 @@ impl<'a> Binder<'a> {
             with: Vec::new(),
             nodes: 0,
             rules: &change_rules::NOTHING,
+            merge_action: None,
         }
     }
 

@@ -12,7 +12,7 @@ use types::TableInfo;
 use plan::relation::{Attr, AttrSet};
 
 /// What a FROM clause, or a part of it, offers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     relations: Vec<Relation>,
     /// Columns that USING or NATURAL made of two.
@@ -37,7 +37,7 @@ pub(super) struct Named {
 }
 
 /// A relation under the name that the query gives it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Relation {
     /// `None` for a subquery without alias: its columns are known by their own names alone.
     pub name: Option<String>,
@@ -45,7 +45,7 @@ pub(super) struct Relation {
     pub columns: Columns,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Columns {
     /// Those of a table, the first being this attribute.
     Table(Arc<TableInfo>, Attr),

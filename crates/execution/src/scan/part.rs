@@ -152,11 +152,17 @@ impl View {
         repeated: &Repeated,
     ) -> SqlResult<Self> {
         let mut view = Self::of_columns(scan, part, columns, shapes);
+        let position = scan.columns.iter().position(|it| it.index() == columns.len());
         let columns: Vec<Arc<Column>> =
             scan.columns.iter().map(|&id| stored(columns, id).clone()).collect();
         let mut predicates = Vec::new();
         for filter in &scan.filters {
-            match CodePredicate::of(filter, &columns, states)? {
+            // Positions are not stored, so no codes tell them.
+            let of_codes = match position.is_some_and(|it| filter.uses_column(it)) {
+                true => None,
+                false => CodePredicate::of(filter, &columns, states)?,
+            };
+            match of_codes {
                 Some(predicate) => predicates.push(predicate.kept(repeated.filter(scan, filter))),
                 None => view.residual.push(Residual::new(filter, shapes, states)?),
             }
