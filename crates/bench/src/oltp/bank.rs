@@ -8,8 +8,6 @@ use nodewise::{Session, SqlError, SqlResult, SqlState};
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 
-use super::Step;
-
 /// Tellers of a branch.
 pub const TELLERS: u64 = 10;
 
@@ -22,22 +20,9 @@ pub struct Bank {
     pub accounts: u64,
     /// The number of the row that came last.
     pub last: AtomicU64,
-    inserted: AtomicU64,
-    updated: AtomicU64,
-    transferred: AtomicU64,
-}
-
-impl Bank {
-    /// Something was done so often.
-    pub(super) fn note(&self, step: Step, times: u64) {
-        let counter = match step {
-            Step::Read => return,
-            Step::Insert => &self.inserted,
-            Step::Update => &self.updated,
-            Step::Transfer => &self.transferred,
-        };
-        counter.fetch_add(times, Ordering::Relaxed);
-    }
+    pub(super) inserted: AtomicU64,
+    pub(super) updated: AtomicU64,
+    pub(super) transferred: AtomicU64,
 }
 
 const TABLES: &str = "
