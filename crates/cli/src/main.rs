@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Some(Command::Topology) => commands::topology::run(),
         Some(Command::Probe(options)) => commands::probe::run(&options),
         Some(Command::Placement(options)) => commands::placement::run(&options),
+        Some(Command::Check(options)) => commands::check::run(&options),
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
         Some(Command::Bench(BenchCommand::Workload(options))) => {

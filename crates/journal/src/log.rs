@@ -5,7 +5,7 @@ use stdx::prng::Prng;
 use stdx::sync::{Arc, Condvar, Mutex};
 
 use crate::frame::{FILE_HEAD, FileHead};
-use crate::scan::{Visit, logs, name_of, scan};
+use crate::scan::{Visit, check_order, logs, name_of, needed, scan};
 use crate::{JournalError, JournalResult, Lsn, Record};
 
 /// Bytes of zeros that are written ahead, so that a sync has no new length of the file to write.
@@ -48,24 +48,13 @@ impl Journal {
         seed: u64,
         visit: &mut Visit<'_, E>,
     ) -> Result<Self, E> {
-        let logs = logs(&*folder)?;
-        let mut newest = None;
-        let mut expected = None;
+        let (mut newest, mut before) = (None, None);
+        let logs = needed(&*folder, after)?;
         for (number, log) in logs.iter().enumerate() {
-            let is_newest = number + 1 == logs.len();
-            // Files that hold nothing younger are left from a checkpoint that was cut short.
-            if logs.get(number + 1).is_some_and(|it| it.0.0 <= after.0 + 1) {
-                continue;
-            }
-            if expected.is_some_and(|it| it != log.0)
-                || (expected.is_none() && log.0.0 > after.0 + 1)
-            {
-                let what = "the file of the log before it is missing";
-                return Err(JournalError::damaged(folder.path(), &log.1, 0, what).into());
-            }
-            match scan(&*folder, log, is_newest, after, visit)? {
+            check_order(&*folder, log, before, after)?;
+            match scan(&*folder, log, number + 1 == logs.len(), after, visit)? {
                 Some(scanned) => {
-                    expected = Some(scanned.last.next());
+                    before = Some(scanned.last);
                     newest = Some(scanned);
                 }
                 None => {

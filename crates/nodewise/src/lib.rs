@@ -54,6 +54,7 @@ mod views;
 
 pub use answer::{Answer, QueryProfile};
 pub use database::{Database, DatabaseOptions};
+pub use durability::{CheckedTable, FolderCheck};
 pub use prepared::Prepared;
 pub use progress::{NoProgress, Progress};
 pub use scheduler::{CancelToken, StealingScope, WORKERS_MAX};

@@ -86,6 +86,7 @@ impl Session {
             Statement::Set { name, value } => self.set(&name, value.as_deref()),
             Statement::Show { name } => self.show(&name),
             Statement::Checkpoint => self.checkpoint(&cancel),
+            Statement::Backup { folder } => self.backup(&folder, &cancel),
             Statement::Kill { statement } => self.database.kill(statement).map(|_| done("KILL")),
             Statement::AlterQuery { statement, name, value } => {
                 self.database.steer(statement, &name, &value).map(|_| done("ALTER QUERY"))

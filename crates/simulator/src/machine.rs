@@ -209,6 +209,15 @@ impl Machine for SimulatedMachine {
         folder::open(&self.disk, path)
     }
 
+    fn inspect_folder(&self, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+        folder::inspect(&self.disk, path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> Result<(), FolderError> {
+        self.disk.lock().lasting.forget(path);
+        Ok(())
+    }
+
     fn resident_bytes(&self) -> (Bytes, Bytes) {
         let (peak, current) = self.pages.lock().resident();
         (Bytes(peak), Bytes(current))

@@ -24,11 +24,11 @@ const PREFIX: &str = "table-";
 
 /// What the manifest says.
 #[derive(Serialize, Deserialize, Default)]
-struct Manifest {
+pub(super) struct Manifest {
     /// The last record that is in the tables.
-    lsn: u64,
+    pub(super) lsn: u64,
     /// The files of each table: its own, then those of its parts.
-    tables: Vec<Vec<String>>,
+    pub(super) tables: Vec<Vec<String>>,
 }
 
 /// The files of the last checkpoint, with the tables that they hold.
@@ -36,7 +36,7 @@ struct Manifest {
 pub(crate) struct Written(Vec<(Weak<Table>, Vec<String>)>);
 
 /// A file that a table is written to or read from.
-struct Bytes {
+pub(super) struct Bytes {
     name: String,
     file: Arc<dyn LastingFile>,
     length: u64,
@@ -66,25 +66,36 @@ impl Source for Bytes {
     }
 }
 
+/// What the last checkpoint says; nothing where there is none.
+pub(super) fn manifest(folder: &dyn Folder) -> SqlResult<Manifest> {
+    match read_sealed(folder, MANIFEST).map_err(|it| journal_error(&it))? {
+        Some(bytes) => serde_json::from_slice(&bytes).map_err(malformed),
+        None => Ok(Manifest::default()),
+    }
+}
+
+/// A file of a checkpoint.
+pub(super) fn opened(folder: &dyn Folder, name: &str) -> SqlResult<Bytes> {
+    let file = folder.open(name).map_err(failed)?;
+    let length = file.length().map_err(failed)?;
+    Ok(Bytes { name: folder.path().join(name).display().to_string(), file, length })
+}
+
+/// Whether a file is called as those of tables are.
+pub(super) fn is_of_table(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
 /// Reads the tables of the last checkpoint into an empty catalog, and tells which record is the last in them.
 pub(super) fn read(
     folder: &dyn Folder,
     catalog: &Catalog,
     context: &storage::BuildContext<'_>,
 ) -> SqlResult<(Lsn, Written)> {
-    let bytes = read_sealed(folder, MANIFEST).map_err(|it| journal_error(&it))?;
-    let manifest = match bytes {
-        Some(bytes) => serde_json::from_slice(&bytes).map_err(malformed)?,
-        None => Manifest::default(),
-    };
+    let manifest = manifest(folder)?;
     let mut written = Written::default();
     for names in manifest.tables {
-        let open = |name: &String| {
-            let file = folder.open(name).map_err(failed)?;
-            let length = file.length().map_err(failed)?;
-            Ok(Bytes { name: folder.path().join(name).display().to_string(), file, length })
-        };
-        let files = names.iter().map(open).collect::<SqlResult<Vec<_>>>()?;
+        let files = names.iter().map(|it| opened(folder, it)).collect::<SqlResult<Vec<_>>>()?;
         let (table, parts) = files.split_first().ok_or_else(|| malformed("a table of no file"))?;
         let parts: Vec<&dyn Source> = parts.iter().map(|it| it as &dyn Source).collect();
         let table = catalog.create(read_table(table, &parts, context)?)?;
@@ -122,6 +133,23 @@ pub(super) fn write(
     clean(folder, &manifest).map_err(|it| journal_error(&it))
 }
 
+/// Writes all tables to a folder that has nothing yet, as a checkpoint before any record. `may_go_on` is asked before
+/// each.
+pub(super) fn write_anew(
+    folder: &dyn Folder,
+    tables: &CatalogSnapshot,
+    may_go_on: &dyn Fn() -> SqlResult<()>,
+) -> SqlResult<()> {
+    let mut manifest = Manifest::default();
+    for (place, table) in tables.tables().into_iter().enumerate() {
+        may_go_on()?;
+        manifest.tables.push(write_files(folder, &table, &format!("{PREFIX}1-{place}"))?);
+    }
+    folder.sync().map_err(failed)?;
+    let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
+    write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
+}
+
 fn write_files(folder: &dyn Folder, table: &Table, name: &str) -> SqlResult<Vec<String>> {
     let mut names = vec![name.to_owned()];
     let mut stamps = Vec::new();
@@ -146,7 +174,7 @@ fn write_files(folder: &dyn Folder, table: &Table, name: &str) -> SqlResult<Vec<
 fn clean(folder: &dyn Folder, manifest: &Manifest) -> JournalResult<()> {
     for name in folder.list()? {
         let is_named = manifest.tables.iter().flatten().any(|it| *it == name);
-        if name.starts_with(PREFIX) && !is_named {
+        if is_of_table(&name) && !is_named {
             folder.remove(&name)?;
         }
     }
