@@ -25,6 +25,6 @@ pub mod sealed;
 pub use error::{JournalError, JournalResult};
 pub use frame::{Lsn, Record, VERSION};
 pub use inspect::{Inspected, inspect};
-pub use log::Journal;
+pub use log::{Journal, LogActivity};
 pub use scan::Visit;
 pub use sealed::{read_sealed, write_sealed};

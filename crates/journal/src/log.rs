@@ -1,7 +1,9 @@
 //! Writing the log: appending in order, syncing in groups, going on in a new file.
 
 use hardware::{Folder, LastingFile};
+use stdx::Nanos;
 use stdx::prng::Prng;
+use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Condvar, Mutex};
 
 use crate::frame::{FILE_HEAD, FileHead};
@@ -17,6 +19,29 @@ pub struct Journal {
     writing: Mutex<Writing>,
     syncing: Mutex<Syncing>,
     synced: Condvar,
+    counters: Counters,
+}
+
+/// What it has done since it was opened.
+#[derive(Default)]
+struct Counters {
+    records: AtomicU64,
+    syncs: AtomicU64,
+    waiting: AtomicU64,
+    last_sync: AtomicU64,
+}
+
+/// What a log has done since it was opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LogActivity {
+    /// Records that were appended.
+    pub records: u64,
+    /// Syncs that made some of them durable.
+    pub syncs: u64,
+    /// Who waits for a sync now, with who does it.
+    pub waiting: u64,
+    /// How long the last of them took, by the clock that it was given; 0 without one.
+    pub last_sync: Nanos,
 }
 
 /// The end of the log.
@@ -81,7 +106,8 @@ impl Journal {
         };
         let syncing = Syncing { durable: writing.last, is_led: false, failed: None };
         let (writing, syncing) = (Mutex::new(writing), Mutex::new(syncing));
-        let journal = Self { folder, writing, syncing, synced: Condvar::new() };
+        let (synced, counters) = (Condvar::new(), Counters::default());
+        let journal = Self { folder, writing, syncing, synced, counters };
         journal.mark()?;
         Ok(journal)
     }
@@ -91,22 +117,39 @@ impl Journal {
         let mut writing = self.writing.lock();
         let durable = self.check()?;
         let written = writing.append(record, durable);
-        if let Err(error) = &written {
-            self.fail(error);
+        match &written {
+            Ok(_) => _ = self.counters.records.fetch_add(1, Ordering::Relaxed),
+            Err(error) => self.fail(error),
         }
         written
     }
 
     /// Returns when all records up to one are durable. One of those who wait syncs for all.
     pub fn sync_to(&self, lsn: Lsn) -> JournalResult<()> {
-        if !self.lead(|it| it.durable >= lsn)? {
-            return Ok(());
-        }
+        self.sync_timed(lsn, &|| Nanos(0))
+    }
+
+    /// The same, which tells [`Journal::activity`] how long a sync takes by a clock.
+    pub fn sync_timed(&self, lsn: Lsn, now: &dyn Fn() -> Nanos) -> JournalResult<()> {
+        let counters = &self.counters;
+        counters.waiting.fetch_add(1, Ordering::Relaxed);
+        let synced = self.lead(|it| it.durable >= lsn).and_then(|leads| match leads {
+            true => self.sync_now(now),
+            false => Ok(()),
+        });
+        counters.waiting.fetch_sub(1, Ordering::Relaxed);
+        synced
+    }
+
+    fn sync_now(&self, now: &dyn Fn() -> Nanos) -> JournalResult<()> {
         let (file, last) = {
             let writing = self.writing.lock();
             (writing.file.clone(), writing.last)
         };
+        let began = now();
         let synced = file.sync().map_err(JournalError::from);
+        self.counters.last_sync.store((now() - began).0, Ordering::Relaxed);
+        self.counters.syncs.fetch_add(1, Ordering::Relaxed);
         self.step_down(synced.map(|()| last))
     }
 
@@ -167,6 +210,15 @@ impl Journal {
     /// The last record that is durable.
     pub fn durable(&self) -> Lsn {
         self.syncing.lock().durable
+    }
+
+    /// What it has done since it was opened.
+    pub fn activity(&self) -> LogActivity {
+        let read = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        let Counters { records, syncs, waiting, last_sync } = &self.counters;
+        let last_sync = Nanos(read(last_sync));
+        let (records, syncs, waiting) = (read(records), read(syncs), read(waiting));
+        LogActivity { records, syncs, waiting, last_sync }
     }
 
     /// Bytes of the newest file.

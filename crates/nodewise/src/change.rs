@@ -8,6 +8,7 @@ use binder::bind::ChangeKind;
 use binder::{ParsedQuery, Statement};
 use execution::Executed;
 use stdx::sync::Arc;
+use stdx::sync::atomic::Ordering;
 use storage::{Column, Table, TableDesign};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -52,6 +53,7 @@ impl Session {
         let changes = self.changes(&change, &old, &executed, cancel)?;
         drop(catalog);
         let Changes { gone, rows, returning, count } = changes;
+        self.activity.rows.fetch_add(count as u64, Ordering::Relaxed);
         if count > 0 {
             self.replace_rows(&old, &gone, &rows, cancel)?;
         }
@@ -172,8 +174,10 @@ impl Session {
         let stop = || execution::is_ended(cancel);
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
+        let started = self.database.machine.now();
         let new = self.cancelled_or(cancel, build(&context))?;
-        self.catalog().replace(old, new)?;
+        let new = self.catalog().replace(old, new)?;
+        self.database.merges.note(old, &new, started, self.database.machine.now());
         Ok(())
     }
 }

@@ -9,6 +9,7 @@
 //! - Invariant: a statement sees one snapshot of the catalog; a failed statement leaves nothing behind.
 #![forbid(unsafe_code)]
 
+mod activity;
 mod answer;
 mod change;
 mod changed_rows;
@@ -21,6 +22,7 @@ mod durability;
 mod execute;
 mod index_ddl;
 mod memory_reading;
+mod merges;
 mod parallel;
 mod parameter;
 pub mod picture;

@@ -113,10 +113,10 @@ fn what_is_in_the_way_is_refused_and_what_fails_is_removed() {
         assert_eq!(refused(wrong).0, "42601", "{wrong}");
     }
     // The disk is full after some of it, or fails at any access.
-    let used = machine.disk_content().0;
+    let used = machine.lasting_bytes();
     machine.set_disk(used + Bytes(20_000), None);
     assert_eq!(refused("BACKUP TO '/copy'").0, "53100");
-    assert_eq!(machine.disk_content().0, used, "it was removed");
+    assert_eq!(machine.lasting_bytes(), used, "it was removed");
     assert!(machine.inspect_folder(Path::new("/copy")).is_err());
     machine.set_disk(Bytes(u64::MAX), None);
     session.execute("BACKUP TO '/copy'").unwrap();

@@ -16,6 +16,7 @@ use storage::{Catalog, CatalogSnapshot, Table};
 use types::SqlResult;
 
 use super::definition::malformed;
+use super::history::Tally;
 use super::refusal::journal_error;
 
 const MANIFEST: &str = "manifest";
@@ -110,19 +111,14 @@ pub(super) fn write(
     journal: &Journal,
     (tables, lsn): (&CatalogSnapshot, Lsn),
     written: &mut Written,
+    tally: &mut Tally,
 ) -> SqlResult<()> {
     let names = folder.list().map_err(failed)?;
     let number = |it: &String| it.strip_prefix(PREFIX)?.split('-').next()?.parse::<u64>().ok();
     let round = names.iter().filter_map(number).max().unwrap_or(0) + 1;
-    let mut new = Written::default();
-    for (place, table) in tables.tables().into_iter().enumerate() {
-        let known = written.0.iter().find(|it| std::ptr::eq(it.0.as_ptr(), &*table));
-        let files = match known {
-            Some((_, files)) => files.clone(),
-            None => write_files(folder, &table, &format!("{PREFIX}{round}-{place}"))?,
-        };
-        new.0.push((Arc::downgrade(&table), files));
-    }
+    let new = write_tables(folder, tables, round, written, tally);
+    // What it has written would take the room that the log needs.
+    let new = new.inspect_err(|_| discard(folder, round))?;
     let tables = new.0.iter().map(|it| it.1.clone()).collect();
     let manifest = Manifest { lsn: lsn.0, tables };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
@@ -131,6 +127,36 @@ pub(super) fn write(
     sealed.and_then(|()| journal.remove_up_to(lsn)).map_err(|it| journal_error(&it))?;
     *written = new;
     clean(folder, &manifest).map_err(|it| journal_error(&it))
+}
+
+/// Writes the tables that are not as they were at the last checkpoint.
+fn write_tables(
+    folder: &dyn Folder,
+    tables: &CatalogSnapshot,
+    round: u64,
+    written: &Written,
+    tally: &mut Tally,
+) -> SqlResult<Written> {
+    let mut new = Written::default();
+    for (place, table) in tables.tables().into_iter().enumerate() {
+        let known = written.0.iter().find(|it| std::ptr::eq(it.0.as_ptr(), &*table));
+        let files = match known {
+            Some((_, files)) => {
+                tally.kept += files.len() as u64;
+                files.clone()
+            }
+            None => write_files(folder, &table, &format!("{PREFIX}{round}-{place}"), tally)?,
+        };
+        new.0.push((Arc::downgrade(&table), files));
+    }
+    Ok(new)
+}
+
+/// Removes the files of a checkpoint that failed, before any manifest named them. What stays is removed by the next.
+fn discard(folder: &dyn Folder, round: u64) {
+    let begin = format!("{PREFIX}{round}-");
+    let names = folder.list().unwrap_or_default().into_iter().filter(|it| it.starts_with(&begin));
+    names.for_each(|it| _ = folder.remove(&it));
 }
 
 /// Writes all tables to a folder that has nothing yet, as a checkpoint before any record. `may_go_on` is asked before
@@ -143,30 +169,42 @@ pub(super) fn write_anew(
     let mut manifest = Manifest::default();
     for (place, table) in tables.tables().into_iter().enumerate() {
         may_go_on()?;
-        manifest.tables.push(write_files(folder, &table, &format!("{PREFIX}1-{place}"))?);
+        let name = format!("{PREFIX}1-{place}");
+        manifest.tables.push(write_files(folder, &table, &name, &mut Tally::default())?);
     }
     folder.sync().map_err(failed)?;
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
 }
 
-fn write_files(folder: &dyn Folder, table: &Table, name: &str) -> SqlResult<Vec<String>> {
+fn write_files(
+    folder: &dyn Folder,
+    table: &Table,
+    name: &str,
+    tally: &mut Tally,
+) -> SqlResult<Vec<String>> {
     let mut names = vec![name.to_owned()];
     let mut stamps = Vec::new();
     let begin = |name: &str| -> SqlResult<Bytes> {
         let file = folder.create(name).map_err(failed)?;
         Ok(Bytes { name: name.to_owned(), file, length: 0 })
     };
+    let mut end = |sink: Bytes| -> SqlResult<()> {
+        sink.file.sync().map_err(failed)?;
+        tally.written += 1;
+        tally.bytes += sink.file.length().map_err(failed)?;
+        Ok(())
+    };
     for part in 0..table.parts().len() {
         let name = format!("{name}-{part}");
         let mut sink = begin(&name)?;
         stamps.push(write_part(table, part, &mut sink)?);
-        sink.file.sync().map_err(failed)?;
+        end(sink)?;
         names.push(name);
     }
     let mut sink = begin(name)?;
     write_table(table, &stamps, &mut sink)?;
-    sink.file.sync().map_err(failed)?;
+    end(sink)?;
     Ok(names)
 }
 
