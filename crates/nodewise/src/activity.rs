@@ -15,7 +15,6 @@ use stdx::sync::{Arc, Mutex};
 use storage::CatalogSnapshot;
 use types::{SqlError, SqlState};
 
-use crate::Database;
 use crate::transaction_state::{Modes, Writing};
 
 /// What a session is at.
@@ -211,13 +210,13 @@ impl Sessions {
 
 /// A session among all others, until it is dropped.
 pub(crate) struct Registered {
-    database: Arc<Database>,
+    sessions: Arc<Sessions>,
     activity: Arc<Activity>,
 }
 
 impl Registered {
     pub(crate) fn new(
-        database: &Arc<Database>,
+        sessions: &Arc<Sessions>,
         session: u64,
         writing: &Arc<Mutex<Option<Writing>>>,
     ) -> Self {
@@ -229,8 +228,8 @@ impl Registered {
             rows: AtomicU64::new(0),
             state: Mutex::default(),
         });
-        database.sessions.0.lock().insert(session, activity.clone());
-        Self { database: database.clone(), activity }
+        sessions.0.lock().insert(session, activity.clone());
+        Self { sessions: sessions.clone(), activity }
     }
 }
 
@@ -244,7 +243,7 @@ impl Deref for Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        self.database.sessions.0.lock().remove(&self.activity.session);
+        self.sessions.0.lock().remove(&self.activity.session);
         *self.writing.lock() = None;
     }
 }

@@ -54,7 +54,7 @@ pub struct Database {
     /// What the nodes had free when a view asked last.
     pub(crate) memory: MemoryReading,
     pub(crate) statements: Statements,
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: Arc<Sessions>,
     pub(crate) merges: Merges,
     /// Rows from which on a table keeps what changes beside it.
     pub(crate) delta_from: usize,
@@ -88,7 +88,7 @@ impl Database {
             plans: PlanCache::default(),
             memory: Default::default(),
             statements: Statements::default(),
-            sessions: Sessions::default(),
+            sessions: Arc::default(),
             merges: Merges::default(),
             delta_from: delta_from.unwrap_or(storage::DELTA_FROM),
             statement_numbers: AtomicU64::new(0),

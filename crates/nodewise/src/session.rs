@@ -48,7 +48,7 @@ impl Session {
         let number = database.statements.next_session();
         let writing = Arc::default();
         Self {
-            activity: Registered::new(&database, number, &writing),
+            activity: Registered::new(&database.sessions, number, &writing),
             number,
             levels: 0,
             under_way: None,

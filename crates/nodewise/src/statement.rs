@@ -43,9 +43,7 @@ impl Session {
                 self.prepare_named(name, &types, *statement)
             }
             Statement::Execute { name, arguments } => {
-                // Places in the text of PREPARE are none in that of EXECUTE.
                 self.execute_named(&name, &arguments, &cancel)
-                    .map_err(|error| SqlError { position: None, ..error })
             }
             Statement::Deallocate { name } => self.deallocate(name.as_deref()),
             Statement::CreateTable { name, columns, keys, checks, if_not_exists, design } => {
