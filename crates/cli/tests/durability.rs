@@ -125,7 +125,7 @@ fn a_check_names_damage_in_each_kind_of_file_and_changes_nothing() {
     let before = files(&folder);
     let (text, code) = check(&folder);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.starts_with("table \"t\": 2 rows, 1 parts, 2 files\n"), "{text}");
+    assert!(text.starts_with("table \"t\": 2 rows, 1 part, 2 files\n"), "{text}");
     assert!(text.ends_with(": no damage\n"), "{text}");
     assert!(files(&folder) == before, "nothing is changed");
     let mut kinds = 0;

@@ -97,6 +97,11 @@ impl Expired {
 }
 
 impl Activity {
+    /// A statement has changed so many rows.
+    pub(crate) fn changed(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
     /// BEGIN.
     pub(crate) fn open(&self, modes: Modes, now: Nanos, limits: Limits) {
         let block = SeenBlock { modes, began: now, failed: false, pictured: None };

@@ -8,7 +8,6 @@ use binder::bind::ChangeKind;
 use binder::{ParsedQuery, Statement};
 use execution::Executed;
 use stdx::sync::Arc;
-use stdx::sync::atomic::Ordering;
 use storage::{Column, Table, TableDesign};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -53,7 +52,7 @@ impl Session {
         let changes = self.changes(&change, &old, &executed, cancel)?;
         drop(catalog);
         let Changes { gone, rows, returning, count } = changes;
-        self.activity.rows.fetch_add(count as u64, Ordering::Relaxed);
+        self.activity.changed(count as u64);
         if count > 0 {
             self.replace_rows(&old, &gone, &rows, cancel)?;
         }

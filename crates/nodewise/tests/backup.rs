@@ -9,7 +9,7 @@ use hardware::{Machine, samples};
 use nodewise::{Database, DatabaseOptions, NoProgress, SqlResult};
 use simulator::SimulatedMachine;
 use stdx::Bytes;
-use stdx::sync::Arc;
+use stdx::sync::{Arc, thread};
 
 fn machine() -> Arc<SimulatedMachine> {
     SimulatedMachine::new(samples::by_name("four_sockets").unwrap(), 1)
@@ -121,4 +121,72 @@ fn what_is_in_the_way_is_refused_and_what_fails_is_removed() {
     machine.set_disk(Bytes(u64::MAX), None);
     session.execute("BACKUP TO '/copy'").unwrap();
     assert_eq!(rows(&open(&machine, "/copy").unwrap(), "SELECT count(*) FROM t"), ["3"]);
+}
+
+#[test]
+fn a_backup_that_was_cut_short_is_never_taken_for_a_database() {
+    let (mut refused, mut whole) = (0, 0);
+    for good in 0..100 {
+        let machine = machine();
+        let database = Database::open(machine.clone(), options()).unwrap();
+        fill(&database);
+        // From some access on the disk fails, and nothing can be removed either.
+        machine.set_disk(Bytes(u64::MAX), Some(good));
+        let made = database.session().execute("BACKUP TO '/copy'");
+        machine.set_disk(Bytes(u64::MAX), None);
+        let is_empty = match machine.inspect_folder(Path::new("/copy")) {
+            Ok(folder) => folder.list().unwrap().is_empty(),
+            Err(_) => true,
+        };
+        match open(&machine, "/copy") {
+            _ if is_empty => assert!(made.is_err()),
+            Ok(copy) => {
+                assert_eq!(rows(&copy, ALL), rows(&database, ALL), "{good}");
+                whole += 1;
+            }
+            Err(error) => {
+                assert_eq!((made.is_err(), error.state.0), (true, "XX001"), "{good}: {error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 10 && whole > 0, "{refused}, {whole}");
+}
+
+#[test]
+fn backups_of_a_database_that_is_written_are_of_one_moment_each() {
+    let folder = std::env::temp_dir().join(format!("nodewise-backups-{}", std::process::id()));
+    let machine: Arc<dyn Machine> = hardware_linux::open();
+    let open = |name: &str| {
+        Database::open_dir(machine.clone(), &folder.join(name), options(), &NoProgress).unwrap()
+    };
+    let database = open("db");
+    let mut session = database.session();
+    session.execute("CREATE TABLE a (i INTEGER); CREATE TABLE b (i INTEGER)").unwrap();
+    let writer = thread::spawn(move || {
+        for i in 0..60 {
+            let both =
+                format!("BEGIN; INSERT INTO a VALUES ({i}); INSERT INTO b VALUES ({i}); COMMIT");
+            session.execute(&both).unwrap();
+        }
+    });
+    let mut count = 0;
+    while !writer.is_finished() || count < 2 {
+        let path = folder.join(format!("copy-{count}"));
+        database.session().execute(&format!("BACKUP TO '{}'", path.display())).unwrap();
+        count += 1;
+    }
+    writer.join().unwrap();
+    let mut before = 0;
+    for number in 0..count {
+        let copy = open(&format!("copy-{number}"));
+        let counts = rows(&copy, "SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM b)");
+        let (a, b) = counts[0].split_once('|').unwrap();
+        assert_eq!(a, b, "copy {number}");
+        let now: u64 = a.parse().unwrap();
+        assert!(now >= before, "copy {number}");
+        before = now;
+    }
+    drop(database);
+    std::fs::remove_dir_all(&folder).unwrap();
 }

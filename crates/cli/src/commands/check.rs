@@ -14,7 +14,9 @@ pub fn run(options: &CheckArguments) -> Result<bool, Failure> {
     let mut out = stdout().lock();
     for table in &found.tables {
         let (name, rows, parts, files) = (&table.name, table.rows, table.parts, table.files);
-        writeln!(out, "table \"{name}\": {rows} rows, {parts} parts, {files} files")?;
+        let (rows, parts) = (counted(rows, "row"), counted(parts as u64, "part"));
+        let files = counted(files as u64, "file");
+        writeln!(out, "table \"{name}\": {rows}, {parts}, {files}")?;
     }
     for note in &found.notes {
         writeln!(out, "note: {note}")?;
@@ -22,13 +24,17 @@ pub fn run(options: &CheckArguments) -> Result<bool, Failure> {
     for damage in &found.damages {
         writeln!(out, "DAMAGE {}: {}", damage.state.0, damage.message)?;
     }
-    let (tables, files, bytes) = (found.tables.len(), found.files, Bytes(found.bytes));
-    let last = found.last_record;
-    write!(out, "{tables} tables, {files} files, {bytes}, last record {last}: ")?;
-    match found.damages.len() {
-        0 => writeln!(out, "no damage")?,
-        1 => writeln!(out, "1 damage")?,
-        damages => writeln!(out, "{damages} damages")?,
-    }
+    let tables = counted(found.tables.len() as u64, "table");
+    let (files, bytes) = (counted(found.files as u64, "file"), Bytes(found.bytes));
+    let damages = match found.damages.len() as u64 {
+        0 => "no damage".to_owned(),
+        damages => counted(damages, "damage"),
+    };
+    writeln!(out, "{tables}, {files}, {bytes}, last record {}: {damages}", found.last_record)?;
     Ok(found.damages.is_empty())
+}
+
+/// `1 file`, `2 files`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

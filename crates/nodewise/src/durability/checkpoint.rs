@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use stdx::sync::{Arc, Weak};
 use storage::files::{Sink, Source, read_table, write_part, write_table};
 use storage::{Catalog, CatalogSnapshot, Table};
-use types::SqlResult;
+use types::{SqlError, SqlResult, SqlState};
 
 use super::definition::malformed;
 use super::history::Tally;
@@ -75,6 +75,22 @@ pub(super) fn manifest(folder: &dyn Folder) -> SqlResult<Manifest> {
     }
 }
 
+/// Refuses a folder with files of tables that neither a manifest nor a log knows of: a backup, or a copy, that was not
+/// finished.
+fn check_whole(folder: &dyn Folder, manifest: &Manifest) -> SqlResult<()> {
+    let names = folder.list().map_err(failed)?;
+    let is_known = !manifest.tables.is_empty() || names.iter().any(|it| it.starts_with("log-"));
+    match is_known || !names.iter().any(|it| is_of_table(it)) {
+        true => Ok(()),
+        false => {
+            let path = folder.path().display();
+            let message = format!("{path} has tables and no manifest: it was never whole");
+            Err(SqlError::new(SqlState::DATA_CORRUPTED, message)
+                .with_hint("if a backup was cut short, remove the folder and make it again"))
+        }
+    }
+}
+
 /// A file of a checkpoint.
 pub(super) fn opened(folder: &dyn Folder, name: &str) -> SqlResult<Bytes> {
     let file = folder.open(name).map_err(failed)?;
@@ -94,6 +110,7 @@ pub(super) fn read(
     context: &storage::BuildContext<'_>,
 ) -> SqlResult<(Lsn, Written)> {
     let manifest = manifest(folder)?;
+    check_whole(folder, &manifest)?;
     let mut written = Written::default();
     for names in manifest.tables {
         let files = names.iter().map(|it| opened(folder, it)).collect::<SqlResult<Vec<_>>>()?;
