@@ -97,12 +97,21 @@ impl Memory {
             let map = PageSocketMap::new(self.machine.page_bytes());
             return Ok(Extent { base, bytes, backing: Backing::Nothing, map });
         }
+        let policy = self.settled(bytes, policy);
         // First touch cannot share pages: the first segment to touch one would decide for the others.
         if bytes < CHUNK_BYTES && policy != PagePolicy::FirstTouch {
             return self.carve(bytes, policy);
         }
         let region = self.take_or_map(size_class(bytes, self.machine.page_bytes()), policy)?;
         Ok(whole(region, bytes))
+    }
+
+    /// A policy for a few bytes: with one node, who touches first decides nothing, and pages can be shared.
+    fn settled(&self, bytes: usize, policy: PagePolicy) -> PagePolicy {
+        match (&policy, &self.machine.topology().nodes[..]) {
+            (PagePolicy::FirstTouch, [only]) if bytes < CHUNK_BYTES => PagePolicy::Node(only.id),
+            _ => policy,
+        }
     }
 
     fn check_nodes(&self, policy: &PagePolicy) -> Result<(), MachineError> {

@@ -7,17 +7,18 @@ use arrow_schema::{Field, Schema};
 use binder::bind::ChangeKind;
 use binder::{ParsedQuery, Statement};
 use execution::Executed;
+use plan::Plan;
 use stdx::sync::Arc;
-use storage::{Column, Table, TableDesign};
+use storage::{CatalogSnapshot, Column, Table, TableDesign};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::changed_rows::{Seen, malformed, positions};
 use crate::durability::Operation;
 use crate::parallel::LoadProgress;
-use crate::planning::{PlannedChange, plan_change};
+use crate::planning::{PlannedChange, plan_plain_change};
 use crate::result::{schema_of, shown};
-use crate::statement_catalog::StatementCatalog;
+use crate::statement_catalog::{StatementCatalog, Tables, tables_of};
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
 /// The rows that a statement changes.
@@ -45,13 +46,42 @@ impl Session {
         let started = database.machine.now();
         let catalog = StatementCatalog::new(self);
         self.load_files(statement, &catalog, cancel)?;
-        let change = plan_change(statement, &catalog)?;
-        let old = self.existing(&change.table)?;
-        let planned = database.machine.now();
-        let executed = self.run_plan(&change.plan, catalog.tables(&change.plan), cancel)?;
-        let changes = self.changes(&change, &old, &executed, cancel)?;
+        let change = plan_plain_change(statement, &catalog)?;
+        let planning = database.machine.now() - started;
+        let tables = catalog.tables(&change.plan);
         drop(catalog);
-        let Changes { gone, rows, returning, count } = changes;
+        let mut answer = self.run_change(&change, &change.plan, tables, cancel)?;
+        answer.profile.planning = planning;
+        Ok(answer)
+    }
+
+    /// Runs a statement that changes rows by a plan for its values; the transaction writes already.
+    pub(crate) fn change_planned(
+        &self,
+        change: &PlannedChange,
+        plan: &Plan,
+        snapshot: &CatalogSnapshot,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.wait_for_place()?;
+        let tables = tables_of(plan, |id| snapshot.by_id(id).cloned());
+        self.run_change(change, plan, tables, cancel)
+    }
+
+    /// Runs the query of the rows that are changed, and changes them.
+    fn run_change(
+        &self,
+        change: &PlannedChange,
+        plan: &Plan,
+        tables: Tables,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let machine = &self.database.machine;
+        let started = machine.now();
+        let old = self.existing(&change.table)?;
+        let executed = self.run_plan(plan, tables, cancel)?;
+        let Changes { gone, rows, returning, count } =
+            self.changes(change, &old, &executed, cancel)?;
         self.activity.changed(count as u64);
         if count > 0 {
             self.replace_rows(&old, &gone, &rows, cancel)?;
@@ -66,9 +96,9 @@ impl Session {
             None => Arc::new(Schema::empty()),
         };
         let profile = QueryProfile {
-            planning: planned - started,
-            execution: database.machine.now() - planned,
+            execution: machine.now() - started,
             pipelines: executed.reports,
+            ..QueryProfile::default()
         };
         Ok(Answer { tag, schema, batches: returning, profile })
     }
@@ -94,7 +124,7 @@ impl Session {
     pub(crate) fn check_rules(&self, table: &Table) -> SqlResult<()> {
         let name = table.name.replace('"', "\"\"");
         let statement = parsed(&format!("INSERT INTO \"{name}\" DEFAULT VALUES"))?;
-        plan_change(&statement, &StatementCatalog::new(self)).map(|_| ())
+        plan_plain_change(&statement, &StatementCatalog::new(self)).map(|_| ())
     }
 
     /// Empties tables: all or none.

@@ -16,8 +16,7 @@ impl Session {
         let started = self.database.machine.now();
         let snapshot = self.snapshot();
         if self.settings.plan_cache
-            && let Some(cached) =
-                self.database.plans.get(sql, snapshot.version(), self.settings.planning())
+            && let Some(cached) = self.database.plans.get(sql, &snapshot, self.settings.planning())
         {
             let planned = self.database.machine.now();
             let mut answer = self.guarded(sql, |session, cancel| {
@@ -140,8 +139,8 @@ mod tests {
         let machine = SimulatedMachine::new(topology, 1);
         let database = Database::open(machine, DatabaseOptions::default()).unwrap();
         let kept = |text: &str| {
-            let version = database.catalog.snapshot().version();
-            database.plans.get(text, version, optimizer::Options::default()).is_some()
+            let tables = database.catalog.snapshot();
+            database.plans.get(text, &tables, optimizer::Options::default()).is_some()
         };
         let mut session = database.session();
         assert_eq!(session.settings.get("plan_cache").unwrap(), "on");
@@ -152,8 +151,8 @@ mod tests {
         // A plan that would give two rows, were it taken.
         session.settings.plan_cache = true;
         session.execute("VALUES (1), (2)").unwrap();
-        let version = database.catalog.snapshot().version();
-        let wrong = database.plans.get("VALUES (1), (2)", version, session.settings.planning());
+        let tables = database.catalog.snapshot();
+        let wrong = database.plans.get("VALUES (1), (2)", &tables, session.settings.planning());
         database.plans.put("SELECT 3", wrong.unwrap());
         assert_eq!(session.query("SELECT 3").unwrap().rows(), 2);
         session.execute("SET optimizer = off").unwrap();

@@ -11,6 +11,7 @@
 
 mod activity;
 mod answer;
+mod basis;
 mod change;
 mod changed_rows;
 mod copy;

@@ -1,8 +1,8 @@
 //! Plans of statements that were planned before, by text.
 //!
-//! Key decision: the key is the exact text, the version of the catalog, and what planning may do. Planning depends on these
-//! alone (an invariant of `optimizer`); whatever setting comes to change plans has to be part of the key.
-//! Plans hold no tables, so a cached plan keeps nothing alive.
+//! Key decision: the key is the exact text, the tables that it names as they were, and what planning may do. Planning depends on
+//! these alone (an invariant of `optimizer`); whatever setting comes to change plans has to be part of the key.
+//! Plans hold no tables, so a cached plan keeps no rows alive. Changes of other tables leave a plan right.
 
 use std::collections::HashMap;
 
@@ -10,6 +10,9 @@ use arrow_schema::SchemaRef;
 use optimizer::Options;
 use plan::Plan;
 use stdx::sync::{Arc, Mutex};
+use storage::CatalogSnapshot;
+
+use crate::basis::Basis;
 
 /// Plans kept at most.
 const PLANS_MAX: usize = 512;
@@ -17,11 +20,11 @@ const PLANS_MAX: usize = 512;
 /// Bytes of the longest text that is kept.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
-/// A plan that may run again as long as the catalog has its version.
+/// A plan that may run again as long as the tables that it was planned on are there.
 #[derive(Clone, Debug)]
 pub(crate) struct CachedPlan {
-    /// The version of the catalog that it was planned on.
-    pub version: u64,
+    /// The tables that it was planned on.
+    pub basis: Arc<Basis>,
     /// What planning was allowed to do.
     pub options: Options,
     /// The plan.
@@ -41,17 +44,25 @@ struct Entries {
 }
 
 impl PlanCache {
-    /// The plan of a text on a version of the catalog, made under these options.
-    pub fn get(&self, text: &str, version: u64, options: Options) -> Option<CachedPlan> {
-        let mut entries = self.0.lock();
-        entries.clock += 1;
-        let now = entries.clock;
-        let (used, cached) = entries.plans.get_mut(text)?;
-        *used = now;
-        (cached.version == version && cached.options == options).then(|| cached.clone())
+    /// The plan of a text on some tables, made under these options.
+    pub fn get(
+        &self,
+        text: &str,
+        tables: &CatalogSnapshot,
+        options: Options,
+    ) -> Option<CachedPlan> {
+        let cached = {
+            let mut entries = self.0.lock();
+            entries.clock += 1;
+            let now = entries.clock;
+            let (used, cached) = entries.plans.get_mut(text)?;
+            *used = now;
+            cached.clone()
+        };
+        (cached.options == options && cached.basis.holds(tables)).then_some(cached)
     }
 
-    /// Keeps a plan, in the place of the one that the text had on another version or under other options.
+    /// Keeps a plan, in the place of the one that the text had on other tables or under other options.
     pub fn put(&self, text: &str, plan: CachedPlan) {
         if text.len() > TEXT_BYTES_MAX {
             return;
@@ -69,29 +80,48 @@ impl PlanCache {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use hardware::samples;
+    use simulator::SimulatedMachine;
 
-    fn cached(version: u64) -> CachedPlan {
-        let plan = Arc::new(Plan { pipelines: Vec::new(), output: Vec::new() });
-        let (options, schema) = (Options::default(), Arc::new(arrow_schema::Schema::empty()));
-        CachedPlan { version, options, plan, schema }
-    }
+    use super::*;
+    use crate::{Database, DatabaseOptions};
 
     #[test]
-    fn a_plan_is_for_one_version_and_the_oldest_goes() {
+    fn a_plan_is_for_its_tables_and_the_oldest_goes() {
+        let machine = SimulatedMachine::new(samples::by_name("laptop").unwrap(), 1);
+        let database = Database::open(machine, DatabaseOptions::default()).unwrap();
+        let mut session = database.session();
+        session.execute("CREATE TABLE t (i INTEGER); CREATE TABLE u (i INTEGER)").unwrap();
+        let mut after = |sql: &str| {
+            session.execute(sql).unwrap();
+            database.catalog.snapshot()
+        };
+        let cached = |tables: &CatalogSnapshot, names: &[&str]| {
+            let asked: Vec<_> = names.iter().map(|it| tables.get(it).unwrap().id).collect();
+            let plan = Arc::new(Plan { pipelines: Vec::new(), output: Vec::new() });
+            let (options, schema) = (Options::default(), Arc::new(arrow_schema::Schema::empty()));
+            CachedPlan { basis: Arc::new(Basis::new(tables, &asked)), options, plan, schema }
+        };
         let cache = PlanCache::default();
-        let get = |text: &str, version| cache.get(text, version, Options::default());
-        cache.put("a", cached(1));
-        assert!(get("a", 1).is_some() && get("a", 2).is_none());
-        assert!(cache.get("a", 1, Options { rewrites: false }).is_none());
-        cache.put("a", cached(2));
-        assert!(get("a", 1).is_none() && get("a", 2).is_some());
+        let get = |text: &str, tables| cache.get(text, tables, Options::default());
+        let first = after("INSERT INTO t VALUES (1)");
+        cache.put("a", cached(&first, &["t"]));
+        assert!(get("a", &first).is_some());
+        assert!(cache.get("a", &first, Options { rewrites: false }).is_none());
+        let other = after("INSERT INTO u VALUES (1)");
+        assert!(get("a", &other).is_some(), "of another table it knows nothing");
+        let second = after("INSERT INTO t VALUES (2)");
+        assert!(get("a", &second).is_none() && get("a", &first).is_some());
+        let dropped = after("DROP TABLE t");
+        assert!(get("a", &dropped).is_none());
+        cache.put("a", cached(&second, &["t", "u"]));
+        assert!(get("a", &first).is_none() && get("a", &second).is_some());
         for number in 0..PLANS_MAX {
-            cache.put(&number.to_string(), cached(2));
-            assert!(get("a", 2).is_some(), "what is used stays");
+            cache.put(&number.to_string(), cached(&second, &[]));
+            assert!(get("a", &second).is_some(), "what is used stays");
         }
-        assert!(get("0", 2).is_none() && get("1", 2).is_some());
-        cache.put(&"x".repeat(TEXT_BYTES_MAX + 1), cached(2));
+        assert!(get("0", &second).is_none() && get("1", &second).is_some());
+        cache.put(&"x".repeat(TEXT_BYTES_MAX + 1), cached(&second, &[]));
         assert_eq!(cache.0.lock().plans.len(), PLANS_MAX);
     }
 }

@@ -18,6 +18,7 @@ pub(crate) struct Planned {
 }
 
 /// The plan of a statement that changes rows.
+#[derive(Debug)]
 pub(crate) struct PlannedChange {
     pub kind: ChangeKind,
     /// The table that it changes.
@@ -30,6 +31,10 @@ pub(crate) struct PlannedChange {
     pub checks: Vec<String>,
     /// How many columns each key of ON CONFLICT has, behind all others.
     pub keys: Vec<usize>,
+    /// Whether planning at another time gives the same plan as long as the tables do not change.
+    pub is_stable: bool,
+    /// The types of the parameters: those declared, and what the surroundings tell of the others.
+    pub parameters: Vec<Option<DataType>>,
 }
 
 impl PlannedChange {
@@ -41,19 +46,29 @@ impl PlannedChange {
     }
 }
 
-/// Plans a statement that changes rows.
+/// Plans a statement that changes rows and that nobody gives parameters to.
+pub(crate) fn plan_plain_change(
+    statement: &ParsedQuery,
+    catalog: &StatementCatalog<'_>,
+) -> SqlResult<PlannedChange> {
+    let planned = plan_change(statement, &[], catalog)?;
+    no_parameters(&planned.parameters)?;
+    Ok(planned)
+}
+
+/// Plans a statement that changes rows. Parameters stay in the plan.
 pub(crate) fn plan_change(
     statement: &ParsedQuery,
+    parameters: &[Option<DataType>],
     catalog: &StatementCatalog<'_>,
 ) -> SqlResult<PlannedChange> {
     let interrupt = catalog.interrupt();
     let check = || interrupt.check();
     let environment = Environment { catalog, now: catalog.wall_clock(), check: &check };
-    let bound = catalog.planned(binder::bind::bind_change(&statement.0, &[], &environment));
-    let BoundChange { kind, table, query, returning, checks, keys, parameters } = bound?;
-    no_parameters(&parameters)?;
+    let bound = catalog.planned(binder::bind::bind_change(&statement.0, parameters, &environment));
+    let BoundChange { kind, table, query, returning, checks, keys, is_stable, parameters } = bound?;
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
-    Ok(PlannedChange { kind, table, plan, returning, checks, keys })
+    Ok(PlannedChange { kind, table, plan, returning, checks, keys, is_stable, parameters })
 }
 
 /// Plans a query that nobody gives parameters to.

@@ -1,12 +1,15 @@
 //! A prepared statement, and what is kept of planning it.
 
+use arrow_schema::SchemaRef;
 use binder::Statement;
 use optimizer::Options;
+use plan::Plan;
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
 use types::DataType;
 
-use crate::plan_cache::CachedPlan;
+use crate::basis::Basis;
+use crate::planning::PlannedChange;
 
 /// A prepared statement; may be shared by sessions of its database.
 #[derive(Clone, Debug)]
@@ -20,14 +23,22 @@ pub(crate) struct Inner {
     pub(crate) generic: Mutex<Option<Generic>>,
 }
 
-/// What planning for any values came to, on a version of the catalog.
+/// What planning for any values came to, on some tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Generic {
-    pub(crate) version: u64,
+    pub(crate) basis: Arc<Basis>,
     pub(crate) options: Options,
-    /// `None`: it has to be planned for the values.
-    pub(crate) plan: Option<CachedPlan>,
+    pub(crate) plan: GenericPlan,
     pub(crate) types: Vec<Option<DataType>>,
+}
+
+/// A plan for any values.
+#[derive(Clone, Debug)]
+pub(crate) enum GenericPlan {
+    /// It has to be planned for the values.
+    None,
+    Query(Arc<Plan>, SchemaRef),
+    Change(Arc<PlannedChange>),
 }
 
 impl Prepared {

@@ -10,13 +10,13 @@ use binder::{Arguments, Statement};
 use plan::Plan;
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
+use storage::CatalogSnapshot;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use crate::answer::done;
 use crate::parameter::convert;
-use crate::plan_cache::CachedPlan;
-use crate::planning::plan_query;
-use crate::prepared::{Generic, Inner};
+use crate::planning::{plan_change, plan_query};
+use crate::prepared::{Generic, GenericPlan, Inner};
 use crate::query::Finished;
 use crate::result::schema_of;
 use crate::statement_catalog::{StatementCatalog, tables_of};
@@ -55,11 +55,11 @@ impl Session {
         types.resize(count, None);
         let mut inner =
             Inner { statement, declared: types.clone(), types, generic: Mutex::new(None) };
-        if let Statement::Query { .. } = &inner.statement {
+        if let Statement::Query { .. } | Statement::Change { .. } = &inner.statement {
             let generic = self.plan_generic(&inner)?;
             inner.types.clone_from(&generic.types);
             inner.generic = Mutex::new(Some(generic));
-        } else if !matches!(inner.statement, Statement::Change { .. }) {
+        } else {
             return Err(SqlError::new(
                 SqlState::SYNTAX,
                 "a query or a statement that changes rows can be prepared",
@@ -68,38 +68,74 @@ impl Session {
         Ok(Prepared(Arc::new(Deep::new(inner, self.levels))))
     }
 
-    /// Plans a query for any values.
+    /// Plans a statement for any values.
     fn plan_generic(&self, inner: &Inner) -> SqlResult<Generic> {
-        let Statement::Query { query } = &inner.statement else {
-            return Err(SqlError::internal("only queries have plans"));
+        let (Statement::Query { query } | Statement::Change { query }) = &inner.statement else {
+            return Err(SqlError::internal("only queries and changes have plans"));
         };
+        let is_change = matches!(inner.statement, Statement::Change { .. });
         let catalog = StatementCatalog::new(self);
-        let (version, options) = (catalog.version(), catalog.planning());
-        match plan_query(query, &inner.declared, &catalog) {
-            Ok(planned) if planned.is_stable && !catalog.has_transient() => {
-                let schema = schema_of(&planned.plan.output);
-                let types = planned.parameters;
-                let plan = Arc::new(planned.plan);
-                let plan = Some(CachedPlan { version, options, plan, schema });
-                Ok(Generic { version, options, plan, types })
+        let options = catalog.planning();
+        let planned = match is_change {
+            true => plan_change(query, &inner.declared, &catalog).map(|it| {
+                let (is_stable, types) = (it.is_stable, it.parameters.clone());
+                (GenericPlan::Change(Arc::new(it)), is_stable, types)
+            }),
+            false => plan_query(query, &inner.declared, &catalog).map(|it| {
+                let schema = schema_of(&it.plan.output);
+                (GenericPlan::Query(Arc::new(it.plan), schema), it.is_stable, it.parameters)
+            }),
+        };
+        let known = catalog.basis();
+        let is_whole = known.is_some();
+        let basis = known.unwrap_or_default();
+        match planned {
+            Ok((plan, is_stable, types)) if is_stable && is_whole => {
+                let basis = match &plan {
+                    GenericPlan::Change(it) if it.kind.is_new() => {
+                        match catalog.changed(&it.table) {
+                            Some(table) => basis.into_table(table, &it.plan),
+                            None => basis,
+                        }
+                    }
+                    _ => basis,
+                };
+                Ok(Generic { basis: Arc::new(basis), options, plan, types })
             }
-            Ok(planned) => {
-                let types = planned.parameters;
-                Ok(Generic { version, options, plan: None, types })
+            Ok((_, _, types)) => {
+                Ok(Generic { basis: Arc::new(basis), options, plan: GenericPlan::None, types })
             }
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
                 let types = inner.declared.clone();
                 let nulls: Vec<_> = types.iter().map(|it| (Value::Null, *it)).collect();
-                let trial = substitute(query, &nulls).and_then(|it| plan_query(&it, &[], &catalog));
+                let trial = substitute(query, &nulls).and_then(|it| match is_change {
+                    true => plan_change(&it, &[], &catalog).map(|_| ()),
+                    false => plan_query(&it, &[], &catalog).map(|_| ()),
+                });
                 match trial {
                     Err(_) if !binder::files::files_in(query).is_empty() => {}
                     Err(_) if error.state != SqlState::FEATURE_NOT_SUPPORTED => return Err(error),
                     _ => {}
                 }
-                Ok(Generic { version, options, plan: None, types })
+                Ok(Generic { basis: Arc::new(basis), options, plan: GenericPlan::None, types })
             }
         }
+    }
+
+    /// What planning for any values comes to on the tables that are there.
+    fn generic(&self, inner: &Inner, snapshot: &CatalogSnapshot) -> SqlResult<Generic> {
+        let options = self.settings.planning();
+        let known = inner.generic.lock().clone();
+        if let Some(known) = known
+            && known.options == options
+            && known.basis.holds(snapshot)
+        {
+            return Ok(known);
+        }
+        let generic = self.plan_generic(inner)?;
+        *inner.generic.lock() = Some(generic.clone());
+        Ok(generic)
     }
 
     fn run_prepared(
@@ -117,34 +153,25 @@ impl Session {
             );
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
-        let types = match &inner.statement {
-            Statement::Query { .. } => {
-                let snapshot = self.snapshot();
-                let known = inner.generic.lock().clone();
-                let options = self.settings.planning();
-                let known =
-                    known.filter(|it| it.version == snapshot.version() && it.options == options);
-                let generic = match known {
-                    Some(generic) => generic,
-                    None => {
-                        let generic = self.plan_generic(inner)?;
-                        *inner.generic.lock() = Some(generic.clone());
-                        generic
-                    }
-                };
-                if let Some(cached) = &generic.plan
-                    && cached.version == snapshot.version()
-                    && let Some(values) = converted(values, &generic.types)?
-                {
-                    let plan = cached.plan.with_parameters(&values);
-                    return self.run_plan_on(&plan, &snapshot, &cached.schema, cancel);
+        if let Statement::Change { .. } = &inner.statement {
+            self.begin_writing(cancel)?;
+        }
+        let snapshot = self.snapshot();
+        let generic = self.generic(inner, &snapshot)?;
+        // Checked against the types, but each value stands as it is where it is finer than its type.
+        if let Some(values) = converted(values, &generic.types)? {
+            match &generic.plan {
+                GenericPlan::None => {}
+                GenericPlan::Query(plan, schema) => {
+                    let plan = plan.with_parameters(&values);
+                    return self.run_plan_on(&plan, &snapshot, schema, cancel);
                 }
-                generic.types
+                GenericPlan::Change(change) => {
+                    let plan = change.plan.with_parameters(&values);
+                    return self.change_planned(change, &plan, &snapshot, cancel);
+                }
             }
-            _ => inner.types.clone(),
-        };
-        // Checked against the types, but each value stands as it is: it may be finer than its type.
-        converted(values, &types)?;
+        }
         let declared = values.iter().cloned().zip(inner.declared.iter().copied());
         let values: Vec<_> = declared.collect();
         self.run_statement(self.with_values(&inner.statement, &values)?, cancel.clone())
@@ -170,7 +197,7 @@ impl Session {
     pub(crate) fn run_plan_on(
         &self,
         plan: &Plan,
-        snapshot: &storage::CatalogSnapshot,
+        snapshot: &CatalogSnapshot,
         schema: &SchemaRef,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {

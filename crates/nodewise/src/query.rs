@@ -7,6 +7,7 @@ use stdx::sync::Arc;
 use storage::{BuildContext, Table, TableDesign};
 use types::SqlResult;
 
+use crate::basis::Basis;
 use crate::parallel::LoadTeam;
 use crate::planning::plan_plain;
 use crate::statement_catalog::{StatementCatalog, Tables};
@@ -20,8 +21,8 @@ pub(crate) struct Finished {
     pub plan: Plan,
     pub executed: Executed,
     pub profile: QueryProfile,
-    /// The version of the catalog on which the plan is right at any time; `None` when it is right this once.
-    pub version: Option<u64>,
+    /// The tables on which the plan is right at any time; `None` when it is right this once.
+    pub basis: Option<Arc<Basis>>,
 }
 
 impl Session {
@@ -65,8 +66,8 @@ impl Session {
             execution: machine.now() - planned,
             pipelines: executed.reports.clone(),
         };
-        let version = (made.is_stable && !catalog.has_transient()).then(|| catalog.version());
-        Ok(Finished { plan, executed, profile, version })
+        let basis = if made.is_stable { catalog.basis() } else { None };
+        Ok(Finished { plan, executed, profile, basis: basis.map(Arc::new) })
     }
 
     /// Runs a plan on some tables.

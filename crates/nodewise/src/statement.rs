@@ -13,7 +13,7 @@ use crate::database_settings::{list_of_database, set_of_database};
 use crate::ddl::{NewTable, Target};
 use crate::index_ddl::NewIndex;
 use crate::plan_cache::CachedPlan;
-use crate::planning::{plan_change, plan_plain};
+use crate::planning::{plan_plain, plan_plain_change};
 use crate::profile::{Scale, actuals};
 use crate::query::Finished;
 use crate::result::schema_of;
@@ -125,12 +125,12 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let started = self.database.machine.now();
-        let Finished { plan, executed, mut profile, version } = self.run_query(query, cancel)?;
+        let Finished { plan, executed, mut profile, basis } = self.run_query(query, cancel)?;
         let schema = schema_of(&plan.output);
-        if let (Some(text), Some(version)) = (text, version) {
+        if let (Some(text), Some(basis)) = (text, basis) {
             let options = self.settings.planning();
             let plan = Arc::new(plan);
-            let cached = CachedPlan { version, options, plan, schema: schema.clone() };
+            let cached = CachedPlan { basis, options, plan, schema: schema.clone() };
             self.database.plans.put(text, cached);
         }
         let batches = self.shown_batches(&executed, &schema, cancel)?;
@@ -166,7 +166,7 @@ impl Session {
             let catalog = StatementCatalog::new(self);
             self.load_files(query, &catalog, cancel)?;
             let plan = match query.changes_rows() {
-                true => plan_change(query, &catalog)?.plan,
+                true => plan_plain_change(query, &catalog)?.plan,
                 false => plan_plain(query, &catalog)?.plan,
             };
             (plan, None, QueryProfile::default())

@@ -10,6 +10,7 @@ use types::{
     UnreadColumn,
 };
 
+use crate::basis::Basis;
 use crate::{Session, views};
 
 /// Tables by id.
@@ -26,6 +27,8 @@ pub(crate) struct StatementCatalog<'a> {
     unread: Mutex<HashMap<TableId, Vec<UnreadColumn>>>,
     /// Why a view could not be made.
     failed_view: Mutex<Option<SqlError>>,
+    /// The tables that were asked for.
+    asked: Mutex<Vec<TableId>>,
 }
 
 impl<'a> StatementCatalog<'a> {
@@ -38,8 +41,8 @@ impl<'a> StatementCatalog<'a> {
         let interrupt = session.interrupt();
         let transient = Mutex::new(HashMap::new());
         let unread = Mutex::new(HashMap::new());
-        let failed_view = Mutex::new(None);
-        Self { session, snapshot, interrupt, transient, unread, failed_view }
+        let (failed_view, asked) = (Mutex::new(None), Mutex::default());
+        Self { session, snapshot, interrupt, transient, unread, failed_view, asked }
     }
 
     /// The time of day on the machine.
@@ -88,14 +91,15 @@ impl<'a> StatementCatalog<'a> {
         self.session.settings.planning()
     }
 
-    /// The version of the catalog that the snapshot is of.
-    pub(crate) fn version(&self) -> u64 {
-        self.snapshot.version()
+    /// The tables that were asked for so far; `None` if some of them live as long as the statement only.
+    pub(crate) fn basis(&self) -> Option<Basis> {
+        let asked = self.asked.lock();
+        self.transient.lock().is_empty().then(|| Basis::new(&self.snapshot, &asked))
     }
 
-    /// Whether there are tables that live as long as the statement only.
-    pub(crate) fn has_transient(&self) -> bool {
-        !self.transient.lock().is_empty()
+    /// The table that a statement changes.
+    pub(crate) fn changed(&self, name: &str) -> Option<&Arc<Table>> {
+        self.snapshot.get(name)
     }
 
     /// The tables that a plan scans.
@@ -116,7 +120,10 @@ impl CatalogView for StatementCatalog<'_> {
                 self.view(&name.to_ascii_lowercase()).map(|it| Arc::new(it.info()))
             }
             _ => match self.snapshot.table(schema, name) {
-                Some(info) => Some(info),
+                Some(info) => {
+                    self.asked.lock().push(info.id);
+                    Some(info)
+                }
                 None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
             },
         }

@@ -5,7 +5,7 @@ mod common;
 
 use common::texts;
 use hardware::{Machine, samples};
-use nodewise::{Answer, Database, DatabaseOptions, Session};
+use nodewise::{Answer, DataType, Database, DatabaseOptions, Prepared, Session, Value};
 use simulator::SimulatedMachine;
 use stdx::Prng;
 use stdx::sync::Arc;
@@ -415,4 +415,48 @@ fn random_changes_leave_what_a_model_has() {
             assert_eq!(by_index, [format!("{}|{sum}", same.len())], "{design}, step {step}");
         }
     }
+}
+
+/// A prepared change is planned once: what it asks of its values, and what tables ask of rows, stays.
+#[test]
+fn prepared_changes_know_the_types_of_their_columns() {
+    let mut session = session();
+    let insert = session.prepare("INSERT INTO t (e, a, d) VALUES ($1, $2, $3)").unwrap();
+    let types = [DataType::Date, DataType::Integer, DataType::Text].map(Some);
+    assert_eq!(insert.parameters(), types);
+    let text = |it: &str| Value::Text(it.into());
+    let run = |session: &mut Session, of: &Prepared, values: &[Value]| {
+        session.execute_prepared(of, values).map(|it| it.tag).map_err(|it| it.state.0)
+    };
+    let values = [Value::Null, Value::Integer(7), text("abcd  ")];
+    assert_eq!(run(&mut session, &insert, &values).unwrap(), "INSERT 0 1");
+    let values = [text("2024-02-29"), text("8"), Value::Null];
+    assert_eq!(run(&mut session, &insert, &values).unwrap(), "INSERT 0 1");
+    let values = [text("2023-02-29"), Value::Integer(9), Value::Null];
+    assert_eq!(run(&mut session, &insert, &values).unwrap_err(), "22008");
+    let values = [Value::Null, Value::Integer(9), text("abcde")];
+    assert_eq!(run(&mut session, &insert, &values).unwrap_err(), "22001");
+    let found = rows(&mut session, "SELECT a, d, e FROM t WHERE a > 6");
+    assert_eq!(found, ["7|abcd|", "8||2024-02-29"]);
+
+    let update = session.prepare("UPDATE p SET v = v + $2 WHERE k = $1 RETURNING v").unwrap();
+    let key = session.prepare("INSERT INTO p VALUES ($1, $2)").unwrap();
+    let pair = |key, value| [Value::Integer(key), Value::Integer(value)];
+    for round in 1..=20 {
+        assert_eq!(run(&mut session, &update, &pair(2, 1)).unwrap(), "UPDATE 1");
+        assert_eq!(run(&mut session, &key, &pair(2, 1)).unwrap_err(), "23505");
+        assert_eq!(run(&mut session, &key, &pair(100 + round, round)).unwrap(), "INSERT 0 1");
+        assert_eq!(rows(&mut session, "SELECT v FROM p WHERE k = 2"), [(20 + round).to_string()]);
+    }
+    // Another table of the name asks for other values.
+    session.execute("DROP TABLE p").unwrap();
+    assert_eq!(run(&mut session, &key, &pair(1, 2)).unwrap_err(), "42P01");
+    session.execute("CREATE TABLE p (k INT, v INT CHECK (v < 5))").unwrap();
+    assert_eq!(run(&mut session, &key, &pair(1, 5)).unwrap_err(), "23514");
+    assert_eq!(run(&mut session, &key, &pair(1, 4)).unwrap(), "INSERT 0 1");
+    session.execute("BEGIN; INSERT INTO p VALUES (5, 1)").unwrap();
+    assert_eq!(run(&mut session, &update, &pair(5, 1)).unwrap(), "UPDATE 1");
+    session.execute("ROLLBACK").unwrap();
+    assert_eq!(rows(&mut session, "SELECT * FROM p"), ["1|4"]);
+    assert_eq!(session.prepare("INSERT INTO nowhere VALUES ($1)").unwrap_err().state.0, "42P01");
 }

@@ -231,6 +231,33 @@ fn a_checkpoint_holds_what_the_log_held() {
 }
 
 #[test]
+fn a_checkpoint_writes_only_parts_that_are_new() {
+    let first = machine(DiskImage::default(), "laptop");
+    // The files of tables after some statements and a checkpoint.
+    let files = |statements: &[&str]| {
+        let database = open(&first).unwrap();
+        run(&mut database.session(), statements);
+        run(&mut database.session(), &["CHECKPOINT"]);
+        drop(database);
+        let folder = hardware::Machine::open_folder(&*first, Path::new("/db")).unwrap();
+        let names = folder.list().unwrap();
+        names.into_iter().filter(|it| it.starts_with("table-")).collect::<Vec<String>>()
+    };
+    let ten = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+    let thousand = format!(
+        "CREATE TABLE t AS SELECT a.i * 100 + b.i * 10 + c.i AS k, 'n' AS n FROM {ten} a(i), {ten} b(i), {ten} c(i)"
+    );
+    let before = files(&[&thousand]);
+    let after = files(&["INSERT INTO t VALUES (1000, 'new')", "DELETE FROM t WHERE k = 5"]);
+    let kept = before.iter().filter(|it| after.contains(it)).count();
+    // The file of the table goes, that of its main stays; that of a delta has come.
+    assert_eq!((before.len(), kept, after.len()), (2, 1, 3), "{before:?} {after:?}");
+    assert_eq!(files(&[]), after);
+    let found = rows(&reopened(&first), "SELECT count(*), sum(k), min(n), max(n) FROM t");
+    assert_eq!(found, ["1000|500495|n|new"]);
+}
+
+#[test]
 fn a_long_log_is_cut_by_itself() {
     let first = machine(DiskImage::default(), "laptop");
     let database = open(&first).unwrap();

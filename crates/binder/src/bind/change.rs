@@ -35,6 +35,8 @@ pub struct BoundChange {
     pub checks: Vec<String>,
     /// How many columns each key of ON CONFLICT has; behind all others those of new rows stand, key by key.
     pub keys: Vec<usize>,
+    /// Whether binding at another time gives the same as long as the tables do not change.
+    pub is_stable: bool,
     /// The types of its parameters: those given, and what the surroundings tell of the others.
     pub parameters: Vec<Option<DataType>>,
 }
@@ -56,6 +58,11 @@ impl ChangeKind {
     /// Whether it is about rows that are there.
     pub fn has_positions(self) -> bool {
         self != Self::Insert
+    }
+
+    /// Whether all its rows are new.
+    pub fn is_new(self) -> bool {
+        self == Self::Insert
     }
 
     /// Whether it leaves rows.
@@ -86,11 +93,11 @@ pub fn bind_change(
     binder.close_with(0)?;
     binder.decide_types(&mut changed.answer)?;
     let output = changed.answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
-    let Binder { attributes, shared, parameters, .. } = binder;
+    let Binder { attributes, shared, is_stable, parameters, .. } = binder;
     let root = changed.answer.rel;
     let query = Query { attributes, scalars: Vec::new(), shared, root, output };
     let Changed { kind, table, returning, checks, keys, .. } = changed;
-    Ok(BoundChange { kind, table, query, returning, checks, keys, parameters })
+    Ok(BoundChange { kind, table, query, returning, checks, keys, is_stable, parameters })
 }
 
 /// What a statement comes to.
@@ -284,19 +291,19 @@ impl<'a> Binder<'a> {
             }
             places.push(place);
         }
+        let is_default = insert.source.is_none();
+        if places.is_empty() {
+            places = (0..target.table.columns.len()).collect();
+        }
         let (rel, given) = match &insert.source {
             Some(source) => {
-                let mut answer = self.query(source)?;
+                let mut answer = self.inserted(source, &target, &places)?;
                 self.decide_types(&mut answer)?;
                 (answer.rel, answer.columns)
             }
             // DEFAULT VALUES
             None => (super::level::one_row(), Vec::new()),
         };
-        let is_default = insert.source.is_none();
-        if places.is_empty() {
-            places = (0..target.table.columns.len()).collect();
-        }
         let few = given.len() < places.len() && !insert.columns.is_empty() && !is_default;
         if few || given.len() > places.len() {
             let (named, given) = (places.len(), given.len());
@@ -399,6 +406,30 @@ impl<'a> Binder<'a> {
                 return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message).with_hint(hint));
             }
         })
+    }
+
+    /// The rows that INSERT gives: where VALUES has a parameter of unknown type, it is of that of the column it goes to.
+    fn inserted(
+        &mut self,
+        source: &'a ast::Query,
+        target: &Target,
+        places: &[usize],
+    ) -> SqlResult<Answer> {
+        let is_plain = source.with.is_none()
+            && source.order_by.is_none()
+            && source.limit_clause.is_none()
+            && source.fetch.is_none();
+        match &*source.body {
+            SetExpr::Values(values) if is_plain => {
+                let stored = |place: &usize| match target.table.columns[*place].data_type {
+                    it if it.is_text() => DataType::Text,
+                    it => it,
+                };
+                let types: Vec<DataType> = places.iter().map(stored).collect();
+                self.values(values, &types)
+            }
+            _ => self.query(source),
+        }
     }
 
     /// The columns of a row as they are read back: texts have the length of their column.

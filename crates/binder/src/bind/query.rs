@@ -1,7 +1,7 @@
 //! A query: WITH, its body, ORDER BY, LIMIT.
 
 use plan::relation::{AttrSet, Rel};
-use plan::{Expr, SortKey};
+use plan::{Expr, ExprKind, SortKey};
 use sqlparser::ast::{self, SetExpr};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
@@ -39,7 +39,7 @@ impl<'a> Binder<'a> {
             SetExpr::Select(select) => self.select(select, &Ordering::none()),
             SetExpr::Query(query) => self.query(query),
             SetExpr::SetOperation { .. } => self.set_operation(body),
-            SetExpr::Values(values) => self.values(values),
+            SetExpr::Values(values) => self.values(values, &[]),
             SetExpr::Table(table) => {
                 let Some(name) = &table.table_name else {
                     return Err(SqlError::new(SqlState::SYNTAX, "TABLE needs a name"));
@@ -94,8 +94,13 @@ impl<'a> Binder<'a> {
         Ok(Answer { rel: sorted(level.input, keys), columns })
     }
 
-    /// VALUES as a query. A row has a level of its own, so that a subquery in it depends on no other.
-    pub(super) fn values(&mut self, values: &'a ast::Values) -> SqlResult<Answer> {
+    /// VALUES as a query. A row has a level of its own, so that a subquery in it depends on no other. `parameters`: the
+    /// types of parameters, column by column, where they are known.
+    pub(super) fn values(
+        &mut self,
+        values: &'a ast::Values,
+        parameters: &[DataType],
+    ) -> SqlResult<Answer> {
         if values.explicit_row || values.value_keyword {
             return Err(SqlError::new(SqlState::SYNTAX, "syntax error: VALUES (..), (..)"));
         }
@@ -109,11 +114,25 @@ impl<'a> Binder<'a> {
                 return Err(row.first().map_or(error.clone(), |it| at(error, it)));
             }
             let level = Level::new(Frame::default(), one_row(), Clause::Values);
-            let bind = |this: &mut Self| row.iter().map(|it| this.expr(it)).collect();
+            let bind = |this: &mut Self| {
+                let each = row.iter().enumerate();
+                each.map(|(place, it)| this.value(it, parameters.get(place))).collect()
+            };
             let (exprs, level): (Vec<Expr>, _) = self.in_level(level, bind)?;
             rows.push((exprs, level.input));
         }
         self.constant_rows(rows, width)
+    }
+
+    /// An expression of VALUES; a parameter of unknown type is of the type that is asked for.
+    fn value(&mut self, node: &'a ast::Expr, parameter: Option<&DataType>) -> SqlResult<Expr> {
+        let value = self.expr(node)?;
+        match (&value.kind, parameter) {
+            (ExprKind::Parameter(_), Some(to)) if value.data_type == DataType::Null => {
+                self.coerce_unknown(value, *to)
+            }
+            _ => Ok(value),
+        }
     }
 
     /// Rows of expressions, each over an input of its own.

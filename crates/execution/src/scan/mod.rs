@@ -12,6 +12,7 @@ mod cutoff_tests;
 pub mod decode;
 mod home;
 pub mod index;
+mod later_keys;
 mod leaving;
 mod marks;
 mod packed;
@@ -37,6 +38,7 @@ use types::SqlResult;
 
 use crate::scan::ahead::TestsAhead;
 use crate::scan::decode::{Rows, is_sparse};
+use crate::scan::later_keys::Later;
 pub(crate) use crate::scan::leaving::{Leaving, PackedColumn};
 pub use crate::scan::packed::PackedBlock;
 use crate::scan::part::{PartScan, View, parts_of_key};
@@ -65,6 +67,8 @@ pub struct ScanSource {
     from_end: bool,
     /// Tests that are made where their columns lie, before the rows are read.
     ahead: TestsAhead,
+    /// What values deltas have.
+    later: Later,
 }
 
 impl ScanSource {
@@ -99,6 +103,7 @@ impl ScanSource {
             }
         }
         Ok(Self {
+            later: Later::new(&table, &scan.columns),
             layout: scan.output.iter().map(|&it| shapes[it].clone()).collect(),
             table,
             parts,
@@ -179,20 +184,12 @@ impl ScanSource {
         }
         if view.residual.is_empty() {
             let (columns, output, words) = (&view.columns[..], &self.output, &words);
-            let parts = self.table.parts().len();
-            let (whole, complete) = (parts == 1, parts == self.table.partitioning().parts());
+            let mains = self.table.partitioning().parts();
+            let is_main = first <= self.table.parts()[mains - 1].positions().start;
+            let (whole, later) = (mains == 1, is_main.then_some(&self.later));
             let (sequence, rows) = ((first + start) as u64, len);
-            let block = PackedBlock {
-                columns,
-                output,
-                whole,
-                complete,
-                sequence,
-                start,
-                rows,
-                words,
-                count,
-            };
+            let block =
+                PackedBlock { columns, output, whole, later, sequence, start, rows, words, count };
             if take(&block)? {
                 return Ok(());
             }

@@ -3,6 +3,7 @@
 use stdx::sync::Arc;
 use storage::{Column, Encoding};
 
+use super::later_keys::{Later, LaterKeys};
 use super::leaving::{Change, Leaving, PackedColumn};
 
 /// Rows of a part as they are stored, and which of them passed.
@@ -11,10 +12,10 @@ pub struct PackedBlock<'a> {
     pub(super) columns: &'a [Leaving],
     /// The columns that leave the scan.
     pub(super) output: &'a [usize],
-    /// Whether the part is the whole table.
+    /// Whether the table is not cut into parts.
     pub(crate) whole: bool,
-    /// Whether no other rows of the part are in deltas.
-    pub(crate) complete: bool,
+    /// Where values of other rows of the part are told that are in deltas; `None` in a delta itself.
+    pub(super) later: Option<&'a Later>,
     /// Position of the first row in the table.
     pub(crate) sequence: u64,
     /// The first row, in the part; a multiple of 1024.
@@ -44,6 +45,11 @@ impl PackedBlock<'_> {
         };
         let same = matches!(change, Change::None) && column.statistics.nulls == 0;
         (plain && same).then_some(column)
+    }
+
+    /// The values that a column has in deltas; `None` if that cannot be told, as in a delta itself.
+    pub(crate) fn later(&self, place: usize) -> Option<&LaterKeys> {
+        self.later?.keys(self.output[place])
     }
 
     /// Whether a column never falls from row to row of the part.

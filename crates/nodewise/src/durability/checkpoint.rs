@@ -2,7 +2,7 @@
 //! checkpoint").
 //!
 //! Key decision: tables do not change, so that a checkpoint needs the writers' turn only to go on in a new file of the log; it
-//! writes the tables of that moment while others commit. A table that is as it was at the last checkpoint keeps its files.
+//! writes the tables of that moment while others commit. A part that is as it was at the last checkpoint keeps its file.
 //!
 //! - Invariant: a file that the manifest names is never written again; files have new names each time.
 //! - Invariant: the log is cut only up to the record that a durable manifest names.
@@ -11,8 +11,8 @@ use hardware::{Folder, FolderError, LastingFile};
 use journal::{Journal, JournalError, JournalResult, Lsn, read_sealed, write_sealed};
 use serde::{Deserialize, Serialize};
 use stdx::sync::{Arc, Weak};
-use storage::files::{Sink, Source, read_table, write_part, write_table};
-use storage::{Catalog, CatalogSnapshot, Table};
+use storage::files::{PartStamp, Sink, Source, part_stamp, read_table, write_part, write_table};
+use storage::{Catalog, CatalogSnapshot, Column, Part, Table};
 use types::{SqlError, SqlResult, SqlState};
 
 use super::definition::malformed;
@@ -32,9 +32,32 @@ pub(super) struct Manifest {
     pub(super) tables: Vec<Vec<String>>,
 }
 
-/// The files of the last checkpoint, with the tables that they hold.
+/// The files of the last checkpoint, with the tables and the parts that they hold.
 #[derive(Default)]
-pub(crate) struct Written(Vec<(Weak<Table>, Vec<String>)>);
+pub(crate) struct Written {
+    tables: Vec<(Weak<Table>, Vec<String>)>,
+    parts: Vec<PartFile>,
+}
+
+/// The file of a part. As long as it is known here no other columns are where its columns were.
+struct PartFile {
+    columns: Vec<Weak<Column>>,
+    name: String,
+    stamp: PartStamp,
+}
+
+impl PartFile {
+    fn new(part: &Part, name: String, stamp: PartStamp) -> Self {
+        Self { columns: part.columns.iter().map(Arc::downgrade).collect(), name, stamp }
+    }
+
+    /// Whether it is that of a part, of which only marks, codes and names may have changed since.
+    fn is_of(&self, part: &Part) -> bool {
+        let same =
+            |it: (&Weak<Column>, &Arc<Column>)| std::ptr::eq(it.0.as_ptr(), Arc::as_ptr(it.1));
+        self.columns.len() == part.columns.len() && self.columns.iter().zip(&part.columns).all(same)
+    }
+}
 
 /// A file that a table is written to or read from.
 pub(super) struct Bytes {
@@ -114,10 +137,13 @@ pub(super) fn read(
     let mut written = Written::default();
     for names in manifest.tables {
         let files = names.iter().map(|it| opened(folder, it)).collect::<SqlResult<Vec<_>>>()?;
-        let (table, parts) = files.split_first().ok_or_else(|| malformed("a table of no file"))?;
-        let parts: Vec<&dyn Source> = parts.iter().map(|it| it as &dyn Source).collect();
+        let (table, files) = files.split_first().ok_or_else(|| malformed("a table of no file"))?;
+        let parts: Vec<&dyn Source> = files.iter().map(|it| it as &dyn Source).collect();
         let table = catalog.create(read_table(table, &parts, context)?)?;
-        written.0.push((Arc::downgrade(&table), names));
+        for ((part, file), name) in table.parts().iter().zip(files).zip(&names[1..]) {
+            written.parts.push(PartFile::new(part, name.clone(), part_stamp(file)?));
+        }
+        written.tables.push((Arc::downgrade(&table), names));
     }
     Ok((Lsn(manifest.lsn), written))
 }
@@ -133,10 +159,10 @@ pub(super) fn write(
     let names = folder.list().map_err(failed)?;
     let number = |it: &String| it.strip_prefix(PREFIX)?.split('-').next()?.parse::<u64>().ok();
     let round = names.iter().filter_map(number).max().unwrap_or(0) + 1;
-    let new = write_tables(folder, tables, round, written, tally);
+    let new = write_tables(folder, (tables, round), written, tally, &|| Ok(()));
     // What it has written would take the room that the log needs.
     let new = new.inspect_err(|_| discard(folder, round))?;
-    let tables = new.0.iter().map(|it| it.1.clone()).collect();
+    let tables = new.tables.iter().map(|it| it.1.clone()).collect();
     let manifest = Manifest { lsn: lsn.0, tables };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     let sealed = folder.sync().map_err(JournalError::from);
@@ -146,25 +172,29 @@ pub(super) fn write(
     clean(folder, &manifest).map_err(|it| journal_error(&it))
 }
 
-/// Writes the tables that are not as they were at the last checkpoint.
+/// Writes what is not as it was at the last checkpoint. `may_go_on` is asked before each table.
 fn write_tables(
     folder: &dyn Folder,
-    tables: &CatalogSnapshot,
-    round: u64,
+    (tables, round): (&CatalogSnapshot, u64),
     written: &Written,
     tally: &mut Tally,
+    may_go_on: &dyn Fn() -> SqlResult<()>,
 ) -> SqlResult<Written> {
     let mut new = Written::default();
     for (place, table) in tables.tables().into_iter().enumerate() {
-        let known = written.0.iter().find(|it| std::ptr::eq(it.0.as_ptr(), &*table));
-        let files = match known {
-            Some((_, files)) => {
-                tally.kept += files.len() as u64;
-                files.clone()
+        may_go_on()?;
+        let known = written.tables.iter().find(|it| std::ptr::eq(it.0.as_ptr(), &*table));
+        let name = format!("{PREFIX}{round}-{place}");
+        let files = write_parts(folder, &table, &name, &written.parts, tally)?;
+        let names = match known {
+            Some((_, names)) => {
+                tally.kept += 1;
+                names.clone()
             }
-            None => write_files(folder, &table, &format!("{PREFIX}{round}-{place}"), tally)?,
+            None => write_names(folder, &table, name, &files, tally)?,
         };
-        new.0.push((Arc::downgrade(&table), files));
+        new.tables.push((Arc::downgrade(&table), names));
+        new.parts.extend(files);
     }
     Ok(new)
 }
@@ -183,46 +213,62 @@ pub(super) fn write_anew(
     tables: &CatalogSnapshot,
     may_go_on: &dyn Fn() -> SqlResult<()>,
 ) -> SqlResult<()> {
-    let mut manifest = Manifest::default();
-    for (place, table) in tables.tables().into_iter().enumerate() {
-        may_go_on()?;
-        let name = format!("{PREFIX}1-{place}");
-        manifest.tables.push(write_files(folder, &table, &name, &mut Tally::default())?);
-    }
+    let (none, mut tally) = (Written::default(), Tally::default());
+    let new = write_tables(folder, (tables, 1), &none, &mut tally, may_go_on)?;
+    let tables = new.tables.into_iter().map(|it| it.1).collect();
     folder.sync().map_err(failed)?;
-    let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
+    let bytes = serde_json::to_vec(&Manifest { lsn: 0, tables }).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
 }
 
-fn write_files(
+fn create(folder: &dyn Folder, name: &str) -> SqlResult<Bytes> {
+    let file = folder.create(name).map_err(failed)?;
+    Ok(Bytes { name: name.to_owned(), file, length: 0 })
+}
+
+/// Makes a file that was written last.
+fn end(sink: &Bytes, tally: &mut Tally) -> SqlResult<()> {
+    sink.file.sync().map_err(failed)?;
+    tally.written += 1;
+    tally.bytes += sink.file.length().map_err(failed)?;
+    Ok(())
+}
+
+/// The files of the parts of a table, of which those are written that there are none of.
+fn write_parts(
     folder: &dyn Folder,
     table: &Table,
     name: &str,
+    known: &[PartFile],
+    tally: &mut Tally,
+) -> SqlResult<Vec<PartFile>> {
+    let file = |(place, part): (usize, &Part)| {
+        if let Some(known) = known.iter().find(|it| it.is_of(part)) {
+            tally.kept += 1;
+            return Ok(PartFile::new(part, known.name.clone(), known.stamp));
+        }
+        let name = format!("{name}-{place}");
+        let mut sink = create(folder, &name)?;
+        let stamp = write_part(table, place, &mut sink)?;
+        end(&sink, tally)?;
+        Ok(PartFile::new(part, name, stamp))
+    };
+    table.parts().iter().enumerate().map(file).collect()
+}
+
+/// Writes the file of a table: the names of all its files.
+fn write_names(
+    folder: &dyn Folder,
+    table: &Table,
+    name: String,
+    parts: &[PartFile],
     tally: &mut Tally,
 ) -> SqlResult<Vec<String>> {
-    let mut names = vec![name.to_owned()];
-    let mut stamps = Vec::new();
-    let begin = |name: &str| -> SqlResult<Bytes> {
-        let file = folder.create(name).map_err(failed)?;
-        Ok(Bytes { name: name.to_owned(), file, length: 0 })
-    };
-    let mut end = |sink: Bytes| -> SqlResult<()> {
-        sink.file.sync().map_err(failed)?;
-        tally.written += 1;
-        tally.bytes += sink.file.length().map_err(failed)?;
-        Ok(())
-    };
-    for part in 0..table.parts().len() {
-        let name = format!("{name}-{part}");
-        let mut sink = begin(&name)?;
-        stamps.push(write_part(table, part, &mut sink)?);
-        end(sink)?;
-        names.push(name);
-    }
-    let mut sink = begin(name)?;
+    let stamps: Vec<PartStamp> = parts.iter().map(|it| it.stamp).collect();
+    let mut sink = create(folder, &name)?;
     write_table(table, &stamps, &mut sink)?;
-    end(sink)?;
-    Ok(names)
+    end(&sink, tally)?;
+    Ok([name].into_iter().chain(parts.iter().map(|it| it.name.clone())).collect())
 }
 
 /// Removes the files of tables that are in no checkpoint any more.

@@ -21,6 +21,8 @@ use crate::{Column, Dictionary, Encoding, IndexVector, Zone, Zones};
 const BITMAP_VALUES: u64 = 1 << 26;
 /// A dictionary instead of an offset must stay in the second-level cache: each value read is a look-up.
 const DICTIONARY_VALUES: usize = 1 << 16;
+/// Bits for each row up to which few rows are counted by bits all the same.
+const BITS_PER_ROW: u64 = 4096;
 /// Rows up to which distinct values are counted by sorting them.
 const SORT_ROWS: usize = 1 << 18;
 
@@ -195,7 +197,7 @@ fn survey(build: &ColumnBuild<'_>, is_float: bool) -> SqlResult<(Facts, Option<V
     let nulls = u64::from(pieces.nulls > 0);
     if !is_float && span <= u64::from(u32::MAX) - nulls {
         facts.offset_codes = Some(span as usize + 1);
-        if span < BITMAP_VALUES {
+        if span < BITMAP_VALUES && (rows > SORT_ROWS || span < BITS_PER_ROW * rows as u64) {
             let bits = value_bitmap(build, min, span)?;
             facts.distinct = bits.iter().map(|it| it.count_ones() as usize).sum();
             return Ok((facts, Some(bits)));

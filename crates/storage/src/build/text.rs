@@ -44,34 +44,46 @@ pub(crate) fn near_unique(parallel: &dyn Parallel, list: &[&Piece]) -> SqlResult
     Ok((distinct > values / 2).then_some(distinct))
 }
 
-/// Distinct texts by a sketch.
+/// Distinct texts: by a sketch, or by the hashes of all if they are few.
 fn estimate(parallel: &dyn Parallel, list: &[&Piece]) -> SqlResult<usize> {
+    if list.iter().map(|it| it.rows).sum::<usize>() <= PLAIN_ROWS {
+        let mut hashes = Vec::new();
+        list.iter().for_each(|it| for_each_text(it, |hash| hashes.push(hash)));
+        hashes.sort_unstable();
+        hashes.dedup();
+        return Ok(hashes.len());
+    }
     let sketches = map(parallel, list.len(), |index| {
-        let (piece, mut sketch) = (list[index], Sketch::new());
-        match &piece.values {
-            PieceValues::Text(texts) => {
-                let (data, offsets) = (texts.value_data(), texts.value_offsets());
-                for (row, ends) in offsets.windows(2).enumerate() {
-                    if !piece.is_null(row) {
-                        sketch.add(hash_text(data, ends[0] as usize, ends[1] as usize));
-                    }
-                }
-            }
-            PieceValues::Coded { codes, texts } => {
-                for (code, used) in used_codes(piece, codes, texts.len()).iter().enumerate() {
-                    if *used {
-                        let text = text_bytes(texts, code);
-                        sketch.add(hash_text(text, 0, text.len()));
-                    }
-                }
-            }
-            PieceValues::Int { .. } | PieceValues::Wide(_) => {}
-        }
+        let mut sketch = Sketch::new();
+        for_each_text(list[index], |hash| sketch.add(hash));
         sketch
     })?;
     let mut total = Sketch::new();
     sketches.iter().for_each(|it| total.merge(it));
     Ok(total.estimate())
+}
+
+/// Calls `body` with the hash of each text of a piece, at least once.
+fn for_each_text(piece: &Piece, mut body: impl FnMut(u64)) {
+    match &piece.values {
+        PieceValues::Text(texts) => {
+            let (data, offsets) = (texts.value_data(), texts.value_offsets());
+            for (row, ends) in offsets.windows(2).enumerate() {
+                if !piece.is_null(row) {
+                    body(hash_text(data, ends[0] as usize, ends[1] as usize));
+                }
+            }
+        }
+        PieceValues::Coded { codes, texts } => {
+            for (code, used) in used_codes(piece, codes, texts.len()).iter().enumerate() {
+                if *used {
+                    let text = text_bytes(texts, code);
+                    body(hash_text(text, 0, text.len()));
+                }
+            }
+        }
+        PieceValues::Int { .. } | PieceValues::Wide(_) => {}
+    }
 }
 
 /// The texts of a piece by code: where codes come from, and the order of their texts.

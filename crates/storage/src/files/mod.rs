@@ -21,4 +21,4 @@ mod values;
 
 pub use container::{VERSION, check};
 pub use medium::{Sink, Source};
-pub use table::{PartStamp, read_table, write_part, write_table};
+pub use table::{PartStamp, part_stamp, read_table, write_part, write_table};

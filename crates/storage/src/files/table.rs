@@ -38,6 +38,12 @@ pub fn write_part(table: &Table, part: usize, sink: &mut dyn Sink) -> SqlResult<
     Ok(PartStamp { bytes, checksum })
 }
 
+/// What tells a file of a part from all others.
+pub fn part_stamp(source: &dyn Source) -> SqlResult<PartStamp> {
+    let reader = in_file(source, Reader::open(source))?;
+    Ok(PartStamp { bytes: source.bytes(), checksum: reader.checksum })
+}
+
 /// Writes what the parts of a table share; `stamps` are those of the files of its parts. The length of the file.
 pub fn write_table(table: &Table, stamps: &[PartStamp], sink: &mut dyn Sink) -> SqlResult<u64> {
     if stamps.len() != table.parts().len() {

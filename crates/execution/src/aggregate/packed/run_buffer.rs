@@ -9,6 +9,8 @@ use crate::leveled::{PACKED_ROWS, SLACK};
 pub(super) struct Runs {
     /// The codes of a chunk, and the rows of it that begin a run.
     pub(super) codes: Vec<u32>,
+    /// The codes or the values of those rows of a chunk that passed.
+    pub(super) chosen: Vec<u32>,
     pub(super) starts: Vec<u64>,
     pub(super) count: usize,
     /// For each run its code, the row of the block that begins it, and for each sum what was added before it.
@@ -24,6 +26,7 @@ impl Runs {
     pub(super) fn new(sums: usize) -> Self {
         Self {
             codes: vec![0; PACKED_ROWS],
+            chosen: vec![0; PACKED_ROWS],
             starts: vec![0; PACKED_ROWS / 64],
             before: vec![Vec::new(); sums],
             totals: vec![0; sums],

@@ -22,6 +22,15 @@ use crate::leveled::{Instructions, PACKED_ROWS, level, run_starts, sums_before};
 use crate::scan::{PackedBlock, PackedColumn};
 use crate::{PerSlot, Representation};
 
+/// Of how many rows of a block all but one have to pass: with fewer, groups as they come cost less than runs of all rows.
+const MOST_PASS: usize = 4;
+
+/// Rows of a block, and which of them passed; `None` for all.
+struct Chunk<'a> {
+    rows: usize,
+    words: Option<&'a [u64]>,
+}
+
 /// Groups by a sorted number.
 pub(super) struct SortedGroups {
     /// The place of the key in the layout.
@@ -65,20 +74,27 @@ impl PackedStrategy for SortedGroups {
         else {
             return Ok(false);
         };
-        let all = block.count == block.rows;
-        let rises = (block.whole || of_part && block.complete) && block.is_sorted(self.key);
-        let Some(having) = having.filter(|_| all && key.step == 1 && rises) else {
+        let most = block.count * MOST_PASS >= block.rows * (MOST_PASS - 1);
+        let rises = (block.whole || of_part) && block.is_sorted(self.key);
+        let having = having.filter(|_| most && key.step == 1 && rises);
+        // Of groups that go on in deltas nothing can be said yet.
+        let (Some(having), Some(later)) = (having, block.later(self.key)) else {
             return Ok(false);
         };
         let mut guard = self.scratch.lock(slot);
         let new = || (self.program.registers(), Runs::new(self.program.sums.len()));
         let (registers, runs) = guard.get_or_insert_with(new);
         self.find_all_runs(block, key, &columns, registers, runs);
-        let of = |range| self.groups_of(plan, block.rows, runs, range, key.base);
+        let of = |range| self.groups_of(plan, block.count, runs, range, key.base);
         // The first and the last run may go on in other blocks.
         let last = runs.count - 1;
         let inside = of(1..last.max(1));
-        let kept = having.select(plan, inside.len(), columns_of(plan, &inside)?)?.1;
+        let mut kept = having.select(plan, inside.len(), columns_of(plan, &inside)?)?.1;
+        let value = |place: &u32| key.base.wrapping_add(runs.keys[1 + *place as usize].into());
+        let go_on = (0..inside.len() as u32).filter(|it| later.contains(value(it)));
+        kept.extend(go_on);
+        kept.sort_unstable();
+        kept.dedup();
         let mut found = vec![(of(0..1), vec![0]), (inside, kept)];
         if last > 0 {
             found.push((of(last..last + 1), vec![0]));
@@ -98,35 +114,58 @@ impl SortedGroups {
         runs: &mut Runs,
     ) {
         runs.clear(block.rows);
+        let mut passed = 0;
         for first in (0..block.rows).step_by(PACKED_ROWS) {
             let (start, rows) = (block.start + first, (block.rows - first).min(PACKED_ROWS));
             self.program.compute(columns, start, rows, registers);
             let codes = &mut runs.codes[..rows];
             bitpack::unpack_u32(key.column.packed(), key.column.bits(), start, codes);
-            self.find_runs(first, rows, registers, runs);
+            let words = &block.words[first / 64..][..bitmap::words_for(rows)];
+            let chunk = Chunk { rows, words: (block.count < block.rows).then_some(words) };
+            passed += self.find_runs(passed, &chunk, registers, runs);
         }
     }
 
-    /// Appends the runs that begin in a chunk.
-    fn find_runs(&self, first: usize, rows: usize, registers: &Registers, runs: &mut Runs) {
-        let (codes, starts) = (&runs.codes[..rows], &mut runs.starts[..rows.div_ceil(64)]);
-        let last = runs.count.checked_sub(1).map(|it| runs.keys[it]);
-        run_starts(self.program.level, codes, last, starts);
-        let count = bitpack::compress_u32(codes, starts, &mut runs.keys[runs.count..]);
-        if self.program.sums.contains(&None) {
-            let places = &mut runs.rows[runs.count..];
-            bitmap::positions(starts, rows, places);
-            places[..count].iter_mut().for_each(|it| *it += first as u32);
-        }
-        let sums = self.program.sums.iter().zip(&mut runs.before).zip(&mut runs.totals);
-        for ((step, before), total) in sums {
-            if let Some(step) = *step {
-                let values = self.program.narrow(step, rows, registers);
-                let before = &mut before[runs.count..];
-                sums_before(self.program.level, values, starts, total, before);
+    /// Appends the runs that begin in a chunk, before which so many rows passed; gives how many passed in it.
+    fn find_runs(
+        &self,
+        first: usize,
+        chunk: &Chunk<'_>,
+        registers: &Registers,
+        runs: &mut Runs,
+    ) -> usize {
+        let Runs { codes, chosen, starts, count, keys, rows: places, before, totals } = runs;
+        let rows = match chunk.words {
+            None => chunk.rows,
+            Some(words) => {
+                let rows = bitpack::compress_u32(&codes[..chunk.rows], words, chosen);
+                codes[..rows].copy_from_slice(&chosen[..rows]);
+                rows
             }
+        };
+        if rows == 0 {
+            return 0;
         }
-        runs.count += count;
+        let (codes, starts) = (&codes[..rows], &mut starts[..rows.div_ceil(64)]);
+        let last = count.checked_sub(1).map(|it| keys[it]);
+        run_starts(self.program.level, codes, last, starts);
+        let more = bitpack::compress_u32(codes, starts, &mut keys[*count..]);
+        if self.program.sums.contains(&None) {
+            let places = &mut places[*count..];
+            bitmap::positions(starts, rows, places);
+            places[..more].iter_mut().for_each(|it| *it += first as u32);
+        }
+        for ((step, before), total) in self.program.sums.iter().zip(before).zip(totals) {
+            let Some(step) = *step else { continue };
+            let mut values = self.program.narrow(step, chunk.rows, registers);
+            if let Some(words) = chunk.words {
+                bitpack::compress_u32(values, words, chosen);
+                values = &chosen[..rows];
+            }
+            sums_before(self.program.level, values, starts, total, &mut before[*count..]);
+        }
+        *count += more;
+        rows
     }
 
     /// Some runs of a block of so many rows as groups; `base` is the value of code 0.
