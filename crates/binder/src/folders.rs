@@ -1,5 +1,5 @@
 //! EXPORT DATABASE and IMPORT DATABASE in DuckDB's spelling, which the parser does not know:
-//! `EXPORT DATABASE 'folder' (FORMAT parquet)` and `IMPORT DATABASE 'folder'`.
+//! `EXPORT DATABASE 'folder' (FORMAT parquet)` and `IMPORT DATABASE 'folder'`; and BACKUP.
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
@@ -31,6 +31,27 @@ pub(crate) fn export_or_import(tokens: &[TokenWithSpan]) -> SqlResult<Option<Sta
             Ok(Some(Statement::ExportDatabase { folder, options }))
         }
         (false, _) => Err(expected("options in brackets, or the end of the statement")),
+    }
+}
+
+/// The statement, if the tokens are `BACKUP TO 'folder'`.
+pub(crate) fn backup(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
+    let tokens: Vec<&Token> = tokens.iter().map(|it| &it.token).collect();
+    let expected = |what: &str| {
+        let message = format!("syntax error: expected {what}");
+        SqlError::new(SqlState::SYNTAX, message).with_hint("BACKUP TO 'folder'")
+    };
+    match &tokens[..] {
+        [verb, rest @ ..] if is_word(verb, "backup") => match rest {
+            [to, Token::SingleQuotedString(it)] if is_word(to, "to") && !it.is_empty() => {
+                Ok(Some(Statement::Backup { folder: it.clone() }))
+            }
+            [to, Token::SingleQuotedString(it), _, ..] if is_word(to, "to") && !it.is_empty() => {
+                Err(expected("the end of the statement"))
+            }
+            _ => Err(expected("TO and a folder in quotes")),
+        },
+        _ => Ok(None),
     }
 }
 

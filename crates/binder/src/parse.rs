@@ -80,6 +80,10 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         statements.push(statement);
         return Ok(());
     }
+    if let Some(statement) = folders::backup(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
     match numa::recognise(&tokens)? {
         Recognised::Whole(statement) => statements.push(statement),
         Recognised::Rest(tokens, design) => {

@@ -193,6 +193,11 @@ pub enum Statement {
     },
     /// CHECKPOINT.
     Checkpoint,
+    /// BACKUP TO a folder.
+    Backup {
+        /// The folder, in which nothing is yet.
+        folder: String,
+    },
     /// KILL of a statement that is under way.
     Kill {
         /// Its number.

@@ -36,6 +36,8 @@ pub enum Command {
     Placement(PlacementArguments),
     /// Make TPC-H, load it, run the 22 queries, check every answer
     Demo(DemoArguments),
+    /// Look through the folder of a database that nobody has open, and name all damage; nothing in it is changed
+    Check(CheckArguments),
     /// Run SQL and write down what every worker did when
     Trace(TraceArguments),
     /// Measure
@@ -108,6 +110,16 @@ pub struct MachineArguments {
     /// and times are modelled. A shape (laptop, four_sockets, ..) or one of the machines of `nodewise simulate`
     #[arg(long, value_name = "NAME", value_parser = machine_name)]
     pub machine: Option<String>,
+}
+
+/// `nodewise check`.
+#[derive(Args, Debug)]
+pub struct CheckArguments {
+    /// The folder of the database
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    #[command(flatten)]
+    pub pool: PoolArguments,
 }
 
 /// `nodewise placement`.

@@ -17,6 +17,7 @@ mod failure;
 mod highlight;
 mod interrupt;
 mod measured;
+mod mistyped;
 mod modelled;
 mod opening;
 mod output;
@@ -45,10 +46,12 @@ fn main() -> ExitCode {
     memory::take_reserve();
     hardware_linux::keep_freed_memory();
     let done = match arguments.command {
-        None => shell::run(&arguments.shell),
+        None => (arguments.shell.folder.as_deref().map_or(Ok(()), mistyped::check))
+            .and_then(|()| shell::run(&arguments.shell)),
         Some(Command::Topology) => commands::topology::run(),
         Some(Command::Probe(options)) => commands::probe::run(&options),
         Some(Command::Placement(options)) => commands::placement::run(&options),
+        Some(Command::Check(options)) => commands::check::run(&options),
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
         Some(Command::Bench(BenchCommand::Workload(options))) => {

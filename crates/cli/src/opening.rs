@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hardware::Machine;
-use nodewise::{Database, DatabaseOptions, Session};
+use nodewise::{Database, DatabaseOptions, FolderCheck, Session};
 use simulator::SimulatedMachine;
 use stdx::sync::Arc;
 
@@ -29,6 +29,14 @@ pub fn open_folder(path: &Path, pool: &PoolArguments) -> Result<Arc<Database>, F
     let progress = progress::for_people(&machine);
     let options = options(&*machine, pool);
     Ok(Database::open_dir(machine, path, options, &*progress)?)
+}
+
+/// Looks through the folder of a database.
+pub fn check_folder(path: &Path, pool: &PoolArguments) -> Result<FolderCheck, Failure> {
+    let machine: Arc<dyn Machine> = open_machine()?;
+    let progress = progress::for_people(&machine);
+    let options = options(&*machine, pool);
+    Ok(Database::check_dir(machine, path, options, &*progress)?)
 }
 
 /// Opens an empty database on this machine, or on a modelled one.

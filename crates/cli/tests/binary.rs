@@ -156,6 +156,8 @@ fn wrong_arguments_end_with_code_2() {
     for wrong in [
         &["--format", "xml"][..],
         &["bench", "fly"],
+        &["toplogy"],
+        &["check"],
         &["demo", "--scale", "0"],
         &["bench", "tpch", "--queries", "23"],
         &["--threads", "none"],

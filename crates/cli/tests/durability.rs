@@ -95,3 +95,66 @@ fn a_folder_in_use_and_a_damaged_one_are_refused() {
     assert!(!refused.status.success() && text.contains("is damaged at byte 512"), "{text}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// What `nodewise check` says, and what it ends with.
+fn check(folder: &Path) -> (String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nodewise"));
+    let output = command.arg("check").arg(folder).args(["--threads", "1"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
+    (text, output.status.code())
+}
+
+/// The files of a folder with what they hold.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let names = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let mut files: Vec<_> = names.map(|it| (it.clone(), std::fs::read(it).unwrap())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_check_names_damage_in_each_kind_of_file_and_changes_nothing() {
+    let folder = folder("checked");
+    assert_eq!(check(&folder).1, Some(1), "there is none");
+    assert!(!folder.exists());
+    ask(
+        &folder,
+        "CREATE TABLE t (i BIGINT PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a'); CHECKPOINT",
+    );
+    ask(&folder, "INSERT INTO t VALUES (2, 'b')");
+    let before = files(&folder);
+    let (text, code) = check(&folder);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.starts_with("table \"t\": 2 rows, 1 part, 2 files\n"), "{text}");
+    assert!(text.ends_with(": no damage\n"), "{text}");
+    assert!(files(&folder) == before, "nothing is changed");
+    let mut kinds = 0;
+    for (path, bytes) in before.iter().filter(|it| !it.1.is_empty()) {
+        // A byte of a record, of a segment, and of the manifest.
+        let place =
+            if path.to_str().unwrap().contains("table") { 4096 } else { 520.min(bytes.len() - 1) };
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 16;
+        std::fs::write(path, &damaged).unwrap();
+        let (text, code) = check(&folder);
+        assert_eq!(code, Some(1), "{path:?}: {text}");
+        let name = path.to_str().unwrap();
+        assert!(
+            text.lines().any(|it| it.starts_with("DAMAGE XX001: ") && it.contains(name)),
+            "{text}"
+        );
+        std::fs::write(path, bytes).unwrap();
+        kinds += 1;
+    }
+    assert_eq!(kinds, 4, "a part, a table, the manifest, the log");
+    let mut holder = program(&folder).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut to = holder.stdin.take().unwrap();
+    to.write_all(b"SELECT 'ready' AS answer;\n").unwrap();
+    let answers = BufReader::new(holder.stdout.take().unwrap()).lines();
+    assert!(answers.map_while(Result::ok).any(|it| it.contains("ready")));
+    let (text, code) = check(&folder);
+    assert!(code == Some(1) && text.contains("is open in another process"), "{text}");
+    drop(to);
+    assert!(holder.wait().unwrap().success());
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -13,7 +13,10 @@ const LOCK: &str = "lock";
 
 struct LinuxFolder {
     path: PathBuf,
-    _lock: File,
+    /// Whether it may be changed.
+    is_writable: bool,
+    /// None in a folder that nobody has opened as a database.
+    _lock: Option<File>,
 }
 
 struct LinuxFile {
@@ -34,11 +37,34 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Folder>, FolderError> {
     let file = path.join(LOCK);
     let opened =
         OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(&file);
-    let lock = opened.map_err(|it| failed(&file, "open", &it))?;
+    let lock = locked(path, opened.map_err(|it| failed(&file, "open", &it))?)?;
+    Ok(Box::new(LinuxFolder { path: path.to_owned(), is_writable: true, _lock: Some(lock) }))
+}
+
+/// Opens a folder that is there to be read, and locks it if it was ever locked.
+pub(crate) fn inspect(path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+    // What is no folder tells why by being listed.
+    std::fs::read_dir(path).map_err(|it| failed(path, "open", &it))?;
+    let file = path.join(LOCK);
+    let lock = match File::open(&file) {
+        Ok(it) => Some(locked(path, it)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(&file, "open", &error)),
+    };
+    Ok(Box::new(LinuxFolder { path: path.to_owned(), is_writable: false, _lock: lock }))
+}
+
+/// Removes a folder in which nothing is left but the lock.
+pub(crate) fn remove(path: &Path) -> Result<(), FolderError> {
+    let removed = std::fs::remove_file(path.join(LOCK)).and_then(|()| std::fs::remove_dir(path));
+    removed.map_err(|it| failed(path, "remove", &it))
+}
+
+fn locked(path: &Path, lock: File) -> Result<File, FolderError> {
     match lock.try_lock() {
-        Ok(()) => Ok(Box::new(LinuxFolder { path: path.to_owned(), _lock: lock })),
+        Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(FolderError::Locked { path: path.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(failed(&file, "lock", &error)),
+        Err(TryLockError::Error(error)) => Err(failed(&path.join(LOCK), "lock", &error)),
     }
 }
 
@@ -56,6 +82,13 @@ fn failed(path: &Path, what: &'static str, error: &io::Error) -> FolderError {
 }
 
 impl LinuxFolder {
+    /// Refuses what would change a folder that was opened to be read.
+    fn check_writable(&self, path: &Path, what: &'static str) -> Result<(), FolderError> {
+        let message = "the folder is open to be read".to_owned();
+        let refused = || FolderError::Failed { path: path.to_owned(), what, message };
+        self.is_writable.then_some(()).ok_or_else(refused)
+    }
+
     fn file(
         &self,
         name: &str,
@@ -63,7 +96,7 @@ impl LinuxFolder {
         options: &mut OpenOptions,
     ) -> Result<Arc<dyn LastingFile>, FolderError> {
         let path = self.path.join(name);
-        let opened = options.read(true).write(true).mode(0o600).open(&path);
+        let opened = options.read(true).write(self.is_writable).mode(0o600).open(&path);
         let file = opened.map_err(|it| failed(&path, what, &it))?;
         Ok(Arc::new(LinuxFile { path, file }))
     }
@@ -87,6 +120,7 @@ impl Folder for LinuxFolder {
     }
 
     fn create(&self, name: &str) -> Result<Arc<dyn LastingFile>, FolderError> {
+        self.check_writable(&self.path.join(name), "create")?;
         self.file(name, "create", OpenOptions::new().create(true).truncate(true))
     }
 
@@ -96,12 +130,14 @@ impl Folder for LinuxFolder {
 
     fn rename(&self, from: &str, to: &str) -> Result<(), FolderError> {
         let path = self.path.join(from);
+        self.check_writable(&path, "rename")?;
         let renamed = std::fs::rename(&path, self.path.join(to));
         renamed.map_err(|it| failed(&path, "rename", &it))
     }
 
     fn remove(&self, name: &str) -> Result<(), FolderError> {
         let path = self.path.join(name);
+        self.check_writable(&path, "remove")?;
         std::fs::remove_file(&path).map_err(|it| failed(&path, "remove", &it))
     }
 
@@ -144,6 +180,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_folder_that_is_inspected_stays_as_it_is() {
+        let path = std::env::temp_dir().join(format!("nodewise-inspected-{}", std::process::id()));
+        assert!(matches!(inspect(&path), Err(FolderError::Failed { what: "open", .. })));
+        assert!(!path.exists());
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join("a"), b"abc").unwrap();
+        let folder = inspect(&path).unwrap();
+        assert_eq!(folder.list().unwrap(), ["a"]);
+        assert!(folder.create("b").is_err() && folder.remove("a").is_err());
+        assert!(folder.rename("a", "b").is_err());
+        let file = folder.open("a").unwrap();
+        assert!(file.write_at(0, b"x").is_err() && file.truncate(1).is_err());
+        assert_eq!(std::fs::read_dir(&path).unwrap().count(), 1, "no lock was made");
+        let owner = open(&path).unwrap();
+        assert!(matches!(inspect(&path), Err(FolderError::Locked { .. })));
+        drop(owner);
+        let folder = inspect(&path).unwrap();
+        assert!(matches!(open(&path), Err(FolderError::Locked { .. })));
+        drop(folder);
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+
+    #[test]
     fn a_folder_is_one_process_s_and_keeps_its_files() {
         let path = std::env::temp_dir().join(format!("nodewise-folder-{}", std::process::id()));
         let folder = open(&path).unwrap();
@@ -165,7 +224,8 @@ mod tests {
         folder.remove("b").unwrap();
         assert!(folder.open("b").is_err());
         drop(folder);
-        std::fs::remove_dir_all(&path).unwrap();
+        remove(&path).unwrap();
+        assert!(!path.exists());
         let refused = open(Path::new("/proc/nobody/may")).err().unwrap();
         assert!(matches!(refused, FolderError::Failed { what: "create", .. }), "{refused}");
         let full = failed(&path, "write", &io::Error::from_raw_os_error(libc::ENOSPC));

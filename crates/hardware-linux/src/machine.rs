@@ -410,6 +410,14 @@ impl Machine for LinuxMachine {
         folder::open(path)
     }
 
+    fn inspect_folder(&self, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+        folder::inspect(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> Result<(), FolderError> {
+        folder::remove(path)
+    }
+
     fn resident_bytes(&self) -> (Bytes, Bytes) {
         let (peak, now) = topology::resident_bytes(&Root::new(Path::new("/"))).unwrap_or((0, 0));
         (Bytes(peak), Bytes(now))

@@ -231,6 +231,17 @@ pub trait Machine: Send + Sync {
         let (path, message) = (path.to_owned(), "this machine has no files".to_owned());
         Err(FolderError::Failed { path, what: "open", message })
     }
+    /// A folder that is there, locked likewise, to be read: nothing is made in it, and what would change it or a file of it is
+    /// refused.
+    fn inspect_folder(&self, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+        let (path, message) = (path.to_owned(), "this machine has no files".to_owned());
+        Err(FolderError::Failed { path, what: "open", message })
+    }
+    /// Removes a folder that was opened and closed again, and in which no file is left.
+    fn remove_folder(&self, path: &Path) -> Result<(), FolderError> {
+        let (path, message) = (path.to_owned(), "this machine has no files".to_owned());
+        Err(FolderError::Failed { path, what: "remove", message })
+    }
     /// Tells a modelled machine what the step that is running costs; it adds up until the step ends. Where work takes the
     /// time it takes, which is everywhere else, nobody asks for the demand and this is nothing.
     fn charge(&self, _demand: &dyn Fn() -> Demand) {}

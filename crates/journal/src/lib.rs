@@ -11,18 +11,20 @@
 //! - Invariant: records are numbered without a gap; what a reader was given was durable or is made so before it is used.
 //! - Invariant: it knows no tables; what a record means is the business of whoever writes it.
 //!
-//! Reading order: [`error`], `frame` (bytes), `scan` (reading after a crash), [`log`] (writing), [`sealed`] (small files
-//! that are replaced whole).
+//! Reading order: [`error`], `frame` (bytes), `scan` (reading after a crash), [`log`] (writing), `inspect` (reading alone),
+//! [`sealed`] (small files that are replaced whole).
 #![forbid(unsafe_code)]
 
 pub mod error;
 mod frame;
+mod inspect;
 pub mod log;
 mod scan;
 pub mod sealed;
 
 pub use error::{JournalError, JournalResult};
 pub use frame::{Lsn, Record, VERSION};
-pub use log::Journal;
+pub use inspect::{Inspected, inspect};
+pub use log::{Journal, LogActivity};
 pub use scan::Visit;
 pub use sealed::{read_sealed, write_sealed};

@@ -1,11 +1,13 @@
 //! Writing the log: appending in order, syncing in groups, going on in a new file.
 
 use hardware::{Folder, LastingFile};
+use stdx::Nanos;
 use stdx::prng::Prng;
+use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Condvar, Mutex};
 
 use crate::frame::{FILE_HEAD, FileHead};
-use crate::scan::{Visit, logs, name_of, scan};
+use crate::scan::{Visit, check_order, logs, name_of, needed, scan};
 use crate::{JournalError, JournalResult, Lsn, Record};
 
 /// Bytes of zeros that are written ahead, so that a sync has no new length of the file to write.
@@ -17,6 +19,29 @@ pub struct Journal {
     writing: Mutex<Writing>,
     syncing: Mutex<Syncing>,
     synced: Condvar,
+    counters: Counters,
+}
+
+/// What it has done since it was opened.
+#[derive(Default)]
+struct Counters {
+    records: AtomicU64,
+    syncs: AtomicU64,
+    waiting: AtomicU64,
+    last_sync: AtomicU64,
+}
+
+/// What a log has done since it was opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LogActivity {
+    /// Records that were appended.
+    pub records: u64,
+    /// Syncs that made some of them durable.
+    pub syncs: u64,
+    /// Who waits for a sync now, with who does it.
+    pub waiting: u64,
+    /// How long the last of them took, by the clock that it was given; 0 without one.
+    pub last_sync: Nanos,
 }
 
 /// The end of the log.
@@ -48,24 +73,13 @@ impl Journal {
         seed: u64,
         visit: &mut Visit<'_, E>,
     ) -> Result<Self, E> {
-        let logs = logs(&*folder)?;
-        let mut newest = None;
-        let mut expected = None;
+        let (mut newest, mut before) = (None, None);
+        let logs = needed(&*folder, after)?;
         for (number, log) in logs.iter().enumerate() {
-            let is_newest = number + 1 == logs.len();
-            // Files that hold nothing younger are left from a checkpoint that was cut short.
-            if logs.get(number + 1).is_some_and(|it| it.0.0 <= after.0 + 1) {
-                continue;
-            }
-            if expected.is_some_and(|it| it != log.0)
-                || (expected.is_none() && log.0.0 > after.0 + 1)
-            {
-                let what = "the file of the log before it is missing";
-                return Err(JournalError::damaged(folder.path(), &log.1, 0, what).into());
-            }
-            match scan(&*folder, log, is_newest, after, visit)? {
+            check_order(&*folder, log, before, after)?;
+            match scan(&*folder, log, number + 1 == logs.len(), after, visit)? {
                 Some(scanned) => {
-                    expected = Some(scanned.last.next());
+                    before = Some(scanned.last);
                     newest = Some(scanned);
                 }
                 None => {
@@ -92,7 +106,8 @@ impl Journal {
         };
         let syncing = Syncing { durable: writing.last, is_led: false, failed: None };
         let (writing, syncing) = (Mutex::new(writing), Mutex::new(syncing));
-        let journal = Self { folder, writing, syncing, synced: Condvar::new() };
+        let (synced, counters) = (Condvar::new(), Counters::default());
+        let journal = Self { folder, writing, syncing, synced, counters };
         journal.mark()?;
         Ok(journal)
     }
@@ -102,22 +117,39 @@ impl Journal {
         let mut writing = self.writing.lock();
         let durable = self.check()?;
         let written = writing.append(record, durable);
-        if let Err(error) = &written {
-            self.fail(error);
+        match &written {
+            Ok(_) => _ = self.counters.records.fetch_add(1, Ordering::Relaxed),
+            Err(error) => self.fail(error),
         }
         written
     }
 
     /// Returns when all records up to one are durable. One of those who wait syncs for all.
     pub fn sync_to(&self, lsn: Lsn) -> JournalResult<()> {
-        if !self.lead(|it| it.durable >= lsn)? {
-            return Ok(());
-        }
+        self.sync_timed(lsn, &|| Nanos(0))
+    }
+
+    /// The same, which tells [`Journal::activity`] how long a sync takes by a clock.
+    pub fn sync_timed(&self, lsn: Lsn, now: &dyn Fn() -> Nanos) -> JournalResult<()> {
+        let counters = &self.counters;
+        counters.waiting.fetch_add(1, Ordering::Relaxed);
+        let synced = self.lead(|it| it.durable >= lsn).and_then(|leads| match leads {
+            true => self.sync_now(now),
+            false => Ok(()),
+        });
+        counters.waiting.fetch_sub(1, Ordering::Relaxed);
+        synced
+    }
+
+    fn sync_now(&self, now: &dyn Fn() -> Nanos) -> JournalResult<()> {
         let (file, last) = {
             let writing = self.writing.lock();
             (writing.file.clone(), writing.last)
         };
+        let began = now();
         let synced = file.sync().map_err(JournalError::from);
+        self.counters.last_sync.store((now() - began).0, Ordering::Relaxed);
+        self.counters.syncs.fetch_add(1, Ordering::Relaxed);
         self.step_down(synced.map(|()| last))
     }
 
@@ -178,6 +210,15 @@ impl Journal {
     /// The last record that is durable.
     pub fn durable(&self) -> Lsn {
         self.syncing.lock().durable
+    }
+
+    /// What it has done since it was opened.
+    pub fn activity(&self) -> LogActivity {
+        let read = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        let Counters { records, syncs, waiting, last_sync } = &self.counters;
+        let last_sync = Nanos(read(last_sync));
+        let (records, syncs, waiting) = (read(records), read(syncs), read(waiting));
+        LogActivity { records, syncs, waiting, last_sync }
     }
 
     /// Bytes of the newest file.

@@ -25,6 +25,25 @@ pub(crate) fn logs(folder: &dyn Folder) -> JournalResult<Vec<(Lsn, String)>> {
     Ok(logs)
 }
 
+/// Those of them that hold something younger than a record; older ones are left from a checkpoint that was cut short.
+pub(crate) fn needed(folder: &dyn Folder, after: Lsn) -> JournalResult<Vec<(Lsn, String)>> {
+    let mut logs = logs(folder)?;
+    let old = logs.windows(2).filter(|it| it[1].0.0 <= after.0 + 1).count();
+    Ok(logs.split_off(old))
+}
+
+/// Refuses a file that does not go on from the last record of the file before it or, the first, from a checkpoint.
+pub(crate) fn check_order(
+    folder: &dyn Folder,
+    (first, name): &(Lsn, String),
+    before: Option<Lsn>,
+    after: Lsn,
+) -> JournalResult<()> {
+    let is_right = before.map_or(first.0 <= after.0 + 1, |it| *first == it.next());
+    let what = "the file of the log before it is missing";
+    is_right.then_some(()).ok_or_else(|| JournalError::damaged(folder.path(), name, 0, what))
+}
+
 /// Who is given the records.
 pub type Visit<'a, E> = dyn FnMut(Lsn, &[u8]) -> Result<(), E> + 'a;
 
@@ -38,6 +57,15 @@ pub(crate) struct Scanned {
     pub(crate) marked: bool,
     /// The byte behind its last record.
     pub(crate) end: u64,
+}
+
+impl Scanned {
+    /// Whether something that is no record stands behind its last record.
+    pub(crate) fn is_torn(&self, folder: &dyn Folder, name: &str) -> JournalResult<bool> {
+        let length = self.file.length()?;
+        let log = Log { folder, name, file: &*self.file, length };
+        log.is_zero(self.end).map(|it| !it)
+    }
 }
 
 /// Reads a file of the log and hands all its records from `after` on to `visit`. `None`: it is the newest, and its making was

@@ -84,6 +84,7 @@ impl Session {
         let executed = self.run_plan(plan, tables, cancel)?;
         let Changes { gone, rows, returning, count } =
             self.changes(change, &old, &executed, cancel)?;
+        self.activity.changed(count as u64);
         if count > 0 {
             self.replace_rows(&old, &gone, &rows, cancel)?;
         }
@@ -206,8 +207,10 @@ impl Session {
         let stop = || execution::is_ended(cancel);
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
+        let started = self.database.machine.now();
         let new = self.cancelled_or(cancel, build(&context))?;
-        self.catalog().replace(old, new)?;
+        let new = self.catalog().replace(old, new)?;
+        self.database.merges.note(old, &new, started, self.database.machine.now());
         Ok(())
     }
 }

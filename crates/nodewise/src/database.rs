@@ -10,8 +10,10 @@ use stdx::sync::{Arc, OnceLock, Weak};
 use storage::{Catalog, Table};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::activity::Sessions;
 use crate::durability::Durability;
 use crate::memory_reading::MemoryReading;
+use crate::merges::Merges;
 use crate::placer::PlacerService;
 use crate::plan_cache::PlanCache;
 use crate::statements::Statements;
@@ -52,6 +54,8 @@ pub struct Database {
     /// What the nodes had free when a view asked last.
     pub(crate) memory: MemoryReading,
     pub(crate) statements: Statements,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) merges: Merges,
     /// Rows from which on a table keeps what changes beside it.
     pub(crate) delta_from: usize,
     statement_numbers: AtomicU64,
@@ -84,6 +88,8 @@ impl Database {
             plans: PlanCache::default(),
             memory: Default::default(),
             statements: Statements::default(),
+            sessions: Arc::default(),
+            merges: Merges::default(),
             delta_from: delta_from.unwrap_or(storage::DELTA_FROM),
             statement_numbers: AtomicU64::new(0),
             machine,
@@ -94,11 +100,14 @@ impl Database {
         Ok(database)
     }
 
-    /// What the watchdog does at each of its looks: it runs the placer.
+    /// What the watchdog does at each of its looks: it ends transactions whose time is up, syncs what
+    /// nobody waits for, and runs the placer.
     fn watch(self: &Arc<Self>) {
         let database: Weak<Self> = Arc::downgrade(self);
         self.scheduler.set_guard(move || {
             if let Some(database) = database.upgrade() {
+                database.sessions.look(database.machine.now());
+                database.sync_overdue();
                 database.run_placer();
             }
         });

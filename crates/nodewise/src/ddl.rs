@@ -102,6 +102,7 @@ impl Session {
         let rows = table.rows();
         let table = self.catalog().create_or_replace(table);
         self.note(|| Operation::create(&table, true, &batches))?;
+        self.activity.changed(rows);
         Ok(done(format!("SELECT {rows}")))
     }
 
@@ -211,6 +212,7 @@ impl Session {
         let new = self.cancelled_or(cancel, loaded)?;
         let rows = new.rows() - old.rows();
         self.catalog().replace(&old, new)?;
+        self.activity.changed(rows);
         Ok(done(format!("COPY {rows}")))
     }
 

@@ -9,6 +9,7 @@
 //! - Invariant: a statement sees one snapshot of the catalog; a failed statement leaves nothing behind.
 #![forbid(unsafe_code)]
 
+mod activity;
 mod answer;
 mod basis;
 mod change;
@@ -22,6 +23,7 @@ mod durability;
 mod execute;
 mod index_ddl;
 mod memory_reading;
+mod merges;
 mod parallel;
 mod parameter;
 pub mod picture;
@@ -56,6 +58,7 @@ mod views;
 
 pub use answer::{Answer, QueryProfile};
 pub use database::{Database, DatabaseOptions};
+pub use durability::{CheckedTable, FolderCheck};
 pub use prepared::Prepared;
 pub use progress::{NoProgress, Progress};
 pub use scheduler::{CancelToken, StealingScope, WORKERS_MAX};

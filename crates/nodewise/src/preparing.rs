@@ -238,7 +238,9 @@ impl Session {
     ) -> SqlResult<Answer> {
         let prepared = self.prepared.get(name).cloned().ok_or_else(|| no_such(name))?;
         let levels = self.levels.max(prepared.0.levels());
+        // Places in the text of PREPARE are none in that of EXECUTE.
         self.with_levels(levels, |session| session.execute_found(&prepared, arguments, cancel))
+            .map_err(|error| SqlError { position: None, ..error })
     }
 
     fn execute_found(

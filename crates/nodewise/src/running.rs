@@ -163,6 +163,7 @@ impl Session {
     pub(crate) fn writers_turn(&self, cancel: &CancelToken) -> SqlResult<Admitted> {
         let had_place = self.under_way.as_ref().is_some_and(|it| it.leave());
         let waiting = |value| {
+            self.activity.waits.store(value, Ordering::Relaxed);
             if let Some(it) = &self.under_way {
                 it.record.waiting.store(value, Ordering::Relaxed);
             }

@@ -25,6 +25,10 @@ pub struct Scheduling {
     pub queue_timeout: Nanos,
     /// How long a statement may wait until it may change tables; zero for any time.
     pub lock_timeout: Nanos,
+    /// How long a transaction may do nothing; zero for any time.
+    pub idle_timeout: Nanos,
+    /// How old the tables may be that a transaction sees; zero for any time.
+    pub snapshot_timeout: Nanos,
 }
 
 impl Default for Scheduling {
@@ -41,6 +45,8 @@ impl Default for Scheduling {
             statement_timeout: Nanos(0),
             queue_timeout: Nanos(60_000_000_000),
             lock_timeout: Nanos(0),
+            idle_timeout: Nanos(0),
+            snapshot_timeout: Nanos(0),
         }
     }
 }
@@ -57,7 +63,10 @@ const STATEMENT_TIMEOUT: &str = "statement_timeout";
 const QUEUE_TIMEOUT: &str = "queue_timeout";
 const LOCK_TIMEOUT: &str = "lock_timeout";
 
-const KNOWN: [&str; 11] = [
+const IDLE_TIMEOUT: &str = "idle_in_transaction_session_timeout";
+const SNAPSHOT_TIMEOUT: &str = "old_snapshot_timeout";
+
+const KNOWN: [&str; 13] = [
     STRATEGY,
     STEALING,
     BINDING,
@@ -69,6 +78,8 @@ const KNOWN: [&str; 11] = [
     STATEMENT_TIMEOUT,
     QUEUE_TIMEOUT,
     LOCK_TIMEOUT,
+    IDLE_TIMEOUT,
+    SNAPSHOT_TIMEOUT,
 ];
 
 impl Scheduling {
@@ -129,6 +140,8 @@ impl Scheduling {
                 match name {
                     STATEMENT_TIMEOUT => self.statement_timeout = span,
                     LOCK_TIMEOUT => self.lock_timeout = span,
+                    IDLE_TIMEOUT => self.idle_timeout = span,
+                    SNAPSHOT_TIMEOUT => self.snapshot_timeout = span,
                     _ => self.queue_timeout = span,
                 }
             }
@@ -152,6 +165,8 @@ impl Scheduling {
             TRACE => if self.trace { "on" } else { "off" }.to_owned(),
             STATEMENT_TIMEOUT => span_text(self.statement_timeout),
             LOCK_TIMEOUT => span_text(self.lock_timeout),
+            IDLE_TIMEOUT => span_text(self.idle_timeout),
+            SNAPSHOT_TIMEOUT => span_text(self.snapshot_timeout),
             _ => span_text(self.queue_timeout),
         }
     }
@@ -178,6 +193,14 @@ impl Scheduling {
             (
                 LOCK_TIMEOUT,
                 "how long a statement may wait until it may change tables; 0 for any time",
+            ),
+            (
+                IDLE_TIMEOUT,
+                "how long a transaction may do nothing before it is rolled back; 0 for any time",
+            ),
+            (
+                SNAPSHOT_TIMEOUT,
+                "how old the tables may be that a transaction sees before it is rolled back; 0 for any time",
             ),
         ];
         let setting = |(name, description)| Setting { name, value: self.value(name), description };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use stdx::sync::{Arc, Mutex};
 
+use crate::activity::Registered;
 use crate::settings::Settings;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
@@ -26,7 +27,9 @@ pub struct Session {
     /// The transaction that BEGIN opened.
     pub(crate) block: Option<Block>,
     /// What the transaction, or the statement outside of one, has changed.
-    pub(crate) writing: Mutex<Option<Writing>>,
+    pub(crate) writing: Arc<Mutex<Option<Writing>>>,
+    /// What others may see of it, and end.
+    pub(crate) activity: Registered,
 }
 
 /// Ends whatever its session is running.
@@ -43,7 +46,9 @@ impl CancelHandle {
 impl Session {
     fn new(database: Arc<Database>) -> Self {
         let number = database.statements.next_session();
+        let writing = Arc::default();
         Self {
+            activity: Registered::new(&database.sessions, number, &writing),
             number,
             levels: 0,
             under_way: None,
@@ -53,7 +58,7 @@ impl Session {
             prepared: HashMap::new(),
             running: Arc::new(Mutex::new(CancelToken::new())),
             block: None,
-            writing: Mutex::default(),
+            writing,
         }
     }
 

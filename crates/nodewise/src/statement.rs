@@ -43,9 +43,7 @@ impl Session {
                 self.prepare_named(name, &types, *statement)
             }
             Statement::Execute { name, arguments } => {
-                // Places in the text of PREPARE are none in that of EXECUTE.
                 self.execute_named(&name, &arguments, &cancel)
-                    .map_err(|error| SqlError { position: None, ..error })
             }
             Statement::Deallocate { name } => self.deallocate(name.as_deref()),
             Statement::CreateTable { name, columns, keys, checks, if_not_exists, design } => {
@@ -86,6 +84,7 @@ impl Session {
             Statement::Set { name, value } => self.set(&name, value.as_deref()),
             Statement::Show { name } => self.show(&name),
             Statement::Checkpoint => self.checkpoint(&cancel),
+            Statement::Backup { folder } => self.backup(&folder, &cancel),
             Statement::Kill { statement } => self.database.kill(statement).map(|_| done("KILL")),
             Statement::AlterQuery { statement, name, value } => {
                 self.database.steer(statement, &name, &value).map(|_| done("ALTER QUERY"))

@@ -15,6 +15,7 @@ use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::activity::Limits;
 use crate::answer::done;
 use crate::transaction_state::{Block, Modes, Savepoint, Writing};
 use crate::{Answer, CancelToken, Session};
@@ -25,7 +26,7 @@ impl Session {
         if let Some(writing) = &*self.writing.lock() {
             return writing.branch.snapshot();
         }
-        let kept = self.block.as_ref().and_then(|it| it.snapshot.clone());
+        let kept = self.activity.picture.lock().clone();
         kept.unwrap_or_else(|| self.database.catalog.snapshot())
     }
 
@@ -48,7 +49,8 @@ impl Session {
         let turn = self.writers_turn(cancel)?;
         let needs = self.database.wanted();
         let committed = self.database.head().snapshot();
-        let kept = self.block.as_ref().and_then(|it| Some((it.snapshot.clone()?, it.modes)));
+        let picture = self.activity.picture.lock().clone();
+        let kept = self.block.as_ref().and_then(|it| Some((picture?, it.modes)));
         let began = match kept {
             // All that it has read must still be so when it commits, which is as if it all happened then.
             Some((snapshot, modes))
@@ -70,13 +72,40 @@ impl Session {
 
     /// What comes before a statement: whether it may run, and on which tables.
     pub(crate) fn begin_statement(&mut self) -> SqlResult<()> {
+        self.enter()?;
         let Some(block) = &mut self.block else { return Ok(()) };
-        block.check()?;
+        if let Err(error) = block.check() {
+            self.leave();
+            return Err(error);
+        }
         block.has_begun = true;
-        if block.modes.isolation != Isolation::ReadCommitted && block.snapshot.is_none() {
-            block.snapshot = Some(self.database.catalog.snapshot());
+        if block.modes.isolation != Isolation::ReadCommitted {
+            let mut picture = self.activity.picture.lock();
+            picture.get_or_insert_with(|| self.database.catalog.snapshot());
         }
         Ok(())
+    }
+
+    /// From now on the session does something, unless a timeout has rolled its transaction back, which is told once.
+    fn enter(&mut self) -> SqlResult<()> {
+        let Err(expired) = self.activity.enter(self.database.machine.now()) else { return Ok(()) };
+        if let Some(block) = &mut self.block {
+            block.failed = true;
+            block.savepoints.clear();
+        }
+        Err(expired.error())
+    }
+
+    /// From now on the session does nothing.
+    fn leave(&self) {
+        let block = self.block.as_ref().map(|it| (it.modes, it.failed));
+        self.activity.leave(self.database.machine.now(), block, self.limits());
+    }
+
+    /// How long its transactions may hold what others need.
+    fn limits(&self) -> Limits {
+        let settings = &self.settings.scheduling;
+        Limits { idle: settings.idle_timeout, picture: settings.snapshot_timeout }
     }
 
     /// What comes after a statement: outside of a block its changes are committed, or dropped when it failed; inside, a
@@ -92,6 +121,7 @@ impl Session {
             (Some(block), Err(_)) => block.failed = true,
             (_, Ok(_)) => {}
         }
+        self.leave();
         ended
     }
 
@@ -129,6 +159,12 @@ impl Session {
     /// Runs BEGIN, COMMIT and the like.
     pub(crate) fn run_transaction(&mut self, statement: TransactionStatement) -> SqlResult<Answer> {
         use TransactionStatement as Statement;
+        let ends = matches!(statement, Statement::Commit { .. } | Statement::Rollback { .. });
+        if !ends && self.block.is_some() {
+            // It runs for no time.
+            self.enter()?;
+            self.leave();
+        }
         match statement {
             Statement::Begin { modes } => self.begin_block(modes),
             Statement::Commit { chain } => self.end_block(true, chain),
@@ -158,8 +194,9 @@ impl Session {
 
     fn open_block(&mut self, modes: Modes) {
         let settings = self.settings.clone();
-        let (failed, has_begun, snapshot, savepoints) = (false, false, None, Vec::new());
-        self.block = Some(Block { modes, failed, has_begun, snapshot, savepoints, settings });
+        let (failed, has_begun, savepoints) = (false, false, Vec::new());
+        self.activity.open(modes, self.database.machine.now(), self.limits());
+        self.block = Some(Block { modes, failed, has_begun, savepoints, settings });
     }
 
     /// COMMIT or ROLLBACK; outside of a block it does nothing. COMMIT of a block that failed is ROLLBACK.
@@ -170,13 +207,18 @@ impl Session {
             }
             return Ok(done(if commit { "COMMIT" } else { "ROLLBACK" }));
         };
-        let commit = commit && !block.failed;
+        let expired = self.activity.close(self.database.machine.now());
+        let wanted = commit;
+        let commit = commit && !block.failed && expired.is_none();
         let published = if commit { self.publish() } else { Ok(()) };
         if !commit || published.is_err() {
             *self.writing.lock() = None;
             self.settings = block.settings;
         }
         published?;
+        if let Some(expired) = expired.filter(|_| wanted && !block.failed) {
+            return Err(expired.error());
+        }
         if chain {
             self.open_block(block.modes);
         }

@@ -16,8 +16,6 @@ pub(crate) struct Block {
     pub(crate) failed: bool,
     /// Whether it has run a statement.
     pub(crate) has_begun: bool,
-    /// The tables as all its statements see them; `None` where each sees what was committed before it.
-    pub(crate) snapshot: Option<Arc<CatalogSnapshot>>,
     pub(crate) savepoints: Vec<Savepoint>,
     /// As they were when it began: a rollback brings them back.
     pub(crate) settings: Settings,

@@ -37,6 +37,18 @@ pub(crate) fn open(disk: &Arc<Mutex<Disk>>, path: &Path) -> Result<Box<dyn Folde
     }
 }
 
+/// A folder that is there. Who opens it to read it is believed.
+pub(crate) fn inspect(
+    disk: &Arc<Mutex<Disk>>,
+    path: &Path,
+) -> Result<Box<dyn Folder>, FolderError> {
+    match disk.lock().lasting.has(path) {
+        true => {}
+        false => return Err(failed(path, "open", "there is no such folder")),
+    }
+    open(disk, path)
+}
+
 fn failed(path: &Path, what: &'static str, message: &str) -> FolderError {
     FolderError::Failed { path: path.to_owned(), what, message: message.to_owned() }
 }

@@ -57,6 +57,18 @@ impl Lasting {
         !std::mem::replace(&mut names.locked, true)
     }
 
+    /// Whether there is such a folder.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        self.folders.contains_key(path)
+    }
+
+    /// Removes a folder; nothing is done when there is none, or a file is left in it.
+    pub(crate) fn forget(&mut self, path: &Path) {
+        if self.folders.get(path).is_some_and(|it| it.now.is_empty()) {
+            self.folders.remove(path);
+        }
+    }
+
     pub(crate) fn unlock(&mut self, path: &Path) {
         self.names(path).locked = false;
     }

@@ -86,7 +86,12 @@ impl SimulatedMachine {
         self.pages.lock().refusals = Refusals { good, refused };
     }
 
-    /// Bytes and files on the disk.
+    /// Bytes of all files in folders.
+    pub fn lasting_bytes(&self) -> Bytes {
+        Bytes(self.disk.lock().lasting.bytes())
+    }
+
+    /// Bytes and files on the disk that are temporary.
     pub fn disk_content(&self) -> (Bytes, u64) {
         let (bytes, files) = self.disk.lock().content();
         (Bytes(bytes), files)
@@ -207,6 +212,15 @@ impl Machine for SimulatedMachine {
 
     fn open_folder(&self, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
         folder::open(&self.disk, path)
+    }
+
+    fn inspect_folder(&self, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+        folder::inspect(&self.disk, path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> Result<(), FolderError> {
+        self.disk.lock().lasting.forget(path);
+        Ok(())
     }
 
     fn resident_bytes(&self) -> (Bytes, Bytes) {

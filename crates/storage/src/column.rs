@@ -135,9 +135,14 @@ impl Column {
         }
         match &self.encoding {
             Encoding::Plain(strings) => Value::Text(strings.get(row).into()),
-            Encoding::Raw => value_of_key(self.data_type, int_of_word(self.iv.get(row))),
+            Encoding::Raw => self.value_of_word(self.iv.get(row)),
             _ => self.value_of_code(self.iv.get(row) as u32),
         }
+    }
+
+    /// The value of a word of a raw column.
+    pub(crate) fn value_of_word(&self, word: u64) -> Value {
+        value_of_key(self.data_type, int_of_word(word))
     }
 
     /// The value of a code below [`Column::code_count`]; NULL for any other.

@@ -112,9 +112,18 @@ impl Table {
         context: &BuildContext<'_>,
     ) -> SqlResult<Option<(usize, usize)>> {
         // A key over a column that is a key by itself needs no look.
-        if columns.iter().any(|it| self.is_key(*it)) {
-            return Ok(None);
+        match columns.iter().any(|it| self.is_key(*it)) {
+            true => Ok(None),
+            false => self.find_duplicate(columns, context),
         }
+    }
+
+    /// The same, whatever the facts say.
+    pub(crate) fn find_duplicate(
+        &self,
+        columns: &[ColumnId],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Option<(usize, usize)>> {
         let (mut hashes, mut firsts) = (Vec::new(), Vec::new());
         for part in self.parts() {
             let columns: Vec<&Column> =

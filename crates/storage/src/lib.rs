@@ -44,6 +44,7 @@ pub mod schema;
 pub mod symbols;
 pub mod table;
 pub mod traffic;
+mod verify;
 pub mod word;
 pub mod zones;
 

@@ -188,6 +188,7 @@ fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
         left.extend(new);
         model = left;
         let there = rows_of(&changed);
+        assert_eq!(changed.contradictions(&context).unwrap(), [""; 0]);
         let mut found: Vec<String> = there.iter().map(|it| shown(&it.1)).collect();
         let mut wanted: Vec<String> = model.iter().map(|it| shown(it)).collect();
         found.sort();

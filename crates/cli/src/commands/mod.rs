@@ -1,6 +1,7 @@
 //! The commands beside the shell.
 
 pub mod bench;
+pub mod check;
 pub mod demo;
 pub mod generate;
 pub mod oltp;

@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use stdx::sync::{Arc, Weak};
 use storage::files::{PartStamp, Sink, Source, part_stamp, read_table, write_part, write_table};
 use storage::{Catalog, CatalogSnapshot, Column, Part, Table};
-use types::SqlResult;
+use types::{SqlError, SqlResult, SqlState};
 
 use super::definition::malformed;
+use super::history::Tally;
 use super::refusal::journal_error;
 
 const MANIFEST: &str = "manifest";
@@ -24,11 +25,11 @@ const PREFIX: &str = "table-";
 
 /// What the manifest says.
 #[derive(Serialize, Deserialize, Default)]
-struct Manifest {
+pub(super) struct Manifest {
     /// The last record that is in the tables.
-    lsn: u64,
+    pub(super) lsn: u64,
     /// The files of each table: its own, then those of its parts.
-    tables: Vec<Vec<String>>,
+    pub(super) tables: Vec<Vec<String>>,
 }
 
 /// The files of the last checkpoint, with the tables and the parts that they hold.
@@ -59,7 +60,7 @@ impl PartFile {
 }
 
 /// A file that a table is written to or read from.
-struct Bytes {
+pub(super) struct Bytes {
     name: String,
     file: Arc<dyn LastingFile>,
     length: u64,
@@ -89,25 +90,53 @@ impl Source for Bytes {
     }
 }
 
+/// What the last checkpoint says; nothing where there is none.
+pub(super) fn manifest(folder: &dyn Folder) -> SqlResult<Manifest> {
+    match read_sealed(folder, MANIFEST).map_err(|it| journal_error(&it))? {
+        Some(bytes) => serde_json::from_slice(&bytes).map_err(malformed),
+        None => Ok(Manifest::default()),
+    }
+}
+
+/// Refuses a folder with files of tables that neither a manifest nor a log knows of: a backup, or a copy, that was not
+/// finished.
+fn check_whole(folder: &dyn Folder, manifest: &Manifest) -> SqlResult<()> {
+    let names = folder.list().map_err(failed)?;
+    let is_known = !manifest.tables.is_empty() || names.iter().any(|it| it.starts_with("log-"));
+    match is_known || !names.iter().any(|it| is_of_table(it)) {
+        true => Ok(()),
+        false => {
+            let path = folder.path().display();
+            let message = format!("{path} has tables and no manifest: it was never whole");
+            Err(SqlError::new(SqlState::DATA_CORRUPTED, message)
+                .with_hint("if a backup was cut short, remove the folder and make it again"))
+        }
+    }
+}
+
+/// A file of a checkpoint.
+pub(super) fn opened(folder: &dyn Folder, name: &str) -> SqlResult<Bytes> {
+    let file = folder.open(name).map_err(failed)?;
+    let length = file.length().map_err(failed)?;
+    Ok(Bytes { name: folder.path().join(name).display().to_string(), file, length })
+}
+
+/// Whether a file is called as those of tables are.
+pub(super) fn is_of_table(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
 /// Reads the tables of the last checkpoint into an empty catalog, and tells which record is the last in them.
 pub(super) fn read(
     folder: &dyn Folder,
     catalog: &Catalog,
     context: &storage::BuildContext<'_>,
 ) -> SqlResult<(Lsn, Written)> {
-    let bytes = read_sealed(folder, MANIFEST).map_err(|it| journal_error(&it))?;
-    let manifest = match bytes {
-        Some(bytes) => serde_json::from_slice(&bytes).map_err(malformed)?,
-        None => Manifest::default(),
-    };
+    let manifest = manifest(folder)?;
+    check_whole(folder, &manifest)?;
     let mut written = Written::default();
     for names in manifest.tables {
-        let open = |name: &String| {
-            let file = folder.open(name).map_err(failed)?;
-            let length = file.length().map_err(failed)?;
-            Ok(Bytes { name: folder.path().join(name).display().to_string(), file, length })
-        };
-        let files = names.iter().map(open).collect::<SqlResult<Vec<_>>>()?;
+        let files = names.iter().map(|it| opened(folder, it)).collect::<SqlResult<Vec<_>>>()?;
         let (table, files) = files.split_first().ok_or_else(|| malformed("a table of no file"))?;
         let parts: Vec<&dyn Source> = files.iter().map(|it| it as &dyn Source).collect();
         let table = catalog.create(read_table(table, &parts, context)?)?;
@@ -125,22 +154,14 @@ pub(super) fn write(
     journal: &Journal,
     (tables, lsn): (&CatalogSnapshot, Lsn),
     written: &mut Written,
+    tally: &mut Tally,
 ) -> SqlResult<()> {
     let names = folder.list().map_err(failed)?;
     let number = |it: &String| it.strip_prefix(PREFIX)?.split('-').next()?.parse::<u64>().ok();
     let round = names.iter().filter_map(number).max().unwrap_or(0) + 1;
-    let mut new = Written::default();
-    for (place, table) in tables.tables().into_iter().enumerate() {
-        let known = written.tables.iter().find(|it| std::ptr::eq(it.0.as_ptr(), &*table));
-        let name = format!("{PREFIX}{round}-{place}");
-        let files = write_parts(folder, &table, &name, &written.parts)?;
-        let names = match known {
-            Some((_, names)) => names.clone(),
-            None => write_names(folder, &table, name, &files)?,
-        };
-        new.tables.push((Arc::downgrade(&table), names));
-        new.parts.extend(files);
-    }
+    let new = write_tables(folder, (tables, round), written, tally, &|| Ok(()));
+    // What it has written would take the room that the log needs.
+    let new = new.inspect_err(|_| discard(folder, round))?;
     let tables = new.tables.iter().map(|it| it.1.clone()).collect();
     let manifest = Manifest { lsn: lsn.0, tables };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
@@ -151,9 +172,66 @@ pub(super) fn write(
     clean(folder, &manifest).map_err(|it| journal_error(&it))
 }
 
+/// Writes what is not as it was at the last checkpoint. `may_go_on` is asked before each table.
+fn write_tables(
+    folder: &dyn Folder,
+    (tables, round): (&CatalogSnapshot, u64),
+    written: &Written,
+    tally: &mut Tally,
+    may_go_on: &dyn Fn() -> SqlResult<()>,
+) -> SqlResult<Written> {
+    let mut new = Written::default();
+    for (place, table) in tables.tables().into_iter().enumerate() {
+        may_go_on()?;
+        let known = written.tables.iter().find(|it| std::ptr::eq(it.0.as_ptr(), &*table));
+        let name = format!("{PREFIX}{round}-{place}");
+        let files = write_parts(folder, &table, &name, &written.parts, tally)?;
+        let names = match known {
+            Some((_, names)) => {
+                tally.kept += 1;
+                names.clone()
+            }
+            None => write_names(folder, &table, name, &files, tally)?,
+        };
+        new.tables.push((Arc::downgrade(&table), names));
+        new.parts.extend(files);
+    }
+    Ok(new)
+}
+
+/// Removes the files of a checkpoint that failed, before any manifest named them. What stays is removed by the next.
+fn discard(folder: &dyn Folder, round: u64) {
+    let begin = format!("{PREFIX}{round}-");
+    let names = folder.list().unwrap_or_default().into_iter().filter(|it| it.starts_with(&begin));
+    names.for_each(|it| _ = folder.remove(&it));
+}
+
+/// Writes all tables to a folder that has nothing yet, as a checkpoint before any record. `may_go_on` is asked before
+/// each.
+pub(super) fn write_anew(
+    folder: &dyn Folder,
+    tables: &CatalogSnapshot,
+    may_go_on: &dyn Fn() -> SqlResult<()>,
+) -> SqlResult<()> {
+    let (none, mut tally) = (Written::default(), Tally::default());
+    let new = write_tables(folder, (tables, 1), &none, &mut tally, may_go_on)?;
+    let tables = new.tables.into_iter().map(|it| it.1).collect();
+    folder.sync().map_err(failed)?;
+    let bytes = serde_json::to_vec(&Manifest { lsn: 0, tables }).map_err(malformed)?;
+    write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
+}
+
 fn create(folder: &dyn Folder, name: &str) -> SqlResult<Bytes> {
     let file = folder.create(name).map_err(failed)?;
     Ok(Bytes { name: name.to_owned(), file, length: 0 })
+}
+
+/// Makes a file that was written last.
+fn end(sink: &Bytes, tally: &mut Tally) -> SqlResult<()> {
+    sink.file.sync().map_err(failed)?;
+    tally.written += 1;
+    tally.bytes += sink.file.length().map_err(failed)?;
+    Ok(())
 }
 
 /// The files of the parts of a table, of which those are written that there are none of.
@@ -162,15 +240,17 @@ fn write_parts(
     table: &Table,
     name: &str,
     known: &[PartFile],
+    tally: &mut Tally,
 ) -> SqlResult<Vec<PartFile>> {
     let file = |(place, part): (usize, &Part)| {
         if let Some(known) = known.iter().find(|it| it.is_of(part)) {
+            tally.kept += 1;
             return Ok(PartFile::new(part, known.name.clone(), known.stamp));
         }
         let name = format!("{name}-{place}");
         let mut sink = create(folder, &name)?;
         let stamp = write_part(table, place, &mut sink)?;
-        sink.file.sync().map_err(failed)?;
+        end(&sink, tally)?;
         Ok(PartFile::new(part, name, stamp))
     };
     table.parts().iter().enumerate().map(file).collect()
@@ -182,11 +262,12 @@ fn write_names(
     table: &Table,
     name: String,
     parts: &[PartFile],
+    tally: &mut Tally,
 ) -> SqlResult<Vec<String>> {
     let stamps: Vec<PartStamp> = parts.iter().map(|it| it.stamp).collect();
     let mut sink = create(folder, &name)?;
     write_table(table, &stamps, &mut sink)?;
-    sink.file.sync().map_err(failed)?;
+    end(&sink, tally)?;
     Ok([name].into_iter().chain(parts.iter().map(|it| it.name.clone())).collect())
 }
 
@@ -194,7 +275,7 @@ fn write_names(
 fn clean(folder: &dyn Folder, manifest: &Manifest) -> JournalResult<()> {
     for name in folder.list()? {
         let is_named = manifest.tables.iter().flatten().any(|it| *it == name);
-        if name.starts_with(PREFIX) && !is_named {
+        if is_of_table(&name) && !is_named {
             folder.remove(&name)?;
         }
     }

@@ -7,6 +7,7 @@ use storage::CatalogSnapshot;
 use types::{SqlError, SqlResult, SqlState};
 
 use super::checkpoint;
+use super::history::Tally;
 use super::refusal::journal_error;
 use super::state::Durability;
 use crate::answer::done;
@@ -22,7 +23,7 @@ impl Session {
         }
         self.database.check_writable()?;
         if let Some(durability) = self.database.durability.get() {
-            self.cut(durability, cancel)?;
+            self.cut(durability, false, cancel)?;
         }
         Ok(done("CHECKPOINT"))
     }
@@ -37,18 +38,33 @@ impl Session {
         {
             return;
         }
-        let cut = self.cut(durability, &CancelToken::new());
+        let cut = self.cut(durability, true, &CancelToken::new());
         durability.set_retry(if cut.is_ok() { 0 } else { bytes.saturating_mul(2) });
         durability.is_cutting.store(false, Ordering::Release);
     }
 
-    fn cut(&self, durability: &Durability, cancel: &CancelToken) -> SqlResult<()> {
+    fn cut(
+        &self,
+        durability: &Durability,
+        is_automatic: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
         // One at a time, and in the order of their records. Who has the turn never waits for this.
         let mut written = durability.written.lock();
-        let (tables, lsn) = self.begin_cut(durability, cancel)?;
-        self.database.wait_for(lsn)?;
-        let (folder, journal) = (&*durability.folder, &durability.journal);
-        checkpoint::write(folder, journal, (&tables, lsn), &mut written)
+        let now = || self.database.machine.now();
+        let number = durability.history.lock().begin(is_automatic, now());
+        let mut tally = Tally::default();
+        let cut = self.begin_cut(durability, cancel).and_then(|(tables, lsn)| {
+            durability.history.lock().note(number, |it| it.position = Some(lsn));
+            self.database.wait_for(lsn)?;
+            let (folder, journal) = (&*durability.folder, &durability.journal);
+            checkpoint::write(folder, journal, (&tables, lsn), &mut written, &mut tally)
+        });
+        durability.history.lock().note(number, |it| {
+            (it.finished, it.tally) = (Some(now()), tally);
+            it.error = cut.as_ref().err().map(|error| error.message.clone());
+        });
+        cut
     }
 
     /// The tables with all records up to one, behind which the log goes on in a new file.

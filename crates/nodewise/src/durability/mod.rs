@@ -3,19 +3,25 @@
 //! Key decision: a transaction is logged as what it did to tables, by position and value, never as the texts of its
 //! statements; replaying calls the functions that ran, so that positions that later records name are the same again.
 //!
-//! Reading order: `state`, `definition`, `operation`, `commit`, `replay`, `checkpoint`, `cutting`, `opening`.
+//! Reading order: `state`, `definition`, `operation`, `commit`, `replay`, `history`, `checkpoint`, `cutting`, `opening`,
+//! `check`, `backup`, `background`.
 //!
 //! - Invariant: the order of the log is the order of commits, and a snapshot shows nothing that is not durable.
 
+mod background;
+mod backup;
+mod check;
 mod checkpoint;
 mod commit;
 mod cutting;
 mod definition;
+mod history;
 mod opening;
 mod operation;
 mod refusal;
 mod replay;
 mod state;
 
+pub use check::{CheckedTable, FolderCheck};
 pub(crate) use operation::Operation;
 pub(crate) use state::{CUT_FROM, Durability};

@@ -49,7 +49,12 @@ impl Database {
         });
         progress.end();
         let journal = journal.map_err(|it| it.0)?;
-        let durability = Durability::new(journal, folder, &database.catalog, written);
+        let durability = Durability::new(
+            journal,
+            folder,
+            (&database.catalog, database.machine.clone()),
+            written,
+        );
         drop(session);
         match database.durability.set(durability) {
             Ok(()) => Ok(database),

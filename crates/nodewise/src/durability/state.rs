@@ -2,13 +2,15 @@
 
 use std::collections::VecDeque;
 
-use hardware::Folder;
+use hardware::{Folder, Machine};
 use journal::{Journal, JournalResult, Lsn};
+use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex};
 use storage::{Catalog, CatalogSnapshot};
 
 use super::checkpoint::Written;
+use super::history::History;
 
 /// What a database with a folder has beside its tables.
 pub(crate) struct Durability {
@@ -25,6 +27,9 @@ pub(crate) struct Durability {
     /// Bytes from which on it is tried again after one that failed.
     retry_from: AtomicU64,
     queue: Mutex<Queue>,
+    /// Checkpoints, with what came of them.
+    pub(crate) history: Mutex<History>,
+    machine: Arc<dyn Machine>,
 }
 
 /// Bytes of the log from which on a checkpoint is made, unless it is said otherwise.
@@ -37,7 +42,12 @@ struct Queue {
     pending: VecDeque<Pending>,
     /// The last record that somebody is told of only when it is durable.
     wanted: Lsn,
+    /// The last record that nobody waits for, and when it was first seen not to be durable.
+    unawaited: (Lsn, Option<Nanos>),
 }
+
+/// How long a record stays that nobody waits for before it is synced, as PostgreSQL's wal_writer_delay.
+const SYNC_DELAY: Nanos = Nanos(200_000_000);
 
 struct Pending {
     /// What must be durable before it is shown.
@@ -50,22 +60,34 @@ impl Durability {
     pub(crate) fn new(
         journal: Journal,
         folder: Arc<dyn Folder>,
-        tables: &Catalog,
+        (tables, machine): (&Catalog, Arc<dyn Machine>),
         written: Written,
     ) -> Self {
         let head = Arc::new(tables.branch(tables.snapshot()));
         let (is_cutting, cut_from) = (AtomicBool::new(false), AtomicU64::new(CUT_FROM));
         let (written, queue) = (Mutex::new(written), Mutex::default());
-        let retry_from = AtomicU64::new(0);
-        Self { journal, head, folder, written, is_cutting, cut_from, retry_from, queue }
+        let (retry_from, history) = (AtomicU64::new(0), Mutex::default());
+        Self {
+            journal,
+            head,
+            folder,
+            written,
+            is_cutting,
+            cut_from,
+            retry_from,
+            queue,
+            history,
+            machine,
+        }
     }
 
     /// Notes a commit, whose tables are the head's now, and returns what must be durable before it is shown or told of. Only
     /// who has the writers' turn commits.
     pub(crate) fn committed(&self, lsn: Lsn, synchronous: bool) -> Lsn {
         let mut queue = self.queue.lock();
-        if synchronous {
-            queue.wanted = lsn;
+        match synchronous {
+            true => queue.wanted = lsn,
+            false => queue.unawaited.0 = lsn,
         }
         let needs = queue.wanted;
         queue.pending.push_back(Pending { needs, tables: self.head.snapshot() });
@@ -91,9 +113,25 @@ impl Durability {
         self.queue.lock().pending.is_empty()
     }
 
+    /// The last of the records that nobody waits for, when it is time to sync them. It is told once.
+    pub(crate) fn overdue(&self, now: Nanos) -> Option<Lsn> {
+        let mut queue = self.queue.lock();
+        let (last, since) = &mut queue.unawaited;
+        if *last <= self.journal.durable() || self.journal.failure().is_some() {
+            *since = None;
+            return None;
+        }
+        let first = *since.get_or_insert(now);
+        let is_due = now - first >= SYNC_DELAY;
+        is_due.then(|| {
+            *since = None;
+            *last
+        })
+    }
+
     /// Waits for a record to be durable, and shows all commits that need no later one.
     pub(crate) fn settle(&self, needs: Lsn, shown: &Catalog) -> JournalResult<()> {
-        self.journal.sync_to(needs)?;
+        self.journal.sync_timed(needs, &|| self.machine.now())?;
         let durable = self.journal.durable();
         let mut queue = self.queue.lock();
         let mut tables = None;

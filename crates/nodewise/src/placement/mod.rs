@@ -82,10 +82,11 @@ impl Session {
             let new = self.cancelled_or(cancel, reshaped(old, &steps, &context))?;
             Ok((steps, new.ok_or_else(|| SqlError::internal("ALTER TABLE changes nothing"))?))
         };
+        let started = self.database.machine.now();
         let old = self.existing(name)?;
         let (mut steps, new) = made(&old)?;
         self.begin_writing(cancel)?;
-        match self.catalog().replace(&old, new) {
+        let new = match self.catalog().replace(&old, new) {
             Err(error) if error.state == CHANGED_MEANWHILE => {
                 let old = self.existing(name)?;
                 let (again, new) = made(&old)?;
@@ -94,6 +95,9 @@ impl Session {
             }
             other => other?,
         };
+        if steps.iter().any(|it| matches!(it, Reshape::Merge)) {
+            self.database.merges.note(&old, &new, started, self.database.machine.now());
+        }
         self.note(|| Operation::reshape(name, &steps))
     }
 

@@ -4,6 +4,7 @@
 //! only the system can say is told by procedures (`CALL nodewise.verify_placement`).
 
 mod builder;
+mod durability;
 mod indexes;
 mod memory;
 pub(crate) mod placement;
@@ -25,7 +26,7 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 25] = [
     "tables",
     "columns",
     "indexes",
@@ -47,6 +48,10 @@ pub const NAMES: [&str; 21] = [
     "item_traffic",
     "placer_log",
     "settings",
+    "transactions",
+    "log",
+    "checkpoints",
+    "merges",
 ];
 
 /// The rows of a view; `None` when there is no such view.
@@ -77,6 +82,10 @@ pub fn rows_of(
         "item_traffic" => traffic::item_traffic(database),
         "placer_log" => placer::log(database),
         "settings" => system::all_settings(database, settings),
+        "transactions" => durability::transactions(database),
+        "log" => durability::log(database),
+        "checkpoints" => durability::checkpoints(database),
+        "merges" => durability::merges(database),
         _ => return None,
     })
 }

@@ -111,6 +111,8 @@ pub(super) struct Reader<'a> {
     source: &'a dyn Source,
     pub(super) kind: u32,
     pub(super) checksum: u32,
+    /// Where it begins.
+    directory: u64,
     entries: std::vec::IntoIter<Entry>,
     pub(super) meta: Record,
 }
@@ -141,21 +143,22 @@ impl<'a> Reader<'a> {
             let message = format!("it has {} bytes, and its head says {bytes}", source.bytes());
             return Err(damaged(message));
         }
-        let mut directory = vec![0; length as usize];
-        source.get(offset, &mut directory)?;
-        if crc32c(&directory) != word(40) {
+        let mut bytes = vec![0; length as usize];
+        source.get(offset, &mut bytes)?;
+        if crc32c(&bytes) != word(40) {
             let message =
                 format!("the checksum of its directory (from byte {offset}) is another one");
             return Err(damaged(message));
         }
-        let mut directory = Record::of_bytes(&directory)?;
+        let mut directory = Record::of_bytes(&bytes)?;
         let entries = directory.take_each("segments", entry)?;
         check_entries(&entries, offset)?;
         let meta = directory.take_list("meta")?.pop();
         let meta = meta.ok_or_else(|| damaged("\"meta\" is empty"))?;
         directory.close()?;
         let (kind, checksum) = (word(12), word(40));
-        Ok(Self { source, kind, checksum, entries: entries.into_iter(), meta })
+        let entries = entries.into_iter();
+        Ok(Self { source, kind, checksum, directory: offset, entries, meta })
     }
 
     /// Takes the next segments.
@@ -265,22 +268,35 @@ fn read_piece(source: &dyn Source, entry: &Entry, piece: usize, into: &mut [u8])
     Ok(())
 }
 
-/// Checks all checksums of a file, of a part or a table, without making anything of it.
-pub fn check(source: &dyn Source, parallel: &dyn Parallel) -> SqlResult<()> {
-    in_file(source, check_all(source, parallel))
+/// Compares all checksums of a file, of a part or a table, and what must be zero, without making anything of it. Each place
+/// that is damaged is an error, in their order.
+pub fn check(source: &dyn Source, parallel: &dyn Parallel) -> Vec<SqlError> {
+    let found = check_all(source, parallel).unwrap_or_else(|it| vec![it]);
+    found.into_iter().filter_map(|it| in_file::<()>(source, Err(it)).err()).collect()
 }
 
-fn check_all(source: &dyn Source, parallel: &dyn Parallel) -> SqlResult<()> {
+fn check_all(source: &dyn Source, parallel: &dyn Parallel) -> SqlResult<Vec<SqlError>> {
     let reader = Reader::open(source)?;
+    let directory = reader.directory;
     let entries: Vec<Entry> = reader.entries.collect();
     let pieces: Vec<(usize, usize)> = (entries.iter().enumerate())
         .flat_map(|(at, it)| (0..it.bytes.div_ceil(PIECE)).map(move |piece| (at, piece)))
         .collect();
-    try_map(parallel, pieces.len(), |task| {
+    let found = try_map(parallel, pieces.len(), |task| {
         let (at, piece) = pieces[task];
         let entry = &entries[at];
         let mut bytes = vec![0; PIECE.min(entry.bytes - piece * PIECE)];
-        read_piece(source, entry, piece, &mut bytes)
+        Ok(read_piece(source, entry, piece, &mut bytes).err())
     })?;
-    Ok(())
+    let mut found: Vec<SqlError> = found.into_iter().flatten().collect();
+    let begins = entries.iter().map(|it| it.offset).chain([directory]);
+    let ends = entries.iter().map(|it| it.offset + it.bytes as u64);
+    for (end, begin) in [HEAD as u64].into_iter().chain(ends).zip(begins) {
+        let mut bytes = vec![0; (begin - end).min(PAGE) as usize];
+        source.get(end, &mut bytes)?;
+        if bytes.iter().any(|it| *it != 0) {
+            found.push(damaged(format!("bytes {end} to {begin} hold something, and should not")));
+        }
+    }
+    Ok(found)
 }
