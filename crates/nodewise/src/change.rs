@@ -191,8 +191,8 @@ impl Session {
         rows: &[RecordBatch],
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        self.replace_with(old, cancel, |context| old.changed(gone, rows, context))?;
-        self.note(|| Operation::change(&old.name, gone, rows))
+        let new = self.replace_with(old, cancel, |context| old.changed(gone, rows, context))?;
+        self.note_table(&new, Some(rows), || Operation::change(&old.name, gone, rows))
     }
 
     /// Puts a table that is built of another one in its place.
@@ -201,7 +201,7 @@ impl Session {
         old: &Arc<Table>,
         cancel: &CancelToken,
         build: impl FnOnce(&storage::BuildContext<'_>) -> SqlResult<Table>,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<Arc<Table>> {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, &old.name);
         let stop = || execution::is_ended(cancel);
@@ -211,7 +211,7 @@ impl Session {
         let new = self.cancelled_or(cancel, build(&context))?;
         let new = self.catalog().replace(old, new)?;
         self.database.merges.note(old, &new, started, self.database.machine.now());
-        Ok(())
+        Ok(new)
     }
 }
 

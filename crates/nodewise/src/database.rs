@@ -11,7 +11,7 @@ use storage::{Catalog, Table};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Sessions;
-use crate::durability::Durability;
+use crate::durability::{Durability, FILES_FROM};
 use crate::memory_reading::MemoryReading;
 use crate::merges::Merges;
 use crate::placer::PlacerService;
@@ -31,6 +31,8 @@ pub struct DatabaseOptions {
     pub performance: Option<Arc<Performance>>,
     /// Rows from which on a table keeps what changes beside it; what is best when not given.
     pub delta_from: Option<usize>,
+    /// Bytes of rows from which on a statement writes them to files that the log names; what is best when not given.
+    pub files_from: Option<Bytes>,
 }
 
 /// A database: tables in memory and, when it was opened on a folder, a log there by which they last.
@@ -58,13 +60,22 @@ pub struct Database {
     pub(crate) merges: Merges,
     /// Rows from which on a table keeps what changes beside it.
     pub(crate) delta_from: usize,
+    /// Bytes of rows from which on they are logged as files.
+    pub(crate) files_from: Bytes,
     statement_numbers: AtomicU64,
 }
 
 impl Database {
     /// Opens an empty database on a machine.
     pub fn open(machine: Arc<dyn Machine>, options: DatabaseOptions) -> SqlResult<Arc<Self>> {
-        let DatabaseOptions { workers, stealing, memory_limit, performance, delta_from } = options;
+        let DatabaseOptions {
+            workers,
+            stealing,
+            memory_limit,
+            performance,
+            delta_from,
+            files_from,
+        } = options;
         // Before the scheduler decides who is near whom.
         if let Some(performance) = performance {
             machine.topology().learn((*performance).clone());
@@ -91,6 +102,7 @@ impl Database {
             sessions: Arc::default(),
             merges: Merges::default(),
             delta_from: delta_from.unwrap_or(storage::DELTA_FROM),
+            files_from: files_from.unwrap_or(FILES_FROM),
             statement_numbers: AtomicU64::new(0),
             machine,
         });
@@ -131,11 +143,6 @@ impl Database {
     /// All tables in order of name.
     pub fn tables(&self) -> Vec<Arc<Table>> {
         self.catalog.snapshot().tables()
-    }
-
-    /// Whether its tables last: it was opened on a folder.
-    pub(crate) fn lasts(&self) -> bool {
-        self.durability.get().is_some()
     }
 
     /// The tables with all commits, those included that nobody may see yet: what who writes begins with.

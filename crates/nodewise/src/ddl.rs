@@ -89,19 +89,23 @@ impl Session {
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let (table, batches) = match binder::files::whole_file(query) {
-            Some(path) if columns.is_empty() && !self.database.lasts() => {
+            Some(path) if columns.is_empty() => {
                 let (schema, _) = storage::parquet_schema(path.as_ref())?;
                 let design = self.design_of(design, name, &schema, cancel)?;
-                (self.load(name, &path, &design, cancel)?, Vec::new())
+                (self.load(name, &path, &design, cancel)?, None)
             }
-            _ => self.table_of_query(target, query, cancel)?,
+            _ => {
+                let (table, batches) = self.table_of_query(target, query, cancel)?;
+                (table, Some(batches))
+            }
         };
         if cancel.is_cancelled() {
             return Err(execution::cancelled(cancel));
         }
         let rows = table.rows();
         let table = self.catalog().create_or_replace(table);
-        self.note(|| Operation::create(&table, true, &batches))?;
+        let made = || Operation::create(&table, true, batches.as_deref().unwrap_or_default());
+        self.note_table(&table, batches.as_deref(), made)?;
         self.activity.changed(rows);
         Ok(done(format!("SELECT {rows}")))
     }
@@ -199,8 +203,7 @@ impl Session {
         self.begin_writing(cancel)?;
         self.wait_for_place()?;
         let old = self.existing(table)?;
-        // The log holds rows, not files.
-        if !old.rules().rows.checks.is_empty() || self.database.lasts() {
+        if !old.rules().rows.checks.is_empty() {
             return self.copy_checked(&old, path, cancel);
         }
         let team = self.load_team(cancel);
@@ -211,7 +214,8 @@ impl Session {
         let loaded = storage::append_parquet(&old, path.as_ref(), &context);
         let new = self.cancelled_or(cancel, loaded)?;
         let rows = new.rows() - old.rows();
-        self.catalog().replace(&old, new)?;
+        let new = self.catalog().replace(&old, new)?;
+        self.note_table(&new, None, || Operation::change(&new.name, &[], &[]))?;
         self.activity.changed(rows);
         Ok(done(format!("COPY {rows}")))
     }
@@ -292,7 +296,7 @@ impl Session {
         let design = TableDesign::placed(self.settings.default_placement.clone());
         let table = self.build(name, schema, rows.clone(), &design, &cancel)?;
         let table = self.catalog().create(table)?;
-        self.note(|| Operation::create(&table, false, &rows))?;
+        self.note_table(&table, Some(&rows), || Operation::create(&table, false, &rows))?;
         Ok(done(format!("SELECT {count}")))
     }
 

@@ -66,7 +66,8 @@ impl Session {
         };
         let branch = Arc::new(self.database.head().branch(began.clone()));
         let record = Record::default();
-        *self.writing.lock() = Some(Writing { turn, began, branch, record, needs });
+        *self.writing.lock() =
+            Some(Writing { turn, began, branch, record, loads: Vec::new(), needs });
         Ok(())
     }
 

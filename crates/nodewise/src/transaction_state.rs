@@ -7,6 +7,7 @@ use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::durability::Load;
 use crate::settings::Settings;
 
 /// A transaction that BEGIN opened.
@@ -46,6 +47,8 @@ pub(crate) struct Writing {
     pub(crate) branch: Arc<Catalog>,
     /// What was done, for the log.
     pub(crate) record: Record,
+    /// Files that the record names.
+    pub(crate) loads: Vec<Load>,
     /// What must be durable before anybody is told what it began with.
     pub(crate) needs: Lsn,
 }

@@ -3,6 +3,7 @@
 //! Key decision: it goes on behind damage, so that one look names all files that must come back from a copy. Tables are
 //! read, and the log is replayed, as when the folder is opened, into a database in memory.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use hardware::{Folder, Machine};
@@ -12,9 +13,12 @@ use storage::files::{Source, check, read_table};
 use storage::{BuildContext, TableDesign};
 use types::{SqlError, SqlResult, SqlState};
 
-use super::checkpoint::{Bytes, Manifest, is_of_table, manifest, opened};
+use super::checkpoint::{Manifest, manifest};
+use super::loads::Loads;
+use super::operation::Operation;
 use super::refusal::journal_error;
-use super::replay::at;
+use super::replay::{ReplayedFiles, at};
+use super::table_files::{TableFile, is_of_table, opened};
 use crate::parallel::LoadProgress;
 use crate::{CancelToken, Database, DatabaseOptions, NoProgress, Progress, Session};
 
@@ -25,7 +29,7 @@ pub struct FolderCheck {
     pub tables: Vec<CheckedTable>,
     /// Files that were looked through.
     pub files: usize,
-    /// Bytes of them.
+    /// TableFile of them.
     pub bytes: u64,
     /// The last record of the log.
     pub last_record: u64,
@@ -107,8 +111,11 @@ impl Check<'_> {
             progress.advance(1);
         }
         progress.end();
-        self.log(Lsn(manifest.lsn), progress)?;
-        self.note_left_over(&names, &manifest);
+        let loaded = self.log(Lsn(manifest.lsn), progress)?;
+        if is_known {
+            self.named_files(&loaded, &context);
+        }
+        self.note_left_over(&names, &manifest, &loaded);
         for table in self.session.database.tables() {
             let name = table.name.clone();
             let wrong = table.contradictions(&context)?;
@@ -121,9 +128,13 @@ impl Check<'_> {
     }
 
     /// Compares the checksums of the files of a table, which are returned if they are whole.
-    fn whole_files(&mut self, names: &[String], context: &BuildContext<'_>) -> Option<Vec<Bytes>> {
+    fn whole_files(
+        &mut self,
+        names: &[String],
+        context: &BuildContext<'_>,
+    ) -> Option<Vec<TableFile>> {
         let damages = self.found.damages.len();
-        let mut sources: Vec<Bytes> = Vec::new();
+        let mut sources: Vec<TableFile> = Vec::new();
         for name in names {
             self.found.files += 1;
             match opened(self.folder, name) {
@@ -141,7 +152,7 @@ impl Check<'_> {
     /// Reads a table; its name, if that can be done.
     fn table(
         &mut self,
-        sources: &[Bytes],
+        sources: &[TableFile],
         context: &BuildContext<'_>,
     ) -> SqlResult<Option<String>> {
         let Some((table, parts)) = sources.split_first() else { return Ok(None) };
@@ -160,8 +171,9 @@ impl Check<'_> {
         }
     }
 
-    /// Reads the log, and does what it holds if all tables are there to which it was done.
-    fn log(&mut self, after: Lsn, progress: &dyn Progress) -> SqlResult<()> {
+    /// Reads the log, and does what it holds if all tables are there to which it was done. Tells which files it names that no
+    /// checkpoint does.
+    fn log(&mut self, after: Lsn, progress: &dyn Progress) -> SqlResult<NamedFiles> {
         struct Refusal(SqlError);
         impl From<JournalError> for Refusal {
             fn from(error: JournalError) -> Self {
@@ -169,11 +181,13 @@ impl Check<'_> {
             }
         }
         progress.begin("reading the log", 0);
+        let (folder, loads) = (self.folder, Loads::new(self.folder, Vec::new())?);
         let (session, mut can_replay) = (&mut self.session, self.found.damages.is_empty());
-        let mut failed = None;
+        let (mut failed, mut named) = (None, NamedFiles::default());
         let inspected = inspect::<Refusal>(self.folder, after, &mut |lsn, record| {
             progress.advance(1);
-            match can_replay.then(|| session.replay(record)) {
+            let files = ReplayedFiles { folder, loads: &loads, lsn };
+            match can_replay.then(|| session.replay(record, &files)) {
                 Some(Err(error)) if error.state == SqlState::OUT_OF_MEMORY => {
                     return Err(Refusal(error));
                 }
@@ -183,6 +197,9 @@ impl Check<'_> {
                 }
                 Some(Ok(())) | None => {}
             }
+            let names = if can_replay { &mut named.read } else { &mut named.unread };
+            // A record that cannot be read was said to be damaged.
+            names.extend(Operation::files_of(record).unwrap_or_default());
             Ok(())
         });
         progress.end();
@@ -197,17 +214,39 @@ impl Check<'_> {
             let path = path.display();
             format!("{path} ends at byte {place}; what stands behind it was never acknowledged")
         }));
-        Ok(())
+        Ok(named)
     }
 
-    fn note_left_over(&mut self, names: &[String], manifest: &Manifest) {
-        let is_named = |it: &String| manifest.tables.iter().flatten().any(|name| name == it);
+    /// Looks through the files that the log names and that were not read when its records were redone.
+    fn named_files(&mut self, named: &NamedFiles, context: &BuildContext<'_>) {
+        let unread: Vec<String> = named.unread.difference(&named.read).cloned().collect();
+        self.whole_files(&unread, context);
+        for file in named.read.iter().filter_map(|it| opened(self.folder, it).ok()) {
+            self.found.files += 1;
+            self.found.bytes += file.bytes();
+        }
+    }
+
+    fn note_left_over(&mut self, names: &[String], manifest: &Manifest, loaded: &NamedFiles) {
+        let is_named = |it: &String| {
+            let mut tables = manifest.tables.iter().flatten();
+            tables.any(|name| name == it) || loaded.read.contains(it) || loaded.unread.contains(it)
+        };
         let left = names.iter().filter(|it| is_of_table(it) && !is_named(it)).count();
         if left > 0 && self.found.damages.is_empty() {
-            let message = format!("{left} files belong to no checkpoint; the next removes them");
+            let message = format!(
+                "{left} files belong to no checkpoint and no record; the next checkpoint removes them"
+            );
             self.found.notes.push(message);
         }
     }
+}
+
+/// The files that records of the log name: of those that were redone, and of the rest.
+#[derive(Default)]
+struct NamedFiles {
+    read: BTreeSet<String>,
+    unread: BTreeSet<String>,
 }
 
 /// What is looked through where no manifest says which file belongs to what: each file by itself.

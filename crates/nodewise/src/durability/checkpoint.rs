@@ -7,22 +7,20 @@
 //! - Invariant: a file that the manifest names is never written again; files have new names each time.
 //! - Invariant: the log is cut only up to the record that a durable manifest names.
 
-use hardware::{Folder, FolderError, LastingFile};
+use hardware::Folder;
 use journal::{Journal, JournalError, JournalResult, Lsn, read_sealed, write_sealed};
 use serde::{Deserialize, Serialize};
 use stdx::sync::{Arc, Weak};
-use storage::files::{PartStamp, Sink, Source, part_stamp, read_table, write_part, write_table};
-use storage::{Catalog, CatalogSnapshot, Column, Part, Table};
+use storage::{Catalog, CatalogSnapshot, Table};
 use types::{SqlError, SqlResult, SqlState};
 
 use super::definition::malformed;
 use super::history::Tally;
+use super::loads::Loads;
 use super::refusal::journal_error;
+use super::table_files::{self, PartFile, failed, is_of_table, of_round, write_names, write_parts};
 
 const MANIFEST: &str = "manifest";
-/// How files of tables are called.
-const PREFIX: &str = "table-";
-
 /// What the manifest says.
 #[derive(Serialize, Deserialize, Default)]
 pub(super) struct Manifest {
@@ -32,63 +30,8 @@ pub(super) struct Manifest {
     pub(super) tables: Vec<Vec<String>>,
 }
 
-/// The files of the last checkpoint, with the tables and the parts that they hold.
-#[derive(Default)]
-pub(crate) struct Written {
-    tables: Vec<(Weak<Table>, Vec<String>)>,
-    parts: Vec<PartFile>,
-}
-
-/// The file of a part. As long as it is known here no other columns are where its columns were.
-struct PartFile {
-    columns: Vec<Weak<Column>>,
-    name: String,
-    stamp: PartStamp,
-}
-
-impl PartFile {
-    fn new(part: &Part, name: String, stamp: PartStamp) -> Self {
-        Self { columns: part.columns.iter().map(Arc::downgrade).collect(), name, stamp }
-    }
-
-    /// Whether it is that of a part, of which only marks, codes and names may have changed since.
-    fn is_of(&self, part: &Part) -> bool {
-        let same =
-            |it: (&Weak<Column>, &Arc<Column>)| std::ptr::eq(it.0.as_ptr(), Arc::as_ptr(it.1));
-        self.columns.len() == part.columns.len() && self.columns.iter().zip(&part.columns).all(same)
-    }
-}
-
-/// A file that a table is written to or read from.
-pub(super) struct Bytes {
-    name: String,
-    file: Arc<dyn LastingFile>,
-    length: u64,
-}
-
-fn failed(error: FolderError) -> types::SqlError {
-    journal_error(&error.into())
-}
-
-impl Sink for Bytes {
-    fn put(&mut self, offset: u64, bytes: &[u8]) -> SqlResult<()> {
-        self.file.write_at(offset, bytes).map_err(failed)
-    }
-}
-
-impl Source for Bytes {
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.length
-    }
-
-    fn get(&self, offset: u64, into: &mut [u8]) -> SqlResult<()> {
-        self.file.read_at(offset, into).map_err(failed)
-    }
-}
+/// The tables of the last checkpoint, with their files.
+pub(crate) type Written = Vec<(Weak<Table>, Vec<String>)>;
 
 /// What the last checkpoint says; nothing where there is none.
 pub(super) fn manifest(folder: &dyn Folder) -> SqlResult<Manifest> {
@@ -114,78 +57,62 @@ fn check_whole(folder: &dyn Folder, manifest: &Manifest) -> SqlResult<()> {
     }
 }
 
-/// A file of a checkpoint.
-pub(super) fn opened(folder: &dyn Folder, name: &str) -> SqlResult<Bytes> {
-    let file = folder.open(name).map_err(failed)?;
-    let length = file.length().map_err(failed)?;
-    Ok(Bytes { name: folder.path().join(name).display().to_string(), file, length })
-}
-
-/// Whether a file is called as those of tables are.
-pub(super) fn is_of_table(name: &str) -> bool {
-    name.starts_with(PREFIX)
-}
-
 /// Reads the tables of the last checkpoint into an empty catalog, and tells which record is the last in them.
 pub(super) fn read(
     folder: &dyn Folder,
     catalog: &Catalog,
     context: &storage::BuildContext<'_>,
-) -> SqlResult<(Lsn, Written)> {
+) -> SqlResult<(Lsn, Written, Vec<PartFile>)> {
     let manifest = manifest(folder)?;
     check_whole(folder, &manifest)?;
-    let mut written = Written::default();
+    let (mut written, mut files) = (Written::new(), Vec::new());
     for names in manifest.tables {
-        let files = names.iter().map(|it| opened(folder, it)).collect::<SqlResult<Vec<_>>>()?;
-        let (table, files) = files.split_first().ok_or_else(|| malformed("a table of no file"))?;
-        let parts: Vec<&dyn Source> = files.iter().map(|it| it as &dyn Source).collect();
-        let table = catalog.create(read_table(table, &parts, context)?)?;
-        for ((part, file), name) in table.parts().iter().zip(files).zip(&names[1..]) {
-            written.parts.push(PartFile::new(part, name.clone(), part_stamp(file)?));
-        }
-        written.tables.push((Arc::downgrade(&table), names));
+        let (table, parts) = table_files::read(folder, &names, context)?;
+        let table = catalog.create(table)?;
+        files.extend(parts);
+        written.push((Arc::downgrade(&table), names));
     }
-    Ok((Lsn(manifest.lsn), written))
+    Ok((Lsn(manifest.lsn), written, files))
 }
 
 /// Writes tables that hold all records up to one, and cuts the log. `written` are those of the last checkpoint, then of this.
 pub(super) fn write(
     folder: &dyn Folder,
-    journal: &Journal,
+    (journal, loads): (&Journal, &Loads),
     (tables, lsn): (&CatalogSnapshot, Lsn),
     written: &mut Written,
     tally: &mut Tally,
 ) -> SqlResult<()> {
-    let names = folder.list().map_err(failed)?;
-    let number = |it: &String| it.strip_prefix(PREFIX)?.split('-').next()?.parse::<u64>().ok();
-    let round = names.iter().filter_map(number).max().unwrap_or(0) + 1;
-    let new = write_tables(folder, (tables, round), written, tally, &|| Ok(()));
+    let round = loads.next_round();
+    let known = (&*written, &loads.parts()[..]);
+    let new = write_tables(folder, (tables, round), known, tally, &|| Ok(()));
     // What it has written would take the room that the log needs.
-    let new = new.inspect_err(|_| discard(folder, round))?;
-    let tables = new.tables.iter().map(|it| it.1.clone()).collect();
+    let (new, parts) = new.inspect_err(|_| discard(folder, round))?;
+    let tables = new.iter().map(|it| it.1.clone()).collect();
     let manifest = Manifest { lsn: lsn.0, tables };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     let sealed = folder.sync().map_err(JournalError::from);
     let sealed = sealed.and_then(|()| write_sealed(folder, MANIFEST, &bytes));
     sealed.and_then(|()| journal.remove_up_to(lsn)).map_err(|it| journal_error(&it))?;
     *written = new;
-    clean(folder, &manifest).map_err(|it| journal_error(&it))
+    loads.checkpointed(lsn, parts);
+    clean(folder, &manifest, loads).map_err(|it| journal_error(&it))
 }
 
 /// Writes what is not as it was at the last checkpoint. `may_go_on` is asked before each table.
 fn write_tables(
     folder: &dyn Folder,
     (tables, round): (&CatalogSnapshot, u64),
-    written: &Written,
+    (written, known_parts): (&Written, &[PartFile]),
     tally: &mut Tally,
     may_go_on: &dyn Fn() -> SqlResult<()>,
-) -> SqlResult<Written> {
-    let mut new = Written::default();
+) -> SqlResult<(Written, Vec<PartFile>)> {
+    let (mut new, mut parts) = (Written::new(), Vec::new());
     for (place, table) in tables.tables().into_iter().enumerate() {
         may_go_on()?;
-        let known = written.tables.iter().find(|it| std::ptr::eq(it.0.as_ptr(), &*table));
-        let name = format!("{PREFIX}{round}-{place}");
-        let files = write_parts(folder, &table, &name, &written.parts, tally)?;
+        let known = written.iter().find(|it| std::ptr::eq(it.0.as_ptr(), &*table));
+        let name = format!("{}{place}", of_round(round));
+        let files = write_parts(folder, &table, &name, known_parts, tally)?;
         let names = match known {
             Some((_, names)) => {
                 tally.kept += 1;
@@ -193,15 +120,15 @@ fn write_tables(
             }
             None => write_names(folder, &table, name, &files, tally)?,
         };
-        new.tables.push((Arc::downgrade(&table), names));
-        new.parts.extend(files);
+        new.push((Arc::downgrade(&table), names));
+        parts.extend(files);
     }
-    Ok(new)
+    Ok((new, parts))
 }
 
 /// Removes the files of a checkpoint that failed, before any manifest named them. What stays is removed by the next.
 fn discard(folder: &dyn Folder, round: u64) {
-    let begin = format!("{PREFIX}{round}-");
+    let begin = of_round(round);
     let names = folder.list().unwrap_or_default().into_iter().filter(|it| it.starts_with(&begin));
     names.for_each(|it| _ = folder.remove(&it));
 }
@@ -213,69 +140,19 @@ pub(super) fn write_anew(
     tables: &CatalogSnapshot,
     may_go_on: &dyn Fn() -> SqlResult<()>,
 ) -> SqlResult<()> {
-    let (none, mut tally) = (Written::default(), Tally::default());
-    let new = write_tables(folder, (tables, 1), &none, &mut tally, may_go_on)?;
-    let tables = new.tables.into_iter().map(|it| it.1).collect();
+    let (nothing, mut tally) = ((&Written::new(), &[][..]), Tally::default());
+    let (new, _) = write_tables(folder, (tables, 1), nothing, &mut tally, may_go_on)?;
+    let tables = new.into_iter().map(|it| it.1).collect();
     folder.sync().map_err(failed)?;
     let bytes = serde_json::to_vec(&Manifest { lsn: 0, tables }).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
 }
 
-fn create(folder: &dyn Folder, name: &str) -> SqlResult<Bytes> {
-    let file = folder.create(name).map_err(failed)?;
-    Ok(Bytes { name: name.to_owned(), file, length: 0 })
-}
-
-/// Makes a file that was written last.
-fn end(sink: &Bytes, tally: &mut Tally) -> SqlResult<()> {
-    sink.file.sync().map_err(failed)?;
-    tally.written += 1;
-    tally.bytes += sink.file.length().map_err(failed)?;
-    Ok(())
-}
-
-/// The files of the parts of a table, of which those are written that there are none of.
-fn write_parts(
-    folder: &dyn Folder,
-    table: &Table,
-    name: &str,
-    known: &[PartFile],
-    tally: &mut Tally,
-) -> SqlResult<Vec<PartFile>> {
-    let file = |(place, part): (usize, &Part)| {
-        if let Some(known) = known.iter().find(|it| it.is_of(part)) {
-            tally.kept += 1;
-            return Ok(PartFile::new(part, known.name.clone(), known.stamp));
-        }
-        let name = format!("{name}-{place}");
-        let mut sink = create(folder, &name)?;
-        let stamp = write_part(table, place, &mut sink)?;
-        end(&sink, tally)?;
-        Ok(PartFile::new(part, name, stamp))
-    };
-    table.parts().iter().enumerate().map(file).collect()
-}
-
-/// Writes the file of a table: the names of all its files.
-fn write_names(
-    folder: &dyn Folder,
-    table: &Table,
-    name: String,
-    parts: &[PartFile],
-    tally: &mut Tally,
-) -> SqlResult<Vec<String>> {
-    let stamps: Vec<PartStamp> = parts.iter().map(|it| it.stamp).collect();
-    let mut sink = create(folder, &name)?;
-    write_table(table, &stamps, &mut sink)?;
-    end(&sink, tally)?;
-    Ok([name].into_iter().chain(parts.iter().map(|it| it.name.clone())).collect())
-}
-
-/// Removes the files of tables that are in no checkpoint any more.
-fn clean(folder: &dyn Folder, manifest: &Manifest) -> JournalResult<()> {
+/// Removes the files of tables that are in no checkpoint any more, and that no record names.
+fn clean(folder: &dyn Folder, manifest: &Manifest, loads: &Loads) -> JournalResult<()> {
     for name in folder.list()? {
         let is_named = manifest.tables.iter().flatten().any(|it| *it == name);
-        if is_of_table(&name) && !is_named {
+        if is_of_table(&name) && !is_named && !loads.has(&name) {
             folder.remove(&name)?;
         }
     }

@@ -1,9 +1,13 @@
 //! How changes get into the log, and how a commit waits for it (docs/design/09-durability.md, "a commit").
 
+use arrow_array::RecordBatch;
 use journal::Lsn;
+use stdx::Bytes;
+use storage::Table;
 use types::{SqlError, SqlResult, SqlState};
 
-use super::Operation;
+use super::loads::Load;
+use super::operation::Operation;
 use super::refusal::journal_error;
 use crate::transaction_state::Writing;
 use crate::{Database, Session};
@@ -19,6 +23,31 @@ impl Session {
             None => Err(SqlError::internal("a change outside of a transaction")),
         }
     }
+
+    /// Notes a change after which a table is this one: by its rows, if they are few; else the table is written to files.
+    pub(crate) fn note_table(
+        &self,
+        table: &Table,
+        rows: Option<&[RecordBatch]>,
+        operation: impl FnOnce() -> Operation,
+    ) -> SqlResult<()> {
+        let Some(durability) = self.database.durability.get() else { return Ok(()) };
+        if rows.is_some_and(|it| bytes(it) < self.database.files_from) {
+            return self.note(operation);
+        }
+        let (load, names) = Load::write(&durability.folder, &durability.loads, table)?;
+        match &mut *self.writing.lock() {
+            Some(writing) => {
+                writing.loads.push(load);
+                Operation::load(&table.name, names).write(&mut writing.record)
+            }
+            None => Err(SqlError::internal("a change outside of a transaction")),
+        }
+    }
+}
+
+fn bytes(rows: &[RecordBatch]) -> Bytes {
+    Bytes(rows.iter().map(|it| it.get_array_memory_size() as u64).sum())
 }
 
 impl Database {
@@ -46,7 +75,7 @@ impl Database {
 
     /// Commits what a transaction has changed, lets others write, and returns when it is durable and can be seen.
     pub(crate) fn commit(&self, writing: Writing, synchronous: bool) -> SqlResult<()> {
-        let Writing { turn, began, branch, record, needs: _ } = writing;
+        let Writing { turn, began, branch, record, loads, needs: _ } = writing;
         let Some(durability) = self.durability.get() else {
             self.catalog.publish(&began, &branch);
             return Ok(());
@@ -60,6 +89,7 @@ impl Database {
         }
         // Nothing of it is seen if it cannot be written.
         let lsn = durability.journal.append(record).map_err(|it| journal_error(&it))?;
+        loads.into_iter().for_each(|it| it.commit(lsn));
         durability.head.publish(&began, &branch);
         let needs = durability.committed(lsn, synchronous);
         drop(turn);

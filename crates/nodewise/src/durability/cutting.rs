@@ -57,8 +57,8 @@ impl Session {
         let cut = self.begin_cut(durability, cancel).and_then(|(tables, lsn)| {
             durability.history.lock().note(number, |it| it.position = Some(lsn));
             self.database.wait_for(lsn)?;
-            let (folder, journal) = (&*durability.folder, &durability.journal);
-            checkpoint::write(folder, journal, (&tables, lsn), &mut written, &mut tally)
+            let (folder, files) = (&*durability.folder, (&durability.journal, &*durability.loads));
+            checkpoint::write(folder, files, (&tables, lsn), &mut written, &mut tally)
         });
         durability.history.lock().note(number, |it| {
             (it.finished, it.tally) = (Some(now()), tally);

@@ -9,9 +9,11 @@ use storage::TableDesign;
 use types::{SqlError, SqlResult};
 
 use super::checkpoint::{self, Written};
+use super::loads::Loads;
 use super::refusal::journal_error;
-use super::replay::at;
+use super::replay::{ReplayedFiles, at};
 use super::state::Durability;
+use super::table_files::PartFile;
 use crate::parallel::LoadProgress;
 use crate::{CancelToken, Database, DatabaseOptions, NoProgress, Progress};
 
@@ -39,21 +41,23 @@ impl Database {
         let folder = machine.open_folder(path).map_err(|it| journal_error(&it.into()))?;
         let folder: Arc<dyn Folder> = folder.into();
         let database = Self::open(machine, options)?;
-        let (after, written) = database.read_checkpoint(&*folder)?;
+        let (after, written, kept) = database.read_checkpoint(&*folder)?;
         let mut session = database.session();
+        let loads = Loads::new(&*folder, kept)?;
         let seed = database.machine.wall_clock() as u64;
         progress.begin("reading the log", 0);
         let journal = Journal::open(folder.clone(), after, seed, &mut |lsn, record| {
             progress.advance(1);
-            session.replay(record).map_err(|it| Refusal(at(lsn, it)))
+            let files = ReplayedFiles { folder: &*folder, loads: &loads, lsn };
+            session.replay(record, &files).map_err(|it| Refusal(at(lsn, it)))
         });
         progress.end();
         let journal = journal.map_err(|it| it.0)?;
         let durability = Durability::new(
             journal,
-            folder,
+            folder.clone(),
             (&database.catalog, database.machine.clone()),
-            written,
+            (written, loads),
         );
         drop(session);
         match database.durability.set(durability) {
@@ -62,7 +66,10 @@ impl Database {
         }
     }
 
-    fn read_checkpoint(self: &Arc<Self>, folder: &dyn Folder) -> SqlResult<(Lsn, Written)> {
+    fn read_checkpoint(
+        self: &Arc<Self>,
+        folder: &dyn Folder,
+    ) -> SqlResult<(Lsn, Written, Vec<PartFile>)> {
         let (session, cancel) = (self.session(), CancelToken::new());
         let (team, progress) =
             (session.load_team(&cancel), LoadProgress::new(&NoProgress, "tables"));

@@ -27,6 +27,8 @@ pub(crate) enum Deed {
     Empty { table: String },
     /// It has other keys and indexes.
     Rules { table: String, rules: RulesForm },
+    /// It is what some files hold: its own, then those of its parts.
+    Load { table: String, files: Vec<String> },
     /// It is cut or placed in another way.
     Reshape { table: String, steps: Vec<ReshapeForm> },
 }
@@ -66,6 +68,10 @@ impl Operation {
     pub(crate) fn rules(table: &str, rules: &Rules) -> Self {
         let (table, rules) = (table.to_owned(), RulesForm::of(rules));
         Self::without_rows(Ok(Deed::Rules { table, rules }))
+    }
+
+    pub(crate) fn load(table: &str, files: Vec<String>) -> Self {
+        Self::without_rows(Ok(Deed::Load { table: table.to_owned(), files }))
     }
 
     pub(crate) fn reshape(table: &str, steps: &[Reshape]) -> Self {
@@ -117,6 +123,26 @@ impl Operation {
             }
         }
         Ok(Self { deed: Ok(deed), gone, rows })
+    }
+
+    /// The files that a record names.
+    pub(super) fn files_of(mut record: &[u8]) -> SqlResult<Vec<String>> {
+        let (bytes, mut all) = (&mut record, Vec::new());
+        while !bytes.is_empty() {
+            let length = u32::from_le_bytes(taken(bytes)?) as usize;
+            if let Deed::Load { files, .. } =
+                serde_json::from_slice(split(bytes, length)?).map_err(malformed)?
+            {
+                all.extend(files);
+            }
+            let positions = usize_of(taken(bytes)?)?.saturating_mul(8);
+            split(bytes, positions)?;
+            for _ in 0..u32::from_le_bytes(taken(bytes)?) {
+                let length = usize_of(taken(bytes)?)?;
+                split(bytes, length)?;
+            }
+        }
+        Ok(all)
     }
 }
 

@@ -1,24 +1,43 @@
 //! Doing once more what a record says was done.
 
+use arrow_array::RecordBatch;
+use hardware::Folder;
+use journal::Lsn;
 use types::{SqlError, SqlResult};
 
 use super::definition::malformed;
+use super::loads::Loads;
 use super::operation::{Deed, Operation};
+use super::table_files;
 use crate::parallel::LoadProgress;
 use crate::reshape::reshaped;
 use crate::{CancelToken, NoProgress, Session};
 
+/// The files that records name.
+pub(super) struct ReplayedFiles<'a> {
+    pub(super) folder: &'a dyn Folder,
+    pub(super) loads: &'a Loads,
+    /// The record.
+    pub(super) lsn: Lsn,
+}
+
 impl Session {
     /// Does all operations of a record.
-    pub(crate) fn replay(&mut self, mut record: &[u8]) -> SqlResult<()> {
+    pub(super) fn replay(&mut self, mut record: &[u8], files: &ReplayedFiles<'_>) -> SqlResult<()> {
         while !record.is_empty() {
             let Operation { deed, gone, rows } = Operation::read(&mut record)?;
-            self.redo(deed?, &gone, rows)?;
+            self.redo(deed?, &gone, rows, files)?;
         }
         Ok(())
     }
 
-    fn redo(&self, deed: Deed, gone: &[u64], rows: Vec<arrow_array::RecordBatch>) -> SqlResult<()> {
+    fn redo(
+        &self,
+        deed: Deed,
+        gone: &[u64],
+        rows: Vec<RecordBatch>,
+        files: &ReplayedFiles<'_>,
+    ) -> SqlResult<()> {
         let cancel = CancelToken::new();
         let topology = self.database.machine.topology();
         let (name, catalog) = (deed.table().to_owned(), &self.database.catalog);
@@ -39,6 +58,12 @@ impl Session {
                     true => catalog.create_or_replace(made),
                     false => catalog.create(made)?,
                 };
+                return Ok(());
+            }
+            Deed::Load { files: names, .. } => {
+                let (table, parts) = table_files::read(files.folder, &names, &context)?;
+                files.loads.replayed(files.lsn, &names, parts);
+                catalog.create_or_replace(table);
                 return Ok(());
             }
             Deed::Drop { .. } => return catalog.drop_table(&name).map(|_| ()),
@@ -65,6 +90,7 @@ impl Deed {
             Self::Drop { table }
             | Self::Change { table }
             | Self::Empty { table }
+            | Self::Load { table, .. }
             | Self::Rules { table, .. }
             | Self::Reshape { table, .. } => table,
         }

@@ -11,6 +11,7 @@ use storage::{Catalog, CatalogSnapshot};
 
 use super::checkpoint::Written;
 use super::history::History;
+use super::loads::Loads;
 
 /// What a database with a folder has beside its tables.
 pub(crate) struct Durability {
@@ -18,6 +19,8 @@ pub(crate) struct Durability {
     /// The tables as they are after all commits, durable or not: what the next transaction that writes begins with.
     pub(crate) head: Arc<Catalog>,
     pub(crate) folder: Arc<dyn Folder>,
+    /// Files of tables that are in no checkpoint yet.
+    pub(crate) loads: Arc<Loads>,
     /// The files of the last checkpoint; held while another is made.
     pub(crate) written: Mutex<Written>,
     /// Whether somebody makes one as the log is long.
@@ -61,13 +64,15 @@ impl Durability {
         journal: Journal,
         folder: Arc<dyn Folder>,
         (tables, machine): (&Catalog, Arc<dyn Machine>),
-        written: Written,
+        (written, loads): (Written, Loads),
     ) -> Self {
         let head = Arc::new(tables.branch(tables.snapshot()));
         let (is_cutting, cut_from) = (AtomicBool::new(false), AtomicU64::new(CUT_FROM));
         let (written, queue) = (Mutex::new(written), Mutex::default());
         let (retry_from, history) = (AtomicU64::new(0), Mutex::default());
+        let loads = Arc::new(loads);
         Self {
+            loads,
             journal,
             head,
             folder,

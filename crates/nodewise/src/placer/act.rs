@@ -68,7 +68,7 @@ impl Database {
         charge(&*self.machine, decision);
         let moved = self.moved(old, decision);
         let replaced = moved.and_then(|it| self.head().replace(old, it));
-        if self.lasts() && replaced.is_ok() {
+        if self.durability.get().is_some() && replaced.is_ok() {
             self.catalog.restore(self.head().snapshot());
         }
         drop(turn);
