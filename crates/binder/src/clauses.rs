@@ -181,7 +181,7 @@ pub(crate) fn only_table(tables: &[ast::TableWithJoins]) -> SqlResult<&ast::Tabl
     Ok(relation)
 }
 
-/// TRUNCATE. Nothing refers to a table and nothing is counted, so the clauses about these come to the same.
+/// TRUNCATE. Nothing is counted, so the clauses about that come to the same.
 pub(crate) fn truncate(truncate: &ast::Truncate) -> SqlResult<()> {
     let ast::Truncate {
         table_names: _,
@@ -327,5 +327,31 @@ pub(crate) fn unique_key(key: &ast::UniqueConstraint) -> SqlResult<()> {
             (matches!(nulls_distinct, ast::NullsDistinctOption::NotDistinct), "NULLS NOT DISTINCT"),
         ],
         &[(named || spelt, "the index of a key is named by CONSTRAINT")],
+    )
+}
+
+/// FOREIGN KEY.
+pub(crate) fn foreign_key(key: &ast::ForeignKeyConstraint) -> SqlResult<()> {
+    let ast::ForeignKeyConstraint {
+        name: _,
+        index_name,
+        columns: _,
+        foreign_table: _,
+        referred_columns: _,
+        on_delete: _,
+        on_update: _,
+        match_kind,
+        characteristics,
+    } = key;
+    let full = match_kind.is_some_and(|it| it != ast::ConstraintReferenceMatchKind::Simple);
+    let is_deferred = characteristics.is_some_and(|it| {
+        let ast::ConstraintCharacteristics { deferrable, initially, enforced } = it;
+        deferrable == Some(true)
+            || initially == Some(ast::DeferrableInitial::Deferred)
+            || enforced == Some(false)
+    });
+    refuse(
+        &[(full, "MATCH FULL and MATCH PARTIAL"), (is_deferred, "a deferred foreign key")],
+        &[(index_name.is_some(), "a foreign key is named by CONSTRAINT")],
     )
 }

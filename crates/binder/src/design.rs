@@ -4,6 +4,8 @@
 //! Key decision: nodes, columns and bounds stay as they were written. Whether they exist is known only where there is a
 //! machine and a table.
 
+use crate::constraint::Constraints;
+
 /// Numbers of nodes, `2 TO 3`; one number is a range of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NodeRange {
@@ -139,5 +141,30 @@ pub enum TableChange {
         part: Option<u64>,
         /// SQL text of the value that begins the second.
         at: String,
+    },
+    /// Asks other things of its rows, one after the other.
+    Rules(Vec<RuleChange>),
+}
+
+/// A change of what a table asks of its rows.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RuleChange {
+    /// ADD CONSTRAINT: one.
+    Add(Constraints),
+    /// DROP CONSTRAINT.
+    Drop {
+        /// Its name.
+        name: String,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+        /// Whether foreign keys that refer to it go, too.
+        cascade: bool,
+    },
+    /// ALTER COLUMN SET DEFAULT, DROP DEFAULT.
+    Default {
+        /// The column.
+        column: String,
+        /// The expression; `None` to have none.
+        default: Option<String>,
     },
 }

@@ -1,29 +1,61 @@
 //! Keys and indexes in parsed text.
 
 use sqlparser::ast::{self, IndexColumn, TableConstraint};
-use types::SqlResult;
+use types::{ReferentialAction, SqlResult};
 
 use crate::clauses;
-use crate::statement::{CheckDefinition, KeyDefinition, Statement};
+use crate::constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
+use crate::statement::Statement;
 use crate::syntax::{ident, name, unsupported};
 
-/// The key that a column option declares, if it is one.
-pub(crate) fn of_column(
-    column: &ast::ColumnDef,
-    option: &ast::ColumnOptionDef,
-) -> Option<SqlResult<KeyDefinition>> {
-    let (primary, checked) = match &option.option {
-        ast::ColumnOption::PrimaryKey(key) => (true, clauses::primary_key(key)),
-        ast::ColumnOption::Unique(key) => (false, clauses::unique_key(key)),
-        _ => return None,
-    };
-    let columns = vec![ident(&column.name)];
-    let name = option.name.as_ref().map(ident);
-    Some(checked.map(|()| KeyDefinition { name, columns, primary }))
+/// What the columns and the constraints of a CREATE TABLE ask of its rows.
+pub(crate) fn constraints(table: &ast::CreateTable) -> SqlResult<Constraints> {
+    let mut all = Constraints::default();
+    for column in &table.columns {
+        for option in &column.options {
+            of_column(column, option, &mut all)?;
+        }
+    }
+    table.constraints.iter().try_for_each(|it| of_table(it, &mut all))?;
+    Ok(all)
 }
 
-/// The key that a constraint of a table declares.
-pub(crate) fn of_table(constraint: &TableConstraint) -> SqlResult<KeyDefinition> {
+/// What a column option asks.
+fn of_column(
+    column: &ast::ColumnDef,
+    option: &ast::ColumnOptionDef,
+    all: &mut Constraints,
+) -> SqlResult<()> {
+    let (own, name) = (ident(&column.name), option.name.as_ref().map(ident));
+    let primary = match &option.option {
+        ast::ColumnOption::PrimaryKey(key) => {
+            clauses::primary_key(key)?;
+            true
+        }
+        ast::ColumnOption::Unique(key) => {
+            clauses::unique_key(key)?;
+            false
+        }
+        ast::ColumnOption::Check(check) => {
+            let name = name.or(check.name.as_ref().map(ident));
+            let (column, condition) = (Some(own), check.expr.to_string());
+            all.checks.push(CheckDefinition { name, column, condition });
+            return Ok(());
+        }
+        ast::ColumnOption::ForeignKey(key) => {
+            let key = reference(key)?;
+            let columns = vec![own];
+            all.references.push(ReferenceDefinition { name: name.or(key.name), columns, ..key });
+            return Ok(());
+        }
+        _ => return Ok(()),
+    };
+    all.keys.push(KeyDefinition { name, columns: vec![own], primary });
+    Ok(())
+}
+
+/// What a constraint of a table asks.
+pub(crate) fn of_table(constraint: &TableConstraint, all: &mut Constraints) -> SqlResult<()> {
     let (named, columns, primary) = match constraint {
         TableConstraint::PrimaryKey(it) => {
             clauses::primary_key(it)?;
@@ -33,27 +65,40 @@ pub(crate) fn of_table(constraint: &TableConstraint) -> SqlResult<KeyDefinition>
             clauses::unique_key(it)?;
             (&it.name, &it.columns, false)
         }
+        TableConstraint::Check(it) => {
+            let name = it.name.as_ref().map(ident);
+            let condition = it.expr.to_string();
+            all.checks.push(CheckDefinition { name, column: None, condition });
+            return Ok(());
+        }
+        TableConstraint::ForeignKey(it) => {
+            all.references.push(reference(it)?);
+            return Ok(());
+        }
         other => return Err(unsupported(format!("the table constraint {other}"))),
     };
     let columns = columns.iter().map(column_name).collect::<SqlResult<_>>()?;
-    Ok(KeyDefinition { name: named.as_ref().map(ident), columns, primary })
+    all.keys.push(KeyDefinition { name: named.as_ref().map(ident), columns, primary });
+    Ok(())
 }
 
-/// The CHECK constraints behind a column.
-pub(crate) fn checks_of(column: &ast::ColumnDef) -> impl Iterator<Item = CheckDefinition> {
-    column.options.iter().filter_map(|it| {
-        let ast::ColumnOption::Check(check) = &it.option else { return None };
-        let name = it.name.as_ref().or(check.name.as_ref()).map(ident);
-        let (column, condition) = (Some(ident(&column.name)), check.expr.to_string());
-        Some(CheckDefinition { name, column, condition })
+fn reference(key: &ast::ForeignKeyConstraint) -> SqlResult<ReferenceDefinition> {
+    clauses::foreign_key(key)?;
+    let action = |it: Option<ast::ReferentialAction>| match it {
+        None | Some(ast::ReferentialAction::NoAction) => ReferentialAction::NoAction,
+        Some(ast::ReferentialAction::Restrict) => ReferentialAction::Restrict,
+        Some(ast::ReferentialAction::Cascade) => ReferentialAction::Cascade,
+        Some(ast::ReferentialAction::SetNull) => ReferentialAction::SetNull,
+        Some(ast::ReferentialAction::SetDefault) => ReferentialAction::SetDefault,
+    };
+    Ok(ReferenceDefinition {
+        name: key.name.as_ref().map(ident),
+        columns: key.columns.iter().map(ident).collect(),
+        parent: name(&key.foreign_table),
+        parent_columns: key.referred_columns.iter().map(ident).collect(),
+        on_delete: action(key.on_delete),
+        on_update: action(key.on_update),
     })
-}
-
-/// The CHECK constraint of a table, if it is one.
-pub(crate) fn check_of(constraint: &TableConstraint) -> Option<CheckDefinition> {
-    let TableConstraint::Check(check) = constraint else { return None };
-    let name = check.name.as_ref().map(ident);
-    Some(CheckDefinition { name, column: None, condition: check.expr.to_string() })
 }
 
 fn column_name(column: &IndexColumn) -> SqlResult<String> {

@@ -5,8 +5,10 @@
 //! - Invariant: only this crate names a type of the parser.
 #![forbid(unsafe_code)]
 
+mod alter;
 pub mod bind;
 mod clauses;
+mod constraint;
 mod copy;
 mod data_types;
 pub mod design;
@@ -30,11 +32,12 @@ mod transactions;
 mod values;
 mod walk;
 
+pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
 pub use design::{
     DesignClause, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause, PlacedItem,
-    TableChange,
+    RuleChange, TableChange,
 };
 pub use statement::{
-    Arguments, CheckDefinition, ColumnDefinition, ExplainFormat, Isolation, KeyDefinition,
-    ParsedQuery, Statement, TransactionModes, TransactionStatement,
+    Arguments, ColumnDefinition, ExplainFormat, Isolation, ParsedQuery, Statement,
+    TransactionModes, TransactionStatement,
 };

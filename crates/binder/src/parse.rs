@@ -12,12 +12,10 @@ use crate::data_types::data_type;
 use crate::design::DesignClause;
 use crate::levels::levels;
 use crate::numa::{self, Recognised};
-use crate::statement::{
-    CheckDefinition, ColumnDefinition, ExplainFormat, KeyDefinition, ParsedQuery, Statement,
-};
+use crate::statement::{ColumnDefinition, ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
 use crate::{
-    clauses, copy, folders, keys, merge_words, parameters, rewrite, steering, tokens, values,
+    alter, clauses, copy, folders, keys, merge_words, parameters, rewrite, steering, tokens, values,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -163,10 +161,11 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
         | Ast::Drop { table: Some(_), .. } => {
             Err(SqlError::new(SqlState::SYNTAX, "syntax error: a clause of DROP"))
         }
-        // Nothing depends on a table but its own indexes, so CASCADE and RESTRICT come to the same.
-        Ast::Drop { object_type: ObjectType::Table, if_exists, names, .. } => {
-            Ok(Statement::DropTable { names: names.iter().map(name).collect(), if_exists })
+        Ast::Drop { object_type: ObjectType::Table, if_exists, names, cascade, .. } => {
+            let names = names.iter().map(name).collect();
+            Ok(Statement::DropTable { names, if_exists, cascade })
         }
+        Ast::AlterTable(change) => alter::alter_table(change),
         Ast::CreateIndex(index) => keys::create_index(&index),
         Ast::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
             Ok(Statement::DropIndex { names: names.iter().map(name).collect(), if_exists })
@@ -197,7 +196,8 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
         Ast::Truncate(truncate) => {
             clauses::truncate(&truncate)?;
             let names = truncate.table_names.iter().map(|it| name(&it.name)).collect();
-            Ok(Statement::Truncate { names })
+            let cascade = matches!(truncate.cascade, Some(ast::CascadeOption::Cascade));
+            Ok(Statement::Truncate { names, cascade })
         }
         it @ Ast::Copy { .. } => copy::copy(it),
         Ast::Set(set) => self::set(set),
@@ -336,18 +336,9 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
         return Err(unsupported("CREATE OR REPLACE TABLE without AS"));
     }
     let columns = table.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
-    let options = table.columns.iter().flat_map(|it| it.options.iter().map(move |o| (it, o)));
-    let mut keys: Vec<KeyDefinition> =
-        options.filter_map(|it| keys::of_column(it.0, it.1)).collect::<SqlResult<_>>()?;
-    let mut checks: Vec<CheckDefinition> = table.columns.iter().flat_map(keys::checks_of).collect();
-    for constraint in &table.constraints {
-        match keys::check_of(constraint) {
-            Some(check) => checks.push(check),
-            None => keys.push(keys::of_table(constraint)?),
-        }
-    }
+    let constraints = keys::constraints(&table)?;
     let (name, design) = (name(&table.name), DesignClause::default());
-    Ok(Statement::CreateTable { name, columns, keys, checks, if_not_exists, design })
+    Ok(Statement::CreateTable { name, columns, constraints, if_not_exists, design })
 }
 
 fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
@@ -364,7 +355,9 @@ fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
                 return Err(SqlError::new(SqlState::SYNTAX, message));
             }
             ast::ColumnOption::Default(it) => default = Some(it.to_string()),
-            ast::ColumnOption::Unique(_) | ast::ColumnOption::Check(_) => {}
+            ast::ColumnOption::Unique(_)
+            | ast::ColumnOption::Check(_)
+            | ast::ColumnOption::ForeignKey(_) => {}
             other => return Err(unsupported(format!("the column option {other}"))),
         }
     }

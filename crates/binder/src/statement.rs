@@ -5,6 +5,7 @@ use std::fmt;
 use sqlparser::ast;
 use types::{DataType, Value};
 
+use crate::constraint::Constraints;
 use crate::design::{DesignClause, TableChange};
 
 /// A parsed query; opaque, because its form belongs to the parser.
@@ -54,10 +55,8 @@ pub enum Statement {
         name: String,
         /// Its columns.
         columns: Vec<ColumnDefinition>,
-        /// Its keys.
-        keys: Vec<KeyDefinition>,
-        /// Its CHECK constraints.
-        checks: Vec<CheckDefinition>,
+        /// What is asked of its rows.
+        constraints: Constraints,
         /// Whether an existing table is no error.
         if_not_exists: bool,
         /// How it is cut and placed.
@@ -139,6 +138,8 @@ pub enum Statement {
         names: Vec<String>,
         /// Whether a missing table is no error.
         if_exists: bool,
+        /// Whether foreign keys that refer to them go, too.
+        cascade: bool,
     },
     /// INSERT, UPDATE or DELETE.
     Change {
@@ -151,6 +152,8 @@ pub enum Statement {
     Truncate {
         /// The tables.
         names: Vec<String>,
+        /// Whether tables that refer to them are emptied, too.
+        cascade: bool,
     },
     /// COPY table FROM a file.
     CopyFrom {
@@ -319,28 +322,6 @@ pub enum Arguments {
     Values(Vec<Value>),
     /// A query of one row.
     Query(ParsedQuery),
-}
-
-/// PRIMARY KEY or UNIQUE of CREATE TABLE.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeyDefinition {
-    /// The name of the constraint, made from the table's and the columns' when not given.
-    pub name: Option<String>,
-    /// Its columns.
-    pub columns: Vec<String>,
-    /// Whether it is the primary key.
-    pub primary: bool,
-}
-
-/// CHECK of CREATE TABLE.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CheckDefinition {
-    /// The name of the constraint, made from the table's and the column's when not given.
-    pub name: Option<String>,
-    /// The column that it stands behind.
-    pub column: Option<String>,
-    /// The condition.
-    pub condition: String,
 }
 
 /// How EXPLAIN prints.

@@ -4,10 +4,10 @@
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{Field, Schema};
-use arrow_select::filter::filter_record_batch;
+use arrow_select::filter::{filter, filter_record_batch};
 use binder::bind::ChangeKind;
 use binder::{ParsedQuery, Statement};
-use execution::Executed;
+use execution::{Executed, PipelineReport};
 use plan::Plan;
 use stdx::sync::Arc;
 use storage::{CatalogSnapshot, Column, Table, TableDesign};
@@ -15,6 +15,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::changed_rows::{Seen, malformed, positions};
+use crate::constraints::quoted;
 use crate::durability::Operation;
 use crate::parallel::LoadProgress;
 use crate::planned_change::PlannedChange;
@@ -24,15 +25,19 @@ use crate::statement_catalog::{StatementCatalog, Tables, tables_of};
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
 /// The rows that a statement changes.
-struct Changes {
+#[derive(Default)]
+pub(crate) struct Changes {
     /// Positions of rows that go, which rise.
-    gone: Vec<u64>,
+    pub gone: Vec<u64>,
     /// Rows that come.
-    rows: Vec<RecordBatch>,
+    pub rows: Vec<RecordBatch>,
+    /// For each batch of them the positions of the rows in whose place they come, NULL for a new one; nothing where all are
+    /// new.
+    pub replaced: Vec<ArrayRef>,
     /// What RETURNING asked.
-    returning: Vec<RecordBatch>,
+    pub returning: Vec<RecordBatch>,
     /// How many rows were changed.
-    count: usize,
+    pub count: usize,
 }
 
 impl Session {
@@ -80,14 +85,9 @@ impl Session {
     ) -> SqlResult<Answer> {
         let machine = &self.database.machine;
         let started = machine.now();
-        let old = self.existing(&change.table)?;
-        let executed = self.run_plan(plan, tables, cancel)?;
-        let Changes { gone, rows, returning, count } =
-            self.changes(change, &old, &executed, cancel)?;
-        self.activity.changed(count as u64);
-        if count > 0 {
-            self.replace_rows(&old, &gone, &rows, cancel)?;
-        }
+        let (old, reports, mut changes) = self.change_rows(change, plan, tables, cancel)?;
+        let (count, returning) = (changes.count, std::mem::take(&mut changes.returning));
+        self.keep_references(old, changes, cancel)?;
         let tag = match change.kind {
             ChangeKind::Insert | ChangeKind::Upsert => format!("INSERT 0 {count}"),
             ChangeKind::Update => format!("UPDATE {count}"),
@@ -100,10 +100,28 @@ impl Session {
         };
         let profile = QueryProfile {
             execution: machine.now() - started,
-            pipelines: executed.reports,
+            pipelines: reports,
             ..QueryProfile::default()
         };
         Ok(Answer { tag, schema, batches: returning, profile })
+    }
+
+    /// Changes the rows that the query of a plan tells, and nothing that refers to them. Tells how the table was before.
+    pub(crate) fn change_rows(
+        &self,
+        change: &PlannedChange,
+        plan: &Plan,
+        tables: Tables,
+        cancel: &CancelToken,
+    ) -> SqlResult<(Arc<Table>, Vec<PipelineReport>, Changes)> {
+        let old = self.existing(&change.table)?;
+        let executed = self.run_plan(plan, tables, cancel)?;
+        let changes = self.changes(change, &old, &executed, cancel)?;
+        self.activity.changed(changes.count as u64);
+        if changes.count > 0 {
+            self.replace_rows(&old, &changes.gone, &changes.rows, cancel)?;
+        }
+        Ok((old, executed.reports, changes))
     }
 
     /// COPY into a table that asks something of its rows: an INSERT of all columns of the file, found by name.
@@ -113,7 +131,6 @@ impl Session {
         path: &str,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let quoted = |it: &str| format!("\"{}\"", it.replace('"', "\"\""));
         let columns: Vec<String> = table.columns.iter().map(|it| quoted(&it.name)).collect();
         let (name, list) = (quoted(&table.name), columns.join(", "));
         let path = path.replace('\'', "''");
@@ -124,21 +141,22 @@ impl Session {
     }
 
     /// Whether the defaults and CHECK constraints of a table can be bound.
-    pub(crate) fn check_rules(&self, table: &Table) -> SqlResult<()> {
-        let name = table.name.replace('"', "\"\"");
-        let statement = parsed(&format!("INSERT INTO \"{name}\" DEFAULT VALUES"))?;
+    pub(crate) fn check_row_rules(&self, table: &Table) -> SqlResult<()> {
+        let statement = parsed(&format!("INSERT INTO {} DEFAULT VALUES", quoted(&table.name)))?;
         plan_plain_change(&statement, &StatementCatalog::new(self)).map(|_| ())
     }
 
     /// Empties tables: all or none.
-    pub(crate) fn truncate(&mut self, names: &[String], cancel: &CancelToken) -> SqlResult<Answer> {
+    pub(crate) fn truncate(
+        &mut self,
+        names: &[String],
+        cascade: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
         self.begin_writing(cancel)?;
-        let tables = names.iter().map(|it| self.existing(it)).collect::<SqlResult<Vec<_>>>()?;
-        for table in tables {
-            // One that is named twice is empty by then.
-            let current = self.existing(&table.name)?;
-            self.replace_with(&current, cancel, |context| current.emptied(context))?;
-            self.note(|| Operation::empty(&current.name))?;
+        for table in self.with_referring(names, cascade)? {
+            self.replace_with(&table, cancel, |context| table.emptied(context))?;
+            self.note(|| Operation::empty(&table.name))?;
         }
         Ok(done("TRUNCATE TABLE"))
     }
@@ -152,8 +170,7 @@ impl Session {
     ) -> SqlResult<Changes> {
         let batches = self.record_batches(executed, &schema_of(&change.plan.output), cancel)?;
         let returned = schema_of(change.returned());
-        let mut changes =
-            Changes { gone: Vec::new(), rows: Vec::new(), returning: Vec::new(), count: 0 };
+        let mut changes = Changes::default();
         let mut seen = Seen::default();
         for batch in batches {
             let batch = seen.wanted(change, batch)?;
@@ -172,6 +189,9 @@ impl Session {
             changes.count += batch.num_rows();
             if width > 0 {
                 changes.rows.push(staying(stored_rows(table, row)?, goes.first())?);
+                if let Some(position) = position.first() {
+                    changes.replaced.push(staying_of(position, goes.first())?);
+                }
             }
             if !asked.is_empty() && batch.num_rows() > 0 {
                 let types = change.returned().iter().map(|it| it.data_type);
@@ -218,12 +238,21 @@ impl Session {
 /// The rows that do not go.
 fn staying(rows: RecordBatch, goes: Option<&ArrayRef>) -> SqlResult<RecordBatch> {
     let Some(goes) = goes else { return Ok(rows) };
-    let stay = BooleanArray::from_iter(goes.as_boolean().iter().map(|it| Some(it != Some(true))));
-    filter_record_batch(&rows, &stay).map_err(|error| malformed(&error))
+    filter_record_batch(&rows, &stay(goes)).map_err(|error| malformed(&error))
+}
+
+/// The positions of the rows that do not go.
+fn staying_of(positions: &ArrayRef, goes: Option<&ArrayRef>) -> SqlResult<ArrayRef> {
+    let Some(goes) = goes else { return Ok(positions.clone()) };
+    filter(positions, &stay(goes)).map_err(|error| malformed(&error))
+}
+
+fn stay(goes: &ArrayRef) -> BooleanArray {
+    goes.as_boolean().iter().map(|it| Some(it != Some(true))).collect()
 }
 
 /// A statement that changes rows, of a text of ours.
-fn parsed(sql: &str) -> SqlResult<ParsedQuery> {
+pub(crate) fn parsed(sql: &str) -> SqlResult<ParsedQuery> {
     match binder::parse::parse(sql)?.into_tree().pop() {
         Some(Statement::Change { query }) => Ok(query),
         _ => Err(SqlError::internal(format!("{sql} is not what it was"))),

@@ -1,10 +1,10 @@
 //! Statements that make, load and drop tables.
 
 use arrow_array::RecordBatch;
-use binder::{CheckDefinition, ColumnDefinition, DesignClause, KeyDefinition, ParsedQuery};
+use binder::{ColumnDefinition, Constraints, DesignClause, KeyDefinition, ParsedQuery};
 use stdx::sync::Arc;
-use storage::{BuildContext, ColumnSchema, Table, TableBuilder, TableDesign};
-use types::{CheckRule, DataType, RowRules, SqlError, SqlResult, SqlState};
+use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
+use types::{DataType, RowRules, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::durability::Operation;
@@ -25,8 +25,7 @@ pub(crate) struct Target {
 pub(crate) struct NewTable {
     pub name: String,
     pub columns: Vec<ColumnDefinition>,
-    pub keys: Vec<KeyDefinition>,
-    pub checks: Vec<CheckDefinition>,
+    pub constraints: Constraints,
     pub if_not_exists: bool,
     pub design: DesignClause,
 }
@@ -37,16 +36,18 @@ impl Session {
         new: NewTable,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let NewTable { name, columns, keys, checks, if_not_exists, design } = new;
+        let NewTable { name, columns, constraints, if_not_exists, design } = new;
         self.begin_writing(cancel)?;
         if if_not_exists && self.catalog().get(&name).is_some() {
             return Ok(done("CREATE TABLE"));
         }
-        let rows = row_rules(&name, &columns, checks)?;
+        let defaults = columns.iter().map(|it| it.default.as_deref().map(Arc::from)).collect();
+        let rows = RowRules { defaults, checks: Vec::new() };
         let schema: Vec<ColumnSchema> = columns
             .into_iter()
             .map(|it| {
-                let required = keys.iter().any(|key| key.primary && key.columns.contains(&it.name));
+                let holds = |key: &KeyDefinition| key.primary && key.columns.contains(&it.name);
+                let required = constraints.keys.iter().any(holds);
                 ColumnSchema::new(it.name, it.data_type, it.nullable && !required)
             })
             .collect();
@@ -55,13 +56,10 @@ impl Session {
         let context =
             BuildContext { design: &design, ..BuildContext::serial(&self.database.allocator) };
         let table = Table::empty(&name, &schema, &context)?;
-        let mut rules = self.rules_of(&table, &keys)?;
-        let has_rows = !rows.is_empty();
-        Arc::make_mut(&mut rules).rows = Arc::new(rows);
-        let table = self.catalog().create(table.with_rules(rules, &context)?)?;
-        if has_rows {
-            self.check_rules(&table)?;
-        }
+        let mut rules = Rules { rows: Arc::new(rows), ..Rules::default() };
+        self.add_constraints(&table, &mut rules, &constraints)?;
+        let table = self.catalog().create(table.with_rules(Arc::new(rules), &context)?)?;
+        self.check_rules(&table, cancel)?;
         self.note(|| Operation::create(&table, false, &[]))?;
         Ok(done("CREATE TABLE"))
     }
@@ -85,7 +83,8 @@ impl Session {
                 )
                 .with_hint("drop it first, or write CREATE OR REPLACE TABLE"));
             }
-            _ => {}
+            Some(old) => self.release(std::slice::from_ref(&old.name), false, cancel)?,
+            None => {}
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let (table, batches) = match binder::files::whole_file(query) {
@@ -161,6 +160,7 @@ impl Session {
         &mut self,
         names: &[String],
         if_exists: bool,
+        cascade: bool,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.begin_writing(cancel)?;
@@ -173,6 +173,7 @@ impl Session {
                 ));
             }
         }
+        self.release(names, cascade, cancel)?;
         for name in names {
             if self.catalog().get(name).is_some() {
                 self.catalog().drop_table(name)?;
@@ -203,7 +204,7 @@ impl Session {
         self.begin_writing(cancel)?;
         self.wait_for_place()?;
         let old = self.existing(table)?;
-        if !old.rules().rows.checks.is_empty() {
+        if !old.rules().rows.checks.is_empty() || !old.rules().references.is_empty() {
             return self.copy_checked(&old, path, cancel);
         }
         let team = self.load_team(cancel);
@@ -341,35 +342,6 @@ impl Session {
             other => other,
         }
     }
-}
-
-/// Defaults and CHECK constraints, which have names now.
-fn row_rules(
-    table: &str,
-    columns: &[ColumnDefinition],
-    checks: Vec<CheckDefinition>,
-) -> SqlResult<RowRules> {
-    let defaults = columns.iter().map(|it| it.default.as_deref().map(Arc::from)).collect();
-    let mut rules = RowRules { defaults, checks: Vec::new() };
-    for CheckDefinition { name, column, condition } in checks {
-        let is_taken = |name: &str| rules.checks.iter().any(|it| *it.name == *name);
-        let name = match name {
-            Some(name) if is_taken(&name) => {
-                let message = format!("check constraint \"{name}\" already exists");
-                return Err(SqlError::new(SqlState("42710"), message));
-            }
-            Some(name) => name,
-            None => {
-                let column = column.map_or_else(String::new, |it| format!("_{it}"));
-                let base = format!("{table}{column}_check");
-                let numbered = (1..).map(|it| format!("{base}{it}"));
-                let mut names = std::iter::once(base.clone()).chain(numbered);
-                names.find(|it| !is_taken(it)).unwrap_or(base)
-            }
-        };
-        rules.checks.push(CheckRule { name: name.into(), condition: condition.into() });
-    }
-    Ok(rules)
 }
 
 fn check_names(schema: &[ColumnSchema]) -> SqlResult<()> {

@@ -1,6 +1,5 @@
-//! CREATE INDEX, DROP INDEX, and the keys of CREATE TABLE.
+//! CREATE INDEX and DROP INDEX.
 
-use binder::KeyDefinition;
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
 use types::{ColumnId, SqlError, SqlResult, SqlState};
@@ -20,34 +19,6 @@ pub(crate) struct NewIndex {
 }
 
 impl Session {
-    /// The keys of a new table as its rules.
-    pub(crate) fn rules_of(&self, table: &Table, keys: &[KeyDefinition]) -> SqlResult<Arc<Rules>> {
-        let mut rules = Rules::default();
-        for key in keys {
-            let kind = if key.primary { IndexKind::PrimaryKey } else { IndexKind::UniqueKey };
-            if key.primary && rules.indexes.iter().any(|it| it.kind == kind) {
-                let message = format!("table \"{}\" has more than one primary key", table.name);
-                return Err(SqlError::new(SqlState("42P16"), message));
-            }
-            let mut columns = Vec::with_capacity(key.columns.len());
-            for name in &key.columns {
-                let column = column_of(table, name)?;
-                if columns.contains(&column) {
-                    let message = format!("column \"{name}\" stands twice in a key");
-                    return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
-                }
-                columns.push(column);
-            }
-            let suggested = match key.primary {
-                true => format!("{}_pkey", table.name),
-                false => format!("{}_{}_key", table.name, key.columns.join("_")),
-            };
-            let name = self.index_name(key.name.as_deref(), &suggested, &rules)?;
-            rules.indexes.push(TableIndex { name: name.into(), columns, kind });
-        }
-        Ok(Arc::new(rules))
-    }
-
     pub(crate) fn create_index(
         &mut self,
         index: &NewIndex,
@@ -88,7 +59,7 @@ impl Session {
                         table.name
                     );
                     return Err(SqlError::new(SqlState("2BP01"), message)
-                        .with_hint("a key goes with its table only"));
+                        .with_hint("ALTER TABLE .. DROP CONSTRAINT drops it"));
                 }
                 Some(_) => {}
                 None if if_exists => {}
@@ -103,12 +74,19 @@ impl Session {
             let Some((table, _)) = self.table_of_index(name) else { continue };
             let mut rules = Rules::clone(table.rules());
             rules.indexes.retain(|it| !it.name.eq_ignore_ascii_case(name));
+            self.release_keys(&table, &rules, false, cancel)?;
             self.apply_rules(&table, rules, cancel)?;
         }
         Ok(done("DROP INDEX"))
     }
 
-    fn apply_rules(&self, old: &Arc<Table>, rules: Rules, cancel: &CancelToken) -> SqlResult<()> {
+    /// Gives a table other rules, which its rows must keep as far as keys go.
+    pub(crate) fn apply_rules(
+        &self,
+        old: &Arc<Table>,
+        rules: Rules,
+        cancel: &CancelToken,
+    ) -> SqlResult<Arc<Table>> {
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, &old.name);
         let stop = || execution::is_ended(cancel);
@@ -116,8 +94,9 @@ impl Session {
         let context = self.build_context(&team, &progress, &stop, &plain);
         let rules = Arc::new(rules);
         let new = self.cancelled_or(cancel, old.ruled(rules.clone(), &context))?;
-        self.catalog().replace(old, new)?;
-        self.note(|| Operation::rules(&old.name, &rules))
+        let new = self.catalog().replace(old, new)?;
+        self.note(|| Operation::rules(&old.name, &rules))?;
+        Ok(new)
     }
 
     /// The table that has an index of this name, and what kind it is.
@@ -129,7 +108,12 @@ impl Session {
     }
 
     /// A name that no index has: the one wished for, or one made from a suggestion.
-    fn index_name(&self, wished: Option<&str>, suggested: &str, own: &Rules) -> SqlResult<String> {
+    pub(crate) fn index_name(
+        &self,
+        wished: Option<&str>,
+        suggested: &str,
+        own: &Rules,
+    ) -> SqlResult<String> {
         let taken = |name: &str| own.get(name).is_some() || self.table_of_index(name).is_some();
         match wished {
             Some(name) if taken(name) => {
@@ -162,7 +146,7 @@ fn distinct_names(columns: &[String]) -> Vec<String> {
     names
 }
 
-fn column_of(table: &Table, name: &str) -> SqlResult<ColumnId> {
+pub(crate) fn column_of(table: &Table, name: &str) -> SqlResult<ColumnId> {
     let place = table.columns.iter().position(|it| it.name.eq_ignore_ascii_case(name));
     let place = place.ok_or_else(|| {
         SqlError::new(

@@ -46,8 +46,8 @@ impl Session {
                 self.execute_named(&name, &arguments, &cancel)
             }
             Statement::Deallocate { name } => self.deallocate(name.as_deref()),
-            Statement::CreateTable { name, columns, keys, checks, if_not_exists, design } => {
-                let new = NewTable { name, columns, keys, checks, if_not_exists, design };
+            Statement::CreateTable { name, columns, constraints, if_not_exists, design } => {
+                let new = NewTable { name, columns, constraints, if_not_exists, design };
                 self.create_table(new, &cancel)
             }
             Statement::CreateTableAs {
@@ -63,14 +63,14 @@ impl Session {
             }
             Statement::AlterTable { table, change } => self.alter_table(&table, &change, &cancel),
             Statement::Call { procedure, arguments } => self.call(&procedure, &arguments, &cancel),
-            Statement::DropTable { names, if_exists } => {
-                self.drop_tables(&names, if_exists, &cancel)
+            Statement::DropTable { names, if_exists, cascade } => {
+                self.drop_tables(&names, if_exists, cascade, &cancel)
             }
             Statement::Transaction(_) => {
                 Err(SqlError::unsupported("a transaction inside of a statement is not supported"))
             }
             Statement::Change { query } => self.change(&query, &cancel),
-            Statement::Truncate { names } => self.truncate(&names, &cancel),
+            Statement::Truncate { names, cascade } => self.truncate(&names, cascade, &cancel),
             Statement::CopyFrom { table, columns, path, options } => {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }

@@ -58,7 +58,10 @@ fn seen(database: &Arc<Database>) -> Vec<String> {
     let mut all = Vec::new();
     let names: Vec<String> = database.tables().iter().map(|it| it.name.clone()).collect();
     let tables = names.iter().map(|it| format!("SELECT * FROM {it}"));
-    let views = ["SELECT table_name, index_name, columns FROM nodewise.indexes".to_owned()];
+    let views = [
+        "SELECT table_name, index_name, columns FROM nodewise.indexes".to_owned(),
+        "SELECT * FROM nodewise.constraints".to_owned(),
+    ];
     for query in tables.chain(views) {
         let answer = session.query(&query).unwrap_or_else(|error| panic!("{query}: {error}"));
         let mut lines = Vec::new();
@@ -80,7 +83,7 @@ fn statement(prng: &mut Prng) -> String {
     let other = format!("t{}", prng.below(3));
     let number = prng.below(40);
     let parts = ["", "PARTITION BY HASH (i) PARTITIONS 3", "PARTITION BY ROUNDROBIN PARTITIONS 2"];
-    match prng.below(16) {
+    match prng.below(18) {
         0..3 => {
             let key = if prng.below(2) == 0 { "PRIMARY KEY" } else { "" };
             let parts = parts[prng.below(3) as usize];
@@ -101,6 +104,16 @@ fn statement(prng: &mut Prng) -> String {
         11 | 12 => format!("DELETE FROM {table} WHERE i % 4 = {}", number % 4),
         13 => format!("TRUNCATE {table}"),
         14 => format!("CREATE INDEX IF NOT EXISTS x{number} ON {table} (v)"),
+        16 => match prng.below(4) {
+            0 => format!("ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {table}_i_fkey"),
+            1 => format!("ALTER TABLE {table} ADD PRIMARY KEY (i), ALTER v SET DEFAULT 'e'"),
+            action => {
+                let action = ["CASCADE", "SET NULL"][action as usize - 2];
+                format!(
+                    "ALTER TABLE {table} ADD FOREIGN KEY (i) REFERENCES {other} ON DELETE {action}"
+                )
+            }
+        },
         _ if number < 20 => format!("CREATE OR REPLACE TABLE {table} AS SELECT * FROM {other}"),
         _ => match prng.below(2) {
             0 => format!("ALTER TABLE {table} PARTITION BY HASH (i) PARTITIONS 2"),

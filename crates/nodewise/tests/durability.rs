@@ -92,6 +92,42 @@ fn all_types_and_rules_come_back_exactly() {
 }
 
 #[test]
+fn foreign_keys_come_back_with_what_they_do() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            "CREATE TABLE p (id INTEGER PRIMARY KEY, x TEXT, y DATE, UNIQUE (x, y))",
+            "CREATE TABLE c (x TEXT, y DATE, p INTEGER, CONSTRAINT both FOREIGN KEY (x, y) REFERENCES p (x, y) \
+             ON DELETE SET NULL ON UPDATE CASCADE)",
+            "INSERT INTO p VALUES (1, 'a', '2024-01-01'), (2, 'b', '2024-01-02'), (3, 'c', '2024-01-03')",
+            "INSERT INTO c SELECT x, y, id FROM p",
+            "ALTER TABLE c ADD FOREIGN KEY (p) REFERENCES p ON DELETE CASCADE",
+            "UPDATE p SET x = x || '!' WHERE id = 2",
+            "DELETE FROM p WHERE id = 1",
+        ],
+    );
+    let queries =
+        ["SELECT * FROM c ORDER BY p", "SELECT * FROM nodewise.constraints ORDER BY 1, 2"];
+    let before = queries.map(|it| rows(&database, it));
+    assert_eq!(before[0], ["b!|2024-01-02|2", "c|2024-01-03|3"]);
+    for checkpoint in [false, true] {
+        if checkpoint {
+            run(&mut session, &["CHECKPOINT"]);
+        }
+        let again = reopened(&first);
+        assert_eq!(queries.map(|it| rows(&again, it)), before);
+        let mut session = again.session();
+        let error = session.execute("INSERT INTO c VALUES ('b', '2024-01-02', 2)").unwrap_err();
+        assert_eq!(error.state.0, "23503", "{error}");
+        run(&mut session, &["DELETE FROM p WHERE id = 3"]);
+        assert_eq!(rows(&again, "SELECT count(*) FROM c"), ["1"]);
+    }
+}
+
+#[test]
 fn parts_and_positions_come_back() {
     let first = machine(DiskImage::default(), "four_sockets");
     let database = open(&first).unwrap();

@@ -42,32 +42,11 @@ fn statements_become_data() {
     assert_eq!(one("SHOW strategy"), Statement::Show { name: "strategy".into() });
     assert_eq!(
         one("DROP TABLE IF EXISTS a, \"B\""),
-        Statement::DropTable { names: vec!["a".into(), "B".into()], if_exists: true }
-    );
-    let Statement::CreateTable { name, columns, if_not_exists, keys, .. } =
-        one("CREATE TABLE T (a INT NOT NULL, b DECIMAL(10,2), c CHAR(3), d VARCHAR, e TIMESTAMP, \
-         UNIQUE (a, B), CONSTRAINT k PRIMARY KEY (a))")
-    else {
-        panic!()
-    };
-    let key = |name: Option<&str>, columns: &[&str], primary| binder::KeyDefinition {
-        name: name.map(str::to_owned),
-        columns: columns.iter().map(|it| (*it).to_owned()).collect(),
-        primary,
-    };
-    assert_eq!(keys, [key(None, &["a", "b"], false), key(Some("k"), &["a"], true)]);
-    assert_eq!((name.as_str(), if_not_exists), ("t", false));
-    let types: Vec<(DataType, bool)> =
-        columns.iter().map(|it| (it.data_type, it.nullable)).collect();
-    assert_eq!(
-        types,
-        [
-            (DataType::Integer, false),
-            (DataType::Decimal { precision: 10, scale: 2 }, true),
-            (DataType::Char(3), true),
-            (DataType::Text, true),
-            (DataType::Timestamp, true)
-        ]
+        Statement::DropTable {
+            names: vec!["a".into(), "B".into()],
+            if_exists: true,
+            cascade: false
+        }
     );
     assert!(matches!(
         one("CREATE OR REPLACE TABLE t AS SELECT 1"),
@@ -91,6 +70,35 @@ fn statements_become_data() {
             if path == "a b.parquet" && options == [("format".into(), "parquet".into())]
     ));
     assert_eq!(parse("SELECT 1; ; SELECT 2;").unwrap().len(), 2);
+}
+
+#[test]
+fn created_tables_become_data() {
+    let Statement::CreateTable { name, columns, if_not_exists, constraints, .. } =
+        one("CREATE TABLE T (a INT NOT NULL, b DECIMAL(10,2), c CHAR(3), d VARCHAR, e TIMESTAMP, \
+         UNIQUE (a, B), CONSTRAINT k PRIMARY KEY (a))")
+    else {
+        panic!()
+    };
+    let key = |name: Option<&str>, columns: &[&str], primary| binder::KeyDefinition {
+        name: name.map(str::to_owned),
+        columns: columns.iter().map(|it| (*it).to_owned()).collect(),
+        primary,
+    };
+    assert_eq!(constraints.keys, [key(None, &["a", "b"], false), key(Some("k"), &["a"], true)]);
+    assert_eq!((name.as_str(), if_not_exists), ("t", false));
+    let types: Vec<(DataType, bool)> =
+        columns.iter().map(|it| (it.data_type, it.nullable)).collect();
+    assert_eq!(
+        types,
+        [
+            (DataType::Integer, false),
+            (DataType::Decimal { precision: 10, scale: 2 }, true),
+            (DataType::Char(3), true),
+            (DataType::Text, true),
+            (DataType::Timestamp, true)
+        ]
+    );
 }
 
 #[test]

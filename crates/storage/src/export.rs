@@ -6,13 +6,14 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::types::{Date32Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Decimal128Array, Float32Array, Float64Array,
-    PrimitiveArray, RecordBatch, RecordBatchOptions,
+    PrimitiveArray, RecordBatch, RecordBatchOptions, UInt32Array,
 };
 use arrow_schema::{Field, Schema};
 use arrow_select::concat::concat;
 use arrow_select::filter::filter;
+use arrow_select::take::take;
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, Value};
+use types::{ColumnId, DataType, SqlError, SqlResult, Value};
 
 use crate::word::{float_of_word, int_of_word};
 use crate::{Column, Dictionary, Encoding, Part, Table};
@@ -44,6 +45,44 @@ pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
             Arc::new(typed.expect("invariant: the type of a column is valid"))
         }
     }
+}
+
+/// How many rows are read at once for positions that lie near each other.
+const WINDOW: usize = 1024;
+
+/// The values of a column at some positions ([`Part::positions`]) in any order, NULL where there is none. Rows that are gone
+/// have theirs, too.
+pub fn values_at(
+    table: &Table,
+    column: ColumnId,
+    positions: &[Option<usize>],
+) -> SqlResult<ArrayRef> {
+    let malformed = |error| SqlError::internal(format!("values at positions: {error}"));
+    let mut rising: Vec<(usize, usize)> =
+        positions.iter().enumerate().filter_map(|(place, it)| Some(((*it)?, place))).collect();
+    rising.sort_unstable();
+    let mut places: Vec<Option<u32>> = vec![None; positions.len()];
+    for (number, (_, place)) in rising.iter().enumerate() {
+        places[*place] = Some(number as u32);
+    }
+    let mut pieces = vec![column_to_arrow(table.column(column), 0..0)];
+    let mut rest = &rising[..];
+    while let Some((first, _)) = rest.first() {
+        let part = table.parts().iter().find(|it| it.positions().contains(first));
+        let part = part.ok_or_else(|| SqlError::internal("there is no row at a position"))?;
+        let Range { start, end } = part.positions();
+        let end = end.min(first + WINDOW);
+        let (here, after) = rest.split_at(rest.partition_point(|it| it.0 < end));
+        let last = here.last().map_or(*first, |it| it.0);
+        let values =
+            column_to_arrow(&part.columns[column.index()], first - start..last + 1 - start);
+        let wanted = UInt32Array::from_iter_values(here.iter().map(|it| (it.0 - first) as u32));
+        pieces.push(take(&values, &wanted, None).map_err(malformed)?);
+        rest = after;
+    }
+    let pieces: Vec<&dyn Array> = pieces.iter().map(|it| &**it).collect();
+    let values = concat(&pieces).map_err(malformed)?;
+    take(&values, &UInt32Array::from(places), None).map_err(malformed)
 }
 
 /// Some rows of a table as Arrow, of those that are there, numbered from 0 over all parts.

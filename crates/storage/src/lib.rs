@@ -54,7 +54,7 @@ pub use column::{Column, Encoding};
 pub use deletions::Deletions;
 pub use dictionary::{Dictionary, Sorted, StringHeap};
 pub use encode::CodeRange;
-pub use export::{column_to_arrow, table_to_arrow};
+pub use export::{column_to_arrow, table_to_arrow, values_at};
 pub use index::InvertedIndex;
 pub use index_vector::IndexVector;
 pub use parallel::{NoProgress, Parallel, Progress, Serial};

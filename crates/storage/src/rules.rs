@@ -1,7 +1,7 @@
 //! The keys and the indexes of a table, as they were asked for.
 
 use stdx::sync::Arc;
-use types::{ColumnId, RowRules};
+use types::{ColumnId, ForeignKey, RowRules};
 
 /// Why there is an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +67,8 @@ pub struct Rules {
     pub indexes: Vec<TableIndex>,
     /// Defaults and CHECK constraints.
     pub rows: Arc<RowRules>,
+    /// What its rows refer to.
+    pub references: Vec<ForeignKey>,
 }
 
 impl Rules {

@@ -14,7 +14,9 @@ use storage::{
     BuildContext, ColumnSchema, Encoding, IndexKind, Partitioning, PlaceTarget, Placement,
     PlainStrings, Rules, Serial, Table, TableBuilder, TableDesign, TableIndex, table_to_arrow,
 };
-use types::{CheckRule, ColumnId, DataType, RowRules, SqlState, Value};
+use types::{
+    CheckRule, ColumnId, DataType, ForeignKey, ReferentialAction, RowRules, SqlState, Value,
+};
 
 /// The file of a table and those of its parts.
 #[derive(Clone)]
@@ -153,7 +155,16 @@ fn rules(columns: usize) -> Arc<Rules> {
         index("two", &[0, 3], IndexKind::UniqueKey),
         index("i", &[5, 39], IndexKind::Index),
     ];
-    Arc::new(Rules { indexes, rows: Arc::new(RowRules { defaults, checks: vec![check] }) })
+    let reference = ForeignKey {
+        name: "f".into(),
+        columns: vec![ColumnId(3), ColumnId(0)],
+        parent: "Parent".into(),
+        parent_columns: vec!["b".into(), "a".into()],
+        on_delete: ReferentialAction::Cascade,
+        on_update: ReferentialAction::SetDefault,
+    };
+    let rows = Arc::new(RowRules { defaults, checks: vec![check] });
+    Arc::new(Rules { indexes, rows, references: vec![reference] })
 }
 
 fn partitionings() -> [Partitioning; 4] {

@@ -65,6 +65,61 @@ pub struct UniqueKey {
     pub is_constraint: bool,
 }
 
+/// What becomes of rows that refer to a row that goes, or whose key changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ReferentialAction {
+    /// NO ACTION: there must be none when the statement has ended.
+    #[default]
+    NoAction,
+    /// RESTRICT: there must be none, even if another row has the key by then.
+    Restrict,
+    /// CASCADE: they go too, or follow the key.
+    Cascade,
+    /// SET NULL.
+    SetNull,
+    /// SET DEFAULT.
+    SetDefault,
+}
+
+impl ReferentialAction {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::NoAction, Self::Restrict, Self::Cascade, Self::SetNull, Self::SetDefault];
+
+    /// In SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoAction => "NO ACTION",
+            Self::Restrict => "RESTRICT",
+            Self::Cascade => "CASCADE",
+            Self::SetNull => "SET NULL",
+            Self::SetDefault => "SET DEFAULT",
+        }
+    }
+
+    /// By its name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// A FOREIGN KEY: the values of some columns, where none of them is NULL, are a key of a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ForeignKey {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The columns that refer.
+    pub columns: Vec<ColumnId>,
+    /// The table that they refer to.
+    pub parent: Arc<str>,
+    /// The names of the columns of its key, one for each that refers.
+    pub parent_columns: Vec<Arc<str>>,
+    /// What becomes of rows whose parent goes.
+    pub on_delete: ReferentialAction,
+    /// What becomes of rows whose parent gets another key.
+    pub on_update: ReferentialAction,
+}
+
 /// A CHECK constraint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckRule {

@@ -59,6 +59,8 @@ impl SqlState {
     pub const UNIQUE_VIOLATION: Self = Self("23505");
     /// Something that is named and does not exist: an index, a setting.
     pub const UNDEFINED_OBJECT: Self = Self("42704");
+    /// Another object has the name.
+    pub const DUPLICATE_OBJECT: Self = Self("42710");
     /// A prepared statement that does not exist.
     pub const UNDEFINED_PREPARED: Self = Self("26000");
     /// A prepared statement that exists already.

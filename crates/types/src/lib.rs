@@ -15,8 +15,8 @@ pub mod shared;
 pub mod value;
 
 pub use catalog::{
-    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, RowRules, TableInfo, UniqueKey,
-    UnreadColumn,
+    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, ForeignKey, ReferentialAction, RowRules,
+    TableInfo, UniqueKey, UnreadColumn,
 };
 pub use data_type::DataType;
 pub use error::{SqlError, SqlResult, SqlState};

@@ -14,9 +14,19 @@ use crate::world::{Constraint, Table, World};
 /// A statement that changes rows.
 pub struct Change {
     pub sql: String,
-    pub table: String,
     /// What it computes, as a query.
     pub query: Query,
+    /// Statements before it, that make tables which refer to its table, or to which that refers.
+    pub before: Vec<String>,
+    /// The queries of what is left: of its table, and of those.
+    pub looks: Vec<String>,
+}
+
+impl Change {
+    fn new(sql: String, table: &Table, query: Query) -> Self {
+        let looks = vec![format!("SELECT * FROM {}", table.name)];
+        Self { sql, query, before: Vec::new(), looks }
+    }
 }
 
 /// The statement of this number; `None` where what it changes does not follow from the tables alone.
@@ -32,13 +42,51 @@ pub fn change(
     let depth = draw.between(0, depth);
     let kind = draw.below(4);
     let mut generator = Generator::new(draw, world, kinds);
-    let change = match kind {
+    let mut change = match kind {
         0 => insert(&mut generator, &table, depth),
         1 => update(&mut generator, &table, depth),
         2 => merge(&mut generator, &table, depth),
         _ => delete(&mut generator, &table, depth),
     };
+    if generator.draw.chance(50) {
+        refer(&mut generator, &table, &mut change);
+    }
     case::is_determined(&change.query).then_some(change)
+}
+
+/// Makes a table of the values of a column, to which it refers, and one that refers to its key, if it has one.
+fn refer(generator: &mut Generator<'_>, table: &Table, change: &mut Change) {
+    const ACTIONS: [&str; 5] = ["NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"];
+    let name = &table.name;
+    let mut actions = || {
+        let (gone, moved) = (generator.draw.pick(&ACTIONS), generator.draw.pick(&ACTIONS));
+        format!("ON DELETE {gone} ON UPDATE {moved}")
+    };
+    let (up, down) = (actions(), actions());
+    if generator.draw.chance(60) {
+        let crate::world::Column { name: column, kind, .. } = generator.draw.pick(&table.columns);
+        change.before.extend([
+            format!("CREATE TABLE parents (id {kind} PRIMARY KEY)"),
+            format!("INSERT INTO parents SELECT DISTINCT {column} FROM {name} WHERE {column} IS NOT NULL"),
+            format!("ALTER TABLE {name} ADD FOREIGN KEY ({column}) REFERENCES parents {up}"),
+        ]);
+        change.looks.push("SELECT * FROM parents".to_owned());
+    }
+    if let Some(key) = table.columns.iter().find(is_key) {
+        let crate::world::Column { name: column, kind, .. } = key;
+        change.before.extend([
+            format!(
+                "CREATE TABLE children (c {kind} REFERENCES {name} ({column}) {down}, n INTEGER)"
+            ),
+            format!("INSERT INTO children SELECT {column}, 1 FROM {name}"),
+            format!("INSERT INTO children SELECT {column}, 2 FROM {name}"),
+        ]);
+        change.looks.push("SELECT * FROM children".to_owned());
+    }
+}
+
+fn is_key(column: &&crate::world::Column) -> bool {
+    matches!(column.constraint, Constraint::Unique | Constraint::PrimaryKey)
 }
 
 fn scope(table: &Table, alias: &str) -> Scope {
@@ -83,7 +131,7 @@ fn update(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change 
     let (filter, text) = condition(generator, &scope, depth);
     let (name, set) = (&table.name, assignments.join(", "));
     let sql = format!("UPDATE {name} AS {alias} SET {set}{text} RETURNING *");
-    Change { sql, table: name.clone(), query: of_table(table, &alias, filter, list) }
+    Change::new(sql, table, of_table(table, &alias, filter, list))
 }
 
 fn delete(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change {
@@ -99,7 +147,7 @@ fn delete(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change 
     let (filter, text) = condition(generator, &scope, depth);
     let name = &table.name;
     let sql = format!("DELETE FROM {name} AS {alias}{using}{text} RETURNING {alias}.*");
-    Change { sql, table: name.clone(), query: of_table(table, &alias, filter, Vec::new()) }
+    Change::new(sql, table, of_table(table, &alias, filter, Vec::new()))
 }
 
 fn insert(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change {
@@ -107,9 +155,6 @@ fn insert(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change 
     let (query, _) = generator.query(&classes, &[], depth);
     let names: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
     let (name, list) = (&table.name, names.join(", "));
-    let is_key = |it: &&crate::world::Column| {
-        matches!(it.constraint, Constraint::Unique | Constraint::PrimaryKey)
-    };
     // Which of several new rows with one key is kept follows from nothing, so DO NOTHING is left out.
     let conflict = match table.columns.iter().find(is_key) {
         Some(key) if generator.draw.chance(60) => {
@@ -119,7 +164,7 @@ fn insert(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change 
         _ => String::new(),
     };
     let sql = format!("INSERT INTO {name} ({list}) {query}{conflict} RETURNING *");
-    Change { sql, table: name.clone(), query }
+    Change::new(sql, table, query)
 }
 
 /// A MERGE by columns of one class, so that most rows have few partners.
@@ -161,7 +206,7 @@ fn merge(generator: &mut Generator<'_>, table: &Table, depth: usize) -> Change {
     let sql = format!(
         "MERGE INTO {name} AS {alias} USING {source} AS {beside} ON {on}{whens} RETURNING merge_action(), {alias}.*"
     );
-    Change { sql, table: name.clone(), query: of_table(table, &alias, None, list) }
+    Change::new(sql, table, of_table(table, &alias, None, list))
 }
 
 /// What a WHEN does; what it computes goes into a list.
@@ -198,19 +243,29 @@ pub fn verdict<P: Peer>(differ: &mut Differ<P>, world: &World, change: &Change) 
         return verdict;
     }
     let case = Case { world: world.clone(), query: change.query.clone() };
-    let look = format!("SELECT * FROM {}", change.table);
     let mut both = |sql: &str| Answers {
         theirs: differ.theirs.peer.run(sql),
         ours: differ.ours.peer.run(sql),
     };
     both("BEGIN");
+    for sql in &change.before {
+        let made = both(sql);
+        if made.ours.state() != made.theirs.state() {
+            both("ROLLBACK");
+            return Verdict::Wrong(format!(
+                "{sql}: {:?}, there {:?}",
+                made.ours.state(),
+                made.theirs.state()
+            ));
+        }
+    }
     let returned = both(&change.sql);
     let left = match (&returned.ours, &returned.theirs) {
-        (Reply::Rows(_), Reply::Rows(_)) => Some(both(&look)),
-        _ => None,
+        (Reply::Rows(_), Reply::Rows(_)) => change.looks.iter().map(|it| both(it)).collect(),
+        _ => Vec::new(),
     };
     both("ROLLBACK");
-    let after = both(&look);
+    let after = both(&change.looks[0]);
     // What is returned has no order, whatever the query's.
     let unordered =
         Case { query: Query { order: Vec::new(), ..case.query.clone() }, world: case.world };
@@ -222,8 +277,10 @@ pub fn verdict<P: Peer>(differ: &mut Differ<P>, world: &World, change: &Change) 
         return Verdict::Wrong("a key of two rows was taken".to_owned());
     }
     let mut found = judge(&returned);
-    if let Some(left) = left.filter(|_| found == Verdict::Same) {
-        found = judge(&left);
+    for left in &left {
+        if found == Verdict::Same {
+            found = judge(left);
+        }
     }
     match judge(&after) {
         Verdict::Same => found,

@@ -181,12 +181,20 @@ fn changes(run: &Run, peer: impl Peer) -> Result<bool, Ended> {
         };
         let verdict = changes::verdict(&mut differ, &world, &change);
         *campaign.counts.entry(verdict.label()).or_default() += 1;
-        if verdict.is_failure() {
-            campaign.failures += 1;
-            let (Verdict::Wrong(what) | Verdict::Broken(what)) = &verdict else { return };
+        campaign.failures += usize::from(verdict.is_failure());
+        if verdict.is_failure() || run.refusals && matches!(verdict, Verdict::PeerRefuses(_)) {
+            let what = match &verdict {
+                Verdict::Wrong(it) | Verdict::Broken(it) | Verdict::PeerRefuses(it) => it,
+                _ => return,
+            };
             let repeat = format!("--seeds {seed} --only {number} --depth {}", plan.depth);
             println!("-- {what}\n-- cargo run --release -p fuzz -- changes {repeat}");
-            println!("{}{};", world.script(), change.sql);
+            println!(
+                "{}{}{};",
+                world.script(),
+                change.before.iter().map(|it| format!("{it};\n")).collect::<String>(),
+                change.sql
+            );
         }
     });
     campaign.print("changes", started);

@@ -31,7 +31,7 @@ pub fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Recognised> {
     let cursor = Cursor::new(tokens);
     if cursor.sees(&["CREATE"]) {
         create(tokens, cursor)
-    } else if cursor.sees(&["ALTER", "TABLE"]) {
+    } else if cursor.sees(&["ALTER", "TABLE"]) && !changes_rules(cursor) {
         alter(cursor).map(Recognised::Whole)
     } else if cursor.sees(&["CALL"]) {
         call(cursor).map(Recognised::Whole)
@@ -165,6 +165,30 @@ fn alter(mut cursor: Cursor<'_>) -> SqlResult<Statement> {
     };
     cursor.expect_end()?;
     Ok(Statement::AlterTable { table, change })
+}
+
+/// Whether an ALTER TABLE is about what the table holds, and not about parts and nodes.
+fn changes_rules(mut cursor: Cursor<'_>) -> bool {
+    cursor.advance();
+    cursor.advance();
+    if cursor.take_all(&["IF", "EXISTS"]) || cursor.sees(&["ONLY"]) {
+        return true;
+    }
+    if cursor.table_name().is_err() {
+        return false;
+    }
+    if ["ADD", "DROP", "RENAME"].iter().any(|it| cursor.sees(&[it])) {
+        return true;
+    }
+    if !cursor.take("ALTER") || cursor.peek() == Some(&Token::LParen) {
+        return false;
+    }
+    let mut after = cursor;
+    after.advance();
+    let says = |it: &Cursor<'_>| ["SET", "DROP", "TYPE"].iter().any(|word| it.sees(&[word]));
+    cursor.take("COLUMN");
+    cursor.advance();
+    says(&after) || says(&cursor)
 }
 
 fn no_such_change(cursor: &Cursor<'_>) -> SqlError {

@@ -10,10 +10,11 @@ use binder::Statement;
 use types::{SqlError, SqlResult, SqlState};
 
 use super::format::FileFormat;
-use super::schema_sql::{after_load, create_table, quoted};
+use super::schema_sql::{after_load, create_table, references};
 use super::to::query_of;
 use super::writing::io_failed;
 use crate::answer::done;
+use crate::constraints::quoted;
 use crate::{Answer, CancelToken, Session};
 
 const SCHEMA: &str = "schema.sql";
@@ -36,7 +37,7 @@ impl Session {
         let (mut schema, mut load) = (String::new(), String::new());
         let mut tables = snapshot.tables();
         tables.sort_by(|a, b| a.name.cmp(&b.name));
-        for table in tables {
+        for table in &tables {
             let path = export.file_of(&table.name, format.extension());
             let name = quoted(&table.name);
             if !table.columns.is_empty() {
@@ -45,9 +46,10 @@ impl Session {
                 let path = path.display().to_string().replace('\'', "''");
                 load.push_str(&format!("COPY {name} FROM '{path}' (FORMAT parquet);\n"));
             }
-            schema.push_str(&create_table(&table));
-            load.push_str(&after_load(&table));
+            schema.push_str(&create_table(table));
+            load.push_str(&after_load(table));
         }
+        load.extend(tables.iter().map(|it| references(it)));
         export.write(SCHEMA, &schema)?;
         // It comes last: a folder without it is no whole export.
         export.write(LOAD, &load)?;

@@ -2,12 +2,9 @@
 
 use hardware::NodeId;
 use storage::{IndexKind, Partitioning, PlaceTarget, Placement, Table, TableIndex};
-use types::{ColumnId, Value};
+use types::{ColumnId, ForeignKey, Value};
 
-/// A name in quotes.
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
+use crate::constraints::quoted;
 
 /// CREATE TABLE with all that is asked of the rows, how they are cut, and where columns shall lie.
 pub(super) fn create_table(table: &Table) -> String {
@@ -63,6 +60,26 @@ pub(super) fn after_load(table: &Table) -> String {
             }
             PlaceTarget::Rows(_) | PlaceTarget::Table | PlaceTarget::Column(_) => {}
         }
+    }
+    text
+}
+
+/// What the rows of a table refer to: said when all tables have theirs.
+pub(super) fn references(table: &Table) -> String {
+    let mut text = String::new();
+    for key in &table.rules().references {
+        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update } = key;
+        let parent_columns: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
+        let (own, parent_columns) = (names(table, columns), parent_columns.join(", "));
+        text.push_str(&format!(
+            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({own}) REFERENCES {} ({parent_columns}) ON \
+             DELETE {} ON UPDATE {};\n",
+            quoted(&table.name),
+            quoted(name),
+            quoted(parent),
+            on_delete.name(),
+            on_update.name(),
+        ));
     }
     text
 }

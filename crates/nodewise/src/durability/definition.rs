@@ -11,7 +11,10 @@ use storage::{
     ColumnSchema, IndexKind, Partitioning, PlaceTarget, Placement, Preference, Rules, Table,
     TableDesign, TableIndex,
 };
-use types::{CheckRule, ColumnId, DataType, RowRules, SqlError, SqlResult, SqlState, Value};
+use types::{
+    CheckRule, ColumnId, DataType, ForeignKey, ReferentialAction, RowRules, SqlError, SqlResult,
+    SqlState, Value,
+};
 
 use crate::reshape::Reshape;
 
@@ -33,6 +36,18 @@ pub(crate) struct RulesForm {
     indexes: Vec<(String, Vec<u16>, KindForm)>,
     defaults: Vec<Option<String>>,
     checks: Vec<(String, String)>,
+    references: Vec<ReferenceForm>,
+}
+
+/// A foreign key: its actions by name.
+#[derive(Serialize, Deserialize)]
+struct ReferenceForm {
+    name: String,
+    columns: Vec<u16>,
+    parent: String,
+    parent_columns: Vec<String>,
+    on_delete: String,
+    on_update: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -135,7 +150,7 @@ impl TableForm {
         Ok(TableDesign { partitioning, part_nodes: nodes(&self.part_nodes, topology), preference })
     }
 
-    pub(crate) fn rules(&self) -> Arc<Rules> {
+    pub(crate) fn rules(&self) -> SqlResult<Arc<Rules>> {
         self.rules.read()
     }
 }
@@ -157,10 +172,11 @@ impl RulesForm {
             indexes: rules.indexes.iter().map(index).collect(),
             defaults: rules.rows.defaults.iter().map(text).collect(),
             checks: rules.rows.checks.iter().map(check).collect(),
+            references: rules.references.iter().map(ReferenceForm::of).collect(),
         }
     }
 
-    pub(crate) fn read(&self) -> Arc<Rules> {
+    pub(crate) fn read(&self) -> SqlResult<Arc<Rules>> {
         let index = |(name, columns, kind): &(String, Vec<u16>, KindForm)| TableIndex {
             name: name.as_str().into(),
             columns: columns.iter().map(|it| ColumnId(*it)).collect(),
@@ -177,7 +193,37 @@ impl RulesForm {
         };
         let defaults = self.defaults.iter().map(|it| it.as_deref().map(Arc::from)).collect();
         let rows = RowRules { defaults, checks: self.checks.iter().map(check).collect() };
-        Arc::new(Rules { indexes: self.indexes.iter().map(index).collect(), rows: Arc::new(rows) })
+        let references =
+            self.references.iter().map(ReferenceForm::read).collect::<SqlResult<_>>()?;
+        let indexes = self.indexes.iter().map(index).collect();
+        Ok(Arc::new(Rules { indexes, rows: Arc::new(rows), references }))
+    }
+}
+
+impl ReferenceForm {
+    fn of(key: &ForeignKey) -> Self {
+        Self {
+            name: key.name.to_string(),
+            columns: key.columns.iter().map(|it| it.0).collect(),
+            parent: key.parent.to_string(),
+            parent_columns: key.parent_columns.iter().map(ToString::to_string).collect(),
+            on_delete: key.on_delete.name().to_owned(),
+            on_update: key.on_update.name().to_owned(),
+        }
+    }
+
+    fn read(&self) -> SqlResult<ForeignKey> {
+        let action = |name: &str| {
+            ReferentialAction::named(name).ok_or_else(|| malformed(format!("ON DELETE {name}")))
+        };
+        Ok(ForeignKey {
+            name: self.name.as_str().into(),
+            columns: self.columns.iter().map(|it| ColumnId(*it)).collect(),
+            parent: self.parent.as_str().into(),
+            parent_columns: self.parent_columns.iter().map(|it| it.as_str().into()).collect(),
+            on_delete: action(&self.on_delete)?,
+            on_update: action(&self.on_update)?,
+        })
     }
 }
 

@@ -53,7 +53,7 @@ impl Session {
         let (old, new) = match deed {
             Deed::Create { table, or_replace } => {
                 let made = self.build(&name, table.schema(), rows, &design, &cancel)?;
-                let made = made.with_rules(table.rules(), &context)?;
+                let made = made.with_rules(table.rules()?, &context)?;
                 match or_replace {
                     true => catalog.create_or_replace(made),
                     false => catalog.create(made)?,
@@ -69,7 +69,7 @@ impl Session {
             Deed::Drop { .. } => return catalog.drop_table(&name).map(|_| ()),
             Deed::Change { .. } => (old()?, old()?.changed(gone, &rows, &context)?),
             Deed::Empty { .. } => (old()?, old()?.emptied(&context)?),
-            Deed::Rules { rules, .. } => (old()?, old()?.ruled(rules.read(), &context)?),
+            Deed::Rules { rules, .. } => (old()?, old()?.ruled(rules.read()?, &context)?),
             Deed::Reshape { steps, .. } => {
                 let steps = steps.iter().map(|it| it.read(topology));
                 let steps = steps.collect::<SqlResult<Vec<_>>>()?;

@@ -31,6 +31,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         match change {
+            TableChange::Rules(changes) => self.change_rules(table, changes, cancel)?,
             TableChange::Place(places) => {
                 self.change_table(table, cancel, |old| self.placing(old, places))?;
             }

@@ -4,6 +4,7 @@
 //! only the system can say is told by procedures (`CALL nodewise.verify_placement`).
 
 mod builder;
+mod constraints;
 mod durability;
 mod indexes;
 mod memory;
@@ -26,10 +27,11 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 25] = [
+pub const NAMES: [&str; 26] = [
     "tables",
     "columns",
     "indexes",
+    "constraints",
     "parts",
     "deltas",
     "column_placement",
@@ -64,6 +66,7 @@ pub fn rows_of(
         "tables" => tables::tables(database),
         "columns" => tables::columns(database),
         "indexes" => indexes::rows(database),
+        "constraints" => constraints::rows(database),
         "parts" => tables::parts(database),
         "deltas" => tables::deltas(database),
         "column_placement" => placement::column_placement(database),

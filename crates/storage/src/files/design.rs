@@ -3,7 +3,7 @@
 use hardware::{NodeId, Topology};
 use placement::Placement;
 use stdx::sync::Arc;
-use types::{CheckRule, ColumnId, RowRules, SqlResult};
+use types::{CheckRule, ColumnId, ForeignKey, ReferentialAction, RowRules, SqlResult};
 
 use super::medium::damaged;
 use super::record::Record;
@@ -178,6 +178,38 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
         .count("columns", defaults.len())
         .list("defaults", defaults.iter().enumerate().filter_map(default).collect())
         .list("checks", checks.iter().map(check).collect())
+        .list("references", rules.references.iter().map(reference_record).collect())
+}
+
+fn reference_record(key: &ForeignKey) -> Record {
+    let column = |it: &Arc<str>| Record::default().text("name", &**it);
+    Record::default()
+        .text("name", &*key.name)
+        .words("columns", columns_of(&key.columns))
+        .text("parent", &*key.parent)
+        .list("parent columns", key.parent_columns.iter().map(column).collect())
+        .text("on delete", key.on_delete.name())
+        .text("on update", key.on_update.name())
+}
+
+fn read_reference(record: &mut Record, columns: usize) -> SqlResult<ForeignKey> {
+    let action = |name: String| {
+        let found = ReferentialAction::named(&name);
+        found.ok_or_else(|| damaged(format!("\"{name}\" is nothing that a foreign key does")))
+    };
+    let key = ForeignKey {
+        name: record.take_text("name")?.into(),
+        columns: ids_of(record.take_words("columns")?, columns)?,
+        parent: record.take_text("parent")?.into(),
+        parent_columns: record
+            .take_each("parent columns", |it| Ok(it.take_text("name")?.into()))?,
+        on_delete: action(record.take_text("on delete")?)?,
+        on_update: action(record.take_text("on update")?)?,
+    };
+    match key.columns.len() == key.parent_columns.len() {
+        true => Ok(key),
+        false => Err(damaged("a foreign key has more columns on one side")),
+    }
 }
 
 /// The rules of a record, for a table of so many columns.
@@ -209,5 +241,6 @@ pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules
         let (name, condition) = (it.take_text("name")?.into(), it.take_text("sql")?.into());
         Ok(CheckRule { name, condition })
     })?;
-    Ok(Rules { indexes, rows: Arc::new(RowRules { defaults, checks }) })
+    let references = record.take_each("references", |it| read_reference(it, columns))?;
+    Ok(Rules { indexes, rows: Arc::new(RowRules { defaults, checks }), references })
 }

@@ -1,0 +1,175 @@
+//! Constraints of CREATE TABLE, and what ALTER TABLE changes of what a table asks of its rows.
+
+use binder::{CheckDefinition, Constraints, KeyDefinition, RuleChange};
+use stdx::sync::Arc;
+use storage::{IndexKind, Rules, Table, TableIndex};
+use types::{CheckRule, SqlError, SqlResult, SqlState};
+
+use crate::index_ddl::column_of;
+use crate::{CancelToken, Session};
+
+impl Session {
+    /// Adds constraints to the rules of a table, under names that are free.
+    pub(crate) fn add_constraints(
+        &self,
+        table: &Table,
+        rules: &mut Rules,
+        new: &Constraints,
+    ) -> SqlResult<()> {
+        new.keys.iter().try_for_each(|it| self.add_key(table, rules, it))?;
+        new.checks.iter().try_for_each(|it| add_check(table, rules, it))?;
+        new.references.iter().try_for_each(|it| self.add_reference(table, rules, it))
+    }
+
+    fn add_key(&self, table: &Table, rules: &mut Rules, key: &KeyDefinition) -> SqlResult<()> {
+        let kind = if key.primary { IndexKind::PrimaryKey } else { IndexKind::UniqueKey };
+        if key.primary && rules.indexes.iter().any(|it| it.kind == kind) {
+            let message = format!("table \"{}\" has more than one primary key", table.name);
+            return Err(SqlError::new(SqlState("42P16"), message));
+        }
+        let mut columns = Vec::with_capacity(key.columns.len());
+        for name in &key.columns {
+            let column = column_of(table, name)?;
+            if columns.contains(&column) {
+                let message = format!("column \"{name}\" stands twice in a key");
+                return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
+            }
+            columns.push(column);
+        }
+        let suggested = match key.primary {
+            true => format!("{}_pkey", table.name),
+            false => format!("{}_{}_key", table.name, key.columns.join("_")),
+        };
+        check_free(table, rules, key.name.as_deref())?;
+        let name = self.index_name(key.name.as_deref(), &suggested, rules)?;
+        rules.indexes.push(TableIndex { name: name.into(), columns, kind });
+        Ok(())
+    }
+
+    /// Changes what a table asks of its rows. What is asked anew its rows keep already, else it is refused.
+    pub(crate) fn change_rules(
+        &self,
+        table: &str,
+        changes: &[RuleChange],
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        self.begin_writing(cancel)?;
+        for change in changes {
+            let old = self.existing(table)?;
+            let mut rules = Rules::clone(old.rules());
+            match change {
+                RuleChange::Add(new) => self.add_constraints(&old, &mut rules, new)?,
+                RuleChange::Drop { name, if_exists, cascade } => {
+                    let known = drop_constraint(&mut rules, name);
+                    if !known && !if_exists {
+                        let message = format!(
+                            "constraint \"{name}\" of relation \"{}\" does not exist",
+                            old.name
+                        );
+                        return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
+                    }
+                    self.release_keys(&old, &rules, *cascade, cancel)?;
+                    // Foreign keys of its own may have gone with the key that they named.
+                    let own = self.existing(table)?;
+                    rules.references.retain(|it| own.rules().references.contains(it));
+                }
+                RuleChange::Default { column, default } => {
+                    let place = column_of(&old, column)?.index();
+                    let rows = Arc::make_mut(&mut rules.rows);
+                    rows.defaults.resize(old.columns.len(), None);
+                    rows.defaults[place] = default.as_deref().map(Arc::from);
+                }
+            }
+            let current = self.existing(table)?;
+            let new = self.apply_rules(&current, rules, cancel)?;
+            self.check_rules(&new, cancel)?;
+            if let RuleChange::Add(_) = change {
+                let added = old.rules().rows.checks.len();
+                self.check_rows(&new, &new.rules().rows.checks[added..], cancel)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the defaults, CHECK constraints and foreign keys of a table can be bound, and its rows keep the last.
+    pub(crate) fn check_rules(&self, table: &Table, cancel: &CancelToken) -> SqlResult<()> {
+        if !table.rules().rows.is_empty() {
+            self.check_row_rules(table)?;
+        }
+        table.rules().references.iter().try_for_each(|it| self.check_reference(table, it, cancel))
+    }
+
+    /// Refuses CHECK constraints that are false of a row that is there.
+    fn check_rows(
+        &self,
+        table: &Table,
+        checks: &[CheckRule],
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        for CheckRule { name, condition } in checks {
+            let own = quoted(&table.name);
+            let found = self
+                .rows_of(&format!("SELECT 1 FROM {own} WHERE NOT ({condition}) LIMIT 1"), cancel)?;
+            if found.iter().any(|it| it.num_rows() > 0) {
+                let message = format!(
+                    "check constraint \"{name}\" of relation \"{}\" is violated by some row",
+                    table.name
+                );
+                return Err(SqlError::new(SqlState("23514"), message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A name in quotes.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn add_check(table: &Table, rules: &mut Rules, check: &CheckDefinition) -> SqlResult<()> {
+    let CheckDefinition { name, column, condition } = check;
+    check_free(table, rules, name.as_deref())?;
+    let name = name.clone().unwrap_or_else(|| {
+        let column = column.as_ref().map_or_else(String::new, |it| format!("_{it}"));
+        free_name(rules, &format!("{}{column}_check", table.name))
+    });
+    let rule = CheckRule { name: name.into(), condition: condition.as_str().into() };
+    Arc::make_mut(&mut rules.rows).checks.push(rule);
+    Ok(())
+}
+
+/// Refuses a name that a constraint of the table has.
+pub(crate) fn check_free(table: &Table, rules: &Rules, name: Option<&str>) -> SqlResult<()> {
+    match name.filter(|it| is_taken(rules, it)) {
+        Some(name) => {
+            let message =
+                format!("constraint \"{name}\" for relation \"{}\" already exists", table.name);
+            Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A name that no constraint of the table has, made from a suggestion.
+pub(crate) fn free_name(rules: &Rules, suggested: &str) -> String {
+    let mut numbered = (1..).map(|it: u32| format!("{suggested}{it}"));
+    let own = std::iter::once(suggested.to_owned());
+    own.chain(numbered.by_ref()).find(|it| !is_taken(rules, it)).unwrap_or_default()
+}
+
+fn is_taken(rules: &Rules, name: &str) -> bool {
+    let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| &it.name);
+    let checks = rules.rows.checks.iter().map(|it| &it.name);
+    let references = rules.references.iter().map(|it| &it.name);
+    keys.chain(checks).chain(references).any(|it| **it == *name)
+}
+
+/// Takes a constraint away, and tells whether there was one of this name.
+fn drop_constraint(rules: &mut Rules, name: &str) -> bool {
+    let known = is_taken(rules, name);
+    rules.indexes.retain(|it| !it.kind.is_constraint() || *it.name != *name);
+    Arc::make_mut(&mut rules.rows).checks.retain(|it| *it.name != *name);
+    rules.references.retain(|it| *it.name != *name);
+    known
+}

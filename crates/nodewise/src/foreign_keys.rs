@@ -1,0 +1,547 @@
+//! FOREIGN KEY: rows refer to rows that are there (docs/design/08-transactions.md, "foreign keys").
+//!
+//! Key decision: what must hold, and what follows from a change, are statements of SQL over the tables and over one table of
+//! the keys that changed. They are planned like any other, so that indexes, placement and strategies serve them, too.
+//!
+//! - Invariant: actions come first, in turn and not one inside the other; what must hold is asked when all of them are done.
+
+use std::collections::{HashSet, VecDeque};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{Field, Schema};
+use arrow_select::concat::concat;
+use binder::{ParsedQuery, ReferenceDefinition, Statement};
+use stdx::sync::Arc;
+use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, values_at};
+use types::{ColumnId, ForeignKey, ReferentialAction, SqlError, SqlResult, SqlState};
+
+use crate::change::{Changes, parsed};
+use crate::changed_rows::{malformed, positions};
+use crate::constraints::{check_free, free_name, quoted};
+use crate::index_ddl::column_of;
+use crate::planning::plan_plain_change;
+use crate::result::schema_of;
+use crate::statement_catalog::StatementCatalog;
+use crate::{CancelToken, Session};
+
+/// The table of the keys that changed: `o0`, `o1`, .. before and `n0`, `n1`, .. after.
+const KEYS: &str = "nodewise.changed_keys";
+
+/// Rows of [`KEYS`].
+#[derive(Clone)]
+struct Keys {
+    schema: Vec<ColumnSchema>,
+    rows: RecordBatch,
+}
+
+/// A query that must find no row.
+struct Asked {
+    sql: String,
+    keys: Option<Keys>,
+    /// What is wrong when the query finds a row, from the text of the key in it.
+    error: Box<dyn FnOnce(&str) -> SqlError>,
+}
+
+impl Session {
+    /// Adds a FOREIGN KEY to the rules of a table.
+    ///
+    /// Errors: 42P01, 42703 and 42830 where its parent has no such key.
+    pub(crate) fn add_reference(
+        &self,
+        table: &Table,
+        rules: &mut Rules,
+        new: &ReferenceDefinition,
+    ) -> SqlResult<()> {
+        let columns: Vec<ColumnId> =
+            new.columns.iter().map(|it| column_of(table, it)).collect::<SqlResult<_>>()?;
+        let found;
+        // A table may refer to itself while it is made.
+        let (parent, keys) = match new.parent.eq_ignore_ascii_case(&table.name) {
+            true => (table, &*rules),
+            false => {
+                found = self.existing(&new.parent)?;
+                (&*found, &**found.rules())
+            }
+        };
+        let key = parent_key(parent, keys, &new.parent_columns)?;
+        if key.len() != columns.len() {
+            let message = "number of referencing and referenced columns for foreign key disagree";
+            return Err(SqlError::new(INVALID_FOREIGN_KEY, message));
+        }
+        let (parent_columns, parent) =
+            (key.iter().map(|it| parent.column(*it).name.as_str().into()).collect(), &*parent.name);
+        let parent = parent.into();
+        check_free(table, rules, new.name.as_deref())?;
+        let suggested = || format!("{}_{}_fkey", table.name, new.columns.join("_"));
+        let name = new.name.clone().unwrap_or_else(|| free_name(rules, &suggested())).into();
+        let (on_delete, on_update) = (new.on_delete, new.on_update);
+        rules.references.push(ForeignKey {
+            name,
+            columns,
+            parent,
+            parent_columns,
+            on_delete,
+            on_update,
+        });
+        Ok(())
+    }
+
+    /// Refuses a foreign key whose columns cannot be compared, or that some row of its table breaks.
+    pub(crate) fn check_reference(
+        &self,
+        child: &Table,
+        key: &ForeignKey,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        let own: Vec<String> = names(child, key).iter().map(|it| format!("c.{it}")).collect();
+        let sql = format!(
+            "SELECT {} FROM {} AS c WHERE {} AND NOT EXISTS ({}) LIMIT 1",
+            own.join(", "),
+            quoted(&child.name),
+            filled(&own),
+            parents(key, &own)
+        );
+        let (name, at) = (child.name.clone(), key.clone());
+        let columns = listed(child, key);
+        let error = Box::new(move |value: &str| missing(&name, &at, &columns, value));
+        self.ask(Asked { sql, keys: None, error }, cancel).map_err(|error| match error.state.0 {
+            "42883" | "42804" => {
+                let message =
+                    format!("foreign key constraint \"{}\" cannot be implemented", key.name);
+                SqlError::new(SqlState("42804"), format!("{message}: {}", error.message))
+            }
+            _ => error,
+        })
+    }
+
+    /// Does what follows from a change of rows for those that refer to them, and refuses what refers to nothing.
+    pub(crate) fn keep_references(
+        &self,
+        old: Arc<Table>,
+        changes: Changes,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        let (mut changed, mut asked) = (VecDeque::from([(old, changes)]), Vec::new());
+        while let Some((old, changes)) = changed.pop_front() {
+            if changes.count == 0 {
+                continue;
+            }
+            for key in &old.rules().references {
+                asked.extend(new_children(&old, key, &changes)?);
+            }
+            for (child, key) in self.referring(&old.name) {
+                for lost in lost_keys(&old, &key, &changes)? {
+                    match lost.action {
+                        ReferentialAction::NoAction => asked.push(lost.question(&child, &key)),
+                        ReferentialAction::Restrict => {
+                            self.ask(lost.question(&child, &key), cancel)?;
+                        }
+                        action => {
+                            changed.push_back(self.act(&lost, &child, &key, cancel)?);
+                            // The default may be the very key that went.
+                            if action == ReferentialAction::SetDefault {
+                                asked.push(lost.question(&child, &key));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        asked.into_iter().try_for_each(|it| self.ask(it, cancel))
+    }
+
+    /// The tables that refer to one, each with the foreign key.
+    fn referring(&self, parent: &str) -> Vec<(Arc<Table>, ForeignKey)> {
+        let mut all = Vec::new();
+        for table in self.snapshot().tables() {
+            let keys = table.rules().references.iter().filter(|it| *it.parent == *parent);
+            all.extend(keys.map(|it| (table.clone(), it.clone())));
+        }
+        all
+    }
+
+    /// Makes rows follow the keys that they refer to.
+    fn act(
+        &self,
+        lost: &LostKeys,
+        child: &Table,
+        key: &ForeignKey,
+        cancel: &CancelToken,
+    ) -> SqlResult<(Arc<Table>, Changes)> {
+        let (own, columns) = (quoted(&child.name), names(child, key));
+        let is_child = |it: (usize, &String)| format!("c.{} = k.o{}", it.1, it.0);
+        let mut condition: Vec<String> = columns.iter().enumerate().map(is_child).collect();
+        condition.extend(lost.is_update.then(|| differs(columns.len())));
+        let condition = condition.join(" AND ");
+        let set = |value: &dyn Fn(usize) -> String| {
+            let set = |it: (usize, &String)| format!("{} = {}", it.1, value(it.0));
+            let set: Vec<String> = columns.iter().enumerate().map(set).collect();
+            format!("UPDATE {own} AS c SET {} FROM {KEYS} AS k WHERE {condition}", set.join(", "))
+        };
+        let sql = match (lost.action, lost.is_update) {
+            (ReferentialAction::Cascade, false) => {
+                format!("DELETE FROM {own} AS c USING {KEYS} AS k WHERE {condition}")
+            }
+            (ReferentialAction::Cascade, true) => set(&|place| format!("k.n{place}")),
+            (ReferentialAction::SetDefault, _) => set(&|_| "DEFAULT".to_owned()),
+            _ => set(&|_| "NULL".to_owned()),
+        };
+        let catalog = StatementCatalog::new(self);
+        self.add_keys(&catalog, &lost.keys)?;
+        let change = plan_plain_change(&parsed(&sql)?, &catalog)?;
+        let tables = catalog.tables(&change.plan);
+        let (old, _, changes) = self.change_rows(&change, &change.plan, tables, cancel)?;
+        Ok((old, changes))
+    }
+
+    /// Asks a query that must find no row.
+    fn ask(&self, asked: Asked, cancel: &CancelToken) -> SqlResult<()> {
+        let catalog = StatementCatalog::new(self);
+        if let Some(keys) = &asked.keys {
+            self.add_keys(&catalog, keys)?;
+        }
+        let finished = self.run_on(&catalog, &queried(&asked.sql)?, cancel, |_| Ok(()))?;
+        let schema = schema_of(&finished.plan.output);
+        let found = self.record_batches(&finished.executed, &schema, cancel)?;
+        match found.iter().find(|it| it.num_rows() > 0) {
+            Some(batch) => {
+                let texts: Vec<String> = (batch.columns().iter())
+                    .map(|it| crate::text::Cells::new(it).text(0).unwrap_or("NULL".into()))
+                    .collect();
+                Err((asked.error)(&texts.join(", ")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The rows of a query of ours.
+    pub(crate) fn rows_of(&self, sql: &str, cancel: &CancelToken) -> SqlResult<Vec<RecordBatch>> {
+        self.rows_of_query(&queried(sql)?, cancel)
+    }
+
+    fn add_keys(&self, catalog: &StatementCatalog<'_>, keys: &Keys) -> SqlResult<()> {
+        let builder = TableBuilder::new(KEYS, keys.schema.clone());
+        builder.push(0, keys.rows.clone())?;
+        let table = builder.finish(&BuildContext::serial(&self.database.allocator))?;
+        catalog.add(KEYS.to_owned(), table);
+        Ok(())
+    }
+
+    /// Makes tables ready to go: foreign keys of others that refer to them go first, or all is refused.
+    pub(crate) fn release(
+        &self,
+        names: &[String],
+        cascade: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        let goes = |name: &str| names.iter().any(|it| it.eq_ignore_ascii_case(name));
+        for name in names.iter().filter_map(|it| self.catalog().get(it)).map(|it| it.name.clone()) {
+            for (child, key) in self.referring(&name).iter().filter(|it| !goes(&it.0.name)) {
+                let what = format!("table {name}");
+                self.release_reference(child, key, &what, cascade, cancel)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes keys of a table ready to go that it has not by its new rules, like [`Session::release`].
+    pub(crate) fn release_keys(
+        &self,
+        table: &Table,
+        rules: &Rules,
+        cascade: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        for (child, key) in self.referring(&table.name) {
+            let columns: Vec<ColumnId> = key
+                .parent_columns
+                .iter()
+                .map(|it| column_of(table, it))
+                .collect::<SqlResult<_>>()?;
+            if !is_key(rules, &columns) {
+                let what = format!("the key of table {}", table.name);
+                self.release_reference(&child, &key, &what, cascade, cancel)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn release_reference(
+        &self,
+        child: &Table,
+        key: &ForeignKey,
+        what: &str,
+        cascade: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        if !cascade {
+            let message = format!(
+                "cannot drop {what} because other objects depend on it: constraint {} on table {}",
+                key.name, child.name
+            );
+            return Err(SqlError::new(SqlState("2BP01"), message)
+                .with_hint("DROP .. CASCADE drops the foreign keys, too"));
+        }
+        let child = self.existing(&child.name)?;
+        let mut rules = Rules::clone(child.rules());
+        rules.references.retain(|it| it != key);
+        self.apply_rules(&child, rules, cancel).map(|_| ())
+    }
+
+    /// Tables that are to be emptied, each once, with those that refer to them.
+    pub(crate) fn with_referring(
+        &self,
+        names: &[String],
+        cascade: bool,
+    ) -> SqlResult<Vec<Arc<Table>>> {
+        let mut all: Vec<Arc<Table>> = Vec::new();
+        for name in names {
+            let table = self.existing(name)?;
+            if !all.iter().any(|it| it.id == table.id) {
+                all.push(table);
+            }
+        }
+        let mut next = 0;
+        while let Some(table) = all.get(next).cloned() {
+            next += 1;
+            for (child, key) in self.referring(&table.name) {
+                if all.iter().any(|it| it.id == child.id) {
+                    continue;
+                }
+                if !cascade {
+                    let message = format!(
+                        "cannot truncate a table referenced in a foreign key constraint: table \
+                         \"{}\" references \"{}\" by \"{}\"",
+                        child.name, table.name, key.name
+                    );
+                    return Err(SqlError::unsupported(message)
+                        .with_hint("truncate both at the same time, or TRUNCATE .. CASCADE"));
+                }
+                all.push(child);
+            }
+        }
+        Ok(all)
+    }
+}
+
+const INVALID_FOREIGN_KEY: SqlState = SqlState("42830");
+
+/// The columns of the key of a table that is meant.
+fn parent_key(parent: &Table, rules: &Rules, named: &[String]) -> SqlResult<Vec<ColumnId>> {
+    if named.is_empty() {
+        let primary = rules.indexes.iter().find(|it| it.kind == storage::IndexKind::PrimaryKey);
+        return primary.map(|it| it.columns.clone()).ok_or_else(|| {
+            let message =
+                format!("there is no primary key for referenced table \"{}\"", parent.name);
+            SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+        });
+    }
+    let columns: Vec<ColumnId> =
+        named.iter().map(|it| column_of(parent, it)).collect::<SqlResult<_>>()?;
+    match is_key(rules, &columns) {
+        true => Ok(columns),
+        false => {
+            let message = format!(
+                "there is no unique constraint matching given keys for referenced table \"{}\"",
+                parent.name
+            );
+            Err(SqlError::new(INVALID_FOREIGN_KEY, message))
+        }
+    }
+}
+
+/// Whether no two rows have the same values in some columns, by a rule over these and no others.
+fn is_key(rules: &Rules, columns: &[ColumnId]) -> bool {
+    let unique = rules.indexes.iter().filter(|it| it.kind.is_unique());
+    let is_same = |it: &storage::TableIndex| {
+        it.columns.len() == columns.len() && it.columns.iter().all(|it| columns.contains(it))
+    };
+    columns.iter().collect::<HashSet<_>>().len() == columns.len() && unique.into_iter().any(is_same)
+}
+
+/// The columns that refer, in quotes.
+fn names(child: &Table, key: &ForeignKey) -> Vec<String> {
+    key.columns.iter().map(|it| quoted(&child.column(*it).name)).collect()
+}
+
+/// The same for people.
+fn listed(child: &Table, key: &ForeignKey) -> String {
+    let names: Vec<&str> = key.columns.iter().map(|it| &*child.column(*it).name).collect();
+    names.join(", ")
+}
+
+/// That none of some values is NULL.
+fn filled(values: &[String]) -> String {
+    let filled: Vec<String> = values.iter().map(|it| format!("{it} IS NOT NULL")).collect();
+    filled.join(" AND ")
+}
+
+/// The query of the parents that have a key.
+fn parents(key: &ForeignKey, values: &[String]) -> String {
+    let same = |it: (&Arc<str>, &String)| format!("p.{} = {}", quoted(it.0), it.1);
+    let same: Vec<String> = key.parent_columns.iter().zip(values).map(same).collect();
+    format!("SELECT 1 FROM {} AS p WHERE {}", quoted(&key.parent), same.join(" AND "))
+}
+
+/// The error of a row that refers to nothing.
+fn missing(child: &str, key: &ForeignKey, columns: &str, value: &str) -> SqlError {
+    let ForeignKey { name, parent, .. } = key;
+    let message = format!(
+        "insert or update on table \"{child}\" violates foreign key constraint \"{name}\": key \
+         ({columns})=({value}) is not present in table \"{parent}\""
+    );
+    SqlError::new(SqlState("23503"), message)
+}
+
+/// What is asked of the rows that came into a table that refers to others. Those whose key is what it was are not asked.
+fn new_children(table: &Table, key: &ForeignKey, changes: &Changes) -> SqlResult<Option<Asked>> {
+    if changes.rows.iter().all(|it| it.num_rows() == 0) {
+        return Ok(None);
+    }
+    let Some(keys) = changed_keys(table, &key.columns, changes)? else { return Ok(None) };
+    let count = key.columns.len();
+    let new: Vec<String> = (0..count).map(|it| format!("k.n{it}")).collect();
+    let sql = format!(
+        "SELECT {} FROM {KEYS} AS k WHERE {} AND {} AND NOT EXISTS ({}) LIMIT 1",
+        new.join(", "),
+        filled(&new),
+        differs(count),
+        parents(key, &new)
+    );
+    let (name, at, columns) = (table.name.clone(), key.clone(), listed(table, key));
+    let error = Box::new(move |value: &str| missing(&name, &at, &columns, value));
+    Ok(Some(Asked { sql, keys: Some(keys), error }))
+}
+
+/// That a key is not what it was.
+fn differs(count: usize) -> String {
+    let differ: Vec<String> =
+        (0..count).map(|it| format!("k.o{it} IS DISTINCT FROM k.n{it}")).collect();
+    format!("({})", differ.join(" OR "))
+}
+
+/// Keys that a table had and that rows may refer to.
+struct LostKeys {
+    action: ReferentialAction,
+    /// Whether their rows may have other keys now, and are not gone.
+    is_update: bool,
+    keys: Keys,
+}
+
+impl LostKeys {
+    /// Whether a row still refers to one of them.
+    fn question(&self, child: &Table, key: &ForeignKey) -> Asked {
+        let old: Vec<String> = (0..key.columns.len()).map(|it| format!("k.o{it}")).collect();
+        let is_child = |it: (&String, &String)| format!("c.{} = {}", it.0, it.1);
+        let condition: Vec<String> = names(child, key).iter().zip(&old).map(is_child).collect();
+        let mut sql = format!(
+            "SELECT {} FROM {KEYS} AS k WHERE EXISTS (SELECT 1 FROM {} AS c WHERE {})",
+            old.join(", "),
+            quoted(&child.name),
+            condition.join(" AND ")
+        );
+        if self.is_update {
+            sql.push_str(&format!(" AND {}", differs(old.len())));
+        }
+        let restricts = self.action == ReferentialAction::Restrict;
+        if !restricts {
+            sql.push_str(&format!(" AND NOT EXISTS ({})", parents(key, &old)));
+        }
+        sql.push_str(" LIMIT 1");
+        let (child, key) = (child.name.clone(), key.clone());
+        let error = move |value: &str| {
+            let ForeignKey { name, parent, parent_columns, .. } = key;
+            let columns = parent_columns.join(", ");
+            let (what, state) = match restricts {
+                true => ("violates RESTRICT setting of", SqlState("23001")),
+                false => ("violates", SqlState("23503")),
+            };
+            let message = format!(
+                "update or delete on table \"{parent}\" {what} foreign key constraint \"{name}\" on \
+                 table \"{child}\": key ({columns})=({value}) is still referenced from table \
+                 \"{child}\""
+            );
+            SqlError::new(state, message)
+        };
+        Asked { sql, keys: Some(self.keys.clone()), error: Box::new(error) }
+    }
+}
+
+/// The keys of a table that went, and those that changed.
+fn lost_keys(old: &Table, key: &ForeignKey, changes: &Changes) -> SqlResult<Vec<LostKeys>> {
+    let columns: Vec<ColumnId> =
+        key.parent_columns.iter().map(|it| column_of(old, it)).collect::<SqlResult<_>>()?;
+    let mut lost = Vec::new();
+    let replaced: HashSet<u64> = changes.replaced.iter().flat_map(positions).collect();
+    let gone: Vec<Option<usize>> = (changes.gone.iter())
+        .filter(|it| !replaced.contains(it))
+        .map(|it| Some(*it as usize))
+        .collect();
+    if !gone.is_empty() {
+        let keys = keys_of("o", old, &columns, |it| values_at(old, it, &gone))?;
+        lost.push(LostKeys { action: key.on_delete, is_update: false, keys: Keys::of(keys)? });
+    }
+    if !replaced.is_empty()
+        && let Some(keys) = changed_keys(old, &columns, changes)?
+    {
+        lost.push(LostKeys { action: key.on_update, is_update: true, keys });
+    }
+    Ok(lost)
+}
+
+type KeyColumns = Vec<(ColumnSchema, ArrayRef)>;
+
+impl Keys {
+    fn of(columns: KeyColumns) -> SqlResult<Self> {
+        let field = |(column, array): &(ColumnSchema, ArrayRef)| {
+            Field::new(&column.name, array.data_type().clone(), true)
+        };
+        let fields: Vec<Field> = columns.iter().map(field).collect();
+        let (schema, arrays) = columns.into_iter().unzip();
+        let rows = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
+        Ok(Self { schema, rows: rows.map_err(|error| malformed(&error))? })
+    }
+}
+
+/// Columns of [`KEYS`] for the columns of a key.
+fn keys_of(
+    prefix: &str,
+    table: &Table,
+    columns: &[ColumnId],
+    values: impl Fn(ColumnId) -> SqlResult<ArrayRef>,
+) -> SqlResult<KeyColumns> {
+    let column = |(place, it): (usize, &ColumnId)| {
+        let data_type = table.column(*it).data_type;
+        Ok((ColumnSchema::new(format!("{prefix}{place}"), data_type, true), values(*it)?))
+    };
+    columns.iter().enumerate().map(column).collect()
+}
+
+/// The keys of the rows that came, with those of the rows in whose place they came; nothing where they are the same.
+fn changed_keys(table: &Table, columns: &[ColumnId], changes: &Changes) -> SqlResult<Option<Keys>> {
+    let new = keys_of("n", table, columns, |column| {
+        let arrays: Vec<&dyn Array> =
+            changes.rows.iter().map(|it| &**it.column(column.index())).collect();
+        concat(&arrays).map_err(|error| malformed(&error))
+    })?;
+    let old: Vec<Option<usize>> = match changes.replaced.is_empty() {
+        true => vec![None; changes.rows.iter().map(RecordBatch::num_rows).sum()],
+        false => {
+            let all = changes.replaced.iter().flat_map(|it| it.as_primitive::<Int64Type>());
+            all.map(|it| it.map(|it| it as usize)).collect()
+        }
+    };
+    let old = keys_of("o", table, columns, |it| values_at(table, it, &old))?;
+    let is_same = old.iter().zip(&new).all(|(old, new)| *old.1 == *new.1);
+    if is_same { Ok(None) } else { Keys::of(old.into_iter().chain(new).collect()).map(Some) }
+}
+
+/// A query of a text of ours.
+fn queried(sql: &str) -> SqlResult<ParsedQuery> {
+    match binder::parse::parse(sql)?.into_tree().pop() {
+        Some(Statement::Query { query }) => Ok(query),
+        _ => Err(SqlError::internal(format!("{sql} is not what it was"))),
+    }
+}
