@@ -38,6 +38,8 @@ struct Keys {
 
 /// A query that must find no row.
 struct Asked {
+    /// The table that is asked, beside that of the change.
+    of: String,
     sql: String,
     keys: Option<Keys>,
     /// What is wrong when the query finds a row, from the text of the key in it.
@@ -106,14 +108,16 @@ impl Session {
         let (name, at) = (child.name.clone(), key.clone());
         let columns = listed(child, key);
         let error = Box::new(move |value: &str| missing(&name, &at, &columns, value));
-        self.ask(Asked { sql, keys: None, error }, cancel).map_err(|error| match error.state.0 {
-            "42883" | "42804" => {
-                let message =
-                    format!("foreign key constraint \"{}\" cannot be implemented", key.name);
-                SqlError::new(SqlState("42804"), format!("{message}: {}", error.message))
-            }
-            _ => error,
-        })
+        self.ask(Asked { of: key.parent.to_string(), sql, keys: None, error }, cancel).map_err(
+            |error| match error.state.0 {
+                "42883" | "42804" => {
+                    let message =
+                        format!("foreign key constraint \"{}\" cannot be implemented", key.name);
+                    SqlError::new(SqlState("42804"), format!("{message}: {}", error.message))
+                }
+                _ => error,
+            },
+        )
     }
 
     /// Does what follows from a change of rows for those that refer to them, and refuses what refers to nothing.
@@ -190,6 +194,7 @@ impl Session {
         };
         let catalog = StatementCatalog::new(self);
         self.add_keys(&catalog, &lost.keys)?;
+        self.rely_on(&child.name);
         let change = plan_plain_change(&parsed(&sql)?, &catalog)?;
         let tables = catalog.tables(&change.plan);
         let (old, _, changes) = self.change_rows(&change, &change.plan, tables, cancel)?;
@@ -198,6 +203,7 @@ impl Session {
 
     /// Asks a query that must find no row.
     fn ask(&self, asked: Asked, cancel: &CancelToken) -> SqlResult<()> {
+        self.rely_on(&asked.of);
         let catalog = StatementCatalog::new(self);
         if let Some(keys) = &asked.keys {
             self.add_keys(&catalog, keys)?;
@@ -213,6 +219,13 @@ impl Session {
                 Err((asked.error)(&texts.join(", ")))
             }
             None => Ok(()),
+        }
+    }
+
+    /// The transaction rests on the rows of a table that it may not change itself.
+    fn rely_on(&self, table: &str) {
+        if let Some(writing) = &mut *self.writing.lock() {
+            writing.asked.insert(table.to_lowercase());
         }
     }
 
@@ -412,7 +425,7 @@ fn new_children(table: &Table, key: &ForeignKey, changes: &Changes) -> SqlResult
     );
     let (name, at, columns) = (table.name.clone(), key.clone(), listed(table, key));
     let error = Box::new(move |value: &str| missing(&name, &at, &columns, value));
-    Ok(Some(Asked { sql, keys: Some(keys), error }))
+    Ok(Some(Asked { of: key.parent.to_string(), sql, keys: Some(keys), error }))
 }
 
 /// That a key is not what it was.
@@ -450,7 +463,7 @@ impl LostKeys {
             sql.push_str(&format!(" AND NOT EXISTS ({})", parents(key, &old)));
         }
         sql.push_str(" LIMIT 1");
-        let (child, key) = (child.name.clone(), key.clone());
+        let (of, child, key) = (child.name.clone(), child.name.clone(), key.clone());
         let error = move |value: &str| {
             let ForeignKey { name, parent, parent_columns, .. } = key;
             let columns = parent_columns.join(", ");
@@ -465,7 +478,7 @@ impl LostKeys {
             );
             SqlError::new(state, message)
         };
-        Asked { sql, keys: Some(self.keys.clone()), error: Box::new(error) }
+        Asked { of, sql, keys: Some(self.keys.clone()), error: Box::new(error) }
     }
 }
 

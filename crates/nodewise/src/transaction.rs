@@ -9,6 +9,8 @@
 //!
 //! - Invariant: a branch is there exactly while the session has the writers' turn.
 
+use std::collections::BTreeSet;
+
 use binder::{Isolation, TransactionModes, TransactionStatement};
 use journal::Record;
 use stdx::sync::Arc;
@@ -65,9 +67,9 @@ impl Session {
             None => committed,
         };
         let branch = Arc::new(self.database.head().branch(began.clone()));
-        let record = Record::default();
+        let (record, asked) = (Record::default(), BTreeSet::new());
         *self.writing.lock() =
-            Some(Writing { turn, began, branch, record, loads: Vec::new(), needs });
+            Some(Writing { turn, began, asked, branch, record, loads: Vec::new(), needs });
         Ok(())
     }
 
@@ -126,15 +128,28 @@ impl Session {
         ended
     }
 
-    /// First committer wins: a table that this transaction has changed must not have been changed by one that committed
-    /// after this one's snapshot.
+    /// First committer wins: a table that this transaction has changed, or that a foreign key was asked of, must not have been
+    /// changed by one that committed after this one's snapshot; nor may another table refer to what it has changed since.
     fn check_conflicts(&self) -> SqlResult<()> {
         let writing = self.writing.lock();
         let Some(writing) = &*writing else { return Ok(()) };
         let committed = self.database.head().snapshot();
+        if committed.version() == writing.began.version() {
+            return Ok(());
+        }
         let changed = writing.branch.snapshot();
         let changed = changed.changes_since(&writing.began);
-        match changed.into_iter().any(|it| committed.differs(&writing.began, it)) {
+        let differs = |name: &str| committed.differs(&writing.began, name);
+        let refers = |name: &str| {
+            let keys = |it: &Arc<CatalogSnapshot>| -> Vec<_> {
+                let of_all = it.tables().into_iter();
+                let of_all = of_all.flat_map(|it| it.rules().references.clone());
+                of_all.filter(|it| it.parent.eq_ignore_ascii_case(name)).collect()
+            };
+            keys(&committed) != keys(&writing.began)
+        };
+        let asked = writing.asked.iter().any(|it| differs(it));
+        match asked || changed.into_iter().any(|it| differs(it) || refers(it)) {
             true => Err(not_serializable("could not serialize access due to concurrent update")),
             false => Ok(()),
         }

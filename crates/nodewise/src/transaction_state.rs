@@ -1,5 +1,7 @@
 //! What a session keeps of the transaction that it is in.
 
+use std::collections::BTreeSet;
+
 use binder::{Isolation, TransactionModes};
 use journal::{Lsn, Record};
 use scheduler::Admitted;
@@ -44,6 +46,8 @@ pub(crate) struct Writing {
     pub(crate) turn: Admitted,
     /// The tables that the branch began with.
     pub(crate) began: Arc<CatalogSnapshot>,
+    /// Names of tables that constraints of others were asked of: what was found must still be so in the end.
+    pub(crate) asked: BTreeSet<String>,
     pub(crate) branch: Arc<Catalog>,
     /// What was done, for the log.
     pub(crate) record: Record,

@@ -1,5 +1,5 @@
-//! Transactions: what they see, what they leave, what they refuse; the cases of Hermitage at all three levels of isolation, and
-//! random histories of several sessions against a model.
+//! Transactions: what they see, what they leave, what they refuse, and random histories of several sessions against a model.
+//! The anomalies that have names are in `isolation/`.
 
 mod common;
 
@@ -176,25 +176,6 @@ fn one_transaction_writes_at_a_time_and_who_waits_may_give_up() {
     let mut other = session(&database);
     assert_eq!(run(&mut other, "INSERT INTO t VALUES (3, 30)"), "INSERT 0 1");
     assert_eq!(run(&mut other, ALL), "1=10 2=20 3=30");
-}
-
-/// Hermitage's cases, as far as they do not rest on writers that write at once: that ends in 55P03 here.
-#[test]
-fn read_committed_sees_what_is_committed_and_nothing_else() {
-    script(
-        // G1a, G1b: what is rolled back, and what came in between, is never seen.
-        "a: BEGIN; UPDATE t SET v = 101 WHERE id = 1 -> UPDATE 1
-         b: BEGIN; SELECT id, v FROM t -> 1=10 2=20
-         a: UPDATE t SET v = 11 WHERE id = 1; ROLLBACK -> ROLLBACK
-         b: all -> 1=10 2=20
-         b: COMMIT -> COMMIT
-         a: BEGIN; UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1
-         b: BEGIN; SELECT v FROM t WHERE id = 1 -> 10
-         a: COMMIT -> COMMIT
-         b: SELECT v FROM t WHERE id = 1 -> 11
-         b: UPDATE t SET v = v + 1 WHERE id = 1; COMMIT -> COMMIT
-         a: all -> 1=12 2=20",
-    );
 }
 
 #[test]

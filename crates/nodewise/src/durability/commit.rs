@@ -75,7 +75,7 @@ impl Database {
 
     /// Commits what a transaction has changed, lets others write, and returns when it is durable and can be seen.
     pub(crate) fn commit(&self, writing: Writing, synchronous: bool) -> SqlResult<()> {
-        let Writing { turn, began, branch, record, loads, needs: _ } = writing;
+        let Writing { turn, began, asked: _, branch, record, loads, needs: _ } = writing;
         let Some(durability) = self.durability.get() else {
             self.catalog.publish(&began, &branch);
             return Ok(());
