@@ -41,3 +41,4 @@ pub use statement::{
     Arguments, ColumnDefinition, ExplainFormat, Isolation, ParsedQuery, Statement,
     TransactionModes, TransactionStatement,
 };
+pub use syntax::quoted_name;

@@ -1,6 +1,7 @@
 //! What the parser's errors and names are here.
 
 use sqlparser::ast::{self, ObjectName};
+use sqlparser::keywords::ALL_KEYWORDS;
 use sqlparser::parser::ParserError;
 use stdx::stack;
 use types::{SqlError, SqlState};
@@ -45,9 +46,41 @@ pub(crate) fn name(object: &ObjectName) -> String {
     parts.collect::<Vec<_>>().join(".")
 }
 
+/// A name as SQL reads it back: in quotes where it would not be a name, or not this one, without.
+pub fn quoted_name(name: &str) -> String {
+    let is_letter = |it: u8| it.is_ascii_lowercase() || it == b'_';
+    let is_plain = name.bytes().all(|it| is_letter(it) || it.is_ascii_digit())
+        && name.bytes().next().is_some_and(is_letter);
+    if is_plain && ALL_KEYWORDS.binary_search(&&*name.to_ascii_uppercase()).is_err() {
+        return name.to_owned();
+    }
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
 pub(crate) fn ident(ident: &ast::Ident) -> String {
     match ident.quote_style {
         Some(_) => ident.value.clone(),
         None => ident.value.to_lowercase(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted_name;
+
+    #[test]
+    fn names_are_quoted_where_sql_needs_it() {
+        assert_eq!(quoted_name("l_orderkey"), "l_orderkey");
+        for (name, quoted) in [
+            ("Order Key", "\"Order Key\""),
+            ("1a", "\"1a\""),
+            ("a\"b", "\"a\"\"b\""),
+            ("", "\"\""),
+            ("order", "\"order\""),
+            ("select", "\"select\""),
+            ("gr\u{fc}n", "\"gr\u{fc}n\""),
+        ] {
+            assert_eq!(super::quoted_name(name), quoted);
+        }
     }
 }

@@ -97,6 +97,9 @@ pub struct ShellArguments {
     /// How results look
     #[arg(long, value_enum, default_value_t = Format::Box)]
     pub format: Format,
+    /// Start the interactive shell without running what $XDG_CONFIG_HOME/nodewise/shellrc says
+    #[arg(short = 'X', long)]
+    pub no_settings: bool,
     #[command(flatten)]
     pub machine: MachineArguments,
     #[command(flatten)]

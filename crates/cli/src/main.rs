@@ -3,7 +3,7 @@
 //! Key decision: everything written goes through one writer and every failure through one type, so that a closed pipe
 //! is a quiet end and not a panic, and each way to run SQL (prompt, `-c`, `-f`, a pipe) behaves the same.
 //!
-//! Reading order: `arguments`, `console`, `dot`, `runner` (statements and dot commands), `shell`, `output`, `commands`.
+//! Reading order: `arguments`, `console`, `dot`, `runner` (statements and dot commands), `shell` (the prompt), `output`, `commands`.
 //!
 //! - Invariant: exit code 0 means that all went well, 1 that something failed, 2 that the arguments were wrong.
 //! - Invariant: results go to standard output; errors, notes and progress to standard error.
@@ -14,13 +14,13 @@ mod commands;
 mod console;
 mod dot;
 mod failure;
-mod highlight;
 mod interrupt;
 mod measured;
 mod mistyped;
 mod modelled;
 mod opening;
 mod output;
+mod pager;
 mod picture;
 mod pool_arguments;
 mod progress;

@@ -22,6 +22,6 @@ mod team;
 pub mod topology;
 
 pub use interrupt::on_interrupt;
-pub use kernel::{keep_freed_memory, terminal_columns};
+pub use kernel::{TerminalSize, keep_freed_memory, terminal_size};
 pub use machine::{LinuxMachine, LinuxOptions, open, open_with};
 pub use topology::{TopologyError, read_advice, read_topology};

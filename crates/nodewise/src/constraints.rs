@@ -1,5 +1,6 @@
 //! Constraints of CREATE TABLE, and what ALTER TABLE changes of what a table asks of its rows.
 
+pub(crate) use binder::quoted_name as quoted;
 use binder::{CheckDefinition, Constraints, KeyDefinition, RuleChange};
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableIndex};
@@ -120,11 +121,6 @@ impl Session {
         }
         Ok(())
     }
-}
-
-/// A name in quotes.
-pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 fn add_check(table: &Table, rules: &mut Rules, check: &CheckDefinition) -> SqlResult<()> {

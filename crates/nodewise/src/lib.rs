@@ -59,6 +59,7 @@ mod under_way;
 mod views;
 
 pub use answer::{Answer, QueryProfile};
+pub use copy::TableDefinition;
 pub use database::{Database, DatabaseOptions};
 pub use durability::{CheckedTable, FolderCheck};
 pub use prepared::Prepared;
@@ -67,3 +68,4 @@ pub use scheduler::{CancelToken, StealingScope, WORKERS_MAX};
 pub use session::{CancelHandle, Session};
 pub use trace::Trace;
 pub use types::{DataType, SqlError, SqlResult, SqlState, Value};
+pub use views::names as view_names;

@@ -28,6 +28,11 @@ pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
     ("any_value", AggregateFunction::Min),
 ];
 
+/// The names of all aggregate functions.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|it| it.0)
+}
+
 /// The aggregate function of a name.
 pub(super) fn by_name(name: &str) -> Option<AggregateFunction> {
     NAMES.iter().find(|it| it.0 == name).map(|it| it.1)

@@ -52,6 +52,7 @@ use plan::relation::{Attr, Attribute, Query, Rel};
 use sqlparser::ast;
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
 
+pub use aggregate::names as aggregate_names;
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 use level::Level;

@@ -6,6 +6,7 @@
 mod builder;
 mod constraints;
 mod durability;
+mod functions;
 mod indexes;
 mod memory;
 pub(crate) mod placement;
@@ -27,7 +28,7 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 26] = [
+pub const NAMES: [&str; 27] = [
     "tables",
     "columns",
     "indexes",
@@ -50,11 +51,17 @@ pub const NAMES: [&str; 26] = [
     "item_traffic",
     "placer_log",
     "settings",
+    "functions",
     "transactions",
     "log",
     "checkpoints",
     "merges",
 ];
+
+/// The names of all views, without their schema.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.into_iter()
+}
 
 /// The rows of a view; `None` when there is no such view.
 pub fn rows_of(
@@ -85,6 +92,7 @@ pub fn rows_of(
         "item_traffic" => traffic::item_traffic(database),
         "placer_log" => placer::log(database),
         "settings" => system::all_settings(database, settings),
+        "functions" => functions::rows(),
         "transactions" => durability::transactions(database),
         "log" => durability::log(database),
         "checkpoints" => durability::checkpoints(database),

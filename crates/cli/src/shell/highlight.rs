@@ -2,11 +2,7 @@
 
 use reedline::{Color, Highlighter, StyledText};
 
-const KEYWORDS: &str = " all analyze and any as asc between by case cast copy create cross delete desc distinct drop \
-else end except exists explain extract false fetch first from full group having if in inner insert intersect interval \
-into is join last lateral left like limit not null nulls offset on or order outer primary right select set show some \
-substring table then true union update using values when where with bigint boolean char date decimal double integer \
-numeric precision real smallint text timestamp varchar ";
+use super::keywords::is_keyword;
 
 /// Colours keywords, strings, numbers and comments.
 pub struct SqlHighlighter;
@@ -59,8 +55,8 @@ fn token(rest: &str, first: char) -> (usize, Kind) {
         (run(|it| it.is_ascii_alphanumeric() || it == '.'), Kind::Number)
     } else if first.is_alphabetic() || first == '_' {
         let length = run(|it| it.is_alphanumeric() || it == '_');
-        let word = format!(" {} ", rest[..length].to_ascii_lowercase());
-        (length, if KEYWORDS.contains(&word) { Kind::Keyword } else { Kind::Other })
+        let word = rest[..length].to_ascii_lowercase();
+        (length, if is_keyword(&word) { Kind::Keyword } else { Kind::Other })
     } else {
         (first.len_utf8(), Kind::Other)
     }

@@ -1,23 +1,27 @@
 //! SQL from a prompt, from `-c`, from a file, or from a pipe.
 
-use std::borrow::Cow;
+mod completion;
+mod highlight;
+mod keywords;
+mod prompt;
+
 use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use nodewise::{Database, Session};
 use reedline::{
-    FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal,
-    ValidationResult, Validator,
+    ColumnarMenu, DefaultHinter, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder,
+    Reedline, ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
 };
 
+use self::completion::SqlCompleter;
+use self::highlight::SqlHighlighter;
+use self::prompt::{ShellPrompt, WholeStatement};
 use crate::arguments::ShellArguments;
-use crate::dot;
 use crate::failure::Failure;
-use crate::highlight::SqlHighlighter;
 use crate::opening::{open_database_on, open_folder, open_session};
 use crate::output::Format;
 use crate::runner::{Flow, Runner};
-use crate::splitter::StatementSplitter;
 
 /// Statements that the history keeps.
 const HISTORY_MAX: usize = 10_000;
@@ -45,7 +49,8 @@ pub fn run(arguments: &ShellArguments) -> Result<bool, Failure> {
     } else if let Some(file) = arguments.file.as_deref().filter(|it| *it != Path::new("-")) {
         Runner::new(session, arguments.format, false).run_file(file)?;
     } else if is_interactive() && arguments.file.is_none() {
-        return converse(session, arguments.format);
+        let settings = if arguments.no_settings { None } else { settings_file() };
+        return converse(session, arguments.format, settings.as_deref());
     } else {
         let mut runner = Runner::new(session, arguments.format, false);
         runner.run_lines(io::stdin().lock().lines())?;
@@ -53,18 +58,20 @@ pub fn run(arguments: &ShellArguments) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// The interactive shell.
-pub fn converse(session: Session, format: Format) -> Result<bool, Failure> {
+/// The interactive shell. What a file of settings says comes first.
+pub fn converse(
+    session: Session,
+    format: Format,
+    settings: Option<&Path>,
+) -> Result<bool, Failure> {
     greet(session.database());
+    let mut editor = editor(&session);
     let mut runner = Runner::new(session, format, true);
-    let mut editor = Reedline::create()
-        .with_validator(Box::new(WholeStatement))
-        .with_highlighter(Box::new(SqlHighlighter));
-    if let Some(file) = history_file() {
-        match FileBackedHistory::with_file(HISTORY_MAX, file) {
-            Ok(history) => editor = editor.with_history(Box::new(history)),
-            Err(error) => eprintln!("note: no history is kept: {error}"),
-        }
+    if let Some(file) = settings.filter(|it| it.exists())
+        && let Err(failure) = runner.run_file(file)
+    {
+        eprintln!("note: of {}:", file.display());
+        failure.print();
     }
     loop {
         runner.forget_interrupt();
@@ -90,6 +97,34 @@ pub fn converse(session: Session, format: Format) -> Result<bool, Failure> {
     }
 }
 
+/// The line editor: colours, history with a hint of what was typed before, completion by Tab.
+fn editor(session: &Session) -> Reedline {
+    const MENU: &str = "completion";
+    let mut keys = default_emacs_keybindings();
+    let complete = vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext];
+    keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete));
+    keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
+    let menu = ColumnarMenu::default().with_name(MENU);
+    let mut editor = Reedline::create()
+        .with_validator(Box::new(WholeStatement))
+        .with_highlighter(Box::new(SqlHighlighter))
+        .with_completer(Box::new(SqlCompleter::new(session.database())))
+        .with_quick_completions(true)
+        .with_partial_completions(true)
+        .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
+        .with_edit_mode(Box::new(Emacs::new(keys)));
+    if let Some(file) = history_file() {
+        match FileBackedHistory::with_file(HISTORY_MAX, file) {
+            Ok(history) => {
+                editor = editor.with_history(Box::new(history));
+                editor = editor.with_hinter(Box::new(DefaultHinter::default()));
+            }
+            Err(error) => eprintln!("note: no history is kept: {error}"),
+        }
+    }
+    editor
+}
+
 fn greet(database: &Database) {
     let machine = database.machine();
     let nodes = machine.topology().memory_nodes().len();
@@ -106,66 +141,18 @@ fn greet(database: &Database) {
 
 /// The history, in the folder where programs keep their state.
 fn history_file() -> Option<PathBuf> {
+    own_file("XDG_STATE_HOME", ".local/state", "history")
+}
+
+/// What the interactive shell runs first, in the folder where programs keep their settings.
+fn settings_file() -> Option<PathBuf> {
+    own_file("XDG_CONFIG_HOME", ".config", "shellrc")
+}
+
+/// A file of ours in a folder that the environment may name, else in one of the home folder.
+fn own_file(variable: &str, in_home: &str, name: &str) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
-    let state = absolute("XDG_STATE_HOME")
-        .or_else(|| absolute("HOME").map(|it| it.join(".local").join("state")))?;
-    Some(state.join("nodewise").join("history"))
-}
-
-/// Enter ends the input only where a statement or a dot command is whole.
-struct WholeStatement;
-
-impl Validator for WholeStatement {
-    fn validate(&self, text: &str) -> ValidationResult {
-        let mut splitter = StatementSplitter::default();
-        for line in text.lines() {
-            if splitter.is_blank() && dot::command(line).is_some() {
-                continue;
-            }
-            splitter.push_line(line);
-            while splitter.next_statement().is_some() {}
-        }
-        if splitter.is_blank() { ValidationResult::Complete } else { ValidationResult::Incomplete }
-    }
-}
-
-struct ShellPrompt;
-
-impl Prompt for ShellPrompt {
-    fn render_prompt_left(&self) -> Cow<'_, str> {
-        "nodewise".into()
-    }
-
-    fn render_prompt_right(&self) -> Cow<'_, str> {
-        "".into()
-    }
-
-    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
-        "> ".into()
-    }
-
-    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
-        "      ..> ".into()
-    }
-
-    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
-        format!(" (search: {}) ", search.term).into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn enter_ends_whole_statements_only() {
-        let whole = |text| matches!(WholeStatement.validate(text), ValidationResult::Complete);
-        assert!(whole("select 1;") && whole("") && whole(".tables") && whole("-- a remark"));
-        assert!(whole("select 1; select 2;") && whole("select 1;\n.tables"));
-        assert!(!whole("select 1") && !whole("select ';") && !whole("select 1; select"));
-        assert!(!whole("select\n.5"));
-        assert!(whole("\\q") && whole("exit") && whole("help") && whole("\\d t"));
-        assert!(!whole("exits") && !whole("select\nexit"));
-    }
+    let folder = absolute(variable).or_else(|| absolute("HOME").map(|it| it.join(in_home)))?;
+    Some(folder.join("nodewise").join(name))
 }
