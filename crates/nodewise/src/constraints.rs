@@ -53,7 +53,7 @@ impl Session {
         changes: &[RuleChange],
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         for change in changes {
             let old = self.existing(table)?;
             let mut rules = Rules::clone(old.rules());

@@ -2,16 +2,18 @@
 
 use execution::Traffic;
 use hardware::{Machine, MachineError, Performance, Topology};
+use journal::Lsn;
 use memory::{Allocator, Workspace};
 use scheduler::{Admission, Scheduler, SchedulerOptions, StealingScope};
 use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, OnceLock, Weak};
-use storage::{Catalog, Table};
+use storage::{Catalog, CatalogSnapshot, Table};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Sessions;
 use crate::durability::{Durability, FILES_FROM};
+use crate::locks::Locks;
 use crate::memory_reading::MemoryReading;
 use crate::merges::Merges;
 use crate::placer::PlacerService;
@@ -48,9 +50,11 @@ pub struct Database {
     pub(crate) durability: OnceLock<Durability>,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) placer: PlacerService,
-    /// A place for one: held while a statement changes tables, so that two appends cannot lose one another. Who waits
-    /// for it can be ended.
+    /// A place for one: the writers' turn, held while a transaction commits, and by one that writes alone. Who waits for it can
+    /// be ended.
     pub(crate) writer: Admission,
+    /// Rows and keys that transactions have changed that have not ended.
+    pub(crate) locks: Arc<Locks>,
     /// Plans of statements by text.
     pub(crate) plans: PlanCache,
     /// What the nodes had free when a view asked last.
@@ -96,6 +100,7 @@ impl Database {
             traffic,
             placer: PlacerService::default(),
             writer,
+            locks: Arc::default(),
             plans: PlanCache::default(),
             memory: Default::default(),
             statements: Statements::default(),
@@ -148,6 +153,11 @@ impl Database {
     /// The tables with all commits, those included that nobody may see yet: what who writes begins with.
     pub(crate) fn head(&self) -> &Arc<Catalog> {
         self.durability.get().map_or(&self.catalog, |it| &it.head)
+    }
+
+    /// The tables with all commits, and what must be durable before anybody is told of them.
+    pub(crate) fn newest(&self) -> (Arc<CatalogSnapshot>, Lsn) {
+        self.durability.get().map_or_else(|| (self.catalog.snapshot(), Lsn(0)), |it| it.newest())
     }
 
     /// Bytes of all tables in memory.

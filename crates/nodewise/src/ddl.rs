@@ -37,7 +37,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let NewTable { name, columns, constraints, if_not_exists, design } = new;
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         if if_not_exists && self.catalog().get(&name).is_some() {
             return Ok(done("CREATE TABLE"));
         }
@@ -71,7 +71,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let Target { name, columns, if_not_exists, or_replace, design } = target;
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         self.wait_for_place()?;
         let old = self.catalog().get(name);
         match &old {
@@ -163,7 +163,7 @@ impl Session {
         cascade: bool,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         // All or none: a name that does not exist is found before any table is gone.
         for name in names {
             if self.catalog().get(name).is_none() && !if_exists {
@@ -201,7 +201,7 @@ impl Session {
                     .with_hint("COPY reads Parquet files"));
             }
         }
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         self.wait_for_place()?;
         let old = self.existing(table)?;
         if !old.rules().rows.checks.is_empty() || !old.rules().references.is_empty() {
@@ -292,7 +292,7 @@ impl Session {
             first.schema().fields().iter().map(column).collect::<SqlResult<_>>()?;
         check_names(&schema)?;
         let cancel = CancelToken::new();
-        self.begin_writing(&cancel)?;
+        self.write_alone(&cancel)?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
         let design = TableDesign::placed(self.settings.default_placement.clone());
         let table = self.build(name, schema, rows.clone(), &design, &cancel)?;

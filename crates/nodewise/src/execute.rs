@@ -14,6 +14,8 @@ impl Session {
     /// it stays.
     pub fn execute(&mut self, sql: &str) -> SqlResult<Vec<Answer>> {
         let started = self.database.machine.now();
+        let refreshed = self.refresh();
+        self.end_parsing(refreshed)?;
         let snapshot = self.snapshot();
         if self.settings.plan_cache
             && let Some(cached) = self.database.plans.get(sql, &snapshot, self.settings.planning())
@@ -86,6 +88,7 @@ impl Session {
         let workspace = self.workspace();
         let run = AssertUnwindSafe(|| {
             let _entered = workspace.enter(None);
+            self.refresh()?;
             run(self, cancel)
         });
         let ended = catch_unwind(run);

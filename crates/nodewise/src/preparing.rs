@@ -154,21 +154,25 @@ impl Session {
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
         if let Statement::Change { .. } = &inner.statement {
-            self.begin_writing(cancel)?;
+            self.begin_writing()?;
         }
-        let snapshot = self.snapshot();
-        let generic = self.generic(inner, &snapshot)?;
-        // Checked against the types, but each value stands as it is where it is finer than its type.
-        if let Some(values) = converted(values, &generic.types)? {
+        loop {
+            let snapshot = self.snapshot();
+            let generic = self.generic(inner, &snapshot)?;
+            // Checked against the types, but each value stands as it is where it is finer than its type.
+            let Some(values) = converted(values, &generic.types)? else { break };
             match &generic.plan {
-                GenericPlan::None => {}
+                GenericPlan::None => break,
                 GenericPlan::Query(plan, schema) => {
                     let plan = plan.with_parameters(&values);
                     return self.run_plan_on(&plan, &snapshot, schema, cancel);
                 }
                 GenericPlan::Change(change) => {
                     let plan = change.plan.with_parameters(&values);
-                    return self.change_planned(change, &plan, &snapshot, cancel);
+                    if let Some(it) = self.change_planned(change, &plan, &snapshot, cancel)? {
+                        return Ok(it);
+                    }
+                    self.refresh()?;
                 }
             }
         }

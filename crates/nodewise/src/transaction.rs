@@ -4,23 +4,21 @@
 //! branch of it that nobody else sees, and a commit puts the changed tables of the branch in the place of those that they were
 //! made from. A statement outside of a block is a transaction by itself.
 //!
-//! Key decision: one transaction writes at a time, from its first change to its end. So what it read when it began to write
-//! stays true, there are no deadlocks, and what a later level of isolation forbids is found when writing begins.
+//! Key decision: transactions that change rows do so at once, each on its branch, and lock the rows ([`crate::locks`]). The
+//! writers' turn is held for a commit only, which does the changes to the newest tables; what changes more than rows
+//! has it to its end, and writes alone.
 //!
-//! - Invariant: a branch is there exactly while the session has the writers' turn.
-
-use std::collections::BTreeSet;
+//! - Invariant: what is published was made of the newest version of each table that it replaces.
 
 use binder::{Isolation, TransactionModes, TransactionStatement};
-use journal::Record;
 use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Limits;
 use crate::answer::done;
-use crate::transaction_state::{Block, Modes, Savepoint, Writing};
-use crate::{Answer, CancelToken, Session};
+use crate::transaction_state::{Block, Modes, Savepoint, not_serializable};
+use crate::{Answer, Session};
 
 impl Session {
     /// The tables as the statement that runs sees them.
@@ -36,41 +34,6 @@ impl Session {
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         let writing = self.writing.lock();
         writing.as_ref().map_or_else(|| self.database.catalog.clone(), |it| it.branch.clone())
-    }
-
-    /// Waits for the writers' turn, which the transaction then has to its end. Asked again it has it already.
-    pub(crate) fn begin_writing(&self, cancel: &CancelToken) -> SqlResult<()> {
-        if self.block.as_ref().is_some_and(|it| it.modes.read_only) {
-            let message = "cannot change tables in a read-only transaction";
-            return Err(SqlError::new(SqlState("25006"), message));
-        }
-        if self.writing.lock().is_some() {
-            return Ok(());
-        }
-        self.database.check_writable()?;
-        let turn = self.writers_turn(cancel)?;
-        let needs = self.database.wanted();
-        let committed = self.database.head().snapshot();
-        let picture = self.activity.picture.lock().clone();
-        let kept = self.block.as_ref().and_then(|it| Some((picture?, it.modes)));
-        let began = match kept {
-            // All that it has read must still be so when it commits, which is as if it all happened then.
-            Some((snapshot, modes))
-                if modes.isolation == Isolation::Serializable
-                    && snapshot.version() != committed.version() =>
-            {
-                let message =
-                    "could not serialize access due to read/write dependencies among transactions";
-                return Err(not_serializable(message));
-            }
-            Some((snapshot, _)) => snapshot,
-            None => committed,
-        };
-        let branch = Arc::new(self.database.head().branch(began.clone()));
-        let (record, asked) = (Record::default(), BTreeSet::new());
-        *self.writing.lock() =
-            Some(Writing { turn, began, asked, branch, record, loads: Vec::new(), needs });
-        Ok(())
     }
 
     /// What comes before a statement: whether it may run, and on which tables.
@@ -121,20 +84,31 @@ impl Session {
         });
         match (&mut self.block, &ended) {
             (None, Err(_)) => *self.writing.lock() = None,
-            (Some(block), Err(_)) => block.failed = true,
+            (Some(block), Err(_)) => {
+                block.failed = true;
+                // Nothing brings it back, so that nobody has to wait for ROLLBACK.
+                if block.savepoints.is_empty() {
+                    *self.writing.lock() = None;
+                }
+            }
             (_, Ok(_)) => {}
         }
         self.leave();
         ended
     }
 
-    /// First committer wins: a table that this transaction has changed, or that a foreign key was asked of, must not have been
-    /// changed by one that committed after this one's snapshot; nor may another table refer to what it has changed since.
+    /// First committer wins. Rows are looked after as they are changed; of one that writes alone, a table that it has changed,
+    /// or that a foreign key was asked of, must not have been changed by one that committed after its snapshot; nor may
+    /// another table refer to what it has changed since.
     fn check_conflicts(&self) -> SqlResult<()> {
         let writing = self.writing.lock();
         let Some(writing) = &*writing else { return Ok(()) };
-        let committed = self.database.head().snapshot();
+        let (committed, _) = self.database.newest();
         if committed.version() == writing.began.version() {
+            return Ok(());
+        }
+        writing.check_reads(&committed)?;
+        if writing.turn.is_none() {
             return Ok(());
         }
         let changed = writing.branch.snapshot();
@@ -155,13 +129,23 @@ impl Session {
         }
     }
 
-    /// Commits what was changed, and lets others write. Returns when it is durable, where that is asked for.
+    /// Commits what was changed. Returns when it is durable, where that is asked for.
     fn publish(&self) -> SqlResult<()> {
-        let writing = self.writing.lock().take();
-        match writing {
-            Some(writing) => self.database.commit(writing, self.settings.synchronous_commit)?,
-            None => return Ok(()),
+        let Some(mut writing) = self.writing.lock().take() else { return Ok(()) };
+        if writing.turn.is_none() {
+            if writing.changes.is_empty() {
+                return self.database.wait_for(writing.needs);
+            }
+            let turn = self.commit_turn()?;
+            let (newest, _) = self.database.newest();
+            writing.check_reads(&newest)?;
+            if !writing.changes.is_flat() || !writing.changes.is_same_in(&newest, &writing.began) {
+                self.rebase_on(&mut writing, newest, true)?;
+            }
+            self.record_changes(&mut writing)?;
+            writing.turn = Some(turn);
         }
+        self.database.commit(writing, self.settings.synchronous_commit)?;
         self.cut_if_long();
         Ok(())
     }
@@ -242,14 +226,17 @@ impl Session {
     }
 
     fn savepoint(&mut self, name: String) -> SqlResult<Answer> {
-        let (tables, recorded) = match &*self.writing.lock() {
-            Some(it) => (Some(it.branch.snapshot()), it.record.length()),
-            None => (None, 0),
+        let (tables, changes, recorded) = match &*self.writing.lock() {
+            Some(it) => {
+                let tables = it.turn.is_some().then(|| it.branch.snapshot());
+                (tables, it.changes.mark(), it.record.length())
+            }
+            None => Default::default(),
         };
         let settings = self.settings.clone();
         let Some(block) = &mut self.block else { return Err(no_block("SAVEPOINT")) };
         block.check()?;
-        block.savepoints.push(Savepoint { name, tables, recorded, settings });
+        block.savepoints.push(Savepoint { name, tables, changes, recorded, settings });
         Ok(done("SAVEPOINT"))
     }
 
@@ -259,12 +246,15 @@ impl Session {
         block.failed = false;
         // The savepoint itself stays.
         block.savepoints.truncate(place + 1);
-        let Savepoint { tables, recorded, settings, .. } = &block.savepoints[place];
-        let (tables, recorded, settings) = (tables.clone(), *recorded, settings.clone());
-        self.settings = settings;
-        if let Some(writing) = &mut *self.writing.lock() {
+        let Savepoint { tables, changes, recorded, settings, .. } = &block.savepoints[place];
+        let (tables, changes, recorded) = (tables.clone(), changes.clone(), *recorded);
+        self.settings = settings.clone();
+        if let Some(mut writing) = self.taken_writing() {
             writing.record.truncate(recorded);
-            writing.branch.restore(tables.unwrap_or_else(|| writing.began.clone()));
+            match tables {
+                Some(tables) => writing.branch.restore(tables),
+                None => self.undo(&mut writing, &changes)?,
+            }
         }
         Ok(done("ROLLBACK"))
     }
@@ -318,8 +308,4 @@ impl Session {
 fn no_block(what: &str) -> SqlError {
     let message = format!("{what} can only be used in transaction blocks");
     SqlError::new(SqlState("25P01"), message).with_hint("BEGIN opens one")
-}
-
-fn not_serializable(message: &str) -> SqlError {
-    SqlError::new(SqlState("40001"), message).with_hint("The transaction might succeed if retried.")
 }

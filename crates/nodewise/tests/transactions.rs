@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use common::texts;
 use nodewise::{Database, DatabaseOptions, Session};
 use stdx::Prng;
@@ -158,15 +160,63 @@ fn modes_are_what_was_said() {
 }
 
 #[test]
-fn one_transaction_writes_at_a_time_and_who_waits_may_give_up() {
+fn who_changes_what_another_has_changed_waits_and_may_give_up() {
     script(
         "a: BEGIN; UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1
          b: UPDATE t SET v = 12 WHERE id = 1 -> 55P03
-         b: BEGIN; INSERT INTO t VALUES (9, 9) -> 55P03
+         b: BEGIN; INSERT INTO t VALUES (9, 9) -> INSERT 0 1
+         b: UPDATE t SET v = v + 1 WHERE id = 2 -> UPDATE 1
+         c: INSERT INTO t VALUES (9, 90) -> 55P03
+         c: UPDATE t SET v = 0 WHERE id = 2 -> 55P03
+         b: all -> 1=10 2=21 9=9
+         a: all -> 1=11 2=20
+         b: UPDATE t SET v = v + 1 -> 55P03
          b: all -> 25P02
-         b: ROLLBACK; SELECT id, v FROM t -> 1=10 2=20
+         c: INSERT INTO t VALUES (9, 90) -> INSERT 0 1
+         b: ROLLBACK; SELECT id, v FROM t -> 1=10 2=20 9=90
+         a: all -> 1=11 2=20 9=90
          a: COMMIT -> COMMIT
-         b: UPDATE t SET v = v + 1 WHERE id = 1 RETURNING v -> 12",
+         b: UPDATE t SET v = v + 1 WHERE id = 1 RETURNING v -> 12
+         b: all -> 1=12 2=20 9=90",
+    );
+    // Both commit, and what each did to rows and to what it had done itself is there.
+    script(
+        "a: BEGIN; UPDATE t SET v = v + 1 WHERE id = 1; INSERT INTO t VALUES (3, 30), (4, 40) -> INSERT 0 2
+         b: BEGIN; DELETE FROM t WHERE id = 2; INSERT INTO t VALUES (2, 22), (5, 50) -> INSERT 0 2
+         a: DELETE FROM t WHERE id = 3; UPDATE t SET v = v + 1 WHERE id = 4 -> UPDATE 1
+         b: SAVEPOINT s; DELETE FROM t WHERE id = 5; INSERT INTO t VALUES (6, 60) -> INSERT 0 1
+         c: INSERT INTO t VALUES (7, 70) -> INSERT 0 1
+         b: ROLLBACK TO s; SELECT id, v FROM t -> 1=10 2=22 5=50 7=70
+         b: COMMIT -> COMMIT
+         a: all -> 1=11 2=22 4=41 5=50 7=70
+         a: COMMIT -> COMMIT
+         c: all -> 1=11 2=22 4=41 5=50 7=70",
+    );
+    // A kept plan sees what was committed before its statement, too.
+    script(
+        "a: BEGIN; INSERT INTO t VALUES (3, 30) -> INSERT 0 1
+         a: SELECT sum(v) FROM t -> 60
+         a: SELECT sum(v) FROM t -> 60
+         b: CREATE TABLE IF NOT EXISTS t (x INT) -> 55P03
+         b: UPDATE t SET v = v + 5 WHERE id = 1 -> UPDATE 1
+         a: SELECT sum(v) FROM t -> 65
+         a: COMMIT -> COMMIT",
+    );
+    // What is more than a change of rows is done alone.
+    script(
+        "a: BEGIN; UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1
+         b: CREATE TABLE u (x INT) -> 55P03
+         b: ALTER TABLE t ADD CHECK (v > 0) -> 55P03
+         a: CREATE TABLE u (x INT) -> CREATE TABLE
+         b: INSERT INTO t VALUES (5, 50) -> 55P03
+         b: all -> 1=10 2=20
+         a: INSERT INTO t VALUES (3, 30); COMMIT -> COMMIT
+         b: INSERT INTO t VALUES (5, 50) -> INSERT 0 1
+         b: all -> 1=11 2=20 3=30 5=50
+         b: BEGIN; UPDATE t SET v = 12 WHERE id = 1; SAVEPOINT s; UPDATE t SET v = 13 WHERE id = 1 -> UPDATE 1
+         b: DROP TABLE u; ROLLBACK TO s; SELECT v FROM t WHERE id = 1 -> 12
+         b: SELECT count(*) FROM u -> 0
+         b: COMMIT; SELECT v FROM t WHERE id = 1 -> 12",
     );
     // A session that is gone has rolled back.
     let database = database();
@@ -233,15 +283,18 @@ struct Mirror {
     /// The rows that its transaction sees, from its first statement on.
     seen: Option<Rows>,
     in_block: bool,
-    /// Whether nobody else may write.
-    has_turn: bool,
-    /// Whether there is another table than the one it began with.
-    has_changed: bool,
-    savepoint: Option<(Rows, bool)>,
+    /// The rows and keys that it has locked.
+    locked: BTreeSet<i64>,
+    /// What it has done to rows, if it has.
+    done: Done,
+    savepoint: Option<(Rows, Done)>,
 }
 
+/// Keys of rows that a transaction has changed, taken or brought.
+type Done = BTreeSet<i64>;
+
 /// `v` by `id`.
-type Rows = std::collections::BTreeMap<i64, i64>;
+type Rows = BTreeMap<i64, i64>;
 
 fn shown(rows: &Rows) -> String {
     let mut rows: Vec<String> = rows.iter().map(|(id, v)| format!("{id}={v}")).collect();
@@ -257,12 +310,12 @@ impl Mirror {
             0..3 => assert_eq!(run(session, ALL), shown(seen), "{what}"),
             3 => {
                 assert_eq!(run(session, "SAVEPOINT s"), "SAVEPOINT", "{what}");
-                self.savepoint = Some((seen.clone(), self.has_changed));
+                self.savepoint = Some((seen.clone(), self.done.clone()));
             }
             4 => {
-                if let Some((kept, changed)) = self.savepoint.clone() {
+                if let Some((kept, done)) = self.savepoint.clone() {
                     assert_eq!(run(session, "ROLLBACK TO s"), "ROLLBACK", "{what}");
-                    (*seen, self.has_changed) = (kept, changed);
+                    (*seen, self.done) = (kept, done);
                 }
             }
             _ => return false,
@@ -271,30 +324,41 @@ impl Mirror {
     }
 }
 
-/// A statement that changes rows, and its tag; does the same to the model.
-fn random_change(prng: &mut Prng, kind: u64, rows: &mut Rows) -> (String, String) {
+/// A statement that changes rows, its tag, and the keys of the rows; does the same to the model.
+fn random_change(prng: &mut Prng, kind: u64, rows: &mut Rows) -> (String, String, Done) {
     let (id, v) = (prng.below(6) as i64, prng.below(100) as i64);
     match kind {
         5 if !rows.contains_key(&id) => {
             rows.insert(id, v);
-            (format!("INSERT INTO t VALUES ({id}, {v})"), "INSERT 0 1".to_owned())
+            let sql = format!("INSERT INTO t VALUES ({id}, {v})");
+            (sql, "INSERT 0 1".to_owned(), [id].into())
         }
         6 => {
-            let gone = usize::from(rows.remove(&id).is_some());
-            (format!("DELETE FROM t WHERE id = {id}"), format!("DELETE {gone}"))
+            let gone: Done = rows.remove(&id).map(|_| id).into_iter().collect();
+            (format!("DELETE FROM t WHERE id = {id}"), format!("DELETE {}", gone.len()), gone)
         }
         _ => {
-            let count = rows.iter_mut().filter(|it| *it.0 >= id).map(|it| *it.1 += v).count();
-            (format!("UPDATE t SET v = v + {v} WHERE id >= {id}"), format!("UPDATE {count}"))
+            let to = id + prng.below(3) as i64;
+            let sql = format!("UPDATE t SET v = v + {v} WHERE id BETWEEN {id} AND {to}");
+            let changed: Done = rows
+                .range_mut(id..=to)
+                .map(|it| {
+                    *it.1 += v;
+                    *it.0
+                })
+                .collect();
+            (sql, format!("UPDATE {}", changed.len()), changed)
         }
     }
 }
 
 /// At the levels that keep a snapshot: what a transaction sees is what was committed before its first statement and what it
-/// has done since, and what it leaves is there at once for who comes then.
+/// has done since; what others have locked is waited for, what others have changed since is refused, and all else is there for
+/// who comes after the commit. SERIALIZABLE may refuse more.
 #[test]
 fn random_histories_are_those_of_snapshots() {
-    for seed in 1..=12u64 {
+    let (mut waits, mut refused, mut beside) = (0, 0, 0);
+    for seed in 1..=24u64 {
         let mut prng = Prng::new(seed);
         let database = database();
         let level = ["REPEATABLE READ", "SERIALIZABLE"][seed as usize % 2];
@@ -302,11 +366,14 @@ fn random_histories_are_those_of_snapshots() {
         sessions.iter_mut().for_each(|it| _ = run(it, "SET lock_timeout = 1"));
         let mut mirrors: Vec<Mirror> = (0..3).map(|_| Mirror::default()).collect();
         let mut committed: Rows = [(1, 10), (2, 20)].into_iter().collect();
-        // Counts commits that changed something, and what it was when a mirror's snapshot was taken.
-        let (mut version, mut versions) = (0, [0; 3]);
+        // Counts commits that changed something, what it was when a mirror's snapshot was taken, and when a row was changed.
+        let (mut version, mut versions, mut changed_in) = (0, [0; 3], BTreeMap::new());
         for step in 0..150 {
             let at = prng.below(3) as usize;
-            let other_writes = (0..3).any(|it| it != at && mirrors[it].has_turn);
+            let others: BTreeSet<i64> = (0..3)
+                .filter(|it| *it != at)
+                .flat_map(|it| mirrors[it].locked.iter().copied())
+                .collect();
             let (session, mirror) = (&mut sessions[at], &mut mirrors[at]);
             let what = format!("seed {seed}, step {step}, session {at}");
             if !mirror.in_block {
@@ -314,38 +381,73 @@ fn random_histories_are_those_of_snapshots() {
                 mirror.in_block = true;
                 continue;
             }
+            let may_refuse = level == "SERIALIZABLE" && versions[at] != version;
             let kind = prng.below(10);
             if kind >= 8 {
-                let commit = kind == 8;
-                let tag = if commit { "COMMIT" } else { "ROLLBACK" };
-                assert_eq!(run(session, tag), tag, "{what}");
-                if commit && mirror.has_changed {
-                    committed = mirror.seen.take().expect("who writes has begun");
+                let tag = if kind == 8 { "COMMIT" } else { "ROLLBACK" };
+                let found = run(session, tag);
+                let is_refused = found == "40001" && may_refuse && !mirror.done.is_empty();
+                assert!(found == tag || is_refused, "{what}: {found}");
+                if found == "COMMIT" && !mirror.done.is_empty() {
                     version += 1;
+                    beside += usize::from(versions[at] + 1 != version);
+                    let seen = mirror.seen.take().expect("who writes has begun");
+                    for key in &mirror.done {
+                        changed_in.insert(*key, version);
+                        match seen.get(key) {
+                            Some(v) => committed.insert(*key, *v),
+                            None => committed.remove(key),
+                        };
+                    }
                 }
                 *mirror = Mirror::default();
                 continue;
             }
             if mirror.seen.is_none() {
+                if (3..5).contains(&kind) {
+                    // A savepoint is no look at the tables.
+                    continue;
+                }
                 mirror.seen = Some(committed.clone());
                 versions[at] = version;
+            }
+            if may_refuse && !mirror.done.is_empty() && kind < 3 {
+                // Who has read what is not so any more may be told at any time.
+                assert_eq!(run(session, "ROLLBACK"), "ROLLBACK", "{what}");
+                *mirror = Mirror::default();
+                continue;
             }
             if mirror.looks(session, kind, &what) {
                 continue;
             }
             let seen = mirror.seen.as_mut().expect("it was just set");
             let mut changed = seen.clone();
-            let (sql, tag) = random_change(&mut prng, kind, &mut changed);
+            let (sql, tag, keys) = random_change(&mut prng, kind, &mut changed);
             let found = run(session, &sql);
-            if other_writes {
+            let is_newer = |it: &i64| changed_in.get(it).is_some_and(|it| *it > versions[at]);
+            let is_known = |it: &i64| mirror.done.contains(it);
+            if keys.iter().any(|it| others.contains(it)) {
                 assert_eq!(found, "55P03", "{what}: {sql}");
-            } else if versions[at] != version && (!tag.ends_with(" 0") || level == "SERIALIZABLE") {
+                waits += 1;
+            } else if sql.starts_with("INSERT")
+                && keys.iter().any(|it| !is_known(it) && committed.contains_key(it))
+            {
+                assert!(
+                    found == "23505" || may_refuse && found == "40001",
+                    "{what}: {sql}: {found}"
+                );
+                refused += 1;
+            } else if !sql.starts_with("INSERT")
+                && keys.iter().any(|it| !is_known(it) && is_newer(it))
+            {
                 assert_eq!(found, "40001", "{what}: {sql}");
+                refused += 1;
+            } else if may_refuse && found == "40001" {
+                refused += 1;
             } else {
                 assert_eq!(found, tag, "{what}: {sql}");
-                // Who has come so far holds the turn, whether it found a row or not.
-                mirror.has_turn = true;
-                mirror.has_changed |= !tag.ends_with(" 0");
+                mirror.locked.extend(&keys);
+                mirror.done.extend(&keys);
                 *seen = changed;
                 continue;
             }
@@ -353,4 +455,5 @@ fn random_histories_are_those_of_snapshots() {
             *mirror = Mirror::default();
         }
     }
+    assert!(waits > 20 && refused > 20 && beside > 20, "{waits} {refused} {beside}");
 }

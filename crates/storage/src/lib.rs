@@ -12,7 +12,7 @@
 //!
 //! - Invariant: a block of rows belongs to one part, and a code of a table's column means the same in all of them.
 //!
-//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`,
+//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`, `row_ids`,
 //! [`catalog`], then [`build`] and [`mod@parquet`].
 #![forbid(unsafe_code)]
 
@@ -39,6 +39,7 @@ mod place;
 pub mod plain;
 pub mod preference;
 mod relocate;
+mod row_ids;
 pub mod rules;
 pub mod schema;
 pub mod symbols;
@@ -64,6 +65,7 @@ pub use partition::Partitioning;
 pub use placement::Placement;
 pub use plain::{PlainStrings, PlainTexts, head};
 pub use preference::{PlaceTarget, Preference, TableDesign, Wish};
+pub use row_ids::new_row_ids;
 pub use rules::{IndexKind, Rules, TableIndex};
 pub use schema::{ColumnSchema, arrow_type};
 pub use symbols::SymbolTable;

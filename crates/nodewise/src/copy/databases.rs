@@ -62,7 +62,7 @@ impl Session {
         folder: &str,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         let folder = Path::new(folder);
         for name in [SCHEMA, LOAD] {
             let path = folder.join(name);

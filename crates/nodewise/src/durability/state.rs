@@ -86,10 +86,17 @@ impl Durability {
         }
     }
 
-    /// Notes a commit, whose tables are the head's now, and returns what must be durable before it is shown or told of. Only
-    /// who has the writers' turn commits.
-    pub(crate) fn committed(&self, lsn: Lsn, synchronous: bool) -> Lsn {
+    /// Puts the tables of a commit into the head, and returns what must be durable before it is shown or told of. Only who has
+    /// the writers' turn commits.
+    pub(crate) fn committed(
+        &self,
+        lsn: Lsn,
+        synchronous: bool,
+        (began, branch): (&CatalogSnapshot, &Catalog),
+    ) -> Lsn {
+        // Under the lock, so that nobody sees the tables and not what they need.
         let mut queue = self.queue.lock();
+        self.head.publish(began, branch);
         match synchronous {
             true => queue.wanted = lsn,
             false => queue.unawaited.0 = lsn,
@@ -99,9 +106,10 @@ impl Durability {
         needs
     }
 
-    /// What must be durable before anybody is told what the head holds.
-    pub(crate) fn wanted(&self) -> Lsn {
-        self.queue.lock().wanted
+    /// The head, and what must be durable before anybody is told what it holds.
+    pub(crate) fn newest(&self) -> (Arc<CatalogSnapshot>, Lsn) {
+        let queue = self.queue.lock();
+        (self.head.snapshot(), queue.wanted)
     }
 
     /// Bytes of the log from which on a checkpoint is tried again.
