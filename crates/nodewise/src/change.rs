@@ -15,6 +15,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::changed_rows::{Seen, malformed, positions};
+use crate::conflict::concurrent_update;
 use crate::constraints::quoted;
 use crate::durability::Operation;
 use crate::parallel::LoadProgress;
@@ -22,7 +23,6 @@ use crate::planned_change::PlannedChange;
 use crate::planning::plan_plain_change;
 use crate::result::{schema_of, shown};
 use crate::statement_catalog::{StatementCatalog, Tables, tables_of};
-use crate::transaction_state::not_serializable;
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
 /// The rows that a statement changes.
@@ -40,6 +40,9 @@ pub(crate) struct Changes {
     /// How many rows were changed.
     pub count: usize,
 }
+
+/// A table as it was, what the query of a change did, and what was changed.
+pub(crate) type Changed = (Arc<Table>, Vec<PipelineReport>, Changes);
 
 impl Session {
     /// Runs a statement that changes rows.
@@ -121,7 +124,7 @@ impl Session {
         plan: &Plan,
         tables: Tables,
         cancel: &CancelToken,
-    ) -> SqlResult<Option<(Arc<Table>, Vec<PipelineReport>, Changes)>> {
+    ) -> SqlResult<Option<Changed>> {
         let old = self.existing(&change.table)?;
         if !self.writes_alone() && Self::must_write_alone(&self.snapshot(), &old) {
             self.write_alone(cancel)?;
@@ -145,8 +148,7 @@ impl Session {
                         && self.keeps_picture()
                         && error.state == SqlState::UNIQUE_VIOLATION =>
                 {
-                    let message = "could not serialize access due to concurrent update";
-                    return Err(not_serializable(message));
+                    return Err(concurrent_update());
                 }
                 Ok(false) => return Ok(None),
                 other => other?,

@@ -14,6 +14,7 @@ mod answer;
 mod basis;
 mod change;
 mod changed_rows;
+mod conflict;
 mod constraints;
 mod copy;
 pub mod csv;

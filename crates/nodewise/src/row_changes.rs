@@ -1,5 +1,5 @@
 //! What a transaction has done to rows: by the ids of those that went and the rows that came, so that it can be done to
-//! any version of their tables (docs/design/08-transactions.md, "a commit").
+//! any version of their tables (docs/design/08-transactions.md, "a commit of rows").
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -11,8 +11,8 @@ use storage::{BuildContext, Catalog, CatalogSnapshot, Table};
 use types::{SqlResult, TableId};
 
 use crate::changed_rows::malformed;
+use crate::conflict::concurrent_update;
 use crate::durability::Operation;
-use crate::transaction_state::not_serializable;
 
 /// By table.
 #[derive(Clone, Default)]
@@ -108,10 +108,10 @@ impl RowChanges {
             if is_right && is_same(base, began.by_id(*id)) {
                 continue;
             }
-            let (base, current) = (base.ok_or_else(conflict)?, new.snapshot());
-            let current = current.by_id(*id).ok_or_else(conflict)?;
+            let (base, current) = (base.ok_or_else(concurrent_update)?, new.snapshot());
+            let current = current.by_id(*id).ok_or_else(concurrent_update)?;
             let Net { gone, rows, ids } = changes.net()?;
-            let positions = positions_in(base, &gone).ok_or_else(conflict)?;
+            let positions = positions_in(base, &gone).ok_or_else(concurrent_update)?;
             new.replace(current, base.changed_as(&positions, &rows, &ids, context)?)?;
             changes.steps = 1;
         }
@@ -121,9 +121,9 @@ impl RowChanges {
     /// The same for the log: what happened to the tables that the branch began with.
     pub(crate) fn operations(&self, began: &CatalogSnapshot) -> SqlResult<Vec<Operation>> {
         let operation = |(id, changes): (&TableId, &TableChanges)| {
-            let base = began.by_id(*id).ok_or_else(conflict)?;
+            let base = began.by_id(*id).ok_or_else(concurrent_update)?;
             let Net { gone, rows, .. } = changes.net()?;
-            let gone = positions_in(base, &gone).ok_or_else(conflict)?;
+            let gone = positions_in(base, &gone).ok_or_else(concurrent_update)?;
             Ok(Operation::change(&base.name, &gone, &rows))
         };
         self.0.iter().map(operation).collect()
@@ -164,8 +164,4 @@ pub(crate) fn positions_in(table: &Table, ids: &[u64]) -> Option<Vec<u64>> {
 
 pub(crate) fn is_same(one: Option<&Arc<Table>>, other: Option<&Arc<Table>>) -> bool {
     one.zip(other).is_some_and(|it| Arc::ptr_eq(it.0, it.1))
-}
-
-fn conflict() -> types::SqlError {
-    not_serializable("could not serialize access due to concurrent update")
 }

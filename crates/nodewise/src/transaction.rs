@@ -17,7 +17,8 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Limits;
 use crate::answer::done;
-use crate::transaction_state::{Block, Modes, Savepoint, not_serializable};
+use crate::conflict::concurrent_update;
+use crate::transaction_state::{Block, Modes, Savepoint};
 use crate::{Answer, Session};
 
 impl Session {
@@ -124,7 +125,7 @@ impl Session {
         };
         let asked = writing.asked.iter().any(|it| differs(it));
         match asked || changed.into_iter().any(|it| differs(it) || refers(it)) {
-            true => Err(not_serializable("could not serialize access due to concurrent update")),
+            true => Err(concurrent_update()),
             false => Ok(()),
         }
     }

@@ -9,6 +9,7 @@ use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::conflict::not_serializable;
 use crate::durability::Load;
 use crate::locks::Owner;
 use crate::row_changes::{Mark, RowChanges};
@@ -100,8 +101,4 @@ impl Block {
         }
         Ok(())
     }
-}
-
-pub(crate) fn not_serializable(message: &str) -> SqlError {
-    SqlError::new(SqlState("40001"), message).with_hint("The transaction might succeed if retried.")
 }

@@ -15,10 +15,11 @@ use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table, TableDesign, new_row_ids};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::conflict::concurrent_update;
 use crate::locks::{Lock, Locked, Locks, Other};
 use crate::parallel::LoadProgress;
 use crate::row_changes::{Mark, RowChanges, is_same, positions_in};
-use crate::transaction_state::{Writing, not_serializable};
+use crate::transaction_state::Writing;
 use crate::{CancelToken, Session};
 
 /// Rows of a statement from which on it writes alone: locks of so many cost more than others lose by waiting.
@@ -315,9 +316,7 @@ impl Session {
             let table = newest.by_id(old.id).filter(|it| is_alike(it));
             return match table.and_then(|it| positions_in(it, &others)) {
                 Some(_) => Ok(Some((old.clone(), gone.to_vec()))),
-                None => {
-                    Err(not_serializable("could not serialize access due to concurrent update"))
-                }
+                None => Err(concurrent_update()),
             };
         }
         self.refresh()?;

@@ -17,6 +17,7 @@ use crate::build::{BatchRows, Chained, ChunkReader, KeptRows, Piece, delta_colum
 use crate::domain::{Bounds, heap_of, joined, known_texts, plain_domain, text_domain};
 use crate::partition::Router;
 use crate::place::ColumnPlace;
+use crate::row_changes::push_kept;
 use crate::row_ids::{RowIds, new_row_ids};
 use crate::table::check_positions;
 use crate::{
@@ -125,7 +126,7 @@ impl Table {
             let main = &self.parts[number];
             let columns = delta_columns(&reader, &self.design, main)?;
             let mut kept = RowIds::none();
-            merged.iter().for_each(|it| kept.push_kept(&parts[*it], &[]));
+            merged.iter().for_each(|it| push_kept(&mut kept, &parts[*it], &[]));
             dealt_ids[number].iter().for_each(|it| kept.push(*it..*it + 1));
             let part = Part::new(columns, number, 0, main.nodes.clone());
             debug_assert!(

@@ -12,7 +12,7 @@
 //!
 //! - Invariant: a block of rows belongs to one part, and a code of a table's column means the same in all of them.
 //!
-//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`, `row_ids`,
+//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`, `row_ids`, `row_changes`,
 //! [`catalog`], then [`build`] and [`mod@parquet`].
 #![forbid(unsafe_code)]
 
@@ -39,6 +39,7 @@ mod place;
 pub mod plain;
 pub mod preference;
 mod relocate;
+mod row_changes;
 mod row_ids;
 pub mod rules;
 pub mod schema;
