@@ -486,5 +486,5 @@ fn random_histories_are_those_of_snapshots() {
         (waited, refused, beside) =
             (waited + world.waited, refused + world.refused, beside + world.beside);
     }
-    assert!(waited > 20 && refused > 10 && beside > 10, "{waited} {refused} {beside}");
+    assert!(waited > 20 && refused > 10 && beside >= 5, "{waited} {refused} {beside}");
 }
