@@ -132,6 +132,7 @@ impl Session {
                 return Ok(None);
             }
         }
+        self.note_reads(plan, &change.unknown);
         let executed = self.run_plan(plan, tables, cancel)?;
         let changes = self.changes(change, &old, &executed, cancel)?;
         if changes.count > 0 {

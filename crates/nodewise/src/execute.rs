@@ -22,6 +22,7 @@ impl Session {
         {
             let planned = self.database.machine.now();
             let mut answer = self.guarded(sql, |session, cancel| {
+                session.note_reads(&cached.plan, &cached.unknown);
                 session.run_plan_on(&cached.plan, &snapshot, &cached.schema, &cancel)
             })?;
             answer.profile.planning = planned - started;

@@ -42,6 +42,7 @@ mod procedures;
 pub mod profile;
 mod progress;
 mod query;
+mod reads;
 mod reshape;
 mod result;
 mod row_changes;

@@ -6,7 +6,7 @@ use optimizer::Options;
 use plan::Plan;
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
-use types::DataType;
+use types::{DataType, TableId};
 
 use crate::basis::Basis;
 use crate::planned_change::PlannedChange;
@@ -37,7 +37,8 @@ pub(crate) struct Generic {
 pub(crate) enum GenericPlan {
     /// It has to be planned for the values.
     None,
-    Query(Arc<Plan>, SchemaRef),
+    /// With the tables of which its scans do not tell all that is read.
+    Query(Arc<Plan>, SchemaRef, Vec<TableId>),
     Change(Arc<PlannedChange>),
 }
 

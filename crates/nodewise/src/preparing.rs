@@ -83,7 +83,8 @@ impl Session {
             }),
             false => plan_query(query, &inner.declared, &catalog).map(|it| {
                 let schema = schema_of(&it.plan.output);
-                (GenericPlan::Query(Arc::new(it.plan), schema), it.is_stable, it.parameters)
+                let plan = GenericPlan::Query(Arc::new(it.plan), schema, it.unknown);
+                (plan, it.is_stable, it.parameters)
             }),
         };
         let known = catalog.basis();
@@ -163,8 +164,9 @@ impl Session {
             let Some(values) = converted(values, &generic.types)? else { break };
             match &generic.plan {
                 GenericPlan::None => break,
-                GenericPlan::Query(plan, schema) => {
+                GenericPlan::Query(plan, schema, unknown) => {
                     let plan = plan.with_parameters(&values);
+                    self.note_reads(&plan, unknown);
                     return self.run_plan_on(&plan, &snapshot, schema, cancel);
                 }
                 GenericPlan::Change(change) => {

@@ -5,7 +5,7 @@ use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
 use stdx::sync::Arc;
 use storage::{BuildContext, Table, TableDesign};
-use types::SqlResult;
+use types::{SqlResult, TableId};
 
 use crate::basis::Basis;
 use crate::parallel::LoadTeam;
@@ -23,6 +23,8 @@ pub(crate) struct Finished {
     pub profile: QueryProfile,
     /// The tables on which the plan is right at any time; `None` when it is right this once.
     pub basis: Option<Arc<Basis>>,
+    /// The tables of which the scans of the plan do not tell all that is read.
+    pub unknown: Vec<TableId>,
 }
 
 impl Session {
@@ -59,6 +61,7 @@ impl Session {
         let made = plan_plain(query, catalog)?;
         let mut plan = made.plan;
         adjust(&mut plan)?;
+        self.note_reads(&plan, &made.unknown);
         let planned = machine.now();
         let executed = self.run_plan(&plan, catalog.tables(&plan), cancel)?;
         let profile = QueryProfile {
@@ -67,7 +70,7 @@ impl Session {
             pipelines: executed.reports.clone(),
         };
         let basis = if made.is_stable { catalog.basis() } else { None };
-        Ok(Finished { plan, executed, profile, basis: basis.map(Arc::new) })
+        Ok(Finished { plan, executed, profile, basis: basis.map(Arc::new), unknown: made.unknown })
     }
 
     /// Runs a plan on some tables.

@@ -125,12 +125,14 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let started = self.database.machine.now();
-        let Finished { plan, executed, mut profile, basis } = self.run_query(query, cancel)?;
+        let Finished { plan, executed, mut profile, basis, unknown } =
+            self.run_query(query, cancel)?;
         let schema = schema_of(&plan.output);
         if let (Some(text), Some(basis)) = (text, basis) {
             let options = self.settings.planning();
             let plan = Arc::new(plan);
-            let cached = CachedPlan { basis, options, plan, schema: schema.clone() };
+            let schema = schema.clone();
+            let cached = CachedPlan { basis, options, plan, unknown, schema };
             self.database.plans.put(text, cached);
         }
         let batches = self.shown_batches(&executed, &schema, cancel)?;

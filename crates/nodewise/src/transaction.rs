@@ -40,7 +40,10 @@ impl Session {
     /// What comes before a statement: whether it may run, and on which tables.
     pub(crate) fn begin_statement(&mut self) -> SqlResult<()> {
         self.enter()?;
-        let Some(block) = &mut self.block else { return Ok(()) };
+        let Some(block) = &mut self.block else {
+            self.reads.lock().clear();
+            return Ok(());
+        };
         if let Err(error) = block.check() {
             self.leave();
             return Err(error);
@@ -102,13 +105,12 @@ impl Session {
     /// or that a foreign key was asked of, must not have been changed by one that committed after its snapshot; nor may
     /// another table refer to what it has changed since.
     fn check_conflicts(&self) -> SqlResult<()> {
-        let writing = self.writing.lock();
-        let Some(writing) = &*writing else { return Ok(()) };
+        let Some(writing) = self.taken_writing() else { return Ok(()) };
         let (committed, _) = self.database.newest();
         if committed.version() == writing.began.version() {
             return Ok(());
         }
-        writing.check_reads(&committed)?;
+        self.check_reads(&writing, &committed)?;
         if writing.turn.is_none() {
             return Ok(());
         }
@@ -139,7 +141,7 @@ impl Session {
             }
             let turn = self.commit_turn()?;
             let (newest, _) = self.database.newest();
-            writing.check_reads(&newest)?;
+            self.check_reads(&writing, &newest)?;
             if !writing.changes.is_flat() || !writing.changes.is_same_in(&newest, &writing.began) {
                 self.rebase_on(&mut writing, newest, true)?;
             }
@@ -197,6 +199,7 @@ impl Session {
         let settings = self.settings.clone();
         let (failed, has_begun, savepoints) = (false, false, Vec::new());
         self.activity.open(modes, self.database.machine.now(), self.limits());
+        self.reads.lock().clear();
         self.block = Some(Block { modes, failed, has_begun, savepoints, settings });
     }
 

@@ -9,7 +9,6 @@ use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::conflict::not_serializable;
 use crate::durability::Load;
 use crate::locks::Owner;
 use crate::row_changes::{Mark, RowChanges};
@@ -66,20 +65,6 @@ pub(crate) struct Writing {
     pub(crate) loads: Vec<Load>,
     /// What must be durable before anybody is told what it began with.
     pub(crate) needs: Lsn,
-}
-
-impl Writing {
-    /// Of a serializable transaction, all that it has read must still be so when it commits, which is as if it all happened
-    /// then.
-    pub(crate) fn check_reads(&self, newest: &CatalogSnapshot) -> SqlResult<()> {
-        let changes = self.turn.is_some() || !self.changes.is_empty();
-        if !self.is_serializable || !changes || newest.version() == self.began.version() {
-            return Ok(());
-        }
-        let message =
-            "could not serialize access due to read/write dependencies among transactions";
-        Err(not_serializable(message))
-    }
 }
 
 impl Modes {

@@ -42,7 +42,7 @@ impl Session {
         let owner = self.database.locks.owner();
         let (turn, asked, changes) = (None, BTreeSet::new(), RowChanges::default());
         let (record, loads) = (Record::default(), Vec::new());
-        let is_serializable = self.isolation() == Isolation::Serializable;
+        let is_serializable = self.is_serializable();
         *self.writing.lock() = Some(Writing {
             turn,
             owner,
@@ -89,6 +89,10 @@ impl Session {
 
     pub(crate) fn writes_alone(&self) -> bool {
         self.writing.lock().as_ref().is_some_and(|it| it.turn.is_some())
+    }
+
+    pub(crate) fn is_serializable(&self) -> bool {
+        self.isolation() == Isolation::Serializable
     }
 
     /// Whether all statements of the transaction see the same picture.

@@ -277,6 +277,77 @@ fn serializable_refuses_write_skew() {
     );
 }
 
+#[test]
+fn serializable_refuses_only_what_was_read() {
+    script(
+        // Rows that were not read may change, come and go.
+        "a: BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT v FROM t WHERE id = 1 -> 10
+         a: SELECT count(*) FROM t WHERE v BETWEEN 1 AND 15 -> 1
+         b: UPDATE t SET v = 21 WHERE id = 2; INSERT INTO t VALUES (9, 90); CREATE TABLE u (x INT) -> CREATE TABLE
+         a: UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1
+         b: DELETE FROM t WHERE id = 9 -> DELETE 1
+         a: COMMIT -> COMMIT
+         a: all -> 1=11 2=21",
+    );
+    let after = |read: &str, found: &str, change: &str, answer: &str, refused: bool| {
+        let (ended, end) = if refused { ("40001", "ROLLBACK") } else { ("UPDATE 1", "COMMIT") };
+        script(&format!(
+            "c: CREATE TABLE u AS SELECT id, v FROM t -> SELECT 2
+             a: BEGIN ISOLATION LEVEL SERIALIZABLE; {read} -> {found}
+             b: {change} -> {answer}
+             a: UPDATE u SET v = 0 WHERE id = 1 -> {ended}
+             a: COMMIT -> {end}"
+        ));
+        // It is found at the commit, too.
+        script(&format!(
+            "c: CREATE TABLE u AS SELECT id, v FROM t -> SELECT 2
+             a: PREPARE p AS {read} -> PREPARE
+             a: BEGIN ISOLATION LEVEL SERIALIZABLE; EXECUTE p -> {found}
+             a: UPDATE u SET v = 0 WHERE id = 1 -> UPDATE 1
+             b: {change} -> {answer}
+             a: COMMIT -> {}",
+            if refused { "40001" } else { "COMMIT" }
+        ));
+    };
+    let between = "SELECT count(*) FROM t WHERE v BETWEEN 15 AND 25";
+    after(between, "1", "INSERT INTO t VALUES (5, 22)", "INSERT 0 1", true);
+    after(between, "1", "INSERT INTO t VALUES (5, 26)", "INSERT 0 1", false);
+    after(between, "1", "UPDATE t SET v = 99 WHERE id = 2", "UPDATE 1", true);
+    after(between, "1", "UPDATE t SET v = 16 WHERE id = 1", "UPDATE 1", true);
+    after(between, "1", "UPDATE t SET v = 14 WHERE id = 1", "UPDATE 1", false);
+    after(between, "1", "DELETE FROM t WHERE id = 2", "DELETE 1", true);
+    after(between, "1", "DELETE FROM t WHERE id = 1", "DELETE 1", false);
+    // What the plan leaves out, as nothing was there, was asked.
+    after(
+        "SELECT count(*) FROM t WHERE v > 1000",
+        "0",
+        "INSERT INTO t VALUES (6, 2000)",
+        "INSERT 0 1",
+        true,
+    );
+    after("SELECT max(v) FROM t", "20", "INSERT INTO t VALUES (6, 2000)", "INSERT 0 1", true);
+    after("SELECT count(*) FROM t", "2", "INSERT INTO t VALUES (6, 60)", "INSERT 0 1", true);
+    let twice = "WITH w AS (SELECT v FROM t) SELECT (SELECT count(*) FROM w WHERE v = 10) + \
+                 (SELECT count(*) FROM w WHERE v > 1000)";
+    after(twice, "1", "INSERT INTO t VALUES (6, 2000)", "INSERT 0 1", true);
+    // A table that is another one now was read whole.
+    script(
+        "a: BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT v FROM t WHERE id = 1 -> 10
+         b: CREATE TABLE u (x INT); ALTER TABLE t ADD CHECK (v > 0) -> ALTER TABLE
+         a: INSERT INTO t VALUES (3, 30) -> 40001",
+    );
+    let joined = "SELECT t.v FROM t JOIN u ON u.id = t.id WHERE u.id = 2";
+    after(joined, "20", "UPDATE t SET v = 5 WHERE id = 2", "UPDATE 1", true);
+    after(joined, "20", "DELETE FROM u WHERE id = 2", "DELETE 1", true);
+    after(
+        "SELECT v FROM t WHERE v = (SELECT min(v) FROM t)",
+        "10",
+        "UPDATE t SET v = 30 WHERE id = 2",
+        "UPDATE 1",
+        true,
+    );
+}
+
 /// A session of the random histories, as the model has it.
 #[derive(Default)]
 struct Mirror {

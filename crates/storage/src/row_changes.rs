@@ -7,7 +7,7 @@ use types::{ColumnId, SqlResult};
 use crate::build::piece_of;
 use crate::partition::hashes_of_keys;
 use crate::row_ids::RowIds;
-use crate::{Part, Partitioning, Table, values_at};
+use crate::{BLOCK_ROWS, Part, Partitioning, Table, values_at};
 
 impl Table {
     /// Whether rows keep their ids when the table is put together anew. Where they are dealt by their number they do not.
@@ -42,6 +42,35 @@ impl Table {
             });
         }
         positions
+    }
+
+    /// Where the rows are that this version has and a newer one has not, and in that one those that this has not; nothing where
+    /// they are more than some.
+    pub fn difference(&self, newer: &Self, most: usize) -> Option<(Vec<u64>, Vec<u64>)> {
+        let is_same = |a: &Part, b: &Part| Arc::ptr_eq(&a.ids, &b.ids);
+        let (mut gone, mut old) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            match newer.parts.iter().find(|it| is_same(part, it)) {
+                Some(other) => gone.extend(gone_since(part, other)),
+                None => add_rows(part, &mut old),
+            }
+            if gone.len() > most || old.len() > MOVED_MAX {
+                return None;
+            }
+        }
+        let mut new = Vec::new();
+        for part in newer.parts.iter().filter(|it| !self.parts.iter().any(|part| is_same(part, it)))
+        {
+            add_rows(part, &mut new);
+            if new.len() > MOVED_MAX {
+                return None;
+            }
+        }
+        old.sort_unstable();
+        new.sort_unstable();
+        gone.extend(not_in(&old, &new));
+        let came: Vec<u64> = not_in(&new, &old).collect();
+        (gone.len() + came.len() <= most).then_some((gone, came))
     }
 
     /// The keys that a change takes from rows or gives to them: the number of the rule and a hash that is the same for equal
@@ -98,6 +127,49 @@ impl Table {
         }
         new
     }
+}
+
+/// Rows of parts that two versions do not share, when their ids are compared.
+const MOVED_MAX: usize = 1 << 20;
+
+/// The positions of rows that are in one version of a part and not in a newer one.
+fn gone_since(part: &Part, newer: &Part) -> Vec<u64> {
+    let Some(gone) = newer.deletions() else { return Vec::new() };
+    let first = part.positions().start as u64;
+    let mut before = part.deletions().map(|it| it.blocks());
+    let mut rows = Vec::new();
+    for (block, bits) in gone.blocks().enumerate() {
+        let known = before.as_mut().and_then(|it| it.next()).flatten();
+        let Some(bits) = bits else { continue };
+        if known.is_some_and(|it| std::ptr::eq(it, bits)) {
+            continue;
+        }
+        for (place, word) in bits.iter().enumerate() {
+            let mut new = word & !known.map_or(0, |it| it[place]);
+            while new != 0 {
+                let row = block * BLOCK_ROWS + place * 64 + new.trailing_zeros() as usize;
+                rows.push(first + row as u64);
+                new &= new - 1;
+            }
+        }
+    }
+    rows
+}
+
+/// Adds the rows of a part that are there: their ids and positions.
+fn add_rows(part: &Part, rows: &mut Vec<(u64, u64)>) {
+    for (here, first) in part.ids.ranges() {
+        let live = here.clone().filter(|it| part.is_live(*it));
+        let of =
+            |row: usize| (first + (row - here.start) as u64, (part.positions().start + row) as u64);
+        rows.extend(live.map(of));
+    }
+}
+
+/// The positions of rows of which others have no id; both rise.
+fn not_in<'a>(rows: &'a [(u64, u64)], others: &'a [(u64, u64)]) -> impl Iterator<Item = u64> + 'a {
+    let is_there = |id: u64| others.binary_search_by_key(&id, |it| it.0).is_ok();
+    rows.iter().filter(move |it| !is_there(it.0)).map(|it| it.1)
 }
 
 /// Adds the rows of a part that are there, but those at some positions, which rise.

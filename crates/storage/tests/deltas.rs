@@ -184,6 +184,24 @@ fn check_ids(table: &Table, rows: &[(u64, Row)], known: &mut HashMap<u64, String
     *known = ids.into_iter().zip(rows.iter().map(|it| shown(&it.1))).collect();
 }
 
+/// Two versions differ in what went and what came, wherever the rows lie.
+fn check_difference(old: &Table, new: &Table, gone: &[u64], rows: &[(u64, Row)]) {
+    if !old.keeps_row_ids() {
+        return;
+    }
+    let (mut went, mut came) = old.difference(new, 10_000).unwrap();
+    went.sort_unstable();
+    came.sort_unstable();
+    assert_eq!(went, gone);
+    let positions: Vec<u64> = rows.iter().map(|it| it.0).collect();
+    let ids: HashSet<u64> = rows_of(old).iter().flat_map(|it| old.row_ids(&[it.0])).collect();
+    let ids_now = new.row_ids(&positions).into_iter().zip(positions);
+    let wanted: Vec<u64> = ids_now.filter(|it| !ids.contains(&it.0)).map(|it| it.1).collect();
+    assert_eq!(came, wanted);
+    let few = went.len() + came.len();
+    assert!(few == 0 || old.difference(new, few - 1).is_none());
+}
+
 fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
     let allocator = allocator_on(samples::four_sockets());
     let design = TableDesign { partitioning, ..TableDesign::default() };
@@ -229,6 +247,7 @@ fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
         wanted.sort();
         assert_eq!(found, wanted, "seed {seed}, step {step}");
         check_facts(&changed, &there);
+        check_difference(&table, &changed, &gone, &there);
         if let Some(taken) =
             model.get(prng.below(model.len().max(1) as u64) as usize).filter(|_| keyed)
         {
