@@ -42,6 +42,7 @@ mod procedures;
 pub mod profile;
 mod progress;
 mod query;
+mod read_check;
 mod reads;
 mod reshape;
 mod result;
