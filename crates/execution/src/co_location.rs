@@ -104,37 +104,6 @@ impl CoLocation {
     }
 }
 
-/// Where the hash table or the groups of each pipeline of a plan will lie, and why, in a line: on a machine of so many nodes,
-/// by so many workers. `None` for pipelines that leave neither, and everywhere on a machine of one node.
-pub fn placement_notes(
-    plan: &Plan,
-    tables: &HashMap<TableId, Arc<Table>>,
-    (workers, nodes): (usize, usize),
-) -> Vec<Option<String>> {
-    let found = CoLocation::of(plan, tables, workers);
-    let note = |it: &Pipeline| {
-        let note = match (&it.sink, found.is_in_parts(it.id)) {
-            _ if nodes < 2 => return None,
-            (Sink::HashBuild(_), true) => {
-                "table: one for each part on its node, as both sides are hashed on the joined columns"
-            }
-            (Sink::HashBuild(_), false) => {
-                "table: dealt round the nodes, as rows that join may be on any of them"
-            }
-            (Sink::Aggregate { keys, .. }, _) if keys.is_empty() => return None,
-            (Sink::Aggregate { .. }, true) => {
-                "groups: each part's on its node, as the keys tell the parts apart"
-            }
-            (Sink::Aggregate { .. }, false) => {
-                "groups: on the nodes of their workers, then merged, as rows of a group may be on any of them"
-            }
-            _ => return None,
-        };
-        Some(note.to_owned())
-    };
-    plan.pipelines.iter().map(note).collect()
-}
-
 /// What a column is.
 #[derive(Clone)]
 enum Origin {

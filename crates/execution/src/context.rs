@@ -11,6 +11,7 @@ use types::TableId;
 
 use crate::Traffic;
 use crate::control::QueryControl;
+use crate::exchange::ExchangeMode;
 
 /// What a query needs from the database.
 pub struct QueryContext {
@@ -26,6 +27,8 @@ pub struct QueryContext {
     pub traffic: Arc<Traffic>,
     /// The statement that the query is: its mark, its policy, its age.
     pub control: Arc<QueryControl>,
+    /// When its joins send rows to the nodes of their keys.
+    pub exchange: ExchangeMode,
     /// Whether the steps of its pipelines are measured.
     pub profile: bool,
 }

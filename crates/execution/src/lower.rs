@@ -13,6 +13,7 @@ use types::{DataType, SqlError, SqlResult};
 
 use crate::aggregate::{AggregateSink, AggregateSpec, stands_alone};
 use crate::co_location::CoLocation;
+use crate::exchange::{Exchange, Exchanges, Surroundings};
 use crate::expression::{Compiled, constant_rows};
 use crate::filter::FilterOperator;
 use crate::join::{BuildSink, FetchOperator, InPlace, ProbeOperator, SpillingJoins, rows_by_match};
@@ -44,6 +45,8 @@ pub struct Together {
     pub co_location: CoLocation,
     /// Build sides that may be in files.
     pub spilling: SpillingJoins,
+    /// Joins whose rows may go to the nodes of their keys.
+    pub exchanges: Exchanges,
 }
 
 impl Together {
@@ -52,7 +55,16 @@ impl Together {
         let repeated = Repeated::of(plan, context);
         let workers = context.scheduler.workers();
         let co_location = CoLocation::of(plan, &context.tables, workers);
-        Self { repeated, co_location, spilling: SpillingJoins::of(plan) }
+        let spilling = SpillingJoins::of(plan);
+        let around = Surroundings {
+            topology: context.machine.topology(),
+            workers,
+            policy: &context.control.policy(),
+            mode: context.exchange,
+        };
+        let can_wait = |it| spilling.may_spill(it);
+        let exchanges = Exchanges::of(plan, &context.tables, &co_location, &can_wait, &around);
+        Self { repeated, co_location, spilling, exchanges }
     }
 }
 
@@ -92,8 +104,13 @@ pub fn lower(
     }
     let having = reader.and_then(|it| asked_first(it, pipeline.id));
     let parts = parts.filter(|_| together.co_location.is_in_parts(pipeline.id));
-    let spills = together.spilling.may_spill(pipeline.id);
-    let sink = lower_sink(pipeline, layout, (ordered, spills, parts), having, &states, slots)?;
+    let kept = Kept {
+        ordered,
+        spills: together.spilling.may_spill(pipeline.id),
+        parts,
+        exchange: together.exchanges.get(pipeline.id).cloned(),
+    };
+    let sink = lower_sink(pipeline, layout, kept, having, &states, slots)?;
     if let (PlanSink::Sort { keys, .. }, Some(cutoff)) = (&pipeline.sink, sink.cutoff())
         && let ([], ExprKind::Column(column)) = (&operators[..], &keys[0].expr.kind)
     {
@@ -207,12 +224,22 @@ fn lower_operator(
     })
 }
 
-/// `ordered` tells whether the order of the rows means something, `spills` whether a hash table may go to files, `parts` those for each of which a hash table or groups are
-/// left.
+/// How what a sink keeps is kept.
+struct Kept {
+    /// Whether the order of the rows means something.
+    ordered: bool,
+    /// Whether a hash table may go to files.
+    spills: bool,
+    /// The parts for each of which a hash table or groups are left.
+    parts: Option<Arc<PartMap>>,
+    /// How rows of a hash table may go to nodes by their keys.
+    exchange: Option<Arc<Exchange>>,
+}
+
 fn lower_sink(
     pipeline: &Pipeline,
     layout: Layout,
-    (ordered, spills, parts): (bool, bool, Option<Arc<PartMap>>),
+    Kept { ordered, spills, parts, exchange }: Kept,
     having: Option<&Expr>,
     states: &States<'_>,
     slots: usize,
@@ -222,7 +249,7 @@ fn lower_sink(
             let keys = compile_all(&build.keys, &layout, states)?;
             let payload = compile_all(&build.payload, &layout, states)?;
             let sink = BuildSink::new(keys, payload, build.unique, build.keep_null_keys, slots);
-            Box::new(sink.in_parts(parts).spilling(spills))
+            Box::new(sink.in_parts(parts).exchanging(exchange).spilling(spills))
         }
         PlanSink::Aggregate { keys, aggregates, estimated_groups } => {
             let keys = compile_all(keys, &layout, states)?;

@@ -89,6 +89,7 @@ impl Session {
             tables,
             traffic: self.database.traffic.clone(),
             control: self.control(cancel),
+            exchange: self.settings.scheduling.join_exchange,
             profile: self.settings.profile,
         };
         execute(plan, &context)

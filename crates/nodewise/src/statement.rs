@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use binder::{ExplainFormat, ParsedQuery, Statement};
-use execution::placement_notes;
+use execution::{Surroundings, placement_notes};
 use plan::explain::Remarks;
 use plan::{PipelineActuals, PipelineId, Plan};
 use stdx::sync::Arc;
@@ -172,9 +172,14 @@ impl Session {
             (plan, None, QueryProfile::default())
         };
         let (text, json);
-        let machine = (self.database.workers(), self.database.machine.topology().nodes.len());
         let tables = StatementCatalog::new(self).tables(&plan);
-        let placements = placement_notes(&plan, &tables, machine);
+        let around = Surroundings {
+            topology: self.database.machine.topology(),
+            workers: self.database.workers(),
+            policy: &self.control(cancel).policy(),
+            mode: self.settings.scheduling.join_exchange,
+        };
+        let placements = placement_notes(&plan, &tables, &around);
         let remarks = Explained { reports, placements };
         let lines = match format {
             ExplainFormat::Text => {

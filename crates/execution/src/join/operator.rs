@@ -1,11 +1,13 @@
-//! The operator that looks each row of a batch up in a table: in that of the batch's part, where the join runs part by part.
+//! The operator that looks each row of a batch up in a table: in that of the batch's part, where the join runs part by part,
+//! or in that of the node of its key, where rows are exchanged.
 
 use plan::{Join, PipelineId};
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, Value};
 
-use super::build_side::BuildSide;
+use super::build_side::{BuildSide, PartTable};
 use super::probe::{Probe, Scratch};
+use super::sent::Sent;
 use super::spilled::Deferred;
 use crate::co_location::PartMap;
 use crate::{Batch, Layout, Next, Operator, PerSlot, Resume, Team, WorkContext};
@@ -19,6 +21,8 @@ pub struct ProbeOperator {
     parts: Option<Arc<PartMap>>,
     /// The rows that wait, where the build side is in files.
     deferred: Option<Deferred>,
+    /// The rows that are sent away, where each node has a table, and by what their keys are read.
+    sent: Option<(Probe, Sent)>,
     scratch: PerSlot<Scratch>,
 }
 
@@ -38,9 +42,14 @@ impl ProbeOperator {
             return Err(SqlError::internal("a join part by part needs rows of parts"));
         }
         let rows = (build.rows() as u32, deferred.is_some());
-        let probe = |it: &super::build_side::PartTable| Probe::new(join, it, rows, input, scalar);
+        let probe = |it: &PartTable| Probe::new(join, it, rows, input, scalar);
         let probes = build.parts().iter().map(probe).collect::<SqlResult<_>>()?;
-        Ok(Self { build, probes, parts, deferred, scratch: PerSlot::new(slots) })
+        let homes = || build.parts().iter().map(|it| it.home).collect();
+        let sent = match build.router() {
+            Some(router) => Some((probe(router)?, Sent::new(homes(), slots))),
+            None => None,
+        };
+        Ok(Self { build, probes, parts, deferred, sent, scratch: PerSlot::new(slots) })
     }
 }
 
@@ -68,31 +77,42 @@ impl Operator for ProbeOperator {
         if batch.rows == 0 {
             return Ok(());
         }
-        let part = self.parts.as_ref().map_or(0, |it| it.part_of(batch.sequence));
-        self.with_scratch(context, |scratch| match &self.deferred {
-            None => self.probes[part].execute(batch, scratch, context, next),
-            Some(deferred) => {
-                let hashes = self.probes[0].hashes(&batch, scratch)?;
-                let kept = self.probes[0].keeps_lonely();
-                let rest = deferred.hold_by_key(batch, &hashes, kept, context)?;
-                // The table here holds no row, as they have no partner.
-                if rest.rows > 0 {
-                    self.probes[0].execute(rest, scratch, context, next)
-                } else {
-                    Ok(())
+        self.with_scratch(context, |scratch| {
+            let (rest, part) = match (&self.deferred, &self.sent) {
+                (None, None) => {
+                    let part = self.parts.as_ref().map_or(0, |it| it.part_of(batch.sequence));
+                    (batch, part)
                 }
+                (Some(deferred), _) => {
+                    let hashes = self.probes[0].hashes(&batch, scratch)?;
+                    let kept = self.probes[0].keeps_lonely();
+                    // The table here holds no row, as they have no partner.
+                    (deferred.hold_by_key(batch, &hashes, kept, context)?, 0)
+                }
+                (None, Some((router, sent))) => {
+                    let hashes = router.hashes(&batch, scratch)?;
+                    sent.send(batch, &hashes, router.keeps_lonely(), context)?
+                }
+            };
+            match rest.rows {
+                0 => Ok(()),
+                _ => self.probes[part].execute(rest, scratch, context, next),
             }
         })
     }
 
     fn finish(&self, team: &dyn Team, next: Resume<'_>) -> SqlResult<()> {
-        let Some(deferred) = &self.deferred else { return Ok(()) };
-        let [probe] = &self.probes[..] else { return Ok(()) };
         let each = |probe: &Probe, batch: Batch, context: &WorkContext| {
             self.with_scratch(context, |scratch| {
                 probe.execute(batch, scratch, context, &mut |batch| next(batch, context))
             })
         };
+        if let Some((_, sent)) = &self.sent {
+            return sent
+                .receive(team, |node, batch, context| each(&self.probes[node], batch, context));
+        }
+        let Some(deferred) = &self.deferred else { return Ok(()) };
+        let [probe] = &self.probes[..] else { return Ok(()) };
         let begin = |table, first| probe.over(table, first);
         deferred.resume(team, probe.tracks_matches(), begin, each)
     }

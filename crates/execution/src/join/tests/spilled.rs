@@ -17,7 +17,7 @@ fn in_files(right: &Side, how: Build<'_>, left: &Side, plan: &Join, slots: usize
     let rest = (!null_aware || plan.residual.is_none()).then_some(rest);
     let build = build_side(right, how, &team, |slot| team.context(slot));
     let spills = rest.is_some() && !how.keys.is_empty() && build.rows() > 0;
-    assert_eq!(build.of_part(0).is_none(), spills);
+    assert_eq!(build.of_part(0).is_empty(), spills);
     drop(rest);
     let operator =
         ProbeOperator::new(plan, build.clone(), (&left.layout, None), &no_scalar, slots).unwrap();
