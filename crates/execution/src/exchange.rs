@@ -23,7 +23,7 @@ use types::TableId;
 use crate::co_location::CoLocation;
 
 /// Nanoseconds of a look beyond the caches in memory of the own node, while others of its batch are under way: a hash table of
-/// millions of rows against one in the caches (docs/design/07-measured-costs.md, "joins": 19 and 6.3).
+/// millions of rows against one in the caches (docs/design/07-measured-costs.md, "probes and sets": 19 and 6.3).
 const LOOK_NANOS: f64 = 12.7;
 /// Nanoseconds to hash a row and to put it beside others of its node (docs/design/07-measured-costs.md, "groups": 6.1 for a row
 /// that is cut into partitions and grouped there, of which 1.4 are the grouping).
