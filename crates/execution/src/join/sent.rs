@@ -14,8 +14,9 @@ use crate::spill::{SharedFile, Writer, read, read_placed};
 use crate::traffic::{Item, Place};
 use crate::{Batch, PerSlot, Team, WorkContext};
 
-/// The bits of a hash that tell the node: such that neither tables nor partitions in files use.
-const NODE_SHIFT: u32 = 40;
+/// The bits of a hash that tell the node, sixteen from here on: tags of tables use those below, partitions in files those above,
+/// and buckets the highest.
+const NODE_SHIFT: u32 = 4;
 
 /// The node of rows by the hash of their keys, of so many.
 #[inline]
