@@ -222,7 +222,8 @@ impl BuildSink {
         let null_keys = self.null_keys.load(Ordering::Relaxed);
         let file = self.file.get(&workspace)?;
         let bits = self.key_bits(&workspace)?;
-        let build = SpilledBuild::new(self.recipe.clone(), null_keys, (bits, file), written)?;
+        let recipe = self.recipe.clone();
+        let build = SpilledBuild::new(recipe, null_keys, (bits, file), written, team)?;
         Ok(Some(State::Table(Arc::new(BuildSide::in_files(build, team)?))))
     }
 

@@ -5,10 +5,11 @@ use plan::{Join, PipelineId};
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, Value};
 
+use super::JoinTable;
 use super::build_side::{BuildSide, PartTable};
 use super::probe::{Probe, Scratch};
 use super::sent::Sent;
-use super::spilled::Deferred;
+use super::spilled::{Deferred, Each, Resumed, SpilledPart};
 use crate::co_location::PartMap;
 use crate::{Batch, Layout, Next, Operator, PerSlot, Resume, Team, WorkContext};
 
@@ -111,14 +112,45 @@ impl Operator for ProbeOperator {
             return sent
                 .receive(team, |node, batch, context| each(&self.probes[node], batch, context));
         }
-        let Some(deferred) = &self.deferred else { return Ok(()) };
-        let [probe] = &self.probes[..] else { return Ok(()) };
-        let begin = |table, first| probe.over(table, first);
-        deferred.resume(team, probe.tracks_matches(), begin, each)
+        match (&self.deferred, &self.probes[..]) {
+            (Some(deferred), [probe]) => {
+                deferred.resume(team, &Resuming { operator: self, probe, each: &each })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn describe(&self) -> String {
         let (kind, residual) = self.probes[0].describe();
         format!("{kind}, {}{residual}", self.build.describe())
+    }
+}
+
+/// Rows that go on once the tables of their partitions are there, by `each`.
+struct Resuming<'a, F> {
+    operator: &'a ProbeOperator,
+    probe: &'a Probe,
+    each: &'a F,
+}
+
+impl<F: Fn(&Probe, Batch, &WorkContext) -> SqlResult<()> + Sync> Resumed for Resuming<'_, F> {
+    fn cut(&self, batch: &Batch, part: &SpilledPart, context: &WorkContext) -> SqlResult<Vec<u8>> {
+        let mut cut = Vec::new();
+        self.operator.with_scratch(context, |scratch| {
+            let hashes = self.probe.hashes(batch, scratch)?;
+            // Who cannot have a partner does not wait.
+            cut.extend(hashes.iter().map(|it| part.cut_of_hash(it.unwrap_or_default())));
+            Ok(())
+        })?;
+        Ok(cut)
+    }
+
+    fn begin(&self, table: Arc<JoinTable>, first: u32) -> Box<Each<'_>> {
+        let probe = self.probe.over(table, first);
+        Box::new(move |batch, context| (self.each)(&probe, batch, context))
+    }
+
+    fn tracks_matches(&self) -> bool {
+        self.probe.tracks_matches()
     }
 }
