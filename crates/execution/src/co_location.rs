@@ -17,7 +17,7 @@ use plan::{
 };
 use stdx::sync::Arc;
 use storage::{Partitioning, Table};
-use types::{ColumnId, DataType, TableId};
+use types::{ColumnId, TableId};
 
 /// Workers for each part up to which work is done part by part, because one of them puts together what its part left. Not
 /// measured on hardware; to put a table together is about a quarter of a join.
@@ -269,16 +269,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether work on the parts of a table is done part by part: they are enough for the workers, and values that are equal in
-/// SQL have the same hash. Blanks at the end of texts and zeros of floats are left out of the question. It pays on one
-/// node, too: what is sorted by its key is so in each part, but not over all, and smaller tables are nearer to a cache.
+/// Whether work on the parts of a table is done part by part: they are enough for the workers. Values that are equal in SQL have
+/// the same hash whatever their type: texts of CHAR are held without blanks at their end, and floats are hashed by the form in
+/// which zeros and what is no number are one value each. It pays on one node, too: what is sorted by its key is so in each
+/// part, but not over all, and smaller tables are nearer to a cache.
 fn is_worth_it(table: &Table, workers: usize) -> bool {
-    let Partitioning::Hash { columns, parts } = table.partitioning() else { return false };
-    let data_type = |it: &ColumnId| table.column(*it).data_type;
-    let is_exact = |it: DataType| !it.is_text() && !matches!(it, DataType::Real | DataType::Double);
-    workers <= parts * WORKERS_PER_PART_MAX
-        && *parts <= PARTS_MAX
-        && columns.iter().all(|it| is_exact(data_type(it)))
+    let Partitioning::Hash { parts, .. } = table.partitioning() else { return false };
+    workers <= parts * WORKERS_PER_PART_MAX && *parts <= PARTS_MAX
 }
 
 /// Whether a join asks what other parts have, too: NOT IN is never TRUE where there is any NULL.
