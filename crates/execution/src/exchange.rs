@@ -252,6 +252,9 @@ impl Exchanges {
             let Sink::HashBuild(HashBuild { keys, payload, .. }) = &pipeline.sink else {
                 return Err("it is no build side");
             };
+            if is_in_place(pipeline, tables) {
+                return Err("it is where it is");
+            }
             let (payload, keys) = (payload.len() as f64, keys.len() as f64);
             Ok(Arc::new(Exchange { figures: figures.clone(), probes, payload, keys }))
         };
@@ -272,6 +275,27 @@ impl Exchanges {
             Some(Ok(exchange)) => exchange.decide(pipeline.estimated_rows as u64),
         }
     }
+}
+
+/// Whether the stored table itself is what a pipeline builds, as the keys of its rows are their numbers: nothing moves then.
+pub(crate) fn is_in_place(pipeline: &Pipeline, tables: &HashMap<TableId, Arc<Table>>) -> bool {
+    let (Source::Scan(scan), [], Sink::HashBuild(build)) =
+        (&pipeline.source, &pipeline.operators[..], &pipeline.sink)
+    else {
+        return false;
+    };
+    let is_column = |it: &Expr| matches!(it.kind, ExprKind::Column(_));
+    let numbers = |it: &Expr| match (&it.kind, tables.get(&scan.table)) {
+        (ExprKind::Column(place), Some(table)) => {
+            let column = scan.columns[scan.output[*place]];
+            column.index() < table.columns.len() && table.first_of_rising_key(column).is_some()
+        }
+        _ => false,
+    };
+    scan.filters.is_empty()
+        && scan.transfers.is_empty()
+        && build.payload.iter().all(is_column)
+        && matches!(&build.keys[..], [key] if numbers(key))
 }
 
 /// What is found on the way through a plan.

@@ -56,14 +56,16 @@ impl Together {
         let workers = context.scheduler.workers();
         let co_location = CoLocation::of(plan, &context.tables, workers);
         let spilling = SpillingJoins::of(plan);
-        let around = Surroundings {
-            topology: context.machine.topology(),
-            workers,
-            policy: &context.control.policy(),
-            mode: context.exchange,
+        let topology = context.machine.topology();
+        let exchanges = match topology.nodes.len() {
+            0 | 1 => Exchanges::default(),
+            _ => {
+                let policy = &context.control.policy();
+                let around = Surroundings { topology, workers, policy, mode: context.exchange };
+                let can_wait = |it| spilling.may_spill(it);
+                Exchanges::of(plan, &context.tables, &co_location, &can_wait, &around)
+            }
         };
-        let can_wait = |it| spilling.may_spill(it);
-        let exchanges = Exchanges::of(plan, &context.tables, &co_location, &can_wait, &around);
         Self { repeated, co_location, spilling, exchanges }
     }
 }

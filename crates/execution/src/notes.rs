@@ -8,7 +8,7 @@ use storage::Table;
 use types::TableId;
 
 use crate::co_location::CoLocation;
-use crate::exchange::{Exchanges, Surroundings};
+use crate::exchange::{Exchanges, Surroundings, is_in_place};
 use crate::join::SpillingJoins;
 
 /// A line for each pipeline that leaves a hash table or groups; `None` for the others, and everywhere on a machine of one node.
@@ -27,6 +27,9 @@ pub fn placement_notes(
         let note = match (&it.sink, found.is_in_parts(it.id)) {
             (Sink::HashBuild(_), true) => {
                 "table: one for each part on its node, as both sides are hashed on the joined columns"
+            }
+            (Sink::HashBuild(_), false) if is_in_place(it, tables) => {
+                "table: the stored one, where it is, as its keys are the numbers of its rows"
             }
             (Sink::HashBuild(_), false) => {
                 let decision = exchanges.expected(it);

@@ -61,8 +61,8 @@ fn what_is_stored_is_fetched_by_number() {
 #[test]
 fn partitions_that_do_not_fit_are_cut_again() {
     const ROWS: i64 = 400_000;
-    // One key is in a tenth of the rows, which stay together.
-    let key = |row: i64| if row % 10 == 0 { 7 } else { row * 7 % ROWS };
+    // One key is in a fiftieth of the rows, which stay together.
+    let key = |row: i64| if row % 50 == 0 { 7 } else { row * 7 % ROWS };
     let right = Side::new(vec![numbers((0..ROWS).map(key)), numbers(0..ROWS)], 4096);
     let left = Side::new(vec![numbers((0..100_000).map(|it| it * 5 + 2))], 4096);
     let how = Build {
