@@ -73,51 +73,6 @@ fn a_killed_program_has_lost_nothing_that_it_answered() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Whether a process has a file of a folder open, by whatever name.
-fn has_file_of(process: u32, folder: &Path) -> bool {
-    let open = std::fs::read_dir(format!("/proc/{process}/fd"));
-    let targets = open.into_iter().flatten().flatten().map(|it| std::fs::read_link(it.path()));
-    targets.flatten().any(|it| it.starts_with(folder))
-}
-
-#[test]
-fn a_killed_program_leaves_no_temporary_files() {
-    let (tables, folder) = (folder("spilled-tables"), folder("spilled"));
-    let sorted = "SELECT sum(a) FROM (SELECT a, b FROM t ORDER BY b, a OFFSET 10) x";
-    let joined = "SELECT sum(x.a + y.b) FROM t x JOIN t y ON x.b = y.b";
-    for sql in [sorted, joined] {
-        let _ = std::fs::remove_dir_all(&tables);
-        let mut child = program(&tables)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut to = child.stdin.take().unwrap();
-        let sql = format!(
-            "CREATE TABLE d AS SELECT CAST(d AS BIGINT) AS d FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d (d);\n\
-             CREATE TABLE t AS SELECT n AS a, n * 7919 % 1000003 AS b FROM (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d \
-                + 10000 * f.d + 100000 * g.d AS n FROM d a, d b, d c, d e, d f, d g) n;\n\
-             SET temp_directory = '{}'; SET memory_limit = '4MB';\n\
-             {};\n",
-            folder.display(),
-            [sql; 20].join(";\n")
-        );
-        to.write_all(sql.as_bytes()).unwrap();
-        let seen = (0..6000).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-            has_file_of(child.id(), &folder)
-        });
-        assert!(seen, "it writes to files: {sql}");
-        let names = std::fs::read_dir(&folder).unwrap().count();
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert_eq!((names, std::fs::read_dir(&folder).unwrap().count()), (0, 0), "{sql}");
-    }
-    std::fs::remove_dir_all(&tables).unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
-}
-
 #[test]
 fn a_folder_in_use_and_a_damaged_one_are_refused() {
     let folder = folder("refused");
