@@ -30,7 +30,7 @@ pub fn is_interactive() -> bool {
 /// `nodewise` without a command.
 pub fn run(arguments: &ShellArguments) -> Result<bool, Failure> {
     let database = match &arguments.folder {
-        Some(folder) => open_folder(folder, &arguments.pool)?,
+        Some(folder) => open_folder(folder, &arguments.pool, arguments.load)?,
         None => open_database_on(&arguments.machine, &arguments.pool)?,
     };
     let session = open_session(&database);

@@ -173,6 +173,12 @@ pub fn keep_freed_memory() {
     }
 }
 
+/// Has the kernel forget what it has of a file in memory, but for pages that are mapped or not written yet.
+pub fn drop_cache(file: &std::fs::File) {
+    // SAFETY: advice on a descriptor that is open; no memory of ours is touched.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+}
+
 /// Asks for huge pages in a range of ours, or for none.
 pub fn advise_huge(base: NonNull<u8>, bytes: usize, huge: bool) -> io::Result<()> {
     let advice = if huge { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };

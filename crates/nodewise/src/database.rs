@@ -12,6 +12,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Sessions;
 use crate::durability::{Durability, FILES_FROM};
+use crate::loading::Loading;
 use crate::memory_reading::MemoryReading;
 use crate::merges::Merges;
 use crate::placer::PlacerService;
@@ -33,6 +34,8 @@ pub struct DatabaseOptions {
     pub delta_from: Option<usize>,
     /// Bytes of rows from which on a statement writes them to files that the log names; what is best when not given.
     pub files_from: Option<Bytes>,
+    /// How the files of a folder come into memory.
+    pub loading: Loading,
 }
 
 /// A database: tables in memory and, when it was opened on a folder, a log there by which they last.
@@ -62,6 +65,7 @@ pub struct Database {
     pub(crate) delta_from: usize,
     /// Bytes of rows from which on they are logged as files.
     pub(crate) files_from: Bytes,
+    pub(crate) loading: Loading,
     statement_numbers: AtomicU64,
 }
 
@@ -75,6 +79,7 @@ impl Database {
             performance,
             delta_from,
             files_from,
+            loading,
         } = options;
         // Before the scheduler decides who is near whom.
         if let Some(performance) = performance {
@@ -103,6 +108,7 @@ impl Database {
             merges: Merges::default(),
             delta_from: delta_from.unwrap_or(storage::DELTA_FROM),
             files_from: files_from.unwrap_or(FILES_FROM),
+            loading,
             statement_numbers: AtomicU64::new(0),
             machine,
         });

@@ -7,7 +7,7 @@ use binder::Statement;
 use stdx::{Nanos, stack};
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::{Answer, CancelToken, Session};
+use crate::{Answer, CancelToken, Database, Session};
 
 impl Session {
     /// Executes statements separated by semicolons, in order; the first error ends the list, and what was done before
@@ -83,18 +83,16 @@ impl Session {
         let cancel = CancelToken::new();
         *self.running.lock() = cancel.clone();
         self.under_way = Some(self.begin(text, &cancel));
-        let workspace = self.workspace();
-        let run = AssertUnwindSafe(|| {
+        let (workspace, database) = (self.workspace(), self.database.clone());
+        let ended = database.caught(|| {
             let _entered = workspace.enter(None);
             run(self, cancel)
         });
-        let ended = catch_unwind(run);
         self.under_way = None;
         if stdx::memory::is_short() {
             // What the statement had is free again.
             memory::take_reserve();
         }
-        let ended = ended.unwrap_or_else(|panic| Err(panicked(&*panic)));
         self.end_statement(ended)
     }
 
@@ -116,6 +114,20 @@ impl Session {
                 Err(SqlError::new(SqlState::SYNTAX, "one statement was expected, not several"))
             }
         }
+    }
+}
+
+impl Database {
+    /// Runs what looks at tables. A panic is an error (XX000); so is damage in a mapped file that anybody has seen
+    /// meanwhile (XX001), whatever came of the work.
+    pub(crate) fn caught<T>(&self, run: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
+        let before = self.allocator.damages();
+        let ended = catch_unwind(AssertUnwindSafe(run));
+        if self.allocator.damages() != before {
+            return Err(SqlError::new(SqlState::DATA_CORRUPTED, self.allocator.damage())
+                .with_hint("restore it from a copy"));
+        }
+        ended.unwrap_or_else(|panic| Err(panicked(&*panic)))
     }
 }
 

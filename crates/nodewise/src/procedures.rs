@@ -96,7 +96,7 @@ impl Session {
                 let misplaced =
                     segment.verify().map_err(|it| crate::database::machine_error(&it))?;
                 let page_bytes = segment.page_map().page_bytes();
-                let start = segment.as_bytes().as_ptr().addr();
+                let start = segment.address();
                 let pages = (start + segment.bytes()).div_ceil(page_bytes) - start / page_bytes;
                 let wrong: usize = misplaced.iter().map(|it| it.pages).sum();
                 let first = misplaced.first();

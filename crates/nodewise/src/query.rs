@@ -82,6 +82,7 @@ impl Session {
         if tables.values().any(|it| !is_view(it)) {
             self.wait_for_place()?;
         }
+        self.read_mapped(plan, &tables, cancel)?;
         let context = QueryContext {
             scheduler: self.database.scheduler.clone(),
             machine: self.database.machine.clone(),

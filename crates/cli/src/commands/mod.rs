@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod demo;
 pub mod generate;
+pub mod monet;
 pub mod oltp;
 pub mod placement;
 pub mod primitives;

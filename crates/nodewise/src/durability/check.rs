@@ -20,7 +20,7 @@ use super::refusal::journal_error;
 use super::replay::{ReplayedFiles, at};
 use super::table_files::{TableFile, is_of_table, opened};
 use crate::parallel::LoadProgress;
-use crate::{CancelToken, Database, DatabaseOptions, NoProgress, Progress, Session};
+use crate::{CancelToken, Database, DatabaseOptions, Loading, NoProgress, Progress, Session};
 
 /// What came of looking through a folder.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -65,6 +65,8 @@ impl Database {
         progress: &dyn Progress,
     ) -> SqlResult<FolderCheck> {
         let folder = machine.inspect_folder(path).map_err(|it| journal_error(&it.into()))?;
+        // A check reads everything.
+        let options = DatabaseOptions { loading: Loading::Resident, ..options };
         let database = Self::open(machine, options)?;
         let session = database.session();
         let mut check = Check { folder: &*folder, session, found: FolderCheck::default() };

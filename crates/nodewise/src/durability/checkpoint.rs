@@ -18,6 +18,8 @@ use super::definition::malformed;
 use super::history::Tally;
 use super::loads::Loads;
 use super::refusal::journal_error;
+use crate::{Loading, Progress};
+
 use super::table_files::{self, PartFile, failed, is_of_table, of_round, write_names, write_parts};
 
 const MANIFEST: &str = "manifest";
@@ -60,18 +62,22 @@ fn check_whole(folder: &dyn Folder, manifest: &Manifest) -> SqlResult<()> {
 /// Reads the tables of the last checkpoint into an empty catalog, and tells which record is the last in them.
 pub(super) fn read(
     folder: &dyn Folder,
-    catalog: &Catalog,
+    (catalog, loading): (&Catalog, Loading),
     context: &storage::BuildContext<'_>,
+    progress: &dyn Progress,
 ) -> SqlResult<(Lsn, Written, Vec<PartFile>)> {
     let manifest = manifest(folder)?;
     check_whole(folder, &manifest)?;
     let (mut written, mut files) = (Written::new(), Vec::new());
+    let bytes = table_files::bytes(folder, &manifest.tables)?;
+    progress.begin("reading the tables", bytes);
     for names in manifest.tables {
-        let (table, parts) = table_files::read(folder, &names, context)?;
+        let (table, parts) = table_files::read(folder, &names, loading, (context, progress))?;
         let table = catalog.create(table)?;
         files.extend(parts);
         written.push((Arc::downgrade(&table), names));
     }
+    progress.end();
     Ok((Lsn(manifest.lsn), written, files))
 }
 

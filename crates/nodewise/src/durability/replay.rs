@@ -61,7 +61,9 @@ impl Session {
                 return Ok(());
             }
             Deed::Load { files: names, .. } => {
-                let (table, parts) = table_files::read(files.folder, &names, &context)?;
+                let loading = self.database.loading;
+                let to = (&context, &NoProgress as &dyn crate::Progress);
+                let (table, parts) = table_files::read(files.folder, &names, loading, to)?;
                 files.loads.replayed(files.lsn, &names, parts);
                 catalog.create_or_replace(table);
                 return Ok(());
