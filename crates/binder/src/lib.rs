@@ -10,9 +10,12 @@ pub mod bind;
 mod clauses;
 mod constraint;
 mod copy;
+mod copy_options;
 mod data_types;
 pub mod design;
 mod dialect;
+mod file_calls;
+mod file_reference;
 pub mod files;
 mod folders;
 mod keys;
@@ -37,6 +40,7 @@ pub use design::{
     DesignClause, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause, PlacedItem,
     RuleChange, TableChange,
 };
+pub use file_reference::{FileOption, FileReference, named_type};
 pub use statement::{
     Arguments, ColumnDefinition, ExplainFormat, Isolation, ParsedQuery, Statement,
     TransactionModes, TransactionStatement,

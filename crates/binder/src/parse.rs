@@ -15,7 +15,7 @@ use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
 use crate::{
-    alter, clauses, copy, folders, keys, merge_words, parameters, rewrite, steering, tokens, values,
+    alter, clauses, copy, copy_options, file_calls, folders, keys, merge_words, parameters, rewrite, steering, tokens, values,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -57,15 +57,14 @@ fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
 
 /// Parses one statement, or nothing but white space.
 fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlResult<()> {
-    // The parser would step over each blank again and again; only in COPY it may be data.
-    let mut words = tokens.iter().map(|it| &it.token).filter(|it| !is_blank(it));
-    if !matches!(words.next(), Some(Token::Word(it)) if it.keyword == Keyword::COPY) {
-        tokens.retain(|it| !is_blank(&it.token));
-        rewrite::abort(&mut tokens);
-        rewrite::table_commands(&mut tokens);
-        rewrite::untyped_columns(&mut tokens);
-        merge_words::known_words(&mut tokens);
-    }
+    // The parser would step over each blank again and again.
+    tokens.retain(|it| !is_blank(&it.token));
+    let copy_options = copy_options::take(&mut tokens)?;
+    rewrite::abort(&mut tokens);
+    rewrite::table_commands(&mut tokens);
+    rewrite::untyped_columns(&mut tokens);
+    merge_words::known_words(&mut tokens);
+    file_calls::fold(&mut tokens);
     if steering::is_checkpoint(&tokens) {
         statements.push(Statement::Checkpoint);
         return Ok(());
@@ -85,10 +84,10 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     match numa::recognise(&tokens)? {
         Recognised::Whole(statement) => statements.push(statement),
         Recognised::Rest(tokens, design) => {
-            let parsed = parse_tokens(tokens)?;
+            let parsed = parse_tokens(tokens, copy_options)?;
             statements.extend(parsed.into_iter().map(|it| it.with_design(&design)));
         }
-        Recognised::Nothing => statements.extend(parse_tokens(tokens)?),
+        Recognised::Nothing => statements.extend(parse_tokens(tokens, copy_options)?),
     }
     Ok(())
 }
@@ -97,7 +96,10 @@ fn is_blank(token: &Token) -> bool {
     matches!(token, Token::Whitespace(_))
 }
 
-fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
+fn parse_tokens(
+    tokens: Vec<TokenWithSpan>,
+    copy_options: copy_options::Options,
+) -> SqlResult<Vec<Statement>> {
     let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
     let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens_with_locations(tokens);
@@ -106,7 +108,11 @@ fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
         vec![whole(query)?]
     } else {
         let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
-        statements.into_iter().map(statement).collect::<SqlResult<_>>()?
+        let one = |it| match it {
+            it @ ast::Statement::Copy { .. } => copy::copy(it, copy_options.clone()),
+            it => statement(it),
+        };
+        statements.into_iter().map(one).collect::<SqlResult<_>>()?
     };
     // After other statements the parser stops at END as if a block ended there.
     let left = parser.peek_token();
@@ -199,7 +205,6 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             let cascade = matches!(truncate.cascade, Some(ast::CascadeOption::Cascade));
             Ok(Statement::Truncate { names, cascade })
         }
-        it @ Ast::Copy { .. } => copy::copy(it),
         Ast::Set(set) => self::set(set),
         Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
             Ok(Statement::Kill { statement: id })

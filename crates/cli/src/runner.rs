@@ -135,6 +135,9 @@ impl Runner {
 
     /// Shows an answer as the user has chosen.
     pub(crate) fn show(&mut self, answer: &Answer) -> Result<(), Failure> {
+        for notice in &answer.notices {
+            eprintln!("NOTICE: {notice}");
+        }
         if !answer.has_rows() {
             if self.interactive {
                 writeln!(self.console.out, "{}", answer.tag)?;

@@ -15,6 +15,8 @@ pub struct Answer {
     pub schema: SchemaRef,
     /// The rows.
     pub batches: Vec<RecordBatch>,
+    /// What is worth telling beside, a sentence each.
+    pub notices: Vec<String>,
     /// Where the time went.
     pub profile: QueryProfile,
 }
@@ -70,6 +72,7 @@ pub(crate) fn done(tag: impl Into<String>) -> Answer {
         tag: tag.into(),
         schema: Arc::new(Schema::empty()),
         batches: Vec::new(),
+        notices: Vec::new(),
         profile: Default::default(),
     }
 }

@@ -47,11 +47,24 @@ impl Session {
         statement: &ParsedQuery,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
+        self.change_beside(statement, None, cancel)
+    }
+
+    /// [`Session::change`] with a table beside those of the catalog, by the name that the statement has for it as for a file.
+    pub(crate) fn change_beside(
+        &mut self,
+        statement: &ParsedQuery,
+        beside: Option<(String, Table)>,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
         let database = self.database.clone();
         self.begin_writing(cancel)?;
         self.wait_for_place()?;
         let started = database.machine.now();
         let catalog = StatementCatalog::new(self);
+        if let Some((name, table)) = beside {
+            catalog.add(name, table);
+        }
         self.load_files(statement, &catalog, cancel)?;
         let change = plan_plain_change(statement, &catalog)?;
         let planning = database.machine.now() - started;
@@ -103,7 +116,7 @@ impl Session {
             pipelines: reports,
             ..QueryProfile::default()
         };
-        Ok(Answer { tag, schema, batches: returning, profile })
+        Ok(Answer { tag, schema, batches: returning, notices: Vec::new(), profile })
     }
 
     /// Changes the rows that the query of a plan tells, and nothing that refers to them. Tells how the table was before.
@@ -122,22 +135,6 @@ impl Session {
             self.replace_rows(&old, &changes.gone, &changes.rows, cancel)?;
         }
         Ok((old, executed.reports, changes))
-    }
-
-    /// COPY into a table that asks something of its rows: an INSERT of all columns of the file, found by name.
-    pub(crate) fn copy_checked(
-        &mut self,
-        table: &Table,
-        path: &str,
-        cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
-        let columns: Vec<String> = table.columns.iter().map(|it| quoted(&it.name)).collect();
-        let (name, list) = (quoted(&table.name), columns.join(", "));
-        let path = path.replace('\'', "''");
-        let statement =
-            parsed(&format!("INSERT INTO {name} ({list}) SELECT {list} FROM '{path}'"))?;
-        let answer = self.change(&statement, cancel)?;
-        Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
     }
 
     /// Whether the defaults and CHECK constraints of a table can be bound.
@@ -204,7 +201,7 @@ impl Session {
         Ok(changes)
     }
 
-    fn replace_rows(
+    pub(crate) fn replace_rows(
         &self,
         old: &Arc<Table>,
         gone: &[u64],

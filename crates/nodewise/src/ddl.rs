@@ -10,6 +10,7 @@ use crate::answer::done;
 use crate::durability::Operation;
 use crate::parallel::{LoadProgress, LoadTeam};
 use crate::query::Finished;
+use crate::reading::Opened;
 use crate::{Answer, CancelToken, Session};
 
 /// What CREATE TABLE AS makes.
@@ -89,9 +90,17 @@ impl Session {
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let (table, batches) = match binder::files::whole_file(query) {
             Some(path) if columns.is_empty() => {
-                let (schema, _) = storage::parquet_schema(path.as_ref())?;
+                let opened = Opened::open(&path)?;
+                let schema = opened.schema()?;
+                check_names(&schema)?;
                 let design = self.design_of(design, name, &schema, cancel)?;
-                (self.load(name, &path, &design, cancel)?, None)
+                let load = |context: &BuildContext<'_>| opened.load(name, &|_| true, context);
+                let (table, unread) = self.loaded(&path, &design, cancel, load)?;
+                // Where all columns are wanted, those that are not there cannot be stored.
+                if let Some(column) = unread.into_iter().next() {
+                    return Err(column.error);
+                }
+                (table, None)
             }
             _ => {
                 let (table, batches) = self.table_of_query(target, query, cancel)?;
@@ -183,60 +192,9 @@ impl Session {
         Ok(done("DROP TABLE"))
     }
 
-    pub(crate) fn copy_from(
-        &mut self,
-        table: &str,
-        columns: &[String],
-        path: &str,
-        options: &[(String, String)],
-        cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
-        if !columns.is_empty() {
-            return Err(SqlError::unsupported("COPY fills all columns of a table, found by name")
-                .with_hint("INSERT INTO t (a, b) SELECT a, b FROM 'file' fills some"));
-        }
-        for (name, value) in options {
-            if !(name == "format" && value.eq_ignore_ascii_case("parquet")) {
-                return Err(SqlError::unsupported(format!("COPY has no option {name} {value}"))
-                    .with_hint("COPY reads Parquet files"));
-            }
-        }
-        self.begin_writing(cancel)?;
-        self.wait_for_place()?;
-        let old = self.existing(table)?;
-        if !old.rules().rows.checks.is_empty() || !old.rules().references.is_empty() {
-            return self.copy_checked(&old, path, cancel);
-        }
-        let team = self.load_team(cancel);
-        let progress = LoadProgress::new(&*self.progress, path);
-        let stop = || execution::is_ended(cancel);
-        let plain = TableDesign::default();
-        let context = self.build_context(&team, &progress, &stop, &plain);
-        let loaded = storage::append_parquet(&old, path.as_ref(), &context);
-        let new = self.cancelled_or(cancel, loaded)?;
-        let rows = new.rows() - old.rows();
-        let new = self.catalog().replace(&old, new)?;
-        self.note_table(&new, None, || Operation::change(&new.name, &[], &[]))?;
-        self.activity.changed(rows);
-        Ok(done(format!("COPY {rows}")))
-    }
-
     pub(crate) fn existing(&self, name: &str) -> SqlResult<Arc<Table>> {
         self.catalog().get(name).ok_or_else(|| {
             SqlError::new(SqlState::UNDEFINED_TABLE, format!("table \"{name}\" does not exist"))
-        })
-    }
-
-    /// Reads a Parquet file into a table that is in no catalog yet.
-    pub(crate) fn load(
-        &self,
-        name: &str,
-        path: &str,
-        design: &TableDesign,
-        cancel: &CancelToken,
-    ) -> SqlResult<Table> {
-        self.loaded(path, design, cancel, |context| {
-            storage::load_parquet(path.as_ref(), name, None, context)
         })
     }
 

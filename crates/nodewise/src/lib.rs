@@ -40,6 +40,7 @@ mod procedures;
 pub mod profile;
 mod progress;
 mod query;
+mod reading;
 mod reshape;
 mod result;
 mod running;

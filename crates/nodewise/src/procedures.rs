@@ -128,6 +128,7 @@ fn rows_of_call(batch: RecordBatch) -> SqlResult<Answer> {
         tag: "CALL".into(),
         schema: batch.schema(),
         batches: vec![batch],
+        notices: Vec::new(),
         profile: QueryProfile::default(),
     })
 }

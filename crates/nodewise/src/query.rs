@@ -10,6 +10,7 @@ use types::SqlResult;
 use crate::basis::Basis;
 use crate::parallel::LoadTeam;
 use crate::planning::plan_plain;
+use crate::reading::Opened;
 use crate::statement_catalog::{StatementCatalog, Tables};
 use crate::{CancelToken, QueryProfile, Session};
 
@@ -106,11 +107,10 @@ impl Session {
             return Ok(());
         }
         let used = binder::files::UsedColumns::of(query);
-        for path in files {
-            let load = |context: &BuildContext<'_>| {
-                let wanted = |column: &str| used.contains(column);
-                storage::load_parquet_columns(path.as_ref(), &path, &wanted, context)
-            };
+        for path in files.into_iter().filter(|it| !catalog.has_file(it)) {
+            let opened = Opened::open(&path)?;
+            let wanted = |column: &str| used.contains(column);
+            let load = |context: &BuildContext<'_>| opened.load(&path, &wanted, context);
             let (table, unread) = self.loaded(&path, &TableDesign::default(), cancel, load)?;
             let table = catalog.add(path, table);
             catalog.add_unread(table.id, unread);

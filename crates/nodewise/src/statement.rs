@@ -136,7 +136,7 @@ impl Session {
         let batches = self.shown_batches(&executed, &schema, cancel)?;
         profile.execution = self.database.machine.now() - started - profile.planning;
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        Ok(Answer { tag: format!("SELECT {rows}"), schema, batches, profile })
+        Ok(Answer { tag: format!("SELECT {rows}"), schema, batches, notices: Vec::new(), profile })
     }
 
     fn explain(
@@ -223,6 +223,7 @@ fn text_answer(tag: &str, name: &str, lines: Vec<&str>) -> SqlResult<Answer> {
         tag: tag.to_owned(),
         schema,
         batches: vec![batch],
+        notices: Vec::new(),
         profile: QueryProfile::default(),
     })
 }

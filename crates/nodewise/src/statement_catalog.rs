@@ -79,6 +79,11 @@ impl<'a> StatementCatalog<'a> {
         table
     }
 
+    /// Whether a file is there already.
+    pub(crate) fn has_file(&self, name: &str) -> bool {
+        self.transient.lock().contains_key(name)
+    }
+
     /// Says which columns of a file were not read.
     pub(crate) fn add_unread(&self, file: TableId, columns: Vec<UnreadColumn>) {
         if !columns.is_empty() {

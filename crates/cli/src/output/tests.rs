@@ -17,6 +17,7 @@ fn answer(columns: Vec<(&str, ArrayRef)>) -> Answer {
         tag: format!("SELECT {}", batch.num_rows()),
         schema: batch.schema(),
         batches: vec![batch],
+        notices: Vec::new(),
         profile: QueryProfile::default(),
     }
 }
