@@ -95,7 +95,9 @@ fn value(tokens: &[TokenWithSpan]) -> SqlResult<String> {
             Token::Mul => Ok("*".to_owned()),
             _ => Err(expected(Some(only), "the value of an option")),
         },
-        [sign, number] if sign.token == Token::Minus => Ok(format!("-{}", value(&[number.clone()])?)),
+        [sign, number] if sign.token == Token::Minus => {
+            Ok(format!("-{}", value(std::slice::from_ref(number))?))
+        }
         _ => Err(expected(tokens.first(), "the value of an option")),
     }
 }
@@ -109,13 +111,20 @@ fn words(tokens: &[TokenWithSpan]) -> SqlResult<Options> {
             let is_as = |it: &&TokenWithSpan| is_word(&it.token, "as");
             tokens.next_if(is_as);
             match tokens.next() {
-                Some(it) if matches!(it.token, Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_)) => {
+                Some(it)
+                    if matches!(
+                        it.token,
+                        Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_)
+                    ) =>
+                {
                     Ok((name.to_owned(), value(std::slice::from_ref(it))?))
                 }
                 other => Err(expected(other, &format!("a text behind {keyword:?}"))),
             }
         };
-        let Token::Word(word) = &token.token else { return Err(expected(Some(token), "an option")) };
+        let Token::Word(word) = &token.token else {
+            return Err(expected(Some(token), "an option"));
+        };
         let option = match word.keyword {
             Keyword::CSV => ("format".to_owned(), "csv".to_owned()),
             Keyword::BINARY => ("format".to_owned(), "binary".to_owned()),
@@ -136,8 +145,12 @@ fn words(tokens: &[TokenWithSpan]) -> SqlResult<Options> {
 }
 
 fn expected(found: Option<&TokenWithSpan>, what: &str) -> SqlError {
-    let shown = found.map_or("the end of the statement".to_owned(), |it| format!("\"{}\"", it.token));
-    let error = SqlError::new(SqlState::SYNTAX, format!("syntax error at or near {shown}: expected {what}"));
+    let shown =
+        found.map_or("the end of the statement".to_owned(), |it| format!("\"{}\"", it.token));
+    let error = SqlError::new(
+        SqlState::SYNTAX,
+        format!("syntax error at or near {shown}: expected {what}"),
+    );
     match found {
         Some(it) => {
             let start = it.span.start;

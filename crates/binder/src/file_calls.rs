@@ -41,7 +41,8 @@ struct Place {
 
 /// Makes each call one token. There are no blanks.
 pub(crate) fn fold(tokens: &mut Vec<TokenWithSpan>) {
-    let calls = |pair: &[TokenWithSpan]| is_function(&pair[0].token) && pair[1].token == Token::LParen;
+    let calls =
+        |pair: &[TokenWithSpan]| is_function(&pair[0].token) && pair[1].token == Token::LParen;
     if !tokens.windows(2).any(calls) {
         return;
     }
@@ -51,7 +52,10 @@ pub(crate) fn fold(tokens: &mut Vec<TokenWithSpan>) {
     while at < tokens.len() {
         let begins_table = match folded.last().map(|it| &it.token) {
             Some(Token::Word(it)) => {
-                matches!(it.keyword, Keyword::FROM | Keyword::JOIN | Keyword::USING | Keyword::LATERAL)
+                matches!(
+                    it.keyword,
+                    Keyword::FROM | Keyword::JOIN | Keyword::USING | Keyword::LATERAL
+                )
             }
             Some(Token::Comma | Token::LParen) => true,
             _ => false,
@@ -89,11 +93,13 @@ impl Place {
             OFFSET, ORDER, RETURNING, SELECT, SET, UNION, UPDATE, USING, VALUES, WHERE, WINDOW,
         };
         match keyword {
-            SELECT | DELETE | UPDATE | MERGE | INSERT => *self = Self { begun: true, tables: false },
+            SELECT | DELETE | UPDATE | MERGE | INSERT => {
+                *self = Self { begun: true, tables: false }
+            }
             FROM | USING if self.begun => self.tables = true,
             JOIN => self.tables |= self.begun,
-            WHERE | GROUP | HAVING | ORDER | LIMIT | OFFSET | FETCH | UNION | EXCEPT | INTERSECT
-            | WINDOW | RETURNING | SET | VALUES => self.tables = false,
+            WHERE | GROUP | HAVING | ORDER | LIMIT | OFFSET | FETCH | UNION | EXCEPT
+            | INTERSECT | WINDOW | RETURNING | SET | VALUES => self.tables = false,
             _ => {}
         }
     }
@@ -153,15 +159,28 @@ mod tests {
     #[test]
     fn calls_are_tables_where_tables_stand() {
         for (sql, expected) in [
-            ("SELECT * FROM READ_CSV('a''b', delim => ';')", "SELECT * FROM <read_csv('a''b', delim = ';')>"),
+            (
+                "SELECT * FROM READ_CSV('a''b', delim => ';')",
+                "SELECT * FROM <read_csv('a''b', delim = ';')>",
+            ),
             ("SELECT 1 FROM t, glob('*') g", "SELECT 1 FROM t , <glob('*')> g"),
-            ("SELECT 1 FROM a JOIN read_json(['x', 'y']) b ON 1 = 1, glob('z')",
-             "SELECT 1 FROM a JOIN <read_json(['x', 'y'])> b ON 1 = 1 , <glob('z')>"),
-            ("SELECT 1 FROM (glob('z') a JOIN t ON true)", "SELECT 1 FROM ( <glob('z')> a JOIN t ON true )"),
-            ("SELECT (SELECT max(a) FROM read_csv('x'))", "SELECT ( SELECT max ( a ) FROM <read_csv('x')> )"),
+            (
+                "SELECT 1 FROM a JOIN read_json(['x', 'y']) b ON 1 = 1, glob('z')",
+                "SELECT 1 FROM a JOIN <read_json(['x', 'y'])> b ON 1 = 1 , <glob('z')>",
+            ),
+            (
+                "SELECT 1 FROM (glob('z') a JOIN t ON true)",
+                "SELECT 1 FROM ( <glob('z')> a JOIN t ON true )",
+            ),
+            (
+                "SELECT (SELECT max(a) FROM read_csv('x'))",
+                "SELECT ( SELECT max ( a ) FROM <read_csv('x')> )",
+            ),
             ("SELECT glob('*')", "SELECT glob ( <*> )"),
-            ("SELECT 1, glob('*') FROM t WHERE x IN (1, glob('*'))",
-             "SELECT 1 , glob ( <*> ) FROM t WHERE x IN ( 1 , glob ( <*> ) )"),
+            (
+                "SELECT 1, glob('*') FROM t WHERE x IN (1, glob('*'))",
+                "SELECT 1 , glob ( <*> ) FROM t WHERE x IN ( 1 , glob ( <*> ) )",
+            ),
             ("SELECT substring('x' FROM glob('*'))", "SELECT substring ( <x> FROM glob ( <*> ) )"),
             ("SELECT 1 FROM t ORDER BY 1, glob('*')", "SELECT 1 FROM t ORDER BY 1 , glob ( <*> )"),
             ("SELECT 1 FROM read_csv", "SELECT 1 FROM read_csv"),

@@ -56,11 +56,8 @@ impl FileReference {
         let [Token::LParen, arguments @ .., Token::RParen] = &tokens[..] else {
             return Err(wrong("arguments in brackets"));
         };
-        let mut call = Self {
-            function: Some(function.to_owned()),
-            paths: Vec::new(),
-            options: Vec::new(),
-        };
+        let mut call =
+            Self { function: Some(function.to_owned()), paths: Vec::new(), options: Vec::new() };
         for (place, argument) in separated(arguments).into_iter().enumerate() {
             match argument {
                 [Token::Word(name), Token::Eq, value @ ..] => {
@@ -68,12 +65,14 @@ impl FileReference {
                     if call.options.iter().any(|it| it.0 == name) {
                         return Err(wrong(&format!("{name} once")));
                     }
-                    let value = option(value)
-                        .ok_or_else(|| wrong(&format!("a constant for {name}")))?;
+                    let value =
+                        option(value).ok_or_else(|| wrong(&format!("a constant for {name}")))?;
                     call.options.push((name, value));
                 }
                 value if place == 0 => match option(value) {
-                    Some(FileOption::Text(path)) if matches!(value, [Token::SingleQuotedString(_)]) => {
+                    Some(FileOption::Text(path))
+                        if matches!(value, [Token::SingleQuotedString(_)]) =>
+                    {
                         call.paths.push(path);
                     }
                     Some(FileOption::List(paths)) if !paths.is_empty() => call.paths = paths,

@@ -15,7 +15,8 @@ use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
 use crate::{
-    alter, clauses, copy, copy_options, file_calls, folders, keys, merge_words, parameters, rewrite, steering, tokens, values,
+    alter, clauses, copy, copy_options, file_calls, folders, keys, merge_words, parameters,
+    rewrite, steering, tokens, values,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for

@@ -164,7 +164,8 @@ impl<'a> Blocks<'a> {
             }
             let lines = memchr::memchr_iter(raw.line_end, bytes).count() as u64;
             let quoting = self.source.quoting;
-            let ends = quoting.states().iter().map(|&it| (it, quoting.ends(bytes, raw.line_end, it)));
+            let ends =
+                quoting.states().iter().map(|&it| (it, quoting.ends(bytes, raw.line_end, it)));
             Ok((lines, ends.collect::<Vec<_>>()))
         })?;
         let blocks: Vec<Vec<u8>> = slots.into_iter().map(Mutex::into_inner).collect();

@@ -71,7 +71,9 @@ impl Column {
             Values::Booleans(it) => it.push(numeric::spelling::boolean(text)?),
             Values::Integers(it) | Values::Decimals(it) => {
                 let value = spelling::exact(text, data_type)?;
-                it.push(i64::try_from(value).map_err(|_| numeric::errors::out_of_range(data_type))?);
+                it.push(
+                    i64::try_from(value).map_err(|_| numeric::errors::out_of_range(data_type))?,
+                );
             }
             Values::Wide(it) => it.push(spelling::exact(text, data_type)?),
             Values::Singles(it) => it.push(spelling::float(text, data_type)? as f32),

@@ -94,39 +94,60 @@ impl Quoting {
                 }
             }
             Self::Quotes { quote, escape } => {
-                while let Some(found) = memchr::memchr3(quote, escape, line_end, &bytes[at..]) {
-                    let place = at + found;
-                    at = place + 1;
-                    let byte = bytes[place];
-                    match state {
-                        State::Plain if byte == quote => state = State::Quoted,
-                        State::Plain if byte == line_end => end(place),
-                        State::Quoted if byte == quote => state = State::Plain,
-                        State::Quoted if byte == escape => match bytes.get(at) {
-                            None => state = State::Escaped,
-                            Some(next) if [quote, escape].contains(next) => at += 1,
-                            Some(_) => {}
-                        },
-                        _ => {}
-                    }
-                }
+                state = escaped_quotes(&bytes[at..], (quote, escape, line_end), state, |it| {
+                    end(at + it)
+                });
             }
             Self::Backslash => {
-                while let Some(found) = memchr::memchr2(b'\\', line_end, &bytes[at.min(bytes.len())..]) {
-                    let place = at + found;
-                    at = place + 1;
-                    if bytes[place] == line_end {
-                        end(place);
-                    } else if at == bytes.len() {
-                        state = State::Escaped;
-                    } else {
-                        at += 1;
-                    }
-                }
+                state = backslashes(&bytes[at..], line_end, |it| end(at + it));
             }
         }
         Ends { ends, state }
     }
+}
+
+/// Calls `end` with each line break outside of quotes, where an escape is no quote; the state behind the bytes.
+fn escaped_quotes(
+    bytes: &[u8],
+    (quote, escape, line_end): (u8, u8, u8),
+    mut state: State,
+    mut end: impl FnMut(usize),
+) -> State {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr3(quote, escape, line_end, &bytes[at..]) {
+        let place = at + found;
+        at = place + 1;
+        let byte = bytes[place];
+        match state {
+            State::Plain if byte == quote => state = State::Quoted,
+            State::Plain if byte == line_end => end(place),
+            State::Quoted if byte == quote => state = State::Plain,
+            State::Quoted if byte == escape => match bytes.get(at) {
+                None => state = State::Escaped,
+                Some(next) if [quote, escape].contains(next) => at += 1,
+                Some(_) => {}
+            },
+            _ => {}
+        }
+    }
+    state
+}
+
+/// Calls `end` with each line break that no backslash stands before; the state behind the bytes.
+fn backslashes(bytes: &[u8], line_end: u8, mut end: impl FnMut(usize)) -> State {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'\\', line_end, &bytes[at..]) {
+        let place = at + found;
+        at = place + 1;
+        if bytes[place] == line_end {
+            end(place);
+        } else if at == bytes.len() {
+            return State::Escaped;
+        } else {
+            at += 1;
+        }
+    }
+    State::Plain
 }
 
 #[cfg(test)]

@@ -40,7 +40,17 @@ impl Fault {
 
 /// Bytes that are no UTF-8 (22021), as PostgreSQL shows them.
 pub(crate) fn invalid_bytes(bytes: &[u8]) -> SqlError {
-    let shown: Vec<String> = bytes.iter().take(4).map(|it| format!("0x{it:02x}")).collect();
+    // What a first byte announces, as far as it is there; a wrong first byte stands alone.
+    let length = match bytes.first() {
+        Some(0xc2..=0xdf) => 2,
+        Some(0xe0..=0xef) => 3,
+        Some(0xf0..=0xf4) => 4,
+        _ => 1,
+    };
+    let shown = bytes.iter().take(length).enumerate();
+    // What ends a line is none of a character.
+    let shown = shown.take_while(|it| it.0 == 0 || !it.1.is_ascii_control()).map(|it| it.1);
+    let shown: Vec<String> = shown.map(|it| format!("0x{it:02x}")).collect();
     let message = format!("invalid byte sequence for encoding \"UTF8\": {}", shown.join(" "));
     SqlError::new(SqlState("22021"), message)
         .with_hint("say the encoding of the file: ENCODING 'LATIN1'")

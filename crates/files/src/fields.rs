@@ -77,7 +77,8 @@ impl<'a> Fields<'a> {
 
     fn skip_line(&mut self) {
         let rest = &self.text.as_bytes()[self.at..];
-        self.at = memchr::memchr(self.lines.end, rest).map_or(self.text.len(), |it| self.at + it + 1);
+        self.at =
+            memchr::memchr(self.lines.end, rest).map_or(self.text.len(), |it| self.at + it + 1);
     }
 
     /// If the next line is empty, steps over it.
@@ -192,7 +193,8 @@ impl<'a> Fields<'a> {
                 scratch.extend_from_slice(&rest[..found]);
                 at += found;
                 let next = bytes.get(at + 1).copied();
-                let doubled = bytes[at] == escape && next.is_some_and(|it| it == quote || it == escape);
+                let doubled =
+                    bytes[at] == escape && next.is_some_and(|it| it == quote || it == escape);
                 if doubled {
                     scratch.extend(next);
                     at += 2;

@@ -267,16 +267,10 @@ impl Reader<'_> {
         skipped: &mut Vec<SqlError>,
     ) -> SqlResult<Record> {
         let path = &self.paths[chunk.file];
-        let line_of = |at: usize| {
-            line + memchr::memchr_iter(chunk.line_end, &bytes[..at]).count() as u64
-        };
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let at = error.valid_up_to();
-            Fault::of(invalid_bytes(&bytes[at..])).at(path, line_of(at))
-        })?;
-        if let Some(at) = memchr::memchr(0, bytes) {
-            return Err(Fault::of(invalid_bytes(&[0])).at(path, line_of(at)));
-        }
+        let line_of =
+            |at: usize| line + memchr::memchr_iter(chunk.line_end, &bytes[..at]).count() as u64;
+        // Records before bytes that are no text are read, so that what is told does not depend on where blocks end.
+        let (text, bad) = valid_text(bytes);
         let format = self.format;
         let (end, returns, strict) = (chunk.line_end, chunk.returns, format.strict);
         let mut fields = Fields::new(text, format.dialect, Lines { end, returns, strict });
@@ -289,7 +283,11 @@ impl Reader<'_> {
             if !format.strict && self.columns.len() != 1 && fields.skip_blank() {
                 continue;
             }
-            match self.record(&mut fields, &mut scratch, growing) {
+            let record = self.record(&mut fields, &mut scratch, growing);
+            if bad.is_some() && fields.is_at_end() {
+                break;
+            }
+            match record {
                 Ok(Record::Row) => growing.rows += 1,
                 Ok(Record::End) => return Ok(Record::End),
                 Err(fault) => {
@@ -307,7 +305,13 @@ impl Reader<'_> {
                 }
             }
         }
-        Ok(Record::Row)
+        match bad {
+            None => Ok(Record::Row),
+            Some(at) => {
+                growing.truncate();
+                Err(Fault::of(invalid_bytes(&bytes[at..])).at(path, line_of(at)))
+            }
+        }
     }
 
     fn header(&self, fields: &mut Fields<'_>, scratch: &mut Vec<u8>) -> Result<(), Fault> {
@@ -373,7 +377,8 @@ impl Reader<'_> {
     /// Whether the mark of the end of data stands here.
     fn is_end(&self, fields: &Fields<'_>) -> Result<bool, Fault> {
         let line = fields.line();
-        let unescaped = |it: &str| it.bytes().rev().skip(2).take_while(|it| *it == b'\\').count() % 2 == 0;
+        let unescaped =
+            |it: &str| it.bytes().rev().skip(2).take_while(|it| *it == b'\\').count() % 2 == 0;
         match line {
             "\\." => Ok(true),
             it if it.ends_with("\\.") && unescaped(it) => {
@@ -414,6 +419,17 @@ impl Reader<'_> {
     }
 }
 
+/// The text that bytes begin with, and where bytes are that are none. PostgreSQL's texts have no zeros.
+fn valid_text(bytes: &[u8]) -> (&str, Option<usize>) {
+    let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
+    let end = match std::str::from_utf8(&bytes[..end]) {
+        Ok(text) if end == bytes.len() => return (text, None),
+        Ok(_) => end,
+        Err(error) => error.valid_up_to(),
+    };
+    (std::str::from_utf8(&bytes[..end]).unwrap_or_default(), Some(end))
+}
+
 impl Growing {
     fn push(&mut self, place: usize, text: &str, column: &TextColumn) -> Result<(), Fault> {
         if let Some(values) = &mut self.columns[place] {
@@ -439,7 +455,10 @@ impl Growing {
 
     fn push_default(&mut self, place: usize, column: &TextColumn) -> Result<(), Fault> {
         if !column.has_default {
-            let message = format!("unexpected default marker: column \"{}\" has no default value", column.name);
+            let message = format!(
+                "unexpected default marker: column \"{}\" has no default value",
+                column.name
+            );
             return Err(Fault::malformed(message));
         }
         if let Some(values) = &mut self.columns[place] {
@@ -458,7 +477,11 @@ impl Growing {
     /// Takes the row away that was begun.
     fn truncate(&mut self) {
         let rows = self.rows;
-        self.columns.iter_mut().flatten().filter(|it| it.rows() > rows).for_each(|it| it.truncate(rows));
+        self.columns
+            .iter_mut()
+            .flatten()
+            .filter(|it| it.rows() > rows)
+            .for_each(|it| it.truncate(rows));
         self.defaults.iter_mut().for_each(|it| it.truncate(rows));
     }
 

@@ -109,8 +109,9 @@ pub fn sniff(path: &Path, known: &Known) -> SqlResult<Found> {
         (_, true) => "\\r\\n",
         _ => "\\n",
     };
-    describe(trial, known, line_end).map_err(|error| {
-        SqlError { message: format!("{} (file {})", error.message, path.display()), ..error }
+    describe(trial, known, line_end).map_err(|error| SqlError {
+        message: format!("{} (file {})", error.message, path.display()),
+        ..error
     })
 }
 
@@ -198,9 +199,7 @@ fn best(text: &str, known: &Known, lines: Lines, is_whole: bool) -> Trial {
     for quote in quotes {
         let quoting = match quote {
             None => Quoting::None,
-            Some(quote) => {
-                Quoting::Quotes { quote, escape: known.escape.unwrap_or(quote) }
-            }
+            Some(quote) => Quoting::Quotes { quote, escape: known.escape.unwrap_or(quote) },
         };
         for &delimiter in &delimiters {
             if quote == Some(delimiter) {
@@ -222,7 +221,8 @@ fn best(text: &str, known: &Known, lines: Lines, is_whole: bool) -> Trial {
 
 fn describe(trial: Trial, known: &Known, line_end: &'static str) -> SqlResult<Found> {
     let Trial { dialect, mut records, .. } = trial;
-    let last_is_empty = |it: &Vec<(String, bool)>| it.len() > 1 && it.last().is_some_and(|it| it.0.is_empty());
+    let last_is_empty =
+        |it: &Vec<(String, bool)>| it.len() > 1 && it.last().is_some_and(|it| it.0.is_empty());
     let trailing = known.trailing && !records.is_empty() && records.iter().all(last_is_empty);
     if trailing {
         records.iter_mut().for_each(|it| _ = it.pop());
@@ -266,7 +266,8 @@ fn describe(trial: Trial, known: &Known, line_end: &'static str) -> SqlResult<Fo
 /// Whether the first record has names: it has a text where the others have none, or all are texts.
 fn is_header(first: &[(String, bool)], rest: &[Guess]) -> bool {
     let fields = || first.iter().zip(rest).filter(|it| !it.0.0.is_empty());
-    let differs = fields().any(|(field, rest)| !rest.is_text() && !rest.agrees(Guess::of(&field.0)));
+    let differs =
+        fields().any(|(field, rest)| !rest.is_text() && !rest.agrees(Guess::of(&field.0)));
     // A single letter is a name sooner than a truth.
     let is_name = |it: &str| it.len() == 1 && !it.starts_with(|it: char| it.is_ascii_digit());
     let is_text = |it: &str| is_name(it) || Guess::of(it).is_text();

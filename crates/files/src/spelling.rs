@@ -154,7 +154,11 @@ mod tests {
             }
             let data_type = types[round % types.len()];
             if let Some(value) = plain_exact(text.as_bytes(), data_type) {
-                assert_eq!(spelling::exact(&text, data_type), Ok(value.into()), "{text} {data_type}");
+                assert_eq!(
+                    spelling::exact(&text, data_type),
+                    Ok(value.into()),
+                    "{text} {data_type}"
+                );
             }
         }
         for (text, data_type, value) in [
@@ -180,7 +184,13 @@ mod tests {
             if let Some(days) = plain_date(date.as_bytes()) {
                 assert_eq!(datetime::parse_date(&date), Ok(days), "{date}");
             }
-            let time = format!("{:02}:{:02}:{:02}.{}", number(25), number(61), number(61), number(9_999_999));
+            let time = format!(
+                "{:02}:{:02}:{:02}.{}",
+                number(25),
+                number(61),
+                number(61),
+                number(9_999_999)
+            );
             let text = format!("{date} {time}");
             if let Some(micros) = plain_timestamp(text.as_bytes()) {
                 assert_eq!(datetime::parse_timestamp(&text), Ok(micros), "{text}");

@@ -59,7 +59,9 @@ pub use export::{column_to_arrow, table_to_arrow, values_at};
 pub use index::InvertedIndex;
 pub use index_vector::IndexVector;
 pub use parallel::{NoProgress, Parallel, Progress, Serial};
-pub use parquet::{FileColumn, append_parquet, load_parquet, load_parquet_columns, parquet_names, parquet_schema};
+pub use parquet::{
+    FileColumn, append_parquet, load_parquet, load_parquet_columns, parquet_names, parquet_schema,
+};
 pub use part::{Part, Replica, Translation};
 pub use partition::Partitioning;
 pub use placement::Placement;

@@ -81,7 +81,8 @@ pub fn load_parquet_columns(
         return Err(SqlError::internal("a load of no files"));
     };
     let (mut schema, mut columns, mut unread) = (Vec::new(), Vec::new(), Vec::new());
-    let not_read = |name: &str| SqlError::internal(format!("column {name:?} of a file was not read"));
+    let not_read =
+        |name: &str| SqlError::internal(format!("column {name:?} of a file was not read"));
     for (column, field) in first.plain.schema().fields().iter().enumerate() {
         let name = field.name();
         let found = match wanted(name) {
@@ -154,7 +155,8 @@ impl RowSource for OfFile<'_> {
         };
         let rows = arrow_array::UInt32Array::from(vec![0; self.rows(chunk)]);
         let array = arrow_select::take::take(value, &rows, None);
-        let array = array.map_err(|it| SqlError::internal(format!("a value is malformed: {it}")))?;
+        let array =
+            array.map_err(|it| SqlError::internal(format!("a value is malformed: {it}")))?;
         Ok(vec![piece_of(&array, schema)?])
     }
 }
@@ -432,7 +434,10 @@ mod tests {
         // Linux's number for too many open files.
         let refused = || std::io::Error::from_raw_os_error(24);
         let wrapped = ParquetError::External(Box::new(refused()));
-        for error in [unopened(path, &refused()), reader_failed(path, "its footer", &wrapped)] {
+        for error in [
+            crate::regular::unopened(path, &refused()),
+            reader_failed(path, "its footer", &wrapped),
+        ] {
             assert_eq!(error.state, SqlState::IO_ERROR, "{error}");
             assert!(error.message.contains("Too many open files"), "{error}");
             assert!(!error.message.contains("sound"), "{error}");

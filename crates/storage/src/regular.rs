@@ -24,7 +24,7 @@ pub fn open(path: &Path) -> SqlResult<File> {
 }
 
 /// A file that cannot be opened.
-fn unopened(path: &Path, error: &std::io::Error) -> SqlError {
+pub(crate) fn unopened(path: &Path, error: &std::io::Error) -> SqlError {
     let message = format!("could not open file {}: {error}", path.display());
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {

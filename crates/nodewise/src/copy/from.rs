@@ -104,8 +104,8 @@ fn adapt(
     let is_name = |(it, column): (&String, &Arc<storage::Column>)| {
         it.trim().eq_ignore_ascii_case(&column.name)
     };
-    let is_header = names.len() == table.columns.len()
-        && names.iter().zip(&table.columns).all(is_name);
+    let is_header =
+        names.len() == table.columns.len() && names.iter().zip(&table.columns).all(is_name);
     if is_header && !says("header") {
         text.header = CopyHeader::Skipped;
     }
@@ -209,7 +209,9 @@ fn notices(skipped: u64, rows: &[SqlError], verbosity: Verbosity) -> Vec<String>
     }
     let mut notices = Vec::new();
     if verbosity == Verbosity::Verbose {
-        let told = |it: &SqlError| format!("skipping row due to data type incompatibility: {}", it.message);
+        let told = |it: &SqlError| {
+            format!("skipping row due to data type incompatibility: {}", it.message)
+        };
         notices.extend(rows.iter().map(told));
     }
     let were = if skipped == 1 { "row was" } else { "rows were" };

@@ -131,7 +131,11 @@ impl Said {
             }
             "force_null" => self.force_null.push(value.to_owned()),
             "force_not_null" => self.force_not_null.push(value.to_owned()),
-            "force_quote" => return Err(SqlError::unsupported("COPY FORCE_QUOTE cannot be used with COPY FROM")),
+            "force_quote" => {
+                return Err(SqlError::unsupported(
+                    "COPY FORCE_QUOTE cannot be used with COPY FROM",
+                ));
+            }
             // Rows are always as good as frozen.
             "freeze" if is_on(value).is_some() => {}
             _ => {
@@ -154,7 +158,9 @@ impl Said {
             return Err(invalid("COPY null representation cannot use newline or carriage return"));
         }
         if self.default.as_deref().is_some_and(breaks) {
-            return Err(invalid("COPY default representation cannot use newline or carriage return"));
+            return Err(invalid(
+                "COPY default representation cannot use newline or carriage return",
+            ));
         }
         let letters = b"\\.abcdefghijklmnopqrstuvwxyz0123456789";
         if !is_csv && letters.contains(&delimiter) {
@@ -166,11 +172,13 @@ impl Said {
         }
         for (what, text) in [("NULL", Some(&null)), ("DEFAULT", self.default.as_ref())] {
             if text.is_some_and(|it| it.as_bytes().contains(&delimiter)) {
-                let message = format!("COPY delimiter character must not appear in the {what} specification");
+                let message =
+                    format!("COPY delimiter character must not appear in the {what} specification");
                 return Err(invalid(message));
             }
             if is_csv && text.is_some_and(|it| it.as_bytes().contains(&quote)) {
-                let message = format!("CSV quote character must not appear in the {what} specification");
+                let message =
+                    format!("CSV quote character must not appear in the {what} specification");
                 return Err(invalid(message));
             }
         }

@@ -77,10 +77,12 @@ impl CsvOptions {
                 known.names = columns.iter().map(|it| it.0.clone()).collect();
                 known.types = typed(columns)?;
             }
-            "types" | "dtypes" | "column_types" => known.types = match value {
-                FileOption::Map(types) => typed(types)?,
-                _ => return Err(wrong(name, "names and types: {'a': 'INTEGER'}")),
-            },
+            "types" | "dtypes" | "column_types" => {
+                known.types = match value {
+                    FileOption::Map(types) => typed(types)?,
+                    _ => return Err(wrong(name, "names and types: {'a': 'INTEGER'}")),
+                }
+            }
             "nullstr" | "null" => known.nulls = list(name, value)?,
             "skip" => known.skip = number(name, value)?,
             "all_varchar" => known.all_text = boolean(name, value)?,

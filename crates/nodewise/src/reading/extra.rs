@@ -54,9 +54,8 @@ fn folders(paths: &[PathBuf]) -> Vec<ExtraColumn> {
         return Vec::new();
     }
     let column = |(place, (name, _)): (usize, &(String, String))| {
-        let value = |it: &Vec<(String, String)>| {
-            Some(it[place].1.clone()).filter(|it| it != NULL_FOLDER)
-        };
+        let value =
+            |it: &Vec<(String, String)>| Some(it[place].1.clone()).filter(|it| it != NULL_FOLDER);
         let values: Vec<Option<String>> = all.iter().map(value).collect();
         let data_type = narrowest_type(values.iter().flatten().map(String::as_str));
         ExtraColumn { name: name.clone(), data_type, values }

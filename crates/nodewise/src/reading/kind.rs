@@ -19,7 +19,8 @@ impl FileKind {
         let ends = |path: &Path, it: &str| {
             path.extension().is_some_and(|end| end.eq_ignore_ascii_case(it))
         };
-        let stem = path.file_stem().map(Path::new).filter(|_| ends(path, "gz") || ends(path, "zst"));
+        let stem =
+            path.file_stem().map(Path::new).filter(|_| ends(path, "gz") || ends(path, "zst"));
         let path = stem.unwrap_or(path);
         let any = |all: &[&str]| all.iter().any(|it| ends(path, it));
         if any(&["csv", "tsv", "tbl", "txt"]) {
@@ -44,7 +45,8 @@ impl FileKind {
 
 /// 22P04: nobody says what a file is.
 pub(crate) fn unknown(path: &Path) -> SqlError {
-    let message = format!("file {} is not a Parquet file, and its name tells no format", path.display());
+    let message =
+        format!("file {} is not a Parquet file, and its name tells no format", path.display());
     SqlError::new(SqlState::BAD_FILE_FORMAT, message)
         .with_hint("read_csv('..') reads any file as text in columns")
 }

@@ -242,12 +242,16 @@ impl TextFiles {
         let found = &self.found;
         let delimiter = char::from(found.dialect.delimiter).to_string().replace('\t', "\\t");
         let (quote, escape) = shown(found.dialect.quoting);
-        let columns = found.columns.iter().map(|(name, of)| format!("'{}': '{of}'", name.replace('\'', "''")));
+        let columns = found
+            .columns
+            .iter()
+            .map(|(name, of)| format!("'{}': '{of}'", name.replace('\'', "''")));
         let columns = format!("{{{}}}", columns.collect::<Vec<_>>().join(", "));
         let path = self.paths[0].display().to_string().replace('\'', "''");
         let header = found.header.is_some();
         let skip = options.iter().find(|it| it.0 == "skip");
-        let skip = skip.map(|_| format!(", skip = {}", self.options.known.skip)).unwrap_or_default();
+        let skip =
+            skip.map(|_| format!(", skip = {}", self.options.known.skip)).unwrap_or_default();
         let prompt = format!(
             "FROM read_csv('{path}', delim = '{delimiter}', quote = '{}', escape = '{}', header = {header}{skip}, \
              columns = {columns})",

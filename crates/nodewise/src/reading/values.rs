@@ -59,7 +59,8 @@ pub(crate) fn list(name: &str, value: &FileOption) -> SqlResult<Vec<String>> {
 
 /// An encoding.
 pub(crate) fn encoding(value: &str) -> SqlResult<files::Encoding> {
-    let name: String = value.to_lowercase().chars().filter(|it| it.is_ascii_alphanumeric()).collect();
+    let name: String =
+        value.to_lowercase().chars().filter(|it| it.is_ascii_alphanumeric()).collect();
     match name.as_str() {
         "utf8" | "unicode" | "sqlascii" => Ok(files::Encoding::Utf8),
         "latin1" | "iso88591" => Ok(files::Encoding::Latin1),
