@@ -157,7 +157,7 @@ impl Trial {
                 record.push((field.text.to_owned(), quoted));
                 if quoted && let Quoting::Quotes { quote, .. } = dialect.quoting {
                     has_quotes = true;
-                    let raw = text[start..fields.place()].as_bytes();
+                    let raw = &text.as_bytes()[start..fields.place()];
                     let raw = match raw {
                         [raw @ .., b'\r', last] if *last == lines.end => raw,
                         [raw @ .., last] if *last == lines.end || *last == dialect.delimiter => raw,

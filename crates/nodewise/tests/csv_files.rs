@@ -362,6 +362,27 @@ fn columns_left_out_have_their_defaults_and_constraints_hold() {
 }
 
 #[test]
+fn what_nobody_says_of_a_file_is_found() {
+    let scratch = Scratch::new("found");
+    let mut session = session();
+    session.execute("CREATE TABLE t (a INTEGER, b TEXT)").unwrap();
+    for (name, text, expected) in [
+        ("h.csv", "A,b\n1,x\n", "1|x"),
+        ("n.csv", "1,x\n\n", "1|x"),
+        ("s.csv", "1;\"x,y\"\r\n", "1|x,y"),
+        ("t.tsv", "a\tb\n1\tx y\n", "1|x y"),
+        ("l.tbl", "1|x\"|\n", "1|x\""),
+        ("p.txt", "1\t\\N\n", "1|NULL"),
+    ] {
+        scratch.write(name, text);
+        let tag = scratch.run(&mut session, &format!("COPY t FROM 'DIR/{name}'"));
+        assert_eq!(tag.unwrap_or_else(|error| panic!("{name}: {error}")).tag, "COPY 1", "{name}");
+        assert_eq!(scratch.rows(&mut session, "SELECT * FROM t"), [expected], "{name}");
+        session.execute("TRUNCATE t").unwrap();
+    }
+}
+
+#[test]
 fn rows_left_out_are_told() {
     let scratch = Scratch::new("notices");
     let mut session = session();

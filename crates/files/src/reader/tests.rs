@@ -1,5 +1,7 @@
 //! Bytes of any kind, read in blocks of any size: the rows and errors are those of the whole.
 
+use std::path::Path;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef};
@@ -34,7 +36,7 @@ fn texts(array: &ArrayRef) -> Vec<String> {
 /// Rows as text, rows left out, or the error.
 type Read = Result<(Vec<String>, u64), SqlError>;
 
-fn read(path: &PathBuf, format: &TextFormat, width: usize, block: usize) -> Read {
+fn read(path: &Path, format: &TextFormat, width: usize, block: usize) -> Read {
     let machine = simulator::SimulatedMachine::new(hardware::samples::laptop(), 1);
     let allocator = Allocator::new(machine);
     let context = BuildContext { parallel: &Wide(width), ..BuildContext::serial(&allocator) };
@@ -42,7 +44,7 @@ fn read(path: &PathBuf, format: &TextFormat, width: usize, block: usize) -> Read
         TextColumn::new("a", DataType::BigInt),
         TextColumn { force_null: true, ..TextColumn::new("b", DataType::Text) },
     ];
-    let paths = [path.clone(), path.clone()];
+    let paths = [path.to_path_buf(), path.to_path_buf()];
     let rows = read_blocks(&paths, &columns, format, &context, Some(block))?;
     let mut lines = Vec::new();
     for batch in &rows.batches {

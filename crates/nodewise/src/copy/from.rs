@@ -42,6 +42,8 @@ impl CopyFormat {
             }
             None => match FileKind::of(&files::expand(path)?[0]) {
                 Some(FileKind::Parquet) => Self::parquet(options),
+                // PostgreSQL writes its text format into such files.
+                Some(FileKind::Csv) if path.to_lowercase().ends_with(".txt") => text(false),
                 Some(FileKind::Csv) => {
                     let mut text = CopyText::of(options, true)?;
                     adapt(&mut text, path, options, table)?;
