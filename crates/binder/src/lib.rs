@@ -10,6 +10,7 @@ pub mod bind;
 mod clauses;
 mod constraint;
 mod copy;
+mod cursor;
 mod data_types;
 pub mod design;
 mod dialect;
@@ -19,11 +20,14 @@ mod keys;
 mod levels;
 mod merge_words;
 mod numa;
+mod overriding;
 pub mod parameters;
 mod parenthesised;
 pub mod parse;
 mod precedence;
 mod rewrite;
+pub mod sequence;
+mod sequence_words;
 pub mod statement;
 mod steering;
 mod syntax;
@@ -34,10 +38,11 @@ mod walk;
 
 pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
 pub use design::{
-    DesignClause, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause, PlacedItem,
-    RuleChange, TableChange,
+    DesignClause, IdentityChange, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause,
+    PlacedItem, RuleChange, TableChange,
 };
+pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
-    Arguments, ColumnDefinition, ExplainFormat, Isolation, ParsedQuery, Statement,
+    Arguments, ColumnDefinition, ExplainFormat, Isolation, Numbering, ParsedQuery, Statement,
     TransactionModes, TransactionStatement,
 };

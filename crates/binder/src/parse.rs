@@ -6,16 +6,17 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use stdx::stack::{self, Deep};
-use types::{SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::data_types::data_type;
 use crate::design::DesignClause;
 use crate::levels::levels;
 use crate::numa::{self, Recognised};
-use crate::statement::{ColumnDefinition, ExplainFormat, ParsedQuery, Statement};
-use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
+use crate::statement::{ColumnDefinition, ExplainFormat, Numbering, ParsedQuery, Statement};
+use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
-    alter, clauses, copy, folders, keys, merge_words, parameters, rewrite, steering, tokens, values,
+    alter, clauses, copy, folders, keys, merge_words, overriding, parameters, rewrite,
+    sequence_words, steering, tokens, values,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -65,6 +66,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         rewrite::table_commands(&mut tokens);
         rewrite::untyped_columns(&mut tokens);
         merge_words::known_words(&mut tokens);
+        overriding::known_words(&mut tokens);
     }
     if steering::is_checkpoint(&tokens) {
         statements.push(Statement::Checkpoint);
@@ -75,6 +77,10 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         return Ok(());
     }
     if let Some(statement) = folders::export_or_import(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    if let Some(statement) = sequence_words::recognise(&tokens)? {
         statements.push(statement);
         return Ok(());
     }
@@ -165,6 +171,10 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             let names = names.iter().map(name).collect();
             Ok(Statement::DropTable { names, if_exists, cascade })
         }
+        Ast::Drop { object_type: ObjectType::Sequence, if_exists, names, cascade, .. } => {
+            let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
+            Ok(Statement::DropSequence { names, if_exists, cascade })
+        }
         Ast::AlterTable(change) => alter::alter_table(change),
         Ast::CreateIndex(index) => keys::create_index(&index),
         Ast::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
@@ -197,7 +207,8 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             clauses::truncate(&truncate)?;
             let names = truncate.table_names.iter().map(|it| name(&it.name)).collect();
             let cascade = matches!(truncate.cascade, Some(ast::CascadeOption::Cascade));
-            Ok(Statement::Truncate { names, cascade })
+            let restart = matches!(truncate.identity, Some(ast::TruncateIdentityOption::Restart));
+            Ok(Statement::Truncate { names, cascade, restart })
         }
         it @ Ast::Copy { .. } => copy::copy(it),
         Ast::Set(set) => self::set(set),
@@ -342,11 +353,33 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
 }
 
 fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
-    let (mut nullable, mut default) = (true, None);
+    let serial = serial(&column.data_type);
+    let (mut nullable, mut default, mut numbering) =
+        (None, None, serial.map(|_| Numbering::Serial));
+    let mut set_nullable = |it: bool| match nullable.replace(it) {
+        Some(said) if said != it => {
+            let message = format!(
+                "conflicting NULL/NOT NULL declarations for column \"{}\"",
+                ident(&column.name)
+            );
+            Err(SqlError::new(SqlState::SYNTAX, message))
+        }
+        _ => Ok(()),
+    };
     for option in &column.options {
         match &option.option {
-            ast::ColumnOption::Null => nullable = true,
-            ast::ColumnOption::NotNull | ast::ColumnOption::PrimaryKey(_) => nullable = false,
+            ast::ColumnOption::Null => set_nullable(true)?,
+            ast::ColumnOption::NotNull | ast::ColumnOption::PrimaryKey(_) => set_nullable(false)?,
+            ast::ColumnOption::DialectSpecific(tokens) => {
+                let identity = sequence_words::numbering(tokens)?;
+                if numbering.replace(identity).is_some() {
+                    let message = format!(
+                        "multiple identity specifications for column \"{}\"",
+                        ident(&column.name)
+                    );
+                    return Err(SqlError::new(SqlState::SYNTAX, message));
+                }
+            }
             ast::ColumnOption::Default(_) if default.is_some() => {
                 let message = format!(
                     "multiple default values specified for column \"{}\"",
@@ -361,12 +394,38 @@ fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
             other => return Err(unsupported(format!("the column option {other}"))),
         }
     }
+    if numbering.is_some() {
+        set_nullable(false)?;
+        if default.is_some() {
+            let what = if serial.is_some() {
+                "multiple default values"
+            } else {
+                "both default and identity"
+            };
+            let message = format!("{what} specified for column \"{}\"", ident(&column.name));
+            return Err(SqlError::new(SqlState::SYNTAX, message));
+        }
+    }
     Ok(ColumnDefinition {
         name: ident(&column.name),
-        data_type: data_type(&column.data_type)?,
-        nullable,
+        data_type: serial.map_or_else(|| data_type(&column.data_type), Ok)?,
+        nullable: nullable.unwrap_or(true),
         default,
+        numbering,
     })
+}
+
+/// The type of a column of SERIAL.
+fn serial(sql: &ast::DataType) -> Option<DataType> {
+    let ast::DataType::Custom(name, modifiers) = sql else { return None };
+    let [part] = &name.0[..] else { return None };
+    let word = part.as_ident().filter(|it| it.quote_style.is_none() && modifiers.is_empty())?;
+    match word.value.to_lowercase().as_str() {
+        "serial" | "serial4" => Some(DataType::Integer),
+        "bigserial" | "serial8" => Some(DataType::BigInt),
+        "smallserial" | "serial2" => Some(DataType::SmallInt),
+        _ => None,
+    }
 }
 
 /// An expression that stands by itself.
@@ -413,6 +472,7 @@ fn changing(mut query: Box<ast::Query>) -> SqlResult<Statement> {
     match &mut *query.body {
         SetExpr::Insert(Ast::Insert(insert)) => {
             clauses::insert(insert)?;
+            overriding::note(insert);
             if let Some(source) = &mut insert.source
                 && let SetExpr::Values(rows) = &mut *source.body
             {

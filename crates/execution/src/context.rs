@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use functions::Sequences;
 use hardware::Machine;
 use memory::Workspace;
 use scheduler::Scheduler;
@@ -22,6 +23,8 @@ pub struct QueryContext {
     pub workspace: Arc<Workspace>,
     /// The tables of the statement's snapshot.
     pub tables: HashMap<TableId, Arc<Table>>,
+    /// The sequences that it sees.
+    pub sequences: Arc<dyn Sequences>,
     /// Counts bytes per running node and memory node.
     pub traffic: Arc<Traffic>,
     /// The statement that the query is: its mark, its policy, its age.

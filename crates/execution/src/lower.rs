@@ -66,7 +66,7 @@ pub fn lower(
     context: &QueryContext,
     workspace: &Workspace,
 ) -> SqlResult<Lowered> {
-    let states = States(states);
+    let states = States { states, sequences: Some(&context.sequences) };
     let slots = context.scheduler.slots();
     if let (PlanSource::Scan(scan), [], PlanSink::HashBuild(build)) =
         (&pipeline.source, pipeline.operators.as_slice(), &pipeline.sink)
@@ -147,14 +147,14 @@ fn lower_source(
             (rows_by_match(states.table(*build)?, *matched), false)
         }
         PlanSource::Values { types, rows } => {
-            let (layout, batches) = constant_rows(types, rows, &|id| states.scalar(id))?;
+            let (layout, batches) = constant_rows(types, rows, states)?;
             (Box::new(ValuesSource::new(layout, batches)), true)
         }
     })
 }
 
 fn compile(expr: &Expr, layout: &Layout, states: &States<'_>) -> SqlResult<Compiled> {
-    Compiled::new(expr, layout, &|id| states.scalar(id))
+    Compiled::new(expr, layout, states)
 }
 
 fn compile_all(exprs: &[Expr], layout: &Layout, states: &States<'_>) -> SqlResult<Vec<Compiled>> {
@@ -196,8 +196,7 @@ fn lower_operator(
         }
         PlanOperator::Join(join) => {
             let build = states.table(join.build)?.clone();
-            let scalar = |id| states.scalar(id);
-            Box::new(ProbeOperator::new(join, build, (&layout, parts.cloned()), &scalar, slots)?)
+            Box::new(ProbeOperator::new(join, build, (&layout, parts.cloned()), states, slots)?)
         }
         PlanOperator::Fetch(fetch) => {
             let build = states.table(fetch.build)?.clone();

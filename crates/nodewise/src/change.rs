@@ -134,8 +134,9 @@ impl Session {
         let columns: Vec<String> = table.columns.iter().map(|it| quoted(&it.name)).collect();
         let (name, list) = (quoted(&table.name), columns.join(", "));
         let path = path.replace('\'', "''");
-        let statement =
-            parsed(&format!("INSERT INTO {name} ({list}) SELECT {list} FROM '{path}'"))?;
+        let statement = parsed(&format!(
+            "INSERT INTO {name} ({list}) OVERRIDING SYSTEM VALUE SELECT {list} FROM '{path}'"
+        ))?;
         let answer = self.change(&statement, cancel)?;
         Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
     }
@@ -150,13 +151,16 @@ impl Session {
     pub(crate) fn truncate(
         &mut self,
         names: &[String],
-        cascade: bool,
+        (cascade, restart): (bool, bool),
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.begin_writing(cancel)?;
         for table in self.with_referring(names, cascade)? {
             self.replace_with(&table, cancel, |context| table.emptied(context))?;
             self.note(|| Operation::empty(&table.name))?;
+            if restart {
+                self.restart_owned(&table.name)?;
+            }
         }
         Ok(done("TRUNCATE TABLE"))
     }

@@ -1,10 +1,10 @@
 //! Statements that make, load and drop tables.
 
 use arrow_array::RecordBatch;
-use binder::{ColumnDefinition, Constraints, DesignClause, KeyDefinition, ParsedQuery};
+use binder::{ColumnDefinition, Constraints, DesignClause, KeyDefinition, Numbering, ParsedQuery};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
-use types::{DataType, RowRules, SqlError, SqlResult, SqlState};
+use types::{ColumnId, DataType, Identity, RowRules, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::durability::Operation;
@@ -41,8 +41,16 @@ impl Session {
         if if_not_exists && self.catalog().get(&name).is_some() {
             return Ok(done("CREATE TABLE"));
         }
-        let defaults = columns.iter().map(|it| it.default.as_deref().map(Arc::from)).collect();
-        let rows = RowRules { defaults, checks: Vec::new() };
+        self.snapshot().check_free(&name)?;
+        let defaults = self.defaults_of(&name, &columns)?;
+        let identity = |(place, it): (usize, &ColumnDefinition)| match it.numbering {
+            Some(Numbering::Identity { always, .. }) => {
+                Some(Identity { column: ColumnId(place as u16), always })
+            }
+            _ => None,
+        };
+        let identities = columns.iter().enumerate().filter_map(identity).collect();
+        let rows = RowRules { defaults, checks: Vec::new(), identities };
         let schema: Vec<ColumnSchema> = columns
             .into_iter()
             .map(|it| {
@@ -84,7 +92,7 @@ impl Session {
                 .with_hint("drop it first, or write CREATE OR REPLACE TABLE"));
             }
             Some(old) => self.release(std::slice::from_ref(&old.name), false, cancel)?,
-            None => {}
+            None => self.snapshot().check_free(name)?,
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let (table, batches) = match binder::files::whole_file(query) {
@@ -103,6 +111,9 @@ impl Session {
         }
         let rows = table.rows();
         let table = self.catalog().create_or_replace(table);
+        if let Some(old) = &old {
+            self.drop_owned(&old.name, false, cancel)?;
+        }
         let made = || Operation::create(&table, true, batches.as_deref().unwrap_or_default());
         self.note_table(&table, batches.as_deref(), made)?;
         self.activity.changed(rows);
@@ -176,8 +187,9 @@ impl Session {
         self.release(names, cascade, cancel)?;
         for name in names {
             if self.catalog().get(name).is_some() {
-                self.catalog().drop_table(name)?;
+                let table = self.catalog().drop_table(name)?;
                 self.note(|| Operation::drop_table(name))?;
+                self.drop_owned(&table.name, cascade, cancel)?;
             }
         }
         Ok(done("DROP TABLE"))

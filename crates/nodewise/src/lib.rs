@@ -44,6 +44,8 @@ mod reshape;
 mod result;
 mod running;
 mod scheduling;
+mod sequence_ddl;
+mod sequences;
 mod session;
 mod setting;
 mod settings;

@@ -87,6 +87,7 @@ impl Session {
             machine: self.database.machine.clone(),
             workspace: self.workspace(),
             tables,
+            sequences: self.seen_sequences(),
             traffic: self.database.traffic.clone(),
             control: self.control(cancel),
             profile: self.settings.profile,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use stdx::sync::{Arc, Mutex};
 
 use crate::activity::Registered;
+use crate::sequences::GivenNumbers;
 use crate::settings::Settings;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
@@ -28,6 +29,8 @@ pub struct Session {
     pub(crate) block: Option<Block>,
     /// What the transaction, or the statement outside of one, has changed.
     pub(crate) writing: Arc<Mutex<Option<Writing>>>,
+    /// What it was given of sequences.
+    pub(crate) numbers: Arc<GivenNumbers>,
     /// What others may see of it, and end.
     pub(crate) activity: Registered,
 }
@@ -59,6 +62,7 @@ impl Session {
             running: Arc::new(Mutex::new(CancelToken::new())),
             block: None,
             writing,
+            numbers: Arc::default(),
         }
     }
 

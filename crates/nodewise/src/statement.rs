@@ -39,6 +39,15 @@ impl Session {
             Statement::DropIndex { names, if_exists } => {
                 self.drop_indexes(&names, if_exists, &cancel)
             }
+            Statement::CreateSequence { name, options, if_not_exists } => {
+                self.create_sequence(&name, &options, if_not_exists, &cancel)
+            }
+            Statement::AlterSequence { name, change, if_exists } => {
+                self.alter_sequence(&name, &change, if_exists, &cancel)
+            }
+            Statement::DropSequence { names, if_exists, cascade } => {
+                self.drop_sequences(&names, if_exists, cascade, &cancel)
+            }
             Statement::Prepare { name, types, statement } => {
                 self.prepare_named(name, &types, *statement)
             }
@@ -70,7 +79,9 @@ impl Session {
                 Err(SqlError::unsupported("a transaction inside of a statement is not supported"))
             }
             Statement::Change { query } => self.change(&query, &cancel),
-            Statement::Truncate { names, cascade } => self.truncate(&names, cascade, &cancel),
+            Statement::Truncate { names, cascade, restart } => {
+                self.truncate(&names, (cascade, restart), &cancel)
+            }
             Statement::CopyFrom { table, columns, path, options } => {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }

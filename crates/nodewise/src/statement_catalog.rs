@@ -65,6 +65,20 @@ impl<'a> StatementCatalog<'a> {
         }
     }
 
+    /// What a sequence is as a table.
+    fn sequence(&self, name: &str) -> Option<Arc<Table>> {
+        let sequence = self.snapshot.sequence(name)?;
+        let key = format!("{}.sequence.{name}", views::SCHEMA);
+        let rows = views::sequences::as_table(sequence);
+        match rows.and_then(|rows| self.session.table_of(&sequence.name, &rows)) {
+            Ok(table) => Some(self.add(key, table)),
+            Err(error) => {
+                self.failed_view.lock().get_or_insert(error);
+                None
+            }
+        }
+    }
+
     /// What planning on it came to. A view that exists and cannot be made is told so, and not as a missing table.
     pub(crate) fn planned<T>(&self, planned: SqlResult<T>) -> SqlResult<T> {
         planned.map_err(|error| self.failed_view.lock().take().unwrap_or(error))
@@ -124,6 +138,9 @@ impl CatalogView for StatementCatalog<'_> {
                     self.asked.lock().push(info.id);
                     Some(info)
                 }
+                None if self.snapshot.has_sequence(schema, name) => {
+                    self.sequence(name).map(|it| Arc::new(it.info()))
+                }
                 None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
             },
         }
@@ -132,6 +149,10 @@ impl CatalogView for StatementCatalog<'_> {
     fn table_names(&self) -> Vec<String> {
         let views = views::NAMES.iter().map(|it| format!("{}.{it}", views::SCHEMA));
         self.snapshot.table_names().into_iter().chain(views).collect()
+    }
+
+    fn has_sequence(&self, schema: Option<&str>, name: &str) -> bool {
+        self.snapshot.has_sequence(schema, name)
     }
 
     fn unread(&self, table: TableId) -> Vec<UnreadColumn> {

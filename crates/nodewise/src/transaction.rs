@@ -119,6 +119,10 @@ impl Session {
             None => self.publish().map(|()| it),
             Some(_) => self.wait_for_beginning().map(|()| it),
         });
+        let ended = match self.block {
+            None => ended.and_then(|it| self.wait_for_numbers().map(|()| it)),
+            Some(_) => ended,
+        };
         match (&mut self.block, &ended) {
             (None, Err(_)) => *self.writing.lock() = None,
             (Some(block), Err(_)) => block.failed = true,
@@ -232,6 +236,7 @@ impl Session {
             self.settings = block.settings;
         }
         published?;
+        self.wait_for_numbers()?;
         if let Some(expired) = expired.filter(|_| wanted && !block.failed) {
             return Err(expired.error());
         }

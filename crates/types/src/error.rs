@@ -61,6 +61,10 @@ impl SqlState {
     pub const UNDEFINED_OBJECT: Self = Self("42704");
     /// Another object has the name.
     pub const DUPLICATE_OBJECT: Self = Self("42710");
+    /// An object that is not in the state that is asked for.
+    pub const NOT_IN_STATE: Self = Self("55000");
+    /// An object that others need.
+    pub const DEPENDENT_OBJECTS: Self = Self("2BP01");
     /// A prepared statement that does not exist.
     pub const UNDEFINED_PREPARED: Self = Self("26000");
     /// A prepared statement that exists already.

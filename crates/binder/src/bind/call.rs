@@ -9,6 +9,7 @@ use super::Binder;
 use super::coercion::{fold_cast, roomy, with_blanks};
 use super::errors::{at, suggested, unsupported};
 use super::{aggregate, constant};
+use crate::sequence::{relation_in, without_class};
 use crate::syntax::ident;
 
 impl<'a> Binder<'a> {
@@ -28,12 +29,22 @@ impl<'a> Binder<'a> {
         if let Some(function) = aggregate::by_name(&name) {
             return self.aggregate(function, &name, call, whole);
         }
-        let arguments = plain_arguments(call, whole)?;
+        let mut arguments = plain_arguments(call, whole)?;
+        let function = functions::lookup(&name);
+        if function.is_some_and(Function::is_of_sequences)
+            && let Some(first) = arguments.first_mut()
+        {
+            *first = without_class(first);
+        }
         let bound = self.together(&arguments)?;
         if name == "merge_action" && bound.is_empty() {
             return self.action_of_merge(whole);
         }
-        match functions::lookup(&name) {
+        match function {
+            Some(function) if function.is_of_sequences() => {
+                self.check_sequence(&bound).map_err(|it| at(it, whole))?;
+                self.invoke(function, bound, whole)
+            }
             Some(Function::Coalesce | Function::Nvl) => self.coalesce(bound, whole),
             Some(Function::Nullif) => self.nullif(bound, whole),
             Some(function @ (Function::Greatest | Function::Least)) => {
@@ -51,6 +62,26 @@ impl<'a> Binder<'a> {
             }
             Some(function) => self.invoke(function, bound, whole),
             None => Err(self.no_function(&name, &bound, whole)),
+        }
+    }
+
+    /// Refuses the name of no sequence, where a constant gives it.
+    fn check_sequence(&self, arguments: &[Expr]) -> SqlResult<()> {
+        let Some(Value::Text(text)) = arguments.first().and_then(constant) else { return Ok(()) };
+        let (schema, name) = relation_in(text)?;
+        let catalog = self.environment.catalog;
+        if catalog.has_sequence(schema.as_deref(), &name) {
+            return Ok(());
+        }
+        match catalog.table(schema.as_deref(), &name) {
+            Some(_) => {
+                let message = format!("cannot open relation \"{name}\": it is no sequence");
+                Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message))
+            }
+            None => {
+                let message = format!("relation \"{text}\" does not exist");
+                Err(SqlError::new(SqlState::UNDEFINED_TABLE, message))
+            }
         }
     }
 

@@ -1,13 +1,14 @@
 //! The operator that looks each row of a batch up in a table: in that of the batch's part, where the join runs part by part.
 
-use plan::{Join, PipelineId};
+use plan::Join;
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, Value};
+use types::{SqlError, SqlResult};
 
 use super::build_side::BuildSide;
 use super::probe::{Probe, Scratch};
 use super::spilled::Deferred;
 use crate::co_location::PartMap;
+use crate::expression::Outside;
 use crate::{Batch, Layout, Next, Operator, PerSlot, Resume, Team, WorkContext};
 
 /// Joins batches of the probe side with a build side.
@@ -24,12 +25,12 @@ pub struct ProbeOperator {
 
 impl ProbeOperator {
     /// An operator over batches of layout `input` for `slots` workers, which are rows of a table with these parts, if they
-    /// are of one; `scalar` gives the values of finished scalar subqueries.
+    /// are of one; `outside` is what its expressions need beside columns.
     pub fn new(
         join: &Join,
         build: Arc<BuildSide>,
         (input, parts): (&Layout, Option<Arc<PartMap>>),
-        scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+        outside: &dyn Outside,
         slots: usize,
     ) -> SqlResult<Self> {
         let deferred = build.spilled().map(|it| Deferred::new(it.clone(), parts.clone(), slots));
@@ -38,7 +39,7 @@ impl ProbeOperator {
             return Err(SqlError::internal("a join part by part needs rows of parts"));
         }
         let rows = (build.rows() as u32, deferred.is_some());
-        let probe = |it: &super::build_side::PartTable| Probe::new(join, it, rows, input, scalar);
+        let probe = |it: &super::build_side::PartTable| Probe::new(join, it, rows, input, outside);
         let probes = build.parts().iter().map(probe).collect::<SqlResult<_>>()?;
         Ok(Self { build, probes, parts, deferred, scratch: PerSlot::new(slots) })
     }

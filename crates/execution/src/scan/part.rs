@@ -377,7 +377,7 @@ impl Residual {
         let place = |it| used.iter().position(|&used| used == it);
         filter.map_columns(&mut |it| place(it).expect("invariant: every column was collected"));
         let layout = used.iter().map(|&it| shapes[it].clone()).collect();
-        let condition = Compiled::new(&filter, &layout, &|id| states.scalar(id))?;
+        let condition = Compiled::new(&filter, &layout, states)?;
         Ok(Self { columns: used, condition })
     }
 }

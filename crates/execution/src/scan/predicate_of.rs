@@ -69,7 +69,7 @@ impl CodePredicate {
         let mut expr = expr.clone();
         expr.map_columns(&mut |it| if it == place { 0 } else { it });
         let layout = vec![code_shape(column)];
-        let condition = Compiled::new(&expr, &layout, &|id| states.scalar(id))?;
+        let condition = Compiled::new(&expr, &layout, states)?;
         let mut codes = vec![0u64; bitmap::words_for(values)];
         let mut chosen = Vec::new();
         for start in (0..values).step_by(crate::BATCH_ROWS) {

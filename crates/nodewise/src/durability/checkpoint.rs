@@ -18,6 +18,7 @@ use super::definition::malformed;
 use super::history::Tally;
 use super::loads::Loads;
 use super::refusal::journal_error;
+use super::sequence_form::{SequenceForm, forms};
 use super::table_files::{self, PartFile, failed, is_of_table, of_round, write_names, write_parts};
 
 const MANIFEST: &str = "manifest";
@@ -28,6 +29,8 @@ pub(super) struct Manifest {
     pub(super) lsn: u64,
     /// The files of each table: its own, then those of its parts.
     pub(super) tables: Vec<Vec<String>>,
+    #[serde(default)]
+    pub(super) sequences: Vec<SequenceForm>,
 }
 
 /// The tables of the last checkpoint, with their files.
@@ -72,6 +75,7 @@ pub(super) fn read(
         files.extend(parts);
         written.push((Arc::downgrade(&table), names));
     }
+    manifest.sequences.into_iter().for_each(|it| it.put(catalog));
     Ok((Lsn(manifest.lsn), written, files))
 }
 
@@ -88,8 +92,9 @@ pub(super) fn write(
     let new = write_tables(folder, (tables, round), known, tally, &|| Ok(()));
     // What it has written would take the room that the log needs.
     let (new, parts) = new.inspect_err(|_| discard(folder, round))?;
+    let sequences = forms(tables, true);
     let tables = new.iter().map(|it| it.1.clone()).collect();
-    let manifest = Manifest { lsn: lsn.0, tables };
+    let manifest = Manifest { lsn: lsn.0, tables, sequences };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     let sealed = folder.sync().map_err(JournalError::from);
     let sealed = sealed.and_then(|()| write_sealed(folder, MANIFEST, &bytes));
@@ -142,9 +147,10 @@ pub(super) fn write_anew(
 ) -> SqlResult<()> {
     let (nothing, mut tally) = ((&Written::new(), &[][..]), Tally::default());
     let (new, _) = write_tables(folder, (tables, 1), nothing, &mut tally, may_go_on)?;
+    let sequences = forms(tables, false);
     let tables = new.into_iter().map(|it| it.1).collect();
     folder.sync().map_err(failed)?;
-    let bytes = serde_json::to_vec(&Manifest { lsn: 0, tables }).map_err(malformed)?;
+    let bytes = serde_json::to_vec(&Manifest { lsn: 0, tables, sequences }).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
 }
 

@@ -9,6 +9,7 @@ use types::{SqlError, SqlResult, SqlState};
 use super::loads::Load;
 use super::operation::Operation;
 use super::refusal::journal_error;
+use super::sequence_form::are_logged;
 use crate::transaction_state::Writing;
 use crate::{Database, Session};
 
@@ -87,9 +88,19 @@ impl Database {
                 false => Err(SqlError::internal("a change was not logged")),
             };
         }
+        // What was asked of new sequences is none of what a rollback to a savepoint takes back.
+        let snapshot = branch.snapshot();
+        let mut record = record;
+        for sequence in snapshot.sequences() {
+            let counted = *sequence.counter.lock();
+            if counted.logged.is_none() {
+                Operation::count(sequence.counter.id, counted.position).write(&mut record)?;
+            }
+        }
         // Nothing of it is seen if it cannot be written.
         let lsn = durability.journal.append(record).map_err(|it| journal_error(&it))?;
         loads.into_iter().for_each(|it| it.commit(lsn));
+        are_logged(&snapshot, lsn.0);
         durability.head.publish(&began, &branch);
         let needs = durability.committed(lsn, synchronous);
         drop(turn);

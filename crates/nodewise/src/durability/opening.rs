@@ -12,6 +12,7 @@ use super::checkpoint::{self, Written};
 use super::loads::Loads;
 use super::refusal::journal_error;
 use super::replay::{ReplayedFiles, at};
+use super::sequence_form::are_logged;
 use super::state::Durability;
 use super::table_files::PartFile;
 use crate::parallel::LoadProgress;
@@ -53,6 +54,7 @@ impl Database {
         });
         progress.end();
         let journal = journal.map_err(|it| it.0)?;
+        are_logged(&database.catalog.snapshot(), 0);
         let durability = Durability::new(
             journal,
             folder.clone(),

@@ -8,6 +8,7 @@ use types::{SqlError, SqlResult};
 use super::definition::malformed;
 use super::loads::Loads;
 use super::operation::{Deed, Operation};
+use super::sequence_form::count;
 use super::table_files;
 use crate::parallel::LoadProgress;
 use crate::reshape::reshaped;
@@ -40,7 +41,7 @@ impl Session {
     ) -> SqlResult<()> {
         let cancel = CancelToken::new();
         let topology = self.database.machine.topology();
-        let (name, catalog) = (deed.table().to_owned(), &self.database.catalog);
+        let (name, catalog) = (deed.name().to_owned(), &self.database.catalog);
         let design = match &deed {
             Deed::Create { table, .. } => table.design(topology)?,
             _ => storage::TableDesign::default(),
@@ -66,6 +67,15 @@ impl Session {
                 catalog.create_or_replace(table);
                 return Ok(());
             }
+            Deed::Sequence { sequence } => {
+                sequence.put(catalog);
+                return Ok(());
+            }
+            Deed::DropSequence { .. } => return catalog.drop_sequence(&name),
+            Deed::Count { counter, position } => {
+                count(&catalog.snapshot(), counter, position);
+                return Ok(());
+            }
             Deed::Drop { .. } => return catalog.drop_table(&name).map(|_| ()),
             Deed::Change { .. } => (old()?, old()?.changed(gone, &rows, &context)?),
             Deed::Empty { .. } => (old()?, old()?.emptied(&context)?),
@@ -84,9 +94,13 @@ impl Session {
 }
 
 impl Deed {
-    fn table(&self) -> &str {
+    /// The name of what it was done to.
+    fn name(&self) -> &str {
         match self {
             Self::Create { table, .. } => &table.name,
+            Self::Sequence { sequence } => &sequence.name,
+            Self::DropSequence { sequence } => sequence,
+            Self::Count { .. } => "a counter",
             Self::Drop { table }
             | Self::Change { table }
             | Self::Empty { table }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hardware::{Folder, Machine};
-use journal::{Journal, JournalResult, Lsn};
+use journal::{Journal, JournalResult, Lsn, Record};
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex};
@@ -12,6 +12,7 @@ use storage::{Catalog, CatalogSnapshot};
 use super::checkpoint::Written;
 use super::history::History;
 use super::loads::Loads;
+use super::operation::Operation;
 
 /// What a database with a folder has beside its tables.
 pub(crate) struct Durability {
@@ -154,6 +155,17 @@ impl Durability {
 impl Drop for Durability {
     /// Who closes leaves a mark, by which later damage is told from a crash. One that cannot be written is none.
     fn drop(&mut self) {
+        // Numbers that the log takes for given out and that were not come next time, where this can be written.
+        let mut record = Record::default();
+        for sequence in self.head.snapshot().sequences() {
+            let counted = *sequence.counter.lock();
+            if counted.logged.is_some_and(|it| it.ahead > 0) {
+                let _ = Operation::count(sequence.counter.id, counted.position).write(&mut record);
+            }
+        }
+        if record.length() > 0 {
+            let _ = self.journal.append(record);
+        }
         let _ = self.journal.mark();
     }
 }

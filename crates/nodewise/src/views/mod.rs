@@ -11,6 +11,7 @@ mod memory;
 pub(crate) mod placement;
 pub(crate) mod placer;
 mod scheduling;
+pub(crate) mod sequences;
 mod system;
 mod tables;
 mod traffic;
@@ -27,11 +28,12 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 26] = [
+pub const NAMES: [&str; 27] = [
     "tables",
     "columns",
     "indexes",
     "constraints",
+    "sequences",
     "parts",
     "deltas",
     "column_placement",
@@ -67,6 +69,7 @@ pub fn rows_of(
         "columns" => tables::columns(database),
         "indexes" => indexes::rows(database),
         "constraints" => constraints::rows(database),
+        "sequences" => sequences::rows(database),
         "parts" => tables::parts(database),
         "deltas" => tables::deltas(database),
         "column_placement" => placement::column_placement(database),

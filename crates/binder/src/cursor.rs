@@ -7,33 +7,33 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 /// Walks over tokens, past white space and comments.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     tokens: &'a [TokenWithSpan],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(tokens: &'a [TokenWithSpan]) -> Self {
+    pub(crate) fn new(tokens: &'a [TokenWithSpan]) -> Self {
         let mut cursor = Self { tokens, at: 0 };
         cursor.skip_blanks();
         cursor
     }
 
     /// The index of the token that comes next.
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         self.at == self.tokens.len()
     }
 
-    pub(super) fn peek(&self) -> Option<&'a Token> {
+    pub(crate) fn peek(&self) -> Option<&'a Token> {
         self.tokens.get(self.at).map(|it| &it.token)
     }
 
     /// Goes past one token.
-    pub(super) fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.at = (self.at + 1).min(self.tokens.len());
         self.skip_blanks();
     }
@@ -45,13 +45,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Whether the next words are these, none of them quoted.
-    pub(super) fn sees(&self, words: &[&str]) -> bool {
+    pub(crate) fn sees(&self, words: &[&str]) -> bool {
         let mut ahead = *self;
         words.iter().all(|it| ahead.take(it))
     }
 
     /// Goes past a word if it comes next.
-    pub(super) fn take(&mut self, word: &str) -> bool {
+    pub(crate) fn take(&mut self, word: &str) -> bool {
         let found = matches!(self.peek(), Some(Token::Word(it))
             if it.quote_style.is_none() && it.value.eq_ignore_ascii_case(word));
         if found {
@@ -61,7 +61,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past words if all of them come next.
-    pub(super) fn take_all(&mut self, words: &[&str]) -> bool {
+    pub(crate) fn take_all(&mut self, words: &[&str]) -> bool {
         let found = self.sees(words);
         if found {
             words.iter().for_each(|_| self.advance());
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past a sign if it comes next.
-    pub(super) fn take_sign(&mut self, sign: &Token) -> bool {
+    pub(crate) fn take_sign(&mut self, sign: &Token) -> bool {
         let found = self.peek() == Some(sign);
         if found {
             self.advance();
@@ -78,20 +78,20 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    pub(super) fn expect(&mut self, word: &str) -> SqlResult<()> {
+    pub(crate) fn expect(&mut self, word: &str) -> SqlResult<()> {
         if self.take(word) { Ok(()) } else { Err(self.expected(word)) }
     }
 
-    pub(super) fn expect_sign(&mut self, sign: &Token) -> SqlResult<()> {
+    pub(crate) fn expect_sign(&mut self, sign: &Token) -> SqlResult<()> {
         if self.take_sign(sign) { Ok(()) } else { Err(self.expected(&sign.to_string())) }
     }
 
-    pub(super) fn expect_end(&self) -> SqlResult<()> {
+    pub(crate) fn expect_end(&self) -> SqlResult<()> {
         if self.is_at_end() { Ok(()) } else { Err(self.expected("the end of the statement")) }
     }
 
     /// A name: as it is when it is quoted, in lower case when not.
-    pub(super) fn name(&mut self, what: &str) -> SqlResult<String> {
+    pub(crate) fn name(&mut self, what: &str) -> SqlResult<String> {
         let Some(Token::Word(word)) = self.peek() else { return Err(self.expected(what)) };
         self.advance();
         Ok(match word.quote_style {
@@ -101,7 +101,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The name of a table, with its schema if it has one.
-    pub(super) fn table_name(&mut self) -> SqlResult<String> {
+    pub(crate) fn table_name(&mut self) -> SqlResult<String> {
         let mut name = self.name("the name of a table")?;
         while self.take_sign(&Token::Period) {
             name = format!("{name}.{}", self.name("the name of a table")?);
@@ -109,8 +109,17 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
+    /// The name of a table or a sequence, without the schema that all are in; another is 3F000.
+    pub(crate) fn relation(&mut self) -> SqlResult<String> {
+        let first = self.name("a name")?;
+        match self.take_sign(&Token::Period) {
+            false => Ok(first),
+            true => crate::syntax::within(&first, self.name("a name")?),
+        }
+    }
+
     /// A whole number, perhaps in quotes as HANA writes it.
-    pub(super) fn number(&mut self, what: &str) -> SqlResult<u64> {
+    pub(crate) fn number(&mut self, what: &str) -> SqlResult<u64> {
         let (Some(Token::Number(text, _)) | Some(Token::SingleQuotedString(text))) = self.peek()
         else {
             return Err(self.expected(what));
@@ -121,7 +130,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// What a list in brackets holds: items that `item` reads, separated by commas.
-    pub(super) fn list<T>(
+    pub(crate) fn list<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> SqlResult<T>,
     ) -> SqlResult<Vec<T>> {
@@ -137,7 +146,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past all tokens up to the first outside of brackets for which `stop` holds, a bracket too many, or the end.
-    pub(super) fn skip_to(&mut self, stop: impl Fn(&Self) -> bool) {
+    pub(crate) fn skip_to(&mut self, stop: impl Fn(&Self) -> bool) {
         let mut depth = 0usize;
         while let Some(token) = self.peek() {
             if depth == 0 && (stop(self) || *token == Token::RParen) {
@@ -153,7 +162,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The text of an expression that ends where `stop` holds.
-    pub(super) fn expression(&mut self, stop: impl Fn(&Self) -> bool) -> SqlResult<String> {
+    pub(crate) fn expression(&mut self, stop: impl Fn(&Self) -> bool) -> SqlResult<String> {
         let start = *self;
         self.skip_to(stop);
         let mut parser = self.parser(start.at, self.at);
@@ -169,7 +178,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A type, if one comes before the tokens for which `stop` holds.
-    pub(super) fn data_type(
+    pub(crate) fn data_type(
         &mut self,
         stop: impl Fn(&Self) -> bool,
     ) -> SqlResult<Option<DataType>> {
@@ -188,8 +197,17 @@ impl<'a> Cursor<'a> {
         Parser::new(&PostgreSqlDialect {}).with_tokens_with_locations(tokens)
     }
 
+    /// A type of one word.
+    pub(crate) fn type_word(&mut self) -> SqlResult<DataType> {
+        let start = *self;
+        self.name("a type")?;
+        let data_type = self.parser(start.at, start.at + 1).parse_data_type();
+        let data_type = data_type.map_err(|it| crate::syntax::syntax(&it))?;
+        crate::data_types::data_type(&data_type)
+    }
+
     /// The error that something else was expected here.
-    pub(super) fn expected(&self, what: &str) -> SqlError {
+    pub(crate) fn expected(&self, what: &str) -> SqlError {
         let message = match self.tokens.get(self.at) {
             Some(it) => format!(
                 "syntax error at line {}, column {}: expected {what}, found {}",
@@ -208,7 +226,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// An error about what comes next.
-    pub(super) fn error(&self, state: SqlState, what: &str) -> SqlError {
+    pub(crate) fn error(&self, state: SqlState, what: &str) -> SqlError {
         let place = match self.tokens.get(self.at) {
             Some(it) => format!(" at line {}, column {}", it.span.start.line, it.span.start.column),
             None => String::new(),
