@@ -162,24 +162,9 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             explain(analyze, *statement, format, options)
         }
         Ast::CreateTable(table) => create_table(table),
-        Ast::Drop { purge: true, .. }
-        | Ast::Drop { temporary: true, .. }
-        | Ast::Drop { table: Some(_), .. } => {
-            Err(SqlError::new(SqlState::SYNTAX, "syntax error: a clause of DROP"))
-        }
-        Ast::Drop { object_type: ObjectType::Table, if_exists, names, cascade, .. } => {
-            let names = names.iter().map(name).collect();
-            Ok(Statement::DropTable { names, if_exists, cascade })
-        }
-        Ast::Drop { object_type: ObjectType::Sequence, if_exists, names, cascade, .. } => {
-            let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
-            Ok(Statement::DropSequence { names, if_exists, cascade })
-        }
+        it @ Ast::Drop { .. } => drop_objects(it),
         Ast::AlterTable(change) => alter::alter_table(change),
         Ast::CreateIndex(index) => keys::create_index(&index),
-        Ast::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
-            Ok(Statement::DropIndex { names: names.iter().map(name).collect(), if_exists })
-        }
         Ast::Prepare { name, data_types, statement } => prepare(&name, &data_types, *statement),
         Ast::Execute { immediate, into, using, output, default, .. }
             if immediate || output || default || !into.is_empty() || !using.is_empty() =>
@@ -217,6 +202,30 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
         }
         Ast::ShowVariable { variable } => {
             Ok(Statement::Show { name: variable.iter().map(ident).collect::<Vec<_>>().join(".") })
+        }
+        other => Err(unknown(&other)),
+    }
+}
+
+/// DROP of tables, indexes or sequences.
+fn drop_objects(statement: ast::Statement) -> SqlResult<Statement> {
+    use ast::Statement as Ast;
+    match statement {
+        Ast::Drop { purge: true, .. }
+        | Ast::Drop { temporary: true, .. }
+        | Ast::Drop { table: Some(_), .. } => {
+            Err(SqlError::new(SqlState::SYNTAX, "syntax error: a clause of DROP"))
+        }
+        Ast::Drop { object_type: ObjectType::Table, if_exists, names, cascade, .. } => {
+            let names = names.iter().map(name).collect();
+            Ok(Statement::DropTable { names, if_exists, cascade })
+        }
+        Ast::Drop { object_type: ObjectType::Sequence, if_exists, names, cascade, .. } => {
+            let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
+            Ok(Statement::DropSequence { names, if_exists, cascade })
+        }
+        Ast::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
+            Ok(Statement::DropIndex { names: names.iter().map(name).collect(), if_exists })
         }
         other => Err(unknown(&other)),
     }

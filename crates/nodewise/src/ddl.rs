@@ -177,11 +177,9 @@ impl Session {
         self.begin_writing(cancel)?;
         // All or none: a name that does not exist is found before any table is gone.
         for name in names {
-            if self.catalog().get(name).is_none() && !if_exists {
-                return Err(SqlError::new(
-                    SqlState::UNDEFINED_TABLE,
-                    format!("table \"{name}\" does not exist"),
-                ));
+            let is_other = self.snapshot().kind_of(name).is_some_and(|it| it != "table");
+            if self.catalog().get(name).is_none() && (is_other || !if_exists) {
+                self.existing(name)?;
             }
         }
         self.release(names, cascade, cancel)?;
@@ -234,8 +232,15 @@ impl Session {
     }
 
     pub(crate) fn existing(&self, name: &str) -> SqlResult<Arc<Table>> {
-        self.catalog().get(name).ok_or_else(|| {
-            SqlError::new(SqlState::UNDEFINED_TABLE, format!("table \"{name}\" does not exist"))
+        self.catalog().get(name).ok_or_else(|| match self.snapshot().kind_of(name) {
+            Some(_) => {
+                let message = format!("\"{name}\" is not a table");
+                SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+            }
+            None => {
+                let message = format!("table \"{name}\" does not exist");
+                SqlError::new(SqlState::UNDEFINED_TABLE, message)
+            }
         })
     }
 

@@ -23,6 +23,7 @@ mod ddl;
 mod durability;
 mod execute;
 mod foreign_keys;
+mod given_numbers;
 mod index_ddl;
 mod memory_reading;
 mod merges;

@@ -3,7 +3,7 @@
 //! Key decision: a default names its sequence in its text, as `nextval('s')`; so who renames or drops a sequence looks through
 //! the defaults of all tables.
 
-use binder::sequence::{as_relation, sequences_in, with_sequence_renamed};
+use binder::sequence_names::{as_relation, sequences_in, with_sequence_renamed};
 use binder::{ColumnDefinition, Numbering, SequenceChange, SequenceOptions};
 use stdx::sync::Arc;
 use storage::{Counter, Rules, Sequence, Table};

@@ -5,37 +5,20 @@
 //! the record that covers it is durable: at the end of the statement, or of its block
 //! (docs/design/09-durability.md, "sequences").
 
-use std::collections::HashMap;
-
-use binder::sequence::relation_in;
+use binder::sequence_names::relation_in;
 use functions::Sequences;
 use journal::{Lsn, Record};
-use stdx::sync::atomic::{AtomicU64, Ordering};
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::Arc;
+use stdx::sync::atomic::Ordering;
 use storage::{CatalogSnapshot, Counted, Logged, Sequence};
 use types::{SequencePosition, SqlError, SqlResult, SqlState};
 
 use crate::durability::{Operation, journal_error};
+use crate::given_numbers::GivenNumbers;
 use crate::{Database, Session};
 
 /// How many numbers the log takes for given out before they are, as PostgreSQL does.
 const AHEAD: u64 = 32;
-
-/// What a session was given.
-#[derive(Debug, Default)]
-pub(crate) struct GivenNumbers {
-    given: Mutex<Given>,
-    /// The last record that covers any of it.
-    record: AtomicU64,
-}
-
-#[derive(Debug, Default)]
-struct Given {
-    /// By the id of the sequence.
-    last: HashMap<u64, i64>,
-    /// The sequence that was asked last.
-    newest: Option<u64>,
-}
 
 /// The sequences of a statement.
 struct SeenSequences {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use stdx::sync::{Arc, Mutex};
 
 use crate::activity::Registered;
-use crate::sequences::GivenNumbers;
+use crate::given_numbers::GivenNumbers;
 use crate::settings::Settings;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;

@@ -32,22 +32,11 @@ impl Session {
             Statement::Explain { query, analyze, format } => {
                 self.explain(&query, analyze, format, &cancel)
             }
-            Statement::CreateIndex { name, table, columns, unique, if_not_exists } => {
-                let index = NewIndex { name, table, columns, unique, if_not_exists };
-                self.create_index(&index, &cancel)
-            }
-            Statement::DropIndex { names, if_exists } => {
-                self.drop_indexes(&names, if_exists, &cancel)
-            }
-            Statement::CreateSequence { name, options, if_not_exists } => {
-                self.create_sequence(&name, &options, if_not_exists, &cancel)
-            }
-            Statement::AlterSequence { name, change, if_exists } => {
-                self.alter_sequence(&name, &change, if_exists, &cancel)
-            }
-            Statement::DropSequence { names, if_exists, cascade } => {
-                self.drop_sequences(&names, if_exists, cascade, &cancel)
-            }
+            it @ (Statement::CreateIndex { .. }
+            | Statement::DropIndex { .. }
+            | Statement::CreateSequence { .. }
+            | Statement::AlterSequence { .. }
+            | Statement::DropSequence { .. }) => self.run_definition(it, &cancel),
             Statement::Prepare { name, types, statement } => {
                 self.prepare_named(name, &types, *statement)
             }
@@ -100,6 +89,29 @@ impl Session {
             Statement::AlterQuery { statement, name, value } => {
                 self.database.steer(statement, &name, &value).map(|_| done("ALTER QUERY"))
             }
+        }
+    }
+
+    /// Defines what is beside tables: indexes and sequences.
+    fn run_definition(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
+        match statement {
+            Statement::CreateIndex { name, table, columns, unique, if_not_exists } => {
+                let index = NewIndex { name, table, columns, unique, if_not_exists };
+                self.create_index(&index, cancel)
+            }
+            Statement::DropIndex { names, if_exists } => {
+                self.drop_indexes(&names, if_exists, cancel)
+            }
+            Statement::CreateSequence { name, options, if_not_exists } => {
+                self.create_sequence(&name, &options, if_not_exists, cancel)
+            }
+            Statement::AlterSequence { name, change, if_exists } => {
+                self.alter_sequence(&name, &change, if_exists, cancel)
+            }
+            Statement::DropSequence { names, if_exists, cascade } => {
+                self.drop_sequences(&names, if_exists, cascade, cancel)
+            }
+            _ => Err(SqlError::internal("a statement that defines nothing")),
         }
     }
 

@@ -15,7 +15,8 @@ use storage::{
     PlainStrings, Rules, Serial, Table, TableBuilder, TableDesign, TableIndex, table_to_arrow,
 };
 use types::{
-    CheckRule, ColumnId, DataType, ForeignKey, Identity, ReferentialAction, RowRules, SqlState, Value,
+    CheckRule, ColumnId, DataType, ForeignKey, Identity, ReferentialAction, RowRules, SqlState,
+    Value,
 };
 
 /// The file of a table and those of its parts.

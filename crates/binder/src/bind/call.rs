@@ -9,7 +9,7 @@ use super::Binder;
 use super::coercion::{fold_cast, roomy, with_blanks};
 use super::errors::{at, suggested, unsupported};
 use super::{aggregate, constant};
-use crate::sequence::{relation_in, without_class};
+use crate::sequence_names::{relation_in, without_class};
 use crate::syntax::ident;
 
 impl<'a> Binder<'a> {

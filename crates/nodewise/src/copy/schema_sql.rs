@@ -1,6 +1,6 @@
 //! Tables and sequences as the SQL that makes them again.
 
-use binder::sequence::as_relation;
+use binder::sequence_names::as_relation;
 use hardware::NodeId;
 use storage::{
     CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table, TableIndex,
