@@ -15,6 +15,7 @@ pub mod design;
 mod dialect;
 pub mod files;
 mod folders;
+mod frames;
 mod keys;
 mod levels;
 mod merge_words;

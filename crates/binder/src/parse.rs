@@ -15,7 +15,8 @@ use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
 use crate::{
-    alter, clauses, copy, folders, keys, merge_words, parameters, rewrite, steering, tokens, values,
+    alter, clauses, copy, folders, frames, keys, merge_words, parameters, rewrite, steering,
+    tokens, values,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -65,6 +66,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         rewrite::table_commands(&mut tokens);
         rewrite::untyped_columns(&mut tokens);
         merge_words::known_words(&mut tokens);
+        frames::exclusions(&mut tokens);
     }
     if steering::is_checkpoint(&tokens) {
         statements.push(Statement::Checkpoint);

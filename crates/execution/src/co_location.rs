@@ -288,7 +288,7 @@ impl<'a> Search<'a> {
                     self.groups[place] = Some(groups);
                 }
             }
-            Sink::Sort { .. } | Sink::Materialize { .. } | Sink::Result => {}
+            Sink::Sort { .. } | Sink::Window { .. } | Sink::Materialize { .. } | Sink::Result => {}
         }
     }
 

@@ -45,6 +45,7 @@ mod testing;
 mod traffic;
 mod value;
 pub mod vector;
+mod window;
 pub mod work;
 
 pub use co_location::{PartMap, placement_notes};

@@ -1,17 +1,14 @@
 //! From a pipeline as data to a pipeline that runs: layouts are decided, expressions compiled, states looked up.
 
-use std::borrow::Cow;
-
 use memory::Workspace;
 use plan::Source as PlanSource;
 use plan::{
-    AggregateFunction, Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId,
-    Sink as PlanSink, SortKey,
+    Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId, Sink as PlanSink, SortKey,
 };
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult};
+use types::{SqlError, SqlResult};
 
-use crate::aggregate::{AggregateSink, AggregateSpec, stands_alone};
+use crate::aggregate::{AggregateSink, AggregateSpec, argument_of, stands_alone};
 use crate::co_location::CoLocation;
 use crate::expression::{Compiled, constant_rows};
 use crate::filter::FilterOperator;
@@ -24,7 +21,7 @@ use crate::scan::index::IndexSource;
 use crate::scan::repeated::Repeated;
 use crate::sort::{CompiledSortKey, GroupLimitSink, SortSink};
 use crate::states::States;
-use crate::{Layout, Operator, PartMap, QueryContext, Sink, Source, State};
+use crate::{Layout, Operator, PartMap, QueryContext, Sink, Source, State, window};
 
 /// A pipeline ready to run.
 pub struct Lowered {
@@ -235,14 +232,7 @@ fn lower_sink(
             })
         }
         PlanSink::Sort { keys, partition, offset, limit } => {
-            let compile_key = |key: &SortKey| -> SqlResult<CompiledSortKey> {
-                Ok(CompiledSortKey {
-                    key: compile(&key.expr, &layout, states)?,
-                    descending: key.descending,
-                    nulls_first: key.nulls_first,
-                })
-            };
-            let all = |keys: &[SortKey]| keys.iter().map(compile_key).collect::<SqlResult<_>>();
+            let all = |keys: &[SortKey]| compile_keys(keys, &layout, states);
             match partition {
                 0 => Box::new(SortSink::new(all(keys)?, layout, *offset, *limit, slots)),
                 count => {
@@ -252,6 +242,11 @@ fn lower_sink(
                 }
             }
         }
+        PlanSink::Window { keys, partition, functions } => {
+            let keys = (&keys[..], *partition);
+            let compile = |it: &Expr| compile(it, &layout, states);
+            Box::new(window::lowered(keys, functions, layout.clone(), &compile, slots)?)
+        }
         PlanSink::Materialize { offset, limit } => {
             Box::new(MaterializeSink::new(layout, *offset, *limit, ordered, slots))
         }
@@ -259,36 +254,16 @@ fn lower_sink(
     })
 }
 
-/// The argument of an aggregate as it is fed. A mean of whole numbers is bound as one of floats, but the sum of the numbers
-/// themselves is exact, whatever the order, and shared with other aggregates.
-fn argument_of(aggregate: &plan::Aggregate) -> Option<&Expr> {
-    let argument = aggregate.argument.as_ref()?;
-    let is_mean = aggregate.function == AggregateFunction::Average && !aggregate.distinct;
-    match &argument.kind {
-        ExprKind::Cast(whole)
-            if is_mean
-                && argument.data_type == DataType::Double
-                && whole.data_type.is_integer() =>
-        {
-            Some(whole)
-        }
-        _ => Some(argument),
-    }
-}
-
-/// The argument of an aggregate that chooses one of its values, with the digits after the point that the plan says the
-/// result has; sums and means get theirs when they are written.
-fn chosen<'a>(aggregate: &plan::Aggregate, argument: &'a Expr) -> Cow<'a, Expr> {
-    let chooses = matches!(
-        aggregate.function,
-        AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::AnyValue
-    );
-    let (from, to) = (argument.data_type, aggregate.data_type);
-    if !chooses || !from.is_numeric() || from.scale() == to.scale() {
-        return Cow::Borrowed(argument);
-    }
-    let operand = Box::new(argument.clone());
-    Cow::Owned(Expr { kind: ExprKind::Cast(operand), data_type: to })
+fn compile_keys(
+    keys: &[SortKey],
+    layout: &Layout,
+    states: &States<'_>,
+) -> SqlResult<Vec<CompiledSortKey>> {
+    let compile_key = |it: &SortKey| -> SqlResult<CompiledSortKey> {
+        let (descending, nulls_first) = (it.descending, it.nulls_first);
+        Ok(CompiledSortKey { key: compile(&it.expr, layout, states)?, descending, nulls_first })
+    };
+    keys.iter().map(compile_key).collect()
 }
 
 fn lower_aggregate(
@@ -308,7 +283,7 @@ fn lower_aggregate(
     };
     let spec = |it: &plan::Aggregate| AggregateSpec {
         function: it.function,
-        argument: argument_of(it).and_then(|argument| place(&chosen(it, argument))),
+        argument: argument_of(it).and_then(|it| place(&it)),
         distinct: it.distinct,
         filter: it.filter.as_ref().and_then(&mut place),
         data_type: it.data_type,

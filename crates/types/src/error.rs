@@ -85,6 +85,18 @@ impl SqlState {
     pub const DATA_CORRUPTED: Self = Self("XX001");
     /// A file that is not in the format it is read as.
     pub const BAD_FILE_FORMAT: Self = Self("22P04");
+    /// More of something than a clause may list.
+    pub const TOO_MANY_COLUMNS: Self = Self("54011");
+    /// What windows do not allow.
+    pub const WINDOWING_ERROR: Self = Self("42P20");
+    /// An offset of a frame below zero.
+    pub const INVALID_FRAME_SIZE: Self = Self("22013");
+    /// A NULL where there must be a value.
+    pub const NULL_NOT_ALLOWED: Self = Self("22004");
+    /// An argument of ntile() below one.
+    pub const INVALID_NTILE_ARGUMENT: Self = Self("22014");
+    /// An argument of nth_value() below one.
+    pub const INVALID_NTH_VALUE_ARGUMENT: Self = Self("22016");
     /// A limit of the program, such as too many columns.
     pub const PROGRAM_LIMIT_EXCEEDED: Self = Self("54000");
     /// A bug in Nodewise.

@@ -87,7 +87,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The argument of an aggregate; `None` of `count(*)`.
-    fn argument(
+    pub(super) fn argument(
         &mut self,
         function: AggregateFunction,
         name: &str,
@@ -187,7 +187,7 @@ fn mark_rows(rel: &mut Rel, attr: usize, marker: usize, value: &Expr) -> bool {
     }
 }
 
-fn wrong_arguments(name: &str, shown: &str, whole: &ast::Expr) -> SqlError {
+pub(super) fn wrong_arguments(name: &str, shown: &str, whole: &ast::Expr) -> SqlError {
     let message = match (name, shown) {
         ("count", "") => {
             "count(*) must be used to call a parameterless aggregate function".to_owned()
@@ -198,7 +198,7 @@ fn wrong_arguments(name: &str, shown: &str, whole: &ast::Expr) -> SqlError {
 }
 
 /// An aggregate of a value, with the type of its result.
-fn call_of(
+pub(super) fn call_of(
     function: AggregateFunction,
     name: &str,
     argument: Option<Expr>,

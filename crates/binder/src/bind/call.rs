@@ -22,13 +22,19 @@ impl<'a> Binder<'a> {
         if call.uses_odbc_syntax || call.parameters != FunctionArguments::None {
             return Err(unsupported("this form of a call", whole));
         }
-        if call.over.is_some() {
-            return Err(unsupported("a window function (OVER)", whole));
+        if let Some(over) = &call.over {
+            return self.window(&name, call, over, whole);
         }
         if let Some(function) = aggregate::by_name(&name) {
             return self.aggregate(function, &name, call, whole);
         }
+        if super::window::by_name(&name).is_some() {
+            return Err(super::window::needs_over(&name, whole));
+        }
         let arguments = plain_arguments(call, whole)?;
+        if name == "grouping" {
+            return self.grouping_call(&arguments, whole);
+        }
         let bound = self.together(&arguments)?;
         if name == "merge_action" && bound.is_empty() {
             return self.action_of_merge(whole);
@@ -63,7 +69,12 @@ impl<'a> Binder<'a> {
         })
     }
 
-    fn no_function(&self, name: &str, arguments: &[Expr], whole: &'a ast::Expr) -> SqlError {
+    pub(super) fn no_function(
+        &self,
+        name: &str,
+        arguments: &[Expr],
+        whole: &'a ast::Expr,
+    ) -> SqlError {
         if let Some(why) = functions::refusal(name) {
             return at(SqlError::unsupported(format!("{name} is not supported: {why}")), whole);
         }

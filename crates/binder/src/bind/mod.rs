@@ -28,6 +28,7 @@ mod expression;
 mod from;
 mod full_join;
 mod grouping;
+mod grouping_sets;
 mod interval;
 mod level;
 mod limit;
@@ -45,6 +46,9 @@ mod special;
 mod subquery;
 mod text;
 mod upper;
+mod window;
+mod window_definition;
+mod window_parts;
 mod with;
 
 use plan::Expr;
