@@ -316,11 +316,14 @@ struct Window {
     functions: Vec<(Attr, WindowCall)>,
 }
 
+/// Subqueries, with what is made of their rows.
+type Subqueries = Vec<(Rel, Apply)>;
+
 /// Parts subqueries into those below the windows and those that use what windows compute.
 pub(super) fn part_of_windows(
-    pending: Vec<(Rel, Apply)>,
+    pending: Subqueries,
     windows: &[(Attr, BoundWindow)],
-) -> (Vec<(Rel, Apply)>, Vec<(Rel, Apply)>) {
+) -> (Subqueries, Subqueries) {
     let mut above: AttrSet = windows.iter().map(|it| it.0).collect();
     if above.is_empty() {
         return (pending, Vec::new());
