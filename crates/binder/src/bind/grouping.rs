@@ -182,6 +182,10 @@ impl<'a> Binder<'a> {
         let mut keys: Keys = Vec::new();
         let mut unique = Unique { keys: Vec::new(), aggregates: Vec::new() };
         for expr in std::mem::take(&mut upper.keys) {
+            if sets.is_some() && AttrSet::of(&expr).is_empty() {
+                let what = "a constant as a key of GROUPING SETS";
+                return Err(SqlError::unsupported(format!("{what} is not supported")));
+            }
             if expr.data_type == DataType::Bpchar {
                 if sets.is_some() {
                     let what = "GROUPING SETS of CHAR of no one length";
@@ -305,6 +309,25 @@ impl<'a> Binder<'a> {
         children.try_for_each(|it| self.grouped_value(it, keys, ungrouped))
     }
 
+    /// Takes the shared relations that a relation reads out of their places.
+    fn take_shared(&mut self, rel: &Rel, taken: &mut Vec<(usize, Rel)>) {
+        let mut ids = Vec::new();
+        rel.visit(&mut |it| {
+            if let Rel::Shared { id, .. } = it {
+                ids.push(*id);
+            }
+        });
+        for id in ids {
+            if taken.iter().all(|it| it.0 != id) {
+                let own = self.shared[id].take();
+                let place = taken.len();
+                taken.push((id, own));
+                let own = taken[place].1.clone();
+                self.take_shared(&own, taken);
+            }
+        }
+    }
+
     /// The same for a subquery that stands above groups and uses their rows.
     fn subquery_over_groups(
         &mut self,
@@ -313,6 +336,9 @@ impl<'a> Binder<'a> {
         keys: &Keys,
     ) -> SqlResult<()> {
         let columns: Keys = keys.iter().filter(|it| bare(&it.1).is_some()).cloned().collect();
+        // What it reads of relations that are computed once stands in those.
+        let mut read = Vec::new();
+        self.take_shared(right, &mut read);
         let mut result = Ok(());
         let ungrouped =
             |name| format!("subquery uses ungrouped column \"{name}\" from outer query");
@@ -322,6 +348,12 @@ impl<'a> Binder<'a> {
             }
         };
         right.visit_mut(&mut |rel| rel.expressions_mut().into_iter().for_each(&mut replace));
+        for (_, rel) in &mut read {
+            rel.visit_mut(&mut |rel| rel.expressions_mut().into_iter().for_each(&mut replace));
+        }
+        for (id, rel) in read {
+            self.shared[id] = rel;
+        }
         result?;
         // What is compared with the subquery stands outside of it.
         match kind {
