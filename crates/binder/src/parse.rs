@@ -201,6 +201,7 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
         }
         it @ Ast::Copy { .. } => copy::copy(it),
         Ast::Set(set) => self::set(set),
+        Ast::Reset(it) => Ok(reset(it.reset)),
         Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
             Ok(Statement::Kill { statement: id })
         }
@@ -208,6 +209,13 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             Ok(Statement::Show { name: variable.iter().map(ident).collect::<Vec<_>>().join(".") })
         }
         other => Err(unknown(&other)),
+    }
+}
+
+fn reset(what: ast::Reset) -> Statement {
+    match what {
+        ast::Reset::ALL => Statement::ResetAll,
+        ast::Reset::ConfigurationParameter(it) => Statement::Set { name: name(&it), value: None },
     }
 }
 
@@ -228,11 +236,24 @@ fn set(set: Set) -> SqlResult<Statement> {
         }
         Set::SingleAssignment { hivevar: false, variable, values, .. } => {
             let texts: Vec<String> = values.iter().map(setting).collect();
-            let value = Some(texts.join(",")).filter(|it| !it.eq_ignore_ascii_case("default"));
+            let value = Some(texts.join(",")).filter(|it| !is_default(it));
             Ok(Statement::Set { name: name(&variable), value })
+        }
+        Set::SetTimeZone { local: false, value } => {
+            let value = Some(setting(&value)).filter(|it| !is_default(it));
+            Ok(Statement::Set { name: "timezone".to_owned(), value })
+        }
+        Set::SetNames { charset_name, collation_name: None } => {
+            let value = Some(ident(&charset_name));
+            Ok(Statement::Set { name: "client_encoding".to_owned(), value })
         }
         other => Err(unknown(&other)),
     }
+}
+
+/// Whether the value of a setting is the one that it has when nobody says another.
+fn is_default(value: &str) -> bool {
+    value.eq_ignore_ascii_case("default")
 }
 
 fn prepare(

@@ -194,6 +194,8 @@ pub enum Statement {
         /// Its value as text, `None` for DEFAULT.
         value: Option<String>,
     },
+    /// RESET ALL: every setting of the session has its default again.
+    ResetAll,
     /// CHECKPOINT.
     Checkpoint,
     /// BACKUP TO a folder.

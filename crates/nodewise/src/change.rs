@@ -20,7 +20,7 @@ use crate::durability::Operation;
 use crate::parallel::LoadProgress;
 use crate::planned_change::PlannedChange;
 use crate::planning::plan_plain_change;
-use crate::result::{schema_of, shown};
+use crate::result::{schema_of, shown, types_of};
 use crate::statement_catalog::{StatementCatalog, Tables, tables_of};
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
@@ -94,16 +94,14 @@ impl Session {
             ChangeKind::Delete => format!("DELETE {count}"),
             ChangeKind::Merge => format!("MERGE {count}"),
         };
-        let schema = match change.returning {
-            Some(_) => schema_of(change.returned()),
-            None => Arc::new(Schema::empty()),
-        };
+        let returned = if change.returning.is_some() { change.returned() } else { &[] };
+        let (schema, types) = (schema_of(returned), types_of(returned));
         let profile = QueryProfile {
             execution: machine.now() - started,
             pipelines: reports,
             ..QueryProfile::default()
         };
-        Ok(Answer { tag, schema, batches: returning, profile })
+        Ok(Answer { tag, schema, types, batches: returning, profile })
     }
 
     /// Changes the rows that the query of a plan tells, and nothing that refers to them. Tells how the table was before.

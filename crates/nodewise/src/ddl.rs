@@ -8,6 +8,7 @@ use types::{DataType, RowRules, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::durability::Operation;
+use crate::notice::Notice;
 use crate::parallel::{LoadProgress, LoadTeam};
 use crate::query::Finished;
 use crate::{Answer, CancelToken, Session};
@@ -39,6 +40,8 @@ impl Session {
         let NewTable { name, columns, constraints, if_not_exists, design } = new;
         self.begin_writing(cancel)?;
         if if_not_exists && self.catalog().get(&name).is_some() {
+            let message = format!("relation \"{name}\" already exists, skipping");
+            self.notice(Notice::told("42P07", message));
             return Ok(done("CREATE TABLE"));
         }
         let defaults = columns.iter().map(|it| it.default.as_deref().map(Arc::from)).collect();
@@ -178,6 +181,9 @@ impl Session {
             if self.catalog().get(name).is_some() {
                 self.catalog().drop_table(name)?;
                 self.note(|| Operation::drop_table(name))?;
+            } else {
+                let message = format!("table \"{name}\" does not exist, skipping");
+                self.notice(Notice::told("00000", message));
             }
         }
         Ok(done("DROP TABLE"))
@@ -201,6 +207,7 @@ impl Session {
                     .with_hint("COPY reads Parquet files"));
             }
         }
+        self.check_files()?;
         self.begin_writing(cancel)?;
         self.wait_for_place()?;
         let old = self.existing(table)?;

@@ -36,7 +36,8 @@ pub(crate) fn plan_change(
 ) -> SqlResult<PlannedChange> {
     let interrupt = catalog.interrupt();
     let check = || interrupt.check();
-    let environment = Environment { catalog, now: catalog.wall_clock(), check: &check };
+    let environment =
+        Environment { catalog, session: catalog, now: catalog.wall_clock(), check: &check };
     let bound = catalog.planned(binder::bind::bind_change(&statement.0, parameters, &environment));
     let BoundChange { kind, table, query, returning, checks, keys, is_stable, parameters } = bound?;
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
@@ -72,7 +73,8 @@ pub(crate) fn plan_query(
 ) -> SqlResult<Planned> {
     let interrupt = catalog.interrupt();
     let check = || interrupt.check();
-    let environment = Environment { catalog, now: catalog.wall_clock(), check: &check };
+    let environment =
+        Environment { catalog, session: catalog, now: catalog.wall_clock(), check: &check };
     let bound = catalog.planned(binder::bind::bind(&query.0, parameters, &environment));
     let Bound { query, is_stable, parameters } = bound?;
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;

@@ -124,8 +124,11 @@ impl Session {
 
 /// Rows as the answer to CALL.
 fn rows_of_call(batch: RecordBatch) -> SqlResult<Answer> {
+    let fields = batch.schema();
+    let types = fields.fields().iter().map(|it| storage::schema::sql_type(it, "CALL"));
     Ok(Answer {
         tag: "CALL".into(),
+        types: types.collect::<SqlResult<_>>()?,
         schema: batch.schema(),
         batches: vec![batch],
         profile: QueryProfile::default(),

@@ -14,7 +14,7 @@ use crate::statement_catalog::{StatementCatalog, Tables};
 use crate::{CancelToken, QueryProfile, Session};
 
 /// How the names of views begin, and of no table.
-const VIEW_PREFIX: &str = "nodewise.";
+const VIEW_PREFIXES: [&str; 3] = ["nodewise.", "pg_catalog.", "information_schema."];
 
 /// A query that has run.
 pub(crate) struct Finished {
@@ -78,7 +78,8 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Executed> {
         // Who only looks at views, as to see who is in the way, need not wait for a place.
-        let is_view = |it: &Arc<Table>| it.name.starts_with(VIEW_PREFIX);
+        let is_view =
+            |it: &Arc<Table>| VIEW_PREFIXES.iter().any(|prefix| it.name.starts_with(prefix));
         if tables.values().any(|it| !is_view(it)) {
             self.wait_for_place()?;
         }
@@ -105,6 +106,7 @@ impl Session {
         if files.is_empty() {
             return Ok(());
         }
+        self.check_files()?;
         let used = binder::files::UsedColumns::of(query);
         for path in files {
             let load = |context: &BuildContext<'_>| {

@@ -6,7 +6,7 @@ use execution::placement_notes;
 use plan::explain::Remarks;
 use plan::{PipelineActuals, PipelineId, Plan};
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult};
+use types::{DataType, SqlError, SqlResult};
 
 use crate::answer::done;
 use crate::database_settings::{list_of_database, set_of_database};
@@ -16,7 +16,8 @@ use crate::plan_cache::CachedPlan;
 use crate::planning::{plan_plain, plan_plain_change};
 use crate::profile::{Scale, actuals};
 use crate::query::Finished;
-use crate::result::schema_of;
+use crate::result::{schema_of, types_of};
+use crate::settings::Settings;
 use crate::statement_catalog::StatementCatalog;
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
@@ -83,6 +84,7 @@ impl Session {
             Statement::ImportDatabase { folder } => self.import_database(&folder, &cancel),
             Statement::Set { name, value } => self.set(&name, value.as_deref()),
             Statement::Show { name } => self.show(&name),
+            Statement::ResetAll => self.reset_all(),
             Statement::Checkpoint => self.checkpoint(&cancel),
             Statement::Backup { folder } => self.backup(&folder, &cancel),
             Statement::Kill { statement } => self.database.kill(statement).map(|_| done("KILL")),
@@ -93,7 +95,10 @@ impl Session {
     }
 
     /// A setting of the database, else one of this session.
-    fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<Answer> {
+    pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<Answer> {
+        if name.eq_ignore_ascii_case("temp_directory") {
+            self.check_files()?;
+        }
         if set_of_database(&self.database, &name.to_ascii_lowercase(), value)? {
             return Ok(done("SET"));
         }
@@ -103,6 +108,17 @@ impl Session {
             self.database.machine.count_accesses(!counted);
         }
         Ok(done("SET"))
+    }
+
+    fn reset_all(&mut self) -> SqlResult<Answer> {
+        self.settings = Settings::default();
+        Ok(done("RESET"))
+    }
+
+    /// What the column of SHOW is called.
+    pub(crate) fn shown_as(&self, name: &str) -> String {
+        let is_isolation = TRANSACTION_ISOLATION.iter().any(|it| it.eq_ignore_ascii_case(name));
+        if is_isolation { TRANSACTION_ISOLATION[0].to_owned() } else { name.to_owned() }
     }
 
     fn show(&self, name: &str) -> SqlResult<Answer> {
@@ -126,7 +142,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         let started = self.database.machine.now();
         let Finished { plan, executed, mut profile, basis } = self.run_query(query, cancel)?;
-        let schema = schema_of(&plan.output);
+        let (schema, types) = (schema_of(&plan.output), types_of(&plan.output));
         if let (Some(text), Some(basis)) = (text, basis) {
             let options = self.settings.planning();
             let plan = Arc::new(plan);
@@ -136,7 +152,7 @@ impl Session {
         let batches = self.shown_batches(&executed, &schema, cancel)?;
         profile.execution = self.database.machine.now() - started - profile.planning;
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        Ok(Answer { tag: format!("SELECT {rows}"), schema, batches, profile })
+        Ok(Answer { tag: format!("SELECT {rows}"), schema, types, batches, profile })
     }
 
     fn explain(
@@ -222,6 +238,7 @@ fn text_answer(tag: &str, name: &str, lines: Vec<&str>) -> SqlResult<Answer> {
     Ok(Answer {
         tag: tag.to_owned(),
         schema,
+        types: vec![DataType::Text],
         batches: vec![batch],
         profile: QueryProfile::default(),
     })

@@ -19,6 +19,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Limits;
 use crate::answer::done;
+use crate::notice::Notice;
 use crate::transaction_state::{Block, Modes, Savepoint, Writing};
 use crate::{Answer, CancelToken, Session};
 
@@ -199,8 +200,15 @@ impl Session {
 
     /// BEGIN; inside of a block it changes nothing, as in PostgreSQL, where it warns.
     fn begin_block(&mut self, modes: TransactionModes) -> SqlResult<Answer> {
-        if let Some(block) = &self.block {
+        if let Some(block) = &mut self.block {
             block.check()?;
+            if std::mem::take(&mut block.is_implicit) {
+                // What was done before belongs to it.
+                self.set_modes(modes, false)?;
+            } else {
+                let message = "there is already a transaction in progress";
+                self.notice(Notice::warning("25001", message));
+            }
             return Ok(done("BEGIN"));
         }
         let usual = Modes { isolation: self.settings.isolation, read_only: false };
@@ -210,17 +218,26 @@ impl Session {
 
     fn open_block(&mut self, modes: Modes) {
         let settings = self.settings.clone();
-        let (failed, has_begun, savepoints) = (false, false, Vec::new());
+        let (is_implicit, failed, has_begun, savepoints) = (false, false, false, Vec::new());
         self.activity.open(modes, self.database.machine.now(), self.limits());
-        self.block = Some(Block { modes, failed, has_begun, savepoints, settings });
+        self.block = Some(Block { modes, is_implicit, failed, has_begun, savepoints, settings });
     }
 
     /// COMMIT or ROLLBACK; outside of a block it does nothing. COMMIT of a block that failed is ROLLBACK.
     fn end_block(&mut self, commit: bool, chain: bool) -> SqlResult<Answer> {
-        let Some(block) = self.block.take() else {
+        if self.block.as_ref().is_none_or(|it| it.is_implicit) {
             if chain {
                 return Err(no_block("AND CHAIN"));
             }
+            let message = "there is no transaction in progress";
+            self.notice(Notice::warning("25P01", message));
+        }
+        self.end_opened(commit, chain)
+    }
+
+    /// Ends what is open, if anything.
+    fn end_opened(&mut self, commit: bool, chain: bool) -> SqlResult<Answer> {
+        let Some(block) = self.block.take() else {
             return Ok(done(if commit { "COMMIT" } else { "ROLLBACK" }));
         };
         let expired = self.activity.close(self.database.machine.now());
@@ -247,7 +264,8 @@ impl Session {
             None => (None, 0),
         };
         let settings = self.settings.clone();
-        let Some(block) = &mut self.block else { return Err(no_block("SAVEPOINT")) };
+        let block = self.block.as_mut().filter(|it| !it.is_implicit);
+        let Some(block) = block else { return Err(no_block("SAVEPOINT")) };
         block.check()?;
         block.savepoints.push(Savepoint { name, tables, recorded, settings });
         Ok(done("SAVEPOINT"))
@@ -294,7 +312,8 @@ impl Session {
     }
 
     fn block(&mut self) -> SqlResult<&mut Block> {
-        self.block.as_mut().ok_or_else(|| no_block("a savepoint"))
+        let said = self.block.as_mut().filter(|it| !it.is_implicit);
+        said.ok_or_else(|| no_block("a savepoint"))
     }
 
     fn find_savepoint(&mut self, name: &str) -> SqlResult<usize> {
@@ -309,9 +328,37 @@ impl Session {
         self.block.as_ref().map_or(self.settings.isolation, |it| it.modes.isolation)
     }
 
-    /// Whether a transaction is open (`Some`), and whether a statement of it has failed.
+    /// Whether BEGIN has opened a transaction (`Some`), and whether a statement of it has failed.
     pub fn open_transaction(&self) -> Option<bool> {
-        self.block.as_ref().map(|it| it.failed)
+        self.block.as_ref().filter(|it| !it.is_implicit).map(|it| it.failed)
+    }
+
+    /// Whether a transaction is open, whoever opened it: others may wait for what it holds.
+    pub fn is_in_transaction(&self) -> bool {
+        self.block.is_some()
+    }
+
+    /// From now on statements are one transaction until [`Session::end_implicit`], if none is open: so PostgreSQL has it of
+    /// statements that are sent together.
+    pub fn begin_implicit(&mut self) {
+        if self.block.is_none() {
+            self.open_block(Modes { isolation: self.settings.isolation, read_only: false });
+            self.block.as_mut().into_iter().for_each(|it| it.is_implicit = true);
+        }
+    }
+
+    /// Commits what [`Session::begin_implicit`] began, or rolls it back when a statement of it failed. A transaction that
+    /// BEGIN opened stays.
+    pub fn end_implicit(&mut self) -> SqlResult<()> {
+        match &self.block {
+            Some(block) if block.is_implicit => self.end_opened(!block.failed, false).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error outside of a statement, as of a client that does not keep to the protocol: what is open has failed.
+    pub fn fail_transaction(&mut self) {
+        self.block.iter_mut().for_each(|it| it.failed = true);
     }
 }
 

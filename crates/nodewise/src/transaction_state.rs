@@ -15,6 +15,8 @@ use crate::settings::Settings;
 /// A transaction that BEGIN opened.
 pub(crate) struct Block {
     pub(crate) modes: Modes,
+    /// Whether nobody said BEGIN: statements that were sent together are one transaction.
+    pub(crate) is_implicit: bool,
     /// Whether a statement failed in it: only its end is waited for.
     pub(crate) failed: bool,
     /// Whether it has run a statement.

@@ -49,8 +49,17 @@ impl<'a> Binder<'a> {
                 };
                 self.invoke(function, bound.into_iter().map(text).collect(), whole)
             }
+            Some(Function::Version) if bound.is_empty() => {
+                match self.catalog_call(&name, Vec::new(), whole) {
+                    Some(told) => told,
+                    None => self.invoke(Function::Version, bound, whole),
+                }
+            }
             Some(function) => self.invoke(function, bound, whole),
-            None => Err(self.no_function(&name, &bound, whole)),
+            None => {
+                let error = self.no_function(&name, &bound, whole);
+                self.catalog_call(&name, bound, whole).unwrap_or(Err(error))
+            }
         }
     }
 

@@ -16,6 +16,7 @@
 mod aggregate;
 mod arithmetic;
 mod call;
+mod catalog_calls;
 mod change;
 mod change_rules;
 mod coercion;
@@ -40,6 +41,7 @@ mod query;
 mod repeated;
 mod scope;
 mod select;
+mod session_facts;
 mod set_operation;
 mod special;
 mod subquery;
@@ -55,6 +57,7 @@ use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 use level::Level;
+pub use session_facts::SessionFacts;
 use with::WithQuery;
 
 /// Nodes of bound expressions that a statement may come to. Some forms repeat their operands (BETWEEN, CASE x WHEN), and
@@ -65,6 +68,8 @@ const NODES_MAX: usize = 2_000_000;
 pub struct Environment<'a> {
     /// The tables.
     pub catalog: &'a dyn CatalogView,
+    /// What functions of PostgreSQL's catalog tell.
+    pub session: &'a dyn SessionFacts,
     /// The time at which the statement began: microseconds from 1970-01-01, UTC.
     pub now: i64,
     /// Asked now and then: an error ends binding.

@@ -16,6 +16,7 @@ fn answer(columns: Vec<(&str, ArrayRef)>) -> Answer {
     Answer {
         tag: format!("SELECT {}", batch.num_rows()),
         schema: batch.schema(),
+        types: Vec::new(),
         batches: vec![batch],
         profile: QueryProfile::default(),
     }

@@ -27,6 +27,7 @@ impl Session {
         options: &[(String, String)],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
+        self.check_files()?;
         let format = FileFormat::of(options, Some("parquet"))?;
         if format != FileFormat::Parquet {
             return Err(SqlError::unsupported("EXPORT DATABASE writes Parquet files")
@@ -62,6 +63,7 @@ impl Session {
         folder: &str,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
+        self.check_files()?;
         self.begin_writing(cancel)?;
         let folder = Path::new(folder);
         for name in [SCHEMA, LOAD] {

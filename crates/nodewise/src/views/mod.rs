@@ -20,7 +20,7 @@ use types::SqlResult;
 
 use crate::Database;
 use crate::settings::Settings;
-pub(crate) use builder::ViewBuilder;
+pub(crate) use builder::{Cell, ViewBuilder};
 pub(crate) use tables::partitioning;
 
 /// The schema that holds the views.
