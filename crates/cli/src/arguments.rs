@@ -9,6 +9,7 @@ use crate::output::Format;
 pub use crate::pool_arguments::PoolArguments;
 use crate::pool_arguments::{at_least_one, scale};
 use crate::reporting_arguments::ReportingArguments;
+use crate::serve_arguments::{PasswordArguments, ServeArguments};
 
 /// An analytical SQL database that knows on which NUMA node its data live.
 ///
@@ -34,6 +35,10 @@ pub enum Command {
     Probe(ProbeArguments),
     /// Show on which nodes a table lies, column by column
     Placement(PlacementArguments),
+    /// Serve a database to psql and other clients of PostgreSQL
+    Serve(ServeArguments),
+    /// Make the line of a user for `nodewise serve --users`, with the password on standard input
+    Password(PasswordArguments),
     /// Make TPC-H, load it, run the 22 queries, check every answer
     Demo(DemoArguments),
     /// Look through the folder of a database that nobody has open, and name all damage; nothing in it is changed

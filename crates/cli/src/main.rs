@@ -26,6 +26,7 @@ mod pool_arguments;
 mod progress;
 mod reporting_arguments;
 mod runner;
+mod serve_arguments;
 mod shell;
 mod splitter;
 mod switches;
@@ -52,6 +53,8 @@ fn main() -> ExitCode {
         Some(Command::Probe(options)) => commands::probe::run(&options),
         Some(Command::Placement(options)) => commands::placement::run(&options),
         Some(Command::Check(options)) => commands::check::run(&options),
+        Some(Command::Serve(options)) => commands::serve::run(&options),
+        Some(Command::Password(options)) => commands::serve::password(&options),
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
         Some(Command::Bench(BenchCommand::Workload(options))) => {

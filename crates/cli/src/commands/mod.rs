@@ -12,6 +12,7 @@ pub mod reporting;
 pub mod results;
 pub mod scans;
 pub mod scheduling;
+pub mod serve;
 pub mod simulate;
 pub mod simulate_tpch;
 pub mod topology;
