@@ -13,6 +13,7 @@
 
 pub mod fixed;
 pub mod memory;
+pub mod monet;
 pub mod oltp;
 pub mod page_map;
 pub mod primitives;

@@ -9,19 +9,17 @@ use crate::statement::{ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, syntax, unsupported};
 
 /// The statement that a COPY is.
-pub(crate) fn copy(statement: ast::Statement) -> SqlResult<Statement> {
-    let ast::Statement::Copy { source, to, target, options, legacy_options, .. } = statement else {
+pub(crate) fn copy(
+    statement: ast::Statement,
+    options: Vec<(String, String)>,
+) -> SqlResult<Statement> {
+    let ast::Statement::Copy { source, to, target, .. } = statement else {
         return Err(unsupported("a statement that is no COPY"));
     };
-    if !legacy_options.is_empty() {
-        let error = unsupported("an option of COPY without WITH (..)");
-        return Err(error.with_hint("write COPY t FROM 'file' WITH (FORMAT parquet)"));
-    }
     let CopyTarget::File { filename: path } = target else {
         let way = if to { "TO" } else { "FROM" };
         return Err(unsupported(format!("COPY {way} anything but a file")));
     };
-    let options = options.iter().map(option).collect();
     if to {
         return Ok(Statement::CopyTo { query: rows_of(source)?, path, options });
     }
@@ -52,23 +50,5 @@ fn rows_of(source: CopySource) -> SqlResult<ParsedQuery> {
             Err(unsupported("COPY of a statement that changes data"))
         }
         _ => Ok(ParsedQuery(query)),
-    }
-}
-
-fn option(option: &ast::CopyOption) -> (String, String) {
-    use ast::CopyOption::*;
-    match option {
-        Format(it) => ("format".to_owned(), it.value.to_lowercase()),
-        Delimiter(it) => ("delimiter".to_owned(), it.to_string()),
-        Null(it) => ("null".to_owned(), it.clone()),
-        Header(it) => ("header".to_owned(), it.to_string()),
-        Quote(it) => ("quote".to_owned(), it.to_string()),
-        Escape(it) => ("escape".to_owned(), it.to_string()),
-        Encoding(it) => ("encoding".to_owned(), it.clone()),
-        other => {
-            let text = other.to_string();
-            let (name, value) = text.split_once(' ').unwrap_or((&text, "true"));
-            (name.to_lowercase(), value.to_owned())
-        }
     }
 }

@@ -52,12 +52,44 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
             length(it, "varchar")?.map_or(DataType::Text, DataType::Varchar)
         }
         Sql::Text | Sql::String(None) => DataType::Text,
+        // Types of PostgreSQL's catalog, as the nearest of ours.
+        Sql::Custom(name, arguments) if arguments.is_empty() && catalog_type(name).is_some() => {
+            catalog_type(name).unwrap_or(DataType::Text)
+        }
         other => {
             return Err(unsupported(format!("the type {other}")).with_hint(
                 "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, \
                  DECIMAL(p,s), DATE, TIMESTAMP, CHAR(n), VARCHAR(n) and TEXT",
             ));
         }
+    })
+}
+
+/// A type by a name that is no word of the parser's: one of the catalog, or one with its schema before it.
+fn catalog_type(name: &ast::ObjectName) -> Option<DataType> {
+    let parts = name.0.iter().map(|it| it.as_ident()).collect::<Option<Vec<_>>>()?;
+    let name = match parts.as_slice() {
+        [name] => name,
+        [schema, name] if schema.value.eq_ignore_ascii_case("pg_catalog") => name,
+        _ => return None,
+    };
+    Some(match name.value.to_lowercase().as_str() {
+        "oid" | "xid" | "regnamespace" | "regproc" => DataType::BigInt,
+        "name" | "char"
+            if parts.len() == 2 || name.value == "name" || name.quote_style.is_some() =>
+        {
+            DataType::Text
+        }
+        "bool" => DataType::Boolean,
+        "int2" => DataType::SmallInt,
+        "int4" => DataType::Integer,
+        "int8" => DataType::BigInt,
+        "float4" => DataType::Real,
+        "float8" => DataType::Double,
+        "text" => DataType::Text,
+        "date" => DataType::Date,
+        "timestamp" => DataType::Timestamp,
+        _ => return None,
     })
 }
 

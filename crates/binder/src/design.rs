@@ -5,6 +5,7 @@
 //! machine and a table.
 
 use crate::constraint::Constraints;
+use crate::sequence::SequenceOptions;
 
 /// Numbers of nodes, `2 TO 3`; one number is a range of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -166,5 +167,36 @@ pub enum RuleChange {
         column: String,
         /// The expression; `None` to have none.
         default: Option<String>,
+    },
+    /// What ALTER COLUMN says of an identity.
+    Identity {
+        /// The column.
+        column: String,
+        /// What of it.
+        change: IdentityChange,
+    },
+}
+
+/// A change of how a column is numbered by itself.
+#[derive(Clone, PartialEq, Debug)]
+pub enum IdentityChange {
+    /// ADD GENERATED AS IDENTITY.
+    Add {
+        /// ALWAYS, and not BY DEFAULT.
+        always: bool,
+        /// Of its sequence.
+        options: SequenceOptions,
+    },
+    /// SET GENERATED, SET of an option, RESTART.
+    Set {
+        /// ALWAYS or BY DEFAULT, where it is said.
+        always: Option<bool>,
+        /// Of its sequence.
+        options: SequenceOptions,
+    },
+    /// DROP IDENTITY.
+    Drop {
+        /// Whether a column without one is no error.
+        if_exists: bool,
     },
 }

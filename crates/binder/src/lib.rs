@@ -10,20 +10,29 @@ pub mod bind;
 mod clauses;
 mod constraint;
 mod copy;
+mod copy_options;
+mod cursor;
 mod data_types;
 pub mod design;
 mod dialect;
+mod file_calls;
+mod file_reference;
 pub mod files;
 mod folders;
+mod frames;
 mod keys;
 mod levels;
 mod merge_words;
 mod numa;
+mod overriding;
 pub mod parameters;
 mod parenthesised;
 pub mod parse;
 mod precedence;
 mod rewrite;
+mod sequence;
+pub mod sequence_names;
+mod sequence_words;
 pub mod statement;
 mod steering;
 mod syntax;
@@ -34,10 +43,13 @@ mod walk;
 
 pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
 pub use design::{
-    DesignClause, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause, PlacedItem,
-    RuleChange, TableChange,
+    DesignClause, IdentityChange, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause,
+    PlacedItem, RuleChange, TableChange,
 };
+pub use file_reference::{FileOption, FileReference, named_type};
+pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
-    Arguments, ColumnDefinition, ExplainFormat, Isolation, ParsedQuery, Statement,
+    Arguments, ColumnDefinition, ExplainFormat, Isolation, Numbering, ParsedQuery, Statement,
     TransactionModes, TransactionStatement,
 };
+pub use syntax::quoted_name;

@@ -89,6 +89,40 @@ pub fn substitute(
     }
 }
 
+/// The query without the parameters that say how many rows (`LIMIT $1`), and their numbers. They are known before a plan can
+/// be made, and have a type although the plan has none.
+pub fn without_limits(query: &ParsedQuery) -> (ParsedQuery, Vec<usize>) {
+    struct Limits(Vec<usize>);
+    impl Limits {
+        fn take(&mut self, expr: Option<&mut ast::Expr>) {
+            let Some(expr) = expr else { return };
+            if let Some(Ok(number)) = placeholder(expr).map(number) {
+                self.0.push(number);
+                *expr = ast::Expr::Value(ast::Value::Null.into());
+            }
+        }
+    }
+    impl ast::VisitorMut for Limits {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+            if let Some(ast::LimitClause::LimitOffset { limit, offset, .. }) =
+                &mut query.limit_clause
+            {
+                self.take(limit.as_mut());
+                self.take(offset.as_mut().map(|it| &mut it.value));
+            }
+            self.take(query.fetch.as_mut().and_then(|it| it.quantity.as_mut()));
+            ControlFlow::Continue(())
+        }
+    }
+    let mut query = query.clone();
+    let mut limits = Limits(Vec::new());
+    // It never breaks off.
+    let _ = ast::VisitMut::visit(&mut query.0, &mut limits);
+    (query, limits.0)
+}
+
 /// A value as SQL.
 fn constant(value: &Value, data_type: Option<DataType>) -> SqlResult<ast::Expr> {
     let text = match value {

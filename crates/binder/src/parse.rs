@@ -6,16 +6,17 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use stdx::stack::{self, Deep};
-use types::{SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::data_types::data_type;
 use crate::design::DesignClause;
 use crate::levels::levels;
 use crate::numa::{self, Recognised};
-use crate::statement::{ColumnDefinition, ExplainFormat, ParsedQuery, Statement};
-use crate::syntax::{NESTED_MAX, ident, name, syntax, too_deep, unsupported};
+use crate::statement::{ColumnDefinition, ExplainFormat, Numbering, ParsedQuery, Statement};
+use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
-    alter, clauses, copy, folders, keys, merge_words, parameters, rewrite, steering, tokens, values,
+    alter, clauses, copy, copy_options, file_calls, folders, frames, keys, merge_words, overriding,
+    parameters, rewrite, sequence_words, steering, tokens, values,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -57,15 +58,16 @@ fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
 
 /// Parses one statement, or nothing but white space.
 fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlResult<()> {
-    // The parser would step over each blank again and again; only in COPY it may be data.
-    let mut words = tokens.iter().map(|it| &it.token).filter(|it| !is_blank(it));
-    if !matches!(words.next(), Some(Token::Word(it)) if it.keyword == Keyword::COPY) {
-        tokens.retain(|it| !is_blank(&it.token));
-        rewrite::abort(&mut tokens);
-        rewrite::table_commands(&mut tokens);
-        rewrite::untyped_columns(&mut tokens);
-        merge_words::known_words(&mut tokens);
-    }
+    // The parser would step over each blank again and again.
+    tokens.retain(|it| !is_blank(&it.token));
+    let copy_options = copy_options::take(&mut tokens)?;
+    rewrite::abort(&mut tokens);
+    rewrite::table_commands(&mut tokens);
+    rewrite::untyped_columns(&mut tokens);
+    merge_words::known_words(&mut tokens);
+    overriding::known_words(&mut tokens);
+    frames::exclusions(&mut tokens);
+    file_calls::fold(&mut tokens);
     if steering::is_checkpoint(&tokens) {
         statements.push(Statement::Checkpoint);
         return Ok(());
@@ -78,6 +80,10 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         statements.push(statement);
         return Ok(());
     }
+    if let Some(statement) = sequence_words::recognise(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
     if let Some(statement) = folders::backup(&tokens)? {
         statements.push(statement);
         return Ok(());
@@ -85,10 +91,10 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     match numa::recognise(&tokens)? {
         Recognised::Whole(statement) => statements.push(statement),
         Recognised::Rest(tokens, design) => {
-            let parsed = parse_tokens(tokens)?;
+            let parsed = parse_tokens(tokens, copy_options)?;
             statements.extend(parsed.into_iter().map(|it| it.with_design(&design)));
         }
-        Recognised::Nothing => statements.extend(parse_tokens(tokens)?),
+        Recognised::Nothing => statements.extend(parse_tokens(tokens, copy_options)?),
     }
     Ok(())
 }
@@ -97,7 +103,10 @@ fn is_blank(token: &Token) -> bool {
     matches!(token, Token::Whitespace(_))
 }
 
-fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
+fn parse_tokens(
+    tokens: Vec<TokenWithSpan>,
+    copy_options: copy_options::Options,
+) -> SqlResult<Vec<Statement>> {
     let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
     let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens_with_locations(tokens);
@@ -106,7 +115,11 @@ fn parse_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
         vec![whole(query)?]
     } else {
         let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
-        statements.into_iter().map(statement).collect::<SqlResult<_>>()?
+        let one = |it| match it {
+            it @ ast::Statement::Copy { .. } => copy::copy(it, copy_options.clone()),
+            it => statement(it),
+        };
+        statements.into_iter().map(one).collect::<SqlResult<_>>()?
     };
     // After other statements the parser stops at END as if a block ended there.
     let left = parser.peek_token();
@@ -156,20 +169,9 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             explain(analyze, *statement, format, options)
         }
         Ast::CreateTable(table) => create_table(table),
-        Ast::Drop { purge: true, .. }
-        | Ast::Drop { temporary: true, .. }
-        | Ast::Drop { table: Some(_), .. } => {
-            Err(SqlError::new(SqlState::SYNTAX, "syntax error: a clause of DROP"))
-        }
-        Ast::Drop { object_type: ObjectType::Table, if_exists, names, cascade, .. } => {
-            let names = names.iter().map(name).collect();
-            Ok(Statement::DropTable { names, if_exists, cascade })
-        }
+        it @ Ast::Drop { .. } => drop_objects(it),
         Ast::AlterTable(change) => alter::alter_table(change),
         Ast::CreateIndex(index) => keys::create_index(&index),
-        Ast::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
-            Ok(Statement::DropIndex { names: names.iter().map(name).collect(), if_exists })
-        }
         Ast::Prepare { name, data_types, statement } => prepare(&name, &data_types, *statement),
         Ast::Execute { immediate, into, using, output, default, .. }
             if immediate || output || default || !into.is_empty() || !using.is_empty() =>
@@ -197,15 +199,47 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             clauses::truncate(&truncate)?;
             let names = truncate.table_names.iter().map(|it| name(&it.name)).collect();
             let cascade = matches!(truncate.cascade, Some(ast::CascadeOption::Cascade));
-            Ok(Statement::Truncate { names, cascade })
+            let restart = matches!(truncate.identity, Some(ast::TruncateIdentityOption::Restart));
+            Ok(Statement::Truncate { names, cascade, restart })
         }
-        it @ Ast::Copy { .. } => copy::copy(it),
         Ast::Set(set) => self::set(set),
+        Ast::Reset(it) => Ok(reset(it.reset)),
         Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
             Ok(Statement::Kill { statement: id })
         }
         Ast::ShowVariable { variable } => {
             Ok(Statement::Show { name: variable.iter().map(ident).collect::<Vec<_>>().join(".") })
+        }
+        other => Err(unknown(&other)),
+    }
+}
+
+fn reset(what: ast::Reset) -> Statement {
+    match what {
+        ast::Reset::ALL => Statement::ResetAll,
+        ast::Reset::ConfigurationParameter(it) => Statement::Set { name: name(&it), value: None },
+    }
+}
+
+/// DROP of tables, indexes or sequences.
+fn drop_objects(statement: ast::Statement) -> SqlResult<Statement> {
+    use ast::Statement as Ast;
+    match statement {
+        Ast::Drop { purge: true, .. }
+        | Ast::Drop { temporary: true, .. }
+        | Ast::Drop { table: Some(_), .. } => {
+            Err(SqlError::new(SqlState::SYNTAX, "syntax error: a clause of DROP"))
+        }
+        Ast::Drop { object_type: ObjectType::Table, if_exists, names, cascade, .. } => {
+            let names = names.iter().map(name).collect();
+            Ok(Statement::DropTable { names, if_exists, cascade })
+        }
+        Ast::Drop { object_type: ObjectType::Sequence, if_exists, names, cascade, .. } => {
+            let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
+            Ok(Statement::DropSequence { names, if_exists, cascade })
+        }
+        Ast::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
+            Ok(Statement::DropIndex { names: names.iter().map(name).collect(), if_exists })
         }
         other => Err(unknown(&other)),
     }
@@ -228,11 +262,24 @@ fn set(set: Set) -> SqlResult<Statement> {
         }
         Set::SingleAssignment { hivevar: false, variable, values, .. } => {
             let texts: Vec<String> = values.iter().map(setting).collect();
-            let value = Some(texts.join(",")).filter(|it| !it.eq_ignore_ascii_case("default"));
+            let value = Some(texts.join(",")).filter(|it| !is_default(it));
             Ok(Statement::Set { name: name(&variable), value })
+        }
+        Set::SetTimeZone { local: false, value } => {
+            let value = Some(setting(&value)).filter(|it| !is_default(it));
+            Ok(Statement::Set { name: "timezone".to_owned(), value })
+        }
+        Set::SetNames { charset_name, collation_name: None } => {
+            let value = Some(ident(&charset_name));
+            Ok(Statement::Set { name: "client_encoding".to_owned(), value })
         }
         other => Err(unknown(&other)),
     }
+}
+
+/// Whether the value of a setting is the one that it has when nobody says another.
+fn is_default(value: &str) -> bool {
+    value.eq_ignore_ascii_case("default")
 }
 
 fn prepare(
@@ -342,11 +389,33 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
 }
 
 fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
-    let (mut nullable, mut default) = (true, None);
+    let serial = serial(&column.data_type);
+    let (mut nullable, mut default, mut numbering) =
+        (None, None, serial.map(|_| Numbering::Serial));
+    let mut set_nullable = |it: bool| match nullable.replace(it) {
+        Some(said) if said != it => {
+            let message = format!(
+                "conflicting NULL/NOT NULL declarations for column \"{}\"",
+                ident(&column.name)
+            );
+            Err(SqlError::new(SqlState::SYNTAX, message))
+        }
+        _ => Ok(()),
+    };
     for option in &column.options {
         match &option.option {
-            ast::ColumnOption::Null => nullable = true,
-            ast::ColumnOption::NotNull | ast::ColumnOption::PrimaryKey(_) => nullable = false,
+            ast::ColumnOption::Null => set_nullable(true)?,
+            ast::ColumnOption::NotNull | ast::ColumnOption::PrimaryKey(_) => set_nullable(false)?,
+            ast::ColumnOption::DialectSpecific(tokens) => {
+                let identity = sequence_words::numbering(tokens)?;
+                if numbering.replace(identity).is_some() {
+                    let message = format!(
+                        "multiple identity specifications for column \"{}\"",
+                        ident(&column.name)
+                    );
+                    return Err(SqlError::new(SqlState::SYNTAX, message));
+                }
+            }
             ast::ColumnOption::Default(_) if default.is_some() => {
                 let message = format!(
                     "multiple default values specified for column \"{}\"",
@@ -361,12 +430,38 @@ fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
             other => return Err(unsupported(format!("the column option {other}"))),
         }
     }
+    if numbering.is_some() {
+        set_nullable(false)?;
+        if default.is_some() {
+            let what = if serial.is_some() {
+                "multiple default values"
+            } else {
+                "both default and identity"
+            };
+            let message = format!("{what} specified for column \"{}\"", ident(&column.name));
+            return Err(SqlError::new(SqlState::SYNTAX, message));
+        }
+    }
     Ok(ColumnDefinition {
         name: ident(&column.name),
-        data_type: data_type(&column.data_type)?,
-        nullable,
+        data_type: serial.map_or_else(|| data_type(&column.data_type), Ok)?,
+        nullable: nullable.unwrap_or(true),
         default,
+        numbering,
     })
+}
+
+/// The type of a column of SERIAL.
+fn serial(sql: &ast::DataType) -> Option<DataType> {
+    let ast::DataType::Custom(name, modifiers) = sql else { return None };
+    let [part] = &name.0[..] else { return None };
+    let word = part.as_ident().filter(|it| it.quote_style.is_none() && modifiers.is_empty())?;
+    match word.value.to_lowercase().as_str() {
+        "serial" | "serial4" => Some(DataType::Integer),
+        "bigserial" | "serial8" => Some(DataType::BigInt),
+        "smallserial" | "serial2" => Some(DataType::SmallInt),
+        _ => None,
+    }
 }
 
 /// An expression that stands by itself.
@@ -413,6 +508,7 @@ fn changing(mut query: Box<ast::Query>) -> SqlResult<Statement> {
     match &mut *query.body {
         SetExpr::Insert(Ast::Insert(insert)) => {
             clauses::insert(insert)?;
+            overriding::note(insert);
             if let Some(source) = &mut insert.source
                 && let SetExpr::Values(rows) = &mut *source.body
             {

@@ -7,6 +7,7 @@ use types::{DataType, Value};
 
 use crate::constraint::Constraints;
 use crate::design::{DesignClause, TableChange};
+use crate::sequence::{SequenceChange, SequenceOptions};
 
 /// A parsed query; opaque, because its form belongs to the parser.
 #[derive(Clone, PartialEq)]
@@ -74,6 +75,33 @@ pub enum Statement {
         unique: bool,
         /// Whether an existing index is no error.
         if_not_exists: bool,
+    },
+    /// CREATE SEQUENCE.
+    CreateSequence {
+        /// The sequence.
+        name: String,
+        /// What is said of it.
+        options: SequenceOptions,
+        /// Whether an existing one is no error.
+        if_not_exists: bool,
+    },
+    /// ALTER SEQUENCE.
+    AlterSequence {
+        /// The sequence.
+        name: String,
+        /// What is done.
+        change: SequenceChange,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+    },
+    /// DROP SEQUENCE.
+    DropSequence {
+        /// The sequences.
+        names: Vec<String>,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+        /// Whether defaults that ask them go, too.
+        cascade: bool,
     },
     /// DROP INDEX.
     DropIndex {
@@ -154,6 +182,8 @@ pub enum Statement {
         names: Vec<String>,
         /// Whether tables that refer to them are emptied, too.
         cascade: bool,
+        /// Whether sequences that columns of them own begin anew.
+        restart: bool,
     },
     /// COPY table FROM a file.
     CopyFrom {
@@ -194,6 +224,8 @@ pub enum Statement {
         /// Its value as text, `None` for DEFAULT.
         value: Option<String>,
     },
+    /// RESET ALL: every setting of the session has its default again.
+    ResetAll,
     /// CHECKPOINT.
     Checkpoint,
     /// BACKUP TO a folder.
@@ -344,4 +376,20 @@ pub struct ColumnDefinition {
     pub nullable: bool,
     /// The expression of its default.
     pub default: Option<String>,
+    /// Whether it is numbered by itself.
+    pub numbering: Option<Numbering>,
+}
+
+/// How a column is numbered by itself.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Numbering {
+    /// SERIAL: its default is the next number of a sequence that it owns.
+    Serial,
+    /// GENERATED AS IDENTITY.
+    Identity {
+        /// ALWAYS, and not BY DEFAULT.
+        always: bool,
+        /// Of its sequence.
+        options: SequenceOptions,
+    },
 }

@@ -1,9 +1,10 @@
 //! What the parser's errors and names are here.
 
 use sqlparser::ast::{self, ObjectName};
+use sqlparser::keywords::ALL_KEYWORDS;
 use sqlparser::parser::ParserError;
 use stdx::stack;
-use types::{SqlError, SqlState};
+use types::{SqlError, SqlResult, SqlState};
 
 /// Parentheses in one another, and what counts as such: the parser's own limit. It tries some of them twice.
 pub(crate) const NESTED_MAX: usize = 1_000;
@@ -39,15 +40,76 @@ pub(crate) fn unsupported(what: impl std::fmt::Display) -> SqlError {
     SqlError::unsupported(format!("{what} is not supported"))
 }
 
-/// The name of a table: without quotes when it was quoted, in lower case when it was not.
+/// The name of a table: without quotes when it was quoted, in lower case when it was not, and without the schema that all
+/// tables are in.
 pub(crate) fn name(object: &ObjectName) -> String {
     let parts = object.0.iter().filter_map(|it| it.as_ident()).map(ident);
-    parts.collect::<Vec<_>>().join(".")
+    let parts: Vec<String> = parts.collect();
+    match parts.as_slice() {
+        [schema, name] if schema == PUBLIC => name.clone(),
+        _ => parts.join("."),
+    }
+}
+
+/// The schema of all tables.
+const PUBLIC: &str = "public";
+
+/// A name in a schema, which must be the one that all tables and sequences are in; another is 3F000.
+pub(crate) fn within(schema: &str, name: String) -> SqlResult<String> {
+    match schema {
+        PUBLIC => Ok(name),
+        _ => {
+            let message = format!("schema \"{schema}\" does not exist");
+            Err(SqlError::new(SqlState("3F000"), message))
+        }
+    }
+}
+
+/// The name of a table or a sequence, without the schema that all are in.
+pub(crate) fn relation(object: &ObjectName) -> SqlResult<String> {
+    let parts: Option<Vec<_>> = object.0.iter().map(|it| it.as_ident().map(ident)).collect();
+    match parts.as_deref() {
+        Some([name]) => Ok(name.clone()),
+        Some([schema, name]) => within(schema, name.clone()),
+        _ => Err(SqlError::new(SqlState::SYNTAX, format!("syntax error: the name {object}"))),
+    }
+}
+
+/// A name as SQL reads it back: in quotes where it would not be a name, or not this one, without.
+pub fn quoted_name(name: &str) -> String {
+    let is_letter = |it: u8| it.is_ascii_lowercase() || it == b'_';
+    let is_plain = name.bytes().all(|it| is_letter(it) || it.is_ascii_digit())
+        && name.bytes().next().is_some_and(is_letter);
+    if is_plain && ALL_KEYWORDS.binary_search(&&*name.to_ascii_uppercase()).is_err() {
+        return name.to_owned();
+    }
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 pub(crate) fn ident(ident: &ast::Ident) -> String {
     match ident.quote_style {
         Some(_) => ident.value.clone(),
         None => ident.value.to_lowercase(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted_name;
+
+    #[test]
+    fn names_are_quoted_where_sql_needs_it() {
+        assert_eq!(quoted_name("l_orderkey"), "l_orderkey");
+        for (name, quoted) in [
+            ("Order Key", "\"Order Key\""),
+            ("1a", "\"1a\""),
+            ("a\"b", "\"a\"\"b\""),
+            ("", "\"\""),
+            ("order", "\"order\""),
+            ("select", "\"select\""),
+            ("gr\u{fc}n", "\"gr\u{fc}n\""),
+        ] {
+            assert_eq!(super::quoted_name(name), quoted);
+        }
     }
 }

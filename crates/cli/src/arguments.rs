@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use nodewise::Loading;
 use simulator::Fault;
 
 use crate::output::Format;
 pub use crate::pool_arguments::PoolArguments;
-use crate::pool_arguments::{at_least_one, scale};
+use crate::pool_arguments::{at_least_one, loading, scale};
 use crate::reporting_arguments::ReportingArguments;
+use crate::serve_arguments::{PasswordArguments, ServeArguments};
 
 /// An analytical SQL database that knows on which NUMA node its data live.
 ///
@@ -34,6 +36,10 @@ pub enum Command {
     Probe(ProbeArguments),
     /// Show on which nodes a table lies, column by column
     Placement(PlacementArguments),
+    /// Serve a database to psql and other clients of PostgreSQL
+    Serve(ServeArguments),
+    /// Make the line of a user for `nodewise serve --users`, with the password on standard input
+    Password(PasswordArguments),
     /// Make TPC-H, load it, run the 22 queries, check every answer
     Demo(DemoArguments),
     /// Look through the folder of a database that nobody has open, and name all damage; nothing in it is changed
@@ -63,6 +69,8 @@ pub enum BenchCommand {
     Primitives(PrimitivesArguments),
     /// Statements whose work is next to nothing: what planning and running cost in any case
     Fixed(FixedArguments),
+    /// TPC-H in folders that are mapped, oblivious of nodes and in shards, each by its node (P-MONET)
+    Monet(MonetArguments),
     /// Many clients that scan columns of many widths
     Scans(ScansArguments),
     /// Reports of many users over three schemas, placed in several ways, under several strategies (P-HANA 6.3)
@@ -88,6 +96,10 @@ pub struct ShellArguments {
     /// The folder of the database, made when it is not there; in memory when not given
     #[arg(value_name = "DIR", conflicts_with = "machine")]
     pub folder: Option<PathBuf>,
+    /// How the files of the folder come into memory: all are read when it is opened, or they are mapped, and read when a
+    /// statement looks at them
+    #[arg(long, value_name = "HOW", default_value = "resident", requires = "folder", value_parser = loading)]
+    pub load: Loading,
     /// Run this SQL and end; may be given several times
     #[arg(short = 'c', long = "command", value_name = "SQL", conflicts_with = "file")]
     pub execute: Vec<String>,
@@ -97,6 +109,9 @@ pub struct ShellArguments {
     /// How results look
     #[arg(long, value_enum, default_value_t = Format::Box)]
     pub format: Format,
+    /// Start the interactive shell without running what $XDG_CONFIG_HOME/nodewise/shellrc says
+    #[arg(short = 'X', long)]
+    pub no_settings: bool,
     #[command(flatten)]
     pub machine: MachineArguments,
     #[command(flatten)]
@@ -273,6 +288,27 @@ pub struct FixedArguments {
     pub runs: usize,
     #[command(flatten)]
     pub pool: PoolArguments,
+}
+
+/// `nodewise bench monet`.
+#[derive(Args, Debug)]
+pub struct MonetArguments {
+    /// Where the folders of both databases are, or are made
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    #[command(flatten)]
+    pub data: DataArguments,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+    /// Timed rounds, after the first look
+    #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
+    pub runs: usize,
+    /// Parts of lineitem and orders in shards; one for each node when not given, and at least two
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub parts: Option<usize>,
+    /// Leave in memory what the OS has there of the files
+    #[arg(long)]
+    pub warm: bool,
 }
 
 /// `nodewise bench oltp`.

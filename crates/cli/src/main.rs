@@ -3,7 +3,7 @@
 //! Key decision: everything written goes through one writer and every failure through one type, so that a closed pipe
 //! is a quiet end and not a panic, and each way to run SQL (prompt, `-c`, `-f`, a pipe) behaves the same.
 //!
-//! Reading order: `arguments`, `console`, `dot`, `runner` (statements and dot commands), `shell`, `output`, `commands`.
+//! Reading order: `arguments`, `console`, `dot`, `runner` (statements and dot commands), `shell` (the prompt), `output`, `commands`.
 //!
 //! - Invariant: exit code 0 means that all went well, 1 that something failed, 2 that the arguments were wrong.
 //! - Invariant: results go to standard output; errors, notes and progress to standard error.
@@ -14,18 +14,19 @@ mod commands;
 mod console;
 mod dot;
 mod failure;
-mod highlight;
 mod interrupt;
 mod measured;
 mod mistyped;
 mod modelled;
 mod opening;
 mod output;
+mod pager;
 mod picture;
 mod pool_arguments;
 mod progress;
 mod reporting_arguments;
 mod runner;
+mod serve_arguments;
 mod shell;
 mod splitter;
 mod switches;
@@ -52,6 +53,8 @@ fn main() -> ExitCode {
         Some(Command::Probe(options)) => commands::probe::run(&options),
         Some(Command::Placement(options)) => commands::placement::run(&options),
         Some(Command::Check(options)) => commands::check::run(&options),
+        Some(Command::Serve(options)) => commands::serve::run(&options),
+        Some(Command::Password(options)) => commands::serve::password(&options),
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
         Some(Command::Bench(BenchCommand::Workload(options))) => {
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         }
         Some(Command::Bench(BenchCommand::Fixed(options))) => commands::primitives::fixed(&options),
         Some(Command::Bench(BenchCommand::Oltp(options))) => commands::oltp::oltp(&options),
+        Some(Command::Bench(BenchCommand::Monet(options))) => commands::monet::monet(&options),
         Some(Command::Bench(BenchCommand::Scans(options))) => commands::scans::scans(&options),
         Some(Command::Bench(BenchCommand::Reporting(options))) => {
             commands::reporting::run(Load::Reporting, &options)

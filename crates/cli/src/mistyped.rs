@@ -22,7 +22,7 @@ pub fn check(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Whether a word comes from another by one letter in four that is missing, added, changed or has changed places.
-fn is_near(word: &str, name: &str) -> bool {
+pub fn is_near(word: &str, name: &str) -> bool {
     distance(word.to_lowercase().as_bytes(), name.as_bytes()) <= (name.len() / 4).max(1)
 }
 

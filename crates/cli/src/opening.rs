@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hardware::Machine;
-use nodewise::{Database, DatabaseOptions, FolderCheck, Session};
+use nodewise::{Database, DatabaseOptions, FolderCheck, Loading, Session};
 use simulator::SimulatedMachine;
 use stdx::sync::Arc;
 
@@ -21,13 +21,17 @@ pub fn open_database(pool: &PoolArguments) -> Result<Arc<Database>, Failure> {
 }
 
 /// Opens the database of a folder on this machine.
-pub fn open_folder(path: &Path, pool: &PoolArguments) -> Result<Arc<Database>, Failure> {
+pub fn open_folder(
+    path: &Path,
+    pool: &PoolArguments,
+    loading: Loading,
+) -> Result<Arc<Database>, Failure> {
     let machine: Arc<dyn Machine> = open_machine()?;
     if !path.exists() {
         eprintln!("note: {} is a new database", path.display());
     }
     let progress = progress::for_people(&machine);
-    let options = options(&*machine, pool);
+    let options = DatabaseOptions { loading, ..options(&*machine, pool) };
     Ok(Database::open_dir(machine, path, options, &*progress)?)
 }
 

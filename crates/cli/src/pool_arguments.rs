@@ -1,6 +1,7 @@
 //! What several commands take: workers, scales, counts.
 
 use clap::Args;
+use nodewise::Loading;
 
 /// Who works.
 #[derive(Args, Debug)]
@@ -24,6 +25,13 @@ pub fn scale(text: &str) -> Result<f64, String> {
         Ok(scale) if (0.001..=100_000.0).contains(&scale) => Ok(scale),
         _ => Err("a number from 0.001 to 100000 is needed".into()),
     }
+}
+
+/// How files come into memory.
+pub fn loading(text: &str) -> Result<Loading, String> {
+    let all = [Loading::Resident, Loading::Mapped];
+    let found = all.into_iter().find(|it| it.name() == text);
+    found.ok_or_else(|| "resident or mapped is needed".into())
 }
 
 fn workers(text: &str) -> Result<usize, String> {

@@ -10,7 +10,7 @@ use stdx::sync::{Arc, Mutex};
 
 /// Work that is over sooner shows no bar.
 const PATIENCE: Nanos = Nanos(300_000_000);
-const TEMPLATE: &str = "{msg} [{bar:30}] {percent}% {elapsed}";
+const TEMPLATE: &str = "{msg} [{bar:30}] {percent}% {elapsed}, {eta} left";
 
 /// Shows how far work is.
 struct Bar {

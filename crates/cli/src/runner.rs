@@ -1,22 +1,23 @@
 //! Runs text: statements and dot commands, from whichever source.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
-use nodewise::{Answer, Session, SqlError, SqlState};
+use nodewise::{Answer, Notice, Session, SqlError, SqlState};
 use stdx::Nanos;
 
-use crate::console::Console;
+use crate::console::{Console, Out};
 use crate::dot::{self, Outcome};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{Format, OutputOptions, write_answer};
+use crate::pager;
 use crate::splitter::StatementSplitter;
 
-/// Rows that the interactive shell shows of a result.
-const ROWS_MAX: usize = 40;
 /// What may stand before the first character of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
+/// How often who rests looks whether Ctrl-C was pressed.
+const LOOK_EVERY: Nanos = Nanos(50_000_000);
 /// Files that read files that read files.
 const DEPTH_MAX: usize = 16;
 
@@ -42,8 +43,7 @@ impl Runner {
     /// A runner that writes to standard output.
     pub fn new(session: Session, format: Format, interactive: bool) -> Self {
         let interrupt = Interrupt::install(&session);
-        let out = Box::new(BufWriter::new(std::io::stdout()));
-        let console = Console { session, out, format, timer: interactive };
+        let console = Console::new(session, format, interactive);
         Self { console, interactive, interrupt, depth: 0 }
     }
 
@@ -82,11 +82,7 @@ impl Runner {
             if splitter.is_blank()
                 && let Some(command) = dot::command(&line)
             {
-                flow = match dot::run(&mut self.console, &command)? {
-                    Outcome::Continue => Flow::Continue,
-                    Outcome::Quit => Flow::Quit,
-                    Outcome::Read(file) => self.run_file(&file)?,
-                };
+                flow = self.run_command(&command)?;
             } else {
                 splitter.push_line(&line);
                 while let Some(statement) = splitter.next_statement() {
@@ -105,6 +101,36 @@ impl Runner {
         Ok(flow)
     }
 
+    fn run_command(&mut self, command: &str) -> Result<Flow, Failure> {
+        match dot::run(&mut self.console, command)? {
+            Outcome::Continue => return Ok(Flow::Continue),
+            Outcome::Quit => return Ok(Flow::Quit),
+            Outcome::Read(file) => return self.run_file(&file),
+            Outcome::Run(sql) => self.run_statement(&sql)?,
+            Outcome::Watch(rest) => self.watch(rest)?,
+        }
+        Ok(Flow::Continue)
+    }
+
+    /// Runs the last statement again and again, until Ctrl-C or an error.
+    fn watch(&mut self, rest: Nanos) -> Result<(), Failure> {
+        let Some(sql) = self.console.last.clone() else {
+            return Err(Failure::Other("there is no statement to watch yet".to_owned()));
+        };
+        let machine = self.console.session.database().machine().clone();
+        loop {
+            self.run_statement(&sql)?;
+            self.console.out.flush()?;
+            let began = machine.now();
+            while machine.now() - began < rest {
+                if self.interrupt.take() {
+                    return Ok(());
+                }
+                machine.sleep((rest - (machine.now() - began)).min(LOOK_EVERY));
+            }
+        }
+    }
+
     /// Forgets a Ctrl-C from before, once a question that it led to has its answer.
     pub fn forget_interrupt(&self) {
         self.interrupt.settle();
@@ -120,11 +146,15 @@ impl Runner {
         // Lines are counted from where the statement begins.
         let sql = sql.trim_start();
         let answers = self.console.session.execute(sql);
+        for Notice { severity, message, .. } in self.console.session.take_notices() {
+            eprintln!("{severity}: {message}");
+        }
         let answers = answers.map_err(|error| Failure::Sql(error, Some(sql.to_owned())))?;
         let time = machine.now() - started;
         for answer in &answers {
             self.show(answer)?;
         }
+        self.console.last = Some(sql.to_owned());
         if self.console.timer {
             let planning: Nanos = answers.iter().map(|it| it.profile.planning).sum();
             let (time, planning) = (time.as_millis_f64(), planning.as_millis_f64());
@@ -141,18 +171,41 @@ impl Runner {
             }
             return Ok(());
         }
-        let mut options = OutputOptions::plain(self.console.format);
-        if self.interactive {
-            options.rows_max = Some(ROWS_MAX);
-            options.width = hardware_linux::terminal_columns().map(usize::from);
+        let console = &mut self.console;
+        let mut options = OutputOptions::plain(console.look.clone());
+        let mut lines_max = None;
+        if self.interactive && console.out.is_screen() {
+            let terminal = hardware_linux::terminal_size();
+            options.rows_max = console.rows_max;
+            options.width = console.width.or(terminal.map(|it| usize::from(it.columns)));
             options.footer = answer.tag.starts_with("SELECT");
+            options.faint_null = true;
+            lines_max = terminal.filter(|_| console.pager).map(|it| usize::from(it.lines));
         }
-        let written = write_answer(&mut self.console.out, answer, &options, &self.interrupt);
+        let written = match lines_max {
+            None => write_answer(&mut console.out, answer, &options, &self.interrupt),
+            Some(lines) => {
+                let mut text = Vec::new();
+                options.width = console.width;
+                let written = write_answer(&mut text, answer, &options, &self.interrupt);
+                written.and_then(|()| paged(&text, lines, &mut console.out))
+            }
+        };
         if written.is_err() && self.interrupt.take() {
             return Err(canceled());
         }
-        Ok(written?)
+        written?;
+        Ok(console.out.end_result()?)
     }
+}
+
+/// Writes a text, in the pager when it has more lines than the screen.
+fn paged(text: &[u8], lines: usize, out: &mut Out) -> std::io::Result<()> {
+    if text.iter().filter(|it| **it == b'\n').count() < lines {
+        return out.write_all(text);
+    }
+    out.flush()?;
+    pager::show(text, out)
 }
 
 fn canceled() -> Failure {

@@ -152,6 +152,55 @@ fn dot_commands_look_at_the_tables() {
 }
 
 #[test]
+fn a_dump_makes_the_same_tables_again() {
+    let rows = "CREATE TABLE p (k INTEGER PRIMARY KEY, \"order\" TEXT DEFAULT 'x;y', d DATE, f DOUBLE PRECISION, b BOOLEAN);
+        INSERT INTO p VALUES (1, 'it''s', '2024-02-29', 1.5, true), (2, NULL, NULL, 'NaN', false), (3, '', NULL, -1e300, NULL);
+        CREATE TABLE c (k INTEGER REFERENCES p (k), CHECK (k < 9));
+        INSERT INTO c VALUES (2), (NULL);
+        CREATE INDEX by_day ON p (d);
+        CREATE SEQUENCE s START 7; CREATE TABLE m (k BIGINT DEFAULT nextval('s')); INSERT INTO m DEFAULT VALUES;
+        CREATE TABLE n (k INTEGER GENERATED ALWAYS AS IDENTITY, v TEXT); INSERT INTO n (v) VALUES ('a'), ('b');\n.dump\n";
+    let dump = nodewise_with(rows, &[]);
+    let text = stdout(&dump);
+    assert!(text.starts_with("BEGIN;\n") && text.ends_with("COMMIT;\n"), "{text}{}", stderr(&dump));
+    let again = nodewise_with(&format!(".output /dev/null\n{text}.output\n.dump\n"), &[]);
+    assert_eq!(stdout(&again), text, "{}", stderr(&again));
+    assert!(
+        text.contains("OVERRIDING SYSTEM VALUE") && text.contains("setval('s', 7, true)"),
+        "{text}"
+    );
+    let one = nodewise_with(&format!("{text}.dump c\n.dump d\n"), &[]);
+    assert!(!stdout(&one).contains("INSERT INTO p ") && stderr(&one).contains("no table d"));
+}
+
+#[test]
+fn results_go_to_files_and_come_back() {
+    let (file, once) = (Temporary::new("output.csv"), Temporary::new("once.csv"));
+    let script = format!(
+        ".mode csv\n.output {}\nSELECT 1 AS a;\nSELECT 2 AS b;\n.output\n.once '{}'\nSELECT 3 AS c;\nSELECT 4 AS d;\n",
+        file.path(),
+        once.path()
+    );
+    let output = nodewise_with(&script, &[]);
+    assert_eq!(stdout(&output), "d\n4\n", "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(&file.0).unwrap(), "a\n1\nb\n2\n");
+    assert_eq!(std::fs::read_to_string(&once.0).unwrap(), "c\n3\n");
+    let refused = nodewise_with(".output /nowhere/at/all\nSELECT 1;", &[]);
+    assert_eq!((stdout(&refused).as_str(), refused.status.code()), ("", Some(1)));
+}
+
+#[test]
+fn a_table_is_described() {
+    let script = "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT, CHECK (a > 0));\n\\d t\n\\di t\n\\df substr\n\\d u\n";
+    let output = nodewise_with(script, &[]);
+    let text = stdout(&output);
+    for part in ["not null", "Indexes:\n    t_pkey", "t_check CHECK (a > 0)", "substring"] {
+        assert!(text.contains(part), "{part}: {text}{}", stderr(&output));
+    }
+    assert!(stderr(&output).contains("there is no table u"), "{}", stderr(&output));
+}
+
+#[test]
 fn wrong_arguments_end_with_code_2() {
     for wrong in [
         &["--format", "xml"][..],

@@ -17,7 +17,7 @@ use plan::{
 };
 use stdx::sync::Arc;
 use storage::{Partitioning, Table};
-use types::{ColumnId, DataType, TableId};
+use types::{ColumnId, TableId};
 
 /// Workers for each part up to which work is done part by part, because one of them puts together what its part left. Not
 /// measured on hardware; to put a table together is about a quarter of a join.
@@ -102,37 +102,6 @@ impl CoLocation {
     pub fn is_in_parts(&self, pipeline: PipelineId) -> bool {
         self.0.get(pipeline.index()).copied().unwrap_or(false)
     }
-}
-
-/// Where the hash table or the groups of each pipeline of a plan will lie, and why, in a line: on a machine of so many nodes,
-/// by so many workers. `None` for pipelines that leave neither, and everywhere on a machine of one node.
-pub fn placement_notes(
-    plan: &Plan,
-    tables: &HashMap<TableId, Arc<Table>>,
-    (workers, nodes): (usize, usize),
-) -> Vec<Option<String>> {
-    let found = CoLocation::of(plan, tables, workers);
-    let note = |it: &Pipeline| {
-        let note = match (&it.sink, found.is_in_parts(it.id)) {
-            _ if nodes < 2 => return None,
-            (Sink::HashBuild(_), true) => {
-                "table: one for each part on its node, as both sides are hashed on the joined columns"
-            }
-            (Sink::HashBuild(_), false) => {
-                "table: dealt round the nodes, as rows that join may be on any of them"
-            }
-            (Sink::Aggregate { keys, .. }, _) if keys.is_empty() => return None,
-            (Sink::Aggregate { .. }, true) => {
-                "groups: each part's on its node, as the keys tell the parts apart"
-            }
-            (Sink::Aggregate { .. }, false) => {
-                "groups: on the nodes of their workers, then merged, as rows of a group may be on any of them"
-            }
-            _ => return None,
-        };
-        Some(note.to_owned())
-    };
-    plan.pipelines.iter().map(note).collect()
 }
 
 /// What a column is.
@@ -288,7 +257,7 @@ impl<'a> Search<'a> {
                     self.groups[place] = Some(groups);
                 }
             }
-            Sink::Sort { .. } | Sink::Materialize { .. } | Sink::Result => {}
+            Sink::Sort { .. } | Sink::Window { .. } | Sink::Materialize { .. } | Sink::Result => {}
         }
     }
 
@@ -300,16 +269,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether work on the parts of a table is done part by part: they are enough for the workers, and values that are equal in
-/// SQL have the same hash. Blanks at the end of texts and zeros of floats are left out of the question. It pays on one
-/// node, too: what is sorted by its key is so in each part, but not over all, and smaller tables are nearer to a cache.
+/// Whether work on the parts of a table is done part by part: they are enough for the workers. Values that are equal in SQL have
+/// the same hash whatever their type: texts of CHAR are held without blanks at their end, and floats are hashed by the form in
+/// which zeros and what is no number are one value each. It pays on one node, too: what is sorted by its key is so in each
+/// part, but not over all, and smaller tables are nearer to a cache.
 fn is_worth_it(table: &Table, workers: usize) -> bool {
-    let Partitioning::Hash { columns, parts } = table.partitioning() else { return false };
-    let data_type = |it: &ColumnId| table.column(*it).data_type;
-    let is_exact = |it: DataType| !it.is_text() && !matches!(it, DataType::Real | DataType::Double);
-    workers <= parts * WORKERS_PER_PART_MAX
-        && *parts <= PARTS_MAX
-        && columns.iter().all(|it| is_exact(data_type(it)))
+    let Partitioning::Hash { parts, .. } = table.partitioning() else { return false };
+    workers <= parts * WORKERS_PER_PART_MAX && *parts <= PARTS_MAX
 }
 
 /// Whether a join asks what other parts have, too: NOT IN is never TRUE where there is any NULL.

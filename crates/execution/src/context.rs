@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use functions::Sequences;
 use hardware::Machine;
 use memory::Workspace;
 use scheduler::Scheduler;
@@ -11,6 +12,7 @@ use types::TableId;
 
 use crate::Traffic;
 use crate::control::QueryControl;
+use crate::exchange::ExchangeMode;
 
 /// What a query needs from the database.
 pub struct QueryContext {
@@ -22,10 +24,14 @@ pub struct QueryContext {
     pub workspace: Arc<Workspace>,
     /// The tables of the statement's snapshot.
     pub tables: HashMap<TableId, Arc<Table>>,
+    /// The sequences that it sees.
+    pub sequences: Arc<dyn Sequences>,
     /// Counts bytes per running node and memory node.
     pub traffic: Arc<Traffic>,
     /// The statement that the query is: its mark, its policy, its age.
     pub control: Arc<QueryControl>,
+    /// When its joins send rows to the nodes of their keys.
+    pub exchange: ExchangeMode,
     /// Whether the steps of its pipelines are measured.
     pub profile: bool,
 }

@@ -1,18 +1,16 @@
 //! From a pipeline as data to a pipeline that runs: layouts are decided, expressions compiled, states looked up.
 
-use std::borrow::Cow;
-
 use memory::Workspace;
 use plan::Source as PlanSource;
 use plan::{
-    AggregateFunction, Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId,
-    Sink as PlanSink, SortKey,
+    Expr, ExprKind, Operator as PlanOperator, Pipeline, PipelineId, Sink as PlanSink, SortKey,
 };
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult};
+use types::{SqlError, SqlResult};
 
-use crate::aggregate::{AggregateSink, AggregateSpec, stands_alone};
+use crate::aggregate::{AggregateSink, AggregateSpec, argument_of, stands_alone};
 use crate::co_location::CoLocation;
+use crate::exchange::{Exchange, Exchanges, Surroundings};
 use crate::expression::{Compiled, constant_rows};
 use crate::filter::FilterOperator;
 use crate::join::{BuildSink, FetchOperator, InPlace, ProbeOperator, SpillingJoins, rows_by_match};
@@ -24,7 +22,7 @@ use crate::scan::index::IndexSource;
 use crate::scan::repeated::Repeated;
 use crate::sort::{CompiledSortKey, GroupLimitSink, SortSink};
 use crate::states::States;
-use crate::{Layout, Operator, PartMap, QueryContext, Sink, Source, State};
+use crate::{Layout, Operator, PartMap, QueryContext, Sink, Source, State, window};
 
 /// A pipeline ready to run.
 pub struct Lowered {
@@ -44,6 +42,8 @@ pub struct Together {
     pub co_location: CoLocation,
     /// Build sides that may be in files.
     pub spilling: SpillingJoins,
+    /// Joins whose rows may go to the nodes of their keys.
+    pub exchanges: Exchanges,
 }
 
 impl Together {
@@ -52,7 +52,18 @@ impl Together {
         let repeated = Repeated::of(plan, context);
         let workers = context.scheduler.workers();
         let co_location = CoLocation::of(plan, &context.tables, workers);
-        Self { repeated, co_location, spilling: SpillingJoins::of(plan) }
+        let spilling = SpillingJoins::of(plan);
+        let topology = context.machine.topology();
+        let exchanges = match topology.nodes.len() {
+            0 | 1 => Exchanges::default(),
+            _ => {
+                let policy = &context.control.policy();
+                let around = Surroundings { topology, workers, policy, mode: context.exchange };
+                let can_wait = |it| spilling.may_spill(it);
+                Exchanges::of(plan, &context.tables, &co_location, &can_wait, &around)
+            }
+        };
+        Self { repeated, co_location, spilling, exchanges }
     }
 }
 
@@ -66,7 +77,7 @@ pub fn lower(
     context: &QueryContext,
     workspace: &Workspace,
 ) -> SqlResult<Lowered> {
-    let states = States(states);
+    let states = States { states, sequences: Some(&context.sequences) };
     let slots = context.scheduler.slots();
     if let (PlanSource::Scan(scan), [], PlanSink::HashBuild(build)) =
         (&pipeline.source, pipeline.operators.as_slice(), &pipeline.sink)
@@ -92,8 +103,13 @@ pub fn lower(
     }
     let having = reader.and_then(|it| asked_first(it, pipeline.id));
     let parts = parts.filter(|_| together.co_location.is_in_parts(pipeline.id));
-    let spills = together.spilling.may_spill(pipeline.id);
-    let sink = lower_sink(pipeline, layout, (ordered, spills, parts), having, &states, slots)?;
+    let kept = Kept {
+        ordered,
+        spills: together.spilling.may_spill(pipeline.id),
+        parts,
+        exchange: together.exchanges.get(pipeline.id).cloned(),
+    };
+    let sink = lower_sink(pipeline, layout, kept, having, &states, slots)?;
     if let (PlanSink::Sort { keys, .. }, Some(cutoff)) = (&pipeline.sink, sink.cutoff())
         && let ([], ExprKind::Column(column)) = (&operators[..], &keys[0].expr.kind)
     {
@@ -147,14 +163,14 @@ fn lower_source(
             (rows_by_match(states.table(*build)?, *matched), false)
         }
         PlanSource::Values { types, rows } => {
-            let (layout, batches) = constant_rows(types, rows, &|id| states.scalar(id))?;
+            let (layout, batches) = constant_rows(types, rows, states)?;
             (Box::new(ValuesSource::new(layout, batches)), true)
         }
     })
 }
 
 fn compile(expr: &Expr, layout: &Layout, states: &States<'_>) -> SqlResult<Compiled> {
-    Compiled::new(expr, layout, &|id| states.scalar(id))
+    Compiled::new(expr, layout, states)
 }
 
 fn compile_all(exprs: &[Expr], layout: &Layout, states: &States<'_>) -> SqlResult<Vec<Compiled>> {
@@ -196,8 +212,7 @@ fn lower_operator(
         }
         PlanOperator::Join(join) => {
             let build = states.table(join.build)?.clone();
-            let scalar = |id| states.scalar(id);
-            Box::new(ProbeOperator::new(join, build, (&layout, parts.cloned()), &scalar, slots)?)
+            Box::new(ProbeOperator::new(join, build, (&layout, parts.cloned()), states, slots)?)
         }
         PlanOperator::Fetch(fetch) => {
             let build = states.table(fetch.build)?.clone();
@@ -207,12 +222,22 @@ fn lower_operator(
     })
 }
 
-/// `ordered` tells whether the order of the rows means something, `spills` whether a hash table may go to files, `parts` those for each of which a hash table or groups are
-/// left.
+/// How what a sink keeps is kept.
+struct Kept {
+    /// Whether the order of the rows means something.
+    ordered: bool,
+    /// Whether a hash table may go to files.
+    spills: bool,
+    /// The parts for each of which a hash table or groups are left.
+    parts: Option<Arc<PartMap>>,
+    /// How rows of a hash table may go to nodes by their keys.
+    exchange: Option<Arc<Exchange>>,
+}
+
 fn lower_sink(
     pipeline: &Pipeline,
     layout: Layout,
-    (ordered, spills, parts): (bool, bool, Option<Arc<PartMap>>),
+    Kept { ordered, spills, parts, exchange }: Kept,
     having: Option<&Expr>,
     states: &States<'_>,
     slots: usize,
@@ -222,7 +247,7 @@ fn lower_sink(
             let keys = compile_all(&build.keys, &layout, states)?;
             let payload = compile_all(&build.payload, &layout, states)?;
             let sink = BuildSink::new(keys, payload, build.unique, build.keep_null_keys, slots);
-            Box::new(sink.in_parts(parts).spilling(spills))
+            Box::new(sink.in_parts(parts).exchanging(exchange).spilling(spills))
         }
         PlanSink::Aggregate { keys, aggregates, estimated_groups } => {
             let keys = compile_all(keys, &layout, states)?;
@@ -235,14 +260,7 @@ fn lower_sink(
             })
         }
         PlanSink::Sort { keys, partition, offset, limit } => {
-            let compile_key = |key: &SortKey| -> SqlResult<CompiledSortKey> {
-                Ok(CompiledSortKey {
-                    key: compile(&key.expr, &layout, states)?,
-                    descending: key.descending,
-                    nulls_first: key.nulls_first,
-                })
-            };
-            let all = |keys: &[SortKey]| keys.iter().map(compile_key).collect::<SqlResult<_>>();
+            let all = |keys: &[SortKey]| compile_keys(keys, &layout, states);
             match partition {
                 0 => Box::new(SortSink::new(all(keys)?, layout, *offset, *limit, slots)),
                 count => {
@@ -252,6 +270,11 @@ fn lower_sink(
                 }
             }
         }
+        PlanSink::Window { keys, partition, functions } => {
+            let keys = (&keys[..], *partition);
+            let compile = |it: &Expr| compile(it, &layout, states);
+            Box::new(window::lowered(keys, functions, layout.clone(), &compile, slots)?)
+        }
         PlanSink::Materialize { offset, limit } => {
             Box::new(MaterializeSink::new(layout, *offset, *limit, ordered, slots))
         }
@@ -259,36 +282,16 @@ fn lower_sink(
     })
 }
 
-/// The argument of an aggregate as it is fed. A mean of whole numbers is bound as one of floats, but the sum of the numbers
-/// themselves is exact, whatever the order, and shared with other aggregates.
-fn argument_of(aggregate: &plan::Aggregate) -> Option<&Expr> {
-    let argument = aggregate.argument.as_ref()?;
-    let is_mean = aggregate.function == AggregateFunction::Average && !aggregate.distinct;
-    match &argument.kind {
-        ExprKind::Cast(whole)
-            if is_mean
-                && argument.data_type == DataType::Double
-                && whole.data_type.is_integer() =>
-        {
-            Some(whole)
-        }
-        _ => Some(argument),
-    }
-}
-
-/// The argument of an aggregate that chooses one of its values, with the digits after the point that the plan says the
-/// result has; sums and means get theirs when they are written.
-fn chosen<'a>(aggregate: &plan::Aggregate, argument: &'a Expr) -> Cow<'a, Expr> {
-    let chooses = matches!(
-        aggregate.function,
-        AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::AnyValue
-    );
-    let (from, to) = (argument.data_type, aggregate.data_type);
-    if !chooses || !from.is_numeric() || from.scale() == to.scale() {
-        return Cow::Borrowed(argument);
-    }
-    let operand = Box::new(argument.clone());
-    Cow::Owned(Expr { kind: ExprKind::Cast(operand), data_type: to })
+fn compile_keys(
+    keys: &[SortKey],
+    layout: &Layout,
+    states: &States<'_>,
+) -> SqlResult<Vec<CompiledSortKey>> {
+    let compile_key = |it: &SortKey| -> SqlResult<CompiledSortKey> {
+        let (descending, nulls_first) = (it.descending, it.nulls_first);
+        Ok(CompiledSortKey { key: compile(&it.expr, layout, states)?, descending, nulls_first })
+    };
+    keys.iter().map(compile_key).collect()
 }
 
 fn lower_aggregate(
@@ -308,7 +311,7 @@ fn lower_aggregate(
     };
     let spec = |it: &plan::Aggregate| AggregateSpec {
         function: it.function,
-        argument: argument_of(it).and_then(|argument| place(&chosen(it, argument))),
+        argument: argument_of(it).and_then(|it| place(&it)),
         distinct: it.distinct,
         filter: it.filter.as_ref().and_then(&mut place),
         data_type: it.data_type,

@@ -184,7 +184,8 @@ fn unify(states: Vec<Arc<Rows>>) -> SqlResult<Vec<Arc<Rows>>> {
     states.into_iter().map(|it| it.with_layout(&layout).map(Arc::new)).collect()
 }
 
-fn common_shape(left: &ColumnShape, right: &ColumnShape) -> ColumnShape {
+/// A shape in which the values of both can be held.
+pub(crate) fn common_shape(left: &ColumnShape, right: &ColumnShape) -> ColumnShape {
     use Representation::{Codes, I64, I128};
     let representation = match (&left.representation, &right.representation) {
         (Codes(a), Codes(b)) if Arc::ptr_eq(a, b) => Codes(a.clone()),

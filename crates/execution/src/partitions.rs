@@ -68,11 +68,62 @@ pub(crate) struct Piece {
     pub(crate) sequence: u64,
 }
 
+/// Rows of some batches that are cut into partitions together, so that each gets many rows at a time.
+pub(crate) struct Gathered {
+    waiting: Vec<Waiting>,
+    bytes: u64,
+    partitions: usize,
+}
+
+impl Gathered {
+    /// Nothing yet.
+    pub(crate) fn new(partitions: usize) -> Self {
+        Self { waiting: Vec::new(), bytes: 0, partitions }
+    }
+
+    /// Takes rows in; tells how many bytes wait now.
+    pub(crate) fn add(&mut self, rows: Waiting) -> u64 {
+        self.bytes += rows.columns.iter().map(|it| it.value_bytes()).sum::<u64>();
+        self.bytes += rows.partitions.len() as u64;
+        self.waiting.push(rows);
+        self.bytes
+    }
+
+    /// Hands all that waits to `each`, partition after partition: its number, where the first row stood in its source, how
+    /// many rows, their columns.
+    pub(crate) fn cut(
+        &mut self,
+        mut each: impl FnMut(usize, u64, usize, &[Arc<Vector>]) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        let split = |it: &Waiting| Split::new(self.partitions, &it.partitions);
+        let splits: Vec<Split> = self.waiting.iter().map(split).collect();
+        let mut rows: Vec<(usize, u32)> = Vec::new();
+        for partition in 0..self.partitions {
+            rows.clear();
+            for (batch, split) in splits.iter().enumerate() {
+                rows.extend(split.part(partition).iter().map(|&row| (batch, row)));
+            }
+            for rows in rows.chunks(BATCH_ROWS) {
+                let first = &self.waiting[rows[0].0];
+                let column = |(place, like): (usize, &Arc<Vector>)| {
+                    let row =
+                        |&(batch, row): &(usize, u32)| (&*self.waiting[batch].columns[place], row);
+                    Arc::new(Vector::collect_like(&like.values, rows.iter().map(row)))
+                };
+                let columns: Vec<_> = first.columns.iter().enumerate().map(column).collect();
+                each(partition, first.sequence, rows.len(), &columns)?;
+            }
+        }
+        self.waiting.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+}
+
 /// What one worker writes.
 pub(crate) struct Outgoing {
     file: Arc<SpillFile>,
-    waiting: Vec<Waiting>,
-    bytes: u64,
+    gathered: Gathered,
     /// Bytes that wait at most.
     limit: u64,
     writer: Writer,
@@ -98,48 +149,29 @@ impl Outgoing {
     /// The same with the smallest buffer.
     pub(crate) fn small(partitions: usize, file: Arc<SpillFile>) -> Self {
         let pieces = vec![Vec::new(); partitions];
-        let (waiting, unwritten) = (Vec::new(), Vec::new());
+        let (gathered, unwritten) = (Gathered::new(partitions), Vec::new());
         let (limit, writer) = (WRITTEN_MIN, Writer::default());
-        Self { file, waiting, bytes: 0, limit, writer, unwritten, pieces }
+        Self { file, gathered, limit, writer, unwritten, pieces }
     }
 
     /// Takes rows in.
     pub(crate) fn add(&mut self, rows: Waiting) -> SqlResult<()> {
-        self.bytes += rows.columns.iter().map(|it| it.value_bytes()).sum::<u64>();
-        self.bytes += rows.partitions.len() as u64;
-        self.waiting.push(rows);
-        if self.bytes >= self.limit { self.write() } else { Ok(()) }
+        if self.gathered.add(rows) >= self.limit { self.write() } else { Ok(()) }
     }
 
     /// Whether what waits begins in a part of the rows, or may be put beside rows of it.
     pub(crate) fn begins(&self) -> Option<u64> {
-        self.waiting.first().map(|it| it.sequence)
+        self.gathered.waiting.first().map(|it| it.sequence)
     }
 
     /// Writes all that waits.
     pub(crate) fn write(&mut self) -> SqlResult<()> {
-        let split = |it: &Waiting| Split::new(self.pieces.len(), &it.partitions);
-        let splits: Vec<Split> = self.waiting.iter().map(split).collect();
-        let mut rows: Vec<(usize, u32)> = Vec::new();
-        for partition in 0..self.pieces.len() {
-            rows.clear();
-            for (batch, split) in splits.iter().enumerate() {
-                rows.extend(split.part(partition).iter().map(|&row| (batch, row)));
-            }
-            for rows in rows.chunks(BATCH_ROWS) {
-                let first = &self.waiting[rows[0].0];
-                let column = |(place, like): (usize, &Arc<Vector>)| {
-                    let row =
-                        |&(batch, row): &(usize, u32)| (&*self.waiting[batch].columns[place], row);
-                    Arc::new(Vector::collect_like(&like.values, rows.iter().map(row)))
-                };
-                let columns: Vec<_> = first.columns.iter().enumerate().map(column).collect();
-                self.unwritten.push((partition, first.sequence));
-                self.writer.add(rows.len(), &columns);
-            }
-        }
-        self.waiting.clear();
-        self.bytes = 0;
+        let Self { gathered, unwritten, writer, .. } = self;
+        gathered.cut(|partition, sequence, rows, columns| {
+            unwritten.push((partition, sequence));
+            writer.add(rows, columns);
+            Ok(())
+        })?;
         let extents = self.writer.write(&self.file)?;
         for (extent, (partition, sequence)) in extents.into_iter().zip(self.unwritten.drain(..)) {
             self.pieces[partition].push(Piece { extent, sequence });

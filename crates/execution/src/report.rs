@@ -28,6 +28,9 @@ pub struct PipelineReport {
     pub memory_peak: Bytes,
     /// Written to temporary files, in what it ends in and where its rows waited.
     pub spilled: Bytes,
+    /// What the adaptive strategy has learned of its morsels: whether they are bound by memory, so that they stay on their nodes,
+    /// and bytes per second of a worker. `None` under other strategies, and where there was too little to learn from.
+    pub learned: Option<(bool, u64)>,
     /// What the source learned, a line.
     pub source: String,
     /// Where the time went; empty when the query is not profiled.

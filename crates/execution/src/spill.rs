@@ -5,7 +5,7 @@
 //!   in the order of the processor and codes mean what they meant.
 
 use hardware::FileError;
-use memory::{SpillFile, Workspace};
+use memory::{Placed, Scratch, SpillFile, Workspace};
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -18,6 +18,13 @@ pub(crate) struct Extent {
     bytes: u64,
     /// Rows of each vector.
     pub(crate) rows: u32,
+}
+
+impl Extent {
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
 }
 
 /// A refusal of a file as a statement's error: 53100 when there is no space.
@@ -76,6 +83,14 @@ impl Writer {
         self.extents.push(Extent { place: place as u64, bytes, rows: rows as u32 });
     }
 
+    /// Copies all that was added to memory of a place; tells where in it each piece is.
+    pub(crate) fn place(&mut self, scratch: &Scratch) -> SqlResult<(Placed<u8>, Vec<Extent>)> {
+        let mut bytes = scratch.with_capacity(self.bytes.len())?;
+        bytes.extend_from_slice(&self.bytes);
+        self.bytes.clear();
+        Ok((bytes, std::mem::take(&mut self.extents)))
+    }
+
     /// Bytes that it holds.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.len()
@@ -94,10 +109,20 @@ impl Writer {
 pub(crate) fn read(file: &SpillFile, extent: Extent) -> SqlResult<Vec<Arc<Vector>>> {
     let mut bytes = vec![0; extent.bytes as usize];
     file.read(extent.place, &mut bytes).map_err(|error| file_error(&error))?;
-    let mut reader = Reader(&bytes);
+    decode(&bytes, extent.rows)
+}
+
+/// The columns of an extent of a block of memory.
+pub(crate) fn read_placed(block: &[u8], extent: Extent) -> SqlResult<Vec<Arc<Vector>>> {
+    decode(&block[extent.place as usize..(extent.place + extent.bytes) as usize], extent.rows)
+}
+
+/// The columns of so many rows.
+fn decode(bytes: &[u8], rows: u32) -> SqlResult<Vec<Arc<Vector>>> {
+    let mut reader = Reader(bytes);
     let mut columns = Vec::new();
     while !reader.0.is_empty() {
-        let column = reader.vector(extent.rows as usize);
+        let column = reader.vector(rows as usize);
         columns.push(Arc::new(
             column.ok_or_else(|| SqlError::internal("a spilled batch is damaged"))?,
         ));

@@ -1,18 +1,42 @@
 //! What the finished pipelines of a plan left, for those that read it.
 
+use functions::Sequences;
 use plan::PipelineId;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState, Value};
 
+use crate::expression::Outside;
 use crate::join::BuildSide;
 use crate::{Rows, State};
 
 /// The finished states of a plan, by pipeline.
-pub(crate) struct States<'a>(pub &'a [Option<State>]);
+pub(crate) struct States<'a> {
+    pub states: &'a [Option<State>],
+    /// What functions about sequences ask.
+    pub sequences: Option<&'a Arc<dyn Sequences>>,
+}
+
+impl Outside for States<'_> {
+    fn scalar(&self, pipeline: PipelineId) -> SqlResult<Value> {
+        States::scalar(self, pipeline)
+    }
+
+    fn sequences(&self) -> Option<Arc<dyn Sequences>> {
+        self.sequences.cloned()
+    }
+}
+
+#[cfg(test)]
+impl<'a> States<'a> {
+    /// Those of plans without sequences.
+    pub fn of(states: &'a [Option<State>]) -> Self {
+        Self { states, sequences: None }
+    }
+}
 
 impl States<'_> {
     fn get(&self, id: PipelineId) -> SqlResult<&State> {
-        self.0
+        self.states
             .get(id.index())
             .and_then(Option::as_ref)
             .ok_or_else(|| SqlError::internal(format!("pipeline {id} is read before it is done")))

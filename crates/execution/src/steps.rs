@@ -45,6 +45,7 @@ pub(crate) fn sink_kind(sink: &PlanSink) -> &'static str {
         PlanSink::HashBuild(_) => "build",
         PlanSink::Aggregate { .. } => "aggregate",
         PlanSink::Sort { .. } => "sort",
+        PlanSink::Window { .. } => "window",
         PlanSink::Materialize { .. } => "materialize",
         PlanSink::Result => "result",
     }
@@ -57,6 +58,9 @@ fn sink_detail(sink: &PlanSink) -> String {
             format!("{} keys, {} aggregates", keys.len(), aggregates.len())
         }
         PlanSink::Sort { keys, .. } => format!("{} keys", keys.len()),
+        PlanSink::Window { keys, functions, .. } => {
+            format!("{} keys, {} functions", keys.len(), functions.len())
+        }
         PlanSink::Materialize { .. } | PlanSink::Result => String::new(),
     }
 }

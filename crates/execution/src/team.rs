@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 use hardware::NodeId;
 use memory::Workspace;
 use scheduler::{
-    CancelToken, JobHandle, JobOutcome, JobReport, Label, Morsel, MorselBody, MorselContext,
-    MorselRange, PipelineJob, Policy, Scheduler,
+    Affinity, CancelToken, JobHandle, JobOutcome, JobReport, Label, Morsel, MorselBody,
+    MorselContext, MorselRange, PipelineJob, Policy, Scheduler,
 };
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult};
@@ -187,7 +187,7 @@ impl Team for QueryTeam {
         body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
     ) -> SqlResult<()> {
         let range = MorselRange { node: None, start: 0, end: tasks as u64 };
-        self.run_ranges(vec![range], tasks <= 1, body)
+        self.run_ranges(vec![range], self.settings.control.policy(), tasks <= 1, body)
     }
 
     fn run_at(
@@ -196,13 +196,15 @@ impl Team for QueryTeam {
         small: bool,
         body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
     ) -> SqlResult<()> {
-        let range = |(start, node): (u64, &Option<NodeId>)| MorselRange {
-            node: *node,
-            start,
-            end: start + 1,
-        };
-        self.run_ranges((0..).zip(homes).map(range).collect(), small || homes.len() <= 1, body)
+        let (policy, inline) = (self.settings.control.policy(), small || homes.len() <= 1);
+        self.run_ranges(ranges_at(homes), policy, inline, body)
     }
+}
+
+fn ranges_at(homes: &[Option<NodeId>]) -> Vec<MorselRange> {
+    let range =
+        |(start, node): (u64, &Option<NodeId>)| MorselRange { node: *node, start, end: start + 1 };
+    (0..).zip(homes).map(range).collect()
 }
 
 impl QueryTeam {
@@ -212,10 +214,25 @@ impl QueryTeam {
         check_memory(self.settings.workspace.account())
     }
 
+    /// Runs one task for each entry, on workers of its node only, unless the statement leaves all to the OS.
+    pub fn run_bound(
+        &self,
+        homes: &[Option<NodeId>],
+        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    ) -> SqlResult<()> {
+        let policy = self.settings.control.policy();
+        let affinity = match policy.affinity {
+            Affinity::None => Affinity::None,
+            Affinity::Soft | Affinity::Hard | Affinity::Adaptive => Affinity::Hard,
+        };
+        self.run_ranges(ranges_at(homes), Policy { affinity, ..policy }, false, body)
+    }
+
     /// Runs tasks whose numbers are cut into ranges by their nodes; `inline` on the calling thread.
     fn run_ranges(
         &self,
         ranges: Vec<MorselRange>,
+        policy: Policy,
         inline: bool,
         body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
     ) -> SqlResult<()> {
@@ -228,7 +245,7 @@ impl QueryTeam {
         let job = ScopedJob {
             ranges,
             morsel_rows: 1,
-            policy: control.policy(),
+            policy,
             reads: None,
             label: Label { pipeline: *pipeline, finishing: true },
             inline,

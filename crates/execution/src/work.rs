@@ -84,6 +84,34 @@ pub trait Team: Send + Sync {
     }
 }
 
+/// A team whose memory is of the caller's choice.
+pub(crate) struct InMemoryOf<'a> {
+    pub(crate) team: &'a dyn Team,
+    pub(crate) workspace: Arc<Workspace>,
+}
+
+impl Team for InMemoryOf<'_> {
+    fn slots(&self) -> usize {
+        self.team.slots()
+    }
+
+    fn width(&self) -> usize {
+        self.team.width()
+    }
+
+    fn workspace(&self) -> Arc<Workspace> {
+        self.workspace.clone()
+    }
+
+    fn run(
+        &self,
+        tasks: usize,
+        body: &(dyn Fn(usize, &WorkContext) -> SqlResult<()> + Sync),
+    ) -> SqlResult<()> {
+        self.team.run(tasks, body)
+    }
+}
+
 /// A worker that does all tasks by itself, with memory of its choice.
 pub(crate) struct Alone<'a> {
     pub(crate) context: &'a WorkContext,

@@ -46,7 +46,8 @@ impl<'a> Call<'a> {
         self.arguments.len()
     }
 
-    fn is_null(&self, row: usize) -> bool {
+    /// Whether an argument of a row is NULL.
+    pub fn is_null(&self, row: usize) -> bool {
         self.nulls.as_ref().is_some_and(|it| it.is_null(row))
     }
 

@@ -79,6 +79,7 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::IsZero => exact::is_zero(call),
         F::Random => random::random(call),
         F::Uuid => random::uuid(call),
+        it if it.is_of_sequences() => Err(call.broken("no sequences")),
         F::Coalesce | F::Greatest | F::Least | F::Nullif | F::Nvl | F::Nvl2 => choice::choose(call),
         F::ArrowCast | F::ArrowTryCast | F::CastToType | F::TryCastToType => {
             Err(call.broken("a conversion in its place"))

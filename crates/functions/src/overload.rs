@@ -135,6 +135,9 @@ fn others(function: Function) -> &'static [Overload] {
                 }]
             }
         }
+        F::Nextval | F::Currval => const { &[fixed(&[Text], BIGINT)] },
+        F::Lastval => const { &[fixed(&[], BIGINT)] },
+        F::Setval => const { &[optional(&[Text, Integer, Boolean], 2, BIGINT)] },
         F::RaiseCardinality => const { &[fixed(&[], DataType::Null)] },
         F::Version | F::Uuid => const { &[fixed(&[], TEXT)] },
         _ => &[],

@@ -22,6 +22,7 @@ pub fn volatility(function: Function) -> Volatility {
         Function::CurrentDate | Function::Now => Volatility::Stable,
         // An error that is folded or moved would come when no row asks for it.
         Function::Random | Function::Uuid | Function::RaiseCardinality => Volatility::Volatile,
+        it if it.is_of_sequences() => Volatility::Volatile,
         _ => Volatility::Immutable,
     }
 }

@@ -38,10 +38,34 @@ fn unnamed(folder: &Path) -> io::Result<File> {
     }
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let path = folder.join(format!("nodewise-{}-{number}.tmp", std::process::id()));
+    if number == 0 {
+        remove_stale(folder);
+    }
+    let path = folder.join(format!("{NAME}{}-{number}{EXTENSION}", std::process::id()));
     let file = open(OpenOptions::new().create_new(true), &path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
+}
+
+/// How names of temporary files begin, where they have one for a moment; the process and a number follow.
+const NAME: &str = "nodewise-";
+/// How they end.
+const EXTENSION: &str = ".tmp";
+
+/// Removes files of processes that were killed in the moment in which a file has a name. What cannot be removed stays.
+fn remove_stale(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name
+            .to_str()
+            .and_then(|it| it.strip_prefix(NAME)?.strip_suffix(EXTENSION)?.split_once('-'))
+            .filter(|it| it.1.parse::<u64>().is_ok())
+            .and_then(|it| it.0.parse::<u32>().ok());
+        let is_gone = |it: u32| !Path::new("/proc").join(it.to_string()).exists();
+        if process.is_some_and(is_gone) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn told(folder: &Path, what: &'static str, error: &io::Error) -> FileError {
@@ -67,6 +91,20 @@ impl TemporaryFile for Unnamed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_killed_processes_go_and_no_others() {
+        let folder = default_folder().join(format!("nodewise-stale-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        // No process has a number that large.
+        let own = format!("nodewise-{}-3.tmp", std::process::id());
+        let names = ["nodewise-4200000000-0.tmp", &own, "nodewise-4200000000-x.tmp", "other.tmp"];
+        names.iter().for_each(|it| std::fs::write(folder.join(it), b"").unwrap());
+        remove_stale(&folder);
+        let left = |it: &&str| folder.join(it).exists();
+        assert_eq!(names.iter().map(left).collect::<Vec<_>>(), [false, true, true, true]);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn a_file_leaves_nothing_behind() {

@@ -5,8 +5,10 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use hardware::{Folder, FolderError, LastingFile};
+use hardware::{FileMapping, Folder, FolderError, LastingFile};
 use stdx::sync::Arc;
+
+use crate::{file_mappings, kernel};
 
 /// The file that is locked. The kernel unlocks it however the program ends.
 const LOCK: &str = "lock";
@@ -172,6 +174,15 @@ impl LastingFile for LinuxFile {
     fn sync(&self) -> Result<(), FolderError> {
         // fdatasync: a length that changed goes with it, times do not.
         self.told("sync", self.file.sync_data())
+    }
+
+    fn drop_cache(&self) {
+        kernel::drop_cache(&self.file);
+    }
+
+    fn map(&self) -> Result<Arc<dyn FileMapping>, FolderError> {
+        let mapped = file_mappings::map(&self.file);
+        Ok(Arc::new(self.told("map", mapped)?))
     }
 }
 

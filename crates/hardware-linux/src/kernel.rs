@@ -61,13 +61,23 @@ pub fn page_bytes() -> usize {
     usize::try_from(bytes).ok().filter(|it| it.is_power_of_two()).unwrap_or(4096)
 }
 
-/// Columns of the terminal behind standard output; `None` when there is none.
-pub fn terminal_columns() -> Option<u16> {
+/// What a terminal shows at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TerminalSize {
+    /// Letters of a line.
+    pub columns: u16,
+    /// Lines.
+    pub lines: u16,
+}
+
+/// The size of the terminal behind standard output; `None` when there is none.
+pub fn terminal_size() -> Option<TerminalSize> {
     // SAFETY: winsize is plain data for which all zeros are valid.
     let mut size: libc::winsize = unsafe { std::mem::zeroed() };
     // SAFETY: TIOCGWINSZ writes one winsize, which is what it gets.
     let answer = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
-    (answer == 0 && size.ws_col > 0).then_some(size.ws_col)
+    (answer == 0 && size.ws_col > 0)
+        .then_some(TerminalSize { columns: size.ws_col, lines: size.ws_row })
 }
 
 /// Where a mapping begins: `skew` units past a round of `period` units, as the kernel counts them.
@@ -171,6 +181,12 @@ pub fn keep_freed_memory() {
             libc::mallopt(libc::M_TRIM_THRESHOLD, 128 << 20);
         }
     }
+}
+
+/// Has the kernel forget what it has of a file in memory, but for pages that are mapped or not written yet.
+pub fn drop_cache(file: &std::fs::File) {
+    // SAFETY: advice on a descriptor that is open; no memory of ours is touched.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 
 /// Asks for huge pages in a range of ours, or for none.

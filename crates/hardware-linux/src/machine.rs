@@ -29,6 +29,7 @@ use hardware::{
 use stdx::sync::{Arc, Mutex};
 use stdx::{Bytes, Nanos};
 
+use crate::file_mappings;
 use crate::files;
 use crate::folder;
 use crate::kernel::{self, HUGE_BYTES, Policy, Turn};
@@ -135,7 +136,7 @@ impl LinuxMachine {
     fn reserve(&self, state: &mut State, bytes: usize) -> bool {
         let wanted = bytes as u64;
         if state.granted < wanted {
-            let resident = self.resident_bytes().1.0;
+            let resident = topology::anonymous_bytes(&Root::new(Path::new("/"))).unwrap_or(0);
             let promised = state.mappings.total_bytes.saturating_sub(resident);
             let left = self.available_bytes().0.saturating_sub(promised);
             if wanted > left {
@@ -344,7 +345,9 @@ impl Machine for LinuxMachine {
     }
 
     fn locate(&self, base: NonNull<u8>, pages: usize) -> Result<Vec<Option<NodeId>>, MachineError> {
-        self.in_our_mapping(base, pages.saturating_mul(self.page))?;
+        if !file_mappings::contains(base.addr().get(), pages.saturating_mul(self.page)) {
+            self.in_our_mapping(base, pages.saturating_mul(self.page))?;
+        }
         if !self.allowed.query {
             let asked = self.state.lock().mappings.asked(base.addr().get(), pages, self.page);
             let only = match &self.topology.nodes[..] {
@@ -416,6 +419,10 @@ impl Machine for LinuxMachine {
 
     fn remove_folder(&self, path: &Path) -> Result<(), FolderError> {
         folder::remove(path)
+    }
+
+    fn failed_file_reads(&self) -> u64 {
+        file_mappings::failures()
     }
 
     fn resident_bytes(&self) -> (Bytes, Bytes) {

@@ -6,9 +6,14 @@
 //! [`LastingFile::sync`], names by [`Folder::sync`].
 
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
 
 use stdx::sync::Arc;
+use stdx::sync::atomic::AtomicBool;
+
+use crate::NodeId;
 
 /// Why a folder or a file in it could not do what was asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,4 +86,25 @@ pub trait LastingFile: Send + Sync {
     /// Returns when what was written before will outlast a loss of power. After an error it is not known what will, and a
     /// second call that goes well says nothing of it.
     fn sync(&self) -> Result<(), FolderError>;
+    /// Has the machine forget what it keeps of the file in memory, where it can, so that it is read from the disk again.
+    fn drop_cache(&self) {}
+    /// Maps the whole file, which has at least a byte, to be read. Nothing of it is read before somebody looks.
+    fn map(&self) -> Result<Arc<dyn FileMapping>, FolderError>;
+}
+
+/// The bytes of a [`LastingFile`] in memory, to be read; unmapped when it is dropped. They stay readable when the file is
+/// removed. What cannot be read, as somebody has cut the file or its disk fails, never ends the process: it is zeros, which
+/// [`FileMapping::failed`] tells before any are seen.
+///
+/// [`crate::Machine::locate`] tells where its pages are. Policies do not bind them: they lie where the OS had room when they
+/// were first read, by whomever.
+pub trait FileMapping: Send + Sync {
+    /// First byte, at the start of a page.
+    fn base(&self) -> NonNull<u8>;
+    /// The length of the file when it was mapped.
+    fn bytes(&self) -> usize;
+    /// Becomes true, and stays so, before any byte is zero in place of one that could not be read.
+    fn failed(&self) -> &Arc<AtomicBool>;
+    /// Tells a machine that cannot see it that a worker of a node is the first to read some pages, given by bytes.
+    fn touched(&self, _bytes: Range<usize>, _node: NodeId) {}
 }

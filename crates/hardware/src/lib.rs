@@ -17,7 +17,7 @@ pub mod topology;
 
 pub use demand::{Access, Demand, Pattern};
 pub use files::{FileError, TemporaryFile};
-pub use folder::{Folder, FolderError, LastingFile};
+pub use folder::{FileMapping, Folder, FolderError, LastingFile};
 pub use ids::{CpuId, LlcId, NodeId, SocketId};
 pub use machine::{
     Advice, Counters, Machine, MachineError, Mapping, NodeMemory, PagePolicy, Restriction, Step,

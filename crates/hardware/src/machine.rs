@@ -242,6 +242,10 @@ pub trait Machine: Send + Sync {
         let (path, message) = (path.to_owned(), "this machine has no files".to_owned());
         Err(FolderError::Failed { path, what: "remove", message })
     }
+    /// How often something of a mapped file could not be read, of all files ever ([`crate::FileMapping`]).
+    fn failed_file_reads(&self) -> u64 {
+        0
+    }
     /// Tells a modelled machine what the step that is running costs; it adds up until the step ends. Where work takes the
     /// time it takes, which is everywhere else, nobody asks for the demand and this is nothing.
     fn charge(&self, _demand: &dyn Fn() -> Demand) {}

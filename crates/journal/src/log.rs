@@ -153,8 +153,8 @@ impl Journal {
         self.step_down(synced.map(|()| last))
     }
 
-    /// Goes on in a new file. All records that there are are durable then, and no younger one is in an older file. Nobody
-    /// may append meanwhile.
+    /// Goes on in a new file. All records that there are are durable then, and no younger one is in an older file: who
+    /// appends meanwhile waits.
     pub fn rotate(&self, seed: u64) -> JournalResult<Lsn> {
         self.lead(|_| false)?;
         let mut writing = self.writing.lock();

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use hardware::{Machine, MachineError, NodeId, PagePolicy};
+use hardware::{FileMapping, Machine, MachineError, NodeId, PagePolicy};
 use stdx::Bytes;
 use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
 
-use crate::Segment;
 use crate::free_lists::{Memory, whole};
+use crate::{Checksums, MappedFile, Segment};
 
 /// The one source of segments. Clones share everything.
 #[derive(Clone)]
@@ -92,6 +92,40 @@ impl Allocator {
         }
         // SAFETY: the region is ours, and longer than `bytes`.
         Ok(unsafe { Segment::new(whole(region, bytes), self.0.clone()) })
+    }
+
+    /// A file whose bytes segments may be; errors call it by this name.
+    pub fn mapped_file(&self, mapping: Arc<dyn FileMapping>, name: String) -> Arc<MappedFile> {
+        self.0.damage.watch(&name, mapping.failed());
+        Arc::new(MappedFile::new(mapping, name))
+    }
+
+    /// A segment of bytes of a mapped file, that begin at a page. Nothing of it is read now. Whoever looks at it first
+    /// compares its checksums; if they are others, this look and all later ones unwind, and [`Allocator::damages`] rises.
+    /// `places` are the nodes whose workers shall be the first to read ranges of it, as for
+    /// [`Allocator::allocate_placed`].
+    pub fn segment_of_file(
+        &self,
+        file: &Arc<MappedFile>,
+        range: Range<usize>,
+        checksums: Checksums,
+        places: Vec<(Range<usize>, PagePolicy)>,
+    ) -> Result<Segment, MachineError> {
+        if range.is_empty() {
+            return self.allocate(0, PagePolicy::FirstTouch);
+        }
+        Ok(Segment::of_file(&self.0, file, range, checksums, places))
+    }
+
+    /// How often something was read of a mapped file that is damaged, or could not be read. Who has looked at tables while
+    /// it rose has seen what is not so.
+    pub fn damages(&self) -> u64 {
+        self.0.damage.count() + self.0.machine.failed_file_reads()
+    }
+
+    /// What is damaged, newest first of what was seen by checksums.
+    pub fn damage(&self) -> String {
+        self.0.damage.text()
     }
 
     /// Limits the mapped bytes; allocating past it fails with [`MachineError::OutOfMemory`].

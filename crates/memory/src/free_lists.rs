@@ -10,6 +10,7 @@ use stdx::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use crate::counting;
+use crate::mapped::Damage;
 use crate::region::{Backing, Chunk, Region};
 use crate::shelf::Shelf;
 use crate::{CHUNK_BYTES, PageSocketMap};
@@ -52,6 +53,8 @@ pub(crate) struct Memory {
     pub(crate) temporary_folder: RwLock<Option<PathBuf>>,
     /// Blocks of queries: one shelf per node of the topology, in its order, and one for what is spread over them.
     pub(crate) shelves: Vec<Mutex<Shelf>>,
+    /// What of mapped files could not be used.
+    pub(crate) damage: Damage,
 }
 
 /// Bytes for a segment: where they are, what backs them, and the map of their pages. They are initialised, aligned to
@@ -80,6 +83,7 @@ impl Memory {
             held: Arc::default(),
             working: AtomicI64::new(0),
             temporary_folder: RwLock::new(None),
+            damage: Damage::default(),
             machine,
         }
     }

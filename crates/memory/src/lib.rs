@@ -8,9 +8,10 @@
 //! - Invariant: two segments never share a byte; they share a page only below one page of size.
 //! - Invariant: dropping takes the lock of one node's list, never a global one.
 //! - Invariant: all bytes handed out are initialised: zero when fresh, whatever was there before when recycled.
+//! - Invariant: no byte of a mapped file is seen before its checksum was compared.
 //! - Invariant: pages are mapped and moved through [`hardware::Machine`] only.
 //!
-//! Reading order: `counting`, [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, [`segment`], [`allocator`], `blocks`, [`operators`], [`account`],
+//! Reading order: `counting`, [`location`], [`page_socket_map`], `region`, `shelf`, `free_lists`, `mapped`, [`segment`], [`allocator`], `blocks`, [`operators`], [`account`],
 //! [`scratch`], `spill`, `heap`, [`reserve`].
 
 pub mod account;
@@ -23,6 +24,7 @@ mod fake;
 mod free_lists;
 mod heap;
 pub mod location;
+mod mapped;
 pub mod operators;
 pub mod page_socket_map;
 pub mod pod;
@@ -40,6 +42,7 @@ pub use allocator::{Allocator, Usage};
 pub use counting::{heap_bytes, unplaced_pieces};
 pub use heap::Entered;
 pub use location::{Location, Misplaced, PageRange};
+pub use mapped::{Checksums, MappedFile};
 pub use operators::{OperatorAccount, OperatorBytes};
 pub use page_socket_map::PageSocketMap;
 pub use pod::Pod;

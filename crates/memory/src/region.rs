@@ -4,6 +4,7 @@ use hardware::{Mapping, PagePolicy};
 use stdx::sync::{Arc, Mutex};
 
 use crate::PageSocketMap;
+use crate::mapped::FilePages;
 
 /// A mapping and what is known of its place.
 pub(crate) struct Region {
@@ -50,4 +51,6 @@ pub(crate) enum Backing {
     Whole(Box<Mutex<Region>>),
     /// A piece of a chunk that small segments share.
     Piece(Arc<Chunk>),
+    /// Bytes of a file, which are only read.
+    File(Box<FilePages>),
 }

@@ -12,8 +12,9 @@ use hardware::{MachineError, NodeId, PagePolicy};
 use stdx::sync::{Arc, RwLock};
 
 use crate::free_lists::{Extent, Memory};
+use crate::mapped::{FilePages, unwind};
 use crate::region::Backing;
-use crate::{Misplaced, PageSocketMap, Pod};
+use crate::{Checksums, MappedFile, Misplaced, PageSocketMap, Pod};
 
 /// Owned bytes, aligned to 64, whose pages are placed. Dropping it gives them back to the allocator.
 pub struct Segment {
@@ -50,9 +51,90 @@ impl Segment {
         Self { base, bytes, backing, page_bytes, map: RwLock::new(Arc::new(map)), memory }
     }
 
+    /// See [`crate::Allocator::segment_of_file`].
+    pub(crate) fn of_file(
+        memory: &Arc<Memory>,
+        file: &Arc<MappedFile>,
+        range: Range<usize>,
+        checksums: Checksums,
+        places: Vec<(Range<usize>, PagePolicy)>,
+    ) -> Self {
+        let bytes = range.len();
+        let pages = Box::new(FilePages::new(file, range, checksums, places));
+        let (base, backing) = (pages.base(), Backing::File(pages));
+        assert!(base.addr().get().is_multiple_of(64), "a segment of a file begins at a page");
+        let map = PageSocketMap::new(memory.machine().page_bytes());
+        // SAFETY: mapped bytes are initialised, and the backing keeps them; as nobody writes bytes of a file, they may be
+        // shared with other segments.
+        unsafe { Self::new(Extent { base, bytes, backing, map }, memory.clone()) }
+    }
+
     /// Its length.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Where it begins, without a look at it.
+    pub fn address(&self) -> usize {
+        self.base.addr().get()
+    }
+
+    /// Whether its bytes are those of a file.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self.backing, Backing::File(_))
+    }
+
+    /// The pieces of a mapped segment that nobody has looked at, each with the node whose workers shall be the first.
+    pub fn unread_pieces(&self) -> Vec<(usize, Option<NodeId>)> {
+        match &self.backing {
+            Backing::File(pages) => pages.left(),
+            Backing::Nothing | Backing::Whole(_) | Backing::Piece(_) => Vec::new(),
+        }
+    }
+
+    /// Reads a piece of a mapped segment for the first time, on a worker of a node, and compares its checksum; what is
+    /// wrong, which is counted as damage.
+    pub fn read_piece(&self, piece: usize, node: NodeId) -> Result<(), String> {
+        match &self.backing {
+            Backing::File(pages) => {
+                pages.compare(piece, Some(node)).inspect_err(|it| self.memory.damage.note(it))
+            }
+            Backing::Nothing | Backing::Whole(_) | Backing::Piece(_) => Ok(()),
+        }
+    }
+
+    /// Compares the checksums of a mapped segment that nobody has compared, and says whether what was read of it is what was
+    /// written; what is wrong, which is counted as damage. Then a look at it does not unwind.
+    pub fn check_file(&self) -> Result<(), String> {
+        match &self.backing {
+            Backing::File(pages) if !pages.is_right() => self.compare_file(pages),
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn compare_file(&self, pages: &FilePages) -> Result<(), String> {
+        pages.compare_all().inspect_err(|it| self.memory.damage.note(it))?;
+        // Where they are is good to know, and no more.
+        let _ = self.locate();
+        Ok(())
+    }
+
+    /// What every look at the bytes asks.
+    #[inline]
+    fn check_look(&self) {
+        if let Backing::File(pages) = &self.backing
+            && !pages.is_right()
+            && let Err(what) = self.compare_file(pages)
+        {
+            unwind(what);
+        }
+    }
+
+    /// Bytes of files are not written.
+    #[inline]
+    fn check_write(&self) {
+        assert!(!self.is_mapped(), "a segment of a mapped file is not written");
     }
 
     /// The bytes.
@@ -71,7 +153,8 @@ impl Segment {
     #[inline]
     pub fn as_slice<T: Pod>(&self) -> &[T] {
         const { assert!(align_of::<T>() <= 64 && size_of::<T>() > 0) };
-        // SAFETY: the bytes are initialised, aligned to 64 and owned; any bytes are values of a Pod.
+        self.check_look();
+        // SAFETY: the bytes are initialised, aligned to 64 and owned, or those of a file that is not written; any bytes are values of a Pod.
         unsafe { slice::from_raw_parts(self.base.as_ptr().cast(), self.bytes / size_of::<T>()) }
     }
 
@@ -79,6 +162,7 @@ impl Segment {
     #[inline]
     pub fn as_mut_slice<T: Pod>(&mut self) -> &mut [T] {
         const { assert!(align_of::<T>() <= 64 && size_of::<T>() > 0) };
+        self.check_write();
         // SAFETY: as in `as_slice`; the segment is borrowed exclusively, and Pod has no padding to un-initialise.
         unsafe { slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.bytes / size_of::<T>()) }
     }
@@ -108,10 +192,10 @@ impl Segment {
         self.map.read().node_of(self.base.addr().get() + offset)
     }
 
-    /// Whether [`Segment::place`] can move it. One that shares its chunk with other small segments stays where it is;
-    /// [`Segment::copy`] makes another.
+    /// Whether [`Segment::place`] can move it. One that shares its chunk with other small segments stays where it is, and so
+    /// does one of a file, whose pages no policy binds; [`Segment::copy`] makes another.
     pub fn is_movable(&self) -> bool {
-        !matches!(self.backing, Backing::Piece(_))
+        !matches!(self.backing, Backing::Piece(_) | Backing::File(_))
     }
 
     /// A segment with the same bytes, placed by a policy of its own.
@@ -125,7 +209,7 @@ impl Segment {
     pub fn locate(&self) -> Result<Arc<PageSocketMap>, MachineError> {
         let region = match &self.backing {
             Backing::Whole(region) => Some(region.lock()),
-            Backing::Nothing | Backing::Piece(_) => None,
+            Backing::Nothing | Backing::Piece(_) | Backing::File(_) => None,
         };
         let known = self.page_map();
         let mut map = PageSocketMap::clone(&known);
@@ -146,7 +230,7 @@ impl Segment {
     pub fn verify(&self) -> Result<Vec<Misplaced>, MachineError> {
         let _still = match &self.backing {
             Backing::Whole(region) => Some(region.lock()),
-            Backing::Nothing | Backing::Piece(_) => None,
+            Backing::Nothing | Backing::Piece(_) | Backing::File(_) => None,
         };
         let mut found = PageSocketMap::clone(&self.page_map());
         found.add_map(&self.found()?);
@@ -186,6 +270,10 @@ impl Segment {
                 );
                 return Err(MachineError::Os { call: "place", message });
             }
+            Backing::File(_) => {
+                let message = "pages of a mapped file lie where they were read".to_owned();
+                return Err(MachineError::Os { call: "place", message });
+            }
             Backing::Whole(region) => region,
         };
         let mut region = region.lock();
@@ -209,7 +297,7 @@ impl Segment {
 impl Drop for Segment {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.backing, Backing::Nothing) {
-            Backing::Nothing => {}
+            Backing::Nothing | Backing::File(_) => {}
             Backing::Whole(region) => self.memory.give_back(region.into_inner()),
             Backing::Piece(chunk) => self.memory.give_back_piece(chunk),
         }

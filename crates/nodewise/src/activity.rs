@@ -24,7 +24,7 @@ pub(crate) struct Activity {
     pub(crate) writing: Arc<Mutex<Option<Writing>>>,
     /// The tables as all statements of the transaction see them; `None` where each sees what was committed before it.
     pub(crate) picture: Mutex<Option<Arc<CatalogSnapshot>>>,
-    /// Whether it waits for the writers' turn.
+    /// Whether it waits for another transaction.
     pub(crate) waits: AtomicBool,
     /// Rows that statements of the transaction have changed.
     pub(crate) rows: AtomicU64,

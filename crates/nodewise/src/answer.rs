@@ -5,6 +5,7 @@ use arrow_schema::{Schema, SchemaRef};
 use execution::PipelineReport;
 use stdx::Nanos;
 use stdx::sync::Arc;
+use types::DataType;
 
 /// The answer of one statement.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub struct Answer {
     pub tag: String,
     /// Names and types of the rows; no fields for a statement without rows.
     pub schema: SchemaRef,
+    /// The SQL types of its columns.
+    pub types: Vec<DataType>,
     /// The rows.
     pub batches: Vec<RecordBatch>,
     /// Where the time went.
@@ -69,6 +72,7 @@ pub(crate) fn done(tag: impl Into<String>) -> Answer {
     Answer {
         tag: tag.into(),
         schema: Arc::new(Schema::empty()),
+        types: Vec::new(),
         batches: Vec::new(),
         profile: Default::default(),
     }

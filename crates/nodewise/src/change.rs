@@ -15,12 +15,13 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::changed_rows::{Seen, malformed, positions};
+use crate::conflict::concurrent_update;
 use crate::constraints::quoted;
 use crate::durability::Operation;
 use crate::parallel::LoadProgress;
 use crate::planned_change::PlannedChange;
 use crate::planning::plan_plain_change;
-use crate::result::{schema_of, shown};
+use crate::result::{schema_of, shown, types_of};
 use crate::statement_catalog::{StatementCatalog, Tables, tables_of};
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
@@ -40,6 +41,9 @@ pub(crate) struct Changes {
     pub count: usize,
 }
 
+/// A table as it was, what the query of a change did, and what was changed.
+pub(crate) type Changed = (Arc<Table>, Vec<PipelineReport>, Changes);
+
 impl Session {
     /// Runs a statement that changes rows.
     pub(crate) fn change(
@@ -47,29 +51,48 @@ impl Session {
         statement: &ParsedQuery,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let database = self.database.clone();
-        self.begin_writing(cancel)?;
-        self.wait_for_place()?;
-        let started = database.machine.now();
-        let catalog = StatementCatalog::new(self);
-        self.load_files(statement, &catalog, cancel)?;
-        let change = plan_plain_change(statement, &catalog)?;
-        let planning = database.machine.now() - started;
-        let tables = catalog.tables(&change.plan);
-        drop(catalog);
-        let mut answer = self.run_change(&change, &change.plan, tables, cancel)?;
-        answer.profile.planning = planning;
-        Ok(answer)
+        self.change_with(statement, None, cancel)
     }
 
-    /// Runs a statement that changes rows by a plan for its values; the transaction writes already.
+    /// [`Session::change`] with a table beside those of the catalog, by the name that the statement has for it as for a file.
+    pub(crate) fn change_with(
+        &mut self,
+        statement: &ParsedQuery,
+        mut beside: Option<(String, Table)>,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let database = self.database.clone();
+        self.begin_writing()?;
+        loop {
+            self.wait_for_place()?;
+            let started = database.machine.now();
+            let catalog = StatementCatalog::new(self);
+            // Who brings a table writes alone, and never comes here twice.
+            if let Some((name, table)) = beside.take() {
+                catalog.add(name, table);
+            }
+            self.load_files(statement, &catalog, cancel)?;
+            let change = plan_plain_change(statement, &catalog)?;
+            let planning = database.machine.now() - started;
+            let tables = catalog.tables(&change.plan);
+            drop(catalog);
+            if let Some(mut answer) = self.run_change(&change, &change.plan, tables, cancel)? {
+                answer.profile.planning = planning;
+                return Ok(answer);
+            }
+            self.refresh()?;
+        }
+    }
+
+    /// Runs a statement that changes rows by a plan for its values; the transaction writes already. Nothing comes of it if it
+    /// has to be run once more, on newer tables.
     pub(crate) fn change_planned(
         &self,
         change: &PlannedChange,
         plan: &Plan,
         snapshot: &CatalogSnapshot,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<Option<Answer>> {
         self.wait_for_place()?;
         let tables = tables_of(plan, |id| snapshot.by_id(id).cloned());
         self.run_change(change, plan, tables, cancel)
@@ -82,10 +105,11 @@ impl Session {
         plan: &Plan,
         tables: Tables,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<Option<Answer>> {
         let machine = &self.database.machine;
         let started = machine.now();
-        let (old, reports, mut changes) = self.change_rows(change, plan, tables, cancel)?;
+        let changed = self.change_rows(change, plan, tables, cancel)?;
+        let Some((old, reports, mut changes)) = changed else { return Ok(None) };
         let (count, returning) = (changes.count, std::mem::take(&mut changes.returning));
         self.keep_references(old, changes, cancel)?;
         let tag = match change.kind {
@@ -94,50 +118,57 @@ impl Session {
             ChangeKind::Delete => format!("DELETE {count}"),
             ChangeKind::Merge => format!("MERGE {count}"),
         };
-        let schema = match change.returning {
-            Some(_) => schema_of(change.returned()),
-            None => Arc::new(Schema::empty()),
-        };
+        let returned = if change.returning.is_some() { change.returned() } else { &[] };
+        let (schema, types) = (schema_of(returned), types_of(returned));
         let profile = QueryProfile {
             execution: machine.now() - started,
             pipelines: reports,
             ..QueryProfile::default()
         };
-        Ok(Answer { tag, schema, batches: returning, profile })
+        Ok(Some(Answer { tag, schema, types, batches: returning, profile }))
     }
 
-    /// Changes the rows that the query of a plan tells, and nothing that refers to them. Tells how the table was before.
+    /// Changes the rows that the query of a plan tells, and nothing that refers to them. Tells how the table was before;
+    /// nothing if the statement has to be run once more.
     pub(crate) fn change_rows(
         &self,
         change: &PlannedChange,
         plan: &Plan,
         tables: Tables,
         cancel: &CancelToken,
-    ) -> SqlResult<(Arc<Table>, Vec<PipelineReport>, Changes)> {
+    ) -> SqlResult<Option<Changed>> {
         let old = self.existing(&change.table)?;
+        if !self.writes_alone() && Self::must_write_alone(&self.snapshot(), &old) {
+            self.write_alone(cancel)?;
+            if !Arc::ptr_eq(&old, &self.existing(&change.table)?) {
+                return Ok(None);
+            }
+        }
+        self.note_reads(plan, &change.unknown);
         let executed = self.run_plan(plan, tables, cancel)?;
         let changes = self.changes(change, &old, &executed, cancel)?;
-        self.activity.changed(changes.count as u64);
         if changes.count > 0 {
-            self.replace_rows(&old, &changes.gone, &changes.rows, cancel)?;
+            let replaced = self.replace_rows(&old, &changes.gone, &changes.rows, cancel);
+            // Who would have looked at the row with that key cannot see it.
+            let looks = match change.kind {
+                ChangeKind::Insert => !change.keys.is_empty(),
+                ChangeKind::Upsert | ChangeKind::Merge => true,
+                ChangeKind::Update | ChangeKind::Delete => false,
+            };
+            match replaced {
+                Err(error)
+                    if looks
+                        && self.keeps_picture()
+                        && error.state == SqlState::UNIQUE_VIOLATION =>
+                {
+                    return Err(concurrent_update());
+                }
+                Ok(false) => return Ok(None),
+                other => other?,
+            };
         }
-        Ok((old, executed.reports, changes))
-    }
-
-    /// COPY into a table that asks something of its rows: an INSERT of all columns of the file, found by name.
-    pub(crate) fn copy_checked(
-        &mut self,
-        table: &Table,
-        path: &str,
-        cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
-        let columns: Vec<String> = table.columns.iter().map(|it| quoted(&it.name)).collect();
-        let (name, list) = (quoted(&table.name), columns.join(", "));
-        let path = path.replace('\'', "''");
-        let statement =
-            parsed(&format!("INSERT INTO {name} ({list}) SELECT {list} FROM '{path}'"))?;
-        let answer = self.change(&statement, cancel)?;
-        Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
+        self.activity.changed(changes.count as u64);
+        Ok(Some((old, executed.reports, changes)))
     }
 
     /// Whether the defaults and CHECK constraints of a table can be bound.
@@ -150,13 +181,16 @@ impl Session {
     pub(crate) fn truncate(
         &mut self,
         names: &[String],
-        cascade: bool,
+        (cascade, restart): (bool, bool),
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         for table in self.with_referring(names, cascade)? {
             self.replace_with(&table, cancel, |context| table.emptied(context))?;
             self.note(|| Operation::empty(&table.name))?;
+            if restart {
+                self.restart_owned(&table.name)?;
+            }
         }
         Ok(done("TRUNCATE TABLE"))
     }
@@ -204,19 +238,30 @@ impl Session {
         Ok(changes)
     }
 
-    fn replace_rows(
+    /// Changes rows; false if the statement has to be run once more, on newer tables.
+    pub(crate) fn replace_rows(
         &self,
         old: &Arc<Table>,
         gone: &[u64],
         rows: &[RecordBatch],
         cancel: &CancelToken,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<bool> {
+        if !self.writes_alone() {
+            if !self.is_much(old, gone, rows) {
+                return self.change_beside(old, gone, rows, cancel);
+            }
+            self.write_alone(cancel)?;
+            if !Arc::ptr_eq(old, &self.existing(&old.name)?) {
+                return Ok(false);
+            }
+        }
         let new = self.replace_with(old, cancel, |context| old.changed(gone, rows, context))?;
-        self.note_table(&new, Some(rows), || Operation::change(&old.name, gone, rows))
+        self.note_table(&new, Some(rows), || Operation::change(&old.name, gone, rows))?;
+        Ok(true)
     }
 
     /// Puts a table that is built of another one in its place.
-    fn replace_with(
+    pub(crate) fn replace_with(
         &self,
         old: &Arc<Table>,
         cancel: &CancelToken,

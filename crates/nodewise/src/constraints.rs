@@ -1,11 +1,16 @@
 //! Constraints of CREATE TABLE, and what ALTER TABLE changes of what a table asks of its rows.
 
-use binder::{CheckDefinition, Constraints, KeyDefinition, RuleChange};
+pub(crate) use binder::quoted_name as quoted;
+use binder::{
+    CheckDefinition, Constraints, IdentityChange, KeyDefinition, Numbering, RuleChange,
+    SequenceOptions,
+};
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableIndex};
-use types::{CheckRule, SqlError, SqlResult, SqlState};
+use types::{CheckRule, ColumnId, Identity, SqlError, SqlResult, SqlState};
 
 use crate::index_ddl::column_of;
+use crate::sequence_ddl::no_number_type;
 use crate::{CancelToken, Session};
 
 impl Session {
@@ -53,7 +58,7 @@ impl Session {
         changes: &[RuleChange],
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         for change in changes {
             let old = self.existing(table)?;
             let mut rules = Rules::clone(old.rules());
@@ -73,8 +78,23 @@ impl Session {
                     let own = self.existing(table)?;
                     rules.references.retain(|it| own.rules().references.contains(it));
                 }
+                RuleChange::Identity { column, change } => {
+                    self.change_identity(&old, &mut rules, column, change, cancel)?;
+                    if let IdentityChange::Drop { .. } = change {
+                        continue;
+                    }
+                }
                 RuleChange::Default { column, default } => {
                     let place = column_of(&old, column)?.index();
+                    if rules.rows.identity(ColumnId(place as u16)).is_some() {
+                        let message = format!(
+                            "column \"{column}\" of relation \"{}\" is an identity column",
+                            old.name
+                        );
+                        return Err(SqlError::new(SqlState::SYNTAX, message).with_hint(
+                            "ALTER TABLE .. ALTER COLUMN .. DROP IDENTITY takes its identity away",
+                        ));
+                    }
                     let rows = Arc::make_mut(&mut rules.rows);
                     rows.defaults.resize(old.columns.len(), None);
                     rows.defaults[place] = default.as_deref().map(Arc::from);
@@ -89,6 +109,66 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Changes how a column is numbered by itself. An identity that goes is gone from the table as well.
+    fn change_identity(
+        &self,
+        table: &Arc<Table>,
+        rules: &mut Rules,
+        column: &str,
+        change: &IdentityChange,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        let id = column_of(table, column)?;
+        let info = table.column(id).schema();
+        let rows = Arc::make_mut(&mut rules.rows);
+        rows.defaults.resize(table.columns.len(), None);
+        let is_identity = rows.identity(id).is_some();
+        let wrong = |what: &str| {
+            let message = format!("column \"{column}\" of relation \"{}\" {what}", table.name);
+            Err(SqlError::new(SqlState::NOT_IN_STATE, message))
+        };
+        match change {
+            IdentityChange::Add { .. } if !info.data_type.is_integer() => Err(no_number_type()),
+            IdentityChange::Add { .. } if is_identity => wrong("is already an identity column"),
+            IdentityChange::Add { .. } if rows.defaults[id.index()].is_some() => {
+                wrong("already has a default value")
+            }
+            IdentityChange::Add { .. } if info.nullable => {
+                wrong("must be declared NOT NULL before identity can be added")
+            }
+            IdentityChange::Add { always, options } => {
+                let (always, options) = (*always, options.clone());
+                let numbering = Numbering::Identity { always, options };
+                let default =
+                    self.number_column(&table.name, &info.name, info.data_type, &numbering)?;
+                rows.defaults[id.index()] = Some(default.into());
+                rows.identities.push(Identity { column: id, always });
+                Ok(())
+            }
+            IdentityChange::Drop { if_exists: true } if !is_identity => Ok(()),
+            IdentityChange::Set { .. } | IdentityChange::Drop { .. } if !is_identity => {
+                wrong("is not an identity column")
+            }
+            IdentityChange::Set { always, options } => {
+                if let Some(always) = *always {
+                    let of_column = rows.identities.iter_mut().filter(|it| it.column == id);
+                    of_column.for_each(|it| it.always = always);
+                }
+                match *options == SequenceOptions::default() {
+                    true => Ok(()),
+                    false => self.change_identity_sequence(&table.name, &info.name, options),
+                }
+            }
+            IdentityChange::Drop { .. } => {
+                rows.defaults[id.index()] = None;
+                rows.identities.retain(|it| it.column != id);
+                let sequence = self.identity_sequence(&table.name, &info.name)?;
+                self.apply_rules(table, rules.clone(), cancel)?;
+                self.remove_sequence(&sequence, false, cancel)
+            }
+        }
     }
 
     /// Whether the defaults, CHECK constraints and foreign keys of a table can be bound, and its rows keep the last.
@@ -120,11 +200,6 @@ impl Session {
         }
         Ok(())
     }
-}
-
-/// A name in quotes.
-pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 fn add_check(table: &Table, rules: &mut Rules, check: &CheckDefinition) -> SqlResult<()> {

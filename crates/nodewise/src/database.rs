@@ -2,16 +2,19 @@
 
 use execution::Traffic;
 use hardware::{Machine, MachineError, Performance, Topology};
+use journal::Lsn;
 use memory::{Allocator, Workspace};
 use scheduler::{Admission, Scheduler, SchedulerOptions, StealingScope};
 use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, OnceLock, Weak};
-use storage::{Catalog, Table};
+use storage::{Catalog, CatalogSnapshot, Table};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Sessions;
 use crate::durability::{Durability, FILES_FROM};
+use crate::loading::Loading;
+use crate::locks::Locks;
 use crate::memory_reading::MemoryReading;
 use crate::merges::Merges;
 use crate::placer::PlacerService;
@@ -33,6 +36,8 @@ pub struct DatabaseOptions {
     pub delta_from: Option<usize>,
     /// Bytes of rows from which on a statement writes them to files that the log names; what is best when not given.
     pub files_from: Option<Bytes>,
+    /// How the files of a folder come into memory.
+    pub loading: Loading,
 }
 
 /// A database: tables in memory and, when it was opened on a folder, a log there by which they last.
@@ -48,9 +53,11 @@ pub struct Database {
     pub(crate) durability: OnceLock<Durability>,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) placer: PlacerService,
-    /// A place for one: held while a statement changes tables, so that two appends cannot lose one another. Who waits
-    /// for it can be ended.
+    /// A place for one: the writers' turn, held while a transaction commits, and by one that writes alone. Who waits for it can
+    /// be ended.
     pub(crate) writer: Admission,
+    /// Rows and keys that transactions have changed that have not ended.
+    pub(crate) locks: Arc<Locks>,
     /// Plans of statements by text.
     pub(crate) plans: PlanCache,
     /// What the nodes had free when a view asked last.
@@ -62,6 +69,7 @@ pub struct Database {
     pub(crate) delta_from: usize,
     /// Bytes of rows from which on they are logged as files.
     pub(crate) files_from: Bytes,
+    pub(crate) loading: Loading,
     statement_numbers: AtomicU64,
 }
 
@@ -75,6 +83,7 @@ impl Database {
             performance,
             delta_from,
             files_from,
+            loading,
         } = options;
         // Before the scheduler decides who is near whom.
         if let Some(performance) = performance {
@@ -96,6 +105,7 @@ impl Database {
             traffic,
             placer: PlacerService::default(),
             writer,
+            locks: Arc::default(),
             plans: PlanCache::default(),
             memory: Default::default(),
             statements: Statements::default(),
@@ -103,6 +113,7 @@ impl Database {
             merges: Merges::default(),
             delta_from: delta_from.unwrap_or(storage::DELTA_FROM),
             files_from: files_from.unwrap_or(FILES_FROM),
+            loading,
             statement_numbers: AtomicU64::new(0),
             machine,
         });
@@ -148,6 +159,11 @@ impl Database {
     /// The tables with all commits, those included that nobody may see yet: what who writes begins with.
     pub(crate) fn head(&self) -> &Arc<Catalog> {
         self.durability.get().map_or(&self.catalog, |it| &it.head)
+    }
+
+    /// The tables with all commits, and what must be durable before anybody is told of them.
+    pub(crate) fn newest(&self) -> (Arc<CatalogSnapshot>, Lsn) {
+        self.durability.get().map_or_else(|| (self.catalog.snapshot(), Lsn(0)), |it| it.newest())
     }
 
     /// Bytes of all tables in memory.

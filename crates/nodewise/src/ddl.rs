@@ -1,15 +1,17 @@
 //! Statements that make, load and drop tables.
 
 use arrow_array::RecordBatch;
-use binder::{ColumnDefinition, Constraints, DesignClause, KeyDefinition, ParsedQuery};
+use binder::{ColumnDefinition, Constraints, DesignClause, KeyDefinition, Numbering, ParsedQuery};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
-use types::{DataType, RowRules, SqlError, SqlResult, SqlState};
+use types::{ColumnId, DataType, Identity, RowRules, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::durability::Operation;
+use crate::notice::Notice;
 use crate::parallel::{LoadProgress, LoadTeam};
 use crate::query::Finished;
+use crate::reading::Opened;
 use crate::{Answer, CancelToken, Session};
 
 /// What CREATE TABLE AS makes.
@@ -37,12 +39,22 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let NewTable { name, columns, constraints, if_not_exists, design } = new;
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         if if_not_exists && self.catalog().get(&name).is_some() {
+            let message = format!("relation \"{name}\" already exists, skipping");
+            self.notice(Notice::told("42P07", message));
             return Ok(done("CREATE TABLE"));
         }
-        let defaults = columns.iter().map(|it| it.default.as_deref().map(Arc::from)).collect();
-        let rows = RowRules { defaults, checks: Vec::new() };
+        self.snapshot().check_free(&name)?;
+        let defaults = self.defaults_of(&name, &columns)?;
+        let identity = |(place, it): (usize, &ColumnDefinition)| match it.numbering {
+            Some(Numbering::Identity { always, .. }) => {
+                Some(Identity { column: ColumnId(place as u16), always })
+            }
+            _ => None,
+        };
+        let identities = columns.iter().enumerate().filter_map(identity).collect();
+        let rows = RowRules { defaults, checks: Vec::new(), identities };
         let schema: Vec<ColumnSchema> = columns
             .into_iter()
             .map(|it| {
@@ -71,7 +83,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let Target { name, columns, if_not_exists, or_replace, design } = target;
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         self.wait_for_place()?;
         let old = self.catalog().get(name);
         match &old {
@@ -84,14 +96,22 @@ impl Session {
                 .with_hint("drop it first, or write CREATE OR REPLACE TABLE"));
             }
             Some(old) => self.release(std::slice::from_ref(&old.name), false, cancel)?,
-            None => {}
+            None => self.snapshot().check_free(name)?,
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let (table, batches) = match binder::files::whole_file(query) {
             Some(path) if columns.is_empty() => {
-                let (schema, _) = storage::parquet_schema(path.as_ref())?;
+                let opened = Opened::open(&path)?;
+                let schema = opened.schema()?;
+                check_names(&schema)?;
                 let design = self.design_of(design, name, &schema, cancel)?;
-                (self.load(name, &path, &design, cancel)?, None)
+                let load = |context: &BuildContext<'_>| opened.load(name, &|_| true, context);
+                let (table, unread) = self.loaded(&path, &design, cancel, load)?;
+                // Where all columns are wanted, those that are not there cannot be stored.
+                if let Some(column) = unread.into_iter().next() {
+                    return Err(column.error);
+                }
+                (table, None)
             }
             _ => {
                 let (table, batches) = self.table_of_query(target, query, cancel)?;
@@ -103,6 +123,9 @@ impl Session {
         }
         let rows = table.rows();
         let table = self.catalog().create_or_replace(table);
+        if let Some(old) = &old {
+            self.drop_owned(&old.name, false, cancel)?;
+        }
         let made = || Operation::create(&table, true, batches.as_deref().unwrap_or_default());
         self.note_table(&table, batches.as_deref(), made)?;
         self.activity.changed(rows);
@@ -163,80 +186,38 @@ impl Session {
         cascade: bool,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         // All or none: a name that does not exist is found before any table is gone.
         for name in names {
-            if self.catalog().get(name).is_none() && !if_exists {
-                return Err(SqlError::new(
-                    SqlState::UNDEFINED_TABLE,
-                    format!("table \"{name}\" does not exist"),
-                ));
+            let is_other = self.snapshot().kind_of(name).is_some_and(|it| it != "table");
+            if self.catalog().get(name).is_none() && (is_other || !if_exists) {
+                self.existing(name)?;
             }
         }
         self.release(names, cascade, cancel)?;
         for name in names {
             if self.catalog().get(name).is_some() {
-                self.catalog().drop_table(name)?;
+                let table = self.catalog().drop_table(name)?;
                 self.note(|| Operation::drop_table(name))?;
+                self.drop_owned(&table.name, cascade, cancel)?;
+            } else {
+                let message = format!("table \"{name}\" does not exist, skipping");
+                self.notice(Notice::told("00000", message));
             }
         }
         Ok(done("DROP TABLE"))
     }
 
-    pub(crate) fn copy_from(
-        &mut self,
-        table: &str,
-        columns: &[String],
-        path: &str,
-        options: &[(String, String)],
-        cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
-        if !columns.is_empty() {
-            return Err(SqlError::unsupported("COPY fills all columns of a table, found by name")
-                .with_hint("INSERT INTO t (a, b) SELECT a, b FROM 'file' fills some"));
-        }
-        for (name, value) in options {
-            if !(name == "format" && value.eq_ignore_ascii_case("parquet")) {
-                return Err(SqlError::unsupported(format!("COPY has no option {name} {value}"))
-                    .with_hint("COPY reads Parquet files"));
-            }
-        }
-        self.begin_writing(cancel)?;
-        self.wait_for_place()?;
-        let old = self.existing(table)?;
-        if !old.rules().rows.checks.is_empty() || !old.rules().references.is_empty() {
-            return self.copy_checked(&old, path, cancel);
-        }
-        let team = self.load_team(cancel);
-        let progress = LoadProgress::new(&*self.progress, path);
-        let stop = || execution::is_ended(cancel);
-        let plain = TableDesign::default();
-        let context = self.build_context(&team, &progress, &stop, &plain);
-        let loaded = storage::append_parquet(&old, path.as_ref(), &context);
-        let new = self.cancelled_or(cancel, loaded)?;
-        let rows = new.rows() - old.rows();
-        let new = self.catalog().replace(&old, new)?;
-        self.note_table(&new, None, || Operation::change(&new.name, &[], &[]))?;
-        self.activity.changed(rows);
-        Ok(done(format!("COPY {rows}")))
-    }
-
     pub(crate) fn existing(&self, name: &str) -> SqlResult<Arc<Table>> {
-        self.catalog().get(name).ok_or_else(|| {
-            SqlError::new(SqlState::UNDEFINED_TABLE, format!("table \"{name}\" does not exist"))
-        })
-    }
-
-    /// Reads a Parquet file into a table that is in no catalog yet.
-    pub(crate) fn load(
-        &self,
-        name: &str,
-        path: &str,
-        design: &TableDesign,
-        cancel: &CancelToken,
-    ) -> SqlResult<Table> {
-        self.loaded(path, design, cancel, |context| {
-            storage::load_parquet(path.as_ref(), name, None, context)
+        self.catalog().get(name).ok_or_else(|| match self.snapshot().kind_of(name) {
+            Some(_) => {
+                let message = format!("\"{name}\" is not a table");
+                SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+            }
+            None => {
+                let message = format!("table \"{name}\" does not exist");
+                SqlError::new(SqlState::UNDEFINED_TABLE, message)
+            }
         })
     }
 
@@ -292,7 +273,7 @@ impl Session {
             first.schema().fields().iter().map(column).collect::<SqlResult<_>>()?;
         check_names(&schema)?;
         let cancel = CancelToken::new();
-        self.begin_writing(&cancel)?;
+        self.write_alone(&cancel)?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
         let design = TableDesign::placed(self.settings.default_placement.clone());
         let table = self.build(name, schema, rows.clone(), &design, &cancel)?;

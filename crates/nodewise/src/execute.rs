@@ -4,34 +4,21 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use binder::Statement;
-use stdx::{Nanos, stack};
+use stdx::stack;
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::{Answer, CancelToken, Session};
+use crate::{Answer, CancelToken, Database, Session};
 
 impl Session {
     /// Executes statements separated by semicolons, in order; the first error ends the list, and what was done before
     /// it stays.
     pub fn execute(&mut self, sql: &str) -> SqlResult<Vec<Answer>> {
-        let started = self.database.machine.now();
-        let snapshot = self.snapshot();
-        if self.settings.plan_cache
-            && let Some(cached) = self.database.plans.get(sql, &snapshot, self.settings.planning())
-        {
-            let planned = self.database.machine.now();
-            let mut answer = self.guarded(sql, |session, cancel| {
-                session.run_plan_on(&cached.plan, &snapshot, &cached.schema, &cancel)
-            })?;
-            answer.profile.planning = planned - started;
-            return Ok(vec![answer]);
+        let mut script = self.script(sql)?;
+        let mut answers = Vec::with_capacity(script.len());
+        while let Some(answer) = self.run_next(&mut script) {
+            answers.push(answer?);
         }
-        let statements = binder::parse::parse(sql);
-        let statements = self.end_parsing(statements)?;
-        let parsing = self.database.machine.now() - started;
-        let levels = statements.levels();
-        self.with_levels(levels, |session| {
-            session.execute_parsed(sql, statements.into_tree(), parsing)
-        })
+        Ok(answers)
     }
 
     /// Runs `body` with room on the stack for the trees of a statement: so many levels.
@@ -48,28 +35,20 @@ impl Session {
         done
     }
 
-    fn execute_parsed(
+    /// Runs a statement. `kept` is its text where its plan is to be kept.
+    pub(crate) fn run_parsed(
         &mut self,
         sql: &str,
-        statements: Vec<Statement>,
-        mut parsing: Nanos,
-    ) -> SqlResult<Vec<Answer>> {
-        let mut answers = Vec::with_capacity(statements.len());
-        // A plan that is kept is dropped by whoever drops it, with the stack that there is then.
-        let is_kept = self.settings.plan_cache && self.levels <= stack::FREE_LEVELS;
-        let kept = (statements.len() == 1 && is_kept).then_some(sql);
-        for statement in statements {
-            let mut answer = match statement {
-                Statement::Transaction(it) => self.run_transaction(it)?,
-                other => self.guarded(sql, |session, cancel| match other {
-                    Statement::Query { query } => session.select(&query, kept, &cancel),
-                    other => session.run_statement(other, cancel),
-                })?,
-            };
-            answer.profile.planning += std::mem::take(&mut parsing);
-            answers.push(answer);
+        statement: Statement,
+        kept: Option<&str>,
+    ) -> SqlResult<Answer> {
+        match statement {
+            Statement::Transaction(it) => self.run_transaction(it),
+            other => self.guarded(sql, |session, cancel| match other {
+                Statement::Query { query } => session.select(&query, kept, &cancel),
+                other => session.run_statement(other, cancel),
+            }),
         }
-        Ok(answers)
     }
 
     /// A panic is a bug of ours; it ends its statement, not the program and the tables in it. Tables are immutable and
@@ -83,23 +62,22 @@ impl Session {
         let cancel = CancelToken::new();
         *self.running.lock() = cancel.clone();
         self.under_way = Some(self.begin(text, &cancel));
-        let workspace = self.workspace();
-        let run = AssertUnwindSafe(|| {
+        let (workspace, database) = (self.workspace(), self.database.clone());
+        let ended = database.caught(|| {
             let _entered = workspace.enter(None);
+            self.refresh()?;
             run(self, cancel)
         });
-        let ended = catch_unwind(run);
         self.under_way = None;
         if stdx::memory::is_short() {
             // What the statement had is free again.
             memory::take_reserve();
         }
-        let ended = ended.unwrap_or_else(|panic| Err(panicked(&*panic)));
         self.end_statement(ended)
     }
 
     /// What became of a text: one that cannot be read fails the transaction, too.
-    fn end_parsing<T>(&mut self, parsed: SqlResult<T>) -> SqlResult<T> {
+    pub(crate) fn end_parsing<T>(&mut self, parsed: SqlResult<T>) -> SqlResult<T> {
         match parsed {
             Ok(parsed) => Ok(parsed),
             Err(error) => self.end_statement(Err(error)),
@@ -116,6 +94,20 @@ impl Session {
                 Err(SqlError::new(SqlState::SYNTAX, "one statement was expected, not several"))
             }
         }
+    }
+}
+
+impl Database {
+    /// Runs what looks at tables. A panic is an error (XX000); so is damage in a mapped file that anybody has seen
+    /// meanwhile (XX001), whatever came of the work.
+    pub(crate) fn caught<T>(&self, run: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
+        let before = self.allocator.damages();
+        let ended = catch_unwind(AssertUnwindSafe(run));
+        if self.allocator.damages() != before {
+            return Err(SqlError::new(SqlState::DATA_CORRUPTED, self.allocator.damage())
+                .with_hint("restore it from a copy"));
+        }
+        ended.unwrap_or_else(|panic| Err(panicked(&*panic)))
     }
 }
 

@@ -197,7 +197,9 @@ impl Session {
         self.rely_on(&child.name);
         let change = plan_plain_change(&parsed(&sql)?, &catalog)?;
         let tables = catalog.tables(&change.plan);
-        let (old, _, changes) = self.change_rows(&change, &change.plan, tables, cancel)?;
+        let changed = self.change_rows(&change, &change.plan, tables, cancel)?;
+        let (old, _, changes) =
+            changed.ok_or_else(|| SqlError::internal("a foreign key is not followed alone"))?;
         Ok((old, changes))
     }
 

@@ -24,7 +24,7 @@ impl Session {
         index: &NewIndex,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         let old = self.existing(&index.table)?;
         let columns: Vec<ColumnId> =
             index.columns.iter().map(|it| column_of(&old, it)).collect::<SqlResult<_>>()?;
@@ -48,7 +48,7 @@ impl Session {
         if_exists: bool,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         // All or none: what is wrong is found before any index is gone.
         for name in names {
             match self.table_of_index(name) {

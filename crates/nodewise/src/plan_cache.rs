@@ -11,6 +11,7 @@ use optimizer::Options;
 use plan::Plan;
 use stdx::sync::{Arc, Mutex};
 use storage::CatalogSnapshot;
+use types::TableId;
 
 use crate::basis::Basis;
 
@@ -29,6 +30,8 @@ pub(crate) struct CachedPlan {
     pub options: Options,
     /// The plan.
     pub plan: Arc<Plan>,
+    /// The tables of which its scans do not tell all that is read.
+    pub unknown: Vec<TableId>,
     /// Names and types of its rows.
     pub schema: SchemaRef,
 }
@@ -100,7 +103,8 @@ mod tests {
             let asked: Vec<_> = names.iter().map(|it| tables.get(it).unwrap().id).collect();
             let plan = Arc::new(Plan { pipelines: Vec::new(), output: Vec::new() });
             let (options, schema) = (Options::default(), Arc::new(arrow_schema::Schema::empty()));
-            CachedPlan { basis: Arc::new(Basis::new(tables, &asked)), options, plan, schema }
+            let (basis, unknown) = (Arc::new(Basis::new(tables, &asked)), Vec::new());
+            CachedPlan { basis, options, plan, unknown, schema }
         };
         let cache = PlanCache::default();
         let get = |text: &str, tables| cache.get(text, tables, Options::default());

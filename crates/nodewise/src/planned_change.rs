@@ -2,7 +2,7 @@
 
 use binder::bind::ChangeKind;
 use plan::{OutputColumn, Plan};
-use types::DataType;
+use types::{DataType, TableId};
 
 /// The plan of a statement that changes rows.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub(crate) struct PlannedChange {
     pub table: String,
     /// The query of its rows ([`binder::bind::BoundChange::query`]).
     pub plan: Plan,
+    /// The tables of which its scans do not tell all that is read.
+    pub unknown: Vec<TableId>,
     /// How many columns of the query RETURNING asks for.
     pub returning: Option<usize>,
     /// The CHECK constraints whose truth the last columns are.

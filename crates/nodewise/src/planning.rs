@@ -3,15 +3,18 @@
 use binder::ParsedQuery;
 use binder::bind::{Bound, BoundChange, Environment};
 use plan::Plan;
-use types::{CatalogView, DataType, SqlError, SqlResult, SqlState};
+use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, TableId};
 
 use crate::planned_change::PlannedChange;
+use crate::reads::TablesRead;
 use crate::statement_catalog::StatementCatalog;
 
 /// A plan, and what binding found out beside it.
 pub(crate) struct Planned {
     /// The plan.
     pub plan: Plan,
+    /// The tables of which its scans do not tell all that is read.
+    pub unknown: Vec<TableId>,
     /// Whether planning at another time gives the same plan as long as the tables do not change.
     pub is_stable: bool,
     /// The types of the parameters: those declared, and what the surroundings tell of the others.
@@ -36,11 +39,14 @@ pub(crate) fn plan_change(
 ) -> SqlResult<PlannedChange> {
     let interrupt = catalog.interrupt();
     let check = || interrupt.check();
-    let environment = Environment { catalog, now: catalog.wall_clock(), check: &check };
+    let environment =
+        Environment { catalog, session: catalog, now: catalog.wall_clock(), check: &check };
     let bound = catalog.planned(binder::bind::bind_change(&statement.0, parameters, &environment));
     let BoundChange { kind, table, query, returning, checks, keys, is_stable, parameters } = bound?;
+    let read = TablesRead::of(&query);
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
-    Ok(PlannedChange { kind, table, plan, returning, checks, keys, is_stable, parameters })
+    let unknown = read.unknown(&plan);
+    Ok(PlannedChange { kind, table, plan, unknown, returning, checks, keys, is_stable, parameters })
 }
 
 /// Plans a query that nobody gives parameters to.
@@ -72,9 +78,12 @@ pub(crate) fn plan_query(
 ) -> SqlResult<Planned> {
     let interrupt = catalog.interrupt();
     let check = || interrupt.check();
-    let environment = Environment { catalog, now: catalog.wall_clock(), check: &check };
+    let environment =
+        Environment { catalog, session: catalog, now: catalog.wall_clock(), check: &check };
     let bound = catalog.planned(binder::bind::bind(&query.0, parameters, &environment));
     let Bound { query, is_stable, parameters } = bound?;
+    let read = TablesRead::of(&query);
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
-    Ok(Planned { plan, is_stable, parameters })
+    let unknown = read.unknown(&plan);
+    Ok(Planned { plan, unknown, is_stable, parameters })
 }

@@ -5,9 +5,9 @@
 //! statement may have parameters anywhere an expression may stand.
 
 use arrow_schema::SchemaRef;
-use binder::parameters::substitute;
-use binder::{Arguments, Statement};
-use plan::Plan;
+use binder::parameters::{substitute, without_limits};
+use binder::{Arguments, ParsedQuery, Statement};
+use plan::{OutputColumn, Plan};
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
 use storage::CatalogSnapshot;
@@ -15,82 +15,138 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use crate::answer::done;
 use crate::parameter::convert;
+use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_query};
-use crate::prepared::{Generic, GenericPlan, Inner};
+use crate::prepared::{Described, Generic, GenericPlan, Inner};
 use crate::query::Finished;
-use crate::result::schema_of;
+use crate::result::{schema_of, types_of};
 use crate::statement_catalog::{StatementCatalog, tables_of};
 use crate::{Answer, CancelToken, Prepared, Session};
 
 impl Session {
-    /// Prepares one statement, a query, an INSERT, an UPDATE or a DELETE. Its parameters are called `$1`, `$2` and so on; they take their
-    /// types from where they stand.
+    /// Prepares one statement. The parameters of a query, an INSERT, an UPDATE or a DELETE are called `$1`, `$2` and so on; they
+    /// take their types from where they stand.
     pub fn prepare(&mut self, sql: &str) -> SqlResult<Prepared> {
+        self.prepare_typed(sql, &[])
+    }
+
+    /// [`Session::prepare`] with the types of the first parameters; `None` for one that takes it from where it stands. A text
+    /// without a statement is one that does nothing.
+    pub fn prepare_typed(
+        &mut self,
+        sql: &str,
+        declared: &[Option<DataType>],
+    ) -> SqlResult<Prepared> {
         let statements = binder::parse::parse(sql)?;
         self.with_levels(statements.levels(), |session| {
             let mut statements = statements.into_tree();
             match (statements.pop(), statements.is_empty()) {
-                (Some(statement), true) => session.prepare_statement(statement, &[]),
-                _ => Err(SqlError::new(SqlState::SYNTAX, "one statement is prepared at a time")),
+                (statement, true) => session.prepare_statement(sql.into(), statement, declared),
+                _ => Err(SqlError::new(
+                    SqlState::SYNTAX,
+                    "cannot insert multiple commands into a prepared statement",
+                )),
             }
         })
     }
 
     /// Runs a prepared statement with a value for each of its parameters.
     pub fn execute_prepared(&mut self, prepared: &Prepared, values: &[Value]) -> SqlResult<Answer> {
-        self.with_levels(prepared.0.levels(), |session| {
-            session.guarded("a prepared statement", |session, cancel| {
-                session.run_prepared(prepared, values, &cancel)
-            })
+        let text = prepared.0.text.clone();
+        self.with_levels(prepared.0.levels(), |session| match &prepared.0.statement {
+            Some(Statement::Transaction(it)) => session.run_transaction(it.clone()),
+            Some(_) => session
+                .guarded(&text, |session, cancel| session.run_prepared(prepared, values, &cancel)),
+            None => Ok(done("")),
         })
+    }
+
+    /// Keeps a statement under a name, as PREPARE does.
+    pub fn keep_prepared(&mut self, name: &str, prepared: Prepared) -> SqlResult<()> {
+        self.check_free(name)?;
+        self.prepared.insert(name.to_owned(), prepared);
+        Ok(())
+    }
+
+    /// The statement that is kept under a name.
+    pub fn prepared(&self, name: &str) -> Option<&Prepared> {
+        self.prepared.get(name)
+    }
+
+    /// Forgets the statement that is kept under a name, if one is.
+    pub fn forget_prepared(&mut self, name: &str) {
+        self.prepared.remove(name);
+    }
+
+    /// The rows that a prepared statement gives, as far as that is known before it runs; nothing of one without rows.
+    pub fn describe(&mut self, prepared: &Prepared) -> SqlResult<Option<Described>> {
+        let inner: &Inner = &prepared.0;
+        let text = |name: &str| OutputColumn { name: name.to_owned(), data_type: DataType::Text };
+        match &inner.statement {
+            Some(Statement::Query { .. } | Statement::Change { .. }) => {
+                self.with_levels(prepared.0.levels(), |session| {
+                    let generic = session.generic(inner, &session.snapshot())?;
+                    let output = generic.output.filter(|it| !it.is_empty());
+                    Ok(output.map(|it| Described::of(&it)))
+                })
+            }
+            Some(Statement::Show { name }) => {
+                Ok(Some(Described::of(&[text(&self.shown_as(name))])))
+            }
+            Some(Statement::Explain { .. }) => Ok(Some(Described::of(&[text("QUERY PLAN")]))),
+            Some(Statement::Execute { name, .. }) => {
+                let found = self.prepared.get(name).cloned().ok_or_else(|| no_such(name))?;
+                self.describe(&found)
+            }
+            _ => Ok(None),
+        }
     }
 
     fn prepare_statement(
         &self,
-        statement: Statement,
-        declared: &[DataType],
+        text: Arc<str>,
+        statement: Option<Statement>,
+        declared: &[Option<DataType>],
     ) -> SqlResult<Prepared> {
-        let count = binder::parameters::count(&statement)?.max(declared.len());
-        let mut types: Vec<Option<DataType>> = declared.iter().map(|it| Some(*it)).collect();
-        types.resize(count, None);
-        let mut inner =
-            Inner { statement, declared: types.clone(), types, generic: Mutex::new(None) };
-        if let Statement::Query { .. } | Statement::Change { .. } = &inner.statement {
+        let count = statement.as_ref().map_or(Ok(0), binder::parameters::count)?;
+        let mut types = declared.to_vec();
+        types.resize(count.max(declared.len()), None);
+        let generic = Mutex::new(None);
+        let mut inner = Inner { statement, text, declared: types.clone(), types, generic };
+        if let Some(Statement::Query { .. } | Statement::Change { .. }) = &inner.statement {
             let generic = self.plan_generic(&inner)?;
             inner.types.clone_from(&generic.types);
             inner.generic = Mutex::new(Some(generic));
-        } else {
-            return Err(SqlError::new(
-                SqlState::SYNTAX,
-                "a query or a statement that changes rows can be prepared",
-            ));
         }
         Ok(Prepared(Arc::new(Deep::new(inner, self.levels))))
     }
 
     /// Plans a statement for any values.
     fn plan_generic(&self, inner: &Inner) -> SqlResult<Generic> {
-        let (Statement::Query { query } | Statement::Change { query }) = &inner.statement else {
+        let Some(Statement::Query { query } | Statement::Change { query }) = &inner.statement
+        else {
             return Err(SqlError::internal("only queries and changes have plans"));
         };
-        let is_change = matches!(inner.statement, Statement::Change { .. });
+        let is_change = matches!(inner.statement, Some(Statement::Change { .. }));
         let catalog = StatementCatalog::new(self);
         let options = catalog.planning();
         let planned = match is_change {
             true => plan_change(query, &inner.declared, &catalog).map(|it| {
-                let (is_stable, types) = (it.is_stable, it.parameters.clone());
-                (GenericPlan::Change(Arc::new(it)), is_stable, types)
+                let (is_stable, types, output) =
+                    (it.is_stable, it.parameters.clone(), asked_of(&it).to_vec());
+                (GenericPlan::Change(Arc::new(it)), is_stable, types, output)
             }),
             false => plan_query(query, &inner.declared, &catalog).map(|it| {
-                let schema = schema_of(&it.plan.output);
-                (GenericPlan::Query(Arc::new(it.plan), schema), it.is_stable, it.parameters)
+                let (schema, output) = (schema_of(&it.plan.output), it.plan.output.clone());
+                let plan = GenericPlan::Query(Arc::new(it.plan), schema, it.unknown);
+                (plan, it.is_stable, it.parameters, output)
             }),
         };
         let known = catalog.basis();
         let is_whole = known.is_some();
         let basis = known.unwrap_or_default();
         match planned {
-            Ok((plan, is_stable, types)) if is_stable && is_whole => {
+            Ok((plan, is_stable, types, output)) if is_stable && is_whole => {
                 let basis = match &plan {
                     GenericPlan::Change(it) if it.kind.is_new() => {
                         match catalog.changed(&it.table) {
@@ -100,25 +156,53 @@ impl Session {
                     }
                     _ => basis,
                 };
-                Ok(Generic { basis: Arc::new(basis), options, plan, types })
+                Ok(Generic { basis: Arc::new(basis), options, plan, types, output: Some(output) })
             }
-            Ok((_, _, types)) => {
-                Ok(Generic { basis: Arc::new(basis), options, plan: GenericPlan::None, types })
-            }
+            Ok((_, _, types, output)) => Ok(Generic {
+                basis: Arc::new(basis),
+                options,
+                plan: GenericPlan::None,
+                types,
+                output: Some(output),
+            }),
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
-                let types = inner.declared.clone();
+                let mut types = inner.declared.clone();
                 let nulls: Vec<_> = types.iter().map(|it| (Value::Null, *it)).collect();
                 let trial = substitute(query, &nulls).and_then(|it| match is_change {
-                    true => plan_change(&it, &[], &catalog).map(|_| ()),
-                    false => plan_query(&it, &[], &catalog).map(|_| ()),
+                    true => plan_change(&it, &[], &catalog).map(|it| asked_of(&it).to_vec()),
+                    false => plan_query(&it, &[], &catalog).map(|it| it.plan.output),
                 });
-                match trial {
+                match &trial {
                     Err(_) if !binder::files::files_in(query).is_empty() => {}
                     Err(_) if error.state != SqlState::FEATURE_NOT_SUPPORTED => return Err(error),
                     _ => {}
                 }
-                Ok(Generic { basis: Arc::new(basis), options, plan: GenericPlan::None, types })
+                self.infer_beside_limits(query, &mut types, &catalog);
+                let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, trial.ok());
+                Ok(Generic { basis, options, plan, types, output })
+            }
+        }
+    }
+
+    /// The types of the parameters of a query that cannot be planned without knowing how many rows it gives.
+    fn infer_beside_limits(
+        &self,
+        query: &ParsedQuery,
+        types: &mut [Option<DataType>],
+        catalog: &StatementCatalog<'_>,
+    ) {
+        let (query, limits) = without_limits(query);
+        for number in &limits {
+            types.iter_mut().skip(*number).take(1).for_each(|it| {
+                it.get_or_insert(DataType::BigInt);
+            });
+        }
+        if !limits.is_empty()
+            && let Ok(planned) = plan_query(&query, types, catalog)
+        {
+            for (known, found) in types.iter_mut().zip(planned.parameters) {
+                *known = known.or(found);
             }
         }
     }
@@ -153,28 +237,39 @@ impl Session {
             );
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
-        if let Statement::Change { .. } = &inner.statement {
-            self.begin_writing(cancel)?;
+        match &inner.statement {
+            Some(Statement::Query { .. } | Statement::Change { .. }) => {}
+            Some(other) => return self.run_statement(other.clone(), cancel.clone()),
+            None => return Ok(done("")),
         }
-        let snapshot = self.snapshot();
-        let generic = self.generic(inner, &snapshot)?;
-        // Checked against the types, but each value stands as it is where it is finer than its type.
-        if let Some(values) = converted(values, &generic.types)? {
+        if let Some(Statement::Change { .. }) = &inner.statement {
+            self.begin_writing()?;
+        }
+        loop {
+            let snapshot = self.snapshot();
+            let generic = self.generic(inner, &snapshot)?;
+            // Checked against the types, but each value stands as it is where it is finer than its type.
+            let Some(values) = converted(values, &generic.types)? else { break };
             match &generic.plan {
-                GenericPlan::None => {}
-                GenericPlan::Query(plan, schema) => {
+                GenericPlan::None => break,
+                GenericPlan::Query(plan, schema, unknown) => {
                     let plan = plan.with_parameters(&values);
+                    self.note_reads(&plan, unknown);
                     return self.run_plan_on(&plan, &snapshot, schema, cancel);
                 }
                 GenericPlan::Change(change) => {
                     let plan = change.plan.with_parameters(&values);
-                    return self.change_planned(change, &plan, &snapshot, cancel);
+                    if let Some(it) = self.change_planned(change, &plan, &snapshot, cancel)? {
+                        return Ok(it);
+                    }
+                    self.refresh()?;
                 }
             }
         }
         let declared = values.iter().cloned().zip(inner.declared.iter().copied());
         let values: Vec<_> = declared.collect();
-        self.run_statement(self.with_values(&inner.statement, &values)?, cancel.clone())
+        let Some(statement) = &inner.statement else { return Ok(done("")) };
+        self.run_statement(self.with_values(statement, &values)?, cancel.clone())
     }
 
     /// The statement with values in the place of its parameters.
@@ -207,8 +302,8 @@ impl Session {
         let executed = self.run_plan(plan, tables, cancel)?;
         let batches = self.shown_batches(&executed, schema, cancel)?;
         let rows: usize = batches.iter().map(arrow_array::RecordBatch::num_rows).sum();
-        let mut answer =
-            Answer { batches, schema: schema.clone(), ..done(format!("SELECT {rows}")) };
+        let (schema, types) = (schema.clone(), types_of(&plan.output));
+        let mut answer = Answer { batches, schema, types, ..done(format!("SELECT {rows}")) };
         answer.profile.pipelines = executed.reports;
         answer.profile.execution = machine.now() - started;
         Ok(answer)
@@ -220,14 +315,21 @@ impl Session {
         types: &[DataType],
         statement: Statement,
     ) -> SqlResult<Answer> {
-        if self.prepared.contains_key(&name) {
+        self.check_free(&name)?;
+        let types: Vec<_> = types.iter().map(|it| Some(*it)).collect();
+        let text = Arc::from("a prepared statement");
+        let prepared = self.prepare_statement(text, Some(statement), &types)?;
+        self.prepared.insert(name, prepared);
+        Ok(done("PREPARE"))
+    }
+
+    fn check_free(&self, name: &str) -> SqlResult<()> {
+        if self.prepared.contains_key(name) {
             let message = format!("prepared statement \"{name}\" already exists");
             return Err(SqlError::new(SqlState::DUPLICATE_PREPARED, message)
                 .with_hint(format!("DEALLOCATE {name} first")));
         }
-        let prepared = self.prepare_statement(statement, types)?;
-        self.prepared.insert(name, prepared);
-        Ok(done("PREPARE"))
+        Ok(())
     }
 
     pub(crate) fn execute_named(
@@ -283,6 +385,11 @@ fn converted(values: &[Value], types: &[Option<DataType>]) -> SqlResult<Option<V
         None => Ok(Some(value.clone())),
     })
     .collect()
+}
+
+/// The columns that a change gives back.
+fn asked_of(change: &PlannedChange) -> &[OutputColumn] {
+    if change.returning.is_some() { change.returned() } else { &[] }
 }
 
 fn no_such(name: &str) -> SqlError {

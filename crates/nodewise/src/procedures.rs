@@ -96,7 +96,7 @@ impl Session {
                 let misplaced =
                     segment.verify().map_err(|it| crate::database::machine_error(&it))?;
                 let page_bytes = segment.page_map().page_bytes();
-                let start = segment.as_bytes().as_ptr().addr();
+                let start = segment.address();
                 let pages = (start + segment.bytes()).div_ceil(page_bytes) - start / page_bytes;
                 let wrong: usize = misplaced.iter().map(|it| it.pages).sum();
                 let first = misplaced.first();
@@ -124,8 +124,11 @@ impl Session {
 
 /// Rows as the answer to CALL.
 fn rows_of_call(batch: RecordBatch) -> SqlResult<Answer> {
+    let fields = batch.schema();
+    let types = fields.fields().iter().map(|it| storage::schema::sql_type(it, "CALL"));
     Ok(Answer {
         tag: "CALL".into(),
+        types: types.collect::<SqlResult<_>>()?,
         schema: batch.schema(),
         batches: vec![batch],
         profile: QueryProfile::default(),

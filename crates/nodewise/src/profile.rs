@@ -111,6 +111,7 @@ pub(crate) fn actuals(report: &PipelineReport, scale: &Scale) -> PipelineActuals
         kept_remote_bytes: report.kept_remote,
         memory_peak_bytes: report.memory_peak.0,
         spilled_bytes: report.spilled.0,
+        learned: report.learned,
         source: report.source.clone(),
         steps: report.steps.iter().map(step).collect(),
     }

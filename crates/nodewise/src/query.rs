@@ -5,16 +5,17 @@ use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
 use stdx::sync::Arc;
 use storage::{BuildContext, Table, TableDesign};
-use types::SqlResult;
+use types::{SqlResult, TableId};
 
 use crate::basis::Basis;
 use crate::parallel::LoadTeam;
 use crate::planning::plan_plain;
+use crate::reading::Opened;
 use crate::statement_catalog::{StatementCatalog, Tables};
 use crate::{CancelToken, QueryProfile, Session};
 
 /// How the names of views begin, and of no table.
-const VIEW_PREFIX: &str = "nodewise.";
+const VIEW_PREFIXES: [&str; 3] = ["nodewise.", "pg_catalog.", "information_schema."];
 
 /// A query that has run.
 pub(crate) struct Finished {
@@ -23,6 +24,8 @@ pub(crate) struct Finished {
     pub profile: QueryProfile,
     /// The tables on which the plan is right at any time; `None` when it is right this once.
     pub basis: Option<Arc<Basis>>,
+    /// The tables of which the scans of the plan do not tell all that is read.
+    pub unknown: Vec<TableId>,
 }
 
 impl Session {
@@ -59,6 +62,7 @@ impl Session {
         let made = plan_plain(query, catalog)?;
         let mut plan = made.plan;
         adjust(&mut plan)?;
+        self.note_reads(&plan, &made.unknown);
         let planned = machine.now();
         let executed = self.run_plan(&plan, catalog.tables(&plan), cancel)?;
         let profile = QueryProfile {
@@ -67,7 +71,7 @@ impl Session {
             pipelines: executed.reports.clone(),
         };
         let basis = if made.is_stable { catalog.basis() } else { None };
-        Ok(Finished { plan, executed, profile, basis: basis.map(Arc::new) })
+        Ok(Finished { plan, executed, profile, basis: basis.map(Arc::new), unknown: made.unknown })
     }
 
     /// Runs a plan on some tables.
@@ -78,17 +82,21 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Executed> {
         // Who only looks at views, as to see who is in the way, need not wait for a place.
-        let is_view = |it: &Arc<Table>| it.name.starts_with(VIEW_PREFIX);
+        let is_view =
+            |it: &Arc<Table>| VIEW_PREFIXES.iter().any(|prefix| it.name.starts_with(prefix));
         if tables.values().any(|it| !is_view(it)) {
             self.wait_for_place()?;
         }
+        self.read_mapped(plan, &tables, cancel)?;
         let context = QueryContext {
             scheduler: self.database.scheduler.clone(),
             machine: self.database.machine.clone(),
             workspace: self.workspace(),
             tables,
+            sequences: self.seen_sequences(),
             traffic: self.database.traffic.clone(),
             control: self.control(cancel),
+            exchange: self.settings.scheduling.join_exchange,
             profile: self.settings.profile,
         };
         execute(plan, &context)
@@ -105,12 +113,12 @@ impl Session {
         if files.is_empty() {
             return Ok(());
         }
+        self.check_files()?;
         let used = binder::files::UsedColumns::of(query);
-        for path in files {
-            let load = |context: &BuildContext<'_>| {
-                let wanted = |column: &str| used.contains(column);
-                storage::load_parquet_columns(path.as_ref(), &path, &wanted, context)
-            };
+        for path in files.into_iter().filter(|it| !catalog.has_file(it)) {
+            let opened = Opened::open(&path)?;
+            let wanted = |column: &str| used.contains(column);
+            let load = |context: &BuildContext<'_>| opened.load(&path, &wanted, context);
             let (table, unread) = self.loaded(&path, &TableDesign::default(), cancel, load)?;
             let table = catalog.add(path, table);
             catalog.add_unread(table.id, unread);

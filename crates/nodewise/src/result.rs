@@ -14,7 +14,19 @@ pub fn schema_of(output: &[OutputColumn]) -> SchemaRef {
     Arc::new(Schema::new(output.iter().map(field).collect::<Vec<_>>()))
 }
 
-use crate::{CancelToken, Session};
+/// The types of a result.
+pub fn types_of(output: &[OutputColumn]) -> Vec<DataType> {
+    output.iter().map(|it| it.data_type).collect()
+}
+
+use crate::{CancelToken, Described, Session};
+
+impl Described {
+    /// Rows of such columns.
+    pub(crate) fn of(output: &[OutputColumn]) -> Self {
+        Self { schema: schema_of(output), types: types_of(output) }
+    }
+}
 
 impl Session {
     /// The rows of a finished query as Arrow batches, as they are shown: CHAR with its blanks.

@@ -158,38 +158,52 @@ impl Session {
         Ok(())
     }
 
-    /// The turn of a statement that changes tables: nobody else does until it is dropped. While it waits it holds no place
-    /// that others could use, and it ends as soon as it is cancelled.
+    /// The writers' turn: nobody else commits until it is dropped. Who waits for it ends as soon as it is cancelled.
     pub(crate) fn writers_turn(&self, cancel: &CancelToken) -> SqlResult<Admitted> {
+        self.waiting(|| {
+            let class = self.control(cancel).policy().class;
+            let database = &self.database;
+            let timeout = self.settings.scheduling.lock_timeout;
+            let deadline = (timeout.0 > 0).then(|| database.machine.now() + timeout);
+            let entered = database.writer.enter(&database.scheduler, class, cancel, deadline);
+            entered.map_err(|refused| self.not_waited(refused, cancel))
+        })
+    }
+
+    /// Why a statement does not wait any more for another transaction.
+    pub(crate) fn not_waited(&self, refused: Refused, cancel: &CancelToken) -> SqlError {
+        match refused {
+            Refused::Cancelled => cancelled(cancel),
+            Refused::TimedOut { .. } => {
+                let message = format!(
+                    "another transaction is in the way for {} and has not ended",
+                    self.settings.scheduling.lock_timeout
+                );
+                SqlError::new(SqlState("55P03"), message)
+                    .with_hint("try again later, or wait longer with lock_timeout")
+            }
+        }
+    }
+
+    /// Runs what waits for other transactions: meanwhile the statement holds no place that others could use, and is shown to
+    /// wait.
+    pub(crate) fn waiting<T>(&self, wait: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
         let had_place = self.under_way.as_ref().is_some_and(|it| it.leave());
-        let waiting = |value| {
+        let show = |value| {
             self.activity.waits.store(value, Ordering::Relaxed);
             if let Some(it) = &self.under_way {
                 it.record.waiting.store(value, Ordering::Relaxed);
             }
         };
-        waiting(true);
-        let class = self.control(cancel).policy().class;
-        let database = &self.database;
-        let timeout = self.settings.scheduling.lock_timeout;
-        let deadline = (timeout.0 > 0).then(|| database.machine.now() + timeout);
-        let entered = database.writer.enter(&database.scheduler, class, cancel, deadline);
-        waiting(false);
-        let turn = entered.map_err(|refused| match refused {
-            Refused::Cancelled => cancelled(cancel),
-            Refused::TimedOut { .. } => {
-                let message = format!(
-                    "another transaction has changed tables for {timeout} and has not ended"
-                );
-                SqlError::new(SqlState("55P03"), message)
-                    .with_hint("try again later, or wait longer with lock_timeout")
-            }
-        })?;
-        // Who waits for a place holds the turn, and nobody with a place waits for the turn.
+        show(true);
+        let waited = wait();
+        show(false);
+        let waited = waited?;
+        // Who waits for a place may hold the turn, and nobody with a place waits for the turn.
         if had_place {
             self.wait_for_place()?;
         }
-        Ok(turn)
+        Ok(waited)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The settings that say how statements are scheduled (P-HANA 5 and 6, P-SNC 2.6): of a session.
 
+use execution::ExchangeMode;
 use hardware::NodeId;
 use scheduler::{Binding, MorselSize, Policy, ScanSharing, StealingScope, Strategy};
 use stdx::Nanos;
@@ -18,6 +19,8 @@ pub struct Scheduling {
     nodes: Vec<NodeId>,
     morsels: MorselSize,
     scan_sharing: ScanSharing,
+    /// When joins send rows to the nodes of their keys.
+    pub join_exchange: ExchangeMode,
     trace: bool,
     /// How long a statement may run; zero for any time.
     pub statement_timeout: Nanos,
@@ -41,6 +44,7 @@ impl Default for Scheduling {
             nodes: Vec::new(),
             morsels: MorselSize::Source,
             scan_sharing: ScanSharing::Auto,
+            join_exchange: ExchangeMode::Auto,
             trace: false,
             statement_timeout: Nanos(0),
             queue_timeout: Nanos(60_000_000_000),
@@ -58,6 +62,7 @@ const BULK: &str = "bulk";
 const NODES: &str = "nodes";
 const MORSEL_ROWS: &str = "morsel_rows";
 const SCAN_SHARING: &str = "scan_sharing";
+const JOIN_EXCHANGE: &str = "join_exchange";
 const TRACE: &str = "trace";
 const STATEMENT_TIMEOUT: &str = "statement_timeout";
 const QUEUE_TIMEOUT: &str = "queue_timeout";
@@ -66,7 +71,7 @@ const LOCK_TIMEOUT: &str = "lock_timeout";
 const IDLE_TIMEOUT: &str = "idle_in_transaction_session_timeout";
 const SNAPSHOT_TIMEOUT: &str = "old_snapshot_timeout";
 
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 14] = [
     STRATEGY,
     STEALING,
     BINDING,
@@ -74,6 +79,7 @@ const KNOWN: [&str; 13] = [
     NODES,
     MORSEL_ROWS,
     SCAN_SHARING,
+    JOIN_EXCHANGE,
     TRACE,
     STATEMENT_TIMEOUT,
     QUEUE_TIMEOUT,
@@ -127,6 +133,10 @@ impl Scheduling {
                 let sharing = value.parse().map_err(|()| words(name, value, ScanSharing::WORDS))?;
                 self.scan_sharing = sharing;
             }
+            JOIN_EXCHANGE => {
+                let mode = value.parse().map_err(|()| words(name, value, &ExchangeMode::WORDS))?;
+                self.join_exchange = mode;
+            }
             TRACE => {
                 self.trace = match value.to_ascii_lowercase().as_str() {
                     "on" | "true" => true,
@@ -162,6 +172,7 @@ impl Scheduling {
                 MorselSize::Rows(rows) => rows.to_string(),
             },
             SCAN_SHARING => self.scan_sharing.to_string(),
+            JOIN_EXCHANGE => self.join_exchange.to_string(),
             TRACE => if self.trace { "on" } else { "off" }.to_owned(),
             STATEMENT_TIMEOUT => span_text(self.statement_timeout),
             LOCK_TIMEOUT => span_text(self.lock_timeout),
@@ -186,6 +197,10 @@ impl Scheduling {
             (
                 SCAN_SHARING,
                 "queries that read the same memory at a time are served together: off, on, or auto (where it is too much for a cache)",
+            ),
+            (
+                JOIN_EXCHANGE,
+                "joins send the rows of both sides to the node of their key: off, on, or auto (where that costs less than remote looks)",
             ),
             (TRACE, "whether every morsel is written to nodewise.trace"),
             (STATEMENT_TIMEOUT, "how long a statement may run; 0 for any time"),

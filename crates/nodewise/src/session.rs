@@ -3,12 +3,20 @@
 use std::collections::HashMap;
 
 use stdx::sync::{Arc, Mutex};
+use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Registered;
+use crate::client_settings::ClientSettings;
+use crate::given_numbers::GivenNumbers;
+use crate::notice::Notice;
+use crate::reads::Reads;
 use crate::settings::Settings;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, NoProgress, Prepared, Progress};
+
+/// Notices kept for a client that does not take them.
+const NOTICES_MAX: usize = 100;
 
 /// A client of a database. Statements of one session run one after the other.
 pub struct Session {
@@ -28,8 +36,33 @@ pub struct Session {
     pub(crate) block: Option<Block>,
     /// What the transaction, or the statement outside of one, has changed.
     pub(crate) writing: Arc<Mutex<Option<Writing>>>,
+    /// What it was given of sequences.
+    pub(crate) numbers: Arc<GivenNumbers>,
+    /// What the transaction has read, if it is serializable.
+    pub(crate) reads: Mutex<Reads>,
     /// What others may see of it, and end.
     pub(crate) activity: Registered,
+    /// The settings as the client knows them.
+    told: ClientSettings,
+    /// Who its client is, and what it calls the database.
+    pub(crate) client: Client,
+    /// What was said and not taken yet.
+    pub(crate) notices: Mutex<Vec<Notice>>,
+    /// Whether its statements may read and write files of the machine.
+    pub(crate) may_use_files: bool,
+}
+
+/// Who a client is.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    pub(crate) user: String,
+    pub(crate) database: String,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self { user: "nodewise".to_owned(), database: "nodewise".to_owned() }
+    }
 }
 
 /// Ends whatever its session is running.
@@ -59,6 +92,12 @@ impl Session {
             running: Arc::new(Mutex::new(CancelToken::new())),
             block: None,
             writing,
+            numbers: Arc::default(),
+            told: ClientSettings::default(),
+            client: Client::default(),
+            notices: Mutex::default(),
+            may_use_files: true,
+            reads: Mutex::default(),
         }
     }
 
@@ -70,6 +109,67 @@ impl Session {
     /// Who is told how far long work is.
     pub fn set_progress(&mut self, progress: Arc<dyn Progress>) {
         self.progress = progress;
+    }
+
+    /// Its number among all sessions of the database.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Says who its client is, and what it calls the database: there is one, under any name.
+    pub fn set_client(&mut self, user: &str, database: &str) {
+        self.client = Client { user: user.to_owned(), database: database.to_owned() };
+    }
+
+    /// From now on no statement of it reads or writes files of the machine that it names.
+    pub fn forbid_files(&mut self) {
+        self.may_use_files = false;
+    }
+
+    /// The settings of which a client is told when it connects.
+    pub fn reported_settings(&mut self) -> Vec<(&'static str, String)> {
+        self.told = self.settings.client.clone();
+        self.told.reported()
+    }
+
+    /// Those of them that have changed since the client was told.
+    pub fn changed_settings(&mut self) -> Vec<(&'static str, String)> {
+        if self.settings.client.is_same(&self.told) {
+            return Vec::new();
+        }
+        let before = self.told.reported();
+        let mut now = self.reported_settings();
+        now.retain(|it| !before.contains(it));
+        now
+    }
+
+    /// Changes a setting, as SET does outside of a transaction.
+    pub fn set_setting(&mut self, name: &str, value: &str) -> SqlResult<()> {
+        self.set(name, Some(value)).map(|_| ())
+    }
+
+    /// Says something to the client.
+    pub(crate) fn notice(&self, notice: Notice) {
+        let mut notices = self.notices.lock();
+        if notices.len() < NOTICES_MAX {
+            notices.push(notice);
+        }
+    }
+
+    /// What was said since it was last asked.
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut *self.notices.lock())
+    }
+
+    /// Whether a statement may name files. Errors: 42501.
+    pub(crate) fn check_files(&self) -> SqlResult<()> {
+        if self.may_use_files {
+            return Ok(());
+        }
+        let message = "permission denied for the files of the server";
+        Err(SqlError::new(SqlState("42501"), message).with_hint(
+            "its clients on the Unix socket may name them, and others with --allow-files",
+        ))
     }
 
     /// A handle with which another thread, or a signal, ends the running statement.

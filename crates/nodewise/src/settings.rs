@@ -5,6 +5,7 @@ use stdx::Bytes;
 use storage::{COMPRESS_FROM, Placement};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::client_settings::ClientSettings;
 use crate::scheduling::Scheduling;
 use crate::setting::Setting;
 
@@ -35,6 +36,8 @@ pub struct Settings {
     pub isolation: Isolation,
     /// Whether a commit is answered when it is durable, and not before.
     pub synchronous_commit: bool,
+    /// What clients of PostgreSQL say.
+    pub(crate) client: ClientSettings,
 }
 
 /// Which near-unique texts are compressed.
@@ -85,6 +88,7 @@ impl Default for Settings {
             memory_limit: None,
             isolation: Isolation::default(),
             synchronous_commit: true,
+            client: ClientSettings::default(),
         }
     }
 }
@@ -107,6 +111,9 @@ impl Settings {
         let known = name.to_ascii_lowercase();
         if Scheduling::knows(&known) {
             return self.scheduling.set(&known, value);
+        }
+        if ClientSettings::knows(&known) {
+            return self.client.set(&known, value);
         }
         let Some(value) = value else { return self.reset(name) };
         let invalid = |wanted: &str| {
@@ -241,6 +248,7 @@ impl Settings {
             },
         ];
         all.extend(self.scheduling.list());
+        all.extend(self.client.list());
         all
     }
 

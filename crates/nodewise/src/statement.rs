@@ -2,11 +2,11 @@
 
 use arrow_array::RecordBatch;
 use binder::{ExplainFormat, ParsedQuery, Statement};
-use execution::placement_notes;
+use execution::{Surroundings, placement_notes};
 use plan::explain::Remarks;
 use plan::{PipelineActuals, PipelineId, Plan};
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult};
+use types::{DataType, SqlError, SqlResult};
 
 use crate::answer::done;
 use crate::database_settings::{list_of_database, set_of_database};
@@ -16,7 +16,8 @@ use crate::plan_cache::CachedPlan;
 use crate::planning::{plan_plain, plan_plain_change};
 use crate::profile::{Scale, actuals};
 use crate::query::Finished;
-use crate::result::schema_of;
+use crate::result::{schema_of, types_of};
+use crate::settings::Settings;
 use crate::statement_catalog::StatementCatalog;
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
@@ -32,13 +33,11 @@ impl Session {
             Statement::Explain { query, analyze, format } => {
                 self.explain(&query, analyze, format, &cancel)
             }
-            Statement::CreateIndex { name, table, columns, unique, if_not_exists } => {
-                let index = NewIndex { name, table, columns, unique, if_not_exists };
-                self.create_index(&index, &cancel)
-            }
-            Statement::DropIndex { names, if_exists } => {
-                self.drop_indexes(&names, if_exists, &cancel)
-            }
+            it @ (Statement::CreateIndex { .. }
+            | Statement::DropIndex { .. }
+            | Statement::CreateSequence { .. }
+            | Statement::AlterSequence { .. }
+            | Statement::DropSequence { .. }) => self.run_definition(it, &cancel),
             Statement::Prepare { name, types, statement } => {
                 self.prepare_named(name, &types, *statement)
             }
@@ -70,7 +69,9 @@ impl Session {
                 Err(SqlError::unsupported("a transaction inside of a statement is not supported"))
             }
             Statement::Change { query } => self.change(&query, &cancel),
-            Statement::Truncate { names, cascade } => self.truncate(&names, cascade, &cancel),
+            Statement::Truncate { names, cascade, restart } => {
+                self.truncate(&names, (cascade, restart), &cancel)
+            }
             Statement::CopyFrom { table, columns, path, options } => {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }
@@ -83,6 +84,7 @@ impl Session {
             Statement::ImportDatabase { folder } => self.import_database(&folder, &cancel),
             Statement::Set { name, value } => self.set(&name, value.as_deref()),
             Statement::Show { name } => self.show(&name),
+            Statement::ResetAll => self.reset_all(),
             Statement::Checkpoint => self.checkpoint(&cancel),
             Statement::Backup { folder } => self.backup(&folder, &cancel),
             Statement::Kill { statement } => self.database.kill(statement).map(|_| done("KILL")),
@@ -92,8 +94,34 @@ impl Session {
         }
     }
 
+    /// Defines what is beside tables: indexes and sequences.
+    fn run_definition(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
+        match statement {
+            Statement::CreateIndex { name, table, columns, unique, if_not_exists } => {
+                let index = NewIndex { name, table, columns, unique, if_not_exists };
+                self.create_index(&index, cancel)
+            }
+            Statement::DropIndex { names, if_exists } => {
+                self.drop_indexes(&names, if_exists, cancel)
+            }
+            Statement::CreateSequence { name, options, if_not_exists } => {
+                self.create_sequence(&name, &options, if_not_exists, cancel)
+            }
+            Statement::AlterSequence { name, change, if_exists } => {
+                self.alter_sequence(&name, &change, if_exists, cancel)
+            }
+            Statement::DropSequence { names, if_exists, cascade } => {
+                self.drop_sequences(&names, if_exists, cascade, cancel)
+            }
+            _ => Err(SqlError::internal("a statement that defines nothing")),
+        }
+    }
+
     /// A setting of the database, else one of this session.
-    fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<Answer> {
+    pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<Answer> {
+        if name.eq_ignore_ascii_case("temp_directory") {
+            self.check_files()?;
+        }
         if set_of_database(&self.database, &name.to_ascii_lowercase(), value)? {
             return Ok(done("SET"));
         }
@@ -103,6 +131,17 @@ impl Session {
             self.database.machine.count_accesses(!counted);
         }
         Ok(done("SET"))
+    }
+
+    fn reset_all(&mut self) -> SqlResult<Answer> {
+        self.settings = Settings::default();
+        Ok(done("RESET"))
+    }
+
+    /// What the column of SHOW is called.
+    pub(crate) fn shown_as(&self, name: &str) -> String {
+        let is_isolation = TRANSACTION_ISOLATION.iter().any(|it| it.eq_ignore_ascii_case(name));
+        if is_isolation { TRANSACTION_ISOLATION[0].to_owned() } else { name.to_owned() }
     }
 
     fn show(&self, name: &str) -> SqlResult<Answer> {
@@ -125,18 +164,20 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let started = self.database.machine.now();
-        let Finished { plan, executed, mut profile, basis } = self.run_query(query, cancel)?;
-        let schema = schema_of(&plan.output);
+        let Finished { plan, executed, mut profile, basis, unknown } =
+            self.run_query(query, cancel)?;
+        let (schema, types) = (schema_of(&plan.output), types_of(&plan.output));
         if let (Some(text), Some(basis)) = (text, basis) {
             let options = self.settings.planning();
             let plan = Arc::new(plan);
-            let cached = CachedPlan { basis, options, plan, schema: schema.clone() };
+            let schema = schema.clone();
+            let cached = CachedPlan { basis, options, plan, unknown, schema };
             self.database.plans.put(text, cached);
         }
         let batches = self.shown_batches(&executed, &schema, cancel)?;
         profile.execution = self.database.machine.now() - started - profile.planning;
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        Ok(Answer { tag: format!("SELECT {rows}"), schema, batches, profile })
+        Ok(Answer { tag: format!("SELECT {rows}"), schema, types, batches, profile })
     }
 
     fn explain(
@@ -172,9 +213,14 @@ impl Session {
             (plan, None, QueryProfile::default())
         };
         let (text, json);
-        let machine = (self.database.workers(), self.database.machine.topology().nodes.len());
         let tables = StatementCatalog::new(self).tables(&plan);
-        let placements = placement_notes(&plan, &tables, machine);
+        let around = Surroundings {
+            topology: self.database.machine.topology(),
+            workers: self.database.workers(),
+            policy: &self.control(cancel).policy(),
+            mode: self.settings.scheduling.join_exchange,
+        };
+        let placements = placement_notes(&plan, &tables, &around);
         let remarks = Explained { reports, placements };
         let lines = match format {
             ExplainFormat::Text => {
@@ -222,6 +268,7 @@ fn text_answer(tag: &str, name: &str, lines: Vec<&str>) -> SqlResult<Answer> {
     Ok(Answer {
         tag: tag.to_owned(),
         schema,
+        types: vec![DataType::Text],
         batches: vec![batch],
         profile: QueryProfile::default(),
     })

@@ -2,16 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
+use binder::bind::SessionFacts;
 use plan::{Plan, Source};
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
-    CatalogView, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UniqueKey,
-    UnreadColumn,
+    CatalogView, DataType, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UniqueKey,
+    UnreadColumn, Value,
 };
 
 use crate::basis::Basis;
-use crate::{Session, views};
+use crate::{Session, pg_catalog, views};
+
+/// The schemas whose tables are views.
+const VIEW_SCHEMAS: [&str; 3] = [views::SCHEMA, pg_catalog::CATALOG, pg_catalog::INFORMATION];
 
 /// Tables by id.
 pub(crate) type Tables = HashMap<TableId, Arc<Table>>;
@@ -50,13 +54,30 @@ impl<'a> StatementCatalog<'a> {
         self.session.database.machine.wall_clock()
     }
 
-    fn view(&self, name: &str) -> Option<Arc<Table>> {
-        let key = format!("{}.{name}", views::SCHEMA);
+    fn view(&self, schema: &str, name: &str) -> Option<Arc<Table>> {
+        let key = format!("{schema}.{name}");
         if let Some(table) = self.transient.lock().get(&key) {
             return Some(table.clone());
         }
-        let rows = views::rows_of(name, &self.session.database, &self.session.settings)?;
+        let rows = match schema {
+            views::SCHEMA => views::rows_of(name, &self.session.database, &self.session.settings)?,
+            _ => pg_catalog::rows_of(schema, name, self.session)?,
+        };
         match rows.and_then(|rows| self.session.table_of(&key, &rows)) {
+            Ok(table) => Some(self.add(key, table)),
+            Err(error) => {
+                self.failed_view.lock().get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    /// What a sequence is as a table.
+    fn sequence(&self, name: &str) -> Option<Arc<Table>> {
+        let sequence = self.snapshot.sequence(name)?;
+        let key = format!("{}.sequence.{name}", views::SCHEMA);
+        let rows = views::sequences::as_table(sequence);
+        match rows.and_then(|rows| self.session.table_of(&sequence.name, &rows)) {
             Ok(table) => Some(self.add(key, table)),
             Err(error) => {
                 self.failed_view.lock().get_or_insert(error);
@@ -77,6 +98,11 @@ impl<'a> StatementCatalog<'a> {
         let table = Arc::new(table);
         transient.insert(key, table.clone());
         table
+    }
+
+    /// Whether a file is there already.
+    pub(crate) fn has_file(&self, name: &str) -> bool {
+        self.transient.lock().contains_key(name)
     }
 
     /// Says which columns of a file were not read.
@@ -116,13 +142,23 @@ impl<'a> StatementCatalog<'a> {
 impl CatalogView for StatementCatalog<'_> {
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
         match schema {
-            Some(schema) if schema.eq_ignore_ascii_case(views::SCHEMA) => {
-                self.view(&name.to_ascii_lowercase()).map(|it| Arc::new(it.info()))
+            Some(schema) if VIEW_SCHEMAS.contains(&&*schema.to_ascii_lowercase()) => {
+                let view = self.view(&schema.to_ascii_lowercase(), &name.to_ascii_lowercase());
+                view.map(|it| Arc::new(it.info()))
+            }
+            // The schema of the catalog is looked through first; its views are all called so.
+            None if name.starts_with("pg_")
+                && pg_catalog::names(pg_catalog::CATALOG).contains(&name) =>
+            {
+                self.view(pg_catalog::CATALOG, name).map(|it| Arc::new(it.info()))
             }
             _ => match self.snapshot.table(schema, name) {
                 Some(info) => {
                     self.asked.lock().push(info.id);
                     Some(info)
+                }
+                None if self.snapshot.has_sequence(schema, name) => {
+                    self.sequence(name).map(|it| Arc::new(it.info()))
                 }
                 None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
             },
@@ -130,8 +166,16 @@ impl CatalogView for StatementCatalog<'_> {
     }
 
     fn table_names(&self) -> Vec<String> {
-        let views = views::NAMES.iter().map(|it| format!("{}.{it}", views::SCHEMA));
+        let of_catalog = [pg_catalog::CATALOG, pg_catalog::INFORMATION].into_iter();
+        let of_catalog = of_catalog
+            .flat_map(|schema| pg_catalog::names(schema).into_iter().map(move |it| (schema, it)));
+        let own = views::NAMES.iter().map(|it| (views::SCHEMA, *it));
+        let views = own.chain(of_catalog).map(|(schema, name)| format!("{schema}.{name}"));
         self.snapshot.table_names().into_iter().chain(views).collect()
+    }
+
+    fn has_sequence(&self, schema: Option<&str>, name: &str) -> bool {
+        self.snapshot.has_sequence(schema, name)
     }
 
     fn unread(&self, table: TableId) -> Vec<UnreadColumn> {
@@ -157,6 +201,24 @@ impl CatalogView for StatementCatalog<'_> {
 
     fn interrupt(&self) -> &Interrupt {
         &self.interrupt
+    }
+}
+
+impl SessionFacts for StatementCatalog<'_> {
+    fn session_value(
+        &self,
+        name: &str,
+        arguments: &[Value],
+    ) -> Option<SqlResult<(Value, DataType)>> {
+        pg_catalog::session_value(self.session, name, arguments)
+    }
+
+    fn catalog_texts(&self, function: &str) -> Option<Vec<(i64, Option<i64>, String)>> {
+        pg_catalog::catalog_texts(self.session, function)
+    }
+
+    fn relation_number(&self, kind: &str, name: &str) -> Option<i64> {
+        pg_catalog::relation_number(self.session, kind, name)
     }
 }
 

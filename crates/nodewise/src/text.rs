@@ -11,6 +11,7 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray,
 };
 use arrow_schema::{DataType, TimeUnit};
+pub use binder::quoted_name;
 use types::DataType as SqlType;
 use types::numeric::format;
 

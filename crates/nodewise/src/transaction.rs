@@ -4,23 +4,23 @@
 //! branch of it that nobody else sees, and a commit puts the changed tables of the branch in the place of those that they were
 //! made from. A statement outside of a block is a transaction by itself.
 //!
-//! Key decision: one transaction writes at a time, from its first change to its end. So what it read when it began to write
-//! stays true, there are no deadlocks, and what a later level of isolation forbids is found when writing begins.
+//! Key decision: transactions that change rows do so at once, each on its branch, and lock the rows ([`crate::locks`]). The
+//! writers' turn is held for a commit only, which does the changes to the newest tables; what changes more than rows
+//! has it to its end, and writes alone.
 //!
-//! - Invariant: a branch is there exactly while the session has the writers' turn.
-
-use std::collections::BTreeSet;
+//! - Invariant: what is published was made of the newest version of each table that it replaces.
 
 use binder::{Isolation, TransactionModes, TransactionStatement};
-use journal::Record;
 use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Limits;
 use crate::answer::done;
-use crate::transaction_state::{Block, Modes, Savepoint, Writing};
-use crate::{Answer, CancelToken, Session};
+use crate::conflict::concurrent_update;
+use crate::notice::Notice;
+use crate::transaction_state::{Block, Modes, Savepoint};
+use crate::{Answer, Session};
 
 impl Session {
     /// The tables as the statement that runs sees them.
@@ -38,45 +38,13 @@ impl Session {
         writing.as_ref().map_or_else(|| self.database.catalog.clone(), |it| it.branch.clone())
     }
 
-    /// Waits for the writers' turn, which the transaction then has to its end. Asked again it has it already.
-    pub(crate) fn begin_writing(&self, cancel: &CancelToken) -> SqlResult<()> {
-        if self.block.as_ref().is_some_and(|it| it.modes.read_only) {
-            let message = "cannot change tables in a read-only transaction";
-            return Err(SqlError::new(SqlState("25006"), message));
-        }
-        if self.writing.lock().is_some() {
-            return Ok(());
-        }
-        self.database.check_writable()?;
-        let turn = self.writers_turn(cancel)?;
-        let needs = self.database.wanted();
-        let committed = self.database.head().snapshot();
-        let picture = self.activity.picture.lock().clone();
-        let kept = self.block.as_ref().and_then(|it| Some((picture?, it.modes)));
-        let began = match kept {
-            // All that it has read must still be so when it commits, which is as if it all happened then.
-            Some((snapshot, modes))
-                if modes.isolation == Isolation::Serializable
-                    && snapshot.version() != committed.version() =>
-            {
-                let message =
-                    "could not serialize access due to read/write dependencies among transactions";
-                return Err(not_serializable(message));
-            }
-            Some((snapshot, _)) => snapshot,
-            None => committed,
-        };
-        let branch = Arc::new(self.database.head().branch(began.clone()));
-        let (record, asked) = (Record::default(), BTreeSet::new());
-        *self.writing.lock() =
-            Some(Writing { turn, began, asked, branch, record, loads: Vec::new(), needs });
-        Ok(())
-    }
-
     /// What comes before a statement: whether it may run, and on which tables.
     pub(crate) fn begin_statement(&mut self) -> SqlResult<()> {
         self.enter()?;
-        let Some(block) = &mut self.block else { return Ok(()) };
+        let Some(block) = &mut self.block else {
+            self.reads.lock().clear();
+            return Ok(());
+        };
         if let Err(error) = block.check() {
             self.leave();
             return Err(error);
@@ -119,22 +87,36 @@ impl Session {
             None => self.publish().map(|()| it),
             Some(_) => self.wait_for_beginning().map(|()| it),
         });
+        let ended = match self.block {
+            None => ended.and_then(|it| self.wait_for_numbers().map(|()| it)),
+            Some(_) => ended,
+        };
         match (&mut self.block, &ended) {
             (None, Err(_)) => *self.writing.lock() = None,
-            (Some(block), Err(_)) => block.failed = true,
+            (Some(block), Err(_)) => {
+                block.failed = true;
+                // Nothing brings it back, so that nobody has to wait for ROLLBACK.
+                if block.savepoints.is_empty() {
+                    *self.writing.lock() = None;
+                }
+            }
             (_, Ok(_)) => {}
         }
         self.leave();
         ended
     }
 
-    /// First committer wins: a table that this transaction has changed, or that a foreign key was asked of, must not have been
-    /// changed by one that committed after this one's snapshot; nor may another table refer to what it has changed since.
+    /// First committer wins. Rows are looked after as they are changed; of one that writes alone, a table that it has changed,
+    /// or that a foreign key was asked of, must not have been changed by one that committed after its snapshot; nor may
+    /// another table refer to what it has changed since.
     fn check_conflicts(&self) -> SqlResult<()> {
-        let writing = self.writing.lock();
-        let Some(writing) = &*writing else { return Ok(()) };
-        let committed = self.database.head().snapshot();
+        let Some(writing) = self.taken_writing() else { return Ok(()) };
+        let (committed, _) = self.database.newest();
         if committed.version() == writing.began.version() {
+            return Ok(());
+        }
+        self.check_reads(&writing, &committed)?;
+        if writing.turn.is_none() {
             return Ok(());
         }
         let changed = writing.branch.snapshot();
@@ -150,18 +132,28 @@ impl Session {
         };
         let asked = writing.asked.iter().any(|it| differs(it));
         match asked || changed.into_iter().any(|it| differs(it) || refers(it)) {
-            true => Err(not_serializable("could not serialize access due to concurrent update")),
+            true => Err(concurrent_update()),
             false => Ok(()),
         }
     }
 
-    /// Commits what was changed, and lets others write. Returns when it is durable, where that is asked for.
+    /// Commits what was changed. Returns when it is durable, where that is asked for.
     fn publish(&self) -> SqlResult<()> {
-        let writing = self.writing.lock().take();
-        match writing {
-            Some(writing) => self.database.commit(writing, self.settings.synchronous_commit)?,
-            None => return Ok(()),
+        let Some(mut writing) = self.writing.lock().take() else { return Ok(()) };
+        if writing.turn.is_none() {
+            if writing.changes.is_empty() {
+                return self.database.wait_for(writing.needs);
+            }
+            let turn = self.commit_turn()?;
+            let (newest, _) = self.database.newest();
+            self.check_reads(&writing, &newest)?;
+            if !writing.changes.is_flat() || !writing.changes.is_same_in(&newest, &writing.began) {
+                self.rebase_on(&mut writing, newest, true)?;
+            }
+            self.record_changes(&mut writing)?;
+            writing.turn = Some(turn);
         }
+        self.database.commit(writing, self.settings.synchronous_commit)?;
         self.cut_if_long();
         Ok(())
     }
@@ -199,8 +191,15 @@ impl Session {
 
     /// BEGIN; inside of a block it changes nothing, as in PostgreSQL, where it warns.
     fn begin_block(&mut self, modes: TransactionModes) -> SqlResult<Answer> {
-        if let Some(block) = &self.block {
+        if let Some(block) = &mut self.block {
             block.check()?;
+            if std::mem::take(&mut block.is_implicit) {
+                // What was done before belongs to it.
+                self.set_modes(modes, false)?;
+            } else {
+                let message = "there is already a transaction in progress";
+                self.notice(Notice::warning("25001", message));
+            }
             return Ok(done("BEGIN"));
         }
         let usual = Modes { isolation: self.settings.isolation, read_only: false };
@@ -210,17 +209,27 @@ impl Session {
 
     fn open_block(&mut self, modes: Modes) {
         let settings = self.settings.clone();
-        let (failed, has_begun, savepoints) = (false, false, Vec::new());
+        let (is_implicit, failed, has_begun, savepoints) = (false, false, false, Vec::new());
         self.activity.open(modes, self.database.machine.now(), self.limits());
-        self.block = Some(Block { modes, failed, has_begun, savepoints, settings });
+        self.reads.lock().clear();
+        self.block = Some(Block { modes, is_implicit, failed, has_begun, savepoints, settings });
     }
 
     /// COMMIT or ROLLBACK; outside of a block it does nothing. COMMIT of a block that failed is ROLLBACK.
     fn end_block(&mut self, commit: bool, chain: bool) -> SqlResult<Answer> {
-        let Some(block) = self.block.take() else {
+        if self.block.as_ref().is_none_or(|it| it.is_implicit) {
             if chain {
                 return Err(no_block("AND CHAIN"));
             }
+            let message = "there is no transaction in progress";
+            self.notice(Notice::warning("25P01", message));
+        }
+        self.end_opened(commit, chain)
+    }
+
+    /// Ends what is open, if anything.
+    fn end_opened(&mut self, commit: bool, chain: bool) -> SqlResult<Answer> {
+        let Some(block) = self.block.take() else {
             return Ok(done(if commit { "COMMIT" } else { "ROLLBACK" }));
         };
         let expired = self.activity.close(self.database.machine.now());
@@ -232,6 +241,7 @@ impl Session {
             self.settings = block.settings;
         }
         published?;
+        self.wait_for_numbers()?;
         if let Some(expired) = expired.filter(|_| wanted && !block.failed) {
             return Err(expired.error());
         }
@@ -242,14 +252,18 @@ impl Session {
     }
 
     fn savepoint(&mut self, name: String) -> SqlResult<Answer> {
-        let (tables, recorded) = match &*self.writing.lock() {
-            Some(it) => (Some(it.branch.snapshot()), it.record.length()),
-            None => (None, 0),
+        let (tables, changes, recorded) = match &*self.writing.lock() {
+            Some(it) => {
+                let tables = it.turn.is_some().then(|| it.branch.snapshot());
+                (tables, it.changes.mark(), it.record.length())
+            }
+            None => Default::default(),
         };
         let settings = self.settings.clone();
-        let Some(block) = &mut self.block else { return Err(no_block("SAVEPOINT")) };
+        let block = self.block.as_mut().filter(|it| !it.is_implicit);
+        let Some(block) = block else { return Err(no_block("SAVEPOINT")) };
         block.check()?;
-        block.savepoints.push(Savepoint { name, tables, recorded, settings });
+        block.savepoints.push(Savepoint { name, tables, changes, recorded, settings });
         Ok(done("SAVEPOINT"))
     }
 
@@ -259,12 +273,15 @@ impl Session {
         block.failed = false;
         // The savepoint itself stays.
         block.savepoints.truncate(place + 1);
-        let Savepoint { tables, recorded, settings, .. } = &block.savepoints[place];
-        let (tables, recorded, settings) = (tables.clone(), *recorded, settings.clone());
-        self.settings = settings;
-        if let Some(writing) = &mut *self.writing.lock() {
+        let Savepoint { tables, changes, recorded, settings, .. } = &block.savepoints[place];
+        let (tables, changes, recorded) = (tables.clone(), changes.clone(), *recorded);
+        self.settings = settings.clone();
+        if let Some(mut writing) = self.taken_writing() {
             writing.record.truncate(recorded);
-            writing.branch.restore(tables.unwrap_or_else(|| writing.began.clone()));
+            match tables {
+                Some(tables) => writing.branch.restore(tables),
+                None => self.undo(&mut writing, &changes)?,
+            }
         }
         Ok(done("ROLLBACK"))
     }
@@ -294,7 +311,8 @@ impl Session {
     }
 
     fn block(&mut self) -> SqlResult<&mut Block> {
-        self.block.as_mut().ok_or_else(|| no_block("a savepoint"))
+        let said = self.block.as_mut().filter(|it| !it.is_implicit);
+        said.ok_or_else(|| no_block("a savepoint"))
     }
 
     fn find_savepoint(&mut self, name: &str) -> SqlResult<usize> {
@@ -309,17 +327,41 @@ impl Session {
         self.block.as_ref().map_or(self.settings.isolation, |it| it.modes.isolation)
     }
 
-    /// Whether a transaction is open (`Some`), and whether a statement of it has failed.
+    /// Whether BEGIN has opened a transaction (`Some`), and whether a statement of it has failed.
     pub fn open_transaction(&self) -> Option<bool> {
-        self.block.as_ref().map(|it| it.failed)
+        self.block.as_ref().filter(|it| !it.is_implicit).map(|it| it.failed)
+    }
+
+    /// Whether a transaction is open, whoever opened it: others may wait for what it holds.
+    pub fn is_in_transaction(&self) -> bool {
+        self.block.is_some()
+    }
+
+    /// From now on statements are one transaction until [`Session::end_implicit`], if none is open: so PostgreSQL has it of
+    /// statements that are sent together.
+    pub fn begin_implicit(&mut self) {
+        if self.block.is_none() {
+            self.open_block(Modes { isolation: self.settings.isolation, read_only: false });
+            self.block.as_mut().into_iter().for_each(|it| it.is_implicit = true);
+        }
+    }
+
+    /// Commits what [`Session::begin_implicit`] began, or rolls it back when a statement of it failed. A transaction that
+    /// BEGIN opened stays.
+    pub fn end_implicit(&mut self) -> SqlResult<()> {
+        match &self.block {
+            Some(block) if block.is_implicit => self.end_opened(!block.failed, false).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error outside of a statement, as of a client that does not keep to the protocol: what is open has failed.
+    pub fn fail_transaction(&mut self) {
+        self.block.iter_mut().for_each(|it| it.failed = true);
     }
 }
 
 fn no_block(what: &str) -> SqlError {
     let message = format!("{what} can only be used in transaction blocks");
     SqlError::new(SqlState("25P01"), message).with_hint("BEGIN opens one")
-}
-
-fn not_serializable(message: &str) -> SqlError {
-    SqlError::new(SqlState("40001"), message).with_hint("The transaction might succeed if retried.")
 }

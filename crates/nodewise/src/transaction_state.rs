@@ -10,11 +10,15 @@ use storage::{Catalog, CatalogSnapshot};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::durability::Load;
+use crate::locks::Owner;
+use crate::row_changes::{Mark, RowChanges};
 use crate::settings::Settings;
 
 /// A transaction that BEGIN opened.
 pub(crate) struct Block {
     pub(crate) modes: Modes,
+    /// Whether nobody said BEGIN: statements that were sent together are one transaction.
+    pub(crate) is_implicit: bool,
     /// Whether a statement failed in it: only its end is waited for.
     pub(crate) failed: bool,
     /// Whether it has run a statement.
@@ -33,8 +37,10 @@ pub(crate) struct Modes {
 
 pub(crate) struct Savepoint {
     pub(crate) name: String,
-    /// The tables of the branch; `None` if nothing had been changed.
+    /// The tables of the branch, if the transaction wrote alone.
     pub(crate) tables: Option<Arc<CatalogSnapshot>>,
+    /// What it had done to rows before it wrote alone.
+    pub(crate) changes: Mark,
     /// How long the record was.
     pub(crate) recorded: usize,
     pub(crate) settings: Settings,
@@ -42,14 +48,20 @@ pub(crate) struct Savepoint {
 
 /// What a transaction that writes has beside its block.
 pub(crate) struct Writing {
-    /// Nobody else writes while it is there.
-    pub(crate) turn: Admitted,
+    /// The writers' turn, of one that writes alone: nobody else commits while it is there.
+    pub(crate) turn: Option<Admitted>,
+    /// Its locks.
+    pub(crate) owner: Owner,
+    /// Whether all that it read has to be as it was when it commits.
+    pub(crate) is_serializable: bool,
     /// The tables that the branch began with.
     pub(crate) began: Arc<CatalogSnapshot>,
     /// Names of tables that constraints of others were asked of: what was found must still be so in the end.
     pub(crate) asked: BTreeSet<String>,
     pub(crate) branch: Arc<Catalog>,
-    /// What was done, for the log.
+    /// What it did to rows while others wrote.
+    pub(crate) changes: RowChanges,
+    /// What it did alone, for the log, and before that the changes.
     pub(crate) record: Record,
     /// Files that the record names.
     pub(crate) loads: Vec<Load>,

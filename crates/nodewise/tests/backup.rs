@@ -81,7 +81,7 @@ fn a_backup_is_of_the_picture_of_its_transaction_and_stops_no_writer() {
     let (mut reader, mut writer) = (database.session(), database.session());
     reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t").unwrap();
     writer.execute("BEGIN; DELETE FROM t").unwrap();
-    // Another has the writers' turn, and this one does not wait for it.
+    // Another writes, and this one does not wait for it.
     reader.execute("BACKUP TO '/first'").unwrap();
     writer.execute("COMMIT").unwrap();
     reader.execute("BACKUP TO '/second'").unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use hardware::{Machine, samples};
 use nodewise::text::Cells;
-use nodewise::{Database, DatabaseOptions, NoProgress, Session, SqlError, SqlResult};
+use nodewise::{Database, DatabaseOptions, Loading, NoProgress, Session, SqlError, SqlResult};
 use simulator::{DiskImage, SimulatedMachine};
 use stdx::Bytes;
 use stdx::prng::Prng;
@@ -32,13 +32,22 @@ fn options() -> DatabaseOptions {
 }
 
 /// A database that writes any rows as files of tables, or all but none as records.
-fn open_with_files(machine: &Arc<SimulatedMachine>, files: bool) -> SqlResult<Arc<Database>> {
-    let options = DatabaseOptions { files_from: files.then_some(Bytes(0)), ..options() };
+fn open_with_files(
+    machine: &Arc<SimulatedMachine>,
+    files: bool,
+    loading: Loading,
+) -> SqlResult<Arc<Database>> {
+    let options = DatabaseOptions { files_from: files.then_some(Bytes(0)), loading, ..options() };
     Database::open_dir(machine.clone(), Path::new("/db"), options, &NoProgress)
 }
 
 fn open(machine: &Arc<SimulatedMachine>) -> SqlResult<Arc<Database>> {
-    open_with_files(machine, false)
+    open_with_files(machine, false, Loading::Resident)
+}
+
+/// Resident or mapped.
+fn loading(prng: &mut Prng) -> Loading {
+    if prng.below(2) == 0 { Loading::Resident } else { Loading::Mapped }
 }
 
 /// What a check of an image says is damaged; nothing where no database has begun.
@@ -54,6 +63,11 @@ fn damages(image: &DiskImage) -> Vec<SqlError> {
 
 /// All that can be seen of a database.
 fn seen(database: &Arc<Database>) -> Vec<String> {
+    try_seen(database).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// [`seen`], where files may be damaged.
+fn try_seen(database: &Arc<Database>) -> SqlResult<Vec<String>> {
     let mut session = database.session();
     let mut all = Vec::new();
     let names: Vec<String> = database.tables().iter().map(|it| it.name.clone()).collect();
@@ -63,7 +77,7 @@ fn seen(database: &Arc<Database>) -> Vec<String> {
         "SELECT * FROM nodewise.constraints".to_owned(),
     ];
     for query in tables.chain(views) {
-        let answer = session.query(&query).unwrap_or_else(|error| panic!("{query}: {error}"));
+        let answer = session.query(&query)?;
         let mut lines = Vec::new();
         for batch in &answer.batches {
             let cells: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
@@ -75,7 +89,7 @@ fn seen(database: &Arc<Database>) -> Vec<String> {
         lines.sort_unstable();
         all.push(format!("{query}: {}", lines.join(" ")));
     }
-    all
+    Ok(all)
 }
 
 fn statement(prng: &mut Prng) -> String {
@@ -216,7 +230,7 @@ fn crash_again_and_again(seed: u64) {
     let (mut history, mut image) = (Vec::new(), DiskImage::default());
     for round in 0..3 {
         let machine = machine(image);
-        let database = open_with_files(&machine, prng.below(3) == 0)
+        let database = open_with_files(&machine, prng.below(3) == 0, loading(&mut prng))
             .unwrap_or_else(|it| panic!("seed {seed}, round {round}: {it}"));
         let small = "SET checkpoint_log_size = '3kB'";
         if prng.below(2) == 0 {
@@ -227,7 +241,8 @@ fn crash_again_and_again(seed: u64) {
         image = machine.crash(prng.next_u64());
         assert_eq!(damages(&image), [], "seed {seed}, round {round}: a crash is no damage");
         let again = self::machine(image);
-        let found = open(&again).unwrap_or_else(|it| panic!("seed {seed}, round {round}: {it}"));
+        let found = open_with_files(&again, false, loading(&mut prng))
+            .unwrap_or_else(|it| panic!("seed {seed}, round {round}: {it}"));
         let found = seen(&found);
         history = answered;
         if found != seen(&model(&history)) {
@@ -237,7 +252,8 @@ fn crash_again_and_again(seed: u64) {
         // A crash right after it was opened changes nothing.
         image = again.crash(prng.next_u64());
         let twice = self::machine(image);
-        assert_eq!(seen(&open(&twice).unwrap()), found, "seed {seed}, round {round}, once more");
+        let found_again = open_with_files(&twice, false, loading(&mut prng)).unwrap();
+        assert_eq!(seen(&found_again), found, "seed {seed}, round {round}, once more");
         image = twice.crash(0);
     }
 }
@@ -252,15 +268,16 @@ fn what_was_answered_survives_any_crash() {
 #[test]
 fn a_flipped_bit_is_an_error_or_changes_nothing() {
     for files in [false, true] {
-        flip_bits(files);
+        flip_bits(files, Loading::Resident);
+        flip_bits(files, Loading::Mapped);
     }
 }
 
 /// Flips bits of a folder whose log has rows, or names files.
-fn flip_bits(files: bool) {
+fn flip_bits(files: bool, loading: Loading) {
     let first = machine(DiskImage::default());
     let mut prng = Prng::new(5);
-    let database = open_with_files(&first, files).unwrap();
+    let database = open_with_files(&first, files, Loading::Resident).unwrap();
     let mut session = database.session();
     for _ in 0..30 {
         run(&mut session, &transaction(&mut prng));
@@ -276,9 +293,10 @@ fn flip_bits(files: bool) {
         let mut image = first.crash(0);
         let (path, place) = image.flip(seed).unwrap();
         let checked = damages(&image);
-        match open(&machine(image)) {
-            Ok(database) => {
-                assert_eq!(seen(&database), right, "seed {seed}: {} at {place}", path.display());
+        let opened = open_with_files(&machine(image), false, loading);
+        match opened.and_then(|it| try_seen(&it)) {
+            Ok(found) => {
+                assert_eq!(found, right, "seed {seed}: {} at {place}", path.display());
                 unharmed += 1;
             }
             Err(error) => {

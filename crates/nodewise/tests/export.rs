@@ -80,9 +80,14 @@ const TABLES: &str = "
     ALTER TABLE empty PARTITION 1 NUMA NODE (2);
     CREATE TABLE placed (a INTEGER) NUMA NODE INTERLEAVE (0, 2);
     INSERT INTO placed VALUES (1), (2), (3);
-    ALTER TABLE placed ROWS 0 TO 1 NUMA NODE SPLIT (1)";
+    ALTER TABLE placed ROWS 0 TO 1 NUMA NODE SPLIT (1);
+    CREATE SEQUENCE \"Odd Seq\" START 7 INCREMENT 3 CYCLE;
+    CREATE SEQUENCE numbered_k_seq AS INTEGER;
+    CREATE TABLE numbered (id SERIAL, k SMALLINT GENERATED ALWAYS AS IDENTITY (START 9),
+        o BIGINT DEFAULT nextval('\"Odd Seq\"'));
+    INSERT INTO numbered (o) VALUES (DEFAULT), (1), (DEFAULT)";
 
-const NAMES: [&str; 5] = ["plain", "\"Odd/Name\"", "\"odd name\"", "empty", "placed"];
+const NAMES: [&str; 6] = ["numbered", "plain", "\"Odd/Name\"", "\"odd name\"", "empty", "placed"];
 
 #[test]
 fn an_imported_database_is_the_exported_one() {
@@ -99,6 +104,7 @@ fn an_imported_database_is_the_exported_one() {
     }
     let same = [
         "SELECT table_name, index_name, kind, columns FROM nodewise.indexes ORDER BY ALL",
+        "SELECT * FROM nodewise.sequences ORDER BY ALL",
         "SELECT table_name, column_name, data_type, nullable FROM nodewise.columns ORDER BY ALL",
     ];
     for sql in same {
@@ -121,15 +127,15 @@ fn an_imported_database_is_the_exported_one() {
     let moved = scratch.read("load.sql").replace(&scratch.sql("DIR"), &again.sql("DIR"));
     assert_eq!(again.read("load.sql"), moved);
     for clause in [
-        "CONSTRAINT \"small\" CHECK",
+        "CONSTRAINT small CHECK",
         "PARTITION BY HASH (\"Key\") PARTITIONS 3 NUMA NODE (1, 3)",
-        "\"f\" DOUBLE PRECISION NUMA NODE ROUNDROBIN (2)",
+        "f DOUBLE PRECISION NUMA NODE ROUNDROBIN (2)",
         "NUMA NODE INTERLEAVE (0, 2)",
     ] {
         assert!(scratch.read("schema.sql").contains(clause), "{}", scratch.read("schema.sql"));
     }
     let load = scratch.read("load.sql");
-    assert!(load.contains("ALTER TABLE \"placed\" ROWS 0 TO 1 NUMA NODE SPLIT (1)"), "{load}");
+    assert!(load.contains("ALTER TABLE placed ROWS 0 TO 1 NUMA NODE SPLIT (1)"), "{load}");
     assert!(load.contains("ALTER TABLE \"empty\" PARTITION 1 NUMA NODE SPLIT (2)"), "{load}");
 }
 

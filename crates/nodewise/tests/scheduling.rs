@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
 use hardware::{Machine, samples};
 use nodewise::{Answer, Database, DatabaseOptions, Session};
-use simulator::SimulatedMachine;
+use simulator::{MachineModel, SimulatedMachine};
 use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, thread};
 
@@ -51,6 +53,42 @@ fn texts(answer: &Answer, column: usize) -> Vec<String> {
 
 fn one(session: &mut Session, sql: &str) -> i64 {
     integers(&session.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}")), 0)[0]
+}
+
+#[test]
+fn explain_analyze_says_what_the_adaptive_strategy_made_of_a_pipeline() {
+    let model = MachineModel::by_name("sandy-bridge-ep").unwrap();
+    let machine = SimulatedMachine::with_model(model, 1, vec![]);
+    let mut session = Database::open(machine, DatabaseOptions::default()).unwrap().session();
+    // Two columns of 64 bits a value, and one of three.
+    let rows = 0..1_i64 << 20;
+    let mixed = |factor: i64| rows.clone().map(move |it| it.wrapping_mul(factor) ^ factor >> 3);
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(Int64Array::from_iter_values(mixed(0x1e37_79b9_7f4a_7c15))),
+        Arc::new(Int64Array::from_iter_values(mixed(0x56e8_feb8_6659_fd93))),
+        Arc::new(Int64Array::from_iter_values(rows.clone().map(|it| it * 7919 % 5))),
+    ];
+    let field = |name| Field::new(name, DataType::Int64, false);
+    let schema = Schema::new(["a", "b", "k"].map(field).to_vec());
+    session.import("t", vec![RecordBatch::try_new(Arc::new(schema), columns).unwrap()]).unwrap();
+    session
+        .execute(
+            "ALTER TABLE t NUMA NODE SPLIT; SET nodes = '0-3'; SET morsel_rows = 16384; SET strategy = adaptive",
+        )
+        .unwrap();
+    let mut found = |sql: &str| -> Vec<String> {
+        let lines = texts(&session.query(&format!("EXPLAIN ANALYZE {sql}")).unwrap(), 0);
+        lines.into_iter().filter(|it| it.contains("adaptive affinity")).collect()
+    };
+    // The first would take all that a node's memory gives, the second a small part of it.
+    let wide = found("SELECT min(a), max(b) FROM t WHERE a <> b");
+    assert!(wide.iter().any(|it| it.contains("affinity: hard, at")), "{wide:?}");
+    let narrow = found("SELECT count(*) FROM t WHERE k = 3");
+    assert!(narrow.iter().any(|it| it.contains("affinity: soft, at")), "{narrow:?}");
+    session.execute("SET strategy = bound").unwrap();
+    let lines =
+        texts(&session.query("EXPLAIN ANALYZE SELECT count(*) FROM t WHERE k = 3").unwrap(), 0);
+    assert!(!lines.iter().any(|it| it.contains("adaptive affinity")), "{lines:?}");
 }
 
 #[test]

@@ -194,6 +194,10 @@ fn distinct_in(rel: &Rel, attr: Attr) -> Option<f64> {
             Some((_, expr)) => distinct_of(input, expr),
             None => distinct_in(input, attr)?,
         },
+        Rel::Window { input, functions, .. } => match functions.iter().any(|it| it.0 == attr) {
+            true => rows,
+            false => distinct_in(input, attr)?,
+        },
         Rel::Join(join) if join.mark == Some(attr) => 2.0,
         Rel::Join(join) => match distinct_in(&join.left, attr) {
             Some(it) => it,

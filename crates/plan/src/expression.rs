@@ -320,7 +320,7 @@ impl Expr {
 pub(crate) fn is_volatile_itself(kind: &ExprKind) -> bool {
     match kind {
         ExprKind::Call { function, .. } => {
-            matches!(function, Function::Random | Function::Uuid)
+            matches!(function, Function::Random | Function::Uuid) || function.is_of_sequences()
         }
         _ => false,
     }

@@ -39,6 +39,13 @@ macro_rules! functions {
     };
 }
 
+impl Function {
+    /// Whether it asks or moves a sequence.
+    pub fn is_of_sequences(self) -> bool {
+        matches!(self, Self::Currval | Self::Lastval | Self::Nextval | Self::Setval)
+    }
+}
+
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -304,6 +311,14 @@ functions! {
     ArrowTypeof = "arrow_typeof",
     /// The first argument cast to the type of the second, which may be NULL.
     CastToType = "cast_to_type",
+    /// The number that nextval gave last in this session for a sequence.
+    Currval = "currval",
+    /// The number that nextval gave last in this session.
+    Lastval = "lastval",
+    /// The next number of a sequence, once for each row.
+    Nextval = "nextval",
+    /// Sets a sequence to a number; the third argument tells whether it counts as given out (true when not given).
+    Setval = "setval",
     /// Raises 21000: a subquery used as an expression has more than one row. Without arguments, of any type.
     RaiseCardinality = "raise_cardinality",
     /// The first argument cast to the type of the second, which may be NULL; NULL where the cast fails.

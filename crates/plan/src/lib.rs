@@ -10,6 +10,7 @@
 //! - Invariant: pipelines stand in an order in which each can run once those before it are done.
 #![forbid(unsafe_code)]
 
+mod aggregate;
 pub mod build;
 pub mod explain;
 pub mod expression;
@@ -21,14 +22,17 @@ pub mod pipeline;
 pub mod properties;
 pub mod relation;
 pub mod validate;
+mod window;
 pub mod wire;
 
+pub use aggregate::AggregateFunction;
 pub use explain::{PipelineActuals, StepActuals};
 pub use expression::{BinaryOperator, DateField, Expr, ExprKind, Few, UnaryOperator};
 pub use function::Function;
 pub use ids::PipelineId;
 pub use pipeline::{
-    Aggregate, AggregateFunction, Fetch, HashBuild, IndexHint, Join, JoinKind, Operator,
-    OutputColumn, Pipeline, Plan, Scan, Sink, SortKey, Source, Transfer,
+    Aggregate, Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline, Plan,
+    Scan, Sink, SortKey, Source, Transfer,
 };
 pub use validate::validate;
+pub use window::{Exclusion, Frame, FrameBound, FrameUnit, WindowCall, WindowFunction};

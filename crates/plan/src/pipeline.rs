@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 use types::{ColumnId, DataType, TableId};
 
-use crate::{Expr, PipelineId};
+use crate::{AggregateFunction, Expr, PipelineId, WindowCall};
 
 /// A whole query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -202,6 +202,15 @@ pub enum Sink {
         /// At most so many rows after the offset.
         limit: Option<u64>,
     },
+    /// Rows in order, with window functions. Layout: the input's, then a column for each function.
+    Window {
+        /// The order.
+        keys: Vec<SortKey>,
+        /// Leading keys whose equal values make a partition; the others order it.
+        partition: usize,
+        /// What is computed of each row.
+        functions: Vec<WindowCall>,
+    },
     /// Rows in no order, at most `limit` after leaving out `offset`.
     Materialize {
         /// Rows left out.
@@ -239,23 +248,6 @@ pub struct Aggregate {
     pub filter: Option<Expr>,
     /// The type of the result.
     pub data_type: DataType,
-}
-
-/// Aggregate functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum AggregateFunction {
-    /// Rows, or values that are not NULL.
-    Count,
-    /// Sum, NULL over nothing.
-    Sum,
-    /// Mean, NULL over nothing.
-    Average,
-    /// Least value.
-    Min,
-    /// Greatest value.
-    Max,
-    /// The value of any row of the group, NULL included: for columns that the group keys determine.
-    AnyValue,
 }
 
 /// One key of an order.
@@ -302,6 +294,10 @@ macro_rules! expressions {
                 }
                 Sink::Sort { keys, .. } => {
                     all.extend(keys.$iter().map(|it| $($reference)+ it.expr));
+                }
+                Sink::Window { keys, functions, .. } => {
+                    all.extend(keys.$iter().map(|it| $($reference)+ it.expr));
+                    all.extend(functions.$iter().flat_map(|it| it.$name()));
                 }
                 Sink::Materialize { .. } | Sink::Result => {}
             }

@@ -104,6 +104,20 @@ impl Validator {
                 keys.iter().try_for_each(|it| self.expr(&it.expr, &layout))?;
                 State::Rows(layout.clone())
             }
+            Sink::Window { keys, partition, functions } => {
+                if *partition > keys.len() {
+                    return Err(format!("{partition} of {} window keys make groups", keys.len()));
+                }
+                keys.iter().try_for_each(|it| self.expr(&it.expr, &layout))?;
+                for it in functions {
+                    if it.order > keys.len() - partition {
+                        return Err("a window function with an order of its own".to_owned());
+                    }
+                    it.expressions().try_for_each(|it| self.expr(it, &layout))?;
+                }
+                let made = functions.iter().map(|it| it.data_type);
+                State::Rows(layout.iter().copied().chain(made).collect())
+            }
             Sink::Materialize { .. } => State::Rows(layout.clone()),
             Sink::Result => State::Nothing,
         };

@@ -1,12 +1,16 @@
 //! Folders of the virtual machine, and images of its disk: what a crash leaves, with which another machine starts.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
 
-use hardware::{Folder, FolderError, LastingFile};
+use hardware::{FileMapping, Folder, FolderError, LastingFile, Mapping, NodeId};
+use stdx::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use stdx::sync::{Arc, Mutex};
 
 use crate::disk::Disk;
 use crate::lasting::Lasting;
+use crate::pages::PageTable;
 
 /// What is left of a disk after a crash.
 #[derive(Clone, Debug, Default)]
@@ -19,34 +23,48 @@ impl DiskImage {
     }
 }
 
+/// The disk, and the pages that files are mapped to.
+type Parts<'a> = (&'a Arc<Mutex<Disk>>, &'a Arc<Mutex<PageTable>>);
+
 struct SimulatedFolder {
     disk: Arc<Mutex<Disk>>,
+    pages: Arc<Mutex<PageTable>>,
     path: PathBuf,
 }
 
 struct SimulatedFile {
     disk: Arc<Mutex<Disk>>,
+    pages: Arc<Mutex<PageTable>>,
     path: PathBuf,
     file: u64,
 }
 
-pub(crate) fn open(disk: &Arc<Mutex<Disk>>, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+/// A file in memory: a copy, as nobody changes a file that is mapped.
+struct SimulatedMapping {
+    pages: Arc<Mutex<PageTable>>,
+    base: AtomicPtr<u8>,
+    bytes: usize,
+    length: usize,
+    failed: Arc<AtomicBool>,
+}
+
+pub(crate) fn open((disk, pages): Parts<'_>, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
     match disk.lock().lasting.lock(path) {
-        true => Ok(Box::new(SimulatedFolder { disk: disk.clone(), path: path.to_owned() })),
+        true => {
+            let (disk, pages) = (disk.clone(), pages.clone());
+            Ok(Box::new(SimulatedFolder { disk, pages, path: path.to_owned() }))
+        }
         false => Err(FolderError::Locked { path: path.to_owned() }),
     }
 }
 
 /// A folder that is there. Who opens it to read it is believed.
-pub(crate) fn inspect(
-    disk: &Arc<Mutex<Disk>>,
-    path: &Path,
-) -> Result<Box<dyn Folder>, FolderError> {
-    match disk.lock().lasting.has(path) {
+pub(crate) fn inspect(parts: Parts<'_>, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+    match parts.0.lock().lasting.has(path) {
         true => {}
         false => return Err(failed(path, "open", "there is no such folder")),
     }
-    open(disk, path)
+    open(parts, path)
 }
 
 fn failed(path: &Path, what: &'static str, message: &str) -> FolderError {
@@ -84,7 +102,8 @@ impl SimulatedFolder {
     }
 
     fn handle(&self, name: &str, file: u64) -> Arc<dyn LastingFile> {
-        Arc::new(SimulatedFile { disk: self.disk.clone(), path: self.path.join(name), file })
+        let (disk, pages, path) = (self.disk.clone(), self.pages.clone(), self.path.join(name));
+        Arc::new(SimulatedFile { disk, pages, path, file })
     }
 }
 
@@ -194,6 +213,42 @@ impl LastingFile for SimulatedFile {
         }
         access
     }
+
+    fn map(&self) -> Result<Arc<dyn FileMapping>, FolderError> {
+        let mut disk = self.disk.lock();
+        access(&mut disk, &self.path, "map")?;
+        let bytes = &disk.lasting.content(self.file).now;
+        let mapped = self.pages.lock().map_copy(bytes);
+        let Mapping { base, bytes: length } =
+            mapped.map_err(|it| failed(&self.path, "map", &it.to_string()))?;
+        let (pages, base, bytes) = (self.pages.clone(), AtomicPtr::new(base.as_ptr()), bytes.len());
+        Ok(Arc::new(SimulatedMapping { pages, base, bytes, length, failed: Arc::default() }))
+    }
+}
+
+impl FileMapping for SimulatedMapping {
+    fn base(&self) -> NonNull<u8> {
+        let base = NonNull::new(self.base.load(Ordering::Relaxed));
+        base.expect("invariant: the address of a mapping")
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn failed(&self) -> &Arc<AtomicBool> {
+        &self.failed
+    }
+
+    fn touched(&self, bytes: Range<usize>, node: NodeId) {
+        self.pages.lock().touch(self.base(), bytes, node);
+    }
+}
+
+impl Drop for SimulatedMapping {
+    fn drop(&mut self) {
+        self.pages.lock().unmap(Mapping { base: self.base(), bytes: self.length });
+    }
 }
 
 #[cfg(test)]
@@ -204,6 +259,32 @@ mod tests {
         let mut bytes = vec![0; file.length().unwrap() as usize];
         file.read_at(0, &mut bytes).unwrap();
         bytes
+    }
+
+    fn open(disk: &Arc<Mutex<Disk>>, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
+        let topology = hardware::samples::by_name("laptop").unwrap();
+        super::open((disk, &Arc::new(Mutex::new(PageTable::new(&topology)))), path)
+    }
+
+    #[test]
+    fn a_mapping_is_what_the_file_was_and_lies_where_it_was_touched() {
+        let topology = hardware::samples::by_name("four_sockets").unwrap();
+        let disk = Arc::new(Mutex::new(Disk::default()));
+        let pages = Arc::new(Mutex::new(PageTable::new(&topology)));
+        let folder = super::open((&disk, &pages), Path::new("/d")).unwrap();
+        let file = folder.create("a").unwrap();
+        file.write_at(0, &[7; 3 * 4096 + 5]).unwrap();
+        let mapping = file.map().unwrap();
+        folder.remove("a").unwrap();
+        assert_eq!(mapping.bytes(), 3 * 4096 + 5);
+        mapping.touched(4096..2 * 4096 + 1, NodeId(1));
+        let nodes = pages.lock().locate(mapping.base(), 4).unwrap();
+        assert_eq!(nodes, [0, 1, 1, 0].map(|it| Some(NodeId(it))));
+        assert!(!mapping.failed().load(Ordering::Relaxed));
+        drop(mapping);
+        assert_eq!(pages.lock().resident().1, 0);
+        disk.lock().good = Some(0);
+        assert!(file.map().is_err());
     }
 
     fn after(disk: &Arc<Mutex<Disk>>, seed: u64) -> Arc<Mutex<Disk>> {

@@ -26,7 +26,7 @@ use crate::timed::{TimedTeam, Timing};
 pub struct SimulatedMachine {
     topology: Topology,
     schedule: Arc<Schedule>,
-    pages: Mutex<PageTable>,
+    pages: Arc<Mutex<PageTable>>,
     disk: Arc<Mutex<Disk>>,
     /// What steps cost; `None` when each costs the same.
     timing: Option<Arc<Timing>>,
@@ -35,7 +35,7 @@ pub struct SimulatedMachine {
 impl SimulatedMachine {
     /// A machine shaped as `topology` whose every choice follows from `seed`.
     pub fn new(topology: Topology, seed: u64) -> Arc<Self> {
-        let pages = Mutex::new(PageTable::new(&topology));
+        let pages = Arc::new(Mutex::new(PageTable::new(&topology)));
         let (schedule, disk) = (Arc::new(Schedule::new(seed)), Arc::default());
         Arc::new(Self { topology, schedule, pages, disk, timing: None })
     }
@@ -68,7 +68,7 @@ impl SimulatedMachine {
             }
         }
         let topology = model.topology.clone();
-        let pages = Mutex::new(PageTable::new(&topology));
+        let pages = Arc::new(Mutex::new(PageTable::new(&topology)));
         let timing = Arc::new(Timing::new(Engine::new(Physics::new(model)), faults));
         let schedule = Arc::new(Schedule::new(seed));
         Arc::new(Self { topology, schedule, pages, disk: Arc::default(), timing: Some(timing) })
@@ -211,11 +211,11 @@ impl Machine for SimulatedMachine {
     }
 
     fn open_folder(&self, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
-        folder::open(&self.disk, path)
+        folder::open((&self.disk, &self.pages), path)
     }
 
     fn inspect_folder(&self, path: &Path) -> Result<Box<dyn Folder>, FolderError> {
-        folder::inspect(&self.disk, path)
+        folder::inspect((&self.disk, &self.pages), path)
     }
 
     fn remove_folder(&self, path: &Path) -> Result<(), FolderError> {

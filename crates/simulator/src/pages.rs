@@ -3,6 +3,7 @@
 //! The machine cannot see a first touch, so first-touch pages go to the first memory node with room, at once.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use hardware::{MachineError, Mapping, NodeId, PagePolicy, Topology};
@@ -15,7 +16,7 @@ const ALIGN_BYTES: usize = 2 << 20;
 /// One mapping: its memory and its pages.
 struct Region {
     /// Over-allocated by the alignment. Zeroed by the allocator, so untouched pages cost address space only.
-    _buffer: Vec<u8>,
+    buffer: Vec<u8>,
     nodes: Vec<NodeId>,
 }
 
@@ -93,10 +94,30 @@ impl PageTable {
         let mut buffer = vec![0_u8; room];
         let offset = buffer.as_ptr().align_offset(ALIGN_BYTES);
         let base = NonNull::from(&mut buffer[offset..offset + pages * PAGE_BYTES]).cast::<u8>();
-        self.regions.insert(base.addr().get(), Region { _buffer: buffer, nodes });
+        self.regions.insert(base.addr().get(), Region { buffer, nodes });
         self.used_pages += pages as u64;
         self.peak_pages = self.peak_pages.max(self.used_pages);
         Ok(Mapping { base, bytes: pages * PAGE_BYTES })
+    }
+
+    /// A mapping of some bytes, of which there is at least one.
+    pub(crate) fn map_copy(&mut self, bytes: &[u8]) -> Result<Mapping, MachineError> {
+        let mapping = self.map(bytes.len(), &PagePolicy::FirstTouch)?;
+        let region = self.regions.get_mut(&mapping.base.addr().get());
+        let region = region.expect("invariant: just mapped");
+        let offset = mapping.base.addr().get() - region.buffer.as_ptr().addr();
+        let pages = &mut region.buffer[offset..offset + mapping.bytes];
+        pages[..bytes.len()].copy_from_slice(bytes);
+        let base = NonNull::from(pages).cast();
+        Ok(Mapping { base, ..mapping })
+    }
+
+    /// Puts pages of a mapping, given by bytes, on a node, as long as it has room.
+    pub(crate) fn touch(&mut self, base: NonNull<u8>, bytes: Range<usize>, node: NodeId) {
+        let first = bytes.start / PAGE_BYTES * PAGE_BYTES;
+        let Some(at) = base.addr().checked_add(first) else { return };
+        // What has no room stays where it is, as it would on Linux.
+        let _ = self.place(base.with_addr(at), bytes.end - first, &PagePolicy::Node(node));
     }
 
     pub(crate) fn unmap(&mut self, mapping: Mapping) {

@@ -1,4 +1,4 @@
-//! The names of tables.
+//! The names of relations: tables and sequences.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, RwLock};
 use types::{CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo};
 
-use crate::Table;
+use crate::{Sequence, Table};
 
 /// The tables of a database. Readers take a snapshot; a table that they hold lives on after it was dropped.
 #[derive(Debug, Default)]
@@ -20,13 +20,22 @@ pub struct Catalog {
 struct State {
     snapshot: Arc<CatalogSnapshot>,
     last_id: u32,
+    /// The last number of a sequence or a counter.
+    last_number: u64,
 }
 
-/// The tables at one moment, by name in lower case: names that differ in case only cannot exist at once.
+/// The relations at one moment, by name in lower case: names that differ in case only cannot exist at once.
 #[derive(Clone, Debug, Default)]
 pub struct CatalogSnapshot {
-    tables: BTreeMap<String, Entry>,
+    relations: BTreeMap<String, Relation>,
     version: u64,
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+enum Relation {
+    Table(Entry),
+    Sequence(Arc<Sequence>),
 }
 
 /// A table, and what the planner may know of it.
@@ -45,8 +54,9 @@ impl Catalog {
     /// Tables of one's own that begin with these: what is done to them nobody else sees until they are published. While there
     /// is a branch that is published, no tables are made but on it.
     pub fn branch(&self, from: Arc<CatalogSnapshot>) -> Self {
-        let last_id = self.state.read().last_id;
-        let state = RwLock::new(State { snapshot: from, last_id });
+        let state = self.state.read();
+        let (last_id, last_number) = (state.last_id, state.last_number);
+        let state = RwLock::new(State { snapshot: from, last_id, last_number });
         Self { state, versions: self.versions.clone() }
     }
 
@@ -56,6 +66,7 @@ impl Catalog {
         let changes = branch.snapshot.changes_since(began);
         let mut state = self.state.write();
         state.last_id = state.last_id.max(branch.last_id);
+        state.last_number = state.last_number.max(branch.last_number);
         if changes.is_empty() {
             return;
         }
@@ -63,9 +74,9 @@ impl Catalog {
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = version;
         for name in changes {
-            match branch.snapshot.tables.get(name) {
-                Some(entry) => snapshot.tables.insert(name.to_owned(), entry.clone()),
-                None => snapshot.tables.remove(name),
+            match branch.snapshot.relations.get(name) {
+                Some(it) => snapshot.relations.insert(name.to_owned(), it.clone()),
+                None => snapshot.relations.remove(name),
             };
         }
     }
@@ -87,9 +98,7 @@ impl Catalog {
     /// Adds a table under a new id.
     pub fn create(&self, table: Table) -> SqlResult<Arc<Table>> {
         let mut state = self.state.write();
-        if state.snapshot.get(&table.name).is_some() {
-            return Err(already_exists(&table.name));
-        }
+        state.snapshot.check_free(&table.name)?;
         Ok(state.add(table, self.next_version()))
     }
 
@@ -125,12 +134,41 @@ impl Catalog {
     /// Takes a table out and returns it; its memory is given back when the last reader lets go.
     pub fn drop_table(&self, name: &str) -> SqlResult<Arc<Table>> {
         let mut state = self.state.write();
-        let snapshot = Arc::make_mut(&mut state.snapshot);
-        snapshot.version = self.next_version();
-        snapshot.tables.remove(&key(name)).map(|it| it.table).ok_or_else(|| {
+        let table = state.snapshot.get(name).cloned().ok_or_else(|| {
             let message = format!("table \"{name}\" does not exist");
             SqlError::new(SqlState::UNDEFINED_TABLE, message)
-        })
+        })?;
+        state.remove(name, self.next_version());
+        Ok(table)
+    }
+
+    /// A number that no sequence and no counter has.
+    pub fn next_number(&self) -> u64 {
+        let mut state = self.state.write();
+        state.last_number += 1;
+        state.last_number
+    }
+
+    /// Puts a sequence under its name, in the place of what it was there before.
+    pub fn put_sequence(&self, sequence: Sequence) -> Arc<Sequence> {
+        let mut state = self.state.write();
+        let sequence = Arc::new(sequence);
+        state.last_number = state.last_number.max(sequence.id).max(sequence.counter.id);
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version = self.next_version();
+        snapshot.relations.insert(key(&sequence.name), Relation::Sequence(sequence.clone()));
+        sequence
+    }
+
+    /// Takes a sequence out.
+    pub fn drop_sequence(&self, name: &str) -> SqlResult<()> {
+        let mut state = self.state.write();
+        if state.snapshot.sequence(name).is_none() {
+            let message = format!("sequence \"{name}\" does not exist");
+            return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
+        }
+        state.remove(name, self.next_version());
+        Ok(())
     }
 
     /// A table by name, ignoring case.
@@ -152,22 +190,35 @@ impl State {
         let snapshot = Arc::make_mut(&mut self.snapshot);
         snapshot.version = version;
         let info = Arc::new(table.info());
-        snapshot.tables.insert(key(&table.name), Entry { table, info });
+        let name = key(&table.name);
+        snapshot.relations.insert(name, Relation::Table(Entry { table, info }));
+    }
+
+    fn remove(&mut self, name: &str, version: u64) {
+        let snapshot = Arc::make_mut(&mut self.snapshot);
+        snapshot.version = version;
+        snapshot.relations.remove(&key(name));
     }
 }
 
 impl CatalogSnapshot {
-    /// The names, in lower case, under which there is another table than in an earlier picture, or none any more.
+    /// The names, in lower case, under which there is another relation than in an earlier picture, or none any more.
     pub fn changes_since<'a>(&'a self, earlier: &'a Self) -> Vec<&'a str> {
-        let names = self.tables.keys();
-        let gone = earlier.tables.keys().filter(|it| !self.tables.contains_key(*it));
+        let names = self.relations.keys();
+        let gone = earlier.relations.keys().filter(|it| !self.relations.contains_key(*it));
         names.chain(gone).map(String::as_str).filter(|it| self.differs(earlier, it)).collect()
     }
 
-    /// Whether there is another table of a name, in lower case, than in another picture.
+    /// Whether there is another relation of a name, in lower case, than in another picture.
     pub fn differs(&self, other: &Self, name: &str) -> bool {
-        match (self.tables.get(name), other.tables.get(name)) {
-            (Some(one), Some(other)) => !Arc::ptr_eq(&one.table, &other.table),
+        match (self.relations.get(name), other.relations.get(name)) {
+            (Some(Relation::Table(one)), Some(Relation::Table(other))) => {
+                !Arc::ptr_eq(&one.table, &other.table)
+            }
+            (Some(Relation::Sequence(one)), Some(Relation::Sequence(other))) => {
+                !Arc::ptr_eq(one, other)
+            }
+            (Some(_), Some(_)) => true,
             (one, other) => one.is_some() != other.is_some(),
         }
     }
@@ -179,40 +230,94 @@ impl CatalogSnapshot {
 
     /// A table by name, ignoring case.
     pub fn get(&self, name: &str) -> Option<&Arc<Table>> {
-        self.tables.get(&key(name)).map(|it| &it.table)
+        self.entry(name).map(|it| &it.table)
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        match self.relations.get(&key(name))? {
+            Relation::Table(it) => Some(it),
+            Relation::Sequence(_) => None,
+        }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.relations.values().filter_map(|it| match it {
+            Relation::Table(it) => Some(it),
+            Relation::Sequence(_) => None,
+        })
+    }
+
+    /// A sequence by name, ignoring case.
+    pub fn sequence(&self, name: &str) -> Option<&Arc<Sequence>> {
+        match self.relations.get(&key(name))? {
+            Relation::Sequence(it) => Some(it),
+            Relation::Table(_) => None,
+        }
+    }
+
+    /// All sequences, by name.
+    pub fn sequences(&self) -> impl Iterator<Item = &Arc<Sequence>> {
+        self.relations.values().filter_map(|it| match it {
+            Relation::Sequence(it) => Some(it),
+            Relation::Table(_) => None,
+        })
+    }
+
+    /// What kind of relation has a name, in words.
+    pub fn kind_of(&self, name: &str) -> Option<&'static str> {
+        Some(match self.relations.get(&key(name))? {
+            Relation::Table(_) => "table",
+            Relation::Sequence(_) => "sequence",
+        })
+    }
+
+    /// Refuses a name that a relation has: 42P07.
+    pub fn check_free(&self, name: &str) -> SqlResult<()> {
+        match self.kind_of(name) {
+            Some(kind) => Err(already_exists(kind, name)),
+            None => Ok(()),
+        }
     }
 
     /// A table by id.
     pub fn by_id(&self, id: TableId) -> Option<&Arc<Table>> {
-        self.tables.values().map(|it| &it.table).find(|it| it.id == id)
+        self.entries().map(|it| &it.table).find(|it| it.id == id)
     }
 
     /// All tables, by name.
     pub fn tables(&self) -> Vec<Arc<Table>> {
-        self.tables.values().map(|it| it.table.clone()).collect()
+        self.entries().map(|it| it.table.clone()).collect()
     }
 }
 
 impl CatalogView for CatalogSnapshot {
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
         // There is one schema for tables, called as in Postgres.
-        if schema.is_some_and(|it| !it.eq_ignore_ascii_case("public")) {
+        if !is_public(schema) {
             return None;
         }
-        self.tables.get(&key(name)).map(|it| it.info.clone())
+        self.entry(name).map(|it| it.info.clone())
     }
 
     fn table_names(&self) -> Vec<String> {
-        self.tables.values().map(|it| it.table.name.clone()).collect()
+        self.entries().map(|it| it.table.name.clone()).collect()
     }
+
+    fn has_sequence(&self, schema: Option<&str>, name: &str) -> bool {
+        is_public(schema) && self.sequence(name).is_some()
+    }
+}
+
+fn is_public(schema: Option<&str>) -> bool {
+    schema.is_none_or(|it| it.eq_ignore_ascii_case("public"))
 }
 
 fn key(name: &str) -> String {
     name.to_lowercase()
 }
 
-fn already_exists(name: &str) -> SqlError {
-    let message = format!("table \"{name}\" already exists");
+fn already_exists(kind: &str, name: &str) -> SqlError {
+    let message = format!("{kind} \"{name}\" already exists");
     SqlError::new(SqlState::DUPLICATE_TABLE, message)
         .with_hint("drop it first, or choose another name")
 }

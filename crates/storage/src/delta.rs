@@ -17,10 +17,11 @@ use crate::build::{BatchRows, Chained, ChunkReader, KeptRows, Piece, delta_colum
 use crate::domain::{Bounds, heap_of, joined, known_texts, plain_domain, text_domain};
 use crate::partition::Router;
 use crate::place::ColumnPlace;
+use crate::row_changes::push_kept;
+use crate::row_ids::{RowIds, new_row_ids};
 use crate::table::check_positions;
 use crate::{
-    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, InvertedIndex, Part,
-    Table, Translation,
+    BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Part, Table, Translation,
 };
 
 /// Deltas of about one size that become one.
@@ -42,16 +43,31 @@ impl Table {
         context: &BuildContext<'_>,
     ) -> SqlResult<Self> {
         let rows = batches.iter().map(RecordBatch::num_rows).sum();
-        if self.is_due(gone.len(), rows, context) {
-            return self.rewritten(gone, batches, context);
+        let ids: Vec<u64> = new_row_ids(rows).collect();
+        self.changed_as(gone, batches, &ids, context)
+    }
+
+    /// [`Table::changed`] with the ids of the rows that come.
+    pub fn changed_as(
+        &self,
+        gone: &[u64],
+        batches: &[RecordBatch],
+        ids: &[u64],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        if self.is_due(gone.len(), ids.len(), context) {
+            let dealt = self.dealt_ids(ids, self.lists(batches)?.as_deref());
+            let new = self.rewritten(gone, batches, context)?;
+            return Ok(self.identified(new, gone, &dealt));
         }
         let left = self.without(gone);
-        if rows == 0 { Ok(left) } else { left.with_deltas(batches, context) }
+        if ids.is_empty() { Ok(left) } else { left.with_deltas(batches, ids, context) }
     }
 
     /// This table put together anew, under the same id: without marks and deltas.
     pub fn merged(&self, context: &BuildContext<'_>) -> SqlResult<Self> {
-        self.rewritten(&[], &[], context)
+        let none = vec![Vec::new(); self.partitioning().parts()];
+        Ok(self.identified(self.rewritten(&[], &[], context)?, &[], &none))
     }
 
     /// Whether a change is such that the table had better be put together anew.
@@ -90,10 +106,17 @@ impl Table {
 
     /// This table with more rows in deltas, one for each part that gets some; with them go the rows of earlier deltas whose
     /// tier is full.
-    fn with_deltas(&self, batches: &[RecordBatch], context: &BuildContext<'_>) -> SqlResult<Self> {
+    fn with_deltas(
+        &self,
+        batches: &[RecordBatch],
+        ids: &[u64],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
         let schema = self.schema();
         let (mut parts, mut new) = (self.parts.clone(), Vec::new());
-        for (number, batches) in self.dealt(&schema, batches)? {
+        let lists = self.lists(batches)?;
+        let dealt_ids = self.dealt_ids(ids, lists.as_deref());
+        for (number, batches) in self.dealt(batches, lists.as_deref())? {
             let rows = batches.iter().map(RecordBatch::num_rows).sum();
             let merged = merged_with(rows, number, &parts, self.partitioning().parts());
             let (old, batches) =
@@ -102,7 +125,15 @@ impl Table {
             let reader = ChunkReader::new(&schema, &rows, context);
             let main = &self.parts[number];
             let columns = delta_columns(&reader, &self.design, main)?;
-            new.push(self.indexed(Part::new(columns, number, 0, main.nodes.clone()), context)?);
+            let mut kept = RowIds::none();
+            merged.iter().for_each(|it| push_kept(&mut kept, &parts[*it], &[]));
+            dealt_ids[number].iter().for_each(|it| kept.push(*it..*it + 1));
+            let part = Part::new(columns, number, 0, main.nodes.clone());
+            debug_assert!(
+                part.columns.is_empty() || kept.rows() == part.rows,
+                "each row has an id"
+            );
+            new.push(self.indexed(Part { ids: Arc::new(kept), ..part }, context)?);
             merged.iter().rev().for_each(|it| _ = parts.remove(*it));
         }
         let first = parts.len();
@@ -115,25 +146,49 @@ impl Table {
         table.with_known_keys(self, first, context)
     }
 
-    /// Rows by the part that they go to.
-    fn dealt(
-        &self,
-        schema: &[ColumnSchema],
-        batches: &[RecordBatch],
-    ) -> SqlResult<Vec<(usize, Vec<RecordBatch>)>> {
-        let Some(router) = Router::new(self.partitioning(), schema, self.rows as usize)? else {
-            return Ok(vec![(0, batches.to_vec())]);
-        };
-        let mut dealt: Vec<(usize, Vec<RecordBatch>)> = Vec::new();
+    /// The rows of each part, by batch and part; `None` where all go to the one that there is.
+    fn lists(&self, batches: &[RecordBatch]) -> SqlResult<Option<Vec<Vec<Vec<u32>>>>> {
+        let schema = self.schema();
+        let router = Router::new(self.partitioning(), &schema, self.rows as usize)?;
+        let Some(router) = router else { return Ok(None) };
         let mut first = 0;
-        for batch in batches {
+        let lists = batches.iter().map(|batch| {
             let key = |it: &usize| Ok(vec![piece_of(batch.column(*it), &schema[*it])?]);
             let keys: Vec<Vec<Piece>> =
                 router.columns().iter().map(key).collect::<SqlResult<_>>()?;
             let lists = router.assign(&keys, first, batch.num_rows());
             first += batch.num_rows();
-            for (number, rows) in lists.into_iter().enumerate().filter(|it| !it.1.is_empty()) {
-                let rows = take_record_batch(batch, &UInt32Array::from(rows))
+            Ok(lists)
+        });
+        lists.collect::<SqlResult<_>>().map(Some)
+    }
+
+    /// The ids of rows by the part that they go to.
+    fn dealt_ids(&self, ids: &[u64], lists: Option<&[Vec<Vec<u32>>]>) -> Vec<Vec<u64>> {
+        let Some(lists) = lists else { return vec![ids.to_vec()] };
+        let (mut dealt, mut rest) = (vec![Vec::new(); self.partitioning().parts()], ids);
+        for lists in lists {
+            let rows = lists.iter().map(Vec::len).sum();
+            let (here, behind) = rest.split_at(rows);
+            for (dealt, rows) in dealt.iter_mut().zip(lists) {
+                dealt.extend(rows.iter().map(|it| here[*it as usize]));
+            }
+            rest = behind;
+        }
+        dealt
+    }
+
+    /// Rows by the part that they go to.
+    fn dealt(
+        &self,
+        batches: &[RecordBatch],
+        lists: Option<&[Vec<Vec<u32>>]>,
+    ) -> SqlResult<Vec<(usize, Vec<RecordBatch>)>> {
+        let Some(lists) = lists else { return Ok(vec![(0, batches.to_vec())]) };
+        let mut dealt: Vec<(usize, Vec<RecordBatch>)> = Vec::new();
+        for (batch, lists) in batches.iter().zip(lists) {
+            for (number, rows) in lists.iter().enumerate().filter(|it| !it.1.is_empty()) {
+                let rows = take_record_batch(batch, &UInt32Array::from(rows.clone()))
                     .map_err(|error| SqlError::internal(format!("rows are malformed: {error}")))?;
                 match dealt.iter_mut().find(|it| it.0 == number) {
                     Some((_, batches)) => batches.push(rows),

@@ -113,7 +113,7 @@ pub(crate) fn bytes_on_nodes(
         None => nodes.push((node, bytes)),
     };
     let (map, bytes) = (segment.page_map(), range.len() as u64);
-    let address = segment.as_bytes().as_ptr().addr() + range.start;
+    let address = segment.address() + range.start;
     let under = map.subset(address, range.len());
     // The first and the last page may be read in part only, which is shared out among all.
     let pages = under.pages().max(1) as u64;

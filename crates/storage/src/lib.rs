@@ -12,7 +12,7 @@
 //!
 //! - Invariant: a block of rows belongs to one part, and a code of a table's column means the same in all of them.
 //!
-//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`,
+//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`, `row_ids`, `row_changes`,
 //! [`catalog`], then [`build`] and [`mod@parquet`].
 #![forbid(unsafe_code)]
 
@@ -38,9 +38,13 @@ pub mod partition;
 mod place;
 pub mod plain;
 pub mod preference;
+pub mod regular;
 mod relocate;
+mod row_changes;
+mod row_ids;
 pub mod rules;
 pub mod schema;
+pub mod sequence;
 pub mod symbols;
 pub mod table;
 pub mod traffic;
@@ -58,14 +62,18 @@ pub use export::{column_to_arrow, table_to_arrow, values_at};
 pub use index::InvertedIndex;
 pub use index_vector::IndexVector;
 pub use parallel::{NoProgress, Parallel, Progress, Serial};
-pub use parquet::{append_parquet, load_parquet, load_parquet_columns, parquet_schema};
+pub use parquet::{
+    FileColumn, append_parquet, load_parquet, load_parquet_columns, parquet_names, parquet_schema,
+};
 pub use part::{Part, Replica, Translation};
 pub use partition::Partitioning;
 pub use placement::Placement;
 pub use plain::{PlainStrings, PlainTexts, head};
 pub use preference::{PlaceTarget, Preference, TableDesign, Wish};
+pub use row_ids::new_row_ids;
 pub use rules::{IndexKind, Rules, TableIndex};
 pub use schema::{ColumnSchema, arrow_type};
+pub use sequence::{Counted, Counter, Logged, Sequence};
 pub use symbols::SymbolTable;
 pub use table::{Component, Table};
 pub use traffic::{ItemBytes, ItemTraffic};

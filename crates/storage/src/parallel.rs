@@ -42,7 +42,10 @@ impl Progress for NoProgress {
 }
 
 /// Runs fallible tasks and collects their results in order. Of several failures that of the lowest task is returned.
-pub(crate) fn try_map<T: Send>(
+///
+/// # Errors
+/// Those of the tasks, and that of being stopped.
+pub fn try_map<T: Send>(
     parallel: &dyn Parallel,
     tasks: usize,
     body: impl Fn(usize) -> SqlResult<T> + Sync,

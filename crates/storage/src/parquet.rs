@@ -16,11 +16,13 @@ use ::parquet::arrow::arrow_reader::{
 use ::parquet::basic::Encoding as PageEncoding;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::ColumnChunkMetaData;
+use arrow_array::ArrayRef;
 use arrow_schema::{DataType as ArrowType, Field, Schema};
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState, UnreadColumn};
 
-use crate::build::{Piece, RowSource, build_table, piece_of};
+use crate::build::{Chained, Piece, RowSource, build_table, piece_of};
+use crate::regular::{failed_by_system, open};
 use crate::schema::sql_type;
 use crate::{BLOCK_ROWS, BuildContext, ColumnSchema, Table};
 
@@ -28,6 +30,12 @@ use crate::{BLOCK_ROWS, BuildContext, ColumnSchema, Table};
 pub fn parquet_schema(path: &Path) -> SqlResult<(Vec<ColumnSchema>, u64)> {
     let file = ParquetRows::open(path)?;
     Ok((file.schema()?, file.metadata().file_metadata().num_rows().max(0) as u64))
+}
+
+/// The names of the columns of a file.
+pub fn parquet_names(path: &Path) -> SqlResult<Vec<String>> {
+    let file = ParquetRows::open(path)?;
+    Ok(file.plain.schema().fields().iter().map(|it| it.name().clone()).collect())
 }
 
 /// Loads a file as a new table: with the file's columns, or with the declared ones, which are found by name ignoring
@@ -41,7 +49,7 @@ pub fn load_parquet(
     let mut file = ParquetRows::open(path)?;
     let schema = match declared {
         Some(declared) => {
-            file.find_columns(declared)?;
+            file.find_columns(declared, true)?;
             declared.to_vec()
         }
         None => file.schema()?,
@@ -49,21 +57,37 @@ pub fn load_parquet(
     build_table(name, &schema, &file, context)
 }
 
-/// Loads those columns of a file as a new table of which `wanted` says by name that they are wanted. The others, and
-/// those that are wanted and cannot be stored, come back beside the table.
+/// A column that has one value in each file, as an array of one row.
+#[derive(Clone, Debug)]
+pub struct FileColumn {
+    /// Its name and type.
+    pub schema: ColumnSchema,
+    /// By file.
+    pub values: Vec<ArrayRef>,
+}
+
+/// Loads those columns of files as a new table of which `wanted` says by name that they are wanted: the columns of the first
+/// file, which the others have to have, too, and those of the files as wholes. The others, and those that are wanted and cannot be
+/// stored, come back beside the table.
 pub fn load_parquet_columns(
-    path: &Path,
+    paths: &[PathBuf],
     name: &str,
     wanted: &dyn Fn(&str) -> bool,
+    constants: &[FileColumn],
     context: &BuildContext<'_>,
 ) -> SqlResult<(Table, Vec<UnreadColumn>)> {
-    let mut file = ParquetRows::open(path)?;
+    let mut files = paths.iter().map(|it| ParquetRows::open(it)).collect::<SqlResult<Vec<_>>>()?;
+    let Some((first, others)) = files.split_first_mut() else {
+        return Err(SqlError::internal("a load of no files"));
+    };
     let (mut schema, mut columns, mut unread) = (Vec::new(), Vec::new(), Vec::new());
-    for (column, field) in file.plain.schema().fields().iter().enumerate() {
+    let not_read =
+        |name: &str| SqlError::internal(format!("column {name:?} of a file was not read"));
+    for (column, field) in first.plain.schema().fields().iter().enumerate() {
         let name = field.name();
         let found = match wanted(name) {
-            true => file.column_schema(column),
-            false => Err(SqlError::internal(format!("column {name:?} of a file was not read"))),
+            true => first.column_schema(column),
+            false => Err(not_read(name)),
         };
         match found {
             Ok(it) => {
@@ -73,15 +97,80 @@ pub fn load_parquet_columns(
             Err(error) => unread.push(UnreadColumn { name: name.clone(), error }),
         }
     }
-    file.columns = columns;
-    Ok((build_table(name, &schema, &file, context)?, unread))
+    first.columns = columns;
+    for file in others {
+        file.find_columns(&schema, false)?;
+        // What is NULL in one file may be so in the table.
+        for (own, of_file) in schema.iter_mut().zip(&file.columns) {
+            own.nullable |= file.plain.schema().field(*of_file).is_nullable();
+        }
+    }
+    let own = schema.len();
+    let (mut kept, mut values) = (Vec::new(), Vec::new());
+    for constant in constants {
+        match wanted(&constant.schema.name) {
+            true => {
+                schema.push(constant.schema.clone());
+                kept.push(constant);
+            }
+            false => {
+                let name = constant.schema.name.clone();
+                unread.push(UnreadColumn { error: not_read(&name), name });
+            }
+        }
+    }
+    for (number, file) in files.iter().enumerate() {
+        let values_of = kept.iter().map(|it| it.values[number].clone()).collect();
+        values.push(OfFile { file, own, values: values_of });
+    }
+    let rows = Chained::new(values.iter().map(|it| it as &dyn RowSource).collect());
+    Ok((build_table(name, &schema, &rows, context)?, unread))
 }
 
-/// A table with the rows of a file behind its own, under the same id.
-pub fn append_parquet(table: &Table, path: &Path, context: &BuildContext<'_>) -> SqlResult<Table> {
-    let mut file = ParquetRows::open(path)?;
-    file.find_columns(&table.schema())?;
-    table.append_rows(&file, context)
+/// The rows of a file, and behind its own columns those that have one value in all of them.
+struct OfFile<'a> {
+    file: &'a ParquetRows,
+    own: usize,
+    values: Vec<ArrayRef>,
+}
+
+impl RowSource for OfFile<'_> {
+    fn chunks(&self) -> usize {
+        self.file.chunks()
+    }
+
+    fn rows(&self, chunk: usize) -> usize {
+        self.file.rows(chunk)
+    }
+
+    fn read(
+        &self,
+        chunk: usize,
+        column: usize,
+        schema: &ColumnSchema,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Vec<Piece>> {
+        let Some(value) = column.checked_sub(self.own).map(|it| &self.values[it]) else {
+            return self.file.read(chunk, column, schema, context);
+        };
+        let rows = arrow_array::UInt32Array::from(vec![0; self.rows(chunk)]);
+        let array = arrow_select::take::take(value, &rows, None);
+        let array =
+            array.map_err(|it| SqlError::internal(format!("a value is malformed: {it}")))?;
+        Ok(vec![piece_of(&array, schema)?])
+    }
+}
+
+/// A table with the rows of files behind its own, under the same id.
+pub fn append_parquet(
+    table: &Table,
+    paths: &[PathBuf],
+    context: &BuildContext<'_>,
+) -> SqlResult<Table> {
+    let mut files = paths.iter().map(|it| ParquetRows::open(it)).collect::<SqlResult<Vec<_>>>()?;
+    files.iter_mut().try_for_each(|it| it.find_columns(&table.schema(), true))?;
+    let rows = Chained::new(files.iter().map(|it| it as &dyn RowSource).collect());
+    table.append_rows(&rows, context)
 }
 
 /// The rows of a file; a chunk is a row group.
@@ -131,8 +220,8 @@ impl ParquetRows {
         Ok(ColumnSchema::new(field.name(), data_type, field.is_nullable()))
     }
 
-    /// Finds the file's column for each declared one.
-    fn find_columns(&mut self, declared: &[ColumnSchema]) -> SqlResult<()> {
+    /// Finds the file's column for each declared one; by place, if that is allowed, where no name is found.
+    fn find_columns(&mut self, declared: &[ColumnSchema], by_place: bool) -> SqlResult<()> {
         let fields = self.plain.schema().fields();
         let find = |it: &ColumnSchema| {
             let exact = fields.iter().position(|field| *field.name() == it.name);
@@ -143,7 +232,7 @@ impl ParquetRows {
             })
         };
         let found: Vec<Option<usize>> = declared.iter().map(find).collect();
-        if found.iter().all(Option::is_none) && declared.len() == fields.len() {
+        if by_place && found.iter().all(Option::is_none) && declared.len() == fields.len() {
             return Ok(());
         }
         let missing = found.iter().position(Option::is_none);
@@ -288,40 +377,6 @@ fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
     }
 }
 
-/// Opens a regular file. A pipe or a device is refused before it is opened: that could wait for ever.
-fn open(path: &Path) -> SqlResult<File> {
-    let kind = std::fs::metadata(path).map_err(|error| unopened(path, &error))?;
-    if kind.is_dir() {
-        return Err(unopened(path, &ErrorKind::IsADirectory.into()));
-    }
-    if !kind.is_file() {
-        let message = format!("{} is not a regular file", path.display());
-        return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
-            .with_hint("Parquet is read from regular files, not from pipes or devices"));
-    }
-    File::open(path).map_err(|error| unopened(path, &error))
-}
-
-/// A file that cannot be opened.
-fn unopened(path: &Path, error: &std::io::Error) -> SqlError {
-    let message = format!("could not open file {}: {error}", path.display());
-    match error.kind() {
-        ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
-            SqlError::new(SqlState::UNDEFINED_FILE, message)
-                .with_hint("paths are relative to the folder that Nodewise was started in")
-        }
-        ErrorKind::PermissionDenied => SqlError::new(SqlState::UNDEFINED_FILE, message)
-            .with_hint("the user that runs Nodewise may not read the file"),
-        _ => failed_by_system(message),
-    }
-}
-
-/// What the system refuses whatever the file holds, such as another open file.
-fn failed_by_system(message: String) -> SqlError {
-    SqlError::new(SqlState::IO_ERROR, message)
-        .with_hint("the operating system refused; see its limits (ulimit -a) and its log")
-}
-
 /// Refuses a file that does not begin as Parquet does.
 fn check_magic(path: &Path, mut file: &File) -> SqlResult<()> {
     let mut magic = [0; 4];
@@ -379,7 +434,10 @@ mod tests {
         // Linux's number for too many open files.
         let refused = || std::io::Error::from_raw_os_error(24);
         let wrapped = ParquetError::External(Box::new(refused()));
-        for error in [unopened(path, &refused()), reader_failed(path, "its footer", &wrapped)] {
+        for error in [
+            crate::regular::unopened(path, &refused()),
+            reader_failed(path, "its footer", &wrapped),
+        ] {
             assert_eq!(error.state, SqlState::IO_ERROR, "{error}");
             assert!(error.message.contains("Too many open files"), "{error}");
             assert!(!error.message.contains("sound"), "{error}");

@@ -6,6 +6,7 @@ use hardware::NodeId;
 use memory::Segment;
 use stdx::sync::Arc;
 
+use crate::row_ids::RowIds;
 use crate::{Column, Deletions};
 
 /// Neighbouring rows of a table. A table in one piece has one part, whose columns are those of the table.
@@ -18,6 +19,7 @@ pub struct Part {
     pub(crate) rows: usize,
     pub(crate) first: usize,
     pub(crate) deletions: Option<Arc<Deletions>>,
+    pub(crate) ids: Arc<RowIds>,
     pub(crate) nodes: Vec<NodeId>,
     pub(crate) translations: Vec<Option<Translation>>,
     pub(crate) replicas: Vec<Replica>,
@@ -62,7 +64,8 @@ impl Part {
     ) -> Self {
         let rows = columns.first().map_or(0, |it| it.rows());
         let (deletions, translations, replicas) = (None, Vec::new(), Vec::new());
-        Self { columns, number, rows, first, deletions, nodes, translations, replicas }
+        let ids = Arc::new(RowIds::fresh(rows));
+        Self { columns, number, rows, first, deletions, ids, nodes, translations, replicas }
     }
 
     /// How many rows its columns have, those that have gone among them.

@@ -330,6 +330,17 @@ impl RangeKeys {
     }
 }
 
+/// Hashes of keys of some columns, the same for equal keys; `None` where one of the columns is NULL.
+pub(crate) fn hashes_of_keys(keys: &[(Piece, DataType)], rows: usize) -> Vec<Option<u64>> {
+    let mut hashes = vec![KeyHash::default(); rows];
+    keys.iter().for_each(|(piece, data_type)| hash_piece(piece, *data_type, &mut hashes));
+    let hash = |(row, hash): (usize, &KeyHash)| {
+        let is_filled = keys.iter().all(|it| !it.0.is_null(row));
+        is_filled.then_some(hash.state)
+    };
+    hashes.iter().enumerate().map(hash).collect()
+}
+
 fn hash_piece(piece: &Piece, data_type: DataType, hashes: &mut [KeyHash]) {
     let hash_of: &dyn Fn(usize) -> u64 = match &piece.values {
         PieceValues::Int { values, .. } => &|row| hash_key(data_type, i128::from(values[row])),

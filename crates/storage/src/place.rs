@@ -1,6 +1,8 @@
 //! Which nodes the parts of a column go to: asks `placement`, and allocates as it says (P-HANA 4.2).
 
-use hardware::{MachineError, Topology};
+use std::ops::Range;
+
+use hardware::{MachineError, PagePolicy, Topology};
 use memory::{Allocator, Segment};
 use placement::{ColumnPlacement, ColumnShape, Placement, place_column};
 use types::{SqlError, SqlResult, SqlState};
@@ -30,18 +32,31 @@ impl<'a> ColumnPlace<'a> {
 
     /// Memory for what belongs to rows, `bits` for each: an index vector, texts, or their ends.
     pub(crate) fn rows(&self, bytes: usize, bits: u32) -> SqlResult<Segment> {
-        let shape = ColumnShape { bits, bytes_iv: bytes, bytes_dictionary: 0 };
-        let placed = self.decide(&shape);
-        self.allocator.allocate_placed(bytes, &placed.iv).map_err(out_of_memory)
+        self.allocator
+            .allocate_placed(bytes, &self.places_of_rows(bytes, bits))
+            .map_err(out_of_memory)
+    }
+
+    /// Where such memory lies.
+    pub(crate) fn places_of_rows(&self, bytes: usize, bits: u32) -> Places {
+        self.decide(&ColumnShape { bits, bytes_iv: bytes, bytes_dictionary: 0 }).iv
     }
 
     /// Memory for a dictionary beside an index vector of some size.
     pub(crate) fn dictionary(&self, bytes: usize, bytes_iv: usize) -> SqlResult<Segment> {
+        let places = self.places_of_dictionary(bytes, bytes_iv);
+        self.allocator.allocate_placed(bytes, &places).map_err(out_of_memory)
+    }
+
+    /// Where such memory lies.
+    pub(crate) fn places_of_dictionary(&self, bytes: usize, bytes_iv: usize) -> Places {
         let shape = ColumnShape { bits: 8, bytes_iv, bytes_dictionary: bytes };
-        let placed = self.decide(&shape);
-        self.allocator.allocate(bytes, placed.dictionary).map_err(out_of_memory)
+        vec![(0..bytes, self.decide(&shape).dictionary)]
     }
 }
+
+/// Ranges of bytes and where they lie.
+pub(crate) type Places = Vec<(Range<usize>, PagePolicy)>;
 
 /// What a user hears when no memory is left.
 pub(crate) fn out_of_memory(error: MachineError) -> SqlError {
@@ -52,4 +67,10 @@ pub(crate) fn out_of_memory(error: MachineError) -> SqlError {
         }
         other => SqlError::internal(other.to_string()),
     }
+}
+
+/// Whether what was read of a segment is what was written; XX001 for one of a mapped file that is damaged.
+pub(crate) fn check_file(segment: &Segment) -> SqlResult<()> {
+    let damaged = |what| SqlError::new(SqlState::DATA_CORRUPTED, what);
+    segment.check_file().map_err(damaged)
 }

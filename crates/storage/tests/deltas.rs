@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use common::{allocator_on, array_of, batch_of};
 use hardware::samples;
@@ -152,6 +152,56 @@ fn built(rows: &[Row], keyed: bool, context: &BuildContext<'_>) -> Table {
     builder.finish(context).unwrap().with_rules(rules, context).unwrap()
 }
 
+/// Rows have ids of their own, and those that were there before have those that they had.
+fn check_ids(table: &Table, rows: &[(u64, Row)], known: &mut HashMap<u64, String>) {
+    let positions: Vec<u64> = rows.iter().map(|it| it.0).collect();
+    let ids = table.row_ids(&positions);
+    let mut found: Vec<(u64, u64)> = ids.iter().copied().zip(positions).collect();
+    found.sort_unstable();
+    assert!(found.windows(2).all(|it| it[0].0 < it[1].0), "an id stands twice");
+    let (rising, positions): (Vec<u64>, Vec<Option<u64>>) =
+        found.into_iter().map(|it| (it.0, Some(it.1))).unzip();
+    assert_eq!(table.positions_of(&rising), positions);
+    if table.keeps_row_ids() {
+        let mut unknown = known.len();
+        for (id, (_, row)) in ids.iter().zip(rows) {
+            if let Some(before) = known.get(id) {
+                assert_eq!(*before, shown(row));
+                unknown -= 1;
+            }
+        }
+        let there: HashSet<u64> = ids.iter().copied().collect();
+        let mut gone: Vec<u64> = known.keys().copied().filter(|it| !there.contains(it)).collect();
+        gone.sort_unstable();
+        assert_eq!(gone.len(), unknown);
+        assert!(
+            table.positions_of(&gone).iter().all(Option::is_none),
+            "what has gone is not there"
+        );
+        let texts: HashSet<String> = rows.iter().map(|it| shown(&it.1)).collect();
+        assert!(gone.iter().all(|it| !texts.contains(&known[it])), "a row has lost its id");
+    }
+    *known = ids.into_iter().zip(rows.iter().map(|it| shown(&it.1))).collect();
+}
+
+/// Two versions differ in what went and what came, wherever the rows lie.
+fn check_difference(old: &Table, new: &Table, gone: &[u64], rows: &[(u64, Row)]) {
+    if !old.keeps_row_ids() {
+        return;
+    }
+    let (mut went, mut came) = old.difference(new, 10_000).unwrap();
+    went.sort_unstable();
+    came.sort_unstable();
+    assert_eq!(went, gone);
+    let positions: Vec<u64> = rows.iter().map(|it| it.0).collect();
+    let ids: HashSet<u64> = rows_of(old).iter().flat_map(|it| old.row_ids(&[it.0])).collect();
+    let ids_now = new.row_ids(&positions).into_iter().zip(positions);
+    let wanted: Vec<u64> = ids_now.filter(|it| !ids.contains(&it.0)).map(|it| it.1).collect();
+    assert_eq!(came, wanted);
+    let few = went.len() + came.len();
+    assert!(few == 0 || old.difference(new, few - 1).is_none());
+}
+
 fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
     let allocator = allocator_on(samples::four_sockets());
     let design = TableDesign { partitioning, ..TableDesign::default() };
@@ -161,8 +211,10 @@ fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
     let mut next = 1 + prng.below(2_000);
     let mut model: Vec<Row> = (1..next).map(|it| row(it, 9, &mut prng)).collect();
     let mut table = built(&model, keyed, &context);
+    let mut known: HashMap<u64, String> = HashMap::new();
     for step in 0..20 {
         let there = rows_of(&table);
+        check_ids(&table, &there, &mut known);
         let share = [0, 0, 2, 50][prng.below(4) as usize];
         let (mut gone, mut left) = (Vec::new(), Vec::new());
         for (position, row) in there {
@@ -195,6 +247,7 @@ fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
         wanted.sort();
         assert_eq!(found, wanted, "seed {seed}, step {step}");
         check_facts(&changed, &there);
+        check_difference(&table, &changed, &gone, &there);
         if let Some(taken) =
             model.get(prng.below(model.len().max(1) as u64) as usize).filter(|_| keyed)
         {
@@ -204,9 +257,11 @@ fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
         }
         table = changed;
     }
+    check_ids(&table, &rows_of(&table), &mut known);
     let merged = table.merged(&context).unwrap();
     assert!(!merged.has_changed());
     let there = rows_of(&merged);
+    check_ids(&merged, &there, &mut known);
     assert_eq!(there.len(), model.len());
     check_facts(&merged, &there);
 }

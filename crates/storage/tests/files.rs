@@ -15,7 +15,8 @@ use storage::{
     PlainStrings, Rules, Serial, Table, TableBuilder, TableDesign, TableIndex, table_to_arrow,
 };
 use types::{
-    CheckRule, ColumnId, DataType, ForeignKey, ReferentialAction, RowRules, SqlState, Value,
+    CheckRule, ColumnId, DataType, ForeignKey, Identity, ReferentialAction, RowRules, SqlState,
+    Value,
 };
 
 /// The file of a table and those of its parts.
@@ -163,7 +164,8 @@ fn rules(columns: usize) -> Arc<Rules> {
         on_delete: ReferentialAction::Cascade,
         on_update: ReferentialAction::SetDefault,
     };
-    let rows = Arc::new(RowRules { defaults, checks: vec![check] });
+    let identity = Identity { column: ColumnId(3), always: true };
+    let rows = Arc::new(RowRules { defaults, checks: vec![check], identities: vec![identity] });
     Arc::new(Rules { indexes, rows, references: vec![reference] })
 }
 

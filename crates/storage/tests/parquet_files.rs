@@ -123,7 +123,7 @@ fn declared_columns_are_found_by_name_and_converted() {
     assert_eq!(table.columns[1].data_type, DataType::BigInt);
     check(&table.columns[0], &columns[10].1);
     check(&table.columns[1], &columns[1].1);
-    let twice = append_parquet(&table, scratch.path(), &context).unwrap();
+    let twice = append_parquet(&table, &[scratch.path().to_path_buf()], &context).unwrap();
     check(&twice.columns[0], &[columns[10].1.clone(), columns[10].1.clone()].concat());
     let error = |name: &str, data_type, nullable| {
         let declared = [

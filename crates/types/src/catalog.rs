@@ -52,6 +52,17 @@ pub struct RowRules {
     pub defaults: Vec<Option<Arc<str>>>,
     /// Conditions that must not be false of any row.
     pub checks: Vec<CheckRule>,
+    /// The columns that are numbered by themselves; their defaults are the numbers.
+    pub identities: Vec<Identity>,
+}
+
+/// A column that is GENERATED AS IDENTITY.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// The column.
+    pub column: ColumnId,
+    /// GENERATED ALWAYS, and not BY DEFAULT: its value is given only by OVERRIDING SYSTEM VALUE.
+    pub always: bool,
 }
 
 /// A key, or a unique index: no two rows have the same values.
@@ -130,6 +141,11 @@ pub struct CheckRule {
 }
 
 impl RowRules {
+    /// The identity of a column.
+    pub fn identity(&self, column: ColumnId) -> Option<Identity> {
+        self.identities.iter().copied().find(|it| it.column == column)
+    }
+
     /// Whether nothing is asked.
     pub fn is_empty(&self) -> bool {
         self.checks.is_empty() && self.defaults.iter().all(Option::is_none)
@@ -221,6 +237,10 @@ pub trait CatalogView: Send + Sync {
     /// The keys and unique indexes of a table.
     fn unique_keys(&self, _table: TableId) -> Vec<UniqueKey> {
         Vec::new()
+    }
+    /// Whether there is a sequence of a name, in the schema that is named or in any.
+    fn has_sequence(&self, _schema: Option<&str>, _name: &str) -> bool {
+        false
     }
     /// Whether the statement that looks may go on; binding and planning ask it again and again.
     fn interrupt(&self) -> &Interrupt {

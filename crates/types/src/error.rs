@@ -61,6 +61,10 @@ impl SqlState {
     pub const UNDEFINED_OBJECT: Self = Self("42704");
     /// Another object has the name.
     pub const DUPLICATE_OBJECT: Self = Self("42710");
+    /// An object that is not in the state that is asked for.
+    pub const NOT_IN_STATE: Self = Self("55000");
+    /// An object that others need.
+    pub const DEPENDENT_OBJECTS: Self = Self("2BP01");
     /// A prepared statement that does not exist.
     pub const UNDEFINED_PREPARED: Self = Self("26000");
     /// A prepared statement that exists already.
@@ -85,6 +89,18 @@ impl SqlState {
     pub const DATA_CORRUPTED: Self = Self("XX001");
     /// A file that is not in the format it is read as.
     pub const BAD_FILE_FORMAT: Self = Self("22P04");
+    /// More of something than a clause may list.
+    pub const TOO_MANY_COLUMNS: Self = Self("54011");
+    /// What windows do not allow.
+    pub const WINDOWING_ERROR: Self = Self("42P20");
+    /// An offset of a frame below zero.
+    pub const INVALID_FRAME_SIZE: Self = Self("22013");
+    /// A NULL where there must be a value.
+    pub const NULL_NOT_ALLOWED: Self = Self("22004");
+    /// An argument of ntile() below one.
+    pub const INVALID_NTILE_ARGUMENT: Self = Self("22014");
+    /// An argument of nth_value() below one.
+    pub const INVALID_NTH_VALUE_ARGUMENT: Self = Self("22016");
     /// A limit of the program, such as too many columns.
     pub const PROGRAM_LIMIT_EXCEEDED: Self = Self("54000");
     /// A bug in Nodewise.

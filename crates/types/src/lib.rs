@@ -11,16 +11,18 @@ pub mod data_type;
 pub mod error;
 pub mod interrupt;
 pub mod numeric;
+pub mod sequence;
 pub mod shared;
 pub mod value;
 
 pub use catalog::{
-    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, ForeignKey, ReferentialAction, RowRules,
-    TableInfo, UniqueKey, UnreadColumn,
+    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, ForeignKey, Identity, ReferentialAction,
+    RowRules, TableInfo, UniqueKey, UnreadColumn,
 };
 pub use data_type::DataType;
 pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;
+pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
 pub use value::Value;
 
 stdx::id! {

@@ -54,6 +54,8 @@ pub struct Select {
     pub from: Option<From>,
     pub filter: Option<Expr>,
     pub group: Vec<By>,
+    /// `ROLLUP` or `CUBE` of the keys.
+    pub sets: Option<&'static str>,
     pub having: Option<Expr>,
 }
 
@@ -140,6 +142,16 @@ pub enum Form {
         name: &'static str,
         distinct: bool,
         filter: bool,
+    },
+    /// Parts: the argument if there is one, the condition of FILTER if there is one, what makes partitions, the order.
+    Window {
+        name: &'static str,
+        filter: bool,
+        partitions: usize,
+        orders: usize,
+        /// Of the first key of the order.
+        direction: &'static str,
+        frame: &'static str,
     },
     Scalar,
     Exists {

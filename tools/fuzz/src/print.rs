@@ -92,7 +92,14 @@ impl Display for Select {
         if let Some(filter) = &self.filter {
             write!(out, " WHERE {filter}")?;
         }
-        write_list(out, " GROUP BY ", &self.group)?;
+        match self.sets.filter(|_| !self.group.is_empty()) {
+            Some(word) => {
+                write!(out, " GROUP BY {word}")?;
+                write_list(out, " (", &self.group)?;
+                out.write_char(')')?;
+            }
+            None => write_list(out, " GROUP BY ", &self.group)?,
+        }
         if let Some(having) = &self.having {
             write!(out, " HAVING {having}")?;
         }
@@ -155,6 +162,7 @@ impl Display for Expr {
             Form::Aggregate { name, distinct, filter } => {
                 write_aggregate(out, name, *distinct, *filter, parts)
             }
+            Form::Window { .. } => self.write_window(out),
             Form::Scalar | Form::Exists { .. } | Form::InQuery { .. } | Form::Quantified { .. } => {
                 self.write_subquery(out)
             }
@@ -202,6 +210,28 @@ fn write_aggregate(
 }
 
 impl Expr {
+    fn write_window(&self, out: &mut Formatter<'_>) -> Result {
+        let Form::Window { name, filter, partitions, orders, direction, frame } = self.form else {
+            return Ok(());
+        };
+        let own = self.parts.len() - partitions - orders;
+        let (own, around) = self.parts.split_at(own);
+        let (partition, order) = around.split_at(partitions);
+        match name {
+            "rank" | "dense_rank" => write!(out, "{name}()")?,
+            _ => write_aggregate(out, name, false, filter, own)?,
+        }
+        out.write_str(" OVER (")?;
+        write_list(out, "PARTITION BY ", partition)?;
+        for (place, key) in order.iter().enumerate() {
+            match place {
+                0 => write!(out, " ORDER BY {key}{direction}")?,
+                _ => write!(out, ", {key}")?,
+            }
+        }
+        write!(out, " {frame})")
+    }
+
     fn write_subquery(&self, out: &mut Formatter<'_>) -> Result {
         let query = self.query.as_deref().expect("invariant: a subquery's form has its query");
         match &self.form {

@@ -93,6 +93,7 @@ fn walk_expr(expr: &mut Expr, trail: &mut Trail, visit: &mut Visit<'_>) {
     let word = match expr.form {
         Form::Case { .. } => Some("case"),
         Form::Aggregate { .. } => Some("aggregate"),
+        Form::Window { .. } => Some("window"),
         _ => None,
     };
     trail.extend(word);

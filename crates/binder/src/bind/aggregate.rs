@@ -28,6 +28,11 @@ pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
     ("any_value", AggregateFunction::Min),
 ];
 
+/// The names of all aggregate functions.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|it| it.0)
+}
+
 /// The aggregate function of a name.
 pub(super) fn by_name(name: &str) -> Option<AggregateFunction> {
     NAMES.iter().find(|it| it.0 == name).map(|it| it.1)
@@ -87,7 +92,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The argument of an aggregate; `None` of `count(*)`.
-    fn argument(
+    pub(super) fn argument(
         &mut self,
         function: AggregateFunction,
         name: &str,
@@ -187,7 +192,7 @@ fn mark_rows(rel: &mut Rel, attr: usize, marker: usize, value: &Expr) -> bool {
     }
 }
 
-fn wrong_arguments(name: &str, shown: &str, whole: &ast::Expr) -> SqlError {
+pub(super) fn wrong_arguments(name: &str, shown: &str, whole: &ast::Expr) -> SqlError {
     let message = match (name, shown) {
         ("count", "") => {
             "count(*) must be used to call a parameterless aggregate function".to_owned()
@@ -198,7 +203,7 @@ fn wrong_arguments(name: &str, shown: &str, whole: &ast::Expr) -> SqlError {
 }
 
 /// An aggregate of a value, with the type of its result.
-fn call_of(
+pub(super) fn call_of(
     function: AggregateFunction,
     name: &str,
     argument: Option<Expr>,

@@ -9,6 +9,7 @@ use super::Binder;
 use super::coercion::{fold_cast, roomy, with_blanks};
 use super::errors::{at, suggested, unsupported};
 use super::{aggregate, constant};
+use crate::sequence_names::{relation_in, without_class};
 use crate::syntax::ident;
 
 impl<'a> Binder<'a> {
@@ -22,18 +23,34 @@ impl<'a> Binder<'a> {
         if call.uses_odbc_syntax || call.parameters != FunctionArguments::None {
             return Err(unsupported("this form of a call", whole));
         }
-        if call.over.is_some() {
-            return Err(unsupported("a window function (OVER)", whole));
+        if let Some(over) = &call.over {
+            return self.window(&name, call, over, whole);
         }
         if let Some(function) = aggregate::by_name(&name) {
             return self.aggregate(function, &name, call, whole);
         }
-        let arguments = plain_arguments(call, whole)?;
+        if super::window::by_name(&name).is_some() {
+            return Err(super::window::needs_over(&name, whole));
+        }
+        let mut arguments = plain_arguments(call, whole)?;
+        if name == "grouping" {
+            return self.grouping_call(&arguments, whole);
+        }
+        let function = functions::lookup(&name);
+        if function.is_some_and(Function::is_of_sequences)
+            && let Some(first) = arguments.first_mut()
+        {
+            *first = without_class(first);
+        }
         let bound = self.together(&arguments)?;
         if name == "merge_action" && bound.is_empty() {
             return self.action_of_merge(whole);
         }
-        match functions::lookup(&name) {
+        match function {
+            Some(function) if function.is_of_sequences() => {
+                self.check_sequence(&bound).map_err(|it| at(it, whole))?;
+                self.invoke(function, bound, whole)
+            }
             Some(Function::Coalesce | Function::Nvl) => self.coalesce(bound, whole),
             Some(Function::Nullif) => self.nullif(bound, whole),
             Some(function @ (Function::Greatest | Function::Least)) => {
@@ -49,8 +66,37 @@ impl<'a> Binder<'a> {
                 };
                 self.invoke(function, bound.into_iter().map(text).collect(), whole)
             }
+            Some(Function::Version) if bound.is_empty() => {
+                match self.catalog_call(&name, Vec::new(), whole) {
+                    Some(told) => told,
+                    None => self.invoke(Function::Version, bound, whole),
+                }
+            }
             Some(function) => self.invoke(function, bound, whole),
-            None => Err(self.no_function(&name, &bound, whole)),
+            None => {
+                let error = self.no_function(&name, &bound, whole);
+                self.catalog_call(&name, bound, whole).unwrap_or(Err(error))
+            }
+        }
+    }
+
+    /// Refuses the name of no sequence, where a constant gives it.
+    fn check_sequence(&self, arguments: &[Expr]) -> SqlResult<()> {
+        let Some(Value::Text(text)) = arguments.first().and_then(constant) else { return Ok(()) };
+        let (schema, name) = relation_in(text)?;
+        let catalog = self.environment.catalog;
+        if catalog.has_sequence(schema.as_deref(), &name) {
+            return Ok(());
+        }
+        match catalog.table(schema.as_deref(), &name) {
+            Some(_) => {
+                let message = format!("cannot open relation \"{name}\": it is no sequence");
+                Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message))
+            }
+            None => {
+                let message = format!("relation \"{text}\" does not exist");
+                Err(SqlError::new(SqlState::UNDEFINED_TABLE, message))
+            }
         }
     }
 
@@ -63,7 +109,12 @@ impl<'a> Binder<'a> {
         })
     }
 
-    fn no_function(&self, name: &str, arguments: &[Expr], whole: &'a ast::Expr) -> SqlError {
+    pub(super) fn no_function(
+        &self,
+        name: &str,
+        arguments: &[Expr],
+        whole: &'a ast::Expr,
+    ) -> SqlError {
         if let Some(why) = functions::refusal(name) {
             return at(SqlError::unsupported(format!("{name} is not supported: {why}")), whole);
         }

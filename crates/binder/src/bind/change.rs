@@ -16,6 +16,7 @@ use super::from::Source;
 use super::level::{Clause, Level};
 use super::scope::{Columns, Frame, Named, Relation, is_named};
 use super::{Answer, Binder, Environment, OutputColumn, mapped};
+use crate::overriding::Overriding;
 use crate::syntax::{ident, name};
 use crate::values::is_default;
 
@@ -305,8 +306,19 @@ impl<'a> Binder<'a> {
         }
         let mut made = Vec::new();
         let mut row = Vec::with_capacity(target.table.columns.len());
+        let overriding = crate::overriding::of(insert);
         for (place, column) in target.table.columns.iter().enumerate() {
-            let at_hand = places.iter().position(|it| *it == place).and_then(|it| given.get(it));
+            let mut at_hand =
+                places.iter().position(|it| *it == place).filter(|it| *it < given.len());
+            match overriding {
+                Some(Overriding::System) => {}
+                Some(Overriding::User) if self.rules.identity(place).is_some() => at_hand = None,
+                _ => {
+                    let check = |it| self.rules.check_given(&column.name, place, it);
+                    at_hand.map(check).transpose()?;
+                }
+            }
+            let at_hand = at_hand.map(|it| &given[it]);
             let value = match at_hand {
                 Some(it) => {
                     let given = self.column_expr(it.attr);
@@ -396,6 +408,7 @@ impl<'a> Binder<'a> {
                 if values[place].is_some() {
                     return Err(assigned_twice(target, place, column));
                 }
+                self.rules.check_set(&target.table.columns[place].name, place, value)?;
                 values[place] = Some(self.assigned_to(value, target, place, false)?);
             }
         }

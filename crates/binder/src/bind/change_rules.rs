@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{self, SetExpr};
-use types::{CatalogView, SqlError, SqlResult, SqlState, UniqueKey};
+use types::{CatalogView, Identity, SqlError, SqlResult, SqlState, UniqueKey};
 
 use super::scope::is_named;
 use crate::parse::expression;
@@ -18,11 +18,19 @@ pub(super) struct TargetRules {
     /// With their names.
     pub(super) checks: Vec<(String, ast::Expr)>,
     pub(super) keys: Vec<UniqueKey>,
+    identities: Vec<Identity>,
+    /// The places in the lists of VALUES where all rows say DEFAULT.
+    all_default: Vec<usize>,
 }
 
 /// Those of a table without rules.
-pub(super) static NOTHING: TargetRules =
-    TargetRules { defaults: Vec::new(), checks: Vec::new(), keys: Vec::new() };
+pub(super) static NOTHING: TargetRules = TargetRules {
+    defaults: Vec::new(),
+    checks: Vec::new(),
+    keys: Vec::new(),
+    identities: Vec::new(),
+    all_default: Vec::new(),
+};
 
 impl TargetRules {
     /// The default of a column, if it is not NULL.
@@ -30,9 +38,40 @@ impl TargetRules {
         self.defaults.get(place)?.as_ref()
     }
 
+    /// The identity of a column.
+    pub(super) fn identity(&self, place: usize) -> Option<Identity> {
+        self.identities.iter().copied().find(|it| it.column.index() == place)
+    }
+
+    /// Whether INSERT may give a column what stands at a place of its lists: not to one that is GENERATED ALWAYS, unless all
+    /// rows say DEFAULT there.
+    pub(super) fn check_given(&self, column: &str, place: usize, at: usize) -> SqlResult<()> {
+        match self.identity(place).is_some_and(|it| it.always) && !self.all_default.contains(&at) {
+            true => {
+                let message = format!("cannot insert a non-DEFAULT value into column \"{column}\"");
+                Err(SqlError::new(GENERATED_ALWAYS, message)
+                    .with_hint("Use OVERRIDING SYSTEM VALUE to override."))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a column may be set to a value.
+    pub(super) fn check_set(&self, column: &str, place: usize, value: &ast::Expr) -> SqlResult<()> {
+        match self.identity(place).is_some_and(|it| it.always) && !is_default(value) {
+            true => {
+                let message = format!("column \"{column}\" can only be updated to DEFAULT");
+                Err(SqlError::new(GENERATED_ALWAYS, message))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Those of the table that a statement changes; nothing where there is none, of which binding will tell.
     pub(super) fn of(statement: &ast::Query, catalog: &dyn CatalogView) -> SqlResult<Self> {
-        let nothing = Self { defaults: Vec::new(), checks: Vec::new(), keys: Vec::new() };
+        let (defaults, checks, identities) = (Vec::new(), Vec::new(), Vec::new());
+        let all_default = values_of(statement).map_or_else(Vec::new, all_default);
+        let nothing = Self { defaults, checks, keys: Vec::new(), identities, all_default };
         let Some((schema, table)) = target_name(statement) else { return Ok(nothing) };
         let Some(info) = catalog.table(schema.as_deref(), &table) else { return Ok(nothing) };
         let keys = catalog.unique_keys(info.id);
@@ -45,6 +84,8 @@ impl TargetRules {
                 .map(|it| Ok((it.name.to_string(), expression(&it.condition)?)))
                 .collect::<SqlResult<_>>()?,
             keys,
+            identities: rules.identities.clone(),
+            all_default: nothing.all_default,
         })
     }
 
@@ -86,6 +127,14 @@ impl TargetRules {
         }
         Ok(Some(statement))
     }
+}
+
+/// A value for what makes its own.
+const GENERATED_ALWAYS: SqlState = SqlState("428C9");
+
+fn all_default(rows: &ast::Values) -> Vec<usize> {
+    let width = rows.rows.iter().map(|it| it.content.len()).min().unwrap_or(0);
+    (0..width).filter(|&at| rows.rows.iter().all(|it| is_default(&it.content[at]))).collect()
 }
 
 /// The rows of INSERT .. VALUES.

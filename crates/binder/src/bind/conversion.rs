@@ -6,6 +6,7 @@ use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value, numeric};
 
 use super::Binder;
+use super::catalog_calls::Registered;
 use super::coercion::{fold_cast, name_of};
 use super::errors::{at, unsupported};
 
@@ -30,7 +31,16 @@ impl<'a> Binder<'a> {
         if matches!(data_type, ast::DataType::Interval { .. }) {
             return Err(unsupported("an INTERVAL as a value", whole));
         }
+        if let Some(kind) = Registered::named(data_type) {
+            return self.registered(kind, operand, whole);
+        }
         let to = crate::data_types::data_type(data_type).map_err(|it| at(it, whole))?;
+        if to == DataType::Text
+            && let ast::Expr::Cast { expr: inner, data_type, .. } = operand
+            && let Some(kind) = Registered::named(data_type)
+        {
+            return self.registered_name(kind, inner, whole);
+        }
         if matches!(to, DataType::Real | DataType::Double)
             && let Some(text) = crate::values::long_number(operand)
         {

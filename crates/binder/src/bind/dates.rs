@@ -32,11 +32,6 @@ impl<'a> Binder<'a> {
         let Some(span) = interval::of_expression(span)? else {
             return Err(unsupported("an INTERVAL as a value", whole));
         };
-        let span = match operator {
-            Subtract => span.times(-1.0),
-            _ => Some(span),
-        };
-        let Some(span) = span else { return Err(unsupported("so long an INTERVAL", whole)) };
         let operand = self.expr(operand)?;
         let operand = match operand.data_type {
             DataType::Date | DataType::Timestamp => operand,
@@ -49,7 +44,23 @@ impl<'a> Binder<'a> {
                 return Err(unsupported(&format!("{what} {sign} interval"), whole));
             }
         };
-        self.later(operand, span).map(Some)
+        self.moved(operator, operand, span, whole).map(Some)
+    }
+
+    /// A date or point of time plus or minus a span.
+    pub(super) fn moved(
+        &mut self,
+        operator: BinaryOperator,
+        operand: Expr,
+        span: Interval,
+        whole: &ast::Expr,
+    ) -> SqlResult<Expr> {
+        let span = match operator {
+            BinaryOperator::Subtract => span.times(-1.0),
+            _ => Some(span),
+        };
+        let span = span.ok_or_else(|| unsupported("so long an INTERVAL", whole))?;
+        self.later(operand, span)
     }
 
     /// A point of time some span after a date or another.

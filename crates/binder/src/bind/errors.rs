@@ -46,6 +46,11 @@ pub(super) fn ambiguous(ident: &Ident) -> SqlError {
     at(SqlError::new(SqlState::AMBIGUOUS_COLUMN, message), &Name(ident))
 }
 
+/// 42P20: what windows do not allow.
+pub(super) fn windowing(message: impl Into<String>) -> SqlError {
+    SqlError::new(SqlState::WINDOWING_ERROR, message)
+}
+
 /// Something SQL has and Nodewise does not do.
 pub(super) fn unsupported(what: &str, node: &impl Spanned) -> SqlError {
     at(SqlError::unsupported(format!("{what} is not supported")), node)

@@ -10,7 +10,7 @@ use super::Binder;
 use super::conversion::Failing;
 use super::errors::{Name, ambiguous, at, no_column, suggested, unsupported};
 use super::literal::truth;
-use super::scope::Meaning;
+use super::scope::{Meaning, is_named};
 use crate::syntax::ident;
 
 /// The operators that a plan has as such.
@@ -161,6 +161,10 @@ impl<'a> Binder<'a> {
                 Meaning::Several => return Err(ambiguous(name)),
                 Meaning::Nothing => {}
             }
+        }
+        let mut aliases = self.levels.last().into_iter().flat_map(|it| &it.aliases);
+        if let Some((_, named)) = aliases.find(|it| is_named(name, &it.0)) {
+            return Ok(named.clone());
         }
         if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("default") {
             let message = "DEFAULT is not allowed in this context";

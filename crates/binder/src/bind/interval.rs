@@ -57,6 +57,12 @@ impl Interval {
         Some(result)
     }
 
+    /// Whether it goes back, a month being thirty days.
+    pub fn is_negative(self) -> bool {
+        let days = i128::from(self.months) * 30 + i128::from(self.days);
+        days * 86_400_000_000 + i128::from(self.micros) < 0
+    }
+
     /// The sum of two.
     pub fn plus(self, other: Self) -> Option<Self> {
         Some(Self {

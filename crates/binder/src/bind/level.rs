@@ -8,6 +8,7 @@ use types::{SqlError, SqlResult, SqlState};
 use super::Binder;
 use super::errors::at;
 use super::scope::Frame;
+use super::window_parts::{BoundWindow, Definition};
 
 /// What belongs to one SELECT while it is bound.
 #[derive(Debug)]
@@ -27,6 +28,14 @@ pub(super) struct Level {
     pub left_out: Vec<Expr>,
     /// Aggregates met so far.
     pub calls: Vec<(Attr, Aggregate)>,
+    /// Calls of grouping() met so far, with their arguments.
+    pub groupings: Vec<(Attr, Vec<Expr>)>,
+    /// Window functions met so far.
+    pub windows: Vec<(Attr, BoundWindow)>,
+    /// The windows of the WINDOW clause.
+    pub named_windows: Vec<(String, Definition)>,
+    /// What QUALIFY may call by the names of the select list.
+    pub aliases: Vec<(String, Expr)>,
 }
 
 /// The clauses of a query, as far as they differ in what may stand in them.
@@ -44,6 +53,13 @@ pub(super) enum Clause {
     OrderBy,
     /// The argument or the filter of an aggregate.
     Aggregate,
+    Qualify,
+    /// The arguments and the filter of a window function.
+    Window,
+    /// The partition and the order of a window.
+    WindowDefinition,
+    /// The offset of a frame, with its name.
+    FrameOffset(&'static str),
     Limit,
     Values,
     /// The values of UPDATE.
@@ -60,7 +76,15 @@ pub(super) enum Clause {
 impl Clause {
     /// Whether it stands over groups, so that aggregates may be in it.
     pub fn is_over_groups(self) -> bool {
-        matches!(self, Self::Select | Self::Having | Self::OrderBy)
+        matches!(
+            self,
+            Self::Select
+                | Self::Having
+                | Self::OrderBy
+                | Self::Qualify
+                | Self::Window
+                | Self::WindowDefinition
+        )
     }
 
     /// As an error names it.
@@ -74,6 +98,10 @@ impl Clause {
             Self::Having => "HAVING",
             Self::OrderBy => "ORDER BY",
             Self::Aggregate => "aggregate functions",
+            Self::Qualify => "QUALIFY",
+            Self::Window => "FILTER",
+            Self::WindowDefinition => "window definitions",
+            Self::FrameOffset(name) => name,
             Self::Limit => "LIMIT",
             Self::Values => "VALUES",
             Self::Set => "UPDATE",
@@ -101,6 +129,10 @@ impl Level {
             keys: Vec::new(),
             left_out: Vec::new(),
             calls: Vec::new(),
+            groupings: Vec::new(),
+            windows: Vec::new(),
+            named_windows: Vec::new(),
+            aliases: Vec::new(),
         }
     }
 

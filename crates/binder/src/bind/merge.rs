@@ -17,6 +17,7 @@ use super::level::{Clause, Level, one_row};
 use super::scope::Frame;
 use super::{Answer, Binder, OutputColumn, mapped};
 use crate::merge_words::{is_defaults, is_nothing};
+use crate::values::is_default;
 
 /// What happens with a row.
 enum Action {
@@ -173,7 +174,13 @@ impl<'a> Binder<'a> {
         for place in 0..columns {
             let given = places.iter().position(|it| *it == place).and_then(|it| values.get(it));
             row.push(Some(match given {
-                Some(value) => self.assigned_to(value, target, place, true)?,
+                Some(value) => {
+                    if !is_default(value) {
+                        let name = &target.table.columns[place].name;
+                        self.rules.check_given(name, place, usize::MAX)?;
+                    }
+                    self.assigned_to(value, target, place, true)?
+                }
                 None => self.default_of(target, place)?,
             }));
         }

@@ -16,6 +16,7 @@
 mod aggregate;
 mod arithmetic;
 mod call;
+mod catalog_calls;
 mod change;
 mod change_rules;
 mod coercion;
@@ -28,6 +29,7 @@ mod expression;
 mod from;
 mod full_join;
 mod grouping;
+mod grouping_sets;
 mod interval;
 mod level;
 mod limit;
@@ -40,11 +42,15 @@ mod query;
 mod repeated;
 mod scope;
 mod select;
+mod session_facts;
 mod set_operation;
 mod special;
 mod subquery;
 mod text;
 mod upper;
+mod window;
+mod window_definition;
+mod window_parts;
 mod with;
 
 use plan::Expr;
@@ -52,9 +58,11 @@ use plan::relation::{Attr, Attribute, Query, Rel};
 use sqlparser::ast;
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
 
+pub use aggregate::names as aggregate_names;
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 use level::Level;
+pub use session_facts::SessionFacts;
 use with::WithQuery;
 
 /// Nodes of bound expressions that a statement may come to. Some forms repeat their operands (BETWEEN, CASE x WHEN), and
@@ -65,6 +73,8 @@ const NODES_MAX: usize = 2_000_000;
 pub struct Environment<'a> {
     /// The tables.
     pub catalog: &'a dyn CatalogView,
+    /// What functions of PostgreSQL's catalog tell.
+    pub session: &'a dyn SessionFacts,
     /// The time at which the statement began: microseconds from 1970-01-01, UTC.
     pub now: i64,
     /// Asked now and then: an error ends binding.

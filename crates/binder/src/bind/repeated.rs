@@ -6,7 +6,7 @@ use plan::Expr;
 use plan::relation::{Apply, Attr, Rel, fresh_copy, substitute};
 use types::{SqlError, SqlResult};
 
-use super::upper::{OrderKey, Upper};
+use super::upper::Upper;
 use super::{Binder, is_repeatable};
 
 /// The dependent joins over the relation of one row, from the first to the last.
@@ -52,15 +52,9 @@ impl Binder<'_> {
             }
         }
         *pending = left;
-        for item in &mut upper.items {
-            substitute(&mut item.expr, &same);
-        }
+        upper.expressions_mut().for_each(|it| substitute(it, &same));
         if let Some(having) = &mut upper.having {
             substitute(having, &same);
-        }
-        for order in upper.order.iter_mut().chain(&mut upper.distinct_on) {
-            let (OrderKey::By(key) | OrderKey::Place(_, key)) = order;
-            substitute(&mut key.expr, &same);
         }
         Ok(())
     }

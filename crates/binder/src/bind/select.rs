@@ -1,16 +1,17 @@
 //! SELECT: the select list, DISTINCT, and the ORDER BY that follows.
 
-use plan::relation::{Apply, Attr, AttrSet, Rel};
+use plan::relation::{Apply, Attr, AttrSet, Rel, split_conjunction};
 use plan::{Expr, SortKey};
 use sqlparser::ast::{self, SelectItem, SelectItemQualifiedWildcardKind};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
-use super::errors::{Name, at, no_column, unsupported};
+use super::errors::{Name, at, no_column, unsupported, windowing};
 use super::level::{Clause, Level, apply};
 use super::order::{Entry, Ordering, place};
 use super::query::sorted;
 use super::scope::{Frame, Meaning, is_named};
 use super::upper::{Item, OrderKey, Upper};
+use super::window::part_of_windows;
 use super::{Answer, Binder, OutputColumn, mapped};
 use crate::syntax::ident;
 
@@ -40,6 +41,7 @@ impl<'a> Binder<'a> {
         let early = self.early_keys(&select.group_by)?;
         let subqueries = std::mem::replace(&mut self.level().input, rows);
         let mut below = super::repeated::chain(subqueries)?;
+        self.named_windows(&select.named_window)?;
         self.in_clause(Clause::Select, |this| {
             this.listed(&select.projection, !select.from.is_empty(), &mut upper.items)
         })?;
@@ -60,15 +62,20 @@ impl<'a> Binder<'a> {
                 upper.distinct_on.push(key);
             }
         }
+        if let Some(condition) = &select.qualify {
+            upper.qualify = Some(self.qualify(condition, &upper.items)?);
+        }
         self.decide_ordered(&mut upper)?;
-        upper.keys = self.group_keys(&select.group_by, early, &upper.items)?;
+        (upper.keys, upper.sets) = self.group_keys(&select.group_by, early, &upper.items)?;
         let is_grouped = !upper.keys.is_empty()
             || upper.having.is_some()
             || !self.level().calls.is_empty()
+            || !self.level().groupings.is_empty()
             || matches!(&select.group_by, ast::GroupByExpr::Expressions(it, _) if !it.is_empty());
         let level = self.level();
         let input = std::mem::replace(&mut level.input, super::level::one_row());
         let pending = std::mem::take(&mut level.pending);
+        upper.windows = std::mem::take(&mut level.windows);
         // What the keys are made of must be there before the groups.
         let used = AttrSet::of_all(&upper.keys.iter().collect::<Vec<_>>());
         let is_used = |it: &(Rel, Apply)| it.1.made().is_some_and(|it| used.contains(it));
@@ -77,13 +84,38 @@ impl<'a> Binder<'a> {
         if !below.is_empty() {
             self.share_repeated(&below, &mut pending, &mut upper)?;
         }
-        let input = below.into_iter().fold(input, |left, it| apply(left, it.0, it.1));
-        let rel = match is_grouped {
-            true => self.grouped(input, pending, &mut upper)?,
-            false => pending.into_iter().fold(input, |left, it| apply(left, it.0, it.1)),
+        let (pending, mut above) = part_of_windows(pending, &upper.windows);
+        let joined = |rel, all: Vec<(Rel, Apply)>| {
+            all.into_iter().fold(rel, |left, it| apply(left, it.0, it.1))
         };
+        let input = joined(input, below);
+        let rel = match is_grouped {
+            true => self.grouped(input, pending, &mut above, &mut upper)?,
+            false => joined(input, pending),
+        };
+        let windows = std::mem::take(&mut upper.windows);
+        let rel = joined(self.windowed(rel, windows), above);
+        let mut conditions = Vec::new();
+        if let Some(qualify) = upper.qualify.take() {
+            split_conjunction(qualify, &mut conditions);
+        }
+        let rel = rel.filtered(conditions);
         let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
         self.projected(rel, upper, distinct, select)
+    }
+
+    /// QUALIFY: a condition on window functions, which may name entries of the select list.
+    fn qualify(&mut self, condition: &'a ast::Expr, items: &[Item]) -> SqlResult<Expr> {
+        let aliases = items.iter().map(|it| (it.name.clone(), it.expr.clone())).collect();
+        self.level().aliases = aliases;
+        let bound = self.in_clause(Clause::Qualify, |this| this.condition(condition))?;
+        let level = self.level();
+        level.aliases.clear();
+        if level.windows.is_empty() {
+            let message = "QUALIFY needs a window function in the select list or in its condition";
+            return Err(at(windowing(message), condition));
+        }
+        Ok(bound)
     }
 
     /// Entries of the select list that decide an order are text if nothing else tells their type, also for a UNION around.
@@ -353,8 +385,6 @@ fn refuse_rare(select: &ast::Select) -> SqlResult<()> {
     let rare = [
         (select.into.is_some(), "SELECT INTO"),
         (select.top.is_some(), "TOP"),
-        (select.qualify.is_some(), "QUALIFY"),
-        (!select.named_window.is_empty(), "WINDOW"),
         (!select.lateral_views.is_empty(), "LATERAL VIEW"),
         (!select.connect_by.is_empty(), "CONNECT BY"),
         (select.prewhere.is_some(), "PREWHERE"),

@@ -53,18 +53,20 @@ impl<'a> Binder<'a> {
             }
             Ast::Ceil { expr, field } => self.whole_number(Function::Ceil, expr, field, whole),
             Ast::Floor { expr, field } => self.whole_number(Function::Floor, expr, field, whole),
-            Ast::Collate { expr, collation } => match collation.to_string().as_str() {
-                "\"C\"" | "\"POSIX\"" | "\"default\"" => {
-                    let bound = self.expr(expr)?;
-                    if bound.data_type.is_text() || bound.data_type == DataType::Null {
-                        return Ok(bound);
+            Ast::Collate { expr, collation } => {
+                match collation.to_string().trim_start_matches("pg_catalog.") {
+                    "\"C\"" | "\"POSIX\"" | "\"default\"" | "default" => {
+                        let bound = self.expr(expr)?;
+                        if bound.data_type.is_text() || bound.data_type == DataType::Null {
+                            return Ok(bound);
+                        }
+                        let name = super::coercion::name_of(bound.data_type);
+                        let message = format!("collations are not supported by type {name}");
+                        Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), whole))
                     }
-                    let name = super::coercion::name_of(bound.data_type);
-                    let message = format!("collations are not supported by type {name}");
-                    Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), whole))
+                    _ => Err(unsupported("a collation other than \"C\"", whole)),
                 }
-                _ => Err(unsupported("a collation other than \"C\"", whole)),
-            },
+            }
             Ast::SimilarTo { .. } => self.similar(whole),
             Ast::AtTimeZone { .. } => Err(unsupported("AT TIME ZONE", whole)),
             Ast::Array(_) => Err(unsupported("ARRAY", whole)),

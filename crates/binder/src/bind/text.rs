@@ -122,6 +122,17 @@ impl<'a> Binder<'a> {
                 let arguments = vec![self.expr(left)?, self.expr(right)?];
                 self.invoke(Function::StartsWith, arguments, whole)
             }
+            Sign::PGCustomBinaryOperator(parts) if matches!(&parts[..], [schema, _] if schema == "pg_catalog") => {
+                match parts[1].as_str() {
+                    "~" => self.regex(left, right, "", false, whole),
+                    "~*" => self.regex(left, right, "i", false, whole),
+                    "!~" => self.regex(left, right, "", true, whole),
+                    "!~*" => self.regex(left, right, "i", true, whole),
+                    "~~" => self.matched(left, right, Some('\\'), false, false, whole),
+                    "=" => self.comparison(plan::BinaryOperator::Equal, left, right, whole),
+                    other => Err(unsupported(&format!("the operator {other}"), whole)),
+                }
+            }
             other => Err(unsupported(&format!("the operator {other}"), whole)),
         }
     }

@@ -1,6 +1,10 @@
 //! What a SELECT computes over its rows or groups.
 
+use plan::relation::Attr;
 use plan::{Expr, SortKey};
+
+use super::grouping_sets::Sets;
+use super::window_parts::BoundWindow;
 
 /// An entry of the select list.
 #[derive(Debug)]
@@ -14,10 +18,29 @@ pub(super) struct Item {
 pub(super) struct Upper {
     pub items: Vec<Item>,
     pub keys: Vec<Expr>,
+    /// The sets of GROUPING SETS, ROLLUP and CUBE, of keys by number; none where there is but one of all keys.
+    pub sets: Option<Sets>,
     pub having: Option<Expr>,
+    /// Window functions, over the rows or groups.
+    pub windows: Vec<(Attr, BoundWindow)>,
+    /// QUALIFY, over the window functions.
+    pub qualify: Option<Expr>,
     pub order: Vec<OrderKey>,
     /// DISTINCT ON, by entries of the select list or other expressions.
     pub distinct_on: Vec<OrderKey>,
+}
+
+impl Upper {
+    /// All that stands above the groups and is no condition on them.
+    pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let orders = self.order.iter_mut().chain(&mut self.distinct_on);
+        let orders = orders.map(|it| match it {
+            OrderKey::By(key) | OrderKey::Place(_, key) => &mut key.expr,
+        });
+        let windows = self.windows.iter_mut().flat_map(|it| it.1.expressions_mut());
+        let items = self.items.iter_mut().map(|it| &mut it.expr);
+        items.chain(windows).chain(&mut self.qualify).chain(orders)
+    }
 }
 
 /// What ORDER BY names.

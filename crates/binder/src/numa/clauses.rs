@@ -3,7 +3,7 @@
 use sqlparser::tokenizer::Token;
 use types::{SqlError, SqlResult, SqlState};
 
-use super::cursor::Cursor;
+use crate::cursor::Cursor;
 use crate::design::{NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause};
 
 const NODE: &[&str] = &["NUMA", "NODE"];

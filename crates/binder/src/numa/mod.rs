@@ -4,17 +4,16 @@
 //! parser as if they had never been there, so that all else about CREATE TABLE stays in one place.
 
 mod clauses;
-mod cursor;
 
 use std::ops::Range;
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::cursor::Cursor;
 use crate::design::{DesignClause, PlacedItem, TableChange};
 use crate::statement::Statement;
 use clauses::{nodes, partition, sees_nodes, sees_partition};
-use cursor::Cursor;
 
 /// What became of the tokens of a statement.
 pub enum Recognised {

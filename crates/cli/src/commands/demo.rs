@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::opening::{open_database, open_session};
 use crate::output::box_table::BoxTable;
-use crate::output::{Format, OutputOptions, write_answer};
+use crate::output::{Format, Look, OutputOptions, write_answer};
 use crate::progress;
 use crate::shell::{converse, is_interactive};
 
@@ -42,7 +42,7 @@ pub fn run(options: &DemoArguments) -> Result<bool, Failure> {
     let right = records.iter().all(|it| matches!(it.verdict, Verdict::Right | Verdict::Unchecked));
     if is_interactive() {
         println!();
-        return converse(session, Format::Box);
+        return converse(session, Format::Box, None);
     }
     Ok(right)
 }
@@ -154,6 +154,11 @@ fn print_placement(session: &mut Session) -> Result<(), Failure> {
     let answer = session.query(PLACEMENT)?;
     let mut out = stdout().lock();
     writeln!(out, "Where the 12 biggest columns are:")?;
-    write_answer(&mut out, &answer, &OutputOptions::plain(Format::Box), &Interrupt::default())?;
+    write_answer(
+        &mut out,
+        &answer,
+        &OutputOptions::plain(Look::new(Format::Box)),
+        &Interrupt::default(),
+    )?;
     Ok(())
 }

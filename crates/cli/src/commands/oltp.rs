@@ -3,6 +3,7 @@
 use std::io::{Write, stdout};
 
 use bench::oltp::{Load, Step, check, fill, run};
+use nodewise::Loading;
 use stdx::Nanos;
 
 use crate::arguments::OltpArguments;
@@ -14,7 +15,7 @@ use crate::opening::{open_database, open_folder};
 pub fn oltp(options: &OltpArguments) -> Result<bool, Failure> {
     let database = match &options.folder {
         None => open_database(&options.pool)?,
-        Some(folder) => open_folder(folder, &options.pool)?,
+        Some(folder) => open_folder(folder, &options.pool, Loading::Resident)?,
     };
     let mut session = database.session();
     let bank = fill(&mut session, options.branches as u64, options.accounts as u64)?;

@@ -3,11 +3,30 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-const HORIZONTAL: &str = "\u{2500}";
-const VERTICAL: &str = "\u{2502}";
-const TOP: [&str; 3] = ["\u{250c}", "\u{252c}", "\u{2510}"];
-const MIDDLE: [&str; 3] = ["\u{251c}", "\u{253c}", "\u{2524}"];
-const BOTTOM: [&str; 3] = ["\u{2514}", "\u{2534}", "\u{2518}"];
+/// What a table is drawn with.
+pub struct Frame {
+    horizontal: &'static str,
+    vertical: &'static str,
+    /// The left end, the crossings and the right end of the lines above, below the names, and below the rows.
+    lines: [[&'static str; 3]; 3],
+}
+
+/// Lines of a terminal.
+pub static LINES: Frame = Frame {
+    horizontal: "\u{2500}",
+    vertical: "\u{2502}",
+    lines: [
+        ["\u{250c}", "\u{252c}", "\u{2510}"],
+        ["\u{251c}", "\u{253c}", "\u{2524}"],
+        ["\u{2514}", "\u{2534}", "\u{2518}"],
+    ],
+};
+
+/// Letters that look like lines.
+pub static ASCII: Frame = Frame { horizontal: "-", vertical: "|", lines: [["+", "+", "+"]; 3] };
+
+/// Fainter than other text, and back, for terminals.
+const FAINT: [&str; 2] = ["\x1b[2m", "\x1b[22m"];
 const ELLIPSIS: &str = "\u{2026}";
 
 /// A column is not made narrower than this before others are left out.
@@ -15,6 +34,7 @@ const WIDTH_MIN: usize = 12;
 
 /// A table in the making.
 pub struct BoxTable {
+    frame: &'static Frame,
     columns: Vec<Column>,
     /// The columns in the box; `None` stands for those that are left out.
     shown: Vec<Option<usize>>,
@@ -37,7 +57,12 @@ impl BoxTable {
             })
             .collect();
         let shown = (0..columns.len()).map(Some).collect();
-        Self { columns, shown }
+        Self { frame: &LINES, columns, shown }
+    }
+
+    /// The same table drawn with something else.
+    pub fn framed(self, frame: &'static Frame) -> Self {
+        Self { frame, ..self }
     }
 
     /// Makes columns wide enough for a row.
@@ -80,16 +105,32 @@ impl BoxTable {
         at.map_or(1, |it| self.columns[it].width)
     }
 
+    /// Writes what stands above rows without names.
+    pub fn write_top(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_line(out, 0)
+    }
+
     /// Writes what stands above the rows.
     pub fn write_head(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.write_line(out, TOP)?;
+        self.write_top(out)?;
         let names: Vec<&str> = self.columns.iter().map(|it| it.name.as_str()).collect();
         self.write_row(out, &names)?;
-        self.write_line(out, MIDDLE)
+        self.write_line(out, 1)
     }
 
     /// Writes a row.
     pub fn write_row(&self, out: &mut dyn Write, cells: &[impl AsRef<str>]) -> io::Result<()> {
+        self.write_row_with(out, cells, |_| false)
+    }
+
+    /// Writes a row in which some cells are fainter than others.
+    pub fn write_row_with(
+        &self,
+        out: &mut dyn Write,
+        cells: &[impl AsRef<str>],
+        is_faint: impl Fn(usize) -> bool,
+    ) -> io::Result<()> {
+        let vertical = self.frame.vertical;
         for &at in &self.shown {
             let width = self.width_at(at);
             let (text, right) = match at {
@@ -99,20 +140,23 @@ impl BoxTable {
             let text = cut(&text, width);
             let blank = width - width_of(&text);
             let (before, after) = if right { (blank, 0) } else { (0, blank) };
-            write!(out, "{VERTICAL} {:before$}{text}{:after$} ", "", "")?;
+            let [on, off] = if at.is_some_and(&is_faint) { FAINT } else { [""; 2] };
+            write!(out, "{vertical} {:before$}{on}{text}{off}{:after$} ", "", "")?;
         }
-        writeln!(out, "{VERTICAL}")
+        writeln!(out, "{vertical}")
     }
 
     /// Writes what stands below the rows.
     pub fn write_foot(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.write_line(out, BOTTOM)
+        self.write_line(out, 2)
     }
 
-    fn write_line(&self, out: &mut dyn Write, [left, cross, right]: [&str; 3]) -> io::Result<()> {
+    /// One of the three lines of the frame.
+    fn write_line(&self, out: &mut dyn Write, line: usize) -> io::Result<()> {
+        let [left, cross, right] = self.frame.lines[line];
         for (index, &at) in self.shown.iter().enumerate() {
             let corner = if index == 0 { left } else { cross };
-            write!(out, "{corner}{}", HORIZONTAL.repeat(self.width_at(at) + 2))?;
+            write!(out, "{corner}{}", self.frame.horizontal.repeat(self.width_at(at) + 2))?;
         }
         writeln!(out, "{right}")
     }

@@ -1,20 +1,37 @@
-//! An array of objects, one per line. Numbers keep all their digits; what JSON has no number for (NaN) becomes null.
+//! Objects, one per line. Numbers keep all their digits; what JSON has no number for (NaN) becomes null.
 
 use std::io::{self, Write};
 
 use arrow_schema::DataType;
 use nodewise::Answer;
 
-use super::columns::columns;
+use super::cells::columns;
 use crate::interrupt::Interrupt;
 
-pub fn write(out: &mut dyn Write, answer: &Answer, interrupt: &Interrupt) -> io::Result<()> {
+/// An array of objects.
+pub fn write_array(out: &mut dyn Write, answer: &Answer, interrupt: &Interrupt) -> io::Result<()> {
+    write!(out, "[")?;
+    write_objects(out, answer, ",\n", interrupt)?;
+    writeln!(out, "]")
+}
+
+/// An object on each line, and nothing else.
+pub fn write_lines(out: &mut dyn Write, answer: &Answer, interrupt: &Interrupt) -> io::Result<()> {
+    write_objects(out, answer, "\n", interrupt)?;
+    if answer.rows() > 0 { writeln!(out) } else { Ok(()) }
+}
+
+fn write_objects(
+    out: &mut dyn Write,
+    answer: &Answer,
+    between: &str,
+    interrupt: &Interrupt,
+) -> io::Result<()> {
     let fields = answer.schema.fields();
     let keys: Vec<String> = fields.iter().map(|it| quoted(it.name())).collect();
     let bare: Vec<bool> = (fields.iter())
         .map(|it| it.data_type().is_numeric() || *it.data_type() == DataType::Boolean)
         .collect();
-    write!(out, "[")?;
     let mut separator = "";
     let mut text = String::new();
     for batch in &answer.batches {
@@ -35,10 +52,10 @@ pub fn write(out: &mut dyn Write, answer: &Answer, interrupt: &Interrupt) -> io:
                 }
             }
             write!(out, "}}")?;
-            separator = ",\n";
+            separator = between;
         }
     }
-    writeln!(out, "]")
+    Ok(())
 }
 
 fn quoted(text: &str) -> String {

@@ -6,37 +6,32 @@ use std::io::{self, Write};
 use nodewise::Answer;
 
 use super::box_table::width_of;
-use super::columns::columns;
+use super::cells::for_rows;
+use super::look::OutputOptions;
 use crate::interrupt::Interrupt;
 
-/// Writes rows, at most so many, with an empty line between them.
+/// Writes rows with an empty line between them.
 pub fn write(
     out: &mut dyn Write,
     answer: &Answer,
-    rows_max: Option<usize>,
+    options: &OutputOptions,
     interrupt: &Interrupt,
 ) -> io::Result<()> {
     let fields = answer.schema.fields();
     let width = fields.iter().map(|it| width_of(it.name())).max().unwrap_or(0);
-    let mut left = rows_max.unwrap_or(usize::MAX);
+    let rows_max = options.rows_max.unwrap_or(usize::MAX);
+    let chosen = options.look.null.as_deref();
     let mut first = true;
-    for batch in &answer.batches {
-        interrupt.check()?;
-        let columns = columns(batch);
-        for row in 0..batch.num_rows().min(left) {
-            if !std::mem::take(&mut first) {
-                writeln!(out)?;
-            }
-            for (field, cells) in fields.iter().zip(&columns) {
-                let name = field.name();
-                let blanks = " ".repeat(width - width_of(name));
-                match cells.text(row) {
-                    Some(text) => writeln!(out, "{blanks}{name} = {text}")?,
-                    None => writeln!(out, "{blanks}{name} is NULL")?,
-                }
-            }
+    for_rows(answer, chosen.unwrap_or("NULL"), rows_max, interrupt, |row| {
+        if !std::mem::take(&mut first) {
+            writeln!(out)?;
         }
-        left -= batch.num_rows().min(left);
-    }
-    Ok(())
+        for (field, cell) in fields.iter().zip(row) {
+            let name = field.name();
+            let blanks = " ".repeat(width - width_of(name));
+            let verb = if cell.is_null && chosen.is_none() { "is" } else { "=" };
+            writeln!(out, "{blanks}{name} {verb} {}", cell.text)?;
+        }
+        Ok(())
+    })
 }

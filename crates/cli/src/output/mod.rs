@@ -1,10 +1,13 @@
 //! How results look.
 
 pub mod box_table;
-mod columns;
-mod csv;
+mod cells;
+mod insert;
 mod json;
 mod lines;
+mod look;
+mod markup;
+mod separated;
 
 use std::io::{self, Write};
 
@@ -12,40 +15,9 @@ use nodewise::Answer;
 
 use crate::interrupt::Interrupt;
 use crate::output::box_table::BoxTable;
-use crate::output::columns::columns;
+use crate::output::cells::{columns, for_rows};
 
-/// A format of results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// A table for people
-    Box,
-    /// Comma-separated values with a header, NULL as an empty field
-    Csv,
-    /// An array of objects
-    Json,
-    /// A line for each value
-    Line,
-}
-
-/// How results are written.
-#[derive(Clone, Debug)]
-pub struct OutputOptions {
-    /// The format.
-    pub format: Format,
-    /// Rows that a box shows at most.
-    pub rows_max: Option<usize>,
-    /// Columns of the terminal.
-    pub width: Option<usize>,
-    /// Whether a line below a box tells the number of rows.
-    pub footer: bool,
-}
-
-impl OutputOptions {
-    /// Everything, without a word more: for scripts.
-    pub fn plain(format: Format) -> Self {
-        Self { format, rows_max: None, width: None, footer: false }
-    }
-}
+pub use look::{Format, Look, OutputOptions};
 
 /// Writes the rows of an answer.
 pub fn write_answer(
@@ -54,12 +26,20 @@ pub fn write_answer(
     options: &OutputOptions,
     interrupt: &Interrupt,
 ) -> io::Result<()> {
-    match options.format {
-        Format::Csv => csv::write(out, answer, interrupt),
-        Format::Json => json::write(out, answer, interrupt),
-        Format::Line => lines::write(out, answer, options.rows_max, interrupt),
-        Format::Box if answer.tag == "EXPLAIN" => write_lines(out, answer),
-        Format::Box => write_box(out, answer, options, interrupt),
+    let look = &options.look;
+    match look.format {
+        Format::Csv => separated::write(out, answer, ',', look, interrupt),
+        Format::Tsv => separated::write(out, answer, '\t', look, interrupt),
+        Format::Json => json::write_array(out, answer, interrupt),
+        Format::Jsonl => json::write_lines(out, answer, interrupt),
+        Format::Line => lines::write(out, answer, options, interrupt),
+        Format::Markdown => markup::write_markdown(out, answer, look, interrupt),
+        Format::Html => markup::write_html(out, answer, look, interrupt),
+        Format::Latex => markup::write_latex(out, answer, look, interrupt),
+        Format::Insert => insert::write(out, answer, look, interrupt),
+        Format::Box | Format::Table if answer.tag == "EXPLAIN" => write_lines(out, answer),
+        Format::Box => write_box(out, answer, options, &box_table::LINES, interrupt),
+        Format::Table => write_box(out, answer, options, &box_table::ASCII, interrupt),
     }
 }
 
@@ -79,21 +59,26 @@ fn write_box(
     out: &mut dyn Write,
     answer: &Answer,
     options: &OutputOptions,
+    frame: &'static box_table::Frame,
     interrupt: &Interrupt,
 ) -> io::Result<()> {
     let fields = answer.schema.fields();
     let header = fields.iter().map(|it| (it.name().as_str(), it.data_type().is_numeric()));
-    let mut table = BoxTable::new(header);
+    let mut table = BoxTable::new(header).framed(frame);
     let rows_max = options.rows_max.unwrap_or(usize::MAX);
-    for_rows(answer, rows_max, interrupt, |cells| {
-        table.measure(cells);
+    let null = options.look.null.as_deref().unwrap_or("NULL");
+    for_rows(answer, null, rows_max, interrupt, |row| {
+        table.measure(row);
         Ok(())
     })?;
     if let Some(width) = options.width {
         table.fit(width);
     }
-    table.write_head(out)?;
-    for_rows(answer, rows_max, interrupt, |cells| table.write_row(out, cells))?;
+    if options.look.headers { table.write_head(out) } else { table.write_top(out) }?;
+    for_rows(answer, null, rows_max, interrupt, |row| {
+        let is_faint = |at: usize| options.faint_null && row[at].is_null;
+        table.write_row_with(out, row, is_faint)
+    })?;
     table.write_foot(out)?;
     if options.footer {
         let rows = answer.rows();
@@ -107,32 +92,6 @@ fn write_box(
             write!(out, ", {columns} of {} columns", fields.len())?;
         }
         writeln!(out, ")")?;
-    }
-    Ok(())
-}
-
-/// Calls `body` with the texts of each row.
-fn for_rows(
-    answer: &Answer,
-    rows_max: usize,
-    interrupt: &Interrupt,
-    mut body: impl FnMut(&[String]) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut texts = vec![String::new(); answer.schema.fields().len()];
-    let mut left = rows_max;
-    for batch in &answer.batches {
-        interrupt.check()?;
-        let columns = columns(batch);
-        for row in 0..batch.num_rows().min(left) {
-            for (text, cells) in texts.iter_mut().zip(&columns) {
-                text.clear();
-                if !cells.write(row, text) {
-                    text.push_str("NULL");
-                }
-            }
-            body(&texts)?;
-        }
-        left -= batch.num_rows().min(left);
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ fn answer(columns: Vec<(&str, ArrayRef)>) -> Answer {
     Answer {
         tag: format!("SELECT {}", batch.num_rows()),
         schema: batch.schema(),
+        types: Vec::new(),
         batches: vec![batch],
         profile: QueryProfile::default(),
     }
@@ -32,6 +33,10 @@ fn sample() -> Answer {
         ("ok", Arc::new(BooleanArray::from(vec![Some(true), Some(false), None]))),
         ("x", Arc::new(Float64Array::from(vec![0.5, f64::NAN, 1e20]))),
     ])
+}
+
+fn plain(format: Format) -> OutputOptions {
+    OutputOptions::plain(Look::new(format))
 }
 
 fn written(answer: &Answer, options: &OutputOptions) -> String {
@@ -57,14 +62,14 @@ fn lines_tell_null_from_a_text_of_these_letters() {
     let names = StringArray::from(vec![Some("NULL"), None, Some("left out")]);
     let answer =
         answer(vec![("id", Arc::new(Int64Array::from(vec![1, 2, 3]))), ("name", Arc::new(names))]);
-    let options = OutputOptions { rows_max: Some(2), ..OutputOptions::plain(Format::Line) };
+    let options = OutputOptions { rows_max: Some(2), ..plain(Format::Line) };
     let expected = "  id = 1\nname = NULL\n\n  id = 2\nname is NULL\n";
     assert_eq!(written(&answer, &options), expected);
 }
 
 #[test]
 fn a_box_aligns_numbers_to_the_right() {
-    let options = OutputOptions { footer: true, ..OutputOptions::plain(Format::Box) };
+    let options = OutputOptions { footer: true, ..plain(Format::Box) };
     let expected = "\
 +-----+-------+--------+------------+-------+-------+
 | id  | name  | price  | day        | ok    | x     |
@@ -90,7 +95,7 @@ id,name,price,day,ok,x
 20,\"\",-0.05,,false,NaN
 300,,,2024-02-29,,1e+20
 ";
-    assert_eq!(written(&sample(), &OutputOptions::plain(Format::Csv)), expected);
+    assert_eq!(written(&sample(), &plain(Format::Csv)), expected);
 }
 
 #[test]
@@ -100,7 +105,7 @@ fn json_has_proper_types() {
 {\"id\":20,\"name\":\"\",\"price\":-0.05,\"day\":null,\"ok\":false,\"x\":null},
 {\"id\":300,\"name\":null,\"price\":null,\"day\":\"2024-02-29\",\"ok\":null,\"x\":1e+20}]
 ";
-    let json = written(&sample(), &OutputOptions::plain(Format::Json));
+    let json = written(&sample(), &plain(Format::Json));
     assert_eq!(json, expected);
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(value.as_array().unwrap().len(), 3);
@@ -109,9 +114,9 @@ fn json_has_proper_types() {
 #[test]
 fn no_rows_are_shown_as_such() {
     let empty = answer(vec![("a", Arc::new(Int64Array::from(Vec::<i64>::new())))]);
-    assert_eq!(written(&empty, &OutputOptions::plain(Format::Csv)), "a\n");
-    assert_eq!(written(&empty, &OutputOptions::plain(Format::Json)), "[]\n");
-    let boxed = ascii(&written(&empty, &OutputOptions::plain(Format::Box)));
+    assert_eq!(written(&empty, &plain(Format::Csv)), "a\n");
+    assert_eq!(written(&empty, &plain(Format::Json)), "[]\n");
+    let boxed = ascii(&written(&empty, &plain(Format::Box)));
     assert_eq!(boxed, "+---+\n| a |\n+---+\n+---+\n");
     let nothing = Answer { schema: Arc::new(Schema::empty()), batches: Vec::new(), ..empty };
     assert!(!nothing.has_rows());
@@ -120,8 +125,7 @@ fn no_rows_are_shown_as_such() {
 #[test]
 fn long_results_are_cut_with_a_note() {
     let long = answer(vec![("n", Arc::new(Int64Array::from_iter_values(0..100)))]);
-    let options =
-        OutputOptions { rows_max: Some(2), footer: true, ..OutputOptions::plain(Format::Box) };
+    let options = OutputOptions { rows_max: Some(2), footer: true, ..plain(Format::Box) };
     let expected = "+---+\n| n |\n+---+\n| 0 |\n| 1 |\n+---+\n(2 of 100 rows shown)\n";
     assert_eq!(ascii(&written(&long, &options)), expected);
 }
@@ -129,8 +133,7 @@ fn long_results_are_cut_with_a_note() {
 #[test]
 fn wide_results_fit_the_terminal() {
     let text = |it: &str| -> ArrayRef { Arc::new(StringArray::from(vec![it])) };
-    let options =
-        OutputOptions { footer: true, width: Some(20), ..OutputOptions::plain(Format::Box) };
+    let options = OutputOptions { footer: true, width: Some(20), ..plain(Format::Box) };
     let one = answer(vec![("t", text("a text that is much too long"))]);
     let expected = "\
 +------------------+
@@ -156,7 +159,7 @@ fn wide_results_fit_the_terminal() {
 fn wide_letters_and_line_feeds_keep_the_box() {
     let texts = StringArray::from(vec!["\u{4f60}\u{597d}", "e\u{301}", "a\nb\u{1b}"]);
     let odd = answer(vec![("t", Arc::new(texts))]);
-    let boxed = ascii(&written(&odd, &OutputOptions::plain(Format::Box)));
+    let boxed = ascii(&written(&odd, &plain(Format::Box)));
     let rows: Vec<&str> = boxed.lines().skip(3).take(3).collect();
     assert_eq!(rows[0], format!("| \u{4f60}\u{597d}{} |", " ".repeat(6)));
     assert_eq!(rows[1], format!("| e\u{301}{} |", " ".repeat(9)));
@@ -167,5 +170,63 @@ fn wide_letters_and_line_feeds_keep_the_box() {
 fn a_plan_is_shown_without_a_box() {
     let plan = answer(vec![("QUERY PLAN", Arc::new(StringArray::from(vec!["scan", "  sum"])))]);
     let plan = Answer { tag: "EXPLAIN".into(), ..plan };
-    assert_eq!(written(&plan, &OutputOptions::plain(Format::Box)), "scan\n  sum\n");
+    assert_eq!(written(&plan, &plain(Format::Box)), "scan\n  sum\n");
+}
+
+/// Two rows with what each format must escape.
+fn odd() -> Answer {
+    let texts = StringArray::from(vec![Some("a|b<c>_'d'\\"), None]);
+    answer(vec![("n_1", Arc::new(Int64Array::from(vec![-1, 2]))), ("t", Arc::new(texts))])
+}
+
+#[test]
+fn formats_for_texts_escape_what_means_something_there() {
+    let markdown = "| n_1 | t |\n| ---: | --- |\n| -1 | a\\|b<c>_'d'\\ |\n| 2 |  |\n";
+    assert_eq!(written(&odd(), &plain(Format::Markdown)), markdown);
+    let html = written(&odd(), &plain(Format::Html));
+    assert!(html.contains("<td>a|b&lt;c&gt;_'d'\\</td>"), "{html}");
+    assert!(html.starts_with("<table>\n<tr><th>n_1</th><th>t</th></tr>\n"), "{html}");
+    let latex = written(&odd(), &plain(Format::Latex));
+    assert!(
+        latex.contains("n\\_1 & t \\\\\n\\hline\n-1 & a|b<c>\\_'d'\\textbackslash{} \\\\"),
+        "{latex}"
+    );
+}
+
+#[test]
+fn inserts_read_back() {
+    let look = Look { table: "My table".to_owned(), ..Look::new(Format::Insert) };
+    let inserts = written(&odd(), &OutputOptions::plain(look.clone()));
+    let expected =
+        "INSERT INTO \"My table\" (n_1, t) VALUES\n  (-1, 'a|b<c>_''d''\\'),\n  (2, NULL);\n";
+    assert_eq!(inserts, expected);
+    let words =
+        answer(vec![("x", Arc::new(Float64Array::from(vec![0.5, f64::NAN, f64::INFINITY])))]);
+    let inserts = written(&words, &OutputOptions::plain(look.clone()));
+    assert!(inserts.contains("(0.5),\n  ('NaN'),\n  ('Infinity');"), "{inserts}");
+    let none = answer(vec![("x", Arc::new(Int64Array::from(Vec::<i64>::new())))]);
+    assert_eq!(written(&none, &OutputOptions::plain(look)), "");
+}
+
+#[test]
+fn the_user_chooses_null_names_and_letters_of_the_frame() {
+    let look = Look { null: Some("-".to_owned()), headers: false, ..Look::new(Format::Table) };
+    let table = written(&odd(), &OutputOptions::plain(look));
+    let expected = "+-----+-------------+\n|  -1 | a|b<c>_'d'\\ |\n|   2 | -           |\n+-----+-------------+\n";
+    assert_eq!(table, expected);
+    let look = Look { null: Some("\\N".to_owned()), headers: false, ..Look::new(Format::Tsv) };
+    assert_eq!(written(&odd(), &OutputOptions::plain(look)), "-1\ta|b<c>_'d'\\\n2\t\\N\n");
+    assert_eq!(written(&sample(), &plain(Format::Jsonl)).lines().count(), 3);
+}
+
+#[test]
+fn null_is_fainter_than_a_text_of_its_letters() {
+    let names = StringArray::from(vec![Some("NULL"), None]);
+    let options = OutputOptions { faint_null: true, ..plain(Format::Box) };
+    let shown = written(&answer(vec![("t", Arc::new(names))]), &options);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(
+        !lines[3].contains('\u{1b}') && lines[4].contains("\u{1b}[2mNULL\u{1b}[22m"),
+        "{shown}"
+    );
 }

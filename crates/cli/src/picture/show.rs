@@ -15,7 +15,7 @@ pub fn show(session: &Session, table: &str, ascii: bool) -> Result<String, Failu
     let picture = session.database().picture(table).ok_or_else(|| no_table(session, table))?;
     let terminal = stdout().is_terminal();
     let style = Style {
-        width: hardware_linux::terminal_columns().map_or(WIDTH, usize::from),
+        width: hardware_linux::terminal_size().map_or(WIDTH, |it| usize::from(it.columns)),
         colours: terminal && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()),
         unicode: !ascii && (!terminal || has_unicode()),
     };

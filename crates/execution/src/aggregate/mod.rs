@@ -9,6 +9,7 @@
 //! - Invariant: a group's number is its place in all columns of a table or of `groups::Groups`.
 
 mod accumulator;
+mod argument;
 mod batch_groups;
 mod distinct;
 mod groups;
@@ -30,7 +31,10 @@ mod tests;
 mod tuning;
 mod worker;
 
+pub(crate) use accumulator::{LongSum, Wide};
+pub(crate) use argument::argument_of;
 pub(crate) use having::stands_alone;
 pub use order::compare_floats;
+pub(crate) use result::{checked_float, exact_average, exact_sum};
 pub use sink::AggregateSink;
 pub use spec::AggregateSpec;

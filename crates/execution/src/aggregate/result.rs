@@ -188,24 +188,42 @@ fn sums(value: &Accumulator, groups: usize, scale: u8, data_type: DataType) -> S
     {
         return Ok(Values::I64(sums.to_vec()));
     }
-    let too_great = || out_of_range(data_type);
-    let sums = (0..groups).map(|group| value.wide_sum(group).fitting().ok_or_else(too_great));
     if data_type.is_float() {
+        let too_great = || out_of_range(data_type);
+        let sums = (0..groups).map(|group| value.wide_sum(group).fitting().ok_or_else(too_great));
         let sums = sums.map(|it| Ok(float::of_exact(it?, scale, single)));
         return Ok(Values::F64(sums.collect::<SqlResult<_>>()?));
     }
-    let sums = sums.map(|it| {
-        let rescaled = decimal::rescale(it?, scale, data_type.scale());
-        rescaled.filter(|&it| decimal::fits(it, data_type)).ok_or_else(too_great)
-    });
+    let sums = (0..groups).map(|group| exact_sum(value.wide_sum(group), scale, data_type));
     Ok(Values::I128(sums.collect::<SqlResult<_>>()?))
 }
 
-/// The sum of a group of floats; beyond the floats it is an error, unless an infinity was among them.
-fn float_sum(sums: &FloatSums, group: usize, single: bool) -> SqlResult<f64> {
-    let exact = sums.sum(group);
+/// A sum of exact numbers with `scale` digits after the point as a value of its type.
+pub(crate) fn exact_sum(sum: Wide, scale: u8, data_type: DataType) -> SqlResult<i128> {
+    let rescaled = sum.fitting().and_then(|it| decimal::rescale(it, scale, data_type.scale()));
+    rescaled.filter(|&it| decimal::fits(it, data_type)).ok_or_else(|| out_of_range(data_type))
+}
+
+/// The mean of exact numbers with `scale` digits after the point as a decimal of its type.
+pub(crate) fn exact_average(
+    sum: Wide,
+    count: i64,
+    scale: u8,
+    data_type: DataType,
+) -> SqlResult<i128> {
+    let mean = exact_mean(sum, count, scale, data_type.scale());
+    mean.filter(|&it| decimal::fits(it, data_type)).ok_or_else(|| out_of_range(data_type))
+}
+
+/// A sum of floats; beyond the floats it is an error, unless an infinity was among them.
+pub(crate) fn checked_float(exact: f64, is_finite: bool, single: bool) -> SqlResult<f64> {
     let sum = if single { f64::from(exact as f32) } else { exact };
-    if sum.is_infinite() && sums.is_finite(group) { Err(overflow()) } else { Ok(sum) }
+    if sum.is_infinite() && is_finite { Err(overflow()) } else { Ok(sum) }
+}
+
+/// The sum of a group of floats.
+fn float_sum(sums: &FloatSums, group: usize, single: bool) -> SqlResult<f64> {
+    checked_float(sums.sum(group), sums.is_finite(group), single)
 }
 
 fn average(
@@ -220,15 +238,12 @@ fn average(
         let mean = |group| Ok(float_sum(sums, group, false)? / count_of(group) as f64);
         return Ok(Values::F64(groups.map(mean).collect::<SqlResult<_>>()?));
     }
-    let DataType::Decimal { scale: out, .. } = data_type else {
+    let DataType::Decimal { .. } = data_type else {
         let unit = 10f64.powi(i32::from(scale));
         let mean = |group| value.wide_sum(group).to_f64() / unit / count_of(group) as f64;
         return Ok(Values::F64(groups.map(mean).collect()));
     };
-    let mean = |group| {
-        let mean = exact_mean(value.wide_sum(group), count_of(group), scale, out);
-        mean.filter(|&it| decimal::fits(it, data_type)).ok_or_else(|| out_of_range(data_type))
-    };
+    let mean = |group| exact_average(value.wide_sum(group), count_of(group), scale, data_type);
     Ok(Values::I128(groups.map(mean).collect::<SqlResult<_>>()?))
 }
 

@@ -2,7 +2,7 @@
 
 use hardware::NodeId;
 use memory::Workspace;
-use scheduler::{Label, MorselRange, Policy};
+use scheduler::{Affinity, Label, MorselRange, Policy};
 use stdx::Bytes;
 use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
@@ -80,6 +80,7 @@ pub(crate) fn run_together(
             bytes_remote: ahead.bytes_remote + remote.into_inner(),
             kept_local: ahead.kept_local + kept_local,
             kept_remote: ahead.kept_remote + kept_remote,
+            learned: job.bytes_per_second.map(|it| (job.affinity == Affinity::Hard, it)),
             source: ready.lowered.source.describe(),
             memory_peak: workspace.operator().map_or(Bytes(0), |it| it.peak()),
             spilled: workspace.account().spilled_by(ready.index as u32),

@@ -1,9 +1,10 @@
 //! From an expression of the plan to nodes: types and ways of holding values are decided here, once.
 
-use plan::{BinaryOperator, Expr, ExprKind, Function, PipelineId, UnaryOperator};
+use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::node::Node;
+use super::outside::Outside;
 use super::{
     arithmetic, case, cast, codes, compare, date, function, like, list, logic, text, try_cast,
 };
@@ -12,7 +13,7 @@ use crate::Layout;
 /// What an expression is compiled against.
 pub(super) struct Compiler<'a> {
     pub layout: &'a Layout,
-    pub scalar: &'a dyn Fn(PipelineId) -> SqlResult<Value>,
+    pub outside: &'a dyn Outside,
     /// Whether parts over one dictionary column become tables over its entries; not inside such a part.
     pub tables: bool,
 }
@@ -74,11 +75,11 @@ impl Compiler<'_> {
             ExprKind::Parameter(_) => {
                 return Err(SqlError::internal("a parameter of the plan was given no value"));
             }
-            ExprKind::Scalar(pipeline) => match (self.scalar)(*pipeline) {
+            ExprKind::Scalar(pipeline) => match self.outside.scalar(*pipeline) {
                 Ok(value) => literal(&value, data_type)?,
                 // Whoever asks for the value raises it; there may be no such row.
                 Err(error) if error.state == SqlState::CARDINALITY_VIOLATION => {
-                    function::function(Function::RaiseCardinality, Vec::new(), data_type)
+                    function::function(Function::RaiseCardinality, Vec::new(), data_type, None)
                 }
                 Err(error) => return Err(error),
             },
@@ -120,7 +121,7 @@ impl Compiler<'_> {
             ExprKind::Call { function, arguments } => {
                 let arguments =
                     arguments.iter().map(|it| self.compile(it)).collect::<SqlResult<_>>()?;
-                function::function(*function, arguments, data_type)
+                function::function(*function, arguments, data_type, self.outside.sequences())
             }
         };
         // The plan's word on a type holds, down to the scale of a decimal.

@@ -1,7 +1,8 @@
 //! Scalar functions, on Arrow arrays.
 
-use functions::Volatility;
+use functions::{Sequences, Volatility};
 use plan::Function;
+use stdx::sync::Arc;
 use types::{DataType, SqlResult};
 
 use super::node::{Facts, Kernel, Node};
@@ -13,16 +14,24 @@ struct Call {
     function: Function,
     arguments: Vec<Node>,
     shape: ColumnShape,
+    /// What a function about sequences asks.
+    sequences: Option<Arc<dyn Sequences>>,
 }
 
 /// Compiles a call.
-pub(super) fn function(function: Function, arguments: Vec<Node>, data_type: DataType) -> Node {
+pub(super) fn function(
+    function: Function,
+    arguments: Vec<Node>,
+    data_type: DataType,
+    sequences: Option<Arc<dyn Sequences>>,
+) -> Node {
+    let sequences = sequences.filter(|_| function.is_of_sequences());
     let mut facts = Facts::of(&arguments).or_fallible(true);
     facts.volatile |= functions::volatility(function) == Volatility::Volatile;
     // What a function makes of NULL, and where it yields one, is its own affair.
     let shape = ColumnShape::computed(data_type, true);
     facts.nullable = true;
-    Node::new(shape.clone(), facts, Call { function, arguments, shape })
+    Node::new(shape.clone(), facts, Call { function, arguments, shape, sequences })
 }
 
 impl Kernel for Call {
@@ -30,8 +39,10 @@ impl Kernel for Call {
         let arguments = (self.arguments.iter())
             .map(|it| Ok(to_arrow(&*it.evaluate(batch)?, &it.shape)))
             .collect::<SqlResult<Vec<_>>>()?;
-        let result =
-            functions::invoke(self.function, &arguments, batch.rows, self.shape.data_type)?;
+        let result = match &self.sequences {
+            Some(it) => functions::count(self.function, &arguments, batch.rows, &**it)?,
+            None => functions::invoke(self.function, &arguments, batch.rows, self.shape.data_type)?,
+        };
         from_arrow(&result, &self.shape)
     }
 }

@@ -12,7 +12,7 @@
 //! - Invariant: a worker recurses over nodes only from [`Compiled`], which makes room on the stack for deep ones.
 //! - Invariant: CHAR(n) is held without the blanks at its end; comparisons with CHAR disregard them on both sides.
 
-use plan::{Expr, PipelineId};
+use plan::Expr;
 use stdx::stack::{self, Deep};
 use stdx::sync::Arc;
 use types::{SqlResult, Value};
@@ -40,6 +40,7 @@ mod like;
 mod list;
 mod logic;
 mod node;
+mod outside;
 mod pattern;
 mod per_value;
 mod rows;
@@ -51,6 +52,7 @@ mod try_cast;
 
 pub(crate) use formula::{Formula, FormulaKind};
 pub(crate) use node::null_vector;
+pub use outside::Outside;
 pub use rows::{constant_rows, evaluate_row};
 
 /// An expression ready to run on batches of one layout.
@@ -61,14 +63,10 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles `expr`; `scalar` gives the values of finished scalar subqueries.
-    pub fn new(
-        expr: &Expr,
-        layout: &Layout,
-        scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
-    ) -> SqlResult<Self> {
+    /// Compiles `expr`.
+    pub fn new(expr: &Expr, layout: &Layout, outside: &dyn Outside) -> SqlResult<Self> {
         let levels = expr.levels();
-        let compiler = Compiler { layout, scalar, tables: true };
+        let compiler = Compiler { layout, outside, tables: true };
         let node = stack::with_levels(levels, || compiler.compile(expr))?;
         Ok(Self { node: Deep::new(node, levels) })
     }

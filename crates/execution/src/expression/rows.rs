@@ -1,31 +1,25 @@
 //! Constant rows: VALUES, INSERT, and SELECT without FROM.
 
-use plan::{Expr, PipelineId};
+use plan::Expr;
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, Value};
 
 use super::cast::cast;
 use super::compile::Compiler;
 use super::node::{Node, push_text};
+use super::outside::Outside;
 use crate::{
     BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Representation, TextVector, Values, Vector,
 };
 
 /// The value of an expression without columns.
-pub fn evaluate_row(
-    expr: &Expr,
-    scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
-) -> SqlResult<Value> {
-    value_of(expr, expr.data_type, scalar)
+pub fn evaluate_row(expr: &Expr, outside: &dyn Outside) -> SqlResult<Value> {
+    value_of(expr, expr.data_type, outside)
 }
 
-fn value_of(
-    expr: &Expr,
-    data_type: DataType,
-    scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
-) -> SqlResult<Value> {
+fn value_of(expr: &Expr, data_type: DataType, outside: &dyn Outside) -> SqlResult<Value> {
     let layout = Layout::new();
-    let node = Compiler { layout: &layout, scalar, tables: false }.compile(expr)?;
+    let node = Compiler { layout: &layout, outside, tables: false }.compile(expr)?;
     let node: Node = cast(node, data_type)?;
     let vector = node.evaluate(&Batch { rows: 1, ..Batch::default() })?;
     Ok(vector.value(&node.shape, 0))
@@ -35,7 +29,7 @@ fn value_of(
 pub fn constant_rows(
     types: &[DataType],
     rows: &[Vec<Expr>],
-    scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+    outside: &dyn Outside,
 ) -> SqlResult<(Layout, Vec<Batch>)> {
     let mut columns: Vec<Vec<Value>> = vec![Vec::with_capacity(rows.len()); types.len()];
     for row in rows {
@@ -44,7 +38,7 @@ pub fn constant_rows(
             return Err(SqlError::internal(format!("a row has {found} values, not {wanted}")));
         }
         for ((expr, &data_type), column) in row.iter().zip(types).zip(&mut columns) {
-            column.push(value_of(expr, data_type, scalar)?);
+            column.push(value_of(expr, data_type, outside)?);
         }
     }
     let layout: Layout =

@@ -1,7 +1,8 @@
 //! The sink that builds the table, in two phases (P-HYPER 4.1): workers keep their batches as they come; once all are
 //! there and their number is known, the team puts the columns together and builds the structure of the right size. Where the
-//! join runs part by part, a task on the node of each part does so for its rows alone.
+//! join runs part by part, or each node has the rows of some keys, a task on the node of each does so for its rows alone.
 
+use hardware::NodeId;
 use memory::Workspace;
 use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
@@ -13,14 +14,16 @@ use super::chunk::{Chunk, Recipe, check_rows};
 use super::dictionary::decode;
 use super::key::KeyDomain;
 use super::parallel::PIECE_ROWS;
+use super::sent::node_of;
 use super::spilled::{KeyBits, NO_KEY, PARTITIONS, SpilledBuild, hashes_of_build, partition_of};
 use super::table::{ENTRY_BYTES, JoinTable, Structure};
 use crate::co_location::PartMap;
+use crate::exchange::Exchange;
 use crate::expression::Compiled;
-use crate::partitions::{Outgoing, Waiting, written_bytes};
+use crate::partitions::{Outgoing, Split, Waiting, written_bytes};
 use crate::spill::SharedFile;
 use crate::traffic::{Item, Place};
-use crate::work::Alone;
+use crate::work::{Alone, InMemoryOf};
 use crate::{
     Batch, PerSlot, Representation, Sink, State, Team, TextVector, Values, Vector, WorkContext,
 };
@@ -34,6 +37,8 @@ pub struct BuildSink {
     null_keys: AtomicU64,
     /// The parts of the rows, where those of each shall have a table of their own.
     parts: Option<Arc<PartMap>>,
+    /// How rows may go to a table of the node of their key.
+    exchange: Option<Arc<Exchange>>,
     /// Whether rows for which there is no memory go to files.
     spills: bool,
     collected: PerSlot<Collected>,
@@ -67,6 +72,7 @@ impl BuildSink {
             keep_null_keys,
             null_keys: AtomicU64::new(0),
             parts: None,
+            exchange: None,
             spills: false,
             collected: PerSlot::new(slots),
             outgoing: PerSlot::new(slots),
@@ -78,6 +84,12 @@ impl BuildSink {
     /// The same sink, which builds a table for each of these parts of the rows that it takes in.
     pub fn in_parts(mut self, parts: Option<Arc<PartMap>>) -> Self {
         self.parts = parts;
+        self
+    }
+
+    /// The same sink, which builds a table for each node where that is found to pay.
+    pub fn exchanging(mut self, exchange: Option<Arc<Exchange>>) -> Self {
+        self.exchange = exchange.filter(|_| !self.keys.is_empty());
         self
     }
 
@@ -136,10 +148,13 @@ impl Sink for BuildSink {
         let mut chunks: Vec<Chunk> = collected.into_iter().flat_map(|it| it.chunks).collect();
         // The order of the source: neighbours there are likely to be looked up together. NULL keys go last.
         chunks.sort_by_key(|it| (!it.keyed, it.sequence));
-        check_rows(chunks.iter().map(|it| it.rows).sum())?;
-        let build = match &self.parts {
-            None => BuildSide::whole(Arc::new(self.table(chunks, team)?)),
-            Some(parts) => self.tables(chunks, parts, team)?,
+        let rows = chunks.iter().map(|it| it.rows).sum();
+        check_rows(rows)?;
+        let pays = |it: &&Arc<Exchange>| it.decide(rows as u64).pays;
+        let build = match (&self.parts, self.exchange.as_ref().filter(pays)) {
+            (Some(parts), _) => self.tables_of_parts(chunks, parts, team)?,
+            (None, Some(exchange)) => self.tables_of_nodes(chunks, exchange.nodes(), team)?,
+            (None, None) => BuildSide::whole(Arc::new(self.table(chunks, team)?)),
         };
         Ok(State::Table(Arc::new(build)))
     }
@@ -207,35 +222,114 @@ impl BuildSink {
         let null_keys = self.null_keys.load(Ordering::Relaxed);
         let file = self.file.get(&workspace)?;
         let bits = self.key_bits(&workspace)?;
-        let build = SpilledBuild::new(self.recipe.clone(), null_keys, (bits, file), written)?;
+        let recipe = self.recipe.clone();
+        let build = SpilledBuild::new(recipe, null_keys, (bits, file), written, team)?;
         Ok(Some(State::Table(Arc::new(BuildSide::in_files(build, team)?))))
     }
 
-    /// A table for the rows of each part, built by a task on its node.
-    fn tables(&self, chunks: Vec<Chunk>, parts: &PartMap, team: &dyn Team) -> SqlResult<BuildSide> {
-        let homes = parts.homes();
-        let small = chunks.iter().map(|it| it.rows).sum::<usize>() <= PIECE_ROWS;
-        let mut of_parts: Vec<Vec<Chunk>> = homes.iter().map(|_| Vec::new()).collect();
+    /// A table for the rows of each part.
+    fn tables_of_parts(
+        &self,
+        chunks: Vec<Chunk>,
+        parts: &PartMap,
+        team: &dyn Team,
+    ) -> SqlResult<BuildSide> {
+        let mut of_parts: Vec<Vec<Chunk>> = parts.homes().iter().map(|_| Vec::new()).collect();
         for chunk in chunks {
             of_parts[parts.part_of(chunk.sequence)].push(chunk);
         }
-        let of_parts: Vec<Mutex<Vec<Chunk>>> = of_parts.into_iter().map(Mutex::new).collect();
+        Ok(BuildSide::in_parts(self.tables(of_parts, parts.homes(), team)?))
+    }
+
+    /// A table for each node, of the rows whose keys are its own.
+    fn tables_of_nodes(
+        &self,
+        chunks: Vec<Chunk>,
+        nodes: &[NodeId],
+        team: &dyn Team,
+    ) -> SqlResult<BuildSide> {
+        let homes: Vec<Option<NodeId>> = nodes.iter().copied().map(Some).collect();
+        let of_nodes = cut_by_node(chunks, nodes.len(), team)?;
+        let tables = match team.width() <= nodes.len() * WORKERS_PER_TABLE_MAX {
+            true => self.tables(of_nodes, &homes, team)?,
+            // As one worker a node would keep the others waiting, all build one after the other.
+            false => {
+                let build = |(chunks, home): (Vec<Chunk>, &Option<NodeId>)| {
+                    let workspace = workspace_at(&team.workspace(), *home);
+                    let table = self.table(chunks, &InMemoryOf { team, workspace })?;
+                    Ok((table, *home))
+                };
+                of_nodes.into_iter().zip(&homes).map(build).collect::<SqlResult<_>>()?
+            }
+        };
+        Ok(BuildSide::by_node(tables, self.table(Vec::new(), team)?))
+    }
+
+    /// A table for each of some heaps of rows, built by a task on its node.
+    fn tables(
+        &self,
+        heaps: Vec<Vec<Chunk>>,
+        homes: &[Option<NodeId>],
+        team: &dyn Team,
+    ) -> SqlResult<Vec<(JoinTable, Option<NodeId>)>> {
+        let small = heaps.iter().flatten().map(|it| it.rows).sum::<usize>() <= PIECE_ROWS;
+        let heaps: Vec<Mutex<Vec<Chunk>>> = heaps.into_iter().map(Mutex::new).collect();
         let tables: Vec<Mutex<Option<JoinTable>>> =
             homes.iter().map(|_| Mutex::new(None)).collect();
-        team.run_at(homes, small, &|part, context| {
-            let chunks = std::mem::take(&mut *of_parts[part].lock());
-            let workspace = match homes[part] {
-                Some(node) => Arc::new(context.workspace.at(node)),
-                None => context.workspace.clone(),
-            };
+        team.run_at(homes, small, &|place, context| {
+            let chunks = std::mem::take(&mut *heaps[place].lock());
+            let workspace = workspace_at(&context.workspace, homes[place]);
             let table = self.table(chunks, &Alone { context, workspace })?;
-            *tables[part].lock() = Some(table);
+            *tables[place].lock() = Some(table);
             Ok(())
         })?;
         let whole = "invariant: a team runs all tasks, or fails";
         let tables = tables.into_iter().map(|it| it.into_inner().expect(whole));
-        Ok(BuildSide::in_parts(tables.zip(homes.iter().copied()).collect()))
+        Ok(tables.zip(homes.iter().copied()).collect())
     }
+}
+
+/// Workers for each node up to which its table is built by one of them (as [`crate::co_location`] has it for parts).
+const WORKERS_PER_TABLE_MAX: usize = 4;
+
+/// Memory of a node in place of all, if there is one.
+fn workspace_at(workspace: &Arc<Workspace>, home: Option<NodeId>) -> Arc<Workspace> {
+    home.map_or_else(|| workspace.clone(), |node| Arc::new(workspace.at(node)))
+}
+
+/// Chunks that a task cuts.
+const CHUNKS_PER_TASK: usize = 8;
+
+/// The rows of each of so many nodes by the hash of their keys, in the order of the chunks; those without a key are the first
+/// node's.
+fn cut_by_node(chunks: Vec<Chunk>, nodes: usize, team: &dyn Team) -> SqlResult<Vec<Vec<Chunk>>> {
+    let chunks: Vec<Mutex<Option<Chunk>>> =
+        chunks.into_iter().map(|it| Mutex::new(Some(it))).collect();
+    let cut: Vec<Mutex<Vec<Option<Chunk>>>> = chunks.iter().map(|_| Mutex::default()).collect();
+    team.run(chunks.len().div_ceil(CHUNKS_PER_TASK), &|task, _| {
+        for place in (0..chunks.len()).skip(task * CHUNKS_PER_TASK).take(CHUNKS_PER_TASK) {
+            let chunk = chunks[place].lock().take();
+            *cut[place].lock() = chunk.map_or_else(Vec::new, |it| by_node(it, nodes));
+        }
+        Ok(())
+    })?;
+    let mut of_nodes: Vec<Vec<Chunk>> = (0..nodes).map(|_| Vec::new()).collect();
+    for cut in cut {
+        cut.into_inner().into_iter().zip(&mut of_nodes).for_each(|(it, of)| of.extend(it));
+    }
+    Ok(of_nodes)
+}
+
+/// The rows of a chunk for each node, as far as there are any.
+fn by_node(chunk: Chunk, nodes: usize) -> Vec<Option<Chunk>> {
+    if !chunk.keyed {
+        return vec![Some(chunk)];
+    }
+    let hashes = hashes_of_build(&chunk.keys, chunk.rows);
+    let of: Vec<u8> = hashes.into_iter().map(|it| node_of(it, nodes)).collect();
+    let split = Split::new(nodes, &of);
+    let rows = |node: usize| Some(split.part(node)).filter(|it| !it.is_empty());
+    (0..nodes).map(|node| rows(node).map(|rows| chunk.take(rows, true))).collect()
 }
 
 /// A key of a batch; positions of a plain column become texts, because only texts can be compared.

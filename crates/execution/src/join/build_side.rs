@@ -1,5 +1,6 @@
 //! The finished build side of a join: a table over all its rows or, where both sides are cut alike by their keys, one for
-//! each part, on the node of the part ([`crate::co_location`]).
+//! each part, on the node of the part ([`crate::co_location`]), or one for each node, where rows go to the node of their
+//! key ([`crate::exchange`]).
 //!
 //! - Invariant: a row's number counts the rows of the parts before its own, so that numbers mean the same for both.
 
@@ -17,6 +18,9 @@ pub struct BuildSide {
     parts: Vec<PartTable>,
     /// The rows, where there was no memory for them; then the only table holds none.
     spilled: Option<Arc<SpilledBuild>>,
+    /// Where each table is of a node: a table without rows, by which keys are read before it is known which of them they are
+    /// looked up in.
+    router: Option<PartTable>,
 }
 
 /// The table of a part, or of all rows.
@@ -28,10 +32,17 @@ pub(super) struct PartTable {
     pub(super) first: u32,
 }
 
+impl PartTable {
+    /// The only one.
+    fn of(table: Arc<JoinTable>) -> Self {
+        Self { table, home: None, first: 0 }
+    }
+}
+
 impl BuildSide {
     /// One table for all rows.
     pub fn whole(table: Arc<JoinTable>) -> Self {
-        Self { parts: vec![PartTable { table, home: None, first: 0 }], spilled: None }
+        Self { parts: vec![PartTable::of(table)], spilled: None, router: None }
     }
 
     /// Rows in files.
@@ -53,7 +64,17 @@ impl BuildSide {
             first += part.table.rows;
             part
         };
-        Self { parts: tables.into_iter().map(part).collect(), spilled: None }
+        Self { parts: tables.into_iter().map(part).collect(), spilled: None, router: None }
+    }
+
+    /// A table for each node, which a row finds by the hash of its keys; `none` is one of none of the rows.
+    pub(super) fn by_node(tables: Vec<(JoinTable, Option<NodeId>)>, none: JoinTable) -> Self {
+        Self { router: Some(PartTable::of(Arc::new(none))), ..Self::in_parts(tables) }
+    }
+
+    /// The table by which keys are read, where each table is of a node.
+    pub(super) fn router(&self) -> Option<&PartTable> {
+        self.router.as_ref()
     }
 
     /// The tables with their places.
@@ -63,13 +84,17 @@ impl BuildSide {
 
     /// Whether each part has its table.
     pub fn is_in_parts(&self) -> bool {
-        self.parts.len() > 1
+        self.parts.len() > 1 && self.router.is_none()
     }
 
-    /// The table in which the rows of a part find their partners; none while it is in files.
-    pub fn of_part(&self, part: usize) -> Option<&Arc<JoinTable>> {
-        let place = if self.is_in_parts() { part } else { 0 };
-        self.parts.get(place).filter(|_| self.spilled.is_none()).map(|it| &it.table)
+    /// The tables in which the rows of a part find their partners; none while they are in files.
+    pub fn of_part(&self, part: usize) -> Vec<&Arc<JoinTable>> {
+        let tables = match (&self.spilled, self.is_in_parts()) {
+            (Some(_), _) => &[],
+            (None, true) => &self.parts[part..=part],
+            (None, false) => &self.parts[..],
+        };
+        tables.iter().map(|it| &it.table).collect()
     }
 
     /// How many rows all tables hold.
@@ -112,7 +137,11 @@ impl BuildSide {
             parts => {
                 let most = parts.iter().max_by_key(|it| it.table.rows());
                 let structure = most.map_or("", |it| it.table.structure());
-                format!("{} parts on their nodes, {structure}, {} rows", parts.len(), self.rows())
+                let kind = match &self.router {
+                    Some(_) => "nodes by key",
+                    None => "parts on their nodes",
+                };
+                format!("{} {kind}, {structure}, {} rows", parts.len(), self.rows())
             }
         }
     }

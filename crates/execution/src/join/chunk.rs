@@ -130,7 +130,8 @@ impl Chunk {
         }
     }
 
-    fn take(&self, rows: &[u32], keyed: bool) -> Self {
+    /// Some of the rows.
+    pub(super) fn take(&self, rows: &[u32], keyed: bool) -> Self {
         let take = |from: &[Arc<Vector>]| from.iter().map(|it| Arc::new(it.take(rows))).collect();
         let keys = if keyed { take(&self.keys) } else { Vec::new() };
         Self {

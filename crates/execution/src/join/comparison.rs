@@ -2,15 +2,15 @@
 //! repeat often, in a table of runs. Where they do not, pairs cost less (Q21).
 
 use memory::Scratch;
-use plan::{BinaryOperator, ExprKind, Join, JoinKind, PipelineId};
+use plan::{BinaryOperator, ExprKind, Join, JoinKind};
 use stdx::sync::Arc;
-use types::{SqlResult, Value};
+use types::SqlResult;
 
 use super::JoinTable;
 use super::direct::{DirectTable, Rows};
 use super::extremes::Extremes;
 use super::table::Finder;
-use crate::expression::Compiled;
+use crate::expression::{Compiled, Outside};
 use crate::{ColumnShape, Layout, Representation};
 
 /// Slots that a table may have per row, plus [`SMALL`]: beyond them most extremes would be of keys that are not there.
@@ -37,7 +37,7 @@ impl Comparison {
         join: &Join,
         table: &JoinTable,
         input: &Layout,
-        scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+        outside: &dyn Outside,
     ) -> SqlResult<Option<Self>> {
         let Some(condition) = join.residual.as_ref().filter(|_| join.kind == JoinKind::MarkBuild)
         else {
@@ -63,7 +63,7 @@ impl Comparison {
         if used.is_empty() || used.iter().any(|&it| it >= input.len()) {
             return Ok(None);
         }
-        let value = Compiled::new(value, input, scalar)?;
+        let value = Compiled::new(value, input, outside)?;
         // It is asked of all rows, also of those whose key nobody has.
         let able = in_one_order(value.shape(), &table.layout[column]) && !value.is_fallible();
         Ok(able.then_some(Self { value, operator, column, slots }))

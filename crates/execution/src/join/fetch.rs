@@ -7,7 +7,7 @@ use types::{SqlError, SqlResult};
 
 use super::JoinTable;
 use super::build_side::BuildSide;
-use super::spilled::Deferred;
+use super::spilled::{Deferred, Each, Resumed, SpilledPart};
 use crate::{Batch, Layout, Next, Operator, PartMap, Resume, Team, Values, WorkContext};
 
 /// Adds columns of a table to batches with the numbers of its rows.
@@ -65,17 +65,40 @@ impl Operator for FetchOperator {
     }
 
     fn finish(&self, team: &dyn Team, next: Resume<'_>) -> SqlResult<()> {
-        let Some(deferred) = &self.deferred else { return Ok(()) };
-        let each = |(table, first): &(Arc<JoinTable>, u32), mut batch: Batch, context: &_| {
-            let rows: Vec<u32> = self.numbers(&batch)?.iter().map(|it| it - first).collect();
-            let fetched = self.payload.iter().map(|&it| table.gather(it, &rows, false));
-            batch.columns.extend(fetched);
-            next(batch, context)
-        };
-        deferred.resume(team, false, |table, first| (table, first), each)
+        match &self.deferred {
+            Some(deferred) => deferred.resume(team, &Resuming { operator: self, next }),
+            None => Ok(()),
+        }
     }
 
     fn describe(&self) -> String {
         format!("{} columns of {}", self.payload.len(), self.build.describe())
+    }
+}
+
+/// Rows that go on once what is stored is there.
+struct Resuming<'a> {
+    operator: &'a FetchOperator,
+    next: Resume<'a>,
+}
+
+impl Resumed for Resuming<'_> {
+    fn cut(&self, batch: &Batch, part: &SpilledPart, _: &WorkContext) -> SqlResult<Vec<u8>> {
+        let numbers = self.operator.numbers(batch)?;
+        Ok(numbers.into_iter().map(|it| part.cut_of_number(it)).collect())
+    }
+
+    fn begin(&self, table: Arc<JoinTable>, first: u32) -> Box<Each<'_>> {
+        Box::new(move |mut batch, context| {
+            let operator = self.operator;
+            let rows: Vec<u32> = operator.numbers(&batch)?.iter().map(|it| it - first).collect();
+            let fetched = operator.payload.iter().map(|&it| table.gather(it, &rows, false));
+            batch.columns.extend(fetched);
+            (self.next)(batch, context)
+        })
+    }
+
+    fn tracks_matches(&self) -> bool {
+        false
     }
 }

@@ -1,4 +1,4 @@
-//! Hash join (P-HYPER 4.1 and 4.2): one table per join or per part, built in two phases,
+//! Hash join (P-HYPER 4.1 and 4.2): one table per join, per part or per node, built in two phases,
 //! probed by every worker.
 //!
 //! Key decision: the structure is chosen at run time, when the keys are known (docs/design/04-execution.md, "structures
@@ -6,7 +6,8 @@
 //! table. Keys of the probe side are brought to the form of the build side per batch, so no structure knows SQL types.
 //!
 //! Reading order: `build` (sink) with `chunk`, `table` with `direct` and `hashed`, `build_side`, `probe_key` with `known`,
-//! `lookup`, `probe` and `operator`, `extremes` with `comparison`, `rows`, `fetch`, `spilled` (what does not fit).
+//! `lookup`, `probe` and `operator`, `extremes` with `comparison`, `rows`, `fetch`, `sent` (rows that go to the node of
+//! their key), `spilled` (what does not fit).
 //!
 //! - Invariant: a row with a NULL key stands behind all others and in no structure.
 //! - Invariant: probes begin after the build has finished, so lookups need no ordering of their own.
@@ -32,6 +33,7 @@ mod probe;
 mod probe_key;
 mod row_numbers;
 mod rows;
+mod sent;
 mod spilled;
 mod stored;
 mod table;

@@ -1,13 +1,17 @@
-//! The operator that looks each row of a batch up in a table: in that of the batch's part, where the join runs part by part.
+//! The operator that looks each row of a batch up in a table: in that of the batch's part, where the join runs part by part,
+//! or in that of the node of its key, where rows are exchanged.
 
-use plan::{Join, PipelineId};
+use plan::Join;
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, Value};
+use types::{SqlError, SqlResult};
 
-use super::build_side::BuildSide;
+use super::JoinTable;
+use super::build_side::{BuildSide, PartTable};
 use super::probe::{Probe, Scratch};
-use super::spilled::Deferred;
+use super::sent::Sent;
+use super::spilled::{Deferred, Each, Resumed, SpilledPart};
 use crate::co_location::PartMap;
+use crate::expression::Outside;
 use crate::{Batch, Layout, Next, Operator, PerSlot, Resume, Team, WorkContext};
 
 /// Joins batches of the probe side with a build side.
@@ -19,17 +23,19 @@ pub struct ProbeOperator {
     parts: Option<Arc<PartMap>>,
     /// The rows that wait, where the build side is in files.
     deferred: Option<Deferred>,
+    /// The rows that are sent away, where each node has a table, and by what their keys are read.
+    sent: Option<(Probe, Sent)>,
     scratch: PerSlot<Scratch>,
 }
 
 impl ProbeOperator {
     /// An operator over batches of layout `input` for `slots` workers, which are rows of a table with these parts, if they
-    /// are of one; `scalar` gives the values of finished scalar subqueries.
+    /// are of one; `outside` is what its expressions need beside columns.
     pub fn new(
         join: &Join,
         build: Arc<BuildSide>,
         (input, parts): (&Layout, Option<Arc<PartMap>>),
-        scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+        outside: &dyn Outside,
         slots: usize,
     ) -> SqlResult<Self> {
         let deferred = build.spilled().map(|it| Deferred::new(it.clone(), parts.clone(), slots));
@@ -38,9 +44,14 @@ impl ProbeOperator {
             return Err(SqlError::internal("a join part by part needs rows of parts"));
         }
         let rows = (build.rows() as u32, deferred.is_some());
-        let probe = |it: &super::build_side::PartTable| Probe::new(join, it, rows, input, scalar);
+        let probe = |it: &PartTable| Probe::new(join, it, rows, input, outside);
         let probes = build.parts().iter().map(probe).collect::<SqlResult<_>>()?;
-        Ok(Self { build, probes, parts, deferred, scratch: PerSlot::new(slots) })
+        let homes = || build.parts().iter().map(|it| it.home).collect();
+        let sent = match build.router() {
+            Some(router) => Some((probe(router)?, Sent::new(homes(), slots))),
+            None => None,
+        };
+        Ok(Self { build, probes, parts, deferred, sent, scratch: PerSlot::new(slots) })
     }
 }
 
@@ -68,37 +79,79 @@ impl Operator for ProbeOperator {
         if batch.rows == 0 {
             return Ok(());
         }
-        let part = self.parts.as_ref().map_or(0, |it| it.part_of(batch.sequence));
-        self.with_scratch(context, |scratch| match &self.deferred {
-            None => self.probes[part].execute(batch, scratch, context, next),
-            Some(deferred) => {
-                let hashes = self.probes[0].hashes(&batch, scratch)?;
-                let kept = self.probes[0].keeps_lonely();
-                let rest = deferred.hold_by_key(batch, &hashes, kept, context)?;
-                // The table here holds no row, as they have no partner.
-                if rest.rows > 0 {
-                    self.probes[0].execute(rest, scratch, context, next)
-                } else {
-                    Ok(())
+        self.with_scratch(context, |scratch| {
+            let (rest, part) = match (&self.deferred, &self.sent) {
+                (None, None) => {
+                    let part = self.parts.as_ref().map_or(0, |it| it.part_of(batch.sequence));
+                    (batch, part)
                 }
+                (Some(deferred), _) => {
+                    let hashes = self.probes[0].hashes(&batch, scratch)?;
+                    let kept = self.probes[0].keeps_lonely();
+                    // The table here holds no row, as they have no partner.
+                    (deferred.hold_by_key(batch, &hashes, kept, context)?, 0)
+                }
+                (None, Some((router, sent))) => {
+                    let hashes = router.hashes(&batch, scratch)?;
+                    sent.send(batch, &hashes, router.keeps_lonely(), context)?
+                }
+            };
+            match rest.rows {
+                0 => Ok(()),
+                _ => self.probes[part].execute(rest, scratch, context, next),
             }
         })
     }
 
     fn finish(&self, team: &dyn Team, next: Resume<'_>) -> SqlResult<()> {
-        let Some(deferred) = &self.deferred else { return Ok(()) };
-        let [probe] = &self.probes[..] else { return Ok(()) };
         let each = |probe: &Probe, batch: Batch, context: &WorkContext| {
             self.with_scratch(context, |scratch| {
                 probe.execute(batch, scratch, context, &mut |batch| next(batch, context))
             })
         };
-        let begin = |table, first| probe.over(table, first);
-        deferred.resume(team, probe.tracks_matches(), begin, each)
+        if let Some((_, sent)) = &self.sent {
+            return sent
+                .receive(team, |node, batch, context| each(&self.probes[node], batch, context));
+        }
+        match (&self.deferred, &self.probes[..]) {
+            (Some(deferred), [probe]) => {
+                deferred.resume(team, &Resuming { operator: self, probe, each: &each })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn describe(&self) -> String {
         let (kind, residual) = self.probes[0].describe();
         format!("{kind}, {}{residual}", self.build.describe())
+    }
+}
+
+/// Rows that go on once the tables of their partitions are there, by `each`.
+struct Resuming<'a, F> {
+    operator: &'a ProbeOperator,
+    probe: &'a Probe,
+    each: &'a F,
+}
+
+impl<F: Fn(&Probe, Batch, &WorkContext) -> SqlResult<()> + Sync> Resumed for Resuming<'_, F> {
+    fn cut(&self, batch: &Batch, part: &SpilledPart, context: &WorkContext) -> SqlResult<Vec<u8>> {
+        let mut cut = Vec::new();
+        self.operator.with_scratch(context, |scratch| {
+            let hashes = self.probe.hashes(batch, scratch)?;
+            // Who cannot have a partner does not wait.
+            cut.extend(hashes.iter().map(|it| part.cut_of_hash(it.unwrap_or_default())));
+            Ok(())
+        })?;
+        Ok(cut)
+    }
+
+    fn begin(&self, table: Arc<JoinTable>, first: u32) -> Box<Each<'_>> {
+        let probe = self.probe.over(table, first);
+        Box::new(move |batch, context| (self.each)(&probe, batch, context))
+    }
+
+    fn tracks_matches(&self) -> bool {
+        self.probe.tracks_matches()
     }
 }

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use plan::{Join, JoinKind, PipelineId};
+use plan::{Join, JoinKind};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, Value};
+use types::{DataType, SqlError, SqlResult};
 
 use super::build_side::PartTable;
 use super::comparison::Comparison;
@@ -15,7 +15,7 @@ use super::lookup::{Flush, Workspace};
 use super::probe_key::{KeyReader, ProbeKeys};
 use super::spilled::hashes_of;
 use super::{JoinTable, NO_ROW, Pairs};
-use crate::expression::Compiled;
+use crate::expression::{Compiled, Outside};
 use crate::traffic::{Item, Place};
 use crate::{BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Next, Values, Vector, WorkContext};
 
@@ -70,17 +70,17 @@ pub(super) struct Scratch {
 }
 
 impl Probe {
-    /// For batches of layout `input`, over a table of `rows` rows or over the part of one; `scalar`
-    /// gives the values of finished scalar subqueries.
+    /// For batches of layout `input`, over a table of `rows` rows or over the part of one; `outside` is what
+    /// its expressions need beside columns.
     pub(super) fn new(
         join: &Join,
         part: &PartTable,
         (rows, in_files): (u32, bool),
         input: &Layout,
-        scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+        outside: &dyn Outside,
     ) -> SqlResult<Self> {
         let (table, first, place) = (part.table.clone(), part.first, Place::of(part.home));
-        let compile = |key| Compiled::new(key, input, scalar);
+        let compile = |key| Compiled::new(key, input, outside);
         let keys = join.keys.iter().map(compile).collect::<SqlResult<Vec<_>>>()?;
         if keys.len() != table.domains.len() {
             return Err(SqlError::internal("the sides of a join have different numbers of keys"));
@@ -90,7 +90,7 @@ impl Probe {
         let mut pair_layout = input.clone();
         pair_layout.extend(table.layout.iter().cloned());
         let residual = match &join.residual {
-            Some(residual) => Some(Residual::new(residual, &pair_layout, input.len(), scalar)?),
+            Some(residual) => Some(Residual::new(residual, &pair_layout, input.len(), outside)?),
             None => None,
         };
         let kept_nulls = u64::from(table.rows - table.keyed);
@@ -100,7 +100,7 @@ impl Probe {
         // Extremes are of a table, and those in files come one after the other.
         let mut comparison = match in_files {
             true => None,
-            false => Comparison::of(join, &table, input, scalar)?,
+            false => Comparison::of(join, &table, input, outside)?,
         };
         if let Some(found) = &comparison
             && table.extremes.set(found.extremes(table.scratch())?).is_err()
@@ -218,7 +218,7 @@ impl Residual {
         residual: &plan::Expr,
         pair_layout: &Layout,
         inputs: usize,
-        scalar: &dyn Fn(PipelineId) -> SqlResult<Value>,
+        outside: &dyn Outside,
     ) -> SqlResult<Self> {
         let mut used = BTreeSet::new();
         residual.collect_columns(&mut used);
@@ -233,7 +233,7 @@ impl Residual {
             if column < inputs { Output::Probe(column) } else { Output::Build(column - inputs) }
         };
         let columns = used.iter().map(source).collect();
-        Ok(Self { condition: Compiled::new(&residual, &layout, scalar)?, columns })
+        Ok(Self { condition: Compiled::new(&residual, &layout, outside)?, columns })
     }
 
     /// Drops the pairs for which the condition is not TRUE.

@@ -55,7 +55,7 @@ fn first_rows(table: &Stored, filters: &[plan::Expr], order: &Order, cuts: bool)
         output: vec![3, order.column],
         index: None,
     };
-    let mut source = ScanSource::new(&scan, table.table.clone(), &States(&[])).unwrap();
+    let mut source = ScanSource::new(&scan, table.table.clone(), &States::of(&[])).unwrap();
     let layout = source.layout().clone();
     let key = |place: usize| CompiledSortKey {
         key: Compiled::new(

@@ -15,6 +15,7 @@ use super::predicate::CodePredicate;
 use super::predicate_of::{constant, ignores_blanks};
 use super::repeated::Repeated;
 use crate::expression::Compiled;
+use crate::join::KeyFilter;
 use crate::sort::Cutoff;
 use crate::states::States;
 use crate::traffic::Item;
@@ -168,9 +169,11 @@ impl View {
             }
         }
         for transfer in &scan.transfers {
-            let table = states.table(transfer.build)?.of_part(part.number());
-            if let Some(filter) = table.and_then(|it| it.transfer()) {
-                let found = CodePredicate::from_keys(&columns[transfer.column], &filter);
+            let tables = states.table(transfer.build)?.of_part(part.number());
+            let filters: Option<Vec<KeyFilter<'_>>> =
+                tables.into_iter().map(|it| it.transfer()).collect();
+            if let Some(filters) = filters.filter(|it| !it.is_empty()) {
+                let found = CodePredicate::from_keys(&columns[transfer.column], &filters);
                 predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, transfer))));
             }
         }
@@ -377,7 +380,7 @@ impl Residual {
         let place = |it| used.iter().position(|&used| used == it);
         filter.map_columns(&mut |it| place(it).expect("invariant: every column was collected"));
         let layout = used.iter().map(|&it| shapes[it].clone()).collect();
-        let condition = Compiled::new(&filter, &layout, &|id| states.scalar(id))?;
+        let condition = Compiled::new(&filter, &layout, states)?;
         Ok(Self { columns: used, condition })
     }
 }

@@ -133,7 +133,7 @@ fn source(table: &Arc<Table>, filters: Vec<Expr>) -> ScanSource {
         output: vec![0],
         index: None,
     };
-    ScanSource::new(&scan, table.clone(), &States(&[])).unwrap()
+    ScanSource::new(&scan, table.clone(), &States::of(&[])).unwrap()
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl CodePredicate {
         let mut expr = expr.clone();
         expr.map_columns(&mut |it| if it == place { 0 } else { it });
         let layout = vec![code_shape(column)];
-        let condition = Compiled::new(&expr, &layout, &|id| states.scalar(id))?;
+        let condition = Compiled::new(&expr, &layout, states)?;
         let mut codes = vec![0u64; bitmap::words_for(values)];
         let mut chosen = Vec::new();
         for start in (0..values).step_by(crate::BATCH_ROWS) {
@@ -86,9 +86,10 @@ impl CodePredicate {
         Ok(Some(Self::from_set(column, codes)))
     }
 
-    /// The rows whose key is in a hash table.
-    pub fn from_keys(column: &Arc<Column>, keys: &KeyFilter) -> Option<Self> {
-        if keys.rows == 0 {
+    /// The rows whose key is in one of some hash tables.
+    pub fn from_keys(column: &Arc<Column>, tables: &[KeyFilter<'_>]) -> Option<Self> {
+        let filled = || tables.iter().filter(|it| it.rows > 0);
+        if filled().next().is_none() {
             return Some(Self::Never);
         }
         let base = match &column.encoding {
@@ -96,7 +97,7 @@ impl CodePredicate {
             Encoding::Dictionary(dictionary @ Dictionary::Int(_)) => {
                 let mut codes = vec![0u64; bitmap::words_for(dictionary.len())];
                 for (code, &key) in dictionary.ints()[..dictionary.len()].iter().enumerate() {
-                    if keys.may_contain(key) {
+                    if filled().any(|it| it.may_contain(key)) {
                         bitmap::set(&mut codes, code);
                     }
                 }
@@ -104,15 +105,36 @@ impl CodePredicate {
             }
             _ => return None,
         };
-        let values = column.code_count() as u64;
+        let found: Vec<KeyCodes> =
+            filled().map(|it| KeyCodes::of(it, base, column.code_count())).collect();
+        Some(KeyCodes::united(found).map_or(Self::Never, |it| match it.set {
+            Some(codes) => Self::from_set(column, codes),
+            None => Self::from_codes(column, it.low as u32, it.high as u32),
+        }))
+    }
+}
+
+/// The codes of a column that keys of a hash table have.
+struct KeyCodes {
+    /// From the least to the greatest; none if the least is greater.
+    low: usize,
+    high: usize,
+    /// Which they are, if that is known: a bit for each up to the greatest.
+    set: Option<Vec<u64>>,
+}
+
+impl KeyCodes {
+    /// Of a table, in a column whose code 0 stands for `base` and that has so many codes.
+    fn of(keys: &KeyFilter<'_>, base: i64, values: usize) -> Self {
+        let values = values as u64;
         let to_code = |key: i64| i128::from(key) - i128::from(base);
         let (low, high) = (to_code(keys.min).max(0), to_code(keys.max));
         let high = high.min(i128::from(values) - 1);
         if low > high {
-            return Some(Self::Never);
+            return Self { low: 1, high: 0, set: None };
         }
         let (low, high) = (low as usize, high as usize);
-        match keys.bitmap {
+        let set = match keys.bitmap {
             Some(words) if values <= CODES_MARKED_MAX => {
                 let mut codes = vec![0u64; bitmap::words_for(high + 1)];
                 // The filter's first bit stands for its least key; this column's code 0 for its own least value.
@@ -120,7 +142,7 @@ impl CodePredicate {
                 for (index, word) in codes.iter_mut().enumerate() {
                     *word = bits_at(words, shift + index as i128 * 64);
                 }
-                Some(Self::from_set(column, codes))
+                Some(codes)
             }
             None if values <= CODES_MARKED_MAX && !keys.keys.is_empty() => {
                 let mut codes = vec![0u64; bitmap::words_for(high + 1)];
@@ -128,10 +150,25 @@ impl CodePredicate {
                 let marked =
                     keys.keys.iter().map(|&it| to_code(it)).filter(|it| inside.contains(it));
                 marked.for_each(|code| bitmap::set(&mut codes, code as usize));
-                Some(Self::from_set(column, codes))
+                Some(codes)
             }
-            _ => Some(Self::from_codes(column, low as u32, high as u32)),
-        }
+            _ => None,
+        };
+        Self { low, high, set }
+    }
+
+    /// Those of all; `None` if there are none.
+    fn united(all: Vec<Self>) -> Option<Self> {
+        let unite = |mut one: Self, other: Self| {
+            let high = one.high.max(other.high);
+            let set = one.set.take().zip(other.set).map(|(mut one, other)| {
+                one.resize(one.len().max(other.len()), 0);
+                one.iter_mut().zip(&other).for_each(|(to, it)| *to |= it);
+                one
+            });
+            Self { low: one.low.min(other.low), high, set }
+        };
+        all.into_iter().filter(|it| it.low <= it.high).reduce(unite)
     }
 }
 

@@ -62,7 +62,7 @@ impl Stored {
             output: output.to_vec(),
             index: None,
         };
-        let source = ScanSource::new(&scan, self.table.clone(), &States(states)).unwrap();
+        let source = ScanSource::new(&scan, self.table.clone(), &States::of(states)).unwrap();
         self.run(&source)
     }
 
@@ -83,7 +83,7 @@ impl Stored {
             output: output.to_vec(),
             index: Some(plan::IndexHint { name: "i".into(), column }),
         };
-        let states = States(&[]);
+        let states = States::of(&[]);
         let found = IndexSource::with_at_most(usize::MAX, &scan, &self.table, &states).unwrap();
         // The rule about how many rows may match: never more than one in a hundred, or a few.
         if let Some(taken) = IndexSource::new(&scan, &self.table, &states).unwrap() {
@@ -346,7 +346,7 @@ fn blocks_that_cannot_hold_a_row_are_skipped() {
         output: vec![],
         index: None,
     };
-    let source = ScanSource::new(&scan, stored.table.clone(), &States(&[])).unwrap();
+    let source = ScanSource::new(&scan, stored.table.clone(), &States::of(&[])).unwrap();
     let mut count = 0;
     let mut next = |batch: Batch| {
         count += batch.rows;

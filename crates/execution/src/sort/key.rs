@@ -267,7 +267,7 @@ fn append_text(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Floats as integers in Postgres's order: NaN greatest, zeros equal.
-fn float_code(value: f64) -> u64 {
+pub(crate) fn float_code(value: f64) -> u64 {
     if value.is_nan() {
         return u64::MAX;
     }

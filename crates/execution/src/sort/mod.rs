@@ -21,9 +21,9 @@ use crate::{BATCH_ROWS, Batch, Kept, Layout, PerSlot, Rows, Sink, State, Team, W
 pub use cutoff::Cutoff;
 pub use group_limit::GroupLimitSink;
 pub use key::CompiledSortKey;
+pub(crate) use key::{BytesKey, KeyEncoder, RowKey, float_code};
 
 use external::{Order, SpilledRun, merge_runs, write_run};
-use key::{BytesKey, KeyEncoder, RowKey};
 use run::{Entry, Run, gather, sort_entries};
 
 /// Puts the rows of a pipeline in order.

@@ -213,3 +213,9 @@ pub fn resident_bytes(root: &Root) -> Option<(u64, u64)> {
     let text = root.text("proc/self/status")?;
     Some((kilobytes(&text, "VmHWM")?, kilobytes(&text, "VmRSS")?))
 }
+
+/// Current resident bytes that are not pages of files.
+pub fn anonymous_bytes(root: &Root) -> Option<u64> {
+    let text = root.text("proc/self/status")?;
+    Some(kilobytes(&text, "VmRSS")?.saturating_sub(kilobytes(&text, "RssFile").unwrap_or(0)))
+}

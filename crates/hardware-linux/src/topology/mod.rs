@@ -27,7 +27,7 @@ use hardware::topology::Cpu;
 use hardware::{Advice, Topology};
 use stdx::Bytes;
 
-pub(crate) use cgroup::{available_bytes, resident_bytes};
+pub(crate) use cgroup::{anonymous_bytes, available_bytes, resident_bytes};
 pub use error::TopologyError;
 pub(crate) use files::Root;
 pub(crate) use nodes::node_memory;

@@ -10,7 +10,7 @@ use binder::Statement;
 use types::{SqlError, SqlResult, SqlState};
 
 use super::format::FileFormat;
-use super::schema_sql::{after_load, create_table, references};
+use super::schema_sql::{after_load, create_sequence, create_table, position, references};
 use super::to::query_of;
 use super::writing::io_failed;
 use crate::answer::done;
@@ -27,6 +27,7 @@ impl Session {
         options: &[(String, String)],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
+        self.check_files()?;
         let format = FileFormat::of(options, Some("parquet"))?;
         if format != FileFormat::Parquet {
             return Err(SqlError::unsupported("EXPORT DATABASE writes Parquet files")
@@ -34,7 +35,8 @@ impl Session {
         }
         let mut export = Export::begin(Path::new(folder))?;
         let snapshot = self.snapshot();
-        let (mut schema, mut load) = (String::new(), String::new());
+        let mut schema: String = snapshot.sequences().map(|it| create_sequence(it)).collect();
+        let mut load = String::new();
         let mut tables = snapshot.tables();
         tables.sort_by(|a, b| a.name.cmp(&b.name));
         for table in &tables {
@@ -46,10 +48,11 @@ impl Session {
                 let path = path.display().to_string().replace('\'', "''");
                 load.push_str(&format!("COPY {name} FROM '{path}' (FORMAT parquet);\n"));
             }
-            schema.push_str(&create_table(table));
+            schema.push_str(&create_table(table, &snapshot));
             load.push_str(&after_load(table));
         }
         load.extend(tables.iter().map(|it| references(it)));
+        load.extend(snapshot.sequences().map(|it| position(it)));
         export.write(SCHEMA, &schema)?;
         // It comes last: a folder without it is no whole export.
         export.write(LOAD, &load)?;
@@ -62,7 +65,8 @@ impl Session {
         folder: &str,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.begin_writing(cancel)?;
+        self.check_files()?;
+        self.write_alone(cancel)?;
         let folder = Path::new(folder);
         for name in [SCHEMA, LOAD] {
             let path = folder.join(name);
@@ -100,10 +104,13 @@ fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
         }
         it @ (Statement::CreateTable { .. }
         | Statement::CreateIndex { .. }
+        | Statement::CreateSequence { .. }
+        | Statement::AlterSequence { .. }
+        | Statement::Query { .. }
         | Statement::AlterTable { .. }
         | Statement::Change { .. }) => Ok(it),
         _ => Err(SqlError::unsupported(
-            "an import makes tables and indexes, fills and places them, and does nothing else",
+            "an import makes tables, indexes and sequences, fills and places them, and does nothing else",
         )),
     }
 }

@@ -1,13 +1,16 @@
-//! A table as the SQL that makes it again.
+//! Tables and sequences as the SQL that makes them again.
 
+use binder::sequence_names::as_relation;
 use hardware::NodeId;
-use storage::{IndexKind, Partitioning, PlaceTarget, Placement, Table, TableIndex};
-use types::{ColumnId, ForeignKey, Value};
+use storage::{
+    CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table, TableIndex,
+};
+use types::{ColumnId, ForeignKey, SequenceDefinition, SequenceOwner, SequencePosition, Value};
 
 use crate::constraints::quoted;
 
 /// CREATE TABLE with all that is asked of the rows, how they are cut, and where columns shall lie.
-pub(super) fn create_table(table: &Table) -> String {
+pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String {
     let rules = table.rules();
     let mut lines = Vec::new();
     for (place, column) in table.columns.iter().enumerate() {
@@ -15,10 +18,18 @@ pub(super) fn create_table(table: &Table) -> String {
         if !column.nullable {
             line.push_str(" NOT NULL");
         }
-        if let Some(Some(default)) = rules.rows.defaults.get(place) {
+        let id = ColumnId(place as u16);
+        if let Some(identity) = rules.rows.identity(id) {
+            let always = if identity.always { "ALWAYS" } else { "BY DEFAULT" };
+            let options = own_sequence(sequences, table, &column.name)
+                .map_or_else(String::new, |it| {
+                    format!(" (SEQUENCE NAME {}{})", quoted(&it.name), options(&it.definition))
+                });
+            line.push_str(&format!(" GENERATED {always} AS IDENTITY{options}"));
+        } else if let Some(Some(default)) = rules.rows.defaults.get(place) {
             line.push_str(&format!(" DEFAULT {default}"));
         }
-        let target = PlaceTarget::Column(ColumnId(place as u16));
+        let target = PlaceTarget::Column(id);
         if let Some(nodes) = demand(table, &target) {
             line.push_str(&nodes);
         }
@@ -36,6 +47,52 @@ pub(super) fn create_table(table: &Table) -> String {
     let cut = partition(table);
     let nodes = demand(table, &PlaceTarget::Table).unwrap_or_else(|| part_nodes(table));
     format!("CREATE TABLE {name} (\n    {lines}\n){cut}{nodes};\n")
+}
+
+/// The sequence of the identity of a column.
+fn own_sequence<'a>(
+    sequences: &'a CatalogSnapshot,
+    table: &Table,
+    column: &str,
+) -> Option<&'a Sequence> {
+    let is_own =
+        |it: &SequenceOwner| it.is_identity && it.table == table.name && it.column == column;
+    sequences.sequences().find(|it| it.owner.as_ref().is_some_and(is_own)).map(|it| &**it)
+}
+
+fn is_identity(sequence: &Sequence) -> bool {
+    sequence.owner.as_ref().is_some_and(|it| it.is_identity)
+}
+
+/// CREATE SEQUENCE, but of those that identity columns make.
+pub(super) fn create_sequence(sequence: &Sequence) -> String {
+    if is_identity(sequence) {
+        return String::new();
+    }
+    let (name, definition) = (quoted(&sequence.name), &sequence.definition);
+    format!("CREATE SEQUENCE {name} AS {}{};\n", definition.data_type, options(definition))
+}
+
+fn options(definition: &SequenceDefinition) -> String {
+    let SequenceDefinition { data_type: _, start, increment, min, max, cache, cycles } = definition;
+    let cycle = if *cycles { " CYCLE" } else { "" };
+    format!(
+        " START WITH {start} INCREMENT BY {increment} MINVALUE {min} MAXVALUE {max} CACHE {cache}{cycle}"
+    )
+}
+
+/// What a sequence belongs to, and where it is: said when there are tables.
+pub(super) fn position(sequence: &Sequence) -> String {
+    let mut text = String::new();
+    if let Some(owner) = sequence.owner.as_ref().filter(|it| !it.is_identity) {
+        let (name, table, column) =
+            (quoted(&sequence.name), quoted(&owner.table), quoted(&owner.column));
+        text.push_str(&format!("ALTER SEQUENCE {name} OWNED BY {table}.{column};\n"));
+    }
+    let SequencePosition { number, is_called } = sequence.counter.lock().position;
+    let name = as_relation(&sequence.name).replace('\'', "''");
+    text.push_str(&format!("SELECT setval('{name}', {number}, {is_called});\n"));
+    text
 }
 
 /// The indexes of a table, and what is demanded for parts and rows: what is said when it has its rows.

@@ -23,6 +23,7 @@ impl Session {
         options: &[(String, String)],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
+        self.check_files()?;
         let path = Path::new(path);
         let format = FileFormat::of(options, format_of_name(path))?;
         let rows = self.write_rows(query, self.snapshot(), path, &format, cancel)?;

@@ -20,7 +20,7 @@ use super::refusal::journal_error;
 use super::replay::{ReplayedFiles, at};
 use super::table_files::{TableFile, is_of_table, opened};
 use crate::parallel::LoadProgress;
-use crate::{CancelToken, Database, DatabaseOptions, NoProgress, Progress, Session};
+use crate::{CancelToken, Database, DatabaseOptions, Loading, NoProgress, Progress, Session};
 
 /// What came of looking through a folder.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -65,6 +65,8 @@ impl Database {
         progress: &dyn Progress,
     ) -> SqlResult<FolderCheck> {
         let folder = machine.inspect_folder(path).map_err(|it| journal_error(&it.into()))?;
+        // A check reads everything.
+        let options = DatabaseOptions { loading: Loading::Resident, ..options };
         let database = Self::open(machine, options)?;
         let session = database.session();
         let mut check = Check { folder: &*folder, session, found: FolderCheck::default() };
@@ -87,7 +89,7 @@ impl Check<'_> {
                 format!("{} is not the folder of a database", self.folder.path().display());
             return Err(SqlError::new(SqlState::UNDEFINED_FILE, message));
         }
-        let manifest = match manifest(self.folder) {
+        let mut manifest = match manifest(self.folder) {
             Err(error) if error.state == SqlState::DATA_CORRUPTED => {
                 self.found.damages.push(error);
                 without_manifest(&names)
@@ -111,6 +113,9 @@ impl Check<'_> {
             progress.advance(1);
         }
         progress.end();
+        for sequence in std::mem::take(&mut manifest.sequences) {
+            sequence.put(&self.session.database.catalog);
+        }
         let loaded = self.log(Lsn(manifest.lsn), progress)?;
         if is_known {
             self.named_files(&loaded, &context);
@@ -254,7 +259,7 @@ fn without_manifest(names: &[String]) -> Manifest {
     let tables = names.iter().filter(|it| is_of_table(it)).map(|it| vec![it.clone()]).collect();
     let number = |it: &String| u64::from_str_radix(it.strip_prefix("log-")?, 16).ok();
     let first = names.iter().filter_map(number).min().unwrap_or(1);
-    Manifest { lsn: first.saturating_sub(1), tables }
+    Manifest { lsn: first.saturating_sub(1), tables, sequences: Vec::new() }
 }
 
 fn contradiction(table: &str, what: &str) -> SqlError {

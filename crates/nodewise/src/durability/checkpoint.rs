@@ -18,6 +18,9 @@ use super::definition::malformed;
 use super::history::Tally;
 use super::loads::Loads;
 use super::refusal::journal_error;
+use super::sequence_form::{SequenceForm, forms};
+use crate::{Loading, Progress};
+
 use super::table_files::{self, PartFile, failed, is_of_table, of_round, write_names, write_parts};
 
 const MANIFEST: &str = "manifest";
@@ -28,6 +31,8 @@ pub(super) struct Manifest {
     pub(super) lsn: u64,
     /// The files of each table: its own, then those of its parts.
     pub(super) tables: Vec<Vec<String>>,
+    #[serde(default)]
+    pub(super) sequences: Vec<SequenceForm>,
 }
 
 /// The tables of the last checkpoint, with their files.
@@ -60,18 +65,23 @@ fn check_whole(folder: &dyn Folder, manifest: &Manifest) -> SqlResult<()> {
 /// Reads the tables of the last checkpoint into an empty catalog, and tells which record is the last in them.
 pub(super) fn read(
     folder: &dyn Folder,
-    catalog: &Catalog,
+    (catalog, loading): (&Catalog, Loading),
     context: &storage::BuildContext<'_>,
+    progress: &dyn Progress,
 ) -> SqlResult<(Lsn, Written, Vec<PartFile>)> {
     let manifest = manifest(folder)?;
     check_whole(folder, &manifest)?;
     let (mut written, mut files) = (Written::new(), Vec::new());
+    let bytes = table_files::bytes(folder, &manifest.tables)?;
+    progress.begin("reading the tables", bytes);
     for names in manifest.tables {
-        let (table, parts) = table_files::read(folder, &names, context)?;
+        let (table, parts) = table_files::read(folder, &names, loading, (context, progress))?;
         let table = catalog.create(table)?;
         files.extend(parts);
         written.push((Arc::downgrade(&table), names));
     }
+    progress.end();
+    manifest.sequences.into_iter().for_each(|it| it.put(catalog));
     Ok((Lsn(manifest.lsn), written, files))
 }
 
@@ -88,8 +98,9 @@ pub(super) fn write(
     let new = write_tables(folder, (tables, round), known, tally, &|| Ok(()));
     // What it has written would take the room that the log needs.
     let (new, parts) = new.inspect_err(|_| discard(folder, round))?;
+    let sequences = forms(tables, true);
     let tables = new.iter().map(|it| it.1.clone()).collect();
-    let manifest = Manifest { lsn: lsn.0, tables };
+    let manifest = Manifest { lsn: lsn.0, tables, sequences };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     let sealed = folder.sync().map_err(JournalError::from);
     let sealed = sealed.and_then(|()| write_sealed(folder, MANIFEST, &bytes));
@@ -142,9 +153,10 @@ pub(super) fn write_anew(
 ) -> SqlResult<()> {
     let (nothing, mut tally) = ((&Written::new(), &[][..]), Tally::default());
     let (new, _) = write_tables(folder, (tables, 1), nothing, &mut tally, may_go_on)?;
+    let sequences = forms(tables, false);
     let tables = new.into_iter().map(|it| it.1).collect();
     folder.sync().map_err(failed)?;
-    let bytes = serde_json::to_vec(&Manifest { lsn: 0, tables }).map_err(malformed)?;
+    let bytes = serde_json::to_vec(&Manifest { lsn: 0, tables, sequences }).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
 }
 

@@ -9,6 +9,7 @@ use types::{SqlError, SqlResult, SqlState};
 use super::loads::Load;
 use super::operation::Operation;
 use super::refusal::journal_error;
+use super::sequence_form::are_logged;
 use crate::transaction_state::Writing;
 use crate::{Database, Session};
 
@@ -24,6 +25,11 @@ impl Session {
         }
     }
 
+    /// Whether rows that come are written to files that the log names.
+    pub(crate) fn is_load(&self, rows: &[RecordBatch]) -> bool {
+        self.database.durability.get().is_some() && bytes(rows) >= self.database.files_from
+    }
+
     /// Notes a change after which a table is this one: by its rows, if they are few; else the table is written to files.
     pub(crate) fn note_table(
         &self,
@@ -32,7 +38,7 @@ impl Session {
         operation: impl FnOnce() -> Operation,
     ) -> SqlResult<()> {
         let Some(durability) = self.database.durability.get() else { return Ok(()) };
-        if rows.is_some_and(|it| bytes(it) < self.database.files_from) {
+        if rows.is_some_and(|it| !self.is_load(it)) {
             return self.note(operation);
         }
         let (load, names) = Load::write(&durability.folder, &durability.loads, table)?;
@@ -62,20 +68,16 @@ impl Database {
         }
     }
 
-    /// What must be durable before a transaction that begins to write now may tell what it sees.
-    pub(crate) fn wanted(&self) -> Lsn {
-        self.durability.get().map_or(Lsn(0), |it| it.wanted())
-    }
-
     /// Returns when what a transaction began with is durable.
     pub(crate) fn wait_for(&self, lsn: Lsn) -> SqlResult<()> {
         let Some(durability) = self.durability.get() else { return Ok(()) };
         durability.settle(lsn, &self.catalog).map_err(|it| journal_error(&it))
     }
 
-    /// Commits what a transaction has changed, lets others write, and returns when it is durable and can be seen.
+    /// Commits what a transaction has changed that has the writers' turn, lets others write, and returns when it is durable and
+    /// can be seen.
     pub(crate) fn commit(&self, writing: Writing, synchronous: bool) -> SqlResult<()> {
-        let Writing { turn, began, asked: _, branch, record, loads, needs: _ } = writing;
+        let Writing { turn, owner, began, branch, record, loads, .. } = writing;
         let Some(durability) = self.durability.get() else {
             self.catalog.publish(&began, &branch);
             return Ok(());
@@ -87,12 +89,22 @@ impl Database {
                 false => Err(SqlError::internal("a change was not logged")),
             };
         }
+        // What was asked of new sequences is none of what a rollback to a savepoint takes back.
+        let snapshot = branch.snapshot();
+        let mut record = record;
+        for sequence in snapshot.sequences() {
+            let counted = *sequence.counter.lock();
+            if counted.logged.is_none() {
+                Operation::count(sequence.counter.id, counted.position).write(&mut record)?;
+            }
+        }
         // Nothing of it is seen if it cannot be written.
         let lsn = durability.journal.append(record).map_err(|it| journal_error(&it))?;
         loads.into_iter().for_each(|it| it.commit(lsn));
-        durability.head.publish(&began, &branch);
-        let needs = durability.committed(lsn, synchronous);
-        drop(turn);
+        are_logged(&snapshot, lsn.0);
+        let needs = durability.committed(lsn, synchronous, (&began, &branch));
+        // Who goes on now sees it in the head, and tells of it when it is durable.
+        drop((turn, owner));
         durability.settle(needs, &self.catalog).map_err(|error| {
             let cause = match &error {
                 journal::JournalError::Stopped { cause } => &**cause,

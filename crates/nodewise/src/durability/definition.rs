@@ -12,8 +12,8 @@ use storage::{
     TableDesign, TableIndex,
 };
 use types::{
-    CheckRule, ColumnId, DataType, ForeignKey, ReferentialAction, RowRules, SqlError, SqlResult,
-    SqlState, Value,
+    CheckRule, ColumnId, DataType, ForeignKey, Identity, ReferentialAction, RowRules, SqlError,
+    SqlResult, SqlState, Value,
 };
 
 use crate::reshape::Reshape;
@@ -36,6 +36,9 @@ pub(crate) struct RulesForm {
     indexes: Vec<(String, Vec<u16>, KindForm)>,
     defaults: Vec<Option<String>>,
     checks: Vec<(String, String)>,
+    /// Columns, and whether they are GENERATED ALWAYS.
+    #[serde(default)]
+    identities: Vec<(u16, bool)>,
     references: Vec<ReferenceForm>,
 }
 
@@ -172,6 +175,7 @@ impl RulesForm {
             indexes: rules.indexes.iter().map(index).collect(),
             defaults: rules.rows.defaults.iter().map(text).collect(),
             checks: rules.rows.checks.iter().map(check).collect(),
+            identities: rules.rows.identities.iter().map(|it| (it.column.0, it.always)).collect(),
             references: rules.references.iter().map(ReferenceForm::of).collect(),
         }
     }
@@ -192,7 +196,10 @@ impl RulesForm {
             condition: it.1.as_str().into(),
         };
         let defaults = self.defaults.iter().map(|it| it.as_deref().map(Arc::from)).collect();
-        let rows = RowRules { defaults, checks: self.checks.iter().map(check).collect() };
+        let identity = |it: &(u16, bool)| Identity { column: ColumnId(it.0), always: it.1 };
+        let identities = self.identities.iter().map(identity).collect();
+        let rows =
+            RowRules { defaults, checks: self.checks.iter().map(check).collect(), identities };
         let references =
             self.references.iter().map(ReferenceForm::read).collect::<SqlResult<_>>()?;
         let indexes = self.indexes.iter().map(index).collect();

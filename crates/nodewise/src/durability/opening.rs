@@ -12,6 +12,7 @@ use super::checkpoint::{self, Written};
 use super::loads::Loads;
 use super::refusal::journal_error;
 use super::replay::{ReplayedFiles, at};
+use super::sequence_form::are_logged;
 use super::state::Durability;
 use super::table_files::PartFile;
 use crate::parallel::LoadProgress;
@@ -39,12 +40,21 @@ impl Database {
         progress: &dyn Progress,
     ) -> SqlResult<Arc<Self>> {
         let folder = machine.open_folder(path).map_err(|it| journal_error(&it.into()))?;
-        let folder: Arc<dyn Folder> = folder.into();
         let database = Self::open(machine, options)?;
-        let (after, written, kept) = database.read_checkpoint(&*folder)?;
-        let mut session = database.session();
+        database.caught(|| database.begin_from(folder.into(), progress))?;
+        Ok(database)
+    }
+
+    /// Goes on from what is in a folder.
+    fn begin_from(
+        self: &Arc<Self>,
+        folder: Arc<dyn Folder>,
+        progress: &dyn Progress,
+    ) -> SqlResult<()> {
+        let (after, written, kept) = self.read_checkpoint(&*folder, progress)?;
+        let mut session = self.session();
         let loads = Loads::new(&*folder, kept)?;
-        let seed = database.machine.wall_clock() as u64;
+        let seed = self.machine.wall_clock() as u64;
         progress.begin("reading the log", 0);
         let journal = Journal::open(folder.clone(), after, seed, &mut |lsn, record| {
             progress.advance(1);
@@ -53,28 +63,27 @@ impl Database {
         });
         progress.end();
         let journal = journal.map_err(|it| it.0)?;
+        are_logged(&self.catalog.snapshot(), 0);
         let durability = Durability::new(
             journal,
             folder.clone(),
-            (&database.catalog, database.machine.clone()),
+            (&self.catalog, self.machine.clone()),
             (written, loads),
         );
         drop(session);
-        match database.durability.set(durability) {
-            Ok(()) => Ok(database),
-            Err(_) => Err(SqlError::internal("a database was opened twice")),
-        }
+        let set = self.durability.set(durability);
+        set.map_err(|_| SqlError::internal("a database was opened twice"))
     }
 
     fn read_checkpoint(
         self: &Arc<Self>,
         folder: &dyn Folder,
+        progress: &dyn Progress,
     ) -> SqlResult<(Lsn, Written, Vec<PartFile>)> {
         let (session, cancel) = (self.session(), CancelToken::new());
-        let (team, progress) =
-            (session.load_team(&cancel), LoadProgress::new(&NoProgress, "tables"));
+        let (team, silent) = (session.load_team(&cancel), LoadProgress::new(&NoProgress, "tables"));
         let (stop, design) = (|| false, TableDesign::default());
-        let context = session.build_context(&team, &progress, &stop, &design);
-        checkpoint::read(folder, &self.catalog, &context)
+        let context = session.build_context(&team, &silent, &stop, &design);
+        checkpoint::read(folder, (&self.catalog, self.loading), &context, progress)
     }
 }

@@ -8,13 +8,14 @@ use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use journal::Record;
 use serde::{Deserialize, Serialize};
-use storage::{Rules, Table};
-use types::{SqlError, SqlResult};
+use storage::{Rules, Sequence, Table};
+use types::{SequencePosition, SqlError, SqlResult};
 
 use super::definition::{ReshapeForm, RulesForm, TableForm, malformed};
+use super::sequence_form::SequenceForm;
 use crate::reshape::Reshape;
 
-/// What was done to a table.
+/// What was done to a table or a sequence.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Deed {
     /// It was made, with rows.
@@ -27,6 +28,12 @@ pub(crate) enum Deed {
     Empty { table: String },
     /// It has other keys and indexes.
     Rules { table: String, rules: RulesForm },
+    /// There is a sequence of this name, or another than before.
+    Sequence { sequence: SequenceForm },
+    /// A sequence was dropped.
+    DropSequence { sequence: String },
+    /// The counter of a sequence is there; other than all else not as a part of a transaction.
+    Count { counter: u64, position: SequencePosition },
     /// It is what some files hold: its own, then those of its parts.
     Load { table: String, files: Vec<String> },
     /// It is cut or placed in another way.
@@ -68,6 +75,18 @@ impl Operation {
     pub(crate) fn rules(table: &str, rules: &Rules) -> Self {
         let (table, rules) = (table.to_owned(), RulesForm::of(rules));
         Self::without_rows(Ok(Deed::Rules { table, rules }))
+    }
+
+    pub(crate) fn sequence(sequence: &Sequence) -> Self {
+        Self::without_rows(Ok(Deed::Sequence { sequence: SequenceForm::of(sequence) }))
+    }
+
+    pub(crate) fn drop_sequence(name: &str) -> Self {
+        Self::without_rows(Ok(Deed::DropSequence { sequence: name.to_owned() }))
+    }
+
+    pub(crate) fn count(counter: u64, position: SequencePosition) -> Self {
+        Self::without_rows(Ok(Deed::Count { counter, position }))
     }
 
     pub(crate) fn load(table: &str, files: Vec<String>) -> Self {

@@ -8,6 +8,7 @@ use types::{SqlError, SqlResult};
 use super::definition::malformed;
 use super::loads::Loads;
 use super::operation::{Deed, Operation};
+use super::sequence_form::count;
 use super::table_files;
 use crate::parallel::LoadProgress;
 use crate::reshape::reshaped;
@@ -40,7 +41,7 @@ impl Session {
     ) -> SqlResult<()> {
         let cancel = CancelToken::new();
         let topology = self.database.machine.topology();
-        let (name, catalog) = (deed.table().to_owned(), &self.database.catalog);
+        let (name, catalog) = (deed.name().to_owned(), &self.database.catalog);
         let design = match &deed {
             Deed::Create { table, .. } => table.design(topology)?,
             _ => storage::TableDesign::default(),
@@ -61,9 +62,20 @@ impl Session {
                 return Ok(());
             }
             Deed::Load { files: names, .. } => {
-                let (table, parts) = table_files::read(files.folder, &names, &context)?;
+                let loading = self.database.loading;
+                let to = (&context, &NoProgress as &dyn crate::Progress);
+                let (table, parts) = table_files::read(files.folder, &names, loading, to)?;
                 files.loads.replayed(files.lsn, &names, parts);
                 catalog.create_or_replace(table);
+                return Ok(());
+            }
+            Deed::Sequence { sequence } => {
+                sequence.put(catalog);
+                return Ok(());
+            }
+            Deed::DropSequence { .. } => return catalog.drop_sequence(&name),
+            Deed::Count { counter, position } => {
+                count(&catalog.snapshot(), counter, position);
                 return Ok(());
             }
             Deed::Drop { .. } => return catalog.drop_table(&name).map(|_| ()),
@@ -84,9 +96,13 @@ impl Session {
 }
 
 impl Deed {
-    fn table(&self) -> &str {
+    /// The name of what it was done to.
+    fn name(&self) -> &str {
         match self {
             Self::Create { table, .. } => &table.name,
+            Self::Sequence { sequence } => &sequence.name,
+            Self::DropSequence { sequence } => sequence,
+            Self::Count { .. } => "a counter",
             Self::Drop { table }
             | Self::Change { table }
             | Self::Empty { table }

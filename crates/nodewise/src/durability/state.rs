@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hardware::{Folder, Machine};
-use journal::{Journal, JournalResult, Lsn};
+use journal::{Journal, JournalResult, Lsn, Record};
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex};
@@ -12,6 +12,7 @@ use storage::{Catalog, CatalogSnapshot};
 use super::checkpoint::Written;
 use super::history::History;
 use super::loads::Loads;
+use super::operation::Operation;
 
 /// What a database with a folder has beside its tables.
 pub(crate) struct Durability {
@@ -86,10 +87,17 @@ impl Durability {
         }
     }
 
-    /// Notes a commit, whose tables are the head's now, and returns what must be durable before it is shown or told of. Only
-    /// who has the writers' turn commits.
-    pub(crate) fn committed(&self, lsn: Lsn, synchronous: bool) -> Lsn {
+    /// Puts the tables of a commit into the head, and returns what must be durable before it is shown or told of. Only who has
+    /// the writers' turn commits.
+    pub(crate) fn committed(
+        &self,
+        lsn: Lsn,
+        synchronous: bool,
+        (began, branch): (&CatalogSnapshot, &Catalog),
+    ) -> Lsn {
+        // Under the lock, so that nobody sees the tables and not what they need.
         let mut queue = self.queue.lock();
+        self.head.publish(began, branch);
         match synchronous {
             true => queue.wanted = lsn,
             false => queue.unawaited.0 = lsn,
@@ -99,9 +107,10 @@ impl Durability {
         needs
     }
 
-    /// What must be durable before anybody is told what the head holds.
-    pub(crate) fn wanted(&self) -> Lsn {
-        self.queue.lock().wanted
+    /// The head, and what must be durable before anybody is told what it holds.
+    pub(crate) fn newest(&self) -> (Arc<CatalogSnapshot>, Lsn) {
+        let queue = self.queue.lock();
+        (self.head.snapshot(), queue.wanted)
     }
 
     /// Bytes of the log from which on a checkpoint is tried again.
@@ -154,6 +163,17 @@ impl Durability {
 impl Drop for Durability {
     /// Who closes leaves a mark, by which later damage is told from a crash. One that cannot be written is none.
     fn drop(&mut self) {
+        // Numbers that the log takes for given out and that were not come next time, where this can be written.
+        let mut record = Record::default();
+        for sequence in self.head.snapshot().sequences() {
+            let counted = *sequence.counter.lock();
+            if counted.logged.is_some_and(|it| it.ahead > 0) {
+                let _ = Operation::count(sequence.counter.id, counted.position).write(&mut record);
+            }
+        }
+        if record.length() > 0 {
+            let _ = self.journal.append(record);
+        }
         let _ = self.journal.mark();
     }
 }

@@ -3,6 +3,7 @@
 //! - Invariant: files have new names each time, which begin with the number of the round that wrote them.
 
 use hardware::{Folder, FolderError, LastingFile};
+use memory::MappedFile;
 use stdx::sync::{Arc, Weak};
 use storage::files::{PartStamp, Sink, Source, part_stamp, read_table, write_part, write_table};
 use storage::{BuildContext, Column, Part, Table};
@@ -11,6 +12,7 @@ use types::SqlResult;
 use super::definition::malformed;
 use super::history::Tally;
 use super::refusal::journal_error;
+use crate::{Loading, Progress};
 
 /// How files of tables are called.
 const PREFIX: &str = "table-";
@@ -41,6 +43,8 @@ pub(super) struct TableFile {
     name: String,
     file: Arc<dyn LastingFile>,
     length: u64,
+    /// Where its bytes are in memory.
+    mapped: Option<Arc<MappedFile>>,
 }
 
 pub(super) fn failed(error: FolderError) -> types::SqlError {
@@ -65,13 +69,44 @@ impl Source for TableFile {
     fn get(&self, offset: u64, into: &mut [u8]) -> SqlResult<()> {
         self.file.read_at(offset, into).map_err(failed)
     }
+
+    fn mapped(&self) -> Option<&Arc<MappedFile>> {
+        self.mapped.as_ref()
+    }
+}
+
+/// A file that tells how much of it was read.
+struct Watched<'a> {
+    file: &'a TableFile,
+    progress: &'a dyn Progress,
+}
+
+impl Source for Watched<'_> {
+    fn name(&self) -> String {
+        self.file.name()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.file.bytes()
+    }
+
+    fn get(&self, offset: u64, into: &mut [u8]) -> SqlResult<()> {
+        self.file.get(offset, into)?;
+        self.progress.advance(into.len() as u64);
+        Ok(())
+    }
+
+    fn mapped(&self) -> Option<&Arc<MappedFile>> {
+        self.file.mapped()
+    }
 }
 
 /// A file of a checkpoint.
 pub(super) fn opened(folder: &dyn Folder, name: &str) -> SqlResult<TableFile> {
     let file = folder.open(name).map_err(failed)?;
     let length = file.length().map_err(failed)?;
-    Ok(TableFile { name: folder.path().join(name).display().to_string(), file, length })
+    let name = folder.path().join(name).display().to_string();
+    Ok(TableFile { name, file, length, mapped: None })
 }
 
 /// Whether a file is called as those of tables are.
@@ -81,7 +116,7 @@ pub(super) fn is_of_table(name: &str) -> bool {
 
 fn create(folder: &dyn Folder, name: &str) -> SqlResult<TableFile> {
     let file = folder.create(name).map_err(failed)?;
-    Ok(TableFile { name: name.to_owned(), file, length: 0 })
+    Ok(TableFile { name: name.to_owned(), file, length: 0, mapped: None })
 }
 
 /// Makes a file that was written last.
@@ -145,16 +180,30 @@ pub(super) fn next_round(folder: &dyn Folder) -> SqlResult<u64> {
     Ok(names.iter().filter_map(|it| round_of(it)).max().unwrap_or(0) + 1)
 }
 
-/// Reads a table of its files, of which its own is the first, and tells which file has which part.
+/// The bytes of all files of some tables.
+pub(super) fn bytes(folder: &dyn Folder, tables: &[Vec<String>]) -> SqlResult<u64> {
+    let bytes = |it: &String| folder.open(it).and_then(|it| it.length()).map_err(failed);
+    tables.iter().flatten().map(bytes).sum()
+}
+
+/// Reads a table of its files, of which its own is the first, and tells which file has which part. Those of parts may be
+/// mapped.
 pub(super) fn read(
     folder: &dyn Folder,
     names: &[String],
-    context: &BuildContext<'_>,
+    loading: Loading,
+    (context, progress): (&BuildContext<'_>, &dyn Progress),
 ) -> SqlResult<(Table, Vec<PartFile>)> {
-    let files = names.iter().map(|it| opened(folder, it)).collect::<SqlResult<Vec<_>>>()?;
+    let mut files = names.iter().map(|it| opened(folder, it)).collect::<SqlResult<Vec<_>>>()?;
+    for file in files.iter_mut().skip(1).filter(|_| loading == Loading::Mapped) {
+        let mapping = file.file.map().map_err(failed)?;
+        file.mapped = Some(context.allocator.mapped_file(mapping, file.name.clone()));
+    }
     let (table, files) = files.split_first().ok_or_else(|| malformed("a table of no file"))?;
-    let parts: Vec<&dyn Source> = files.iter().map(|it| it as &dyn Source).collect();
-    let table = read_table(table, &parts, context)?;
+    let watched = |file| Watched { file, progress };
+    let parts: Vec<Watched<'_>> = files.iter().map(watched).collect();
+    let parts: Vec<&dyn Source> = parts.iter().map(|it| it as &dyn Source).collect();
+    let table = read_table(&watched(table), &parts, context)?;
     let file = |((part, file), name): ((&Part, &TableFile), &String)| {
         Ok(PartFile::new(part, name.clone(), part_stamp(file)?))
     };

@@ -86,7 +86,7 @@ impl Session {
         let started = self.database.machine.now();
         let old = self.existing(name)?;
         let (mut steps, new) = made(&old)?;
-        self.begin_writing(cancel)?;
+        self.write_alone(cancel)?;
         let new = match self.catalog().replace(&old, new) {
             Err(error) if error.state == CHANGED_MEANWHILE => {
                 let old = self.existing(name)?;

@@ -45,6 +45,16 @@ impl From<u64> for Cell {
         Self::Integer(i64::try_from(value).ok())
     }
 }
+impl From<i64> for Cell {
+    fn from(value: i64) -> Self {
+        Self::Integer(Some(value))
+    }
+}
+impl From<Option<i64>> for Cell {
+    fn from(value: Option<i64>) -> Self {
+        Self::Integer(value)
+    }
+}
 impl From<Option<u64>> for Cell {
     fn from(value: Option<u64>) -> Self {
         Self::Integer(value.and_then(|it| i64::try_from(it).ok()))

@@ -6,11 +6,13 @@
 mod builder;
 mod constraints;
 mod durability;
+mod functions;
 mod indexes;
 mod memory;
 pub(crate) mod placement;
 pub(crate) mod placer;
 mod scheduling;
+pub(crate) mod sequences;
 mod system;
 mod tables;
 mod traffic;
@@ -20,18 +22,19 @@ use types::SqlResult;
 
 use crate::Database;
 use crate::settings::Settings;
-pub(crate) use builder::ViewBuilder;
+pub(crate) use builder::{Cell, ViewBuilder};
 pub(crate) use tables::partitioning;
 
 /// The schema that holds the views.
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 26] = [
+pub const NAMES: [&str; 28] = [
     "tables",
     "columns",
     "indexes",
     "constraints",
+    "sequences",
     "parts",
     "deltas",
     "column_placement",
@@ -50,11 +53,17 @@ pub const NAMES: [&str; 26] = [
     "item_traffic",
     "placer_log",
     "settings",
+    "functions",
     "transactions",
     "log",
     "checkpoints",
     "merges",
 ];
+
+/// The names of all views, without their schema.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.into_iter()
+}
 
 /// The rows of a view; `None` when there is no such view.
 pub fn rows_of(
@@ -67,6 +76,7 @@ pub fn rows_of(
         "columns" => tables::columns(database),
         "indexes" => indexes::rows(database),
         "constraints" => constraints::rows(database),
+        "sequences" => sequences::rows(database),
         "parts" => tables::parts(database),
         "deltas" => tables::deltas(database),
         "column_placement" => placement::column_placement(database),
@@ -85,6 +95,7 @@ pub fn rows_of(
         "item_traffic" => traffic::item_traffic(database),
         "placer_log" => placer::log(database),
         "settings" => system::all_settings(database, settings),
+        "functions" => functions::rows(),
         "transactions" => durability::transactions(database),
         "log" => durability::log(database),
         "checkpoints" => durability::checkpoints(database),

@@ -92,8 +92,8 @@ impl Client {
         };
         let ended = match self.prng.below(12) {
             0..2 => {
-                self.said("COMMIT");
-                return self.finish(began, deeds, undone, true);
+                let committed = self.run("COMMIT").is_ok();
+                return self.finish(began, deeds, undone, committed);
             }
             2 => Err("nobody"),
             3 if self.prng.below(3) == 0 => self.taken_back(&mut deeds, &mut undone),
@@ -116,8 +116,8 @@ impl Client {
     /// Ends what is open.
     pub fn end(&mut self) {
         if let Some((began, deeds, undone)) = self.open.take() {
-            self.said("COMMIT");
-            self.finish(began, deeds, undone, true);
+            let committed = self.run("COMMIT").is_ok();
+            self.finish(began, deeds, undone, committed);
         }
     }
 
@@ -224,7 +224,9 @@ impl Client {
             Ok(answers) => {
                 Ok(answers.last().map_or_else(Vec::new, |it| texts(&it.batches, "=", "NULL")))
             }
-            Err(error) if ["40001", "55P03"].contains(&error.state.0) => Err(error.state.0),
+            Err(error) if ["40001", "55P03", "40P01"].contains(&error.state.0) => {
+                Err(error.state.0)
+            }
             Err(error) => panic!("{sql}: {error}"),
         }
     }

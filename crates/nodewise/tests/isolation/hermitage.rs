@@ -46,7 +46,7 @@ impl Remote {
     }
 }
 
-/// Waits until so many statements wait for the writers' turn.
+/// Waits until so many statements wait for other transactions.
 fn wait_for_waiting(database: &Arc<Database>, count: usize) {
     let began = Instant::now();
     let sql = "SELECT id FROM nodewise.queries WHERE state = 'waiting'";
@@ -162,10 +162,11 @@ fn what_is_not_committed_is_not_seen() {
          b: begin -> BEGIN
          a: UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1
          b: SELECT v FROM t WHERE id = 1 -> 10
-         b: UPDATE t SET v = 22 WHERE id = 2 -> waits
+         b: UPDATE t SET v = 22 WHERE id = 2 -> UPDATE 1
          a: SELECT v FROM t WHERE id = 2 -> 20
+         b: SELECT v FROM t WHERE id = 1 -> 10
          a: COMMIT -> COMMIT
-         b. -> UPDATE 1
+         b: all -> 1=11 2=22
          b: COMMIT -> COMMIT
          c: all -> 1=11 2=22",
     );
@@ -290,11 +291,10 @@ fn reads_are_not_skewed_from_repeatable_read_on() {
     }
 }
 
-/// G2-item and G2: each writes what the other has read. One table is one thing to write here, so that REPEATABLE READ refuses
-/// it, too; over two tables it does not.
+/// G2-item and G2: each writes what the other has read, in one table or in two.
 #[test]
 fn writes_are_not_skewed_in_serializable() {
-    let of_rows = |level: &str, table: &str, ended: &str, end: &str| {
+    let of_rows = |level: &str, table: &str, end: &str, left: &str| {
         case(
             level,
             &format!(
@@ -304,10 +304,10 @@ fn writes_are_not_skewed_in_serializable() {
                  a: SELECT sum(v) FROM (SELECT v FROM t UNION ALL SELECT v FROM u) x -> 60
                  b: SELECT sum(v) FROM (SELECT v FROM t UNION ALL SELECT v FROM u) x -> 60
                  a: UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1
-                 b: UPDATE {table} SET v = 21 WHERE id = 2 -> waits
+                 b: UPDATE {table} SET v = 21 WHERE id = 2 -> UPDATE 1
                  a: COMMIT -> COMMIT
-                 b. -> {ended}
-                 b: COMMIT -> {end}"
+                 b: COMMIT -> {end}
+                 c: SELECT v FROM {table} WHERE id = 2 -> {left}"
             ),
         );
         case(
@@ -319,19 +319,82 @@ fn writes_are_not_skewed_in_serializable() {
                  a: SELECT v FROM t WHERE v % 3 = 0 UNION ALL SELECT v FROM u WHERE v % 3 = 0 -> nothing
                  b: SELECT v FROM t WHERE v % 3 = 0 UNION ALL SELECT v FROM u WHERE v % 3 = 0 -> nothing
                  a: INSERT INTO t VALUES (3, 30) -> INSERT 0 1
-                 b: INSERT INTO {table} VALUES (4, 42) -> waits
+                 b: INSERT INTO {table} VALUES (4, 42) -> INSERT 0 1
                  a: COMMIT -> COMMIT
-                 b. -> {}
-                 b: COMMIT -> {end}",
-                ended.replace("UPDATE 1", "INSERT 0 1")
+                 b: COMMIT -> {end}"
             ),
         );
     };
-    of_rows("READ COMMITTED", "t", "UPDATE 1", "COMMIT");
-    of_rows("REPEATABLE READ", "t", "40001", "ROLLBACK");
-    of_rows("REPEATABLE READ", "u", "UPDATE 1", "COMMIT");
-    of_rows("SERIALIZABLE", "t", "40001", "ROLLBACK");
-    of_rows("SERIALIZABLE", "u", "40001", "ROLLBACK");
+    for table in ["t", "u"] {
+        of_rows("READ COMMITTED", table, "COMMIT", "21");
+        of_rows("REPEATABLE READ", table, "COMMIT", "21");
+        of_rows("SERIALIZABLE", table, "40001", "20");
+    }
+}
+
+/// Two that give rows one key: the second waits to learn whether the first stays.
+#[test]
+fn who_brings_a_key_that_another_has_brought_waits() {
+    for level in ALL {
+        let (upsert, end, left) = match level == ALL[0] {
+            true => ("INSERT 0 1", "COMMIT", "3=31"),
+            false => ("40001", "ROLLBACK", "3=30"),
+        };
+        case(
+            level,
+            &format!(
+                "a: begin -> BEGIN
+                 b: begin -> BEGIN
+                 b: all -> 1=10 2=20
+                 a: INSERT INTO t VALUES (3, 30) -> INSERT 0 1
+                 b: INSERT INTO t VALUES (3, 31) -> waits
+                 a: COMMIT -> COMMIT
+                 b. -> 23505
+                 b: ROLLBACK -> ROLLBACK
+                 a: DELETE FROM t WHERE id = 3 -> DELETE 1
+                 a: begin -> BEGIN
+                 a: INSERT INTO t VALUES (3, 30) -> INSERT 0 1
+                 b: INSERT INTO t VALUES (3, 31) -> waits
+                 a: ROLLBACK -> ROLLBACK
+                 b. -> INSERT 0 1
+                 a: begin -> BEGIN
+                 a: DELETE FROM t WHERE id = 3 -> DELETE 1
+                 b: INSERT INTO t VALUES (3, 32) -> waits
+                 a: COMMIT -> COMMIT
+                 b. -> INSERT 0 1
+                 b: DELETE FROM t WHERE id = 3 -> DELETE 1
+                 a: begin -> BEGIN
+                 b: begin -> BEGIN
+                 b: SELECT v FROM t WHERE id = 3 -> nothing
+                 a: INSERT INTO t VALUES (3, 30) -> INSERT 0 1
+                 b: INSERT INTO t VALUES (3, 1) ON CONFLICT (id) DO UPDATE SET v = t.v + excluded.v -> waits
+                 a: COMMIT -> COMMIT
+                 b. -> {upsert}
+                 b: COMMIT -> {end}
+                 a: SELECT id, v FROM t WHERE id = 3 -> {left}"
+            ),
+        );
+    }
+}
+
+/// Two that wait for one another: the one that closes the circle is refused, and the other goes on.
+#[test]
+fn a_deadlock_is_found() {
+    for level in ALL {
+        case(
+            level,
+            "a: begin -> BEGIN
+             b: begin -> BEGIN
+             a: UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1
+             b: UPDATE t SET v = 22 WHERE id = 2 -> UPDATE 1
+             a: UPDATE t SET v = 21 WHERE id = 2 -> waits
+             b: UPDATE t SET v = 12 WHERE id = 1 -> 40P01
+             a. -> UPDATE 1
+             b: COMMIT -> ROLLBACK
+             a: COMMIT -> COMMIT
+             a: all -> 1=11 2=21",
+        );
+    }
 }
 
 /// G2 with a third that only reads (Fekete, O'Neil and O'Neil): it sees the second and not the first, which comes later.

@@ -58,6 +58,7 @@ impl Dependencies {
             }
             Rel::Filter { input, .. }
             | Rel::Sort { input, .. }
+            | Rel::Window { input, .. }
             | Rel::Limit { input, .. }
             | Rel::Repeat { input, .. } => self.collect(input, facts),
             Rel::Map { input, exprs } => {

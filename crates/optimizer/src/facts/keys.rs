@@ -18,6 +18,7 @@ pub fn unique_keys(rel: &Rel) -> Vec<AttrSet> {
         Rel::Filter { input, .. }
         | Rel::Map { input, .. }
         | Rel::Sort { input, .. }
+        | Rel::Window { input, .. }
         | Rel::Limit { input, .. } => unique_keys(input),
         Rel::Aggregate { keys, .. } => vec![keys.iter().map(|it| it.0).collect()],
         Rel::Join(join) => join_keys(join),

@@ -66,6 +66,12 @@ impl<'a> Facts<'a> {
             Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::Repeat { input, .. } => {
                 self.look_up(input, attr)
             }
+            Rel::Window { input, functions, .. } => {
+                match functions.iter().find(|it| it.0 == attr) {
+                    Some((_, it)) => Some(!it.function.is_never_null()),
+                    None => self.look_up(input, attr),
+                }
+            }
             Rel::Join(join) => self.look_up_join(join, attr),
             Rel::Aggregate { input, keys, aggregates, .. } => {
                 if let Some((_, key)) = keys.iter().find(|it| it.0 == attr) {

@@ -220,7 +220,7 @@ fn demands(steps: &[Step<'_>], required: &AttrSet) -> (Vec<AttrSet>, AttrSet) {
 fn build_weight(join: &JoinRel) -> f64 {
     fn heavy(rel: &Rel) -> f64 {
         match rel {
-            Rel::Aggregate { input, .. } => input.rows() + heavy(input),
+            Rel::Aggregate { input, .. } | Rel::Window { input, .. } => input.rows() + heavy(input),
             Rel::Filter { input, .. }
             | Rel::Map { input, .. }
             | Rel::Sort { input, .. }

@@ -14,6 +14,7 @@ mod sharing;
 mod state;
 mod stream;
 mod table;
+mod window;
 
 use plan::{Expr, Operator, OutputColumn, Plan, Sink, Source};
 use types::{Interrupt, SqlError, SqlResult};
@@ -99,32 +100,10 @@ impl Lowering<'_> {
                 self.aggregate(input, keys, aggregates, *rows, required, reducers)
             }
             Rel::Sort { input, partition, keys, offset, limit } => {
-                let mut below = required.clone();
-                partition.iter().for_each(|it| below.insert(*it));
-                keys.iter().for_each(|it| below.add_expr(&it.expr));
-                let passed = if limit.is_none() && *offset == 0 { reducers } else { &[] };
-                let mut stream = self.stream(input, &below, passed)?;
-                let mut placed = Vec::with_capacity(partition.len() + keys.len());
-                for attr in partition {
-                    let column = Expr::column(*attr, self.attributes[*attr].data_type);
-                    let expr = self.place(&column, &stream)?;
-                    placed.push(plan::SortKey { expr, descending: false, nulls_first: false });
-                }
-                for key in keys {
-                    let expr = self.place(&key.expr, &stream)?;
-                    placed.push(plan::SortKey { expr, ..*key });
-                }
-                // What the order does not need is fetched for the rows that are wanted alone.
-                let later =
-                    limit.and_then(|_| stream.fetch_later(placed.iter().map(|it| &it.expr)));
-                let partition = partition.len();
-                let sink = Sink::Sort { keys: placed, partition, offset: *offset, limit: *limit };
-                let mut sorted = self.read_back(stream, sink, rel.rows());
-                if let Some((fetch, attrs)) = later {
-                    sorted.operators.push(fetch);
-                    sorted.layout.extend(attrs);
-                }
-                Ok(sorted)
+                self.sort(input, (partition, keys), (*offset, *limit), required, reducers)
+            }
+            Rel::Window { input, partition, keys, functions } => {
+                self.window(input, (partition, keys), functions, required)
             }
             Rel::Limit { input, offset, limit } => {
                 let stream = self.stream(input, required, &[])?;
@@ -146,6 +125,43 @@ impl Lowering<'_> {
             Rel::Shared { id, output, rows } => self.read_shared(*id, output, *rows, required),
             Rel::Apply(_) => Err(SqlError::internal("a dependent join was left in the query")),
         }
+    }
+
+    /// Rows in order.
+    fn sort(
+        &mut self,
+        input: &Rel,
+        (partition, keys): (&[Attr], &[plan::SortKey]),
+        (offset, limit): (u64, Option<u64>),
+        required: &AttrSet,
+        reducers: &[Reducer],
+    ) -> SqlResult<Stream> {
+        let rows = limit.map_or(f64::INFINITY, |it| it as f64).min(input.rows());
+        let mut below = required.clone();
+        partition.iter().for_each(|it| below.insert(*it));
+        keys.iter().for_each(|it| below.add_expr(&it.expr));
+        let passed = if limit.is_none() && offset == 0 { reducers } else { &[] };
+        let mut stream = self.stream(input, &below, passed)?;
+        let mut placed = Vec::with_capacity(partition.len() + keys.len());
+        for attr in partition {
+            let column = Expr::column(*attr, self.attributes[*attr].data_type);
+            let expr = self.place(&column, &stream)?;
+            placed.push(plan::SortKey { expr, descending: false, nulls_first: false });
+        }
+        for key in keys {
+            let expr = self.place(&key.expr, &stream)?;
+            placed.push(plan::SortKey { expr, ..*key });
+        }
+        // What the order does not need is fetched for the rows that are wanted alone.
+        let later = limit.and_then(|_| stream.fetch_later(placed.iter().map(|it| &it.expr)));
+        let partition = partition.len();
+        let sink = Sink::Sort { keys: placed, partition, offset, limit };
+        let mut sorted = self.read_back(stream, sink, rows);
+        if let Some((fetch, attrs)) = later {
+            sorted.operators.push(fetch);
+            sorted.layout.extend(attrs);
+        }
+        Ok(sorted)
     }
 
     /// The rows of a shared relation, computed before.

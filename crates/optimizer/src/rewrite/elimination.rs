@@ -40,6 +40,17 @@ pub(super) fn drop_idle_joins(rel: &mut Rel, required: &AttrSet) {
             keys.iter().for_each(|it| below.add_expr(&it.expr));
             drop_idle_joins(input, &below);
         }
+        Rel::Window { input, partition, keys, functions } => {
+            partition.iter().for_each(|it| below.insert(*it));
+            keys.iter().for_each(|it| below.add_expr(&it.expr));
+            for (attr, it) in functions {
+                below.remove(*attr);
+                if required.contains(*attr) {
+                    it.expressions().for_each(|it| below.add_expr(it));
+                }
+            }
+            drop_idle_joins(input, &below);
+        }
         Rel::Union { inputs, output } => {
             for (input, attrs) in inputs {
                 let wanted = output.iter().zip(attrs).filter(|it| required.contains(*it.0));

@@ -20,6 +20,7 @@ mod state;
 mod statistics;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 use plan::properties::{is_fallible, is_volatile};
 use plan::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey};
@@ -135,26 +136,14 @@ impl Optimiser<'_> {
                 let keys = self.sort_keys(&input, keys);
                 Ok(Rel::Sort { input, partition, keys, offset, limit }.filtered(outer))
             }
+            Rel::Window { input, partition, keys, functions } => {
+                self.window(*input, partition, (keys, functions), demanded)
+            }
             Rel::Limit { input, offset, limit } => {
                 let input = Box::new(self.rel(*input, Vec::new())?);
                 Ok(Rel::Limit { input, offset, limit }.filtered(demanded))
             }
-            Rel::Union { inputs, output } => {
-                let mut done = Vec::with_capacity(inputs.len());
-                for (input, attrs) in inputs {
-                    let map: Vec<(Attr, Expr)> = output
-                        .iter()
-                        .zip(&attrs)
-                        .map(|(to, from)| {
-                            (*to, Expr::column(*from, self.attributes[*from].data_type))
-                        })
-                        .collect();
-                    let mut own = demanded.clone();
-                    own.iter_mut().for_each(|it| substitute(it, &map));
-                    done.push((self.rel(input, own)?, attrs));
-                }
-                Ok(Rel::Union { inputs: done, output })
-            }
+            Rel::Union { inputs, output } => self.union(inputs, output, &demanded),
             Rel::Repeat { input, count } => {
                 let input = Box::new(self.rel(*input, demanded)?);
                 Ok(Rel::Repeat { input, count })
@@ -166,6 +155,49 @@ impl Optimiser<'_> {
             values @ Rel::Values { .. } => Ok(values.filtered(demanded)),
             Rel::Apply(_) => Err(SqlError::internal("a dependent join was left in the query")),
         }
+    }
+
+    fn window(
+        &mut self,
+        input: Rel,
+        partition: Vec<Attr>,
+        (keys, functions): (Vec<SortKey>, Vec<(Attr, plan::WindowCall)>),
+        demanded: Vec<Expr>,
+    ) -> SqlResult<Rel> {
+        // A condition on what makes a partition keeps or drops partitions as a whole; any other would change what
+        // the functions see.
+        let own: AttrSet = partition.iter().copied().collect();
+        let (below, above): (Vec<_>, Vec<_>) = demanded.into_iter().partition(|it| {
+            let attrs = AttrSet::of(it);
+            !attrs.is_empty() && attrs.is_subset(&own) && !is_fallible(it)
+        });
+        let mut input = self.rel(input, below)?;
+        if self.options.rewrites && partition.is_empty() {
+            input = windows::first_rows(input, &keys, &functions, &above);
+        }
+        let input = Box::new(input);
+        Ok(Rel::Window { input, partition, keys, functions }.filtered(above))
+    }
+
+    /// What is demanded of all rows is demanded of those of each input.
+    fn union(
+        &mut self,
+        inputs: Vec<(Rel, Vec<Attr>)>,
+        output: Vec<Attr>,
+        demanded: &[Expr],
+    ) -> SqlResult<Rel> {
+        let mut done = Vec::with_capacity(inputs.len());
+        for (input, attrs) in inputs {
+            let map: Vec<(Attr, Expr)> = output
+                .iter()
+                .zip(&attrs)
+                .map(|(to, from)| (*to, Expr::column(*from, self.attributes[*from].data_type)))
+                .collect();
+            let mut own = demanded.to_vec();
+            own.iter_mut().for_each(|it| substitute(it, &map));
+            done.push((self.rel(input, own)?, attrs));
+        }
+        Ok(Rel::Union { inputs: done, output })
     }
 
     /// Leaves out what the statistics prove: IS NOT NULL of a column without NULL.

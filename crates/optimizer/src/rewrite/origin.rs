@@ -31,7 +31,8 @@ pub(crate) fn of(rel: &Rel, attr: Attr) -> Option<(&ScanRel, Attr)> {
                 aggregate.function == AggregateFunction::AnyValue && aggregate.filter.is_none();
             of(input, bare(aggregate.argument.as_ref().filter(|_| any)?)?)
         }
-        Rel::Repeat { input, .. } => of(input, attr),
+        // What a window computes is no attribute of its input.
+        Rel::Repeat { input, .. } | Rel::Window { input, .. } => of(input, attr),
         Rel::Union { .. } | Rel::Values { .. } | Rel::Shared { .. } | Rel::Apply(_) => None,
     }
 }

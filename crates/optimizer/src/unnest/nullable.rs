@@ -56,6 +56,12 @@ impl Unnesting {
                 Some((_, expr)) => Some(may_be_null(expr, &|it| self.nullable(input, it))),
                 None => self.look_up(input, attr),
             },
+            Rel::Window { input, functions, .. } => {
+                match functions.iter().find(|it| it.0 == attr) {
+                    Some((_, it)) => Some(!it.function.is_never_null()),
+                    None => self.look_up(input, attr),
+                }
+            }
             Rel::Join(join) => {
                 if join.mark == Some(attr) {
                     return Some(join.null_aware);

@@ -139,6 +139,17 @@ impl Unnesting {
             Rel::Join(join) => self.push_join(*join, domain),
             Rel::Apply(apply) => self.push_apply(*apply, domain),
             rel @ Rel::Aggregate { .. } => self.push_aggregate(rel, domain),
+            Rel::Window { input, mut partition, mut keys, mut functions } => {
+                let Pushed { rel, locals } = self.push(*input, domain)?;
+                keys.iter_mut().for_each(|it| domain.put(&mut it.expr, &locals));
+                for (_, it) in &mut functions {
+                    it.expressions_mut().for_each(|it| domain.put(it, &locals));
+                }
+                partition.iter_mut().for_each(|it| *it = domain.local(*it, &locals));
+                partition.extend(&locals);
+                let rel = Rel::Window { input: Box::new(rel), partition, keys, functions };
+                Ok(Pushed { rel, locals })
+            }
             // An order without a limit says nothing below a join.
             Rel::Sort { input, offset: 0, limit: None, .. } => self.push(*input, domain),
             Rel::Sort { input, mut partition, mut keys, offset, limit } => {

@@ -35,6 +35,7 @@ impl Unnesting {
                 let one = limit.is_some_and(|it| it <= 1);
                 (one && partition.iter().all(|it| by.contains(*it))) || self.is_unique(input, by)
             }
+            Rel::Window { input, .. } => self.is_unique(input, by),
             Rel::Limit { input, limit, .. } => {
                 limit.is_some_and(|it| it <= 1) || self.is_unique(input, by)
             }

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey, UnaryOperator};
+use crate::{
+    Aggregate, AggregateFunction, Exclusion, Expr, ExprKind, Frame, FrameBound, FrameUnit, SortKey,
+    UnaryOperator, WindowCall, WindowFunction,
+};
 
 /// The column of a place. A plan that is not sound may have none there.
 pub(super) fn column(place: usize, names: &[String]) -> String {
@@ -25,18 +28,50 @@ pub(super) fn sort_key(key: &SortKey, names: &[String]) -> String {
 }
 
 pub(super) fn aggregate(it: &Aggregate, names: &[String]) -> String {
-    let name = match it.function {
-        AggregateFunction::Count => "count",
-        AggregateFunction::Sum => "sum",
-        AggregateFunction::Average => "avg",
-        AggregateFunction::Min => "min",
-        AggregateFunction::Max => "max",
-        AggregateFunction::AnyValue => "any",
-    };
+    let name = it.function.name();
     let argument = it.argument.as_ref().map_or_else(|| "*".to_owned(), |it| expr(it, names));
     let filter = it.filter.as_ref().map(|it| format!(" filter {}", expr(it, names)));
     let distinct = if it.distinct { "distinct " } else { "" };
     format!("{name}({distinct}{argument}){}", filter.unwrap_or_default())
+}
+
+/// A window function, less its partition and order.
+pub(super) fn window(it: &WindowCall, names: &[String]) -> String {
+    let stars = it.function == WindowFunction::Aggregate(AggregateFunction::Count);
+    let arguments = match &it.arguments[..] {
+        [] if stars => "*".to_owned(),
+        all => list(all, names),
+    };
+    let nulls = if it.ignore_nulls { " ignore nulls" } else { "" };
+    let filter = it.filter.as_ref().map(|it| format!(" filter {}", expr(it, names)));
+    let frame = match it.function.has_frame() && it.frame != Frame::default() {
+        true => format!(" over {}", frame(&it.frame, names)),
+        false => String::new(),
+    };
+    format!("{}({arguments}){nulls}{}{frame}", it.function.name(), filter.unwrap_or_default())
+}
+
+fn frame(it: &Frame, names: &[String]) -> String {
+    let unit = match it.unit {
+        FrameUnit::Rows => "rows",
+        FrameUnit::Range => "range",
+        FrameUnit::Groups => "groups",
+    };
+    let bound = |it: &FrameBound, unbounded: &str| match it {
+        FrameBound::Unbounded => format!("unbounded {unbounded}"),
+        FrameBound::CurrentRow => "current row".to_owned(),
+        FrameBound::Preceding(it) => format!("{} preceding", expr(it, names)),
+        FrameBound::Following(it) => format!("{} following", expr(it, names)),
+        FrameBound::Value(it) => format!("value {}", expr(it, names)),
+    };
+    let exclusion = match it.exclusion {
+        Exclusion::Nothing => "",
+        Exclusion::CurrentRow => " exclude current row",
+        Exclusion::Group => " exclude group",
+        Exclusion::Ties => " exclude ties",
+    };
+    let (start, end) = (bound(&it.start, "preceding"), bound(&it.end, "following"));
+    format!("{unit} between {start} and {end}{exclusion}")
 }
 
 /// An expression as text; its columns have these names.

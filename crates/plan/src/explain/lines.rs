@@ -1,6 +1,6 @@
 //! The lines of each pipeline: its source, its operators, its sink, with the names of the columns on their way.
 
-use super::expression::{aggregate, column, expr, list, sort_key};
+use super::expression::{aggregate, column, expr, list, sort_key, window};
 use super::names::{Labels, Layout, Name, distinct, identifier};
 use crate::{
     AggregateFunction, Expr, ExprKind, Join, JoinKind, Operator, Pipeline, Plan, Scan, Sink, Source,
@@ -193,6 +193,22 @@ impl Lines<'_> {
                 };
                 let range = range(*offset, *limit);
                 (format!("-> sort by [{}]{range}{each}", keys.join(", ")), layout)
+            }
+            Sink::Window { keys, partition, functions } => {
+                let keys: Vec<String> = keys.iter().map(|it| sort_key(it, &names)).collect();
+                let each = match partition {
+                    0 => String::new(),
+                    count => format!(" for each [{}]", keys[..*count].join(", ")),
+                };
+                let mut state = layout;
+                let mut all = Vec::with_capacity(functions.len());
+                for it in functions {
+                    let (name, shown) = self.labels.name(window(it, &names));
+                    state.push(name);
+                    all.push(shown);
+                }
+                let order = keys[*partition..].join(", ");
+                (format!("-> windows of [{}] in order of [{order}]{each}", all.join(", ")), state)
             }
             Sink::Materialize { offset, limit } => {
                 (format!("-> rows{}", range(*offset, *limit)), layout)

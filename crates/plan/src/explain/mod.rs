@@ -35,6 +35,8 @@ pub struct PipelineActuals {
     pub memory_peak_bytes: u64,
     /// Bytes written to temporary files.
     pub spilled_bytes: u64,
+    /// What the adaptive strategy has learned: whether it is bound by memory, and bytes per second of a worker.
+    pub learned: Option<(bool, u64)>,
     /// What the source learned, a line; empty when it has nothing to say.
     pub source: String,
     /// Where the time went, step by step.
@@ -122,6 +124,14 @@ pub fn text(plan: &Plan, remarks: &dyn Remarks) -> String {
             let _ = writeln!(out, "  memory: {} at most{spilled}", Bytes(it.memory_peak_bytes));
             if let Some(intensity) = it.bytes_per_cycle() {
                 let _ = writeln!(out, "  memory intensity: {intensity:.3} bytes per cycle");
+            }
+            if let Some((memory_bound, bytes)) = it.learned {
+                let affinity = if memory_bound { "hard" } else { "soft" };
+                let _ = writeln!(
+                    out,
+                    "  adaptive affinity: {affinity}, at {:.1} GB/s a worker",
+                    bytes as f64 / 1e9
+                );
             }
             if !it.source.is_empty() {
                 let _ = writeln!(out, "  source: {}", it.source);
@@ -221,7 +231,7 @@ pub fn json(plan: &Plan, remarks: &dyn Remarks) -> String {
             let _ = write!(
                 out,
                 ", \"actual\": {{\"rows\": {}, \"nanos\": {}, \"morsels\": {}, \"stolen\": {}, \
-                 \"local_bytes\": {}, \"remote_bytes\": {}, \"kept_local_bytes\": {}, \"kept_remote_bytes\": {}, \"memory_peak_bytes\": {}, \"spilled_bytes\": {}, \"bytes_per_cycle\": {}, \"source\": {}, \"steps\": [{}]}}",
+                 \"local_bytes\": {}, \"remote_bytes\": {}, \"kept_local_bytes\": {}, \"kept_remote_bytes\": {}, \"memory_peak_bytes\": {}, \"spilled_bytes\": {}, \"bytes_per_cycle\": {}, \"memory_bound\": {}, \"bytes_per_second\": {}, \"source\": {}, \"steps\": [{}]}}",
                 it.rows,
                 it.nanos,
                 it.morsels,
@@ -233,6 +243,8 @@ pub fn json(plan: &Plan, remarks: &dyn Remarks) -> String {
                 it.memory_peak_bytes,
                 it.spilled_bytes,
                 number(it.bytes_per_cycle()),
+                it.learned.map_or_else(|| "null".to_owned(), |it| it.0.to_string()),
+                it.learned.map_or_else(|| "null".to_owned(), |it| it.1.to_string()),
                 quoted(&it.source),
                 steps_json(&it.steps)
             );

@@ -12,7 +12,7 @@ mod traverse;
 pub use attrs::{Attr, AttrSet};
 pub use traverse::{Part, fresh_copy};
 
-use crate::{Aggregate, BinaryOperator, Expr, ExprKind, SortKey};
+use crate::{Aggregate, BinaryOperator, Expr, ExprKind, SortKey, WindowCall};
 use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 use types::{DataType, TableInfo};
@@ -96,6 +96,17 @@ pub enum Rel {
         offset: u64,
         /// Rows kept.
         limit: Option<u64>,
+    },
+    /// The input with window functions more. What comes out has no order.
+    Window {
+        /// The input.
+        input: Box<Rel>,
+        /// What rows of a partition share, NULL being like NULL.
+        partition: Vec<Attr>,
+        /// The order within a partition; a function goes by the first of these keys, as many as it says.
+        keys: Vec<SortKey>,
+        /// What is computed of each row.
+        functions: Vec<(Attr, WindowCall)>,
     },
     /// Some rows.
     Limit {
@@ -266,6 +277,11 @@ impl Rel {
                 exprs.iter().for_each(|it| set.insert(it.0));
                 set
             }
+            Self::Window { input, functions, .. } => {
+                let mut set = input.attrs();
+                functions.iter().for_each(|it| set.insert(it.0));
+                set
+            }
             Self::Join(join) => {
                 let mut set = join.left.attrs();
                 match join.kind {
@@ -303,7 +319,7 @@ impl Rel {
                 let share: f64 = if matches!(**input, Self::Aggregate { .. }) { 0.05 } else { 0.3 };
                 (input.rows() * share.powi(predicates.len() as i32)).max(1.0)
             }
-            Self::Map { input, .. } => input.rows(),
+            Self::Map { input, .. } | Self::Window { input, .. } => input.rows(),
             Self::Join(join) => join.rows,
             Self::Aggregate { rows, .. } => *rows,
             Self::Sort { input, limit, .. } | Self::Limit { input, limit, .. } => {

@@ -29,6 +29,7 @@ impl Rel {
             | Self::Map { input, .. }
             | Self::Aggregate { input, .. }
             | Self::Sort { input, .. }
+            | Self::Window { input, .. }
             | Self::Limit { input, .. }
             | Self::Repeat { input, .. } => smallvec![&**input],
             Self::Join(join) => smallvec![&join.left, &join.right],
@@ -45,6 +46,7 @@ impl Rel {
             | Self::Map { input, .. }
             | Self::Aggregate { input, .. }
             | Self::Sort { input, .. }
+            | Self::Window { input, .. }
             | Self::Limit { input, .. }
             | Self::Repeat { input, .. } => smallvec![&mut **input],
             Self::Join(join) => smallvec![&mut join.left, &mut join.right],
@@ -64,6 +66,10 @@ impl Rel {
                 keys.iter().map(|it| &it.1).chain(of).collect()
             }
             Self::Sort { keys, .. } => keys.iter().map(|it| &it.expr).collect(),
+            Self::Window { keys, functions, .. } => {
+                let own = functions.iter().flat_map(|it| it.1.expressions());
+                keys.iter().map(|it| &it.expr).chain(own).collect()
+            }
             Self::Join(join) => {
                 let keys = join.keys.iter().flat_map(|it| [&it.0, &it.1]);
                 keys.chain(&join.residual).collect()
@@ -93,6 +99,10 @@ impl Rel {
                 keys.iter_mut().map(|it| &mut it.1).chain(of).collect()
             }
             Self::Sort { keys, .. } => keys.iter_mut().map(|it| &mut it.expr).collect(),
+            Self::Window { keys, functions, .. } => {
+                let own = functions.iter_mut().flat_map(|it| it.1.expressions_mut());
+                keys.iter_mut().map(|it| &mut it.expr).chain(own).collect()
+            }
             Self::Join(join) => {
                 let keys = join.keys.iter_mut().flat_map(|it| [&mut it.0, &mut it.1]);
                 keys.chain(&mut join.residual).collect()
@@ -150,6 +160,7 @@ impl Rel {
         match self {
             Self::Scan(scan) => (scan.base..scan.base + scan.table.columns.len()).collect(),
             Self::Map { exprs, .. } => exprs.iter().map(|it| it.0).collect(),
+            Self::Window { functions, .. } => functions.iter().map(|it| it.0).collect(),
             Self::Join(join) => join.mark.into_iter().collect(),
             Self::Aggregate { keys, aggregates, .. } => {
                 keys.iter().map(|it| it.0).chain(aggregates.iter().map(|it| it.0)).collect()
@@ -172,7 +183,9 @@ impl Rel {
         let mut used = AttrSet::default();
         self.expressions().into_iter().for_each(|it| used.add_expr(it));
         match self {
-            Self::Sort { partition, .. } => partition.iter().for_each(|it| used.insert(*it)),
+            Self::Sort { partition, .. } | Self::Window { partition, .. } => {
+                partition.iter().for_each(|it| used.insert(*it));
+            }
             Self::Union { inputs, .. } => {
                 inputs.iter().flat_map(|it| &it.1).for_each(|it| used.insert(*it));
             }
@@ -229,6 +242,9 @@ impl Rel {
                 aggregates.iter_mut().for_each(|it| put(&mut it.0));
             }
             Self::Sort { partition, .. } => partition.iter_mut().for_each(put),
+            Self::Window { partition, functions, .. } => {
+                partition.iter_mut().chain(functions.iter_mut().map(|it| &mut it.0)).for_each(put);
+            }
             Self::Union { inputs, output } => {
                 output.iter_mut().chain(inputs.iter_mut().flat_map(|it| &mut it.1)).for_each(put);
             }

@@ -1,8 +1,8 @@
 use super::*;
 use crate::relation::{Query, Rel, ScanRel};
 use crate::{
-    Expr, ExprKind, Function, Operator, OutputColumn, Pipeline, PipelineId, Plan, Sink, Source,
-    UnaryOperator,
+    Exclusion, Expr, ExprKind, Frame, FrameBound, FrameUnit, Function, Operator, OutputColumn,
+    Pipeline, PipelineId, Plan, Sink, SortKey, Source, UnaryOperator, WindowCall, WindowFunction,
 };
 use proptest::prelude::*;
 use stdx::sync::Arc;
@@ -51,8 +51,35 @@ fn plan() -> Plan {
         sink: Sink::Materialize { offset: u64::MAX, limit: Some(0) },
         estimated_rows: f64::INFINITY,
     };
+    let bound = |it: i64| Expr::literal(Value::Integer(it), DataType::BigInt);
+    let call = WindowCall {
+        function: WindowFunction::NthValue,
+        arguments: vec![Expr::column(0, DataType::Null), bound(2)],
+        filter: None,
+        order: 1,
+        frame: Frame {
+            unit: FrameUnit::Groups,
+            start: FrameBound::Preceding(bound(1)),
+            end: FrameBound::Value(bound(3)),
+            exclusion: Exclusion::Ties,
+        },
+        ignore_nulls: true,
+        data_type: DataType::Null,
+    };
+    let expr = Expr::column(0, DataType::Null);
+    let windows = Pipeline {
+        id: PipelineId(1),
+        source: Source::Read(vec![PipelineId(0)]),
+        operators: Vec::new(),
+        sink: Sink::Window {
+            keys: vec![SortKey { expr, descending: true, nulls_first: false }],
+            partition: 0,
+            functions: vec![call],
+        },
+        estimated_rows: 0.0,
+    };
     let output = vec![OutputColumn { name: "\u{f6}".to_owned(), data_type: DataType::Text }];
-    Plan { pipelines: vec![pipeline], output }
+    Plan { pipelines: vec![pipeline, windows], output }
 }
 
 fn query() -> Query {

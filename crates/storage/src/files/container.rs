@@ -16,13 +16,14 @@
 //! each), and `meta`, which says what they mean. All numbers are little end first.
 
 use crc32c::crc32c;
-use memory::Segment;
+use memory::{Checksums, Segment};
 use stdx::sync::Mutex;
 use types::{SqlError, SqlResult, SqlState};
 
 use super::medium::{Sink, Source, damaged, in_file};
 use super::record::Record;
 use crate::parallel::try_map;
+use crate::place::{Places, check_file, out_of_memory};
 use crate::{BuildContext, Parallel};
 
 /// The version of the form that is written, and the latest that is read.
@@ -57,6 +58,11 @@ impl Entry {
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
+
+    fn checksums(&self) -> Checksums {
+        let sums = self.checksums.as_chunks().0.iter().map(|it| u32::from_le_bytes(*it));
+        Checksums { piece: PIECE, sums: sums.collect() }
+    }
 }
 
 /// A file that is written: segments first, then what they mean.
@@ -71,8 +77,10 @@ impl<'a> Writer<'a> {
         Self { sink, end: PAGE, entries: Vec::new() }
     }
 
-    /// Appends a segment.
-    pub(super) fn segment(&mut self, name: &str, bytes: &[u8]) -> SqlResult<()> {
+    /// Appends a segment. One of a mapped file that cannot be read any more is an error (XX001), before and after.
+    pub(super) fn segment(&mut self, name: &str, segment: &Segment) -> SqlResult<()> {
+        check_file(segment)?;
+        let bytes = segment.as_bytes();
         let offset = self.end.next_multiple_of(PAGE);
         let mut checksums = Vec::with_capacity(bytes.len().div_ceil(PIECE) * 4);
         for (number, piece) in bytes.chunks(PIECE).enumerate() {
@@ -82,7 +90,7 @@ impl<'a> Writer<'a> {
         self.end = offset + bytes.len() as u64;
         let entry = Record::default().text("name", name).number("offset", offset);
         self.entries.push(entry.count("bytes", bytes.len()).bytes("checksums", checksums));
-        Ok(())
+        check_file(segment)
     }
 
     /// Ends the file; its length in bytes and the checksum of its directory, which tells it from others.
@@ -217,13 +225,13 @@ impl Entries<'_> {
         self.list.iter().find(|it| it.name == name).map_or(0, Entry::bytes)
     }
 
-    /// Takes out the next segment of a name, and reads it into memory of at least `least` bytes that `allocate` gives, by
-    /// all workers.
+    /// Takes out the next segment of a name, of at least `least` bytes: read by all workers into memory at the places for so
+    /// many bytes, or left where it is in a mapped file.
     pub(super) fn read(
         &mut self,
         name: &str,
         least: Option<usize>,
-        allocate: impl FnOnce(usize) -> SqlResult<Segment>,
+        places: impl FnOnce(usize) -> Places,
         context: &BuildContext<'_>,
     ) -> SqlResult<Segment> {
         let at = self.list.iter().position(|it| it.name == name);
@@ -232,10 +240,15 @@ impl Entries<'_> {
         if least.is_none_or(|it| entry.bytes < it) {
             return Err(damaged(format!("its segment \"{name}\" is too short")));
         }
-        let mut segment = allocate(entry.bytes)?;
-        if segment.bytes() != entry.bytes {
-            return Err(SqlError::internal("a segment is not as long as was asked for"));
+        let places = places(entry.bytes);
+        if let Some(file) = self.source.mapped() {
+            let start = entry.offset as usize;
+            let range = start..start + entry.bytes;
+            let segment = context.allocator.segment_of_file(file, range, entry.checksums(), places);
+            return segment.map_err(out_of_memory);
         }
+        let segment = context.allocator.allocate_placed(entry.bytes, &places);
+        let mut segment = segment.map_err(out_of_memory)?;
         let pieces: Vec<Mutex<&mut [u8]>> =
             segment.as_bytes_mut().chunks_mut(PIECE).map(Mutex::new).collect();
         try_map(context.parallel, pieces.len(), |piece| {

@@ -3,7 +3,7 @@
 use hardware::{NodeId, Topology};
 use placement::Placement;
 use stdx::sync::Arc;
-use types::{CheckRule, ColumnId, ForeignKey, ReferentialAction, RowRules, SqlResult};
+use types::{CheckRule, ColumnId, ForeignKey, Identity, ReferentialAction, RowRules, SqlResult};
 
 use super::medium::damaged;
 use super::record::Record;
@@ -172,12 +172,15 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
     };
     let check =
         |it: &CheckRule| Record::default().text("name", &*it.name).text("sql", &*it.condition);
-    let RowRules { defaults, checks } = &*rules.rows;
+    let identity =
+        |it: &Identity| Record::default().number("column", it.column.0).number("always", it.always);
+    let RowRules { defaults, checks, identities } = &*rules.rows;
     Record::default()
         .list("indexes", rules.indexes.iter().map(index).collect())
         .count("columns", defaults.len())
         .list("defaults", defaults.iter().enumerate().filter_map(default).collect())
         .list("checks", checks.iter().map(check).collect())
+        .list("identities", identities.iter().map(identity).collect())
         .list("references", rules.references.iter().map(reference_record).collect())
 }
 
@@ -241,6 +244,10 @@ pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules
         let (name, condition) = (it.take_text("name")?.into(), it.take_text("sql")?.into());
         Ok(CheckRule { name, condition })
     })?;
+    let identities = record.take_each("identities", |it| {
+        let column = column_id(it.take_number("column")?, columns)?;
+        Ok(Identity { column, always: it.take_flag("always")? })
+    })?;
     let references = record.take_each("references", |it| read_reference(it, columns))?;
-    Ok(Rules { indexes, rows: Arc::new(RowRules { defaults, checks }), references })
+    Ok(Rules { indexes, rows: Arc::new(RowRules { defaults, checks, identities }), references })
 }

@@ -1,5 +1,7 @@
 //! Where the bytes of a file go to and come from.
 
+use memory::MappedFile;
+use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState};
 
 /// A file that is written. Bytes that nobody puts are zero.
@@ -17,6 +19,10 @@ pub trait Source: Sync {
     fn bytes(&self) -> u64;
     /// Reads the bytes at an offset; an error when there are not as many.
     fn get(&self, offset: u64, into: &mut [u8]) -> SqlResult<()>;
+    /// The file in memory, whose bytes then are what would have been read of it; `None` where they shall be read.
+    fn mapped(&self) -> Option<&Arc<MappedFile>> {
+        None
+    }
 }
 
 impl Sink for Vec<u8> {

@@ -1,7 +1,7 @@
 //! Tables as bytes, and back: exactly the same columns, codes, statistics and indexes (docs/design/10-files.md).
 //!
-//! Key decision: a file holds the segments of memory as they are, each from a page on, so that reading is copying and a file
-//! can be mapped one day. A part is a file of its own, which depends on nothing else of its table: a checkpoint
+//! Key decision: a file holds the segments of memory as they are, each from a page on, so that reading is copying, or
+//! nothing at all for a file that is mapped. A part is a file of its own, which depends on nothing else of its table: a checkpoint
 //! writes the parts that are new. What parts share, and what may change without them, is in the file of the table.
 //!
 //! - Invariant: nothing here opens files; who calls brings a [`Sink`] or a [`Source`].

@@ -61,7 +61,7 @@ pub fn write_table(table: &Table, stamps: &[PartStamp], sink: &mut dyn Sink) -> 
         let mut translations = Vec::new();
         for place in 0..table.columns.len() {
             let Some(translation) = part.translation(place) else { continue };
-            writer.segment("translation", translation.segment().as_bytes())?;
+            writer.segment("translation", translation.segment())?;
             let codes = translation.codes().len();
             translations.push(Record::default().count("column", place).count("codes", codes));
         }
@@ -369,8 +369,8 @@ fn read_translations(
     let place = ColumnPlace::new(context.allocator, &placement, 0);
     for &(column, len) in &head.translations {
         let mut entries = reader.take(1)?;
-        let allocate = |bytes: usize| place.dictionary(bytes, 0);
-        let segment = entries.read("translation", len.checked_mul(4), allocate, context)?;
+        let places = |bytes: usize| place.places_of_dictionary(bytes, 0);
+        let segment = entries.read("translation", len.checked_mul(4), places, context)?;
         translations[column] = Some(Translation { segment: Arc::new(segment), len });
     }
     Ok(translations)

@@ -19,7 +19,7 @@ use types::{SqlError, SqlResult, SqlState};
 use crate::dictionary::Move;
 use crate::parallel::try_map;
 use crate::part::{Part, Replica, Translation};
-use crate::place::{ColumnPlace, out_of_memory};
+use crate::place::{ColumnPlace, check_file, out_of_memory};
 use crate::preference::check_nodes;
 use crate::{BuildContext, Column, Partitioning, PlaceTarget, Table, TableDesign};
 use segment_places::{
@@ -129,13 +129,16 @@ impl Table {
                 matches!(placement, Placement::Replicated(_))
             })
         });
-        let table = if replicated || self.preference().rows().next().is_some() {
+        // What lies in a mapped file stays there: demands say who reads it first.
+        let is_mapped = self.components().iter().any(|it| it.segment.is_mapped());
+        let demanded = replicated || self.preference().rows().next().is_some();
+        let table = if demanded && !is_mapped {
             let design = self.design().clone();
             self.moved(design, &PlaceTarget::Table, context)?
         } else {
             self
         };
-        for component in table.components() {
+        for component in table.components().iter().filter(|it| !it.segment.is_mapped()) {
             learn(component.segment, topology)?;
         }
         Ok(table)
@@ -319,7 +322,10 @@ fn copied(column: &Column, nodes: &[NodeId], decided: &ColumnPlacement) -> SqlRe
     };
     column.moved(&mut |name, segment| {
         if is_copied(name, decided) {
-            Ok(Arc::new(segment.copy(&policy).map_err(out_of_memory)?))
+            check_file(segment)?;
+            let copy = segment.copy(&policy).map_err(out_of_memory)?;
+            check_file(segment)?;
+            Ok(Arc::new(copy))
         } else {
             Ok(segment.clone())
         }
@@ -373,12 +379,15 @@ fn run(job: &Job, context: &BuildContext<'_>) -> SqlResult<Arc<Segment>> {
     let all = overlay(places_now(segment), job.places.clone());
     let copy = context.allocator.allocate_placed(segment.bytes(), &all).map_err(out_of_memory)?;
     let mut copy = copy;
+    // A file that fails meanwhile is told by the second look.
+    check_file(segment)?;
     for (to, from) in
         copy.as_bytes_mut().chunks_mut(STEP_BYTES).zip(segment.as_bytes().chunks(STEP_BYTES))
     {
         context.check_cancelled()?;
         to.copy_from_slice(from);
     }
+    check_file(segment)?;
     learn(&copy, context.allocator.machine().topology())?;
     Ok(Arc::new(copy))
 }
@@ -410,7 +419,7 @@ fn check_memory(
     let machine: &dyn Machine = &**context.allocator.machine();
     for job in jobs.iter().filter(|it| !is_there(&it.segment, &it.places)) {
         let map = job.segment.page_map();
-        let base = job.segment.as_bytes().as_ptr().addr();
+        let base = job.segment.address();
         let stays = moves(&job.segment, &job.places);
         for (range, policy) in &job.places {
             let nodes = match policy {

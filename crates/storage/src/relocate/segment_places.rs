@@ -99,7 +99,7 @@ pub(super) fn overlay(under: Places, over: Places) -> Places {
 /// Where the pages of a segment are, as places.
 pub(super) fn places_now(segment: &Segment) -> Places {
     let map: Arc<PageSocketMap> = segment.page_map();
-    let base = segment.as_bytes().as_ptr().addr();
+    let base = segment.address();
     let ranges = map.ranges().into_iter().map(|it| {
         let start = it.base.saturating_sub(base);
         let end = (it.base + it.pages * map.page_bytes() - base).min(segment.bytes());
@@ -115,7 +115,7 @@ pub(super) fn places_now(segment: &Segment) -> Places {
 /// Whether a segment is where it shall be, as far as that can be told.
 pub(super) fn is_there(segment: &Segment, places: &Places) -> bool {
     let map = segment.page_map();
-    let base = segment.as_bytes().as_ptr().addr();
+    let base = segment.address();
     places.iter().all(|(range, policy)| {
         let PagePolicy::Node(node) = policy else { return false };
         let under = map.subset(base + range.start, range.len());

@@ -20,3 +20,4 @@ pub mod state;
 pub mod subquery;
 #[cfg(test)]
 mod tests;
+mod window;

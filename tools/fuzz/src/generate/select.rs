@@ -57,12 +57,17 @@ impl Generator<'_> {
             Shape::Grouped => {
                 let keys = self.keys(&rows, depth);
                 select.group = keys.iter().cloned().map(By::Expr).collect();
+                select.sets =
+                    self.draw.weighted(&[(5, None), (1, Some("ROLLUP")), (1, Some("CUBE"))]);
                 Scope { leaves: keys, rows: Some(columns), outer: outer.to_vec() }
             }
         };
         let mut kinds = Vec::new();
         for (at, &class) in want.iter().enumerate() {
-            let expr = self.expr(class, &scope, depth);
+            let expr = match self.draw.chance(9) {
+                true => self.window(class, &scope, depth),
+                false => self.expr(class, &scope, depth),
+            };
             kinds.push(expr.kind);
             select.items.push(Item::Named(expr, format!("o{at}")));
         }

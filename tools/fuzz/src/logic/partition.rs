@@ -1,9 +1,9 @@
 //! A condition parts all rows into three; counts and groups add up.
 
-use crate::ast::{By, Expr, Form, From, Query, Select};
+use crate::ast::{By, Expr, Form, From, Item, Query, Select};
 use crate::kind::Kind;
 use crate::logic::rule::{
-    Equation, Rule, count, has_aggregate, integer, item, plain, row_by_row, with_select,
+    Equation, Rule, count, has_aggregate, has_window, integer, item, plain, row_by_row, with_select,
 };
 
 /// The rules of this file.
@@ -30,7 +30,9 @@ fn having(query: &Query) -> Option<Equation> {
     let select = plain(query)?;
     let condition = select.having.as_ref()?;
     // Without keys there is one group only as long as something aggregates.
-    let grouped = !select.group.is_empty() && !select.distinct;
+    let windows =
+        select.items.iter().any(|item| matches!(item, Item::Named(expr, _) if has_window(expr)));
+    let grouped = !select.group.is_empty() && !select.distinct && !windows;
     let part = |it: Expr| with_select(query, |select| select.having = Some(it));
     let all = with_select(query, |select| select.having = None);
     grouped.then(|| Equation { left: vec![all], right: parts(condition).map(part).to_vec() })
@@ -60,7 +62,7 @@ fn sum_or_zero(part: Expr) -> Expr {
 fn groups(query: &Query) -> Option<Equation> {
     let select = plain(query)?;
     let keys = select.group.iter().all(|by| matches!(by, By::Expr(_)));
-    if select.group.is_empty() || !keys {
+    if select.group.is_empty() || select.sets.is_some() || !keys {
         return None;
     }
     let left = with_select(query, |select| {

@@ -134,9 +134,15 @@ pub fn row_by_row(query: &Query) -> Option<&Select> {
     (!grouped && !aggregated && !select.distinct && select.from.is_some()).then_some(select)
 }
 
-/// Whether an expression has an aggregate of its own query.
+/// Whether an expression has an aggregate of its own query, or a window over its rows.
 pub fn has_aggregate(expr: &Expr) -> bool {
-    matches!(expr.form, Form::Aggregate { .. }) || expr.parts.iter().any(has_aggregate)
+    matches!(expr.form, Form::Aggregate { .. } | Form::Window { .. })
+        || expr.parts.iter().any(has_aggregate)
+}
+
+/// Whether an expression has a window over the rows or groups of its own query.
+pub fn has_window(expr: &Expr) -> bool {
+    matches!(expr.form, Form::Window { .. }) || expr.parts.iter().any(has_window)
 }
 
 /// The same query with another select.

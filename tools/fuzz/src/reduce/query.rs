@@ -145,6 +145,7 @@ fn of_select(select: &Select) -> Vec<Select> {
     push(&|cut| cut.having = None);
     push(&|cut| cut.distinct = false);
     push(&|cut| cut.from = None);
+    push(&|cut| cut.sets = None);
     for at in 0..select.group.len() {
         push(&|cut| drop(cut.group.remove(at)));
     }
@@ -210,6 +211,7 @@ fn of_expr(expr: &Expr) -> Vec<Expr> {
                 cuts.push(Expr { form: form(*distinct, false), parts, ..expr.clone() });
             }
         }
+        Form::Window { .. } => cuts.extend(of_window(expr)),
         Form::In { .. } => {
             for at in 1..expr.parts.len() {
                 if expr.parts.len() > 2 {
@@ -235,6 +237,40 @@ fn of_expr(expr: &Expr) -> Vec<Expr> {
             }
         }
         _ => {}
+    }
+    cuts
+}
+
+/// A window with less.
+fn of_window(expr: &Expr) -> Vec<Expr> {
+    let mut cuts = Vec::new();
+    let Form::Window { name, filter, partitions, orders, direction, frame } = &expr.form else {
+        return cuts;
+    };
+    let own = expr.parts.len() - partitions - orders;
+    let form = |filter, partitions, orders, frame| Form::Window {
+        name,
+        filter,
+        partitions,
+        orders,
+        direction,
+        frame,
+    };
+    if *filter {
+        let form = form(false, *partitions, *orders, frame);
+        cuts.push(Expr { form, ..without(expr, own - 1, 1) });
+    }
+    if *partitions > 0 {
+        let form = form(*filter, partitions - 1, *orders, frame);
+        cuts.push(Expr { form, ..without(expr, own, 1) });
+    }
+    if *orders > 1 {
+        let form = form(*filter, *partitions, orders - 1, frame);
+        cuts.push(Expr { form, ..without(expr, expr.parts.len() - 1, 1) });
+    }
+    if !frame.is_empty() {
+        let form = form(*filter, *partitions, *orders, "");
+        cuts.push(Expr { form, ..expr.clone() });
     }
     cuts
 }

@@ -7,7 +7,7 @@ const DIGITS: usize = 53;
 
 /// An exact sum: a whole number of times 2^-1074, in two's complement, and apart from it what is no finite number.
 #[derive(Clone, Debug)]
-pub(super) struct LongSum {
+pub struct LongSum {
     /// Least first.
     limbs: [u64; LIMBS],
     /// The sum of infinities and NaN; zero if there was none.
@@ -22,7 +22,7 @@ impl Default for LongSum {
 
 impl LongSum {
     /// Adds a float.
-    pub(super) fn add(&mut self, value: f64) {
+    pub fn add(&mut self, value: f64) {
         if !value.is_finite() {
             self.beyond += value;
             return;
@@ -55,7 +55,7 @@ impl LongSum {
     }
 
     /// Adds another sum.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         let mut carry = false;
         for (limb, &more) in self.limbs.iter_mut().zip(&other.limbs) {
             let (sum, a) = limb.overflowing_add(more);
@@ -66,12 +66,12 @@ impl LongSum {
     }
 
     /// Whether only finite floats were added.
-    pub(super) fn is_finite(&self) -> bool {
+    pub fn is_finite(&self) -> bool {
         self.beyond == 0.0
     }
 
     /// The nearest float, of two that are as near the one whose last digit is even.
-    pub(super) fn rounded(&self) -> f64 {
+    pub fn rounded(&self) -> f64 {
         if self.beyond != 0.0 {
             return self.beyond;
         }

@@ -16,6 +16,7 @@ use super::batch_groups::BatchGroups;
 use crate::{Bitmap, ColumnShape, Representation, Values, Vector};
 
 pub use float_sums::FloatSums;
+pub use long_sum::LongSum;
 pub use pick::Rule;
 pub use wide_sums::Wide;
 

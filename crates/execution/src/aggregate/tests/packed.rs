@@ -132,7 +132,7 @@ fn packed_rows_make_the_groups_that_batches_make() {
             output: (0..6).collect(),
             index: None,
         };
-        let source = ScanSource::new(&scan, table, &States(&[])).unwrap();
+        let source = ScanSource::new(&scan, table, &States::of(&[])).unwrap();
         let keys: Vec<Expr> = [(0, DataType::Text), (1, DataType::Date), (5, DECIMAL)]
             .into_iter()
             .filter(|_| prng.below(2) == 0)
@@ -196,7 +196,7 @@ fn packed_runs_make_the_groups_that_batches_make() {
             output: (0..7).collect(),
             index: None,
         };
-        let source = ScanSource::new(&scan, table, &States(&[])).unwrap();
+        let source = ScanSource::new(&scan, table, &States::of(&[])).unwrap();
         let keys = [Expr::column(6, DataType::BigInt)];
         let by_five = Expr::literal(Value::Decimal { unscaled: 5, scale: 2 }, DECIMAL);
         let mut sums = vec![

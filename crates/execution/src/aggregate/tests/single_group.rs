@@ -138,7 +138,7 @@ fn packed_rows_of_one_group_are_what_batches_make() {
             output: (0..7).collect(),
             index: None,
         };
-        let source = ScanSource::new(&scan, table, &States(&[])).unwrap();
+        let source = ScanSource::new(&scan, table, &States::of(&[])).unwrap();
         let (specs, arguments) = some_aggregates(&mut prng);
         let (expected, none) = of_all(&source, &specs, &arguments, false);
         let (found, some) = of_all(&source, &specs, &arguments, true);

@@ -4,8 +4,9 @@ use memory::SpillFile;
 use stdx::sync::{Arc, Mutex};
 use types::SqlResult;
 
-use super::PARTITIONS;
 use super::filter::KeyBits;
+use super::part::{Cutting, SpilledPart, place_of};
+use super::{PARTITIONS, PIECES_PER_TASK};
 use crate::Team;
 use crate::join::JoinTable;
 use crate::join::chunk::{Chunk, Recipe, check_rows};
@@ -24,43 +25,25 @@ pub(in crate::join) struct SpilledBuild {
     rows: u32,
 }
 
-/// The build rows of one partition.
-pub(super) struct SpilledPart {
-    /// With the number that the first row of each has in the partition.
-    pub(super) pieces: Vec<(Piece, u32)>,
-    /// The number of its first row.
-    first: u32,
-    /// A bit per row that has found a partner; empty as long as nobody asked.
-    matched: Mutex<Vec<u64>>,
-}
-
 impl SpilledBuild {
-    /// What workers have written, with these keys.
+    /// What workers have written, with these keys; partitions whose tables would not fit are cut again.
     pub(in crate::join) fn new(
         recipe: Recipe,
         null_keys: u64,
         (keys, file): (Arc<KeyBits>, Arc<SpillFile>),
         written: Vec<Vec<Vec<Piece>>>,
+        team: &dyn Team,
     ) -> SqlResult<Self> {
         let mut pieces: Vec<Vec<Piece>> = vec![Vec::new(); PARTITIONS + 1];
         for of_worker in written {
             of_worker.into_iter().zip(&mut pieces).for_each(|(from, to)| to.extend(from));
         }
         check_rows(pieces.iter().flatten().map(|it| it.extent.rows as usize).sum())?;
-        let mut next = 0;
-        let mut part = |mut pieces: Vec<Piece>| {
-            // The order of the source, as of tables in memory.
-            pieces.sort_by_key(|it| it.sequence);
-            let first = next;
-            let numbered = |piece: Piece| {
-                next += piece.extent.rows;
-                (piece, next - piece.extent.rows - first)
-            };
-            let pieces = pieces.into_iter().map(numbered).collect();
-            SpilledPart { pieces, first, matched: Mutex::new(Vec::new()) }
-        };
-        let parts = pieces.into_iter().map(&mut part).collect();
-        Ok(Self { recipe, null_keys, keys, file, parts, rows: next })
+        let mut parts: Vec<_> = pieces.into_iter().map(|it| SpilledPart::new(it, 0)).collect();
+        let how = Cutting { file: &file, keys: recipe.domains.len(), team };
+        parts[..PARTITIONS].iter_mut().try_for_each(|it| it.cut_to_fit(&how))?;
+        let rows = parts.iter_mut().fold(0, |next, it| it.number(next));
+        Ok(Self { recipe, null_keys, keys, file, parts, rows })
     }
 
     /// A table of none of the rows: what is asked of them is known by it.
@@ -73,15 +56,16 @@ impl SpilledBuild {
         self.rows as usize
     }
 
-    /// The number of the first row of a partition.
-    pub(super) fn first(&self, partition: usize) -> u32 {
-        self.parts[partition].first
-    }
-
     /// The partition of the row with a number.
     pub(in crate::join) fn partition_of(&self, number: u32) -> u8 {
-        // Of partitions that begin with one number, all but the last are empty.
-        (self.parts[..PARTITIONS].partition_point(|it| it.first <= number) - 1) as u8
+        place_of(&self.parts[..PARTITIONS], number)
+    }
+
+    /// All that have a table, and at last the rows that have no key.
+    pub(super) fn leaves(&self) -> Vec<&SpilledPart> {
+        let mut leaves = Vec::new();
+        self.parts.iter().for_each(|it| it.leaves(&mut leaves));
+        leaves
     }
 
     /// How many columns of what is written of a row with a key are keys.
@@ -94,9 +78,8 @@ impl SpilledBuild {
         &self.recipe.layout
     }
 
-    /// The table of a partition, read and built by the team.
-    pub(super) fn load(&self, partition: usize, team: &dyn Team) -> SqlResult<JoinTable> {
-        let part = &self.parts[partition];
+    /// The table of a partition that is not cut, read and built by the team.
+    pub(super) fn load(&self, part: &SpilledPart, team: &dyn Team) -> SqlResult<JoinTable> {
         let read_one: Vec<Mutex<Option<Chunk>>> =
             part.pieces.iter().map(|_| Mutex::new(None)).collect();
         team.run(part.pieces.len().div_ceil(PIECES_PER_TASK), &|task, _| {
@@ -115,21 +98,12 @@ impl SpilledBuild {
         Ok(table)
     }
 
-    /// Keeps which rows of a partition have found a partner.
-    pub(super) fn keep_matches(&self, partition: usize, table: &JoinTable) {
-        *self.parts[partition].matched.lock() = table.matched_words();
-    }
-
-    /// Which rows of a partition have found a partner: the bits of the first of them.
-    pub(super) fn matches(&self, partition: usize) -> Vec<u64> {
-        self.parts[partition].matched.lock().clone()
-    }
-
     /// In words, for EXPLAIN ANALYZE.
     pub(in crate::join) fn describe(&self) -> String {
-        format!("{PARTITIONS} partitions in files, {} rows", self.rows)
+        let again = match self.leaves().len() - 1 - PARTITIONS {
+            0 => String::new(),
+            more => format!(", cut into {} again", PARTITIONS + more),
+        };
+        format!("{PARTITIONS} partitions in files{again}, {} rows", self.rows)
     }
 }
-
-/// Pieces that a task reads.
-pub(super) const PIECES_PER_TASK: usize = 8;

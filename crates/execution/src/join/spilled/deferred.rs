@@ -3,9 +3,10 @@
 use stdx::sync::Arc;
 use types::SqlResult;
 
-use super::PARTITIONS;
-use super::build::{PIECES_PER_TASK, SpilledBuild};
+use super::build::SpilledBuild;
 use super::hashes::partition_of;
+use super::part::SpilledPart;
+use super::{PARTITIONS, PIECES_PER_TASK};
 use crate::co_location::PartMap;
 use crate::join::JoinTable;
 use crate::partitions::{Outgoing, Piece, Waiting};
@@ -73,51 +74,109 @@ impl Deferred {
             Some(it) => it,
             none => none.insert(Outgoing::new(PARTITIONS, &self.file, &context.workspace)?),
         };
+        self.write(
+            outgoing,
+            Waiting { sequence: batch.sequence, columns: batch.columns, partitions },
+        )
+    }
+
+    /// Writes rows beside others of their part only.
+    fn write(&self, outgoing: &mut Outgoing, rows: Waiting) -> SqlResult<()> {
         if let (Some(parts), Some(first)) = (&self.parts, outgoing.begins())
-            && parts.part_of(first) != parts.part_of(batch.sequence)
+            && parts.part_of(first) != parts.part_of(rows.sequence)
         {
             // A batch is of one part.
             outgoing.write()?;
         }
-        outgoing.add(Waiting { sequence: batch.sequence, columns: batch.columns, partitions })
+        outgoing.add(rows)
     }
 
-    /// Lets all go on, partition by partition: `begin` prepares what `each` does with the batches that waited for a table whose
-    /// first row has a number. Keeps what the tables know of matches if `tracks`.
-    pub(in crate::join) fn resume<P: Sync>(
-        &self,
-        team: &dyn Team,
-        tracks: bool,
-        begin: impl Fn(Arc<JoinTable>, u32) -> P,
-        each: impl Fn(&P, Batch, &WorkContext) -> SqlResult<()> + Sync,
-    ) -> SqlResult<()> {
+    /// Lets all go on, partition by partition, as `on` says.
+    pub(in crate::join) fn resume(&self, team: &dyn Team, on: &dyn Resumed) -> SqlResult<()> {
         let written: Vec<Vec<Vec<Piece>>> =
             self.outgoing.take_all().into_iter().map(Outgoing::finish).collect::<Result<_, _>>()?;
-        if written.is_empty() {
-            return Ok(());
-        }
-        let file = self.file.get(&team.workspace())?;
         for partition in 0..PARTITIONS {
-            let pieces: Vec<Piece> =
-                written.iter().flat_map(|it| &it[partition]).copied().collect();
-            if pieces.is_empty() {
-                continue;
-            }
-            let table = Arc::new(self.build.load(partition, team)?);
-            let with = begin(table.clone(), self.build.first(partition));
-            team.run(pieces.len().div_ceil(PIECES_PER_TASK), &|task, context| {
-                for piece in pieces.iter().skip(task * PIECES_PER_TASK).take(PIECES_PER_TASK) {
-                    context.check()?;
-                    let columns = read(&file, piece.extent)?;
-                    let (rows, sequence) = (piece.extent.rows as usize, piece.sequence);
-                    each(&with, Batch { rows, columns, sequence }, context)?;
-                }
-                Ok(())
-            })?;
-            if tracks {
-                self.build.keep_matches(partition, &table);
-            }
+            let pieces = written.iter().flat_map(|it| &it[partition]).copied().collect();
+            self.resume_part(&self.build.parts[partition], pieces, team, on)?;
         }
         Ok(())
     }
+
+    /// Lets those go on that wait for the table of a partition, or for those that it is cut into.
+    fn resume_part(
+        &self,
+        part: &SpilledPart,
+        pieces: Vec<Piece>,
+        team: &dyn Team,
+        on: &dyn Resumed,
+    ) -> SqlResult<()> {
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        if !part.cut.is_empty() {
+            let pieces = self.cut(part, &pieces, team, on)?;
+            let mut parts = part.cut.iter().zip(pieces);
+            return parts.try_for_each(|(part, pieces)| self.resume_part(part, pieces, team, on));
+        }
+        let table = Arc::new(self.build.load(part, team)?);
+        let each = on.begin(table.clone(), part.first);
+        self.read(&pieces, team, &*each)?;
+        if on.tracks_matches() {
+            *part.matched.lock() = table.matched_words();
+        }
+        Ok(())
+    }
+
+    /// Cuts rows as the build rows of their partition are cut.
+    fn cut(
+        &self,
+        part: &SpilledPart,
+        pieces: &[Piece],
+        team: &dyn Team,
+        on: &dyn Resumed,
+    ) -> SqlResult<Vec<Vec<Piece>>> {
+        let file = self.file.get(&team.workspace())?;
+        let outgoing: PerSlot<Outgoing> = PerSlot::new(team.slots());
+        self.read(pieces, team, &|batch, context| {
+            let partitions = on.cut(&batch, part, context)?;
+            let mut local = outgoing.lock(context.slot);
+            let local = local.get_or_insert_with(|| Outgoing::small(part.cut.len(), file.clone()));
+            self.write(
+                local,
+                Waiting { sequence: batch.sequence, columns: batch.columns, partitions },
+            )
+        })?;
+        let mut parts: Vec<Vec<Piece>> = vec![Vec::new(); part.cut.len()];
+        for of_worker in outgoing.take_all() {
+            of_worker.finish()?.into_iter().zip(&mut parts).for_each(|(from, to)| to.extend(from));
+        }
+        Ok(parts)
+    }
+
+    /// Reads rows that wait.
+    fn read(&self, pieces: &[Piece], team: &dyn Team, each: &Each<'_>) -> SqlResult<()> {
+        let file = self.file.get(&team.workspace())?;
+        team.run(pieces.len().div_ceil(PIECES_PER_TASK), &|task, context| {
+            for piece in pieces.iter().skip(task * PIECES_PER_TASK).take(PIECES_PER_TASK) {
+                context.check()?;
+                let columns = read(&file, piece.extent)?;
+                let (rows, sequence) = (piece.extent.rows as usize, piece.sequence);
+                each(Batch { rows, columns, sequence }, context)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// What is done with a batch.
+pub(in crate::join) type Each<'a> = dyn Fn(Batch, &WorkContext) -> SqlResult<()> + Sync + 'a;
+
+/// What becomes of rows that have waited.
+pub(in crate::join) trait Resumed: Sync {
+    /// Which of those that a partition is cut into each row of a batch waits for.
+    fn cut(&self, batch: &Batch, part: &SpilledPart, context: &WorkContext) -> SqlResult<Vec<u8>>;
+    /// What is done with those that waited for a table, whose first row has a number.
+    fn begin(&self, table: Arc<JoinTable>, first: u32) -> Box<Each<'_>>;
+    /// Whether tables learn which of their rows have found a partner.
+    fn tracks_matches(&self) -> bool;
 }

@@ -17,7 +17,7 @@ impl SpillingJoins {
         for pipeline in &plan.pipelines {
             let in_order = has_order(pipeline, &ordered);
             ordered[pipeline.id.index()] = match pipeline.sink {
-                Sink::Sort { .. } => true,
+                Sink::Sort { .. } | Sink::Window { .. } => true,
                 Sink::Materialize { .. } | Sink::Result => in_order,
                 Sink::HashBuild(_) | Sink::Aggregate { .. } => false,
             };

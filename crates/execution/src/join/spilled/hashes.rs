@@ -16,6 +16,19 @@ pub(in crate::join) fn partition_of(hash: u64) -> u8 {
     (hash >> PARTITION_SHIFT) as u8 % PARTITIONS as u8
 }
 
+/// Bits of a hash by which a partition is cut again, at each level.
+const CUT_BITS: u32 = 3;
+/// Into how many a partition is cut.
+pub(super) const CUTS: usize = 1 << CUT_BITS;
+/// How often: tables that are so small have their buckets by higher bits than these.
+pub(super) const LEVELS: u32 = 4;
+
+/// The part of a partition that was cut `level` times before it.
+#[inline]
+pub(super) fn cut_of(hash: u64, level: u32) -> u8 {
+    (hash >> (PARTITION_SHIFT + PARTITIONS.ilog2() + level * CUT_BITS)) as u8 % CUTS as u8
+}
+
 /// The hash of each row, by its keys in the form that is compared.
 pub(in crate::join) fn hashes_of(keys: &[KeySlice<'_>], rows: usize) -> Vec<u64> {
     let mut hashes = vec![START; rows];

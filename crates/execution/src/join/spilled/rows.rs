@@ -7,8 +7,9 @@ use scheduler::MorselRange;
 use stdx::sync::Arc;
 use types::SqlResult;
 
-use super::PARTITIONS;
-use super::build::{PIECES_PER_TASK, SpilledBuild};
+use super::PIECES_PER_TASK;
+use super::build::SpilledBuild;
+use super::part::SpilledPart;
 use crate::partitions::Piece;
 use crate::spill::read;
 use crate::{Batch, Bitmap, Layout, Next, Source, WorkContext};
@@ -16,9 +17,9 @@ use crate::{Batch, Bitmap, Layout, Next, Source, WorkContext};
 /// Reads a build side in files by its matches; counts in pieces.
 pub(in crate::join) struct SpilledRowsSource {
     build: Arc<SpilledBuild>,
-    /// All pieces: the partition, and the number of the first row in it.
+    /// All pieces: the partition that has a table, and the number of the first row in it.
     pieces: Vec<(usize, Piece, u32)>,
-    /// By partition.
+    /// By partition that has a table, and at last of the rows that have no key.
     matches: Vec<Bitmap>,
     matched: bool,
 }
@@ -26,11 +27,12 @@ pub(in crate::join) struct SpilledRowsSource {
 impl SpilledRowsSource {
     /// The rows that have (`matched`) or have not found a partner.
     pub(in crate::join) fn new(build: Arc<SpilledBuild>, matched: bool) -> Self {
-        let of_part = |(partition, part): (usize, &super::build::SpilledPart)| {
+        let leaves = build.leaves();
+        let of_part = |(partition, part): (usize, &&SpilledPart)| {
             part.pieces.iter().map(|it| (partition, it.0, it.1)).collect::<Vec<_>>()
         };
-        let pieces = build.parts.iter().enumerate().flat_map(of_part).collect();
-        let matches = (0..=PARTITIONS).map(|it| Bitmap(build.matches(it))).collect();
+        let pieces = leaves.iter().enumerate().flat_map(of_part).collect();
+        let matches = leaves.iter().map(|it| Bitmap(it.matched.lock().clone())).collect();
         Self { build, pieces, matches, matched }
     }
 }
@@ -59,7 +61,7 @@ impl Source for SpilledRowsSource {
                 continue;
             }
             let mut columns = read(&self.build.file, piece.extent)?;
-            if partition < PARTITIONS {
+            if partition + 1 < self.matches.len() {
                 columns.drain(..self.build.key_columns());
             }
             let rows = piece.extent.rows as usize;

@@ -56,7 +56,7 @@ fn in_place(table: &Table) -> Option<Arc<JoinTable>> {
     let source = InPlace::of(&scan(), &hash_build(), table, &Workspace::heap())?.unwrap();
     assert!(source.ranges().is_empty());
     match source.sink().finish(&Serial(1)).unwrap() {
-        State::Table(build) => build.of_part(0).cloned(),
+        State::Table(build) => build.of_part(0).first().map(|it| (*it).clone()),
         State::Rows(_) => panic!("a build leaves a table"),
     }
 }

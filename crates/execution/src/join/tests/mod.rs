@@ -1,6 +1,7 @@
 //! Joins against a naive oracle: harness, oracle, and the tests by theme.
 
 mod edges;
+mod exchanged;
 mod extremes;
 mod in_place;
 mod keys;
@@ -17,6 +18,7 @@ use types::{DataType, SqlError, SqlResult, Value};
 use self::oracle::{Cell, cells};
 use self::team::Serial;
 use super::{BuildSide, BuildSink, JoinTable, ProbeOperator, Structure, rows_by_match};
+use crate::exchange::Exchange;
 use crate::expression::Compiled;
 use crate::{
     BATCH_ROWS, Batch, Bitmap, ColumnShape, Layout, Operator, Representation, Sink, Source, State,
@@ -87,7 +89,7 @@ struct Build<'a> {
 }
 
 fn build(side: &Side, how: Build<'_>, team: &dyn Team) -> Arc<JoinTable> {
-    build_side(side, how, team, context).of_part(0).expect("it is in memory").clone()
+    build_side(side, how, team, context).of_part(0)[0].clone()
 }
 
 /// The same with contexts of the caller's choice; in files, where they leave no memory.
@@ -96,6 +98,17 @@ fn build_side(
     how: Build<'_>,
     team: &dyn Team,
     context: impl Fn(usize) -> WorkContext,
+) -> Arc<BuildSide> {
+    exchanged_side(side, how, team, context, None)
+}
+
+/// The same, for whose rows there may be an exchange.
+fn exchanged_side(
+    side: &Side,
+    how: Build<'_>,
+    team: &dyn Team,
+    context: impl Fn(usize) -> WorkContext,
+    exchange: Option<Arc<Exchange>>,
 ) -> Arc<BuildSide> {
     let compile = |which: &[usize]| -> Vec<Compiled> {
         columns(&side.layout, which)
@@ -106,6 +119,7 @@ fn build_side(
     let (keys, payload) = (compile(how.keys), compile(how.payload));
     let sink = BuildSink::new(keys, payload, how.unique, how.keep_null_keys, team.slots())
         .with_structure(how.structure)
+        .exchanging(exchange)
         .spilling(true);
     for (index, batch) in side.batches.iter().enumerate() {
         sink.consume(batch.clone(), &context(index % team.slots())).unwrap();

@@ -2,7 +2,10 @@
 
 use plan::build::unary;
 use plan::relation::{Apply, ApplyRel, Attr, Attribute, JoinRel, Query, Rel, RelJoin, fresh_copy};
-use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, SortKey, UnaryOperator};
+use plan::{
+    Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, Frame, SortKey, UnaryOperator,
+    WindowCall, WindowFunction,
+};
 use stdx::prng::Prng;
 use types::{DataType, Value};
 
@@ -139,6 +142,7 @@ impl Generator {
             9 | 10 => self.join(depth, outer),
             11..=13 => self.aggregate(depth, outer),
             14 => self.union(depth, outer),
+            15 if self.chance(50) => self.window(depth, outer),
             15 => self.sort(depth, outer),
             16 => self.repeat(depth, outer),
             17 => self.shared(depth, outer),
@@ -427,6 +431,34 @@ impl Generator {
             partition.push(attrs[0]);
         }
         (rel, attrs)
+    }
+
+    fn window(&mut self, depth: usize, outer: &[Attr]) -> Made {
+        let (rel, mut attrs) = self.rel(depth - 1, outer);
+        let (calls, made) = self.aggregates(&attrs, outer);
+        let partition = if self.chance(60) { vec![attrs[self.below(attrs.len())]] } else { vec![] };
+        let mut keys = Vec::new();
+        if self.chance(60) {
+            let scope: Vec<Attr> = attrs.iter().chain(outer).copied().collect();
+            let (descending, nulls_first) = (self.chance(50), self.chance(50));
+            keys.push(SortKey { expr: self.value(&scope), descending, nulls_first });
+        }
+        let order = keys.len();
+        let window = |(attr, it): (Attr, Aggregate)| {
+            let call = WindowCall {
+                function: WindowFunction::Aggregate(it.function),
+                arguments: it.argument.into_iter().collect(),
+                filter: it.filter,
+                order,
+                frame: Frame::default(),
+                ignore_nulls: false,
+                data_type: it.data_type,
+            };
+            (attr, call)
+        };
+        let functions = calls.into_iter().map(window).collect();
+        attrs.extend(made);
+        (Rel::Window { input: Box::new(rel), partition, keys, functions }, attrs)
     }
 
     fn repeat(&mut self, depth: usize, outer: &[Attr]) -> Made {

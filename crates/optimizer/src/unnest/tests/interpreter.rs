@@ -6,7 +6,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use plan::relation::{Apply, Attr, JoinRel, Query, Rel, RelJoin, split_conjunction};
-use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator};
+use plan::{
+    Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator, WindowFunction,
+};
 use types::Value;
 
 /// An error at run time.
@@ -152,6 +154,7 @@ impl Interpreter<'_> {
                 self.aggregate(self.rel(input, outer)?, keys, aggregates, outer)
             }
             Rel::Sort { .. } => self.sort(rel, outer),
+            Rel::Window { .. } => self.window(rel, outer),
             Rel::Limit { input, offset, limit } => {
                 Ok(some(self.rel(input, outer)?, *offset, *limit))
             }
@@ -348,17 +351,58 @@ impl Interpreter<'_> {
         })
     }
 
+    /// What decides the place of a row in an order.
+    fn ranks(
+        &self,
+        keys: &[plan::SortKey],
+        row: &Row,
+        outer: &Row,
+    ) -> Result<Vec<(bool, i64)>, Raised> {
+        let rank_of = |key: &plan::SortKey| {
+            let (known, number) = rank(&self.expr(&key.expr, row, outer)?);
+            let known = known == key.nulls_first;
+            Ok((known, if key.descending { -number } else { number }))
+        };
+        keys.iter().map(rank_of).collect()
+    }
+
+    /// Aggregates of all rows of the partition up to the last peer.
+    fn window(&self, rel: &Rel, outer: &Row) -> Rows {
+        let Rel::Window { input, partition, keys, functions } = rel else { panic!() };
+        let rows = self.rel(input, outer)?;
+        let key = |row: &Row| partition.iter().map(|it| row[it].clone()).collect::<Vec<Cell>>();
+        let mut all = Vec::new();
+        for row in &rows {
+            let mut made = Row::new();
+            for (attr, call) in functions {
+                let WindowFunction::Aggregate(function) = call.function else { panic!() };
+                let keys = &keys[..call.order];
+                let last = self.ranks(keys, row, outer)?;
+                let mut own = Vec::new();
+                for other in rows.iter().filter(|it| key(it) == key(row)) {
+                    if self.ranks(keys, other, outer)? <= last {
+                        own.push(other.clone());
+                    }
+                }
+                let aggregate = Aggregate {
+                    function,
+                    argument: call.arguments.first().cloned(),
+                    distinct: false,
+                    filter: call.filter.clone(),
+                    data_type: call.data_type,
+                };
+                made.insert(*attr, self.total(&aggregate, &own, outer));
+            }
+            all.push(merged(row, &made));
+        }
+        Ok(all)
+    }
+
     fn sort(&self, rel: &Rel, outer: &Row) -> Rows {
         let Rel::Sort { input, partition, keys, offset, limit } = rel else { panic!() };
         let mut ranked = Vec::new();
         for row in self.rel(input, outer)? {
-            let mut ranks = Vec::new();
-            for key in keys {
-                let (known, number) = rank(&self.expr(&key.expr, &row, outer)?);
-                let known = known == key.nulls_first;
-                ranks.push((known, if key.descending { -number } else { number }));
-            }
-            ranked.push((ranks, row));
+            ranked.push((self.ranks(keys, &row, outer)?, row));
         }
         ranked.sort_by(|a, b| a.0.cmp(&b.0));
         let mut groups: Vec<(Vec<Cell>, Vec<Row>)> = Vec::new();

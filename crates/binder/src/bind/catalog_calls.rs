@@ -1,0 +1,206 @@
+//! Functions and types of PostgreSQL's catalog, which clients call about what they find there.
+//!
+//! Key decision: what they tell of a number is known when a statement is bound, so they are constants, or a CASE over all
+//! numbers that there are. Such a statement is bound anew each time.
+
+use plan::{BinaryOperator, Expr, ExprKind};
+use sqlparser::ast;
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::coercion::fold_cast;
+use super::errors::at;
+use super::literal::truth;
+use super::{Binder, constant};
+
+/// A type of the catalog that stands for numbers of something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Registered {
+    Relation,
+    Type,
+}
+
+impl Registered {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Relation => "regclass",
+            Self::Type => "regtype",
+        }
+    }
+
+    /// The type by its name in SQL.
+    pub(super) fn named(data_type: &ast::DataType) -> Option<Self> {
+        match last_word(data_type)?.as_str() {
+            "regclass" => Some(Self::Relation),
+            "regtype" => Some(Self::Type),
+            _ => None,
+        }
+    }
+}
+
+/// The last word of a type's name, in lower case, where it is one by name.
+fn last_word(data_type: &ast::DataType) -> Option<String> {
+    match data_type {
+        ast::DataType::Regclass => Some("regclass".to_owned()),
+        ast::DataType::Custom(name, arguments) if arguments.is_empty() => {
+            Some(name.0.last()?.as_ident()?.value.to_lowercase())
+        }
+        _ => None,
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// The call of a function of the catalog; `None` where it is none.
+    pub(super) fn catalog_call(
+        &mut self,
+        name: &str,
+        arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        match (name, arguments.len()) {
+            (
+                "pg_table_is_visible"
+                | "pg_type_is_visible"
+                | "pg_function_is_visible"
+                | "pg_operator_is_visible"
+                | "pg_collation_is_visible",
+                1,
+            )
+            | ("has_table_privilege" | "has_schema_privilege" | "has_database_privilege", 2 | 3)
+            | ("has_column_privilege" | "has_any_column_privilege" | "pg_has_role", 2..=4) => {
+                self.leave_out(arguments);
+                Some(Ok(truth(Value::Boolean(true))))
+            }
+            ("obj_description" | "shobj_description", 1 | 2) | ("col_description", 2) => {
+                self.leave_out(arguments);
+                Some(Ok(Expr::literal(Value::Null, DataType::Text)))
+            }
+            ("pg_get_expr", 2 | 3) => {
+                let mut arguments = arguments.into_iter();
+                let text = arguments.next();
+                self.leave_out(arguments);
+                text.map(|it| Ok(fold_cast(it, DataType::Text)))
+            }
+            ("format_type", 2)
+            | ("pg_get_constraintdef" | "pg_get_indexdef", 1 | 2)
+            | ("pg_get_indexdef", 3) => Some(self.told_of_number(name, arguments, whole)),
+            _ => self.told_by_session(name, arguments, whole),
+        }
+    }
+
+    fn told_by_session(
+        &mut self,
+        name: &str,
+        arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        // What does not depend on its argument needs none that is known.
+        let values: Vec<Value> =
+            arguments.iter().map(|it| constant(it).cloned().unwrap_or(Value::Null)).collect();
+        let told = self.environment.session.session_value(name, &values)?;
+        self.leave_out(arguments);
+        self.is_stable = false;
+        Some(told.map(|it| Expr::literal(it.0, it.1)).map_err(|it| at(it, whole)))
+    }
+
+    /// What a function tells of a number, and of a modifier where that is the second argument.
+    fn told_of_number(
+        &mut self,
+        function: &str,
+        arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let all = self.environment.session.catalog_texts(function).unwrap_or_default();
+        self.is_stable = false;
+        let mut arguments = arguments.into_iter();
+        let Some(number) = arguments.next() else { return Err(SqlError::internal("no number")) };
+        let number = self.number(number, whole)?;
+        let modifier = match arguments.next() {
+            Some(it) if all.iter().any(|it| it.1.is_some()) => Some(self.number(it, whole)?),
+            other => {
+                self.leave_out(other);
+                None
+            }
+        };
+        self.leave_out(arguments);
+        let mut branches = Vec::with_capacity(all.len());
+        for (of, with, text) in all {
+            let is = |expr: Expr, value| {
+                let value = Expr::literal(Value::Integer(value), DataType::BigInt);
+                Expr::predicate(BinaryOperator::Equal, expr, value)
+            };
+            let mut test = is(self.copy(&number)?, of);
+            match (with, &modifier) {
+                (None, _) => {}
+                (Some(with), Some(modifier)) => {
+                    let same = is(self.copy(modifier)?, with);
+                    test = Expr::predicate(BinaryOperator::And, test, same);
+                }
+                (Some(_), None) => continue,
+            }
+            let text = Expr::literal(Value::Text(text.as_str().into()), DataType::Text);
+            branches.push((test, text));
+        }
+        self.leave_out([number].into_iter().chain(modifier));
+        let none = Expr::literal(Value::Null, DataType::Text);
+        if branches.is_empty() {
+            return Ok(none);
+        }
+        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(none)) };
+        Ok(Expr { kind, data_type: DataType::Text })
+    }
+
+    fn number(&mut self, expr: Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        match expr.data_type {
+            DataType::Null => {
+                self.coerce_unknown(expr, DataType::BigInt).map_err(|it| at(it, whole))
+            }
+            it if it.is_integer() => Ok(fold_cast(expr, DataType::BigInt)),
+            other => {
+                let name = super::coercion::name_of(other);
+                let message = format!("a number of the catalog is expected, not {name}");
+                Err(at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole))
+            }
+        }
+    }
+
+    /// `operand::regclass` and the like: the number of what a constant names; a number is one already.
+    pub(super) fn registered(
+        &mut self,
+        kind: Registered,
+        operand: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let bound = self.expr(operand)?;
+        if bound.data_type.is_integer() {
+            return Ok(fold_cast(bound, DataType::BigInt));
+        }
+        let Some(Value::Text(name)) = constant(&bound) else {
+            let message = format!("only constants are converted to {}", kind.name());
+            return Err(at(SqlError::unsupported(message), whole));
+        };
+        self.is_stable = false;
+        let number = match name.trim().parse::<i64>() {
+            Ok(number) => Some(number),
+            Err(_) => self.environment.session.relation_number(kind.name(), name),
+        };
+        let number = number.ok_or_else(|| {
+            let (what, state) = match kind {
+                Registered::Relation => ("relation", SqlState::UNDEFINED_TABLE),
+                Registered::Type => ("type", SqlState::UNDEFINED_OBJECT),
+            };
+            at(SqlError::new(state, format!("{what} \"{name}\" does not exist")), whole)
+        })?;
+        Ok(Expr::literal(Value::Integer(number), DataType::BigInt))
+    }
+
+    /// `operand::regclass::text` and the like: the name.
+    pub(super) fn registered_name(
+        &mut self,
+        kind: Registered,
+        operand: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let number = self.registered(kind, operand, whole)?;
+        self.told_of_number(kind.name(), vec![number], whole)
+    }
+}

@@ -1,0 +1,34 @@
+//! What the catalog and its functions tell of the session, and of what has a number.
+
+use types::{DataType, SqlResult, Value};
+
+/// What the session tells to functions of PostgreSQL's catalog.
+pub trait SessionFacts: Sync {
+    /// What a function tells of the session, as `current_user`; `None` of one that it does not know. Arguments that are not
+    /// known are NULL.
+    fn session_value(
+        &self,
+        name: &str,
+        arguments: &[Value],
+    ) -> Option<SqlResult<(Value, DataType)>>;
+    /// What a function tells of the numbers of the catalog, as `pg_get_indexdef`: texts by number, and by modifier where that
+    /// counts, too; `None` of one that it does not know.
+    fn catalog_texts(&self, function: &str) -> Option<Vec<(i64, Option<i64>, String)>>;
+    /// The number of a relation (`regclass`) or of a type (`regtype`) by its name.
+    fn relation_number(&self, kind: &str, name: &str) -> Option<i64>;
+}
+
+/// There is no session.
+impl SessionFacts for () {
+    fn session_value(&self, _: &str, _: &[Value]) -> Option<SqlResult<(Value, DataType)>> {
+        None
+    }
+
+    fn catalog_texts(&self, _: &str) -> Option<Vec<(i64, Option<i64>, String)>> {
+        None
+    }
+
+    fn relation_number(&self, _: &str, _: &str) -> Option<i64> {
+        None
+    }
+}

@@ -1,0 +1,65 @@
+//! `OVERRIDING SYSTEM VALUE` and `OVERRIDING USER VALUE` of INSERT, which the parser does not know: read as one more column of
+//! a name that no text can spell, and noted in the parsed statement where other databases have hints.
+
+use sqlparser::ast::{Insert, OptimizerHint, OptimizerHintStyle};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+
+use crate::steering::is_word;
+
+/// Whose value an identity column takes, where INSERT says so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Overriding {
+    /// The one that is given, even of a column that is GENERATED ALWAYS.
+    System,
+    /// The next number, whatever is given.
+    User,
+}
+
+const SYSTEM: &str = "\0overriding system value";
+const USER: &str = "\0overriding user value";
+
+/// Brings the words of an INSERT to what the parser knows; the tokens have no blanks.
+pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
+    let said = |it: &[TokenWithSpan], whose| {
+        let words = ["overriding", whose, "value"];
+        it.iter().zip(words).all(|(token, word)| is_word(&token.token, word))
+    };
+    let found = |whose| tokens.windows(3).position(|it| said(it, whose));
+    let (at, name) = match (found("system"), found("user")) {
+        (Some(at), _) => (at, SYSTEM),
+        (None, Some(at)) => (at, USER),
+        (None, None) => return,
+    };
+    let span = tokens[at].span;
+    let word = |value: &str| {
+        let (value, quote_style, keyword) = (value.to_owned(), Some('"'), Keyword::NoKeyword);
+        Token::Word(Word { value, quote_style, keyword })
+    };
+    let has_columns = at.checked_sub(1).is_some_and(|it| tokens[it].token == Token::RParen);
+    let (from, new) = match has_columns {
+        true => (at - 1, vec![Token::Comma, word(name), Token::RParen]),
+        false => (at, vec![Token::LParen, word(name), Token::RParen]),
+    };
+    tokens.splice(from..at + 3, new.into_iter().map(|token| TokenWithSpan { token, span }));
+}
+
+/// Takes the column of [`known_words`] for what it says.
+pub(crate) fn note(insert: &mut Insert) {
+    let last = insert.columns.last().and_then(|it| it.0.last()?.as_ident());
+    let Some(text) = last.map(|it| it.value.clone()).filter(|it| it == SYSTEM || it == USER) else {
+        return;
+    };
+    insert.columns.pop();
+    let style = OptimizerHintStyle::MultiLine;
+    insert.optimizer_hints.push(OptimizerHint { prefix: String::new(), text, style });
+}
+
+/// What an INSERT says.
+pub(crate) fn of(insert: &Insert) -> Option<Overriding> {
+    insert.optimizer_hints.iter().find_map(|it| match it.text.as_str() {
+        SYSTEM => Some(Overriding::System),
+        USER => Some(Overriding::User),
+        _ => None,
+    })
+}

@@ -1,0 +1,180 @@
+//! Where expressions name sequences.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
+use types::{SqlError, SqlResult, SqlState};
+
+/// The schema and the name of a relation in a text, as `nextval` takes them: in lower case where they are not quoted.
+///
+/// Errors: 42602 when it is no name, 42601 and 0A000 when it has too many parts.
+pub fn relation_in(text: &str) -> SqlResult<(Option<String>, String)> {
+    let wrong = || {
+        let message = format!("invalid name syntax: \"{text}\"");
+        SqlError::new(SqlState("42602"), message)
+    };
+    let (mut parts, mut rest) = (Vec::new(), text.trim());
+    loop {
+        let part;
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let mut name = String::new();
+            let mut left = quoted;
+            loop {
+                let (front, behind) = left.split_once('"').ok_or_else(wrong)?;
+                name.push_str(front);
+                left = behind;
+                match left.strip_prefix('"') {
+                    Some(more) => {
+                        name.push('"');
+                        left = more;
+                    }
+                    None => break,
+                }
+            }
+            (part, rest) = (name, left);
+        } else {
+            let end = rest.find('.').unwrap_or(rest.len());
+            (part, rest) = (rest[..end].trim_end().to_lowercase(), &rest[end..]);
+        }
+        if part.is_empty() {
+            return Err(wrong());
+        }
+        parts.push(part);
+        match rest.trim_start().strip_prefix('.') {
+            Some(more) => rest = more.trim_start(),
+            None if rest.trim().is_empty() => break,
+            None => return Err(wrong()),
+        }
+    }
+    let name = parts.pop().ok_or_else(wrong)?;
+    match parts.len() {
+        0 | 1 => Ok((parts.pop(), name)),
+        2 => Err(SqlError::unsupported(format!(
+            "cross-database references are not implemented: {text}"
+        ))),
+        _ => {
+            let message = format!("improper qualified name (too many dotted names): {text}");
+            Err(SqlError::new(SqlState::SYNTAX, message))
+        }
+    }
+}
+
+/// A name as [`relation_in`] reads it back.
+pub fn as_relation(name: &str) -> String {
+    let plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
+    let begins = |it: char| it.is_ascii_lowercase() || it == '_';
+    match name.chars().all(plain) && name.starts_with(begins) {
+        true => name.to_owned(),
+        false => format!("\"{}\"", name.replace('"', "\"\"")),
+    }
+}
+
+/// The sequences that an expression names by constants, each once.
+pub fn sequences_in(expression: &str) -> SqlResult<Vec<String>> {
+    let expr = crate::parse::expression(expression)?;
+    let mut names: Vec<String> = Vec::new();
+    let found: ControlFlow<()> = ast::visit_expressions(&expr, |it| {
+        if let Some((_, name)) = named(it).and_then(|it| relation_in(it).ok())
+            && !names.contains(&name)
+        {
+            names.push(name);
+        }
+        ControlFlow::Continue(())
+    });
+    debug_assert!(found.is_continue());
+    Ok(names)
+}
+
+/// An expression with another name of a sequence in the place of one.
+pub fn with_sequence_renamed(expression: &str, from: &str, to: &str) -> SqlResult<String> {
+    let mut expr = crate::parse::expression(expression)?;
+    let found: ControlFlow<()> = ast::visit_expressions_mut(&mut expr, |it| {
+        if named(it).and_then(|it| relation_in(it).ok()).is_some_and(|it| it.1 == from)
+            && let ast::Expr::Function(call) = it
+            && let Some(text) = constant_mut(call)
+        {
+            *text = as_relation(to);
+        }
+        ControlFlow::Continue(())
+    });
+    debug_assert!(found.is_continue());
+    Ok(expr.to_string())
+}
+
+/// The text that a call of a function about sequences names one by.
+fn named(expr: &ast::Expr) -> Option<&str> {
+    let ast::Expr::Function(call) = expr else { return None };
+    let name = call.name.0.last()?.as_ident()?.value.to_lowercase();
+    if !functions::lookup(&name)?.is_of_sequences() {
+        return None;
+    }
+    let FunctionArguments::List(list) = &call.args else { return None };
+    match list.args.first()? {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(it)) => match without_class(it) {
+            ast::Expr::Value(it) => match &it.value {
+                ast::Value::SingleQuotedString(text) => Some(text),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn constant_mut(call: &mut ast::Function) -> Option<&mut String> {
+    let FunctionArguments::List(list) = &mut call.args else { return None };
+    let FunctionArg::Unnamed(FunctionArgExpr::Expr(first)) = list.args.first_mut()? else {
+        return None;
+    };
+    let mut expr = first;
+    while let ast::Expr::Cast { expr: inner, .. } | ast::Expr::Nested(inner) = expr {
+        expr = inner;
+    }
+    match expr {
+        ast::Expr::Value(it) => match &mut it.value {
+            ast::Value::SingleQuotedString(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What is cast to REGCLASS, the type of what a name stands for: the functions about sequences take the name.
+pub(crate) fn without_class(expr: &ast::Expr) -> &ast::Expr {
+    match expr {
+        ast::Expr::Cast { expr, data_type: ast::DataType::Regclass, .. } => expr,
+        ast::Expr::Nested(it) => without_class(it),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_texts_are_read_as_names_are() {
+        let read = |it: &str| relation_in(it).map_err(|it| it.state.0);
+        let some = |schema: Option<&str>, name: &str| Ok((schema.map(str::to_owned), name.into()));
+        assert_eq!(read("S"), some(None, "s"));
+        assert_eq!(read(" public . S "), some(Some("public"), "s"));
+        assert_eq!(read("\"a.\"\"B\""), some(None, "a.\"B"));
+        assert_eq!(read("x.\"Y\""), some(Some("x"), "Y"));
+        for wrong in ["", "a.", ".a", "\"a", "\"\"", "\"a\"b"] {
+            assert_eq!(read(wrong), Err("42602"), "{wrong}");
+        }
+        assert_eq!((read("a.b.c"), read("a.b.c.d")), (Err("0A000"), Err("42601")));
+        for name in ["a", "A b", "q\"q", "1a", "t_id_seq"] {
+            assert_eq!(read(&as_relation(name)), some(None, name));
+        }
+    }
+
+    #[test]
+    fn sequences_are_found_and_renamed() {
+        let text = "nextval('S'::regclass) + nextval('\"T\"') * currval('s') + length('s')";
+        assert_eq!(sequences_in(text).unwrap(), ["s", "T"]);
+        let renamed = with_sequence_renamed(text, "s", "New").unwrap();
+        assert_eq!(sequences_in(&renamed).unwrap(), ["New", "T"]);
+        assert!(renamed.ends_with("length('s')"), "{renamed}");
+    }
+}

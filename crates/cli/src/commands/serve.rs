@@ -1,0 +1,112 @@
+//! `nodewise serve`: a database for clients of PostgreSQL.
+
+use std::io::BufRead;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use server::{Certificate, Limits, Listen, Server, ServerOptions, Users};
+use stdx::Bytes;
+
+use crate::failure::Failure;
+use crate::opening::{open_database, open_folder};
+use crate::serve_arguments::{PasswordArguments, ServeArguments};
+
+/// The port of PostgreSQL.
+const PORT: u16 = 5432;
+
+/// Serves until it is told to stop.
+pub fn run(arguments: &ServeArguments) -> Result<bool, Failure> {
+    let options = options(arguments)?;
+    let users = !options.users.is_empty();
+    let database = match &arguments.folder {
+        Some(folder) => open_folder(folder, &arguments.pool, arguments.load)?,
+        None => open_database(&arguments.pool)?,
+    };
+    let listen = options.listen.clone();
+    let encrypted = options.certificate.is_some();
+    let server = Server::bind(database, options).map_err(|error| {
+        let tcp = listen.tcp.map(|it| it.to_string());
+        let socket = listen.socket_folder.as_deref().map(|it| it.display().to_string());
+        let places: Vec<String> = tcp.into_iter().chain(socket).collect();
+        Failure::Other(format!("cannot listen on {}: {error}", places.join(" and ")))
+    })?;
+    server.stop_on_signals()?;
+    if let Some(address) = server.address() {
+        let (host, port) = (address.ip(), address.port());
+        eprintln!("listening on {address}: psql -h {host} -p {port} -U nodewise");
+        if !address.ip().is_loopback() && !encrypted {
+            eprintln!(
+                "note: what goes over the network is not encrypted without --tls-cert and --tls-key"
+            );
+        }
+        if arguments.trust_loopback {
+            eprintln!(
+                "note: whoever has an account on this machine may come in without a password"
+            );
+        } else if !users {
+            eprintln!("note: the file of users is empty, so nobody can come in over TCP");
+        }
+    }
+    if let Some(folder) = server.socket().and_then(|it| it.parent()) {
+        let port = server.address().map_or(PORT, |it| it.port());
+        eprintln!("listening on a Unix socket: psql -h {} -p {port}", folder.display());
+    }
+    server.run();
+    eprintln!("stopped");
+    Ok(true)
+}
+
+fn options(arguments: &ServeArguments) -> Result<ServerOptions, Failure> {
+    let known = arguments.users.is_some() || arguments.trust_loopback;
+    let tcp = match (arguments.listen, &arguments.socket) {
+        (None, Some(_)) if !known => None,
+        (listen, _) => Some(listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))),
+    };
+    if tcp.is_some() && !known {
+        return Err(Failure::Arguments(
+            "nobody could come in over TCP: name --users FILE (lines that `nodewise password NAME` makes), \
+             --trust-loopback for all on this machine, or --socket FOLDER for yourself"
+                .into(),
+        ));
+    }
+    let users = match &arguments.users {
+        None => Users::default(),
+        Some(path) => {
+            let failed = |error: String| Failure::Other(format!("{}: {error}", path.display()));
+            let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+            Users::parse(&text).map_err(failed)?
+        }
+    };
+    let certificate = match (&arguments.tls_cert, &arguments.tls_key) {
+        (Some(chain), Some(key)) => Some(Certificate::read(chain, key).map_err(Failure::Other)?),
+        _ => None,
+    };
+    let size = &arguments.max_message_size;
+    let size = Bytes::of_setting(size).filter(|it| (1 << 10..1 << 30).contains(&it.0)).ok_or_else(
+        || Failure::Arguments(format!("--max-message-size is a size from 1kB to 1GB, not {size}")),
+    )?;
+    Ok(ServerOptions {
+        listen: Listen { tcp, socket_folder: arguments.socket.clone() },
+        users,
+        trust_loopback: arguments.trust_loopback,
+        certificate,
+        allow_files: arguments.allow_files,
+        limits: Limits {
+            connections: arguments.max_connections,
+            message_bytes: size.0 as usize,
+            idle: Duration::from_secs(arguments.idle_timeout.unwrap_or(0) as u64),
+            grace: Duration::from_secs(arguments.grace),
+            ..Limits::default()
+        },
+    })
+}
+
+/// Prints the line of a user with the password that stands on standard input.
+pub fn password(arguments: &PasswordArguments) -> Result<bool, Failure> {
+    eprint!("password of {}: ", arguments.name);
+    let mut password = String::new();
+    std::io::stdin().lock().read_line(&mut password)?;
+    let line = Users::line(&arguments.name, password.trim_end_matches(['\r', '\n']));
+    println!("{}", line.map_err(Failure::Arguments)?);
+    Ok(true)
+}

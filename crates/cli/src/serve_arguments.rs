@@ -1,0 +1,63 @@
+//! The arguments of `nodewise serve` and `nodewise password`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use nodewise::Loading;
+
+use crate::pool_arguments::{PoolArguments, at_least_one, loading};
+
+/// `nodewise serve`.
+#[derive(Args, Debug)]
+pub struct ServeArguments {
+    /// The folder of the database, made when it is not there; in memory when not given
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// How the files of the folder come into memory, as for the shell
+    #[arg(long, value_name = "HOW", default_value = "resident", requires = "folder", value_parser = loading)]
+    pub load: Loading,
+    /// Where to listen for TCP; port 0 is any that is free. 127.0.0.1:5432 when neither this nor --socket is given
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<SocketAddr>,
+    /// Listen on a Unix socket in this folder, for the user who runs the server, without a password
+    #[arg(long, value_name = "FOLDER")]
+    pub socket: Option<PathBuf>,
+    /// Who may come in over TCP: lines that `nodewise password NAME` makes
+    #[arg(long, value_name = "FILE")]
+    pub users: Option<PathBuf>,
+    /// Let all who come over the loopback in without a password: whoever has an account on this machine
+    #[arg(long)]
+    pub trust_loopback: bool,
+    /// The certificates by which the server shows who it is, as PEM, its own first
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// The key of its certificate, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// Let clients that come over TCP read and write files of the server, as COPY t FROM 'file'
+    #[arg(long)]
+    pub allow_files: bool,
+    /// Connections at once
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = at_least_one)]
+    pub max_connections: usize,
+    /// Size of a message of a client, as 16MB
+    #[arg(long, value_name = "SIZE", default_value = "256MB")]
+    pub max_message_size: String,
+    /// Seconds that a client may send or take nothing; any time when not given
+    #[arg(long, value_name = "SECONDS", value_parser = at_least_one)]
+    pub idle_timeout: Option<usize>,
+    /// Seconds that statements may go on when the server is to stop
+    #[arg(long, value_name = "SECONDS", default_value = "10")]
+    pub grace: u64,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+}
+
+/// `nodewise password`.
+#[derive(Args, Debug)]
+pub struct PasswordArguments {
+    /// The user
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}

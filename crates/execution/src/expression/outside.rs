@@ -1,0 +1,23 @@
+//! What an expression needs beside its columns.
+
+use functions::Sequences;
+use plan::PipelineId;
+use stdx::sync::Arc;
+use types::{SqlResult, Value};
+
+/// What an expression needs beside its columns.
+pub trait Outside {
+    /// The value of a finished scalar subquery.
+    fn scalar(&self, pipeline: PipelineId) -> SqlResult<Value>;
+
+    /// The sequences that its statement sees, if it may ask for any.
+    fn sequences(&self) -> Option<Arc<dyn Sequences>> {
+        None
+    }
+}
+
+impl<F: Fn(PipelineId) -> SqlResult<Value>> Outside for F {
+    fn scalar(&self, pipeline: PipelineId) -> SqlResult<Value> {
+        self(pipeline)
+    }
+}

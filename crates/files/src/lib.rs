@@ -1,0 +1,35 @@
+//! Files of rows as text: CSV and PostgreSQL's text format, into columns.
+//!
+//! Key decision: a file is read in waves of blocks. All workers read a wave and look where its records end, whatever quotes stand
+//! open where a block begins; then each parses the records of its block, values straight into columns. So one file keeps all
+//! workers busy, a line break between quotes is none, and no more of the text than a wave is ever in memory. The cost: a wave ends
+//! with its slowest block. Splitting is our own, because the difference between NULL and an empty text is whether quotes stood
+//! around it, which libraries for CSV do not tell.
+//!
+//! - Invariant: rows come in the order of the files and of their lines, however many workers read.
+//! - Invariant: a value that does not fit is told with its file, line and column; nothing is guessed behind a sample.
+//! - Invariant: no bytes make reading panic.
+//!
+//! Reading order: `dialect`, `input` (bytes), `blocks` (records), `fields`, `column` (values), `reader`, `sniff`, `paths`.
+#![forbid(unsafe_code)]
+
+mod blocks;
+mod column;
+mod dialect;
+mod fault;
+mod fields;
+mod guess;
+mod input;
+mod paths;
+mod reader;
+mod repeats;
+mod sniff;
+mod spelling;
+
+pub use column::constant;
+pub use dialect::{Dialect, Quoting};
+pub use guess::narrowest_type;
+pub use input::{Compression, Encoding};
+pub use paths::{expand, is_pattern, matching};
+pub use reader::{Columns, Header, OnError, Rows, TextColumn, TextFormat, default_mark, read_text};
+pub use sniff::{Found, Known, SAMPLE_ROWS, sniff};

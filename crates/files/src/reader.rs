@@ -1,0 +1,511 @@
+//! Records into columns.
+
+use std::path::PathBuf;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{Field as ArrowField, Schema};
+use stdx::sync::Arc;
+use storage::BuildContext;
+use storage::parallel::try_map;
+use types::{DataType, SqlError, SqlResult, SqlState};
+
+use crate::blocks::{Blocks, Chunk, Source};
+use crate::column::Column;
+use crate::dialect::{Dialect, Quoting};
+use crate::fault::{Fault, invalid_bytes};
+use crate::fields::{Field, Fields, Lines};
+use crate::input::{Compression, Encoding};
+
+/// Rows that were left out of which is told why.
+const SKIPPED_TOLD: usize = 1000;
+
+/// What the first record of a file is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Header {
+    /// A row.
+    Absent,
+    /// Names that do not count.
+    Skipped,
+    /// These names.
+    Matched(Vec<String>),
+}
+
+/// What becomes of a row with a value that its column does not take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OnError {
+    /// It ends the load.
+    Stop,
+    /// It is left out; more than so many end the load.
+    Skip {
+        /// How many may be left out.
+        limit: Option<u64>,
+        /// Whether records with too few or too many fields are left out, too.
+        malformed: bool,
+    },
+}
+
+/// A column of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TextColumn {
+    /// Its name.
+    pub name: String,
+    /// The type that its values are read as.
+    pub data_type: DataType,
+    /// Whether it is read at all.
+    pub wanted: bool,
+    /// Whether a NULL in it is an error (23502).
+    pub required: bool,
+    /// Whether what stands for NULL does so between quotes, too.
+    pub force_null: bool,
+    /// Whether what stands for NULL is a text.
+    pub force_not_null: bool,
+    /// Whether there is a default that a text may stand for.
+    pub has_default: bool,
+}
+
+impl TextColumn {
+    /// A column that is read.
+    pub fn new(name: impl Into<String>, data_type: DataType) -> Self {
+        Self {
+            name: name.into(),
+            data_type,
+            wanted: true,
+            required: false,
+            force_null: false,
+            force_not_null: false,
+            has_default: false,
+        }
+    }
+}
+
+/// How files are read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TextFormat {
+    /// How fields are told apart.
+    pub dialect: Dialect,
+    /// What stands for NULL, where no quotes stand around it.
+    pub nulls: Vec<String>,
+    /// What stands for the default of a column: there the column is NULL, and marked.
+    pub default: Option<String>,
+    /// What the first record is.
+    pub header: Header,
+    /// Lines before it.
+    pub skip: u64,
+    /// `None`: as the end of a file's name says.
+    pub compression: Option<Compression>,
+    /// What the bytes mean.
+    pub encoding: Encoding,
+    /// What becomes of rows with wrong values.
+    pub on_error: OnError,
+    /// Whether lines end alike, and empty lines are rows, as PostgreSQL has it.
+    pub strict: bool,
+    /// Whether a delimiter may stand at the end of a record, as in TPC's `.tbl`.
+    pub trailing: bool,
+    /// Whether fields that are missing at the end of a record are NULL.
+    pub padded: bool,
+}
+
+/// The name of the column that says where the default of a column is meant.
+pub fn default_mark(column: &str) -> String {
+    format!("default of {column}")
+}
+
+/// The columns of a file, in their order in it.
+pub type Columns = [TextColumn];
+
+/// The rows of files.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// The columns that are wanted. Behind them, where a text stands for defaults, a Boolean for each: whether it does.
+    pub batches: Vec<RecordBatch>,
+    /// The number of the file of each batch.
+    pub files: Vec<usize>,
+    /// Rows that were left out.
+    pub skipped: u64,
+    /// The first of these, and why.
+    pub skipped_rows: Vec<SqlError>,
+}
+
+/// Reads files.
+///
+/// # Errors
+/// 22P04 for records that are not written as they should be, 22021 for bytes that are no text; for values those of a cast from
+/// text; 23502; 58P01, 58030 and XX001 for files that cannot be read.
+pub fn read_text(
+    paths: &[PathBuf],
+    columns: &Columns,
+    format: &TextFormat,
+    context: &BuildContext<'_>,
+) -> SqlResult<Rows> {
+    read_blocks(paths, columns, format, context, None)
+}
+
+/// [`read_text`] in blocks of some size.
+fn read_blocks(
+    paths: &[PathBuf],
+    columns: &Columns,
+    format: &TextFormat,
+    context: &BuildContext<'_>,
+    block: Option<usize>,
+) -> SqlResult<Rows> {
+    let source = Source {
+        paths,
+        compression: format.compression,
+        encoding: format.encoding,
+        skip: format.skip,
+        quoting: format.dialect.quoting,
+    };
+    let mut blocks = Blocks::new(source, *context, block);
+    let reader = Reader { paths, columns, format };
+    let (mut rows, mut ended) = (Rows::default(), None);
+    while let Some(wave) = blocks.wave()? {
+        let read = try_map(context.parallel, wave.len(), |index| reader.read(&wave.chunk(index)))?;
+        for part in read {
+            // Behind its end, whatever a file holds is none of it.
+            if ended == Some(part.file) {
+                continue;
+            }
+            rows.add(part, format.on_error, &mut ended)?;
+        }
+    }
+    Ok(rows)
+}
+
+impl Rows {
+    fn add(&mut self, part: Part, on_error: OnError, ended: &mut Option<usize>) -> SqlResult<()> {
+        for error in part.skipped {
+            self.skipped += 1;
+            if let OnError::Skip { limit: Some(limit), .. } = on_error
+                && self.skipped > limit
+            {
+                let message = format!(
+                    "skipped more than REJECT_LIMIT ({limit}) rows due to data type incompatibility: {}",
+                    error.message
+                );
+                return Err(SqlError::new(SqlState::INVALID_TEXT, message));
+            }
+            if self.skipped_rows.len() < SKIPPED_TOLD {
+                self.skipped_rows.push(error);
+            }
+        }
+        if let Some(error) = part.failed {
+            return Err(error);
+        }
+        if part.ended {
+            *ended = Some(part.file);
+        }
+        if part.batch.num_rows() > 0 {
+            self.batches.push(part.batch);
+            self.files.push(part.file);
+        }
+        Ok(())
+    }
+}
+
+/// What became of a chunk. Errors are told when their turn comes, so that the first one of a file is told.
+struct Part {
+    file: usize,
+    batch: RecordBatch,
+    skipped: Vec<SqlError>,
+    failed: Option<SqlError>,
+    /// Whether the end of the data was marked.
+    ended: bool,
+}
+
+struct Reader<'a> {
+    paths: &'a [PathBuf],
+    columns: &'a Columns,
+    format: &'a TextFormat,
+}
+
+/// Columns that grow.
+struct Growing {
+    columns: Vec<Option<Column>>,
+    /// By wanted column: where the default is meant.
+    defaults: Vec<Vec<bool>>,
+    rows: usize,
+}
+
+/// What a record was.
+enum Record {
+    Row,
+    End,
+}
+
+impl Reader<'_> {
+    fn read(&self, chunk: &Chunk<'_>) -> SqlResult<Part> {
+        let mut growing = self.growing()?;
+        let (mut skipped, mut failed, mut ended) = (Vec::new(), None, false);
+        let mut line = chunk.line;
+        for (place, bytes) in chunk.parts.into_iter().enumerate() {
+            if bytes.is_empty() {
+                continue;
+            }
+            let has_header = chunk.first && (place == 0 || chunk.parts[0].is_empty());
+            match self.part(bytes, chunk, has_header, line, &mut growing, &mut skipped) {
+                Ok(Record::Row) => {}
+                Ok(Record::End) => ended = true,
+                Err(error) => failed = Some(error),
+            }
+            if ended || failed.is_some() {
+                break;
+            }
+            line += memchr::memchr_iter(chunk.line_end, bytes).count() as u64;
+        }
+        let batch = growing.finish(self.columns)?;
+        Ok(Part { file: chunk.file, batch, skipped, failed, ended })
+    }
+
+    /// Reads the records of a piece of a chunk.
+    fn part(
+        &self,
+        bytes: &[u8],
+        chunk: &Chunk<'_>,
+        has_header: bool,
+        line: u64,
+        growing: &mut Growing,
+        skipped: &mut Vec<SqlError>,
+    ) -> SqlResult<Record> {
+        let path = &self.paths[chunk.file];
+        let line_of =
+            |at: usize| line + memchr::memchr_iter(chunk.line_end, &bytes[..at]).count() as u64;
+        // Records before bytes that are no text are read, so that what is told does not depend on where blocks end.
+        let (text, bad) = valid_text(bytes);
+        let format = self.format;
+        let (end, returns, strict) = (chunk.line_end, chunk.returns, format.strict);
+        let mut fields = Fields::new(text, format.dialect, Lines { end, returns, strict });
+        let mut scratch = Vec::new();
+        if has_header && format.header != Header::Absent {
+            self.header(&mut fields, &mut scratch).map_err(|it| it.at(path, line))?;
+        }
+        while !fields.is_at_end() {
+            let start = fields.place();
+            if !format.strict && self.columns.len() != 1 && fields.skip_blank() {
+                continue;
+            }
+            let record = self.record(&mut fields, &mut scratch, growing);
+            if bad.is_some() && fields.is_at_end() {
+                break;
+            }
+            match record {
+                Ok(Record::Row) => growing.rows += 1,
+                Ok(Record::End) => return Ok(Record::End),
+                Err(fault) => {
+                    growing.truncate();
+                    let is_skipped = match format.on_error {
+                        OnError::Stop => false,
+                        OnError::Skip { malformed, .. } => fault.is_value || malformed,
+                    };
+                    let error = fault.at(path, line_of(start));
+                    if !is_skipped {
+                        return Err(error);
+                    }
+                    skipped.push(error);
+                    fields.skip_record(start, &mut scratch);
+                }
+            }
+        }
+        match bad {
+            None => Ok(Record::Row),
+            Some(at) => {
+                growing.truncate();
+                Err(Fault::of(invalid_bytes(&bytes[at..])).at(path, line_of(at)))
+            }
+        }
+    }
+
+    fn header(&self, fields: &mut Fields<'_>, scratch: &mut Vec<u8>) -> Result<(), Fault> {
+        let mut names = Vec::new();
+        loop {
+            let field = fields.next(scratch)?;
+            names.push(field.text.to_owned());
+            if field.last {
+                break;
+            }
+        }
+        let Header::Matched(wanted) = &self.format.header else { return Ok(()) };
+        if names.len() != wanted.len() {
+            let (got, expected) = (names.len(), wanted.len());
+            return Err(Fault::malformed(format!(
+                "wrong number of fields in header line: got {got}, expected {expected}"
+            )));
+        }
+        for (place, (got, wanted)) in names.iter().zip(wanted).enumerate() {
+            if got != wanted {
+                return Err(Fault::malformed(format!(
+                    "column name mismatch in header line field {}: got \"{got}\", expected \"{wanted}\"",
+                    place + 1,
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn record(
+        &self,
+        fields: &mut Fields<'_>,
+        scratch: &mut Vec<u8>,
+        growing: &mut Growing,
+    ) -> Result<Record, Fault> {
+        if self.format.dialect.quoting == Quoting::Backslash && self.is_end(fields)? {
+            return Ok(Record::End);
+        }
+        let mut ended = false;
+        for (place, column) in self.columns.iter().enumerate() {
+            if ended {
+                if !self.format.padded {
+                    let message = format!("missing data for column \"{}\"", column.name);
+                    return Err(Fault::malformed(message));
+                }
+                growing.push_null(place, column)?;
+                continue;
+            }
+            let field = fields.next(scratch)?;
+            ended = field.last;
+            self.value(&field, place, column, growing)?;
+        }
+        if !ended {
+            let field = fields.next(scratch)?;
+            let is_trailing = self.format.trailing && field.last && field.raw.is_empty();
+            if !is_trailing && !self.columns.is_empty() {
+                return Err(Fault::malformed("extra data after last expected column"));
+            }
+        }
+        Ok(Record::Row)
+    }
+
+    /// Whether the mark of the end of data stands here.
+    fn is_end(&self, fields: &Fields<'_>) -> Result<bool, Fault> {
+        let line = fields.line();
+        let unescaped =
+            |it: &str| it.bytes().rev().skip(2).take_while(|it| *it == b'\\').count() % 2 == 0;
+        match line {
+            "\\." => Ok(true),
+            it if it.ends_with("\\.") && unescaped(it) => {
+                Err(Fault::malformed("end-of-copy marker is not alone on its line"))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn value(
+        &self,
+        field: &Field<'_>,
+        place: usize,
+        column: &TextColumn,
+        growing: &mut Growing,
+    ) -> Result<(), Fault> {
+        if !column.wanted {
+            return Ok(());
+        }
+        let is_null = match field.quoted {
+            true => column.force_null,
+            false => !column.force_not_null,
+        } && self.format.nulls.iter().any(|it| it == field.raw);
+        if is_null {
+            return growing.push_null(place, column);
+        }
+        if !field.quoted && self.format.default.as_deref() == Some(field.raw) {
+            return growing.push_default(place, column);
+        }
+        growing.push(place, field.text, column)
+    }
+
+    fn growing(&self) -> SqlResult<Growing> {
+        let column = |it: &TextColumn| it.wanted.then(|| Column::new(it.data_type)).transpose();
+        let columns = self.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
+        let count = if self.format.default.is_some() { columns.len() } else { 0 };
+        Ok(Growing { columns, defaults: vec![Vec::new(); count], rows: 0 })
+    }
+}
+
+/// The text that bytes begin with, and where bytes are that are none. PostgreSQL's texts have no zeros.
+fn valid_text(bytes: &[u8]) -> (&str, Option<usize>) {
+    let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
+    let end = match std::str::from_utf8(&bytes[..end]) {
+        Ok(text) if end == bytes.len() => return (text, None),
+        Ok(_) => end,
+        Err(error) => error.valid_up_to(),
+    };
+    (std::str::from_utf8(&bytes[..end]).unwrap_or_default(), Some(end))
+}
+
+impl Growing {
+    fn push(&mut self, place: usize, text: &str, column: &TextColumn) -> Result<(), Fault> {
+        if let Some(values) = &mut self.columns[place] {
+            values.push(text).map_err(|error| Fault::value(error, &column.name))?;
+            self.mark(place, false);
+        }
+        Ok(())
+    }
+
+    fn push_null(&mut self, place: usize, column: &TextColumn) -> Result<(), Fault> {
+        if column.required && column.wanted {
+            let name = &column.name;
+            let message = format!("null value in column \"{name}\" violates not-null constraint");
+            let error = SqlError::new(SqlState::NOT_NULL_VIOLATION, message);
+            return Err(Fault { column: Some(name.clone()), ..Fault::of(error) });
+        }
+        if let Some(values) = &mut self.columns[place] {
+            values.push_null();
+            self.mark(place, false);
+        }
+        Ok(())
+    }
+
+    fn push_default(&mut self, place: usize, column: &TextColumn) -> Result<(), Fault> {
+        if !column.has_default {
+            let message = format!(
+                "unexpected default marker: column \"{}\" has no default value",
+                column.name
+            );
+            return Err(Fault::malformed(message));
+        }
+        if let Some(values) = &mut self.columns[place] {
+            values.push_null();
+            self.mark(place, true);
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, place: usize, is_default: bool) {
+        if let Some(marks) = self.defaults.get_mut(place) {
+            marks.push(is_default);
+        }
+    }
+
+    /// Takes the row away that was begun.
+    fn truncate(&mut self) {
+        let rows = self.rows;
+        self.columns
+            .iter_mut()
+            .flatten()
+            .filter(|it| it.rows() > rows)
+            .for_each(|it| it.truncate(rows));
+        self.defaults.iter_mut().for_each(|it| it.truncate(rows));
+    }
+
+    fn finish(self, columns: &Columns) -> SqlResult<RecordBatch> {
+        let mut arrays: Vec<(String, ArrayRef)> = Vec::new();
+        for (values, column) in self.columns.into_iter().zip(columns) {
+            if let Some(values) = values {
+                arrays.push((column.name.clone(), values.finish()?));
+            }
+        }
+        for (marks, column) in self.defaults.into_iter().zip(columns).filter(|it| it.1.wanted) {
+            let array: ArrayRef = Arc::new(arrow_array::BooleanArray::from(marks));
+            arrays.push((default_mark(&column.name), array));
+        }
+        let field = |(name, array): &(String, ArrayRef)| {
+            ArrowField::new(name, array.data_type().clone(), true)
+        };
+        let schema = Schema::new(arrays.iter().map(field).collect::<Vec<_>>());
+        let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(self.rows));
+        let arrays = arrays.into_iter().map(|it| it.1).collect();
+        RecordBatch::try_new_with_options(Arc::new(schema), arrays, &options)
+            .map_err(|error| SqlError::internal(format!("rows of a file are malformed: {error}")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! Settings by which clients of PostgreSQL say how they want values, and learn whom they talk to.
+//!
+//! Key decision: a value is taken only where what it asks for is what is done: dates are always in ISO, texts in UTF-8. What
+//! tells nothing but a client's own name or wish is kept as it is said.
+
+use std::collections::BTreeMap;
+
+use stdx::sync::Arc;
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::setting::Setting;
+
+/// The version of PostgreSQL whose dialect and catalog clients may expect.
+pub const POSTGRES_VERSION: &str = "18.0";
+
+/// What clients have said.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClientSettings(Arc<BTreeMap<&'static str, String>>);
+
+struct Known {
+    name: &'static str,
+    usual: &'static str,
+    takes: Takes,
+    /// Whether clients are told of each change.
+    reported: bool,
+    description: &'static str,
+}
+
+/// Which values a setting takes.
+enum Takes {
+    /// None: it tells how things are.
+    Nothing,
+    /// Any text.
+    Text,
+    /// These words; the first of a row is what it then is.
+    Words(&'static [&'static [&'static str]]),
+    /// A whole number within bounds.
+    Number(i64, i64),
+}
+
+const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
+const OFF: Takes = Takes::Words(&[&["off", "false", "no", "0"]]);
+const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode"]]);
+const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
+
+/// In the order of their names without regard to case.
+const KNOWN: &[Known] = &[
+    known("application_name", "", Takes::Text, true, "what the client calls itself"),
+    known("bytea_output", "hex", Takes::Words(&[&["hex"]]), false, "how bytes are written"),
+    known("client_encoding", "UTF8", UTF8, true, "how texts come and go: UTF-8"),
+    known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
+    known("DateStyle", "ISO, MDY", DATES, true, "how dates are written: ISO 8601"),
+    known("default_transaction_read_only", "off", OFF, true, "transactions may change tables"),
+    known("extra_float_digits", "1", Takes::Number(-15, 3), false, "floats are always shortest"),
+    known("in_hot_standby", "off", Takes::Nothing, true, "the server is no copy of another"),
+    known("integer_datetimes", "on", Takes::Nothing, true, "times are whole microseconds"),
+    known("IntervalStyle", "postgres", INTERVALS, true, "how intervals are written"),
+    known("is_superuser", "on", Takes::Nothing, true, "who may connect may do all"),
+    known("jit", "off", SWITCH, false, "kept, and of no effect"),
+    known("lc_collate", "C", Takes::Nothing, false, "texts are in the order of their bytes"),
+    known("lc_ctype", "C.UTF-8", Takes::Nothing, false, "what letters are"),
+    known("max_identifier_length", "63", Takes::Nothing, false, "of names that clients make"),
+    known("row_security", "on", ON, false, "there are no policies for rows"),
+    known("search_path", "\"$user\", public", Takes::Text, true, "kept, and of no effect"),
+    known("server_encoding", "UTF8", Takes::Nothing, true, "how texts are held"),
+    known("server_version", SERVER_VERSION, Takes::Nothing, true, "whose dialect it is"),
+    known("server_version_num", "180000", Takes::Nothing, false, "whose dialect it is"),
+    known("standard_conforming_strings", "on", ON, true, "a backslash is no escape"),
+    known("TimeZone", "UTC", Takes::Text, true, "kept; times have no zone, and now() is in UTC"),
+];
+
+const DATES: Takes = Takes::Words(&[&["ISO, MDY", "ISO", "ISO,MDY"]]);
+const INTERVALS: Takes = Takes::Words(&[&["postgres"]]);
+const SERVER_VERSION: &str = concat!("18.0 (Nodewise ", env!("CARGO_PKG_VERSION"), ")");
+
+const fn known(
+    name: &'static str,
+    usual: &'static str,
+    takes: Takes,
+    reported: bool,
+    description: &'static str,
+) -> Known {
+    Known { name, usual, takes, reported, description }
+}
+
+fn find(name: &str) -> Option<&'static Known> {
+    KNOWN.iter().find(|it| it.name.eq_ignore_ascii_case(name))
+}
+
+impl Known {
+    /// The value that a text means.
+    fn value(&self, text: &str) -> SqlResult<String> {
+        let invalid = |wanted: String| {
+            let message = format!("invalid value for parameter \"{}\": \"{text}\"", self.name);
+            SqlError::new(SqlState::INVALID_PARAMETER, message).with_hint(wanted)
+        };
+        match self.takes {
+            Takes::Nothing => {
+                let message = format!("parameter \"{}\" cannot be changed", self.name);
+                Err(SqlError::new(SqlState("55P02"), message))
+            }
+            Takes::Text => Ok(text.to_owned()),
+            Takes::Words(rows) => {
+                let means =
+                    |row: &&[&'static str]| row.iter().any(|it| it.eq_ignore_ascii_case(text));
+                let row = rows.iter().copied().find(means);
+                row.map(|it| it[0].to_owned()).ok_or_else(|| {
+                    let each: Vec<&str> = rows.iter().map(|it| it[0]).collect();
+                    invalid(format!("it takes {}", each.join(" or ")))
+                })
+            }
+            Takes::Number(least, most) => match text.trim().parse::<i64>() {
+                Ok(number) if (least..=most).contains(&number) => Ok(number.to_string()),
+                _ => Err(invalid(format!("it takes a number from {least} to {most}"))),
+            },
+        }
+    }
+}
+
+impl ClientSettings {
+    /// Whether a name, in any case, is one of theirs.
+    pub(crate) fn knows(name: &str) -> bool {
+        find(name).is_some()
+    }
+
+    /// Changes a setting that is known; `None` gives it back its default.
+    pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<()> {
+        let Some(known) = find(name) else { return Ok(()) };
+        match value {
+            Some(value) => {
+                let value = known.value(value)?;
+                Arc::make_mut(&mut self.0).insert(known.name, value);
+            }
+            None => {
+                Arc::make_mut(&mut self.0).remove(known.name);
+            }
+        }
+        Ok(())
+    }
+
+    fn of(&self, known: &Known) -> String {
+        self.0.get(known.name).cloned().unwrap_or_else(|| known.usual.to_owned())
+    }
+
+    /// All of them.
+    pub(crate) fn list(&self) -> Vec<Setting> {
+        let setting =
+            |it: &Known| Setting { name: it.name, value: self.of(it), description: it.description };
+        KNOWN.iter().map(setting).collect()
+    }
+
+    /// Those that clients are told of.
+    pub(crate) fn reported(&self) -> Vec<(&'static str, String)> {
+        let reported = KNOWN.iter().filter(|it| it.reported);
+        reported.map(|it| (it.name, self.of(it))).collect()
+    }
+
+    /// Whether nothing was said that the other has not.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_done_is_not_taken() {
+        let mut settings = ClientSettings::default();
+        let value = |settings: &ClientSettings, name: &str| {
+            settings.list().into_iter().find(|it| it.name == name).map(|it| it.value).unwrap()
+        };
+        settings.set("datestyle", Some("iso")).unwrap();
+        assert_eq!(value(&settings, "DateStyle"), "ISO, MDY");
+        settings.set("client_encoding", Some("utf-8")).unwrap();
+        assert_eq!(value(&settings, "client_encoding"), "UTF8");
+        for (name, wrong, state) in [
+            ("client_encoding", "LATIN1", "22023"),
+            ("DateStyle", "German", "22023"),
+            ("standard_conforming_strings", "off", "22023"),
+            ("extra_float_digits", "4", "22023"),
+            ("server_version", "9.0", "55P02"),
+        ] {
+            assert_eq!(settings.set(name, Some(wrong)).unwrap_err().state.0, state, "{name}");
+        }
+        settings.set("Application_Name", Some("a test")).unwrap();
+        assert!(settings.reported().contains(&("application_name", "a test".to_owned())));
+        assert!(!settings.is_same(&ClientSettings::default()));
+        settings.set("application_name", None).unwrap();
+        settings.set("client_encoding", None).unwrap();
+        settings.set("DateStyle", None).unwrap();
+        assert!(settings.is_same(&ClientSettings::default()));
+    }
+
+    #[test]
+    fn their_names_are_in_order() {
+        let names: Vec<String> = KNOWN.iter().map(|it| it.name.to_lowercase()).collect();
+        assert!(names.is_sorted(), "{names:?}");
+    }
+}

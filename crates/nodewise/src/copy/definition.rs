@@ -1,0 +1,58 @@
+//! Tables as the SQL that makes them again, for who shows or dumps them.
+
+use stdx::sync::Arc;
+use storage::Table;
+
+use super::schema_sql::{after_load, create_sequence, create_table, position, references};
+use crate::Session;
+
+/// A table as SQL.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TableDefinition {
+    /// Its name, unquoted.
+    pub name: String,
+    /// CREATE TABLE, with all that is asked of the rows, parts and places.
+    pub create: String,
+    /// What is said when it has its rows: indexes, and places of parts and rows.
+    pub after_load: String,
+    /// Whether rows are refused that bring a number of their own for an identity (GENERATED ALWAYS), unless the INSERT says
+    /// OVERRIDING SYSTEM VALUE.
+    pub gives_numbers: bool,
+    /// What is said when all tables have their rows: foreign keys.
+    pub references: String,
+}
+
+/// All sequences as SQL.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SequenceDefinitions {
+    /// What is said before there are tables, whose defaults may ask them.
+    pub create: String,
+    /// What is said when all tables have their rows: whose they are, and where they go on.
+    pub positions: String,
+}
+
+impl Session {
+    /// The tables that the next statement of the session would see, in order of name.
+    pub fn definitions(&self) -> Vec<TableDefinition> {
+        let snapshot = self.snapshot();
+        let mut tables = snapshot.tables();
+        tables.sort_by(|a, b| a.name.cmp(&b.name));
+        let definition = |it: &Arc<Table>| TableDefinition {
+            name: it.name.clone(),
+            create: create_table(it, &snapshot),
+            after_load: after_load(it),
+            gives_numbers: it.rules().rows.identities.iter().any(|it| it.always),
+            references: references(it),
+        };
+        tables.iter().map(definition).collect()
+    }
+
+    /// The sequences that the next statement of the session would see.
+    pub fn sequence_definitions(&self) -> SequenceDefinitions {
+        let snapshot = self.snapshot();
+        SequenceDefinitions {
+            create: snapshot.sequences().map(|it| create_sequence(it)).collect(),
+            positions: snapshot.sequences().map(|it| position(it)).collect(),
+        }
+    }
+}

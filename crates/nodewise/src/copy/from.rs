@@ -1,0 +1,345 @@
+//! COPY .. FROM: the rows of files into a table, all or none.
+//!
+//! Where the table asks nothing of its rows but their types and keys, they go straight into its columns. Else, and where columns
+//! are left out, they are those of an INSERT: there defaults, CHECK and foreign keys have their place.
+
+use arrow_array::RecordBatch;
+use files::{Header, Known, Quoting, Rows, TextColumn, TextFormat, read_text, sniff};
+use stdx::sync::Arc;
+use storage::{BuildContext, ColumnSchema, Table, TableDesign};
+use types::{DataType, SqlError, SqlResult, SqlState};
+
+use crate::answer::done;
+use crate::change::parsed;
+use crate::constraints::quoted;
+use crate::durability::Operation;
+use crate::notice::Notice;
+use crate::parallel::LoadProgress;
+use crate::reading::{CopyHeader, CopyText, FileKind, Verbosity, is_tbl, text_table};
+use crate::{Answer, CancelToken, Session};
+
+/// How the rows are called that an INSERT takes: no file is, because it has a line break.
+const COPIED: &str = "copied\nrows";
+
+/// What a file is read as.
+enum CopyFormat {
+    Parquet,
+    Text(Box<CopyText>),
+}
+
+impl CopyFormat {
+    /// What the options say, else the name of the file, else its first bytes; else it is PostgreSQL's text format.
+    fn of(path: &str, options: &[(String, String)], table: &Table) -> SqlResult<Self> {
+        let said = options.iter().find(|it| it.0 == "format").map(|it| it.1.to_lowercase());
+        let text = |is_csv| Ok(Self::Text(Box::new(CopyText::of(options, is_csv)?)));
+        match said.as_deref() {
+            Some("csv") => text(true),
+            Some("text") => text(false),
+            Some("parquet") => Self::parquet(options),
+            Some("binary") => Err(SqlError::unsupported("COPY FROM of format binary")),
+            Some(other) => {
+                let message = format!("COPY format \"{other}\" not recognized");
+                Err(SqlError::new(SqlState::INVALID_PARAMETER, message))
+            }
+            None => match FileKind::of(&files::expand(path)?[0]) {
+                Some(FileKind::Parquet) => Self::parquet(options),
+                // PostgreSQL writes its text format into such files.
+                Some(FileKind::Csv) if path.to_lowercase().ends_with(".txt") => text(false),
+                Some(FileKind::Csv) => {
+                    let mut text = CopyText::of(options, true)?;
+                    adapt(&mut text, path, options, table)?;
+                    Ok(Self::Text(Box::new(text)))
+                }
+                None => text(false),
+            },
+        }
+    }
+
+    fn parquet(options: &[(String, String)]) -> SqlResult<Self> {
+        match options.iter().find(|it| it.0 != "format") {
+            None => Ok(Self::Parquet),
+            Some((name, value)) => {
+                let message = format!("COPY has no option {name} {value} for this format");
+                Err(SqlError::unsupported(message).with_hint("Parquet has none"))
+            }
+        }
+    }
+}
+
+/// What a file looks like whose name alone says that it is CSV: its delimiter and quote, unless the usual ones give the columns
+/// that are wanted, and whether its first line has their names.
+fn adapt(
+    text: &mut CopyText,
+    path: &str,
+    options: &[(String, String)],
+    table: &Table,
+) -> SqlResult<()> {
+    let path = &files::expand(path)?[0];
+    let says = |wanted: &str| options.iter().any(|it| it.0 == wanted);
+    text.strict = false;
+    if is_tbl(path) && !says("delimiter") && !says("quote") {
+        text.dialect = files::Dialect { delimiter: b'|', quoting: Quoting::None };
+        text.trailing = true;
+        return Ok(());
+    }
+    if says("delimiter") || says("quote") || says("escape") {
+        return Ok(());
+    }
+    let mut known = Known {
+        delimiter: Some(b','),
+        quote: Some(Some(b'"')),
+        header: Some(true),
+        compression: text.compression,
+        encoding: text.encoding,
+        rows: Some(64),
+        ..Known::default()
+    };
+    let mut found = sniff(path, &known)?;
+    if found.columns.len() != table.columns.len() {
+        (known.delimiter, known.quote) = (None, None);
+        let other = sniff(path, &known)?;
+        if other.columns.len() == table.columns.len() {
+            found = other;
+        }
+    }
+    text.dialect = found.dialect;
+    let names = found.header.unwrap_or_default();
+    let is_name = |(it, column): (&String, &Arc<storage::Column>)| {
+        it.trim().eq_ignore_ascii_case(&column.name)
+    };
+    let is_header =
+        names.len() == table.columns.len() && names.iter().zip(&table.columns).all(is_name);
+    if is_header && !says("header") {
+        text.header = CopyHeader::Skipped;
+    }
+    Ok(())
+}
+
+impl Session {
+    pub(crate) fn copy_from(
+        &mut self,
+        table: &str,
+        columns: &[String],
+        path: &str,
+        options: &[(String, String)],
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.check_files()?;
+        self.write_alone(cancel)?;
+        self.wait_for_place()?;
+        let old = self.existing(table)?;
+        let targets = targets(&old, columns)?;
+        match CopyFormat::of(path, options, &old)? {
+            CopyFormat::Parquet => self.copy_parquet(&old, &targets, path, cancel),
+            CopyFormat::Text(text) => self.copy_text(&old, &targets, path, &text, cancel),
+        }
+    }
+
+    /// Columns of Parquet are found by name.
+    fn copy_parquet(
+        &mut self,
+        old: &Arc<Table>,
+        targets: &[usize],
+        path: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        if !is_plain(old, targets) {
+            let list = names(old, targets);
+            let call = format!("read_parquet('{}')", path.replace('\'', "''"));
+            let (table, call) = (quoted(&old.name), call.replace('\'', "''"));
+            let statement = format!(
+                "INSERT INTO {table} ({list}) OVERRIDING SYSTEM VALUE SELECT {list} FROM '{call}'"
+            );
+            let answer = self.change(&parsed(&statement)?, cancel)?;
+            return Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer });
+        }
+        let paths = files::expand(path)?;
+        let load = |context: &BuildContext<'_>| storage::append_parquet(old, &paths, context);
+        let new = self.loaded(path, &TableDesign::default(), cancel, load)?;
+        let rows = new.rows() - old.rows();
+        let new = self.catalog().replace(old, new)?;
+        self.note_table(&new, None, || Operation::change(&new.name, &[], &[]))?;
+        self.activity.changed(rows);
+        Ok(done(format!("COPY {rows}")))
+    }
+
+    fn copy_text(
+        &mut self,
+        old: &Arc<Table>,
+        targets: &[usize],
+        path: &str,
+        text: &CopyText,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let paths = files::expand(path)?;
+        let (columns, format) = (columns_of(old, targets, text)?, format_of(old, targets, text));
+        let team = self.load_team(cancel);
+        let progress = LoadProgress::new(&*self.progress, path);
+        let stop = || execution::is_ended(cancel);
+        let plain = TableDesign::default();
+        let context = self.build_context(&team, &progress, &stop, &plain);
+        let read = read_text(&paths, &columns, &format, &context);
+        let Rows { batches, skipped, skipped_rows, .. } = self.cancelled_or(cancel, read)?;
+        for told in notices(skipped, &skipped_rows, text.verbosity) {
+            self.notice(Notice::told("00000", told));
+        }
+        let answer = if is_plain(old, targets) && text.default.is_none() {
+            let batches = ordered(batches, targets)?;
+            let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+            if rows > 0 {
+                self.replace_rows(old, &[], &batches, cancel)?;
+            }
+            self.activity.changed(rows as u64);
+            done(format!("COPY {rows}"))
+        } else {
+            let mut schema: Vec<ColumnSchema> = (columns.iter())
+                .map(|it| ColumnSchema::new(it.name.clone(), it.data_type, true))
+                .collect();
+            let defaults = text.default.as_ref().map(|_| columns.iter());
+            schema.extend(defaults.into_iter().flatten().map(|it| {
+                ColumnSchema::new(files::default_mark(&it.name), DataType::Boolean, true)
+            }));
+            let rows = text_table(COPIED, schema, batches, &context)?;
+            let statement = parsed(&insert_of(old, targets, text.default.is_some()))?;
+            drop((team, progress));
+            let answer = self.change_with(&statement, Some((COPIED.to_owned(), rows)), cancel)?;
+            Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer }
+        };
+        Ok(answer)
+    }
+}
+
+/// What PostgreSQL tells of rows that were left out.
+fn notices(skipped: u64, rows: &[SqlError], verbosity: Verbosity) -> Vec<String> {
+    if skipped == 0 || verbosity == Verbosity::Silent {
+        return Vec::new();
+    }
+    let mut notices = Vec::new();
+    if verbosity == Verbosity::Verbose {
+        let told = |it: &SqlError| {
+            format!("skipping row due to data type incompatibility: {}", it.message)
+        };
+        notices.extend(rows.iter().map(told));
+    }
+    let were = if skipped == 1 { "row was" } else { "rows were" };
+    notices.push(format!("{skipped} {were} skipped due to data type incompatibility"));
+    notices
+}
+
+/// The places of the columns that are filled, in the order of the file.
+fn targets(table: &Table, columns: &[String]) -> SqlResult<Vec<usize>> {
+    if columns.is_empty() {
+        return Ok((0..table.columns.len()).collect());
+    }
+    let mut targets = Vec::with_capacity(columns.len());
+    for name in columns {
+        let place = find(table, name)?;
+        if targets.contains(&place) {
+            let message = format!("column \"{name}\" specified more than once");
+            return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
+        }
+        targets.push(place);
+    }
+    Ok(targets)
+}
+
+fn find(table: &Table, name: &str) -> SqlResult<usize> {
+    table.columns.iter().position(|it| it.name == name).ok_or_else(|| {
+        let message = format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
+        SqlError::new(SqlState::UNDEFINED_COLUMN, message)
+    })
+}
+
+/// Whether rows of a file go straight into the columns of a table.
+fn is_plain(table: &Table, targets: &[usize]) -> bool {
+    let rules = table.rules();
+    rules.rows.checks.is_empty()
+        && rules.references.is_empty()
+        && targets.len() == table.columns.len()
+}
+
+fn names(table: &Table, targets: &[usize]) -> String {
+    let names = targets.iter().map(|it| quoted(&table.columns[*it].name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// The INSERT that a COPY is.
+fn insert_of(table: &Table, targets: &[usize], has_defaults: bool) -> String {
+    let defaults = &table.rules().rows.defaults;
+    let value = |place: &usize| {
+        let name = quoted(&table.columns[*place].name);
+        match defaults.get(*place).and_then(Option::as_ref) {
+            Some(default) if has_defaults => {
+                let mark = quoted(&files::default_mark(&table.columns[*place].name));
+                format!("CASE WHEN {mark} THEN {default} ELSE {name} END")
+            }
+            _ => name,
+        }
+    };
+    let values: Vec<String> = targets.iter().map(value).collect();
+    let (table_name, list) = (quoted(&table.name), names(table, targets));
+    format!(
+        "INSERT INTO {table_name} ({list}) OVERRIDING SYSTEM VALUE SELECT {} FROM '{COPIED}'",
+        values.join(", ")
+    )
+}
+
+fn columns_of(table: &Table, targets: &[usize], text: &CopyText) -> SqlResult<Vec<TextColumn>> {
+    let forced = |list: &[String], option: &str| {
+        for name in list.iter().filter(|it| *it != "*") {
+            let place = find(table, name)?;
+            if !targets.contains(&place) {
+                let message = format!("{option} column \"{name}\" not referenced by COPY");
+                return Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message));
+            }
+        }
+        Ok(())
+    };
+    forced(&text.force_null, "FORCE_NULL")?;
+    forced(&text.force_not_null, "FORCE_NOT_NULL")?;
+    let column = |place: &usize| {
+        let column = &table.columns[*place];
+        let is_in = |list: &[String]| list.iter().any(|it| it == "*" || *it == column.name);
+        let default = table.rules().rows.defaults.get(*place);
+        TextColumn {
+            required: !column.nullable,
+            force_null: is_in(&text.force_null),
+            force_not_null: is_in(&text.force_not_null),
+            has_default: default.is_some_and(Option::is_some),
+            ..TextColumn::new(column.name.clone(), column.data_type)
+        }
+    };
+    Ok(targets.iter().map(column).collect())
+}
+
+fn format_of(table: &Table, targets: &[usize], text: &CopyText) -> TextFormat {
+    let names = targets.iter().map(|it| table.columns[*it].name.clone());
+    TextFormat {
+        dialect: text.dialect,
+        nulls: vec![text.null.clone()],
+        default: text.default.clone(),
+        header: match text.header {
+            CopyHeader::Absent => Header::Absent,
+            CopyHeader::Skipped => Header::Skipped,
+            CopyHeader::Matched => Header::Matched(names.collect()),
+        },
+        skip: 0,
+        compression: text.compression,
+        encoding: text.encoding,
+        on_error: text.on_error,
+        strict: text.strict,
+        trailing: text.trailing,
+        padded: false,
+    }
+}
+
+/// Rows with their columns in the order of the table.
+fn ordered(batches: Vec<RecordBatch>, targets: &[usize]) -> SqlResult<Vec<RecordBatch>> {
+    if targets.is_sorted() {
+        return Ok(batches);
+    }
+    let mut order: Vec<usize> = (0..targets.len()).collect();
+    order.sort_unstable_by_key(|it| targets[*it]);
+    let malformed = |error| SqlError::internal(format!("rows of a file are malformed: {error}"));
+    batches.iter().map(|it| it.project(&order).map_err(malformed)).collect()
+}

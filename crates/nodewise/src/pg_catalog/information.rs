@@ -1,0 +1,213 @@
+//! The views of `information_schema`.
+
+use ::types::{DataType, SqlResult};
+use arrow_array::RecordBatch;
+use storage::IndexKind;
+
+use super::shared::{SCHEMAS, none, number};
+use super::types::TYPES;
+use crate::Session;
+use crate::pg_types::wire_type;
+use crate::views::{Cell, ViewBuilder};
+
+pub(super) const NAMES: [&str; 5] =
+    ["columns", "key_column_usage", "schemata", "table_constraints", "tables"];
+
+pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {
+    Some(match name {
+        "columns" => columns(session),
+        "key_column_usage" => key_columns(session),
+        "schemata" => schemata(session),
+        "table_constraints" => constraints(session),
+        "tables" => tables(session),
+        _ => return None,
+    })
+}
+
+fn catalog(session: &Session) -> Cell {
+    session.client.database.as_str().into()
+}
+
+fn schemata(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("catalog_name", 't'),
+        ("schema_name", 't'),
+        ("schema_owner", 't'),
+        ("default_character_set_name", 't'),
+    ]);
+    for (name, _) in SCHEMAS {
+        let owner = session.client.user.as_str();
+        view.row([catalog(session), name.into(), owner.into(), none()]);
+    }
+    view.finish()
+}
+
+fn tables(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("table_catalog", 't'),
+        ("table_schema", 't'),
+        ("table_name", 't'),
+        ("table_type", 't'),
+        ("is_insertable_into", 't'),
+    ]);
+    for table in session.snapshot().tables() {
+        view.row([
+            catalog(session),
+            "public".into(),
+            table.name.as_str().into(),
+            "BASE TABLE".into(),
+            "YES".into(),
+        ]);
+    }
+    view.finish()
+}
+
+fn columns(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("table_catalog", 't'),
+        ("table_schema", 't'),
+        ("table_name", 't'),
+        ("column_name", 't'),
+        ("ordinal_position", 'i'),
+        ("column_default", 't'),
+        ("is_nullable", 't'),
+        ("data_type", 't'),
+        ("character_maximum_length", 'i'),
+        ("numeric_precision", 'i'),
+        ("numeric_scale", 'i'),
+        ("datetime_precision", 'i'),
+        ("udt_catalog", 't'),
+        ("udt_schema", 't'),
+        ("udt_name", 't'),
+        ("is_identity", 't'),
+        ("is_generated", 't'),
+        ("is_updatable", 't'),
+    ]);
+    for table in session.snapshot().tables() {
+        for (place, column) in table.schema().iter().enumerate() {
+            let of = i64::from(wire_type(column.data_type).oid);
+            let known = TYPES.iter().find(|it| it.oid == of);
+            let (precision, scale) = digits(column.data_type);
+            let length = match column.data_type {
+                DataType::Char(it) | DataType::Varchar(it) => Some(i64::from(it)),
+                _ => None,
+            };
+            let moment = match column.data_type {
+                DataType::Date => Some(0),
+                DataType::Timestamp => Some(6),
+                _ => None,
+            };
+            let default = table.rules().rows.defaults.get(place).cloned().flatten();
+            view.row([
+                catalog(session),
+                "public".into(),
+                table.name.as_str().into(),
+                column.name.as_str().into(),
+                number(place as i64 + 1),
+                default.map(|it| it.to_string()).into(),
+                if column.nullable { "YES".into() } else { "NO".into() },
+                known.map_or("", |it| it.sql).into(),
+                Cell::Integer(length),
+                Cell::Integer(precision),
+                Cell::Integer(scale),
+                Cell::Integer(moment),
+                catalog(session),
+                "pg_catalog".into(),
+                known.map_or("", |it| it.name).into(),
+                "NO".into(),
+                "NEVER".into(),
+                "YES".into(),
+            ]);
+        }
+    }
+    view.finish()
+}
+
+/// Digits of a number in all, and behind the point; those of binary numbers are binary.
+fn digits(of: DataType) -> (Option<i64>, Option<i64>) {
+    match of {
+        DataType::SmallInt => (Some(16), Some(0)),
+        DataType::Integer => (Some(32), Some(0)),
+        DataType::BigInt => (Some(64), Some(0)),
+        DataType::Real => (Some(24), None),
+        DataType::Double => (Some(53), None),
+        DataType::Decimal { precision, scale } => (Some(precision.into()), Some(scale.into())),
+        _ => (None, None),
+    }
+}
+
+fn constraints(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("constraint_catalog", 't'),
+        ("constraint_schema", 't'),
+        ("constraint_name", 't'),
+        ("table_catalog", 't'),
+        ("table_schema", 't'),
+        ("table_name", 't'),
+        ("constraint_type", 't'),
+        ("is_deferrable", 't'),
+        ("initially_deferred", 't'),
+        ("enforced", 't'),
+    ]);
+    for table in session.snapshot().tables() {
+        let rules = table.rules();
+        let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
+            let primary = it.kind == IndexKind::PrimaryKey;
+            (it.name.to_string(), if primary { "PRIMARY KEY" } else { "UNIQUE" })
+        });
+        let checks = rules.rows.checks.iter().map(|it| (it.name.to_string(), "CHECK"));
+        let references = rules.references.iter().map(|it| (it.name.to_string(), "FOREIGN KEY"));
+        for (name, kind) in keys.chain(checks).chain(references) {
+            view.row([
+                catalog(session),
+                "public".into(),
+                name.into(),
+                catalog(session),
+                "public".into(),
+                table.name.as_str().into(),
+                kind.into(),
+                "NO".into(),
+                "NO".into(),
+                "YES".into(),
+            ]);
+        }
+    }
+    view.finish()
+}
+
+fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("constraint_catalog", 't'),
+        ("constraint_schema", 't'),
+        ("constraint_name", 't'),
+        ("table_catalog", 't'),
+        ("table_schema", 't'),
+        ("table_name", 't'),
+        ("column_name", 't'),
+        ("ordinal_position", 'i'),
+        ("position_in_unique_constraint", 'i'),
+    ]);
+    for table in session.snapshot().tables() {
+        let rules = table.rules();
+        let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint());
+        let keys = keys.map(|it| (&it.name, &it.columns[..], false));
+        let references = rules.references.iter().map(|it| (&it.name, &it.columns[..], true));
+        for (name, columns, refers) in keys.chain(references) {
+            for (place, column) in columns.iter().enumerate() {
+                let place = place as i64 + 1;
+                view.row([
+                    catalog(session),
+                    "public".into(),
+                    name.to_string().into(),
+                    catalog(session),
+                    "public".into(),
+                    table.name.as_str().into(),
+                    table.column(*column).name.as_str().into(),
+                    number(place),
+                    Cell::Integer(refers.then_some(place)),
+                ]);
+            }
+        }
+    }
+    view.finish()
+}

@@ -1,0 +1,113 @@
+//! The views of schemas `pg_catalog` and `information_schema`, as far as clients of PostgreSQL ask for them.
+//!
+//! Key decision: they are made anew for each statement, as all views are, and their ids (`oids`) depend on nothing but what
+//! they are of, so that what one statement has found another finds again. No statement is known by its text.
+//!
+//! Types that we do not have stand as the nearest of ours: `oid` and `xid` are BIGINT, `name`, `"char"`, arrays and expressions
+//! are TEXT.
+
+mod information;
+mod oids;
+mod relations;
+mod session;
+mod shared;
+mod types;
+
+use ::types::SqlResult;
+use arrow_array::RecordBatch;
+
+use crate::Session;
+use crate::views::ViewBuilder;
+
+pub(crate) use session::{catalog_texts, relation_number, session_value};
+
+/// The schema of PostgreSQL's own catalog, which is looked through before all others.
+pub const CATALOG: &str = "pg_catalog";
+/// The schema of the standard's.
+pub const INFORMATION: &str = "information_schema";
+
+/// Views of `pg_catalog` with rows.
+const NAMES: [&str; 15] = [
+    "pg_am",
+    "pg_attrdef",
+    "pg_attribute",
+    "pg_authid",
+    "pg_class",
+    "pg_collation",
+    "pg_constraint",
+    "pg_database",
+    "pg_index",
+    "pg_namespace",
+    "pg_roles",
+    "pg_settings",
+    "pg_tables",
+    "pg_tablespace",
+    "pg_type",
+];
+
+/// Views of things that there are none of: their columns, all of them text or numbers.
+const EMPTY: &[(&str, &[(&str, char)])] = &[
+    (
+        "pg_description",
+        &[("objoid", 'i'), ("classoid", 'i'), ("objsubid", 'i'), ("description", 't')],
+    ),
+    ("pg_enum", &[("oid", 'i'), ("enumtypid", 'i'), ("enumsortorder", 'i'), ("enumlabel", 't')]),
+    ("pg_extension", &[("oid", 'i'), ("extname", 't'), ("extnamespace", 'i'), ("extversion", 't')]),
+    ("pg_foreign_table", &[("ftrelid", 'i'), ("ftserver", 'i'), ("ftoptions", 't')]),
+    (
+        "pg_inherits",
+        &[("inhrelid", 'i'), ("inhparent", 'i'), ("inhseqno", 'i'), ("inhdetachpending", 'b')],
+    ),
+    ("pg_matviews", &[("schemaname", 't'), ("matviewname", 't'), ("definition", 't')]),
+    (
+        "pg_range",
+        &[("rngtypid", 'i'), ("rngsubtype", 'i'), ("rngmultitypid", 'i'), ("rngcollation", 'i')],
+    ),
+    (
+        "pg_trigger",
+        &[
+            ("oid", 'i'),
+            ("tgrelid", 'i'),
+            ("tgname", 't'),
+            ("tgenabled", 't'),
+            ("tgisinternal", 'b'),
+        ],
+    ),
+    ("pg_shdescription", &[("objoid", 'i'), ("classoid", 'i'), ("description", 't')]),
+];
+
+/// The rows of a view; `None` when there is no such view.
+pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {
+    if schema == INFORMATION {
+        return information::rows_of(name, session);
+    }
+    Some(match name {
+        "pg_am" => shared::access_methods(),
+        "pg_attrdef" => relations::defaults(session),
+        "pg_attribute" => relations::attributes(session),
+        "pg_authid" | "pg_roles" => shared::roles(session),
+        "pg_class" => relations::classes(session),
+        "pg_collation" => shared::collations(),
+        "pg_constraint" => relations::constraints(session),
+        "pg_database" => shared::databases(session),
+        "pg_index" => relations::indexes(session),
+        "pg_namespace" => shared::namespaces(),
+        "pg_settings" => shared::settings(session),
+        "pg_tables" => relations::tables(session),
+        "pg_tablespace" => shared::tablespaces(),
+        "pg_type" => types::types(),
+        _ => {
+            let (_, columns) = EMPTY.iter().find(|it| it.0 == name)?;
+            ViewBuilder::new(columns).finish()
+        }
+    })
+}
+
+/// The views of a schema, in order.
+pub fn names(schema: &str) -> Vec<&'static str> {
+    match schema {
+        CATALOG => NAMES.into_iter().chain(EMPTY.iter().map(|it| it.0)).collect(),
+        INFORMATION => information::NAMES.to_vec(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,44 @@
+//! The numbers of what is in the catalog.
+
+use ::types::TableId;
+
+pub const CATALOG: i64 = 11;
+pub const PUBLIC: i64 = 2200;
+pub const INFORMATION: i64 = 13_000;
+pub const NODEWISE: i64 = 13_001;
+/// The one role.
+pub const OWNER: i64 = 10;
+/// The one database.
+pub const DATABASE: i64 = 5;
+/// How tables are kept, and how keys are found.
+pub const COLUMNS: i64 = 2;
+pub const INVERTED: i64 = 403;
+/// The order of texts.
+pub const COLLATION: i64 = 950;
+
+/// Where the numbers of what users make begin.
+const FIRST: i64 = 16_384;
+/// Views have numbers below, in order.
+const VIEWS: i64 = 14_000;
+/// What has no number of its own has one by its name, from here on.
+const NAMED: i64 = 1 << 30;
+
+/// A table.
+pub fn table(id: TableId) -> i64 {
+    FIRST + i64::from(id.0)
+}
+
+/// A view, by its place among all.
+pub fn view(place: usize) -> i64 {
+    VIEWS + place as i64
+}
+
+/// A part of a table with a name: an index, a constraint, a default.
+pub fn named(kind: &str, table: TableId, name: &str) -> i64 {
+    let text = format!("{kind}\0{}\0{name}", table.0);
+    // FNV-1a.
+    let hash = text
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, it| (hash ^ u32::from(it)).wrapping_mul(0x0100_0193));
+    NAMED + i64::from(hash & 0x3fff_ffff)
+}

@@ -1,0 +1,490 @@
+//! Tables, their columns, keys, indexes and constraints.
+
+use std::collections::HashMap;
+
+use ::types::{ColumnId, ForeignKey, ReferentialAction, SqlResult, TableId};
+use arrow_array::RecordBatch;
+use stdx::sync::Arc;
+use storage::{IndexKind, Table, TableIndex};
+
+use super::oids;
+use super::shared::{none, number};
+use super::types::TYPES;
+use crate::Session;
+use crate::constraints;
+use crate::pg_types::wire_type;
+use crate::views::{Cell, ViewBuilder};
+
+/// A name as it is written in SQL: quoted where it has to be.
+fn quoted(name: &str) -> String {
+    let begins = name.starts_with(|it: char| it.is_ascii_lowercase() || it == '_');
+    let plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
+    if begins && name.chars().all(plain) { name.to_owned() } else { constraints::quoted(name) }
+}
+
+fn all(session: &Session) -> Vec<Arc<Table>> {
+    session.snapshot().tables()
+}
+
+/// The number of an index.
+fn index_oid(table: TableId, index: &TableIndex) -> i64 {
+    oids::named("index", table, &index.name)
+}
+
+/// The columns of `pg_class`.
+const CLASS: [(&str, char); 29] = [
+    ("oid", 'i'),
+    ("relname", 't'),
+    ("relnamespace", 'i'),
+    ("reltype", 'i'),
+    ("reloftype", 'i'),
+    ("relowner", 'i'),
+    ("relam", 'i'),
+    ("relfilenode", 'i'),
+    ("reltablespace", 'i'),
+    ("relpages", 'i'),
+    ("reltuples", 'i'),
+    ("reltoastrelid", 'i'),
+    ("relhasindex", 'b'),
+    ("relisshared", 'b'),
+    ("relpersistence", 't'),
+    ("relkind", 't'),
+    ("relnatts", 'i'),
+    ("relchecks", 'i'),
+    ("relhasrules", 'b'),
+    ("relhastriggers", 'b'),
+    ("relhassubclass", 'b'),
+    ("relrowsecurity", 'b'),
+    ("relforcerowsecurity", 'b'),
+    ("relispopulated", 'b'),
+    ("relreplident", 't'),
+    ("relispartition", 'b'),
+    ("relacl", 't'),
+    ("reloptions", 't'),
+    ("relpartbound", 't'),
+];
+
+pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&CLASS);
+    for table in all(session) {
+        let rules = table.rules();
+        let mut class = |oid, name: &str, kind: &str, columns: usize| {
+            let is_table = kind == "r";
+            let rows = if is_table { table.rows() } else { 0 };
+            let checks = if is_table { rules.rows.checks.len() } else { 0 };
+            view.row([
+                number(oid),
+                name.into(),
+                number(oids::PUBLIC),
+                number(0),
+                number(0),
+                number(oids::OWNER),
+                number(if is_table { oids::COLUMNS } else { oids::INVERTED }),
+                number(oid),
+                number(0),
+                number(0),
+                rows.into(),
+                number(0),
+                (is_table && !rules.indexes.is_empty()).into(),
+                false.into(),
+                "p".into(),
+                kind.into(),
+                number(columns as i64),
+                number(checks as i64),
+                false.into(),
+                (is_table && !rules.references.is_empty()).into(),
+                false.into(),
+                false.into(),
+                false.into(),
+                true.into(),
+                if is_table { "d".into() } else { "n".into() },
+                false.into(),
+                none(),
+                none(),
+                none(),
+            ]);
+        };
+        class(oids::table(table.id), &table.name, "r", table.columns.len());
+        for index in &rules.indexes {
+            class(index_oid(table.id, index), &index.name, "i", index.columns.len());
+        }
+    }
+    view.finish()
+}
+
+/// The columns of `pg_attribute`.
+const ATTRIBUTE: [(&str, char); 24] = [
+    ("attrelid", 'i'),
+    ("attname", 't'),
+    ("atttypid", 'i'),
+    ("attlen", 'i'),
+    ("attnum", 'i'),
+    ("atttypmod", 'i'),
+    ("attndims", 'i'),
+    ("attbyval", 'b'),
+    ("attalign", 't'),
+    ("attstorage", 't'),
+    ("attcompression", 't'),
+    ("attnotnull", 'b'),
+    ("atthasdef", 'b'),
+    ("atthasmissing", 'b'),
+    ("attidentity", 't'),
+    ("attgenerated", 't'),
+    ("attisdropped", 'b'),
+    ("attislocal", 'b'),
+    ("attinhcount", 'i'),
+    ("attcollation", 'i'),
+    ("attstattarget", 'i'),
+    ("attacl", 't'),
+    ("attoptions", 't'),
+    ("attfdwoptions", 't'),
+];
+
+pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&ATTRIBUTE);
+    for table in all(session) {
+        let columns = table.schema();
+        let mut attribute = |relation: i64, place: usize, column: ColumnId, is_table: bool| {
+            let schema = &columns[column.index()];
+            let wire = wire_type(schema.data_type);
+            let defaults = &table.rules().rows.defaults;
+            let default = is_table && defaults.get(column.index()).is_some_and(Option::is_some);
+            let by_value = (1..=8).contains(&wire.size);
+            view.row([
+                number(relation),
+                schema.name.as_str().into(),
+                number(wire.oid.into()),
+                number(wire.size.into()),
+                number(place as i64 + 1),
+                number(wire.modifier.into()),
+                number(0),
+                by_value.into(),
+                if wire.size == 8 { "d".into() } else { "i".into() },
+                if by_value { "p".into() } else { "x".into() },
+                "".into(),
+                (is_table && !schema.nullable).into(),
+                default.into(),
+                false.into(),
+                "".into(),
+                "".into(),
+                false.into(),
+                true.into(),
+                number(0),
+                number(if schema.data_type.is_text() { oids::COLLATION } else { 0 }),
+                Cell::Integer(None),
+                none(),
+                none(),
+                none(),
+            ]);
+        };
+        for place in 0..columns.len() {
+            attribute(oids::table(table.id), place, ColumnId(place as u16), true);
+        }
+        for index in &table.rules().indexes {
+            for (place, column) in index.columns.iter().enumerate() {
+                attribute(index_oid(table.id, index), place, *column, false);
+            }
+        }
+    }
+    view.finish()
+}
+
+pub(super) fn defaults(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view =
+        ViewBuilder::new(&[("oid", 'i'), ("adrelid", 'i'), ("adnum", 'i'), ("adbin", 't')]);
+    for table in all(session) {
+        for (place, default) in table.rules().rows.defaults.iter().enumerate() {
+            let Some(default) = default else { continue };
+            view.row([
+                number(oids::named("default", table.id, &place.to_string())),
+                number(oids::table(table.id)),
+                number(place as i64 + 1),
+                (&**default).into(),
+            ]);
+        }
+    }
+    view.finish()
+}
+
+/// Columns as arrays of their numbers are written.
+fn numbers(columns: &[ColumnId], [open, between, close]: [&str; 3]) -> String {
+    let each: Vec<String> = columns.iter().map(|it| (it.index() + 1).to_string()).collect();
+    format!("{open}{}{close}", each.join(between))
+}
+
+pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("indexrelid", 'i'),
+        ("indrelid", 'i'),
+        ("indnatts", 'i'),
+        ("indnkeyatts", 'i'),
+        ("indisunique", 'b'),
+        ("indnullsnotdistinct", 'b'),
+        ("indisprimary", 'b'),
+        ("indisexclusion", 'b'),
+        ("indimmediate", 'b'),
+        ("indisclustered", 'b'),
+        ("indisvalid", 'b'),
+        ("indcheckxmin", 'b'),
+        ("indisready", 'b'),
+        ("indislive", 'b'),
+        ("indisreplident", 'b'),
+        ("indkey", 't'),
+        ("indoption", 't'),
+        ("indexprs", 't'),
+        ("indpred", 't'),
+    ]);
+    for table in all(session) {
+        for index in &table.rules().indexes {
+            let columns = index.columns.len() as i64;
+            view.row([
+                number(index_oid(table.id, index)),
+                number(oids::table(table.id)),
+                number(columns),
+                number(columns),
+                index.kind.is_unique().into(),
+                false.into(),
+                (index.kind == IndexKind::PrimaryKey).into(),
+                false.into(),
+                true.into(),
+                false.into(),
+                true.into(),
+                false.into(),
+                true.into(),
+                true.into(),
+                false.into(),
+                numbers(&index.columns, ["", " ", ""]).into(),
+                vec!["0"; index.columns.len()].join(" ").into(),
+                none(),
+                none(),
+            ]);
+        }
+    }
+    view.finish()
+}
+
+/// A constraint, with what the catalog says of it.
+struct Constraint {
+    oid: i64,
+    name: String,
+    kind: &'static str,
+    columns: Vec<ColumnId>,
+    index: Option<i64>,
+    parent: Option<(i64, Vec<ColumnId>, &'static str, &'static str)>,
+    definition: String,
+}
+
+/// The letter of an action.
+fn letter(action: ReferentialAction) -> &'static str {
+    match action {
+        ReferentialAction::NoAction => "a",
+        ReferentialAction::Restrict => "r",
+        ReferentialAction::Cascade => "c",
+        ReferentialAction::SetNull => "n",
+        ReferentialAction::SetDefault => "d",
+    }
+}
+
+fn columns_of(table: &Table, columns: &[ColumnId]) -> String {
+    let each: Vec<String> = columns.iter().map(|it| quoted(&table.column(*it).name)).collect();
+    each.join(", ")
+}
+
+fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Constraint> {
+    let oid = |name: &str| oids::named("constraint", table.id, name);
+    let rules = table.rules();
+    let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
+        let primary = it.kind == IndexKind::PrimaryKey;
+        let words = if primary { "PRIMARY KEY" } else { "UNIQUE" };
+        Constraint {
+            oid: oid(&it.name),
+            name: it.name.to_string(),
+            kind: if primary { "p" } else { "u" },
+            columns: it.columns.to_vec(),
+            index: Some(index_oid(table.id, it)),
+            parent: None,
+            definition: format!("{words} ({})", columns_of(table, &it.columns)),
+        }
+    });
+    let checks = rules.rows.checks.iter().map(|it| Constraint {
+        oid: oid(&it.name),
+        name: it.name.to_string(),
+        kind: "c",
+        columns: Vec::new(),
+        index: None,
+        parent: None,
+        definition: format!("CHECK ({})", it.condition),
+    });
+    let references = rules.references.iter().map(|it| {
+        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update } = it;
+        let found = tables.get(&**parent).map(|parent| {
+            let schema = parent.schema();
+            let place = |name: &Arc<str>| schema.iter().position(|it| *it.name == **name);
+            let keys = parent_columns.iter().filter_map(place).map(|it| ColumnId(it as u16));
+            (oids::table(parent.id), keys.collect(), letter(*on_update), letter(*on_delete))
+        });
+        let names: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
+        let mut definition = format!(
+            "FOREIGN KEY ({}) REFERENCES {}({})",
+            columns_of(table, columns),
+            quoted(parent),
+            names.join(", ")
+        );
+        for (event, action) in [("UPDATE", on_update), ("DELETE", on_delete)] {
+            if *action != ReferentialAction::NoAction {
+                definition.push_str(&format!(" ON {event} {}", action.name()));
+            }
+        }
+        Constraint {
+            oid: oid(name),
+            name: name.to_string(),
+            kind: "f",
+            columns: columns.to_vec(),
+            index: None,
+            parent: found,
+            definition,
+        }
+    });
+    keys.chain(checks).chain(references).collect()
+}
+
+pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("oid", 'i'),
+        ("conname", 't'),
+        ("connamespace", 'i'),
+        ("contype", 't'),
+        ("condeferrable", 'b'),
+        ("condeferred", 'b'),
+        ("conenforced", 'b'),
+        ("convalidated", 'b'),
+        ("conrelid", 'i'),
+        ("contypid", 'i'),
+        ("conindid", 'i'),
+        ("conparentid", 'i'),
+        ("confrelid", 'i'),
+        ("confupdtype", 't'),
+        ("confdeltype", 't'),
+        ("confmatchtype", 't'),
+        ("conislocal", 'b'),
+        ("connoinherit", 'b'),
+        ("conkey", 't'),
+        ("confkey", 't'),
+        ("conbin", 't'),
+    ]);
+    let tables = all(session);
+    let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
+    for table in &tables {
+        for it in constraints_of(table, &by_name) {
+            let array = |columns: &[ColumnId]| {
+                (!columns.is_empty()).then(|| numbers(columns, ["{", ",", "}"]))
+            };
+            let (parent, keys, on_update, on_delete) =
+                it.parent.clone().unwrap_or((0, Vec::new(), " ", " "));
+            view.row([
+                number(it.oid),
+                it.name.into(),
+                number(oids::PUBLIC),
+                it.kind.into(),
+                false.into(),
+                false.into(),
+                true.into(),
+                true.into(),
+                number(oids::table(table.id)),
+                number(0),
+                number(it.index.unwrap_or(0)),
+                number(0),
+                number(parent),
+                on_update.into(),
+                on_delete.into(),
+                if it.kind == "f" { "s".into() } else { " ".into() },
+                true.into(),
+                true.into(),
+                array(&it.columns).into(),
+                array(&keys).into(),
+                none(),
+            ]);
+        }
+    }
+    view.finish()
+}
+
+pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("schemaname", 't'),
+        ("tablename", 't'),
+        ("tableowner", 't'),
+        ("tablespace", 't'),
+        ("hasindexes", 'b'),
+        ("hasrules", 'b'),
+        ("hastriggers", 'b'),
+        ("rowsecurity", 'b'),
+    ]);
+    for table in all(session) {
+        view.row([
+            "public".into(),
+            table.name.as_str().into(),
+            session.client.user.as_str().into(),
+            none(),
+            (!table.rules().indexes.is_empty()).into(),
+            false.into(),
+            (!table.rules().references.is_empty()).into(),
+            false.into(),
+        ]);
+    }
+    view.finish()
+}
+
+/// The names of tables and indexes by their numbers, as they are written in SQL.
+pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
+    let mut names = Vec::new();
+    for table in all(session) {
+        names.push((oids::table(table.id), quoted(&table.name)));
+        let indexes = table.rules().indexes.iter();
+        names.extend(indexes.map(|it| (index_oid(table.id, it), quoted(&it.name))));
+    }
+    names
+}
+
+/// The definitions of constraints by their numbers.
+pub(super) fn constraint_definitions(session: &Session) -> Vec<(i64, String)> {
+    let tables = all(session);
+    let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
+    let each = tables.iter().flat_map(|it| constraints_of(it, &by_name));
+    each.map(|it| (it.oid, it.definition)).collect()
+}
+
+/// The statements that make indexes, by their numbers.
+pub(super) fn index_definitions(session: &Session) -> Vec<(i64, String)> {
+    let mut definitions = Vec::new();
+    for table in all(session) {
+        for index in &table.rules().indexes {
+            let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
+            let definition = format!(
+                "CREATE {unique}INDEX {} ON public.{} USING inverted ({})",
+                quoted(&index.name),
+                quoted(&table.name),
+                columns_of(&table, &index.columns)
+            );
+            definitions.push((index_oid(table.id, index), definition));
+        }
+    }
+    definitions
+}
+
+/// Types as `format_type` writes them: by number, and by number and modifier of the columns that there are.
+pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
+    let mut names = Vec::new();
+    for table in all(session) {
+        for column in table.schema() {
+            let wire = wire_type(column.data_type);
+            let name = ::types::numeric::errors::type_name(column.data_type);
+            let entry = (i64::from(wire.oid), Some(i64::from(wire.modifier)), name);
+            if wire.modifier >= 0 && !names.contains(&entry) {
+                names.push(entry);
+            }
+        }
+    }
+    names.extend(TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned())));
+    names
+}

@@ -1,0 +1,91 @@
+//! What functions of the catalog tell: of the session, and of what has a number.
+
+use ::types::{DataType, SqlResult, Value};
+
+use super::oids;
+use super::relations;
+use super::shared::version;
+use super::types::TYPES;
+use crate::Session;
+
+/// The value of a function that the session tells; `None` of one that it does not know.
+pub(crate) fn session_value(
+    session: &Session,
+    name: &str,
+    arguments: &[Value],
+) -> Option<SqlResult<(Value, DataType)>> {
+    let text = |it: &str| (Value::Text(it.into()), DataType::Text);
+    Some(Ok(match (name, arguments) {
+        ("version", []) => text(&version()),
+        ("current_schema", []) => text("public"),
+        ("current_database" | "current_catalog", []) => text(&session.client.database),
+        ("current_user" | "session_user" | "user" | "current_role", []) => {
+            text(&session.client.user)
+        }
+        ("pg_get_userbyid", [_]) => text(&session.client.user),
+        ("pg_encoding_to_char", [_]) => text("UTF8"),
+        ("pg_backend_pid", []) => (Value::Integer(session.number as i64), DataType::Integer),
+        ("pg_is_in_recovery", []) => (Value::Boolean(false), DataType::Boolean),
+        ("pg_my_temp_schema", []) => (Value::Integer(0), DataType::BigInt),
+        ("current_setting", [Value::Text(name)]) => {
+            return Some(session.settings.get(name).map(|it| text(&it)));
+        }
+        ("current_setting", [Value::Text(name), Value::Boolean(missing)]) => {
+            match session.settings.get(name) {
+                Ok(value) => text(&value),
+                Err(_) if *missing => (Value::Null, DataType::Text),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        _ => return None,
+    }))
+}
+
+/// Texts by number, and by a modifier where there is one: what a function tells of each number; `None` of one that it does not
+/// know.
+pub(crate) fn catalog_texts(
+    session: &Session,
+    function: &str,
+) -> Option<Vec<(i64, Option<i64>, String)>> {
+    let plain = |all: Vec<(i64, String)>| all.into_iter().map(|it| (it.0, None, it.1)).collect();
+    Some(match function {
+        "format_type" => relations::type_names(session),
+        "pg_get_constraintdef" => plain(relations::constraint_definitions(session)),
+        "pg_get_indexdef" => plain(relations::index_definitions(session)),
+        "regclass" => plain(relations::names(session)),
+        "regtype" => TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned())).collect(),
+        _ => return None,
+    })
+}
+
+/// The number of a relation, or of a type, by its name.
+pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Option<i64> {
+    let name = name.trim();
+    if kind == "regtype" {
+        let is = |it: &&super::types::PgType| it.name == name || it.sql == name;
+        return TYPES.iter().find(is).map(|it| it.oid);
+    }
+    let (schema, name) = match name.split_once('.') {
+        Some((schema, name)) => (Some(unquoted(schema)), unquoted(name)),
+        None => (None, unquoted(name)),
+    };
+    let is_public = schema.as_deref().is_none_or(|it| it == "public");
+    if let Some(table) = session.snapshot().get(&name).filter(|_| is_public) {
+        return Some(oids::table(table.id));
+    }
+    let schemas = [super::CATALOG, super::INFORMATION];
+    let place = |it: &&str| {
+        super::names(it).iter().position(|it| *it == name).map(|place| (it.len(), place))
+    };
+    let wanted = schemas.iter().find(|it| schema.as_deref().unwrap_or(super::CATALOG) == **it)?;
+    place(wanted)
+        .map(|(of, place)| oids::view(if of == super::CATALOG.len() { place } else { 500 + place }))
+}
+
+/// A name as it was written.
+fn unquoted(name: &str) -> String {
+    match name.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+        Some(inner) => inner.replace("\"\"", "\""),
+        None => name.to_lowercase(),
+    }
+}

@@ -1,0 +1,191 @@
+//! What there is beside tables: schemas, roles, the database, settings.
+
+use ::types::SqlResult;
+use arrow_array::RecordBatch;
+
+use super::oids;
+use crate::Session;
+use crate::client_settings::POSTGRES_VERSION;
+use crate::database_settings::list_of_database;
+use crate::views::{Cell, ViewBuilder};
+
+/// A whole number as a cell.
+pub(super) fn number(value: i64) -> Cell {
+    Cell::Integer(Some(value))
+}
+
+/// Nothing, where text would stand.
+pub(super) fn none() -> Cell {
+    Cell::Text(None)
+}
+
+/// All schemas with their numbers.
+pub(super) const SCHEMAS: [(&str, i64); 4] = [
+    ("pg_catalog", oids::CATALOG),
+    ("public", oids::PUBLIC),
+    ("information_schema", oids::INFORMATION),
+    ("nodewise", oids::NODEWISE),
+];
+
+pub(super) fn namespaces() -> SqlResult<RecordBatch> {
+    let columns = [("oid", 'i'), ("nspname", 't'), ("nspowner", 'i'), ("nspacl", 't')];
+    let mut view = ViewBuilder::new(&columns);
+    for (name, oid) in SCHEMAS {
+        view.row([number(oid), name.into(), number(oids::OWNER), none()]);
+    }
+    view.finish()
+}
+
+pub(super) fn access_methods() -> SqlResult<RecordBatch> {
+    let columns = [("oid", 'i'), ("amname", 't'), ("amhandler", 't'), ("amtype", 't')];
+    let mut view = ViewBuilder::new(&columns);
+    view.row([number(oids::COLUMNS), "columns".into(), "-".into(), "t".into()]);
+    view.row([number(oids::INVERTED), "inverted".into(), "-".into(), "i".into()]);
+    view.finish()
+}
+
+pub(super) fn collations() -> SqlResult<RecordBatch> {
+    let columns = [
+        ("oid", 'i'),
+        ("collname", 't'),
+        ("collnamespace", 'i'),
+        ("collowner", 'i'),
+        ("collprovider", 't'),
+        ("collisdeterministic", 'b'),
+        ("collencoding", 'i'),
+        ("collcollate", 't'),
+        ("collctype", 't'),
+    ];
+    let mut view = ViewBuilder::new(&columns);
+    for (oid, name, provider) in [(100, "default", "d"), (oids::COLLATION, "C", "c")] {
+        view.row([
+            number(oid),
+            name.into(),
+            number(oids::CATALOG),
+            number(oids::OWNER),
+            provider.into(),
+            true.into(),
+            number(-1),
+            "C".into(),
+            "C".into(),
+        ]);
+    }
+    view.finish()
+}
+
+pub(super) fn tablespaces() -> SqlResult<RecordBatch> {
+    let columns =
+        [("oid", 'i'), ("spcname", 't'), ("spcowner", 'i'), ("spcacl", 't'), ("spcoptions", 't')];
+    let mut view = ViewBuilder::new(&columns);
+    view.row([number(1663), "pg_default".into(), number(oids::OWNER), none(), none()]);
+    view.finish()
+}
+
+pub(super) fn databases(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("oid", 'i'),
+        ("datname", 't'),
+        ("datdba", 'i'),
+        ("encoding", 'i'),
+        ("datlocprovider", 't'),
+        ("datistemplate", 'b'),
+        ("datallowconn", 'b'),
+        ("datconnlimit", 'i'),
+        ("dattablespace", 'i'),
+        ("datcollate", 't'),
+        ("datctype", 't'),
+        ("datlocale", 't'),
+        ("daticurules", 't'),
+        ("datacl", 't'),
+    ]);
+    view.row([
+        number(oids::DATABASE),
+        session.client.database.as_str().into(),
+        number(oids::OWNER),
+        // UTF-8.
+        number(6),
+        "c".into(),
+        false.into(),
+        true.into(),
+        number(-1),
+        number(1663),
+        "C".into(),
+        "C".into(),
+        none(),
+        none(),
+        none(),
+    ]);
+    view.finish()
+}
+
+pub(super) fn roles(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("oid", 'i'),
+        ("rolname", 't'),
+        ("rolsuper", 'b'),
+        ("rolinherit", 'b'),
+        ("rolcreaterole", 'b'),
+        ("rolcreatedb", 'b'),
+        ("rolcanlogin", 'b'),
+        ("rolreplication", 'b'),
+        ("rolbypassrls", 'b'),
+        ("rolconnlimit", 'i'),
+        ("rolpassword", 't'),
+        ("rolvaliduntil", 't'),
+    ]);
+    view.row([
+        number(oids::OWNER),
+        session.client.user.as_str().into(),
+        true.into(),
+        true.into(),
+        true.into(),
+        false.into(),
+        true.into(),
+        false.into(),
+        true.into(),
+        number(-1),
+        none(),
+        none(),
+    ]);
+    view.finish()
+}
+
+pub(super) fn settings(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("name", 't'),
+        ("setting", 't'),
+        ("unit", 't'),
+        ("category", 't'),
+        ("short_desc", 't'),
+        ("context", 't'),
+        ("vartype", 't'),
+        ("source", 't'),
+        ("reset_val", 't'),
+        ("pending_restart", 'b'),
+    ]);
+    let all = session.settings.list().into_iter().chain(list_of_database(&session.database));
+    for setting in all {
+        view.row([
+            setting.name.into(),
+            setting.value.into(),
+            none(),
+            "Nodewise".into(),
+            setting.description.into(),
+            "user".into(),
+            "string".into(),
+            "session".into(),
+            none(),
+            false.into(),
+        ]);
+    }
+    view.finish()
+}
+
+/// What `version()` says, in the manner in which tools read it.
+pub(super) fn version() -> String {
+    let own = env!("CARGO_PKG_VERSION");
+    format!(
+        "PostgreSQL {POSTGRES_VERSION} (Nodewise {own}) on {}-linux, 64-bit",
+        std::env::consts::ARCH
+    )
+}

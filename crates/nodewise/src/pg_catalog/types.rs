@@ -1,0 +1,124 @@
+//! The view `pg_type`: our types, with PostgreSQL's numbers and names.
+
+use ::types::SqlResult;
+use arrow_array::RecordBatch;
+
+use super::oids;
+use super::shared::{none, number};
+use crate::views::ViewBuilder;
+
+/// A type of PostgreSQL: number, name, bytes, kind, how the names of its functions begin, and its name in SQL.
+pub(super) struct PgType {
+    pub oid: i64,
+    pub name: &'static str,
+    pub length: i64,
+    category: &'static str,
+    functions: &'static str,
+    pub sql: &'static str,
+}
+
+const fn pg_type(
+    (oid, name, length): (i64, &'static str, i64),
+    category: &'static str,
+    functions: &'static str,
+    sql: &'static str,
+) -> PgType {
+    PgType { oid, name, length, category, functions, sql }
+}
+
+/// By number. Those that no value has are there for what the catalog says of itself.
+pub(super) const TYPES: &[PgType] = &[
+    pg_type((16, "bool", 1), "B", "bool", "boolean"),
+    pg_type((18, "char", 1), "Z", "char", "\"char\""),
+    pg_type((19, "name", 64), "S", "name", "name"),
+    pg_type((20, "int8", 8), "N", "int8", "bigint"),
+    pg_type((21, "int2", 2), "N", "int2", "smallint"),
+    pg_type((23, "int4", 4), "N", "int4", "integer"),
+    pg_type((25, "text", -1), "S", "text", "text"),
+    pg_type((26, "oid", 4), "N", "oid", "oid"),
+    pg_type((700, "float4", 4), "N", "float4", "real"),
+    pg_type((701, "float8", 8), "N", "float8", "double precision"),
+    pg_type((705, "unknown", -2), "X", "unknown", "unknown"),
+    pg_type((1042, "bpchar", -1), "S", "bpchar", "character"),
+    pg_type((1043, "varchar", -1), "S", "varchar", "character varying"),
+    pg_type((1082, "date", 4), "D", "date_", "date"),
+    pg_type((1114, "timestamp", 8), "D", "timestamp_", "timestamp without time zone"),
+    pg_type((1700, "numeric", -1), "N", "numeric_", "numeric"),
+];
+
+/// The columns of `pg_type`.
+const COLUMNS: [(&str, char); 25] = [
+    ("oid", 'i'),
+    ("typname", 't'),
+    ("typnamespace", 'i'),
+    ("typowner", 'i'),
+    ("typlen", 'i'),
+    ("typbyval", 'b'),
+    ("typtype", 't'),
+    ("typcategory", 't'),
+    ("typispreferred", 'b'),
+    ("typisdefined", 'b'),
+    ("typdelim", 't'),
+    ("typrelid", 'i'),
+    ("typsubscript", 't'),
+    ("typelem", 'i'),
+    ("typarray", 'i'),
+    ("typinput", 't'),
+    ("typoutput", 't'),
+    ("typreceive", 't'),
+    ("typsend", 't'),
+    ("typnotnull", 'b'),
+    ("typbasetype", 'i'),
+    ("typtypmod", 'i'),
+    ("typndims", 'i'),
+    ("typcollation", 'i'),
+    ("typdefault", 't'),
+];
+
+pub(super) fn types() -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&COLUMNS);
+    for it in TYPES {
+        let by_value = (1..=8).contains(&it.length);
+        let preferred = matches!(it.name, "bool" | "text" | "float8" | "oid");
+        // Their binary functions have an underscore before the verb in any case.
+        let base = it.functions.trim_end_matches('_');
+        let function = |verb: &str| match verb {
+            "in" | "out" => format!("{}{verb}", it.functions),
+            _ => format!("{base}{verb}"),
+        };
+        let binary = |verb: &str| match it.name {
+            "date" | "timestamp" | "numeric" => format!("{base}_{verb}"),
+            _ => function(verb),
+        };
+        let collated = it.category == "S";
+        view.row([
+            number(it.oid),
+            it.name.into(),
+            number(oids::CATALOG),
+            number(oids::OWNER),
+            number(it.length),
+            by_value.into(),
+            if it.name == "unknown" { "p".into() } else { "b".into() },
+            it.category.into(),
+            preferred.into(),
+            true.into(),
+            ",".into(),
+            number(0),
+            "-".into(),
+            number(0),
+            // There are no arrays.
+            number(0),
+            function("in").into(),
+            function("out").into(),
+            binary("recv").into(),
+            binary("send").into(),
+            false.into(),
+            number(0),
+            number(-1),
+            number(0),
+            number(if collated { oids::COLLATION } else { 0 }),
+            none(),
+        ]);
+    }
+    view.finish()
+}

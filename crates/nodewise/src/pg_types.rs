@@ -1,0 +1,79 @@
+//! Our types as clients of PostgreSQL know them: by the numbers of `pg_type`.
+
+use types::DataType;
+
+/// A type in a description of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WireType {
+    /// Its number in `pg_type`.
+    pub oid: u32,
+    /// Bytes of a value; -1 where they vary.
+    pub size: i16,
+    /// Its length or precision as PostgreSQL packs it; -1 for none.
+    pub modifier: i32,
+}
+
+/// What precedes a length or a precision in a modifier.
+const MODIFIER_BASE: i32 = 4;
+
+/// `bool`.
+pub const BOOL: u32 = 16;
+/// `int8`.
+pub const INT8: u32 = 20;
+/// `int2`.
+pub const INT2: u32 = 21;
+/// `int4`.
+pub const INT4: u32 = 23;
+/// `text`.
+pub const TEXT: u32 = 25;
+/// `oid`.
+pub const OID: u32 = 26;
+/// `float4`.
+pub const FLOAT4: u32 = 700;
+/// `float8`.
+pub const FLOAT8: u32 = 701;
+/// `unknown`.
+pub const UNKNOWN: u32 = 705;
+/// `bpchar`.
+pub const BPCHAR: u32 = 1042;
+/// `varchar`.
+pub const VARCHAR: u32 = 1043;
+/// `date`.
+pub const DATE: u32 = 1082;
+/// `timestamp`.
+pub const TIMESTAMP: u32 = 1114;
+/// `timestamptz`.
+pub const TIMESTAMPTZ: u32 = 1184;
+/// `numeric`.
+pub const NUMERIC: u32 = 1700;
+/// `"char"`.
+pub const CHAR: u32 = 18;
+/// `name`.
+pub const NAME: u32 = 19;
+
+/// The type of a column of a result. A bare NULL is text, as PostgreSQL has it.
+pub fn wire_type(of: DataType) -> WireType {
+    let fixed = |oid, size| WireType { oid, size, modifier: -1 };
+    let sized = |oid, length: u32| {
+        let modifier = i32::try_from(length).map_or(-1, |it| it.saturating_add(MODIFIER_BASE));
+        WireType { oid, size: -1, modifier }
+    };
+    match of {
+        DataType::Boolean => fixed(BOOL, 1),
+        DataType::SmallInt => fixed(INT2, 2),
+        DataType::Integer => fixed(INT4, 4),
+        DataType::BigInt => fixed(INT8, 8),
+        DataType::Real => fixed(FLOAT4, 4),
+        DataType::Double => fixed(FLOAT8, 8),
+        DataType::Decimal { precision, scale } => {
+            let modifier = (i32::from(precision) << 16 | i32::from(scale)) + MODIFIER_BASE;
+            WireType { oid: NUMERIC, size: -1, modifier }
+        }
+        DataType::Date => fixed(DATE, 4),
+        DataType::Timestamp => fixed(TIMESTAMP, 8),
+        DataType::Char(length) => sized(BPCHAR, length),
+        DataType::Bpchar => fixed(BPCHAR, -1),
+        DataType::Varchar(length) => sized(VARCHAR, length),
+        DataType::Null | DataType::Text => fixed(TEXT, -1),
+    }
+}

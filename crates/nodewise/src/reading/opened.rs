@@ -1,0 +1,295 @@
+//! What a query reads in the place of a table: its columns, and then its rows.
+
+use std::path::{Path, PathBuf};
+
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
+use binder::{FileOption, FileReference};
+use files::{Found, Header, Rows, TextColumn, TextFormat, read_text, sniff};
+use stdx::sync::Arc;
+use storage::{BuildContext, ColumnSchema, NoProgress, Table, TableBuilder};
+use types::{SqlError, SqlResult, SqlState, UnreadColumn};
+
+use super::csv_options::{CsvOptions, shown};
+use super::extra::{ExtraColumn, extra_columns, with_extra};
+use super::kind::{FileKind, is_tbl, known};
+use super::parquet_files::ParquetFiles;
+
+/// What a query reads in the place of a table.
+pub(crate) enum Opened {
+    Parquet(ParquetFiles),
+    Text(Box<TextFiles>),
+    /// Rows that are there at once.
+    Rows(RecordBatch),
+}
+
+/// Files of text.
+pub(crate) struct TextFiles {
+    paths: Vec<PathBuf>,
+    options: CsvOptions,
+    found: Found,
+    extra: Vec<ExtraColumn>,
+}
+
+impl Opened {
+    /// Opens what the name of a table in single quotes means.
+    pub(crate) fn open(name: &str) -> SqlResult<Self> {
+        let reference = FileReference::parse(name)?;
+        match reference.function.as_deref() {
+            None => {
+                let paths = files::expand(name)?;
+                match known(&paths[0])? {
+                    FileKind::Csv => Self::text(paths, CsvOptions::default()),
+                    FileKind::Parquet => Ok(Self::Parquet(ParquetFiles::open(paths, &[])?)),
+                }
+            }
+            Some("read_csv" | "read_csv_auto") => {
+                Self::text(expanded(&reference)?, CsvOptions::of(&reference)?)
+            }
+            Some("read_parquet" | "parquet_scan") => {
+                let files = ParquetFiles::open(expanded(&reference)?, &reference.options)?;
+                Ok(Self::Parquet(files))
+            }
+            Some("glob") => listed(&reference).map(Self::Rows),
+            Some("sniff_csv") => {
+                let paths = expanded(&reference)?;
+                let opened = TextFiles::open(paths, CsvOptions::of(&reference)?)?;
+                opened.described(&reference.options).map(Self::Rows)
+            }
+            Some(function) => {
+                Err(SqlError::unsupported(format!("{function} in FROM is not supported")))
+            }
+        }
+    }
+
+    fn text(paths: Vec<PathBuf>, options: CsvOptions) -> SqlResult<Self> {
+        TextFiles::open(paths, options).map(|it| Self::Text(Box::new(it)))
+    }
+
+    /// Its columns.
+    pub(crate) fn schema(&self) -> SqlResult<Vec<ColumnSchema>> {
+        match self {
+            Self::Parquet(files) => files.schema(),
+            Self::Text(files) => Ok(files.schema()),
+            Self::Rows(batch) => schema_of(batch),
+        }
+    }
+
+    /// A table of its rows, with those columns that are wanted; and the others, which cannot be used.
+    pub(crate) fn load(
+        &self,
+        name: &str,
+        wanted: &dyn Fn(&str) -> bool,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<(Table, Vec<UnreadColumn>)> {
+        match self {
+            Self::Parquet(files) => files.load(name, wanted, context),
+            Self::Text(files) => files.load(name, wanted, context),
+            Self::Rows(batch) => {
+                let builder = TableBuilder::new(name, schema_of(batch)?);
+                builder.push(0, batch.clone())?;
+                Ok((builder.finish(context)?, Vec::new()))
+            }
+        }
+    }
+}
+
+fn schema_of(batch: &RecordBatch) -> SqlResult<Vec<ColumnSchema>> {
+    let schema = batch.schema();
+    let column = |it: &Arc<arrow_schema::Field>| {
+        let data_type = storage::schema::sql_type(it, "a list of files")?;
+        Ok(ColumnSchema::new(it.name(), data_type, true))
+    };
+    schema.fields().iter().map(column).collect()
+}
+
+/// All files that a call names.
+fn expanded(reference: &FileReference) -> SqlResult<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for path in &reference.paths {
+        paths.extend(files::expand(path)?);
+    }
+    Ok(paths)
+}
+
+/// The answer of `glob`.
+fn listed(reference: &FileReference) -> SqlResult<RecordBatch> {
+    let mut names = Vec::new();
+    for pattern in &reference.paths {
+        names.extend(files::matching(pattern)?.iter().map(|it| it.display().to_string()));
+    }
+    batch(vec![("file", Arc::new(StringArray::from(names)) as ArrayRef)])
+}
+
+fn batch(columns: Vec<(&str, ArrayRef)>) -> SqlResult<RecordBatch> {
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|it| (it.0, it.1, true)))
+        .map_err(|error| SqlError::internal(format!("rows are malformed: {error}")))
+}
+
+/// The answer of a column that is not read.
+pub(super) fn unread(name: &str) -> UnreadColumn {
+    let error = SqlError::internal(format!("column {name:?} of a file was not read"));
+    UnreadColumn { name: name.to_owned(), error }
+}
+
+/// A table of rows of files.
+pub(crate) fn text_table(
+    name: &str,
+    schema: Vec<ColumnSchema>,
+    batches: Vec<RecordBatch>,
+    context: &BuildContext<'_>,
+) -> SqlResult<Table> {
+    let builder = TableBuilder::new(name, schema);
+    for (order, batch) in batches.into_iter().enumerate() {
+        builder.push(order as u64, batch)?;
+    }
+    builder.finish(&BuildContext { progress: &NoProgress, ..*context })
+}
+
+impl TextFiles {
+    pub(crate) fn open(paths: Vec<PathBuf>, mut options: CsvOptions) -> SqlResult<Self> {
+        let first = &paths[0];
+        by_name(first, &mut options);
+        let mut found = sniff(first, &options.known)?;
+        if options.normalized {
+            let mut names = Vec::new();
+            for (name, _) in &mut found.columns {
+                *name = normalized(name, &names);
+                names.push(name.clone());
+            }
+        }
+        let own: Vec<String> = found.columns.iter().map(|it| it.0.clone()).collect();
+        let extra = extra_columns(&paths, &own, options.filename.as_deref(), options.hive);
+        Ok(Self { paths, options, found, extra })
+    }
+
+    fn schema(&self) -> Vec<ColumnSchema> {
+        let column = |(name, of): &(String, _)| ColumnSchema::new(name.clone(), *of, true);
+        let extra = self.extra.iter().map(ExtraColumn::schema);
+        self.found.columns.iter().map(column).chain(extra).collect()
+    }
+
+    fn format(&self) -> TextFormat {
+        let (options, found) = (&self.options, &self.found);
+        let header = match &found.header {
+            None => Header::Absent,
+            // Where there are several files, their columns have to stand alike.
+            Some(names) if self.paths.len() > 1 => Header::Matched(names.clone()),
+            Some(_) => Header::Skipped,
+        };
+        TextFormat {
+            dialect: found.dialect,
+            nulls: options.known.nulls.clone(),
+            default: None,
+            header,
+            skip: options.known.skip,
+            compression: options.known.compression,
+            encoding: options.known.encoding,
+            on_error: options.on_error,
+            strict: false,
+            trailing: found.trailing,
+            padded: options.padded,
+        }
+    }
+
+    fn load(
+        &self,
+        name: &str,
+        wanted: &dyn Fn(&str) -> bool,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<(Table, Vec<UnreadColumn>)> {
+        let (mut schema, mut unread_columns, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, data_type) in &self.found.columns {
+            let wanted = wanted(name);
+            columns.push(TextColumn { wanted, ..TextColumn::new(name.clone(), *data_type) });
+            match wanted {
+                true => schema.push(ColumnSchema::new(name.clone(), *data_type, true)),
+                false => unread_columns.push(unread(name)),
+            }
+        }
+        let extra: Vec<&ExtraColumn> = self.extra.iter().filter(|it| wanted(&it.name)).collect();
+        schema.extend(extra.iter().map(|it| it.schema()));
+        let others = self.extra.iter().filter(|it| !wanted(&it.name));
+        unread_columns.extend(others.map(|it| unread(&it.name)));
+        let rows = read_text(&self.paths, &columns, &self.format(), context);
+        let Rows { batches, files, .. } = rows.map_err(|it| self.advised(it))?;
+        let batches = batches.into_iter().zip(files);
+        let batches = batches.map(|(batch, file)| with_extra(batch, file, &extra));
+        let batches = batches.collect::<SqlResult<_>>()?;
+        Ok((text_table(name, schema, batches, context)?, unread_columns))
+    }
+
+    /// What can be done about a value that does not fit a type that was guessed.
+    fn advised(&self, error: SqlError) -> SqlError {
+        let about = |(name, guessed): (&String, &bool)| {
+            *guessed && error.message.contains(&format!(", column \"{name}\")"))
+        };
+        let names = self.found.columns.iter().map(|it| &it.0);
+        let Some((name, _)) = names.zip(&self.found.guessed).find(|it| about(*it)) else {
+            return error;
+        };
+        if !error.state.is_data_exception() || error.state == SqlState::BAD_FILE_FORMAT {
+            return error;
+        }
+        let hint = format!(
+            "the type was guessed from the first rows: read_csv('..', types = {{'{name}': 'TEXT'}}) says it, \
+             sample_size = -1 looks at all rows, ignore_errors = true leaves such rows out"
+        );
+        error.with_hint(hint)
+    }
+
+    /// The answer of `sniff_csv`.
+    fn described(&self, options: &[(String, FileOption)]) -> SqlResult<RecordBatch> {
+        let found = &self.found;
+        let delimiter = char::from(found.dialect.delimiter).to_string().replace('\t', "\\t");
+        let (quote, escape) = shown(found.dialect.quoting);
+        let columns = found
+            .columns
+            .iter()
+            .map(|(name, of)| format!("'{}': '{of}'", name.replace('\'', "''")));
+        let columns = format!("{{{}}}", columns.collect::<Vec<_>>().join(", "));
+        let path = self.paths[0].display().to_string().replace('\'', "''");
+        let header = found.header.is_some();
+        let skip = options.iter().find(|it| it.0 == "skip");
+        let skip =
+            skip.map(|_| format!(", skip = {}", self.options.known.skip)).unwrap_or_default();
+        let prompt = format!(
+            "FROM read_csv('{path}', delim = '{delimiter}', quote = '{}', escape = '{}', header = {header}{skip}, \
+             columns = {columns})",
+            quote.replace('\'', "''"),
+            escape.replace('\'', "''"),
+        );
+        let text = |it: &str| Arc::new(StringArray::from(vec![it])) as ArrayRef;
+        batch(vec![
+            ("delimiter", text(&delimiter)),
+            ("quote", text(&quote)),
+            ("escape", text(&escape)),
+            ("new_line", text(found.line_end)),
+            ("has_header", Arc::new(BooleanArray::from(vec![header])) as ArrayRef),
+            ("columns", text(&columns)),
+            ("prompt", text(&prompt)),
+        ])
+    }
+}
+
+/// What the name of a file says that nobody has said.
+fn by_name(path: &Path, options: &mut CsvOptions) {
+    let known = &mut options.known;
+    if is_tbl(path) {
+        known.delimiter.get_or_insert(b'|');
+        known.quote.get_or_insert(None);
+        known.header.get_or_insert(false);
+        known.trailing = true;
+    }
+}
+
+/// A name that needs no quotes, and is none of others.
+fn normalized(name: &str, others: &[String]) -> String {
+    let letter = |it: char| if it.is_alphanumeric() { it } else { '_' };
+    let mut word: String = name.trim().to_lowercase().chars().map(letter).collect();
+    if word.starts_with(|it: char| it.is_ascii_digit()) || word.is_empty() {
+        word.insert(0, '_');
+    }
+    let numbered = (1..).map(|it| format!("{word}_{it}"));
+    let mut free = std::iter::once(word.clone()).chain(numbered);
+    free.find(|it| !others.contains(it)).unwrap_or(word)
+}

@@ -1,0 +1,62 @@
+//! Parquet files in the place of a table.
+
+use std::path::PathBuf;
+
+use binder::FileOption;
+use files::constant;
+use storage::{BuildContext, ColumnSchema, FileColumn, Table};
+use types::{SqlError, SqlResult, SqlState, UnreadColumn};
+
+use super::csv_options::filename;
+use super::extra::{ExtraColumn, extra_columns};
+use super::values::boolean;
+
+/// Parquet files that are one table.
+pub(crate) struct ParquetFiles {
+    paths: Vec<PathBuf>,
+    extra: Vec<ExtraColumn>,
+}
+
+impl ParquetFiles {
+    /// Opens files; the columns are those of the first.
+    pub(crate) fn open(paths: Vec<PathBuf>, options: &[(String, FileOption)]) -> SqlResult<Self> {
+        let (mut name, mut hive) = (None, None);
+        for (option, value) in options {
+            match option.as_str() {
+                "filename" => name = filename(option, value)?,
+                "hive_partitioning" => hive = Some(boolean(option, value)?),
+                _ => {
+                    let message = format!("read_parquet has no option \"{option}\"");
+                    return Err(SqlError::new(SqlState::INVALID_PARAMETER, message)
+                        .with_hint("it has filename and hive_partitioning"));
+                }
+            }
+        }
+        let names = storage::parquet_names(&paths[0])?;
+        let extra = extra_columns(&paths, &names, name.as_deref(), hive);
+        Ok(Self { paths, extra })
+    }
+
+    /// All columns. Errors: 0A000 for one that cannot be stored.
+    pub(crate) fn schema(&self) -> SqlResult<Vec<ColumnSchema>> {
+        let mut schema = storage::parquet_schema(&self.paths[0])?.0;
+        schema.extend(self.extra.iter().map(ExtraColumn::schema));
+        Ok(schema)
+    }
+
+    /// A table of those columns that are wanted; and the others, which cannot be used.
+    pub(crate) fn load(
+        &self,
+        name: &str,
+        wanted: &dyn Fn(&str) -> bool,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<(Table, Vec<UnreadColumn>)> {
+        let column = |it: &ExtraColumn| {
+            let value = |text: &Option<String>| constant(text.as_deref(), it.data_type, 1);
+            let values = it.values.iter().map(value).collect::<SqlResult<_>>()?;
+            Ok(FileColumn { schema: it.schema(), values })
+        };
+        let constants = self.extra.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
+        storage::load_parquet_columns(&self.paths, name, wanted, &constants, context)
+    }
+}

@@ -1,0 +1,92 @@
+//! What a serializable transaction has read, and whether others have changed it since (docs/design/08-transactions.md,
+//! "precision locking"; Neumann and others 2015).
+//!
+//! Key decision: what was read is the scans of the plans that ran, with their conditions, and what others have changed is the rows
+//! in which two versions of a table differ, old and new. Whether a row would have been read is asked of the engine: the scan
+//! runs once more, over these rows alone.
+//!
+//! - Invariant: what cannot be told counts as changed.
+
+use std::collections::BTreeMap;
+
+use plan::properties::is_volatile;
+use plan::relation::{Query, Rel};
+use plan::{Expr, Plan, Scan, Source};
+use types::TableId;
+
+/// Scans that are kept of a table; of one that is read more often all rows count as read.
+const SCANS_MAX: usize = 1000;
+
+/// What was read of each table: some scans, or all of it.
+#[derive(Default)]
+pub(crate) struct Reads(BTreeMap<TableId, Option<Vec<Scan>>>);
+
+impl Reads {
+    /// Notes what a plan reads. `unknown` are the tables of which its scans do not tell.
+    pub(crate) fn note(&mut self, plan: &Plan, unknown: &[TableId]) {
+        for table in unknown {
+            self.0.insert(*table, None);
+        }
+        for pipeline in &plan.pipelines {
+            let Source::Scan(scan) = &pipeline.source else { continue };
+            let known = self.0.entry(scan.table).or_insert_with(|| Some(Vec::new()));
+            let Some(scans) = known else { continue };
+            let is_told = |it: &Expr| {
+                let mut scalars = Vec::new();
+                it.collect_scalars(&mut scalars);
+                scalars.is_empty() && !is_volatile(it)
+            };
+            let filters = scan.filters.iter().filter(|it| is_told(it)).cloned().collect::<Vec<_>>();
+            if filters.is_empty() || scans.len() == SCANS_MAX {
+                *known = None;
+                continue;
+            }
+            let scan = Scan { filters, transfers: Vec::new(), index: None, ..scan.clone() };
+            if !scans.contains(&scan) {
+                scans.push(scan);
+            }
+        }
+    }
+
+    /// The tables with their scans; `None` where all rows were read.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&TableId, &Option<Vec<Scan>>)> {
+        self.0.iter()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// How often a query reads each table.
+pub(crate) struct TablesRead {
+    counts: BTreeMap<TableId, usize>,
+    /// Whether some of it is read several times, and may be planned as often.
+    is_shared: bool,
+}
+
+impl TablesRead {
+    pub(crate) fn of(query: &Query) -> Self {
+        let mut counts = BTreeMap::new();
+        let scalars = query.scalars.iter().map(|it| &it.rel);
+        for rel in query.shared.iter().chain(scalars).chain([&query.root]) {
+            rel.visit(&mut |it| {
+                if let Rel::Scan(scan) = it {
+                    *counts.entry(scan.table.id).or_default() += 1;
+                }
+            });
+        }
+        Self { counts, is_shared: !query.shared.is_empty() }
+    }
+
+    /// The tables of which the scans of a plan do not tell all that the query asks: where what is known of a table has
+    /// answered, a scan is missing.
+    pub(crate) fn unknown(&self, plan: &Plan) -> Vec<TableId> {
+        let scans = |table: TableId| {
+            let sources = plan.pipelines.iter().map(|it| &it.source);
+            sources.filter(|it| matches!(it, Source::Scan(it) if it.table == table)).count()
+        };
+        let unknown = self.counts.iter().filter(|it| self.is_shared || scans(*it.0) != *it.1);
+        unknown.map(|it| *it.0).collect()
+    }
+}

@@ -1,0 +1,198 @@
+//! The sequences that a statement sees, and what its session was given of them.
+//!
+//! Key decision: numbers are no part of a transaction. The log takes a few numbers more for given out than were
+//! ([`AHEAD`]), so that most calls write nothing, and no number comes again after a crash. Who was given a number is told so when
+//! the record that covers it is durable: at the end of the statement, or of its block
+//! (docs/design/09-durability.md, "sequences").
+
+use binder::sequence_names::relation_in;
+use functions::Sequences;
+use journal::{Lsn, Record};
+use stdx::sync::Arc;
+use stdx::sync::atomic::Ordering;
+use storage::{CatalogSnapshot, Counted, Logged, Sequence};
+use types::{SequencePosition, SqlError, SqlResult, SqlState};
+
+use crate::durability::{Operation, journal_error};
+use crate::given_numbers::GivenNumbers;
+use crate::{Database, Session};
+
+/// How many numbers the log takes for given out before they are, as PostgreSQL does.
+const AHEAD: u64 = 32;
+
+/// The sequences of a statement.
+struct SeenSequences {
+    database: Arc<Database>,
+    snapshot: Arc<CatalogSnapshot>,
+    numbers: Arc<GivenNumbers>,
+    is_read_only: bool,
+}
+
+impl std::fmt::Debug for SeenSequences {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.snapshot.sequences().map(|it| &it.name)).finish()
+    }
+}
+
+impl Session {
+    /// The sequences that the statement which runs sees.
+    pub(crate) fn seen_sequences(&self) -> Arc<dyn Sequences> {
+        Arc::new(SeenSequences {
+            database: self.database.clone(),
+            snapshot: self.snapshot(),
+            numbers: self.numbers.clone(),
+            is_read_only: self.block.as_ref().is_some_and(|it| it.modes.read_only),
+        })
+    }
+
+    /// Returns when the numbers that the session was given can never be given out again.
+    pub(crate) fn wait_for_numbers(&self) -> SqlResult<()> {
+        match self.numbers.record.swap(0, Ordering::Relaxed) {
+            record if record > 0 && self.settings.synchronous_commit => {
+                self.database.wait_for(Lsn(record))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl SeenSequences {
+    fn find(&self, text: &str) -> SqlResult<&Arc<Sequence>> {
+        let (schema, name) = relation_in(text)?;
+        let found = self.snapshot.sequence(&name);
+        found.filter(|_| schema.is_none_or(|it| it == "public")).ok_or_else(|| {
+            match self.snapshot.kind_of(&name) {
+                Some(_) => {
+                    let message = format!("cannot open relation \"{name}\": it is no sequence");
+                    SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+                }
+                None => {
+                    let message = format!("relation \"{text}\" does not exist");
+                    SqlError::new(SqlState::UNDEFINED_TABLE, message)
+                }
+            }
+        })
+    }
+
+    fn check_writable(&self, function: &str) -> SqlResult<()> {
+        if self.is_read_only {
+            let message = format!("cannot execute {function}() in a read-only transaction");
+            return Err(SqlError::new(SqlState("25006"), message));
+        }
+        Ok(())
+    }
+
+    /// Notes that so many numbers were taken, in the log if it does not take them for given out already.
+    fn log(&self, sequence: &Sequence, counted: &mut Counted, taken: u64) -> SqlResult<()> {
+        let position = counted.position;
+        let (Some(logged), Some(durability)) =
+            (&mut counted.logged, self.database.durability.get())
+        else {
+            return Ok(());
+        };
+        if taken <= logged.ahead {
+            logged.ahead -= taken;
+        } else {
+            self.database.check_writable()?;
+            let (mut ahead, mut last) = (0, position);
+            while ahead < AHEAD
+                && let Some(next) = sequence.definition.after(last)
+            {
+                (ahead, last) = (ahead + 1, next);
+            }
+            let mut record = Record::default();
+            Operation::count(sequence.counter.id, last).write(&mut record)?;
+            let lsn = durability.journal.append(record).map_err(|it| journal_error(&it))?;
+            *logged = Logged { ahead, record: lsn.0 };
+        }
+        self.numbers.record.fetch_max(logged.record, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Sequences for SeenSequences {
+    fn next(&self, name: &str, count: usize, into: &mut Vec<i64>) -> SqlResult<()> {
+        let sequence = self.find(name)?;
+        self.check_writable("nextval")?;
+        let mut counted = sequence.counter.lock();
+        let (mut taken, mut ends) = (0, false);
+        while taken < count as u64 && !ends {
+            match sequence.definition.after(counted.position) {
+                Some(next) => {
+                    counted.position = next;
+                    into.push(next.number);
+                    taken += 1;
+                }
+                None => ends = true,
+            }
+        }
+        if taken > 0 {
+            self.log(sequence, &mut counted, taken)?;
+        }
+        drop(counted);
+        if ends {
+            let definition = &sequence.definition;
+            let (end, bound) = match definition.increment > 0 {
+                true => ("maximum", definition.max),
+                false => ("minimum", definition.min),
+            };
+            let message =
+                format!("nextval: reached {end} value of sequence \"{}\" ({bound})", sequence.name);
+            return Err(SqlError::new(SqlState("2200H"), message));
+        }
+        if let Some(last) = into.last() {
+            let mut given = self.numbers.given.lock();
+            given.last.insert(sequence.id, *last);
+            given.newest = Some(sequence.id);
+        }
+        Ok(())
+    }
+
+    fn current(&self, name: &str) -> SqlResult<i64> {
+        let sequence = self.find(name)?;
+        self.numbers.given.lock().last.get(&sequence.id).copied().ok_or_else(|| {
+            let message = format!(
+                "currval of sequence \"{}\" is not yet defined in this session",
+                sequence.name
+            );
+            SqlError::new(SqlState::NOT_IN_STATE, message)
+        })
+    }
+
+    fn last(&self) -> SqlResult<i64> {
+        let given = self.numbers.given.lock();
+        let newest = given.newest.filter(|id| self.snapshot.sequences().any(|it| it.id == *id));
+        newest.and_then(|it| given.last.get(&it).copied()).ok_or_else(|| {
+            let message = "lastval is not yet defined in this session";
+            SqlError::new(SqlState::NOT_IN_STATE, message)
+        })
+    }
+
+    fn set(&self, name: &str, number: i64, is_called: bool) -> SqlResult<()> {
+        let sequence = self.find(name)?;
+        self.check_writable("setval")?;
+        let definition = &sequence.definition;
+        if !(definition.min..=definition.max).contains(&number) {
+            let message = format!(
+                "setval: value {number} is out of bounds for sequence \"{}\" ({}..{})",
+                sequence.name, definition.min, definition.max
+            );
+            return Err(SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, message));
+        }
+        let mut counted = sequence.counter.lock();
+        let before = *counted;
+        counted.position = SequencePosition { number, is_called };
+        if let Some(logged) = &mut counted.logged {
+            logged.ahead = 0;
+        }
+        if let Err(error) = self.log(sequence, &mut counted, 1) {
+            *counted = before;
+            return Err(error);
+        }
+        drop(counted);
+        if is_called {
+            self.numbers.given.lock().last.insert(sequence.id, number);
+        }
+        Ok(())
+    }
+}

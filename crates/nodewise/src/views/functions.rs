@@ -1,0 +1,31 @@
+//! The view `nodewise.functions`: every function that a query may call, from the tables that the binder looks in.
+
+use arrow_array::RecordBatch;
+use functions::Volatility;
+use types::SqlResult;
+
+use super::ViewBuilder;
+
+/// A row for each name.
+pub fn rows() -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[("function_name", 't'), ("kind", 't'), ("volatility", 't')]);
+    let scalars = functions::names().map(|name| {
+        let function = functions::lookup(name).expect("invariant: a listed name is found");
+        (name, "scalar", word(functions::volatility(function)))
+    });
+    let aggregates = binder::bind::aggregate_names().map(|it| (it, "aggregate", "immutable"));
+    let mut all: Vec<_> = scalars.chain(aggregates).collect();
+    all.sort_unstable();
+    for (name, kind, volatility) in all {
+        view.row([name.into(), kind.into(), volatility.into()]);
+    }
+    view.finish()
+}
+
+fn word(volatility: Volatility) -> &'static str {
+    match volatility {
+        Volatility::Immutable => "immutable",
+        Volatility::Stable => "stable",
+        Volatility::Volatile => "volatile",
+    }
+}

@@ -1,0 +1,279 @@
+//! The server's side of a connection after its start: what comes in, what it does to the session, what goes out.
+//!
+//! Key decision: it is a machine that is stepped. A step takes messages that have come and appends answers to a buffer, until
+//! there is enough to send or nothing left to do. Whoever steps it (`connection`) may do so on any thread, so a connection
+//! holds no thread while its client is idle or slow, and no more than two buffers of rows.
+//!
+//! - Invariant: every error of a message is told, and what follows it is passed over to the next Sync, as the protocol has it.
+
+use std::collections::{HashMap, VecDeque};
+
+use bytes::BytesMut;
+use nodewise::{Answer, Script, Session, SqlError, SqlResult, SqlState};
+use stdx::sync::Arc;
+use stdx::sync::atomic::{AtomicBool, Ordering};
+
+use crate::portal::{Kept, Portal};
+use crate::replies::{self, Format};
+use crate::requests::{Request, violation};
+use crate::rows::{CHUNK_BYTES, Rows, Sent};
+
+/// A session, and what its client has under way.
+pub struct Backend {
+    pub(crate) session: Session,
+    pub(crate) portals: HashMap<String, Portal>,
+    /// The statement without a name, with its text.
+    pub(crate) unnamed: Option<(String, Kept)>,
+    /// What clients have said and heard of statements with names.
+    pub(crate) known: HashMap<String, Kept>,
+    doing: Doing,
+    /// Whether an error has come, and what follows is passed over until Sync.
+    ignoring: bool,
+    /// Whether the client asked to end what is under way.
+    cancelled: Arc<AtomicBool>,
+}
+
+/// What goes on over several steps.
+enum Doing {
+    Nothing,
+    /// The statements of a text. With the rows of the last that ran.
+    Text(Box<Text>),
+    /// The rows of a portal, by name; at most so many.
+    Portal(String, usize),
+}
+
+struct Text {
+    text: String,
+    script: Script,
+    /// Whether there were several statements: then they are one transaction.
+    several: bool,
+    rows: Option<Rows>,
+}
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// There is more to do when what there is has been sent.
+    More,
+    /// More has to come from the client.
+    Idle,
+    /// The client has said goodbye.
+    Close,
+}
+
+impl Backend {
+    pub fn new(session: Session, cancelled: Arc<AtomicBool>) -> Self {
+        Self {
+            session,
+            portals: HashMap::new(),
+            unnamed: None,
+            known: HashMap::new(),
+            doing: Doing::Nothing,
+            ignoring: false,
+            cancelled,
+        }
+    }
+
+    /// Whether it has a transaction open, for which others may wait.
+    pub fn is_in_transaction(&self) -> bool {
+        self.session.is_in_transaction()
+    }
+
+    /// Does what there is to do, as far as there is room for answers.
+    pub fn step(&mut self, input: &mut VecDeque<Request>, out: &mut BytesMut) -> Step {
+        loop {
+            if out.len() >= CHUNK_BYTES {
+                return Step::More;
+            }
+            match std::mem::replace(&mut self.doing, Doing::Nothing) {
+                Doing::Text(text) => self.go_on_with_text(text, out),
+                Doing::Portal(name, most) => self.go_on_with_portal(name, most, out),
+                Doing::Nothing => match input.pop_front() {
+                    None => return Step::Idle,
+                    Some(Request::Terminate) => return Step::Close,
+                    Some(request) => self.take(request, input, out),
+                },
+            }
+        }
+    }
+
+    fn take(&mut self, request: Request, input: &VecDeque<Request>, out: &mut BytesMut) {
+        match request {
+            Request::Sync => self.sync(out),
+            _ if self.ignoring => {}
+            Request::Query(text) => self.begin_text(text, out),
+            Request::Flush | Request::Terminate => {}
+            // After an error in COPY they may still be on their way.
+            Request::CopyData(_) | Request::CopyDone | Request::CopyFail(_) => {}
+            Request::Password(_) => {
+                let error = violation("a password was not asked for");
+                self.fail(&error, None, out);
+                self.ready(out);
+            }
+            Request::Malformed { error, extended: false } => {
+                self.fail(&error, None, out);
+                self.ready(out);
+            }
+            Request::Malformed { error, .. } => self.fail_extended(&error, None, out),
+            extended => {
+                if let Err((error, text)) = self.extended(extended, input, out) {
+                    self.fail_extended(&error, text.as_deref(), out);
+                }
+            }
+        }
+    }
+
+    /// Begins with rows of a portal.
+    pub(crate) fn begin_portal(&mut self, name: String, most: usize) {
+        self.doing = Doing::Portal(name, most);
+    }
+
+    /// The end of what belongs together: it is committed.
+    fn sync(&mut self, out: &mut BytesMut) {
+        if let Err(error) = self.session.end_implicit() {
+            replies::error(&error, None, out);
+        }
+        if self.session.open_transaction().is_none() {
+            self.portals.clear();
+        }
+        self.ignoring = false;
+        self.ready(out);
+    }
+
+    fn ready(&mut self, out: &mut BytesMut) {
+        self.tell_notices(out);
+        for (name, value) in self.session.changed_settings() {
+            replies::setting(name, value, out);
+        }
+        replies::ready(self.session.open_transaction(), out);
+    }
+
+    pub(crate) fn tell_notices(&mut self, out: &mut BytesMut) {
+        self.session.take_notices().iter().for_each(|it| replies::notice(it, out));
+    }
+
+    /// Tells an error; what is open has failed, and what nobody said BEGIN of is rolled back at once.
+    fn fail(&mut self, error: &SqlError, text: Option<&str>, out: &mut BytesMut) {
+        self.tell_notices(out);
+        replies::error(error, text, out);
+        self.session.fail_transaction();
+        // A rollback does not fail.
+        let _ = self.session.end_implicit();
+        if self.session.open_transaction().is_none() {
+            self.portals.clear();
+        }
+    }
+
+    fn fail_extended(&mut self, error: &SqlError, text: Option<&str>, out: &mut BytesMut) {
+        self.fail(error, text, out);
+        self.ignoring = true;
+    }
+
+    /// Whether the client has asked to end what is under way.
+    pub(crate) fn check_cancelled(&self) -> SqlResult<()> {
+        match self.cancelled.load(Ordering::Acquire) {
+            true => Err(canceled()),
+            false => Ok(()),
+        }
+    }
+
+    fn begin_text(&mut self, text: String, out: &mut BytesMut) {
+        // They are gone with each text.
+        self.unnamed = None;
+        self.portals.remove("");
+        match self.session.script(&text) {
+            Err(error) => {
+                self.fail(&error, Some(&text), out);
+                self.ready(out);
+            }
+            Ok(script) if script.is_empty() => {
+                replies::empty(out);
+                self.end_text(out);
+            }
+            Ok(script) => {
+                let several = script.len() > 1;
+                self.doing = Doing::Text(Box::new(Text { text, script, several, rows: None }));
+            }
+        }
+    }
+
+    fn end_text(&mut self, out: &mut BytesMut) {
+        if let Err(error) = self.session.end_implicit() {
+            self.fail(&error, None, out);
+        }
+        self.ready(out);
+    }
+
+    /// Sends rows of a statement of a text, or runs the next.
+    fn go_on_with_text(&mut self, mut text: Box<Text>, out: &mut BytesMut) {
+        let gone_on = match &mut text.rows {
+            Some(rows) => match rows.send(0, |_| Format::Text, out) {
+                Sent::Chunk if self.may_cancel(rows) => self.check_cancelled(),
+                Sent::Chunk => Ok(()),
+                Sent::All | Sent::AsAsked => {
+                    let tag = rows.tag();
+                    text.rows = None;
+                    self.tell_notices(out);
+                    replies::complete(&tag, out);
+                    Ok(())
+                }
+            },
+            None if text.script.is_empty() => return self.end_text(out),
+            None => self.run_of_text(&mut text).map(|answer| {
+                if answer.has_rows() {
+                    let rows = described(&answer);
+                    replies::columns(&rows, |_| Format::Text, out);
+                }
+                text.rows = Some(Rows::new(answer));
+            }),
+        };
+        match gone_on {
+            Ok(()) => self.doing = Doing::Text(text),
+            Err(error) => {
+                self.fail(&error, Some(&text.text), out);
+                self.ready(out);
+            }
+        }
+    }
+
+    fn run_of_text(&mut self, text: &mut Text) -> SqlResult<Answer> {
+        self.check_cancelled()?;
+        if text.several {
+            self.session.begin_implicit();
+        }
+        let answer = match self.session.run_next(&mut text.script) {
+            Some(answer) => answer?,
+            None => return Err(SqlError::internal("there is no statement left")),
+        };
+        if text.script.is_empty() {
+            self.session.end_implicit()?;
+        }
+        Ok(answer)
+    }
+
+    /// Whether an error while rows are sent is the truth: what is committed cannot fail any more.
+    fn may_cancel(&self, rows: &Rows) -> bool {
+        rows.is_query() || self.session.open_transaction().is_some()
+    }
+
+    fn go_on_with_portal(&mut self, name: String, most: usize, out: &mut BytesMut) {
+        let sent = match self.send_of_portal(&name, most, out) {
+            Ok(sent) => sent,
+            Err(error) => return self.fail_extended(&error, None, out),
+        };
+        match sent {
+            Sent::Chunk => self.doing = Doing::Portal(name, most),
+            Sent::AsAsked => replies::suspended(out),
+            Sent::All => {}
+        }
+    }
+}
+
+/// The columns of an answer.
+pub fn described(answer: &Answer) -> nodewise::Described {
+    nodewise::Described { schema: answer.schema.clone(), types: answer.types.clone() }
+}
+
+fn canceled() -> SqlError {
+    SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request")
+}

@@ -1,0 +1,299 @@
+//! The life of a connection: its start, and then, again and again, what has come, what it does, what goes out.
+//!
+//! Key decision: while a step runs on a thread of the pool, the socket is watched here, so that a client that has gone ends
+//! what it began; and while answers are sent, the next step runs. A client that takes nothing makes its own connection wait,
+//! with two buffers at most.
+
+use std::collections::VecDeque;
+use std::future::pending;
+use std::time::Duration;
+
+use bytes::{Bytes as Plain, BytesMut};
+use nodewise::{SqlError, SqlState};
+use pgwire::messages::startup::{BackendKeyData, NegotiateProtocolVersion, SecretKey};
+use stdx::sync::Arc;
+use tokio::io::{AsyncWriteExt, ReadHalf, WriteHalf, split};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::timeout;
+
+use crate::authentication::authenticate;
+use crate::backend::{Backend, Step};
+use crate::registry::{Registered, Stop};
+use crate::replies::{self, put};
+use crate::requests::{Request, missing, next};
+use crate::shared::Shared;
+use crate::startup::{First, Refused, Startup, VERSION_MINOR, first};
+use crate::stream::{Bytes, Origin, read_some};
+
+/// Bytes that are read ahead while a step runs.
+const AHEAD_BYTES: usize = 1 << 20;
+
+/// Bytes of requests that are gathered before they are done although no end of what belongs together has come.
+const GATHERED_BYTES: usize = 4 << 20;
+
+/// A connection past its start.
+struct Connection {
+    shared: Arc<Shared>,
+    reader: ReadHalf<Box<dyn Bytes>>,
+    writer: WriteHalf<Box<dyn Bytes>>,
+    /// Bytes that are no whole message yet, or have come while others were done.
+    input: BytesMut,
+    requests: VecDeque<Request>,
+    /// Here, unless a step runs.
+    backend: Option<Box<Backend>>,
+    stop: Stop,
+    /// Becomes true when the server is to stop.
+    stopping: watch::Receiver<bool>,
+    /// Whether the client has gone.
+    gone: bool,
+}
+
+type Stepped = (Box<Backend>, VecDeque<Request>, BytesMut, Step);
+
+/// Serves a client until one side ends it.
+pub async fn serve(
+    shared: Arc<Shared>,
+    stream: Box<dyn Bytes>,
+    origin: Origin,
+    stopping: watch::Receiver<bool>,
+) {
+    let mut input = BytesMut::new();
+    let limit = shared.options.limits.startup;
+    let first = timeout(limit, first(stream, shared.options.certificate.as_ref(), &mut input));
+    let Ok((mut stream, wanted)) = first.await else { return };
+    let refused = match wanted {
+        Ok(First::Gone) | Err(Refused::Broken) => return,
+        Ok(First::Cancel { number, key }) => return shared.registry.cancel(number, &key),
+        Err(Refused::Told(error)) => error,
+        Ok(First::Session(startup)) => {
+            let Ok(place) = shared.places.clone().try_acquire_owned() else {
+                let message = "sorry, too many clients already";
+                return refuse(stream, &SqlError::new(SqlState::TOO_MANY_CONNECTIONS, message))
+                    .await;
+            };
+            let starting = start(&shared, &mut *stream, &mut input, &startup, origin);
+            match timeout(limit, starting).await {
+                Err(_) => SqlError::new(SqlState("08006"), "it took too long to say who you are"),
+                Ok(Err(Refused::Broken)) => return,
+                Ok(Err(Refused::Told(error))) => error,
+                Ok(Ok((backend, registered, stop))) => {
+                    let (reader, writer) = split(stream);
+                    let (backend, requests) = (Some(backend), VecDeque::new());
+                    let mut connection = Connection {
+                        shared,
+                        reader,
+                        writer,
+                        input,
+                        requests,
+                        backend,
+                        stop,
+                        stopping,
+                        gone: false,
+                    };
+                    connection.run().await;
+                    let backend = connection.backend.take();
+                    // What it holds is given back on a thread that may wait.
+                    let _ = spawn_blocking(move || drop(backend)).await;
+                    drop((registered, place));
+                    return;
+                }
+            }
+        }
+    };
+    refuse(stream, &refused).await;
+}
+
+/// Tells why there is no session. Whether the client hears it makes no difference any more.
+async fn refuse(mut stream: Box<dyn Bytes>, error: &SqlError) {
+    let mut out = BytesMut::new();
+    replies::fatal(error, &mut out);
+    let sending = async {
+        stream.write_all(&out).await?;
+        stream.shutdown().await
+    };
+    let _ = timeout(Duration::from_secs(1), sending).await;
+}
+
+/// Lets a client in, and tells it all that it has to know.
+async fn start(
+    shared: &Shared,
+    stream: &mut dyn Bytes,
+    input: &mut BytesMut,
+    startup: &Startup,
+    origin: Origin,
+) -> Result<(Box<Backend>, Registered, Stop), Refused> {
+    let mut out = BytesMut::new();
+    let minor = startup.minor.min(VERSION_MINOR);
+    if startup.minor > VERSION_MINOR || !startup.unknown.is_empty() {
+        let version = 3 << 16 | i32::from(VERSION_MINOR);
+        put(&NegotiateProtocolVersion::new(version, startup.unknown.clone()), &mut out);
+    }
+    authenticate(shared, stream, input, (&startup.user, origin), &mut out).await?;
+    let mut session = shared.database.session();
+    session.set_client(&startup.user, &startup.database);
+    if origin != Origin::Socket && !shared.options.allow_files {
+        session.forbid_files();
+    }
+    for (name, value) in &startup.settings {
+        session.set_setting(name, value)?;
+    }
+    let stop = Stop::new(session.cancel_handle());
+    let long_key = minor >= 2;
+    let registered = shared.registry.add(session.number(), stop.clone(), long_key);
+    let registered = registered.ok_or_else(|| SqlError::internal("there is no randomness"))?;
+    for (name, value) in session.reported_settings() {
+        replies::setting(name, value, &mut out);
+    }
+    let key = match (long_key, registered.key.first_chunk()) {
+        (false, Some(short)) => SecretKey::I32(i32::from_be_bytes(*short)),
+        _ => SecretKey::Bytes(Plain::from(registered.key.clone())),
+    };
+    put(&BackendKeyData::new(registered.number, key), &mut out);
+    replies::ready(None, &mut out);
+    stream.write_all(&out).await?;
+    stream.flush().await?;
+    let backend = Box::new(Backend::new(session, stop.flag()));
+    Ok((backend, registered, stop))
+}
+
+impl Connection {
+    async fn run(&mut self) {
+        loop {
+            match self.gather().await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => return self.tell_fatal(&error).await,
+            }
+            if !self.work().await || self.gone {
+                return;
+            }
+            if *self.stopping.borrow() && self.requests.is_empty() {
+                return self.tell_fatal(&shutting_down()).await;
+            }
+        }
+    }
+
+    /// Waits until something is to be answered. False when the client has gone. Errors end the connection.
+    async fn gather(&mut self) -> Result<bool, SqlError> {
+        let limits = self.shared.options.limits;
+        let mut gathered = 0;
+        loop {
+            let mut awaited = false;
+            while gathered < GATHERED_BYTES {
+                let before = self.input.len();
+                let Some(request) = next(&mut self.input, limits.message_bytes)? else { break };
+                gathered += before - self.input.len();
+                awaited |= request.is_awaited();
+                self.requests.push_back(request);
+            }
+            if awaited || gathered >= GATHERED_BYTES {
+                return Ok(true);
+            }
+            // A large message comes in as few pieces as it can, and takes no memory before it comes.
+            let missing = missing(&self.input).min(self.input.len().max(1));
+            self.input.reserve(missing);
+            tokio::select! {
+                read = read_some(&mut self.reader, &mut self.input) => match read {
+                    Ok(true) => {}
+                    Ok(false) | Err(_) => return Ok(false),
+                },
+                () = idle(limits.idle) => {
+                    let message = "terminating connection due to idle-session timeout";
+                    return Err(SqlError::new(SqlState("57P05"), message));
+                }
+                Ok(()) = self.stopping.changed() => return Err(shutting_down()),
+            }
+        }
+    }
+
+    /// Does what has come, and sends the answers. False when the connection is at its end.
+    async fn work(&mut self) -> bool {
+        let Some(mut backend) = self.backend.take() else { return false };
+        let mut requests = std::mem::take(&mut self.requests);
+        self.stop.forget();
+        let mut answers = BytesMut::new();
+        loop {
+            let place = self.shared.gate.enter(backend.is_in_transaction()).await;
+            let mut step = spawn_blocking(move || -> Stepped {
+                let mut out = BytesMut::new();
+                let step = backend.step(&mut requests, &mut out);
+                (backend, requests, out, step)
+            });
+            self.send(&answers).await;
+            let Some(stepped) = self.watched(&mut step).await else { return false };
+            drop(place);
+            let next;
+            (backend, requests, answers, next) = stepped;
+            match next {
+                Step::More if !self.gone => {}
+                Step::Idle | Step::Close | Step::More => {
+                    self.backend = Some(backend);
+                    self.requests = requests;
+                    self.send(&answers).await;
+                    return next == Step::Idle;
+                }
+            }
+        }
+    }
+
+    /// Waits for a step. Meanwhile what comes is read ahead, and a client that has gone ends what it began. `None` when the
+    /// step came to no end: a bug of ours.
+    async fn watched(&mut self, step: &mut JoinHandle<Stepped>) -> Option<Stepped> {
+        if self.gone {
+            self.stop.stop();
+        }
+        loop {
+            let full = self.gone || self.input.len() >= AHEAD_BYTES;
+            let (reader, input) = (&mut self.reader, &mut self.input);
+            let coming =
+                async { if full { pending().await } else { read_some(reader, input).await } };
+            tokio::select! {
+                done = &mut *step => return done.ok(),
+                read = coming => if !matches!(read, Ok(true)) {
+                    self.gone = true;
+                    self.stop.stop();
+                },
+            }
+        }
+    }
+
+    /// Sends answers. A client that does not take them for too long has gone.
+    async fn send(&mut self, answers: &[u8]) {
+        if self.gone || answers.is_empty() {
+            return;
+        }
+        let writer = &mut self.writer;
+        let sending = async {
+            writer.write_all(answers).await?;
+            writer.flush().await
+        };
+        let sent = tokio::select! {
+            sent = sending => sent.is_ok(),
+            () = idle(self.shared.options.limits.idle) => false,
+        };
+        if !sent {
+            self.gone = true;
+            self.stop.stop();
+        }
+    }
+
+    async fn tell_fatal(&mut self, error: &SqlError) {
+        let mut out = BytesMut::new();
+        replies::fatal(error, &mut out);
+        let _ = timeout(Duration::from_secs(1), self.writer.write_all(&out)).await;
+        let _ = timeout(Duration::from_secs(1), self.writer.shutdown()).await;
+    }
+}
+
+/// Waits for a time; for ever when it is zero.
+async fn idle(limit: Duration) {
+    match limit.is_zero() {
+        true => pending().await,
+        false => tokio::time::sleep(limit).await,
+    }
+}
+
+fn shutting_down() -> SqlError {
+    SqlError::new(SqlState("57P01"), "terminating connection due to administrator command")
+}

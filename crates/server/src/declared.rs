@@ -1,0 +1,35 @@
+//! What clients say of the types of parameters.
+
+use nodewise::DataType;
+use nodewise::pg_types::{
+    BOOL, BPCHAR, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, NAME, NUMERIC, OID, TEXT,
+    TIMESTAMP, TIMESTAMPTZ, UNKNOWN, VARCHAR,
+};
+
+/// What a client may say of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declared {
+    /// Nothing: the statement tells its type.
+    Inferred,
+    /// A type of ours.
+    As(DataType),
+}
+
+/// The type of a parameter by its number; `None` for one that we do not have.
+pub fn declared(oid: u32) -> Option<Declared> {
+    Some(Declared::As(match oid {
+        0 | UNKNOWN => return Some(Declared::Inferred),
+        BOOL => DataType::Boolean,
+        INT2 => DataType::SmallInt,
+        INT4 => DataType::Integer,
+        INT8 | OID => DataType::BigInt,
+        FLOAT4 => DataType::Real,
+        FLOAT8 => DataType::Double,
+        // As a column of NUMERIC without digits is.
+        NUMERIC => DataType::Decimal { precision: 38, scale: 10 },
+        DATE => DataType::Date,
+        TIMESTAMP | TIMESTAMPTZ => DataType::Timestamp,
+        TEXT | VARCHAR | BPCHAR | NAME | CHAR => DataType::Text,
+        _ => return None,
+    }))
+}

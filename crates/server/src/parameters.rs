@@ -1,0 +1,148 @@
+//! Values of parameters, as they come in text or in binary.
+
+use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::numeric;
+
+use crate::replies::Format;
+use crate::requests::{utf8, violation};
+use crate::values::read_numeric;
+use nodewise::pg_types::{
+    BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, OID, TIMESTAMP, TIMESTAMPTZ,
+};
+
+/// Days and microseconds from 1970 to 2000.
+const EPOCH_DAYS: i32 = 10_957;
+const EPOCH_MICROS: i64 = 946_684_800_000_000;
+
+/// The value of a parameter, whose type is known to the client by a number, and to us where the statement or the client has
+/// told it.
+pub fn value(
+    bytes: &[u8],
+    format: Format,
+    oid: u32,
+    data_type: Option<DataType>,
+) -> SqlResult<Value> {
+    match format {
+        Format::Text => text(utf8(bytes)?, data_type),
+        Format::Binary => binary(bytes, oid),
+    }
+}
+
+/// A text is a value of the type that the parameter has; numbers stand as they are written, so that none is rounded that is
+/// only compared.
+fn text(text: &str, data_type: Option<DataType>) -> SqlResult<Value> {
+    match data_type {
+        Some(DataType::Decimal { .. }) => match numeric::parse_literal(text.trim()) {
+            Ok((value @ (Value::Integer(_) | Value::Decimal { .. }), _)) => Ok(value),
+            _ => Ok(Value::Text(text.into())),
+        },
+        Some(it) if !it.is_text() && it != DataType::Null => {
+            numeric::cast(&Value::Text(text.into()), DataType::Text, it)
+        }
+        _ => Ok(Value::Text(text.into())),
+    }
+}
+
+fn binary(bytes: &[u8], oid: u32) -> SqlResult<Value> {
+    let incorrect = || {
+        let message = "incorrect binary data format in a parameter";
+        SqlError::new(SqlState("22P03"), message)
+    };
+    Ok(match oid {
+        BOOL => match bytes {
+            [it] => Value::Boolean(*it != 0),
+            _ => return Err(incorrect()),
+        },
+        INT2 => Value::Integer(i16::from_be_bytes(fixed(bytes)?).into()),
+        INT4 => Value::Integer(i32::from_be_bytes(fixed(bytes)?).into()),
+        OID => Value::Integer(u32::from_be_bytes(fixed(bytes)?).into()),
+        INT8 => Value::Integer(i64::from_be_bytes(fixed(bytes)?)),
+        FLOAT4 => Value::Float(f32::from_be_bytes(fixed(bytes)?).into()),
+        FLOAT8 => Value::Float(f64::from_be_bytes(fixed(bytes)?)),
+        NUMERIC => {
+            let (unscaled, scale) = read_numeric(bytes).ok_or_else(incorrect)?;
+            Value::Decimal { unscaled, scale }
+        }
+        DATE => {
+            let days = i32::from_be_bytes(fixed(bytes)?);
+            let days = i64::from(days) + i64::from(EPOCH_DAYS);
+            Value::Date(numeric::datetime::date(days).ok_or_else(out_of_range)?)
+        }
+        TIMESTAMP | TIMESTAMPTZ => {
+            let micros = i64::from_be_bytes(fixed(bytes)?).checked_add(EPOCH_MICROS);
+            let micros = micros.ok_or_else(out_of_range)?;
+            let day = numeric::datetime::date_of_timestamp(micros);
+            numeric::datetime::date(day).ok_or_else(out_of_range)?;
+            Value::Timestamp(micros)
+        }
+        _ => Value::Text(utf8(bytes)?.into()),
+    })
+}
+
+fn fixed<const N: usize>(bytes: &[u8]) -> SqlResult<[u8; N]> {
+    let wrong = |_| {
+        let message =
+            format!("incorrect binary data format: {} bytes in place of {N}", bytes.len());
+        SqlError::new(SqlState("22P03"), message)
+    };
+    bytes.try_into().map_err(wrong)
+}
+
+fn out_of_range() -> SqlError {
+    SqlError::new(SqlState::DATETIME_OVERFLOW, "a date or a time is out of range")
+}
+
+/// The format of each of some values: none said is text for all, one is for all.
+pub fn format_of(codes: &[i16], count: usize, index: usize) -> SqlResult<Format> {
+    let code = match codes {
+        [] => 0,
+        [all] => *all,
+        each if each.len() == count => each[index],
+        _ => {
+            let message = format!("{} formats are given for {count} values", codes.len());
+            return Err(violation(message));
+        }
+    };
+    let unsupported = || {
+        let message = format!("unsupported format code: {code}");
+        SqlError::new(SqlState::INVALID_PARAMETER, message)
+    };
+    Format::of(code).ok_or_else(unsupported)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_in_both_formats() {
+        let price = Some(DataType::Decimal { precision: 5, scale: 2 });
+        let text = |text: &str, of| value(text.as_bytes(), Format::Text, 0, of).unwrap();
+        assert_eq!(text("1.005", price), Value::Decimal { unscaled: 1005, scale: 3 });
+        assert_eq!(text("7", Some(DataType::BigInt)), Value::Integer(7));
+        assert_eq!(text("t", Some(DataType::Boolean)), Value::Boolean(true));
+        assert_eq!(text("x", None), Value::Text("x".into()));
+        let binary = |bytes: &[u8], oid| value(bytes, Format::Binary, oid, None);
+        assert_eq!(binary(&[0, 7], INT2).unwrap(), Value::Integer(7));
+        assert_eq!(binary(&[0, 0, 0, 0], DATE).unwrap(), Value::Date(EPOCH_DAYS));
+        assert_eq!(binary(b"x", 25).unwrap(), Value::Text("x".into()));
+        for (bytes, oid, state) in [
+            (&[0u8, 7][..], INT4, "22P03"),
+            (&[0x7f, 0xff, 0xff, 0xff], DATE, "22008"),
+            (&[0xff], 25, "22021"),
+            (b"a\0b", 25, "22021"),
+        ] {
+            assert_eq!(binary(bytes, oid).unwrap_err().state.0, state);
+        }
+        let wrong = value(b"1x", Format::Text, 0, Some(DataType::Integer));
+        assert_eq!(wrong.unwrap_err().state, SqlState::INVALID_TEXT);
+    }
+
+    #[test]
+    fn formats_are_for_all_or_for_each() {
+        assert_eq!(format_of(&[], 2, 1).unwrap(), Format::Text);
+        assert_eq!(format_of(&[1], 2, 1).unwrap(), Format::Binary);
+        assert_eq!(format_of(&[0, 1], 2, 1).unwrap(), Format::Binary);
+        assert!(format_of(&[0, 1], 3, 1).is_err() && format_of(&[2], 1, 0).is_err());
+    }
+}

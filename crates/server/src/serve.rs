@@ -1,0 +1,235 @@
+//! Who comes in, and how all of it ends.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nodewise::Database;
+use stdx::sync::Arc;
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::connection::serve;
+use crate::gate::Gate;
+use crate::options::ServerOptions;
+use crate::registry::Registry;
+use crate::scram::random;
+use crate::shared::Shared;
+use crate::stream::{Bytes, Origin};
+
+/// Connections that have not said who they are, beside those that have.
+const UNKNOWN_MAX: usize = 256;
+/// How long to wait after accepting has failed, as when there are no files left.
+const RETRY: Duration = Duration::from_millis(100);
+/// How long connections may take to end after their statements have.
+const LAST: Duration = Duration::from_secs(2);
+/// How long a thread of the pool that has nothing to do stays.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// A server that listens.
+pub struct Server {
+    runtime: Runtime,
+    tcp: Option<TcpListener>,
+    socket: Option<(UnixListener, SocketFile)>,
+    shared: Arc<Shared>,
+    stop: watch::Sender<bool>,
+}
+
+/// Makes a server stop, from any thread.
+#[derive(Clone)]
+pub struct StopHandle(watch::Sender<bool>);
+
+impl StopHandle {
+    /// Takes nobody in any more, lets statements end for the time of grace, ends those that have not, and stops.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+/// The file of a Unix socket, removed with the server.
+struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        // Who has removed it before has done no harm.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+impl Server {
+    /// Listens; clients that come wait until it runs.
+    pub fn bind(database: Arc<Database>, options: ServerOptions) -> io::Result<Self> {
+        let limits = options.limits;
+        let threads = limits.connections + UNKNOWN_MAX;
+        let runtime = Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .max_blocking_threads(threads)
+            .thread_keep_alive(KEEP_ALIVE)
+            .thread_name("session")
+            .build()?;
+        let listen = options.listen.clone();
+        let (tcp, socket) = runtime.block_on(async {
+            let tcp = match listen.tcp {
+                Some(address) => Some(TcpListener::bind(address).await?),
+                None => None,
+            };
+            let port =
+                tcp.as_ref().and_then(|it| it.local_addr().ok()).map_or(5432, |it| it.port());
+            let socket = listen.socket_folder.map(|it| bind_socket(&it, port)).transpose()?;
+            io::Result::Ok((tcp, socket))
+        })?;
+        let gate = Gate::new(database.workers());
+        let secret = random().ok_or_else(|| io::Error::other("there is no randomness"))?;
+        let shared = Arc::new(Shared {
+            database,
+            registry: Arc::new(Registry::default()),
+            gate,
+            places: Arc::new(Semaphore::new(limits.connections)),
+            secret,
+            options,
+        });
+        let (stop, _) = watch::channel(false);
+        Ok(Self { runtime, tcp, socket, shared, stop })
+    }
+
+    /// The address on which it listens for TCP.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.tcp.as_ref().and_then(|it| it.local_addr().ok())
+    }
+
+    /// The file of its Unix socket.
+    pub fn socket(&self) -> Option<&Path> {
+        self.socket.as_ref().map(|it| &*it.1.0)
+    }
+
+    /// By which it is stopped.
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle(self.stop.clone())
+    }
+
+    /// Makes Ctrl-C and SIGTERM stop it. A second one ends what still runs at once.
+    pub fn stop_on_signals(&self) -> io::Result<()> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let _runtime = self.runtime.enter();
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let (stop, registry) = (self.stop.clone(), self.shared.registry.clone());
+        self.runtime.spawn(async move {
+            loop {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+                if stop.send_replace(true) {
+                    registry.cancel_all();
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Serves clients until it is stopped.
+    pub fn run(self) {
+        let Self { runtime, tcp, socket, shared, stop } = self;
+        runtime.block_on(async {
+            let mut connections = JoinSet::new();
+            let mut stopping = stop.subscribe();
+            let places = Arc::new(Semaphore::new(shared.options.limits.connections + UNKNOWN_MAX));
+            while !*stopping.borrow() {
+                tokio::select! {
+                    Ok(()) = stopping.changed() => {}
+                    Some(_) = connections.join_next() => {}
+                    come = accept(tcp.as_ref(), socket.as_ref().map(|it| &it.0)) => {
+                        // Who comes when even those are too many is not even told.
+                        if let (Some((stream, origin)), Ok(place)) =
+                            (come, places.clone().try_acquire_owned())
+                        {
+                            let (shared, stopping) = (shared.clone(), stop.subscribe());
+                            connections.spawn(async move {
+                                serve(shared, stream, origin, stopping).await;
+                                drop(place);
+                            });
+                        }
+                    }
+                }
+            }
+            drop((tcp, socket));
+            let all = async { while connections.join_next().await.is_some() {} };
+            tokio::pin!(all);
+            if timeout(shared.options.limits.grace, &mut all).await.is_err() {
+                shared.registry.cancel_all();
+                let _ = timeout(LAST, &mut all).await;
+            }
+        });
+        runtime.shutdown_timeout(LAST);
+    }
+}
+
+/// The next client. `None` when it could not be let in.
+async fn accept(
+    tcp: Option<&TcpListener>,
+    socket: Option<&UnixListener>,
+) -> Option<(Box<dyn Bytes>, Origin)> {
+    let by_tcp = async {
+        match tcp {
+            Some(it) => it.accept().await,
+            None => std::future::pending().await,
+        }
+    };
+    let by_socket = async {
+        match socket {
+            Some(it) => it.accept().await,
+            None => std::future::pending().await,
+        }
+    };
+    let come: io::Result<(Box<dyn Bytes>, Origin)> = tokio::select! {
+        come = by_tcp => come.map(|(stream, from)| {
+            // Answers are put together here already.
+            let _ = stream.set_nodelay(true);
+            let local = from.ip().to_canonical().is_loopback();
+            (Box::new(stream) as _, if local { Origin::Loopback } else { Origin::Network })
+        }),
+        come = by_socket => match come {
+            Ok((stream, _)) if is_own(&stream) => Ok((Box::new(stream) as _, Origin::Socket)),
+            Ok(_) => return None,
+            Err(error) => Err(error),
+        },
+    };
+    if come.is_err() {
+        sleep(RETRY).await;
+    }
+    come.ok()
+}
+
+/// Whether who is at the other end is who runs the server, or root.
+fn is_own(stream: &UnixStream) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    // The socket's file belongs to who made it.
+    let owner = stream.local_addr().ok().and_then(|it| Some(it.as_pathname()?.to_owned()));
+    let owner = owner.and_then(|it| Some(std::fs::metadata(it).ok()?.uid()));
+    let peer = stream.peer_cred().ok().map(|it| it.uid());
+    peer.is_some() && (peer == owner || peer == Some(0))
+}
+
+/// A socket in a folder, as clients look for it there.
+fn bind_socket(folder: &Path, port: u16) -> io::Result<(UnixListener, SocketFile)> {
+    use std::os::unix::fs::PermissionsExt;
+    let path = std::path::absolute(folder)?.join(format!(".s.PGSQL.{port}"));
+    if path.exists() {
+        // One that nobody listens to any more is left of a server that did not end well.
+        if std::os::unix::net::UnixStream::connect(&path).is_ok() {
+            let message = format!("another server listens on {}", path.display());
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, message));
+        }
+        std::fs::remove_file(&path)?;
+    }
+    let listener = UnixListener::bind(&path)?;
+    let file = SocketFile(path);
+    std::fs::set_permissions(&file.0, std::fs::Permissions::from_mode(0o700))?;
+    Ok((listener, file))
+}

@@ -1,0 +1,46 @@
+//! TLS: by what the server shows who it is.
+
+use std::path::Path;
+
+use stdx::sync::Arc;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// What clients of PostgreSQL say that they speak inside of TLS.
+const PROTOCOL: &[u8] = b"postgresql";
+
+/// A certificate and its key, ready for use.
+#[derive(Clone)]
+pub struct Certificate(Arc<ServerConfig>);
+
+impl std::fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Certificate")
+    }
+}
+
+impl Certificate {
+    /// Reads the certificates, the server's own first, and the key of PEM files. Errors are sentences.
+    pub fn read(certificates: &Path, key: &Path) -> Result<Self, String> {
+        let failed = |path: &Path, error: &dyn std::fmt::Display| {
+            format!("cannot read {}: {error}", path.display())
+        };
+        let chain = CertificateDer::pem_file_iter(certificates)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| failed(certificates, &error))?;
+        let private = PrivateKeyDer::from_pem_file(key).map_err(|error| failed(key, &error))?;
+        let config = ServerConfig::builder_with_provider(default_provider().into())
+            .with_safe_default_protocol_versions()
+            .and_then(|it| it.with_no_client_auth().with_single_cert(chain, private));
+        let mut config = config.map_err(|error| failed(certificates, &error))?;
+        config.alpn_protocols = vec![PROTOCOL.to_vec()];
+        Ok(Self(Arc::new(config)))
+    }
+
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(self.0.clone())
+    }
+}

@@ -1,0 +1,65 @@
+//! Who may come in with a password: a text of lines `name:verifier`.
+
+use std::collections::BTreeMap;
+
+use crate::scram::Verifier;
+
+/// Users and what is kept of their passwords.
+#[derive(Clone, Debug, Default)]
+pub struct Users(BTreeMap<String, Verifier>);
+
+impl Users {
+    /// Reads lines `name:SCRAM-SHA-256$..`; empty ones and those that begin with `#` say nothing.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut users = BTreeMap::new();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let user = line.split_once(':');
+            let user = user.and_then(|(name, it)| Some((name.to_owned(), Verifier::parse(it)?)));
+            let (name, verifier) = user
+                .filter(|it| !it.0.is_empty())
+                .ok_or_else(|| format!("line {} is no user: name:SCRAM-SHA-256$..", number + 1))?;
+            if users.insert(name.clone(), verifier).is_some() {
+                return Err(format!("the user {name} stands there twice"));
+            }
+        }
+        Ok(Self(users))
+    }
+
+    /// The line of a user with a password.
+    pub fn line(name: &str, password: &str) -> Result<String, String> {
+        if name.is_empty() || name.contains([':', '\n', '\r', '\0', '#']) || name != name.trim() {
+            return Err(format!("\"{name}\" is no name for a user"));
+        }
+        Ok(format!("{name}:{}", Verifier::of_password(password)?.text()))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn verifier(&self, name: &str) -> Option<&Verifier> {
+        self.0.get(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_users() {
+        let line = Users::line("ada", "secret").unwrap();
+        assert!(!line.contains("secret"));
+        let users = Users::parse(&format!("# who may\n\n{line}\n")).unwrap();
+        assert!(users.verifier("ada").is_some() && users.verifier("bob").is_none());
+        for wrong in [format!("{line}\n{line}"), "ada:secret".into(), ":x".into(), "ada".into()] {
+            assert!(Users::parse(&wrong).is_err(), "{wrong}");
+        }
+        assert!(Users::line("a:b", "x").is_err() && Users::line("a", "").is_err());
+    }
+}
