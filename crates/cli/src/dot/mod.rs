@@ -81,7 +81,7 @@ pub const COMMANDS: &[Command] = &[
 ];
 
 const HELP_END: &str = "\
-exit, quit, help, SHOW TABLES, DESCRIBE TABLE and psql's \\q \\? \\d \\dt \\di \\df \\l \\x \\i \\o \\timing \\copy \\watch \\echo \\cd \\! \\pset null
+exit, quit, help, SHOW TABLES, DESCRIBE TABLE and psql's \\q \\? \\d \\dt \\di \\df \\x \\i \\o \\timing \\copy \\watch \\echo \\cd \\! \\pset null
 do what they do elsewhere. Everything else is SQL and ends with a semicolon. Tab completes. Ctrl-C stops a running
 statement; pressed three times it leaves, after a question when there are tables to lose.
 The database shows itself in the views of schema nodewise: SELECT * FROM nodewise.tables, columns, parts, queries, ..

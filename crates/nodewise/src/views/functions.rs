@@ -1,4 +1,4 @@
-//! The view `nodewise.functions`: every function that a query may call, from the tables that the binder looks in.
+//! The view `nodewise.functions`: the scalar functions and the aggregates, from the tables that the binder looks in.
 
 use arrow_array::RecordBatch;
 use functions::Volatility;
