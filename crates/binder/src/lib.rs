@@ -24,6 +24,7 @@ mod keys;
 mod levels;
 mod merge_words;
 mod numa;
+mod numerals;
 mod overriding;
 pub mod parameters;
 mod parenthesised;

@@ -15,8 +15,8 @@ use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, Numbering, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
-    alter, clauses, copy, copy_options, file_calls, folders, frames, keys, merge_words, overriding,
-    parameters, rewrite, sequence_words, steering, tokens, values,
+    alter, clauses, copy, copy_options, file_calls, folders, frames, keys, merge_words, numerals,
+    overriding, parameters, rewrite, sequence_words, steering, tokens, values,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -36,7 +36,7 @@ fn tokenized(sql: &str) -> SqlResult<Vec<TokenWithSpan>> {
     let tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location();
     let mut tokens = tokens.map_err(|it| syntax(&it.into()))?;
     rewrite::join_texts(&mut tokens)?;
-    Ok(tokens)
+    numerals::read(sql, tokens)
 }
 
 fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {

@@ -190,7 +190,10 @@ impl Generator {
         outer: &[Attr],
     ) -> (Rel, Attr, bool) {
         let around = Self::around(attrs, outer);
-        let (mut right, inner) = self.rel(depth - 1, &around);
+        let (mut right, inner) = match self.chance(10) {
+            true => self.chosen_of_first(&around),
+            false => self.rel(depth - 1, &around),
+        };
         if self.chance(10) {
             right = Rel::Limit { input: Box::new(right), offset: 0, limit: Some(1) };
         }
@@ -208,6 +211,14 @@ impl Generator {
         let null_as_false = self.chance(40);
         let kind = Apply::Any { mark, condition, null_as_false };
         (Rel::Apply(Box::new(ApplyRel { left, right, kind })), mark, null_as_false)
+    }
+
+    /// A condition on the first row of those that another condition keeps.
+    fn chosen_of_first(&mut self, outer: &[Attr]) -> Made {
+        let (rel, attrs) = self.values(&[]);
+        let rel = rel.filtered(vec![self.condition(&attrs, outer)]);
+        let rel = self.first(rel, &attrs, 1);
+        (rel.filtered(vec![self.condition(&attrs, outer)]), attrs)
     }
 
     fn scalar(&mut self, left: Rel, attrs: &[Attr], depth: usize, outer: &[Attr]) -> (Rel, Attr) {
