@@ -16,7 +16,7 @@ use crate::statement::{ColumnDefinition, ExplainFormat, Numbering, ParsedQuery, 
 use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
     alter, clauses, copy, copy_options, file_calls, folders, frames, keys, merge_words, numerals,
-    overriding, parameters, rewrite, sequence_words, steering, tokens, values,
+    overriding, parameters, rewrite, sequence_words, steering, tokens, transactions, values,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -68,6 +68,20 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     overriding::known_words(&mut tokens);
     frames::exclusions(&mut tokens);
     file_calls::fold(&mut tokens);
+    let deferrable = transactions::take_deferrable(&mut tokens);
+    let known = statements.len();
+    parse_one(tokens, copy_options, statements)?;
+    if let Some(deferrable) = deferrable {
+        statements[known..].iter_mut().for_each(|it| transactions::defer(it, deferrable));
+    }
+    Ok(())
+}
+
+fn parse_one(
+    tokens: Vec<TokenWithSpan>,
+    copy_options: copy_options::Options,
+    statements: &mut Vec<Statement>,
+) -> SqlResult<()> {
     if steering::is_checkpoint(&tokens) {
         statements.push(Statement::Checkpoint);
         return Ok(());
@@ -217,7 +231,9 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
 fn reset(what: ast::Reset) -> Statement {
     match what {
         ast::Reset::ALL => Statement::ResetAll,
-        ast::Reset::ConfigurationParameter(it) => Statement::Set { name: name(&it), value: None },
+        ast::Reset::ConfigurationParameter(it) => {
+            Statement::Set { name: name(&it), value: None, local: false }
+        }
     }
 }
 
@@ -255,23 +271,22 @@ fn unknown(statement: &impl std::fmt::Display) -> SqlError {
 
 fn set(set: Set) -> SqlResult<Statement> {
     match set {
-        Set::SingleAssignment { scope: Some(scope), .. }
-            if scope != ast::ContextModifier::Session =>
-        {
+        Set::SingleAssignment { scope: Some(scope @ ast::ContextModifier::Global), .. } => {
             Err(unsupported(format!("SET {scope}").trim_end()))
         }
-        Set::SingleAssignment { hivevar: false, variable, values, .. } => {
+        Set::SingleAssignment { hivevar: false, variable, values, scope } => {
             let texts: Vec<String> = values.iter().map(setting).collect();
             let value = Some(texts.join(",")).filter(|it| !is_default(it));
-            Ok(Statement::Set { name: name(&variable), value })
+            let local = scope == Some(ast::ContextModifier::Local);
+            Ok(Statement::Set { name: name(&variable), value, local })
         }
-        Set::SetTimeZone { local: false, value } => {
+        Set::SetTimeZone { local, value } => {
             let value = Some(setting(&value)).filter(|it| !is_default(it));
-            Ok(Statement::Set { name: "timezone".to_owned(), value })
+            Ok(Statement::Set { name: "timezone".to_owned(), value, local })
         }
         Set::SetNames { charset_name, collation_name: None } => {
             let value = Some(ident(&charset_name));
-            Ok(Statement::Set { name: "client_encoding".to_owned(), value })
+            Ok(Statement::Set { name: "client_encoding".to_owned(), value, local: false })
         }
         other => Err(unknown(&other)),
     }

@@ -223,6 +223,8 @@ pub enum Statement {
         name: String,
         /// Its value as text, `None` for DEFAULT.
         value: Option<String>,
+        /// SET LOCAL: until the transaction ends.
+        local: bool,
     },
     /// RESET ALL: every setting of the session has its default again.
     ResetAll,
@@ -271,6 +273,8 @@ pub enum TransactionStatement {
     Begin {
         /// What is said of the transaction.
         modes: TransactionModes,
+        /// Whether it was START TRANSACTION, which its answer says again.
+        is_start: bool,
     },
     /// COMMIT, END.
     Commit {
@@ -313,6 +317,8 @@ pub struct TransactionModes {
     pub isolation: Option<Isolation>,
     /// Whether it changes nothing.
     pub read_only: Option<bool>,
+    /// Whether it would rather wait than be refused. One that changes nothing is never refused, so that this is only kept.
+    pub deferrable: Option<bool>,
 }
 
 /// What a transaction sees of others that commit while it runs.

@@ -38,8 +38,9 @@ enum Takes {
     Number(i64, i64),
 }
 
+pub(crate) const READ_ONLY: &str = "default_transaction_read_only";
+pub(crate) const DEFERRABLE: &str = "default_transaction_deferrable";
 const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
-const OFF: Takes = Takes::Words(&[&["off", "false", "no", "0"]]);
 const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode"]]);
 const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
 
@@ -50,7 +51,8 @@ const KNOWN: &[Known] = &[
     known("client_encoding", "UTF8", UTF8, true, "how texts come and go: UTF-8"),
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
     known("DateStyle", "ISO, MDY", DATES, true, "how dates are written: ISO 8601"),
-    known("default_transaction_read_only", "off", OFF, true, "transactions may change tables"),
+    known(DEFERRABLE, "off", SWITCH, false, "kept: what only reads is never refused"),
+    known(READ_ONLY, "off", SWITCH, true, "on: transactions change nothing, if they do not say so"),
     known("extra_float_digits", "1", Takes::Number(-15, 3), false, "floats are always shortest"),
     known("in_hot_standby", "off", Takes::Nothing, true, "the server is no copy of another"),
     known("integer_datetimes", "on", Takes::Nothing, true, "times are whole microseconds"),
@@ -136,6 +138,11 @@ impl ClientSettings {
             }
         }
         Ok(())
+    }
+
+    /// Whether a switch is on.
+    pub(crate) fn is_on(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|it| it == "on")
     }
 
     fn of(&self, known: &Known) -> String {

@@ -70,6 +70,7 @@ pub mod text;
 pub mod tpch;
 mod trace;
 mod transaction;
+mod transaction_modes;
 mod transaction_state;
 mod under_way;
 mod views;

@@ -82,7 +82,7 @@ impl Session {
                 self.export_database(&folder, &options, &cancel)
             }
             Statement::ImportDatabase { folder } => self.import_database(&folder, &cancel),
-            Statement::Set { name, value } => self.set(&name, value.as_deref()),
+            Statement::Set { name, value, local } => self.set(&name, value.as_deref(), local),
             Statement::Show { name } => self.show(&name),
             Statement::ResetAll => self.reset_all(),
             Statement::Checkpoint => self.checkpoint(&cancel),
@@ -118,7 +118,22 @@ impl Session {
     }
 
     /// A setting of the database, else one of this session.
-    pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<Answer> {
+    pub(crate) fn set(
+        &mut self,
+        name: &str,
+        value: Option<&str>,
+        local: bool,
+    ) -> SqlResult<Answer> {
+        if let Some(said) = self.said_by_setting(name, value)? {
+            return self.set_modes(said, false);
+        }
+        if local
+            && list_of_database(&self.database).iter().any(|it| it.name.eq_ignore_ascii_case(name))
+        {
+            let message =
+                format!("{name} is a setting of the whole database, SET LOCAL is not supported");
+            return Err(SqlError::unsupported(message));
+        }
         if name.eq_ignore_ascii_case("temp_directory") {
             self.check_files()?;
         }
@@ -126,7 +141,7 @@ impl Session {
             return Ok(done("SET"));
         }
         let counted = self.settings.access_counting;
-        self.settings.set(name, value)?;
+        self.set_own(name, value, local)?;
         if self.settings.access_counting != counted {
             self.database.machine.count_accesses(!counted);
         }
@@ -135,18 +150,18 @@ impl Session {
 
     fn reset_all(&mut self) -> SqlResult<Answer> {
         self.settings = Settings::default();
+        self.block.iter_mut().for_each(|it| it.lasting = None);
         Ok(done("RESET"))
     }
 
     /// What the column of SHOW is called.
     pub(crate) fn shown_as(&self, name: &str) -> String {
-        let is_isolation = TRANSACTION_ISOLATION.iter().any(|it| it.eq_ignore_ascii_case(name));
-        if is_isolation { TRANSACTION_ISOLATION[0].to_owned() } else { name.to_owned() }
+        self.transaction_setting(name).map_or(name, |it| it.0).to_owned()
     }
 
     fn show(&self, name: &str) -> SqlResult<Answer> {
-        if TRANSACTION_ISOLATION.iter().any(|it| it.eq_ignore_ascii_case(name)) {
-            return text_answer("SHOW", TRANSACTION_ISOLATION[0], vec![self.isolation().name()]);
+        if let Some((name, value)) = self.transaction_setting(name) {
+            return text_answer("SHOW", name, vec![value]);
         }
         let mut all = list_of_database(&self.database).into_iter();
         let value = match all.find(|it| it.name.eq_ignore_ascii_case(name)) {
@@ -238,9 +253,6 @@ impl Session {
         Ok(answer)
     }
 }
-
-/// How SHOW names the isolation level of the transaction: by its setting, or in words.
-const TRANSACTION_ISOLATION: [&str; 2] = ["transaction_isolation", "transaction.isolation.level"];
 
 /// What EXPLAIN says of pipelines.
 struct Explained {

@@ -28,7 +28,7 @@ const MANY_ROWS: usize = 10_000;
 impl Session {
     /// Begins to write beside others, if the transaction does not write yet.
     pub(crate) fn begin_writing(&self) -> SqlResult<()> {
-        if self.block.as_ref().is_some_and(|it| it.modes.read_only) {
+        if self.modes().read_only {
             let message = "cannot change tables in a read-only transaction";
             return Err(SqlError::new(SqlState("25006"), message));
         }

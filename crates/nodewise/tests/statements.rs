@@ -25,7 +25,11 @@ fn plan(sql: &str) -> Result<plan::Plan, SqlError> {
 fn statements_become_data() {
     assert_eq!(
         one("SET nodewise.strategy = 'Bound'"),
-        Statement::Set { name: "nodewise.strategy".into(), value: Some("Bound".into()) }
+        Statement::Set {
+            name: "nodewise.strategy".into(),
+            value: Some("Bound".into()),
+            local: false
+        }
     );
     assert_eq!(one("KILL QUERY 12"), Statement::Kill { statement: 12 });
     let alter = |name: &str, value: &str| Statement::AlterQuery {

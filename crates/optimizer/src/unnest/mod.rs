@@ -34,7 +34,7 @@ use plan::relation::{Apply, ApplyRel, Attr, AttrSet, Query, Rel, bare};
 use plan::{Expr, ExprKind, Frame, UnaryOperator, WindowCall, WindowFunction};
 use types::{DataType, Interrupt, SqlResult};
 
-use expressions::conjuncts;
+use expressions::{conjuncts, has_volatile};
 use pull::Context;
 use state::{Unnesting, Use};
 
@@ -202,11 +202,6 @@ impl Unnesting {
         outer.insert(number);
         self.general(left, right, how, &outer, required)
     }
-}
-
-/// Whether some expression of a relation is volatile.
-fn has_volatile(rel: &Rel) -> bool {
-    !rel.all_expressions(&mut |it| !is_volatile(it))
 }
 
 /// The place of the conjunct that asks for the mark of a dependent join alone, whether it asks for its contrary, and the

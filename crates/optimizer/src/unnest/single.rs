@@ -8,8 +8,7 @@ use plan::relation::{Apply, ApplyRel, Attr, AttrSet, Rel, RelJoin, combine, subs
 use plan::{Aggregate, BinaryOperator, Expr};
 use types::SqlResult;
 
-use super::expressions::{case, conjuncts, constant, sides};
-use super::has_volatile;
+use super::expressions::{case, conjuncts, constant, has_volatile, sides};
 use super::join::joined;
 use super::pull::{Context, Pulled, pull};
 use super::push::{keeps_number, with_counts};
