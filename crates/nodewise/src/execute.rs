@@ -58,6 +58,18 @@ impl Session {
         text: &str,
         run: impl FnOnce(&mut Self, CancelToken) -> SqlResult<Answer>,
     ) -> SqlResult<Answer> {
+        self.guarded_as_it_is(text, |session, cancel| {
+            session.refresh()?;
+            run(session, cancel)
+        })
+    }
+
+    /// [`Session::guarded`] for who sees to it that what it reads is what was committed before.
+    pub(crate) fn guarded_as_it_is(
+        &mut self,
+        text: &str,
+        run: impl FnOnce(&mut Self, CancelToken) -> SqlResult<Answer>,
+    ) -> SqlResult<Answer> {
         self.begin_statement()?;
         let cancel = CancelToken::new();
         *self.running.lock() = cancel.clone();
@@ -65,7 +77,6 @@ impl Session {
         let (workspace, database) = (self.workspace(), self.database.clone());
         let ended = database.caught(|| {
             let _entered = workspace.enter(None);
-            self.refresh()?;
             run(self, cancel)
         });
         self.under_way = None;

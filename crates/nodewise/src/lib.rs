@@ -15,6 +15,7 @@ mod basis;
 mod change;
 mod changed_rows;
 mod client_settings;
+mod committing;
 mod conflict;
 mod constraints;
 mod copy;

@@ -47,6 +47,11 @@ struct Entries {
 }
 
 impl PlanCache {
+    /// Whether there is a plan of a text, on whatever tables.
+    pub fn knows(&self, text: &str) -> bool {
+        self.0.lock().plans.contains_key(text)
+    }
+
     /// The plan of a text on some tables, made under these options.
     pub fn get(
         &self,

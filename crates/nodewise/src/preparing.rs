@@ -20,6 +20,7 @@ use crate::planning::{plan_change, plan_query};
 use crate::prepared::{Described, Generic, GenericPlan, Inner};
 use crate::query::Finished;
 use crate::result::{schema_of, types_of};
+use crate::row_changes::Extent;
 use crate::statement_catalog::{StatementCatalog, tables_of};
 use crate::{Answer, CancelToken, Prepared, Session};
 
@@ -55,6 +56,12 @@ impl Session {
         let text = prepared.0.text.clone();
         self.with_levels(prepared.0.levels(), |session| match &prepared.0.statement {
             Some(Statement::Transaction(it)) => session.run_transaction(it.clone()),
+            // What it reads is made new when its plan tells what that is.
+            Some(Statement::Query { .. } | Statement::Change { .. }) => {
+                session.guarded_as_it_is(&text, |session, cancel| {
+                    session.run_prepared(prepared, values, &cancel)
+                })
+            }
             Some(_) => session
                 .guarded(&text, |session, cancel| session.run_prepared(prepared, values, &cancel)),
             None => Ok(done("")),
@@ -150,11 +157,17 @@ impl Session {
                 let basis = match &plan {
                     GenericPlan::Change(it) if it.kind.is_new() => {
                         match catalog.changed(&it.table) {
-                            Some(table) => basis.into_table(table, &it.plan),
+                            Some(table) => basis.into_table(catalog.snapshot(), table, &it.plan),
                             None => basis,
                         }
                     }
-                    _ => basis,
+                    GenericPlan::Change(it) => {
+                        basis.of_scan(catalog.snapshot(), &it.plan, &it.unknown)
+                    }
+                    GenericPlan::Query(plan, _, unknown) => {
+                        basis.of_scan(catalog.snapshot(), plan, unknown)
+                    }
+                    GenericPlan::None => basis,
                 };
                 Ok(Generic { basis: Arc::new(basis), options, plan, types, output: Some(output) })
             }
@@ -222,6 +235,22 @@ impl Session {
         Ok(generic)
     }
 
+    /// [`Session::generic`] on the newest tables; of those that the transaction has changed, the ones that it asks for.
+    fn refreshed_generic(&self, inner: &Inner) -> SqlResult<(Generic, Arc<CatalogSnapshot>)> {
+        let known = inner.generic.lock().clone();
+        if let Some(known) = known.filter(|it| it.options == self.settings.planning()) {
+            let tables: Vec<_> = known.basis.tables().collect();
+            self.refresh_for(Extent::Of(&tables))?;
+            let snapshot = self.snapshot();
+            if known.basis.holds(&snapshot) {
+                return Ok((known, snapshot));
+            }
+        }
+        self.refresh()?;
+        let snapshot = self.snapshot();
+        Ok((self.generic(inner, &snapshot)?, snapshot))
+    }
+
     fn run_prepared(
         &mut self,
         prepared: &Prepared,
@@ -246,8 +275,7 @@ impl Session {
             self.begin_writing()?;
         }
         loop {
-            let snapshot = self.snapshot();
-            let generic = self.generic(inner, &snapshot)?;
+            let (generic, snapshot) = self.refreshed_generic(inner)?;
             // Checked against the types, but each value stands as it is where it is finer than its type.
             let Some(values) = converted(values, &generic.types)? else { break };
             match &generic.plan {
@@ -262,10 +290,10 @@ impl Session {
                     if let Some(it) = self.change_planned(change, &plan, &snapshot, cancel)? {
                         return Ok(it);
                     }
-                    self.refresh()?;
                 }
             }
         }
+        self.refresh()?;
         let declared = values.iter().cloned().zip(inner.declared.iter().copied());
         let values: Vec<_> = declared.collect();
         let Some(statement) = &inner.statement else { return Ok(done("")) };

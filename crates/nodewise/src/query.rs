@@ -70,7 +70,7 @@ impl Session {
             execution: machine.now() - planned,
             pipelines: executed.reports.clone(),
         };
-        let basis = if made.is_stable { catalog.basis() } else { None };
+        let basis = if made.is_stable { catalog.basis_of(&plan, &made.unknown) } else { None };
         Ok(Finished { plan, executed, profile, basis: basis.map(Arc::new), unknown: made.unknown })
     }
 

@@ -44,10 +44,11 @@ impl Session {
     /// Reads a text. An error fails the transaction that is open.
     pub fn script(&mut self, sql: &str) -> SqlResult<Script> {
         let started = self.database.machine.now();
-        let refreshed = self.refresh();
+        let is_known = self.settings.plan_cache && self.database.plans.knows(sql);
+        let refreshed = if is_known { self.refresh() } else { Ok(()) };
         self.end_parsing(refreshed)?;
         let snapshot = self.snapshot();
-        if self.settings.plan_cache
+        if is_known
             && let Some(cached) = self.database.plans.get(sql, &snapshot, self.settings.planning())
         {
             let parsing = self.database.machine.now() - started;

@@ -123,6 +123,16 @@ impl<'a> StatementCatalog<'a> {
         self.transient.lock().is_empty().then(|| Basis::new(&self.snapshot, &asked))
     }
 
+    /// [`StatementCatalog::basis`] of a plan, of which some tables are read in ways that its scans do not tell.
+    pub(crate) fn basis_of(&self, plan: &Plan, unknown: &[TableId]) -> Option<Basis> {
+        self.basis().map(|it| it.of_scan(&self.snapshot, plan, unknown))
+    }
+
+    /// The tables as they are.
+    pub(crate) fn snapshot(&self) -> &CatalogSnapshot {
+        &self.snapshot
+    }
+
     /// The table that a statement changes.
     pub(crate) fn changed(&self, name: &str) -> Option<&Arc<Table>> {
         self.snapshot.get(name)

@@ -19,6 +19,7 @@ use crate::activity::Limits;
 use crate::answer::done;
 use crate::conflict::concurrent_update;
 use crate::notice::Notice;
+use crate::row_changes::Extent;
 use crate::transaction_state::{Block, Modes, Savepoint};
 use crate::{Answer, Session};
 
@@ -144,12 +145,19 @@ impl Session {
             if writing.changes.is_empty() {
                 return self.database.wait_for(writing.needs);
             }
-            let turn = self.commit_turn()?;
-            let (newest, _) = self.database.newest();
-            self.check_reads(&writing, &newest)?;
-            if !writing.changes.is_flat() || !writing.changes.is_same_in(&newest, &writing.began) {
-                self.rebase_on(&mut writing, newest, true)?;
-            }
+            let turn = match writing.commits.take() {
+                Some(turn) => turn,
+                None => {
+                    let turn = self.commit_turn()?;
+                    let (newest, _) = self.database.newest();
+                    self.check_reads(&writing, &newest)?;
+                    let changes = &writing.changes;
+                    if !changes.is_flat() || !changes.is_same_in(&newest, &writing.began) {
+                        self.rebase_on(&mut writing, newest, Extent::Flat)?;
+                    }
+                    turn
+                }
+            };
             self.record_changes(&mut writing)?;
             writing.turn = Some(turn);
         }

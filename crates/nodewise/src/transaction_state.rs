@@ -50,6 +50,8 @@ pub(crate) struct Savepoint {
 pub(crate) struct Writing {
     /// The writers' turn, of one that writes alone: nobody else commits while it is there.
     pub(crate) turn: Option<Admitted>,
+    /// The turn to commit, of a statement by itself that has changed the newest tables.
+    pub(crate) commits: Option<Admitted>,
     /// Its locks.
     pub(crate) owner: Owner,
     /// Whether all that it read has to be as it was when it commits.

@@ -86,6 +86,15 @@ impl Catalog {
         self.state.write().snapshot = snapshot;
     }
 
+    /// Takes over a table, by its id, as another picture has it.
+    pub fn adopt(&self, from: &CatalogSnapshot, id: TableId) {
+        let Some(entry) = from.entries().find(|it| it.table.id == id) else { return };
+        let mut state = self.state.write();
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version = self.next_version();
+        snapshot.relations.insert(key(&entry.table.name), Relation::Table(entry.clone()));
+    }
+
     fn next_version(&self) -> u64 {
         self.versions.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -282,6 +291,11 @@ impl CatalogSnapshot {
     /// A table by id.
     pub fn by_id(&self, id: TableId) -> Option<&Arc<Table>> {
         self.entries().map(|it| &it.table).find(|it| it.id == id)
+    }
+
+    /// What the planner may know of a table.
+    pub fn info(&self, id: TableId) -> Option<&Arc<TableInfo>> {
+        self.entries().find(|it| it.table.id == id).map(|it| &it.info)
     }
 
     /// All tables, by name.

@@ -133,7 +133,8 @@ impl Table {
                 part.columns.is_empty() || kept.rows() == part.rows,
                 "each row has an id"
             );
-            new.push(self.indexed(Part { ids: Arc::new(kept), ..part }, context)?);
+            // As many workers as its columns took: few rows are not worth waking any.
+            new.push(self.indexed(Part { ids: Arc::new(kept), ..part }, reader.context())?);
             merged.iter().rev().for_each(|it| _ = parts.remove(*it));
         }
         let first = parts.len();

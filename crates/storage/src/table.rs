@@ -153,6 +153,17 @@ impl Table {
         self.columns.iter().map(|it| it.schema()).collect()
     }
 
+    /// Whether its columns have the names and types of another's, and may hold NULL where they may.
+    pub fn has_schema_of(&self, other: &Self) -> bool {
+        let is_same = |(one, other): (&Arc<Column>, &Arc<Column>)| {
+            one.data_type == other.data_type
+                && one.nullable == other.nullable
+                && one.name == other.name
+        };
+        self.columns.len() == other.columns.len()
+            && self.columns.iter().zip(&other.columns).all(is_same)
+    }
+
     /// Whether its rows are in columns of parts, or some have gone: its own columns then tell only what all parts have in
     /// common.
     pub fn is_in_pieces(&self) -> bool {
