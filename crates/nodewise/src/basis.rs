@@ -43,8 +43,11 @@ struct Shape {
 impl Basis {
     /// Tables of a catalog that planning asked for.
     pub fn new(tables: &CatalogSnapshot, asked: &[TableId]) -> Self {
-        let of = |id: &TableId| Some((*id, Arc::downgrade(tables.by_id(*id)?)));
-        let whole = asked.iter().filter_map(of).collect();
+        let mut asked = asked.to_vec();
+        asked.sort_unstable();
+        asked.dedup();
+        let of = |id: TableId| Some((id, Arc::downgrade(tables.by_id(id)?)));
+        let whole = asked.into_iter().filter_map(of).collect();
         Self { version: tables.version(), whole, facts: None, shape: None }
     }
 

@@ -6,17 +6,13 @@
 
 use arrow_array::RecordBatch;
 use scheduler::Admitted;
-use stdx::sync::{Arc, thread};
+use stdx::sync::Arc;
 use storage::{BuildContext, Table};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::row_changes::positions_in;
 use crate::writing::no_transaction;
 use crate::{CancelToken, Session};
-
-/// How often the turn to commit is tried for before one waits for it: it is held for some ten microseconds, and to sleep and be
-/// woken takes longer.
-const TRIES: usize = 30;
 
 /// A change of rows of a table.
 pub(crate) struct RowChange<'a> {
@@ -39,12 +35,6 @@ impl Session {
             it.leave();
         }
         let (database, cancel) = (&self.database, CancelToken::new());
-        for _ in 0..TRIES {
-            if let Some(turn) = database.writer.try_enter() {
-                return Ok(turn);
-            }
-            thread::yield_now();
-        }
         let class = self.control(&cancel).policy().class;
         let entered = database.writer.enter(&database.scheduler, class, &cancel, None);
         entered.map_err(|_| SqlError::internal("a commit cannot wait"))

@@ -299,11 +299,11 @@ impl Session {
         cancelled: &'a (dyn Fn() -> bool + Sync),
         design: &'a TableDesign,
     ) -> BuildContext<'a> {
-        let tables = self.database.tables();
+        let tables = self.database.catalog.snapshot();
         BuildContext {
             parallel: team,
             allocator: &self.database.allocator,
-            turn: tables.iter().map(|it| it.columns.len()).sum(),
+            turn: tables.each_table().map(|it| it.columns.len()).sum(),
             progress,
             cancelled,
             design,

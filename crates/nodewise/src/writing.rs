@@ -216,7 +216,7 @@ impl Session {
         };
         !table.keeps_row_ids()
             || !table.rules().references.is_empty()
-            || tables.tables().iter().any(refers)
+            || tables.each_table().any(refers)
     }
 
     /// Whether a statement that changes such rows writes alone: it would take too many locks, or writes files.

@@ -27,7 +27,7 @@ struct State {
 /// The relations at one moment, by name in lower case: names that differ in case only cannot exist at once.
 #[derive(Clone, Debug, Default)]
 pub struct CatalogSnapshot {
-    relations: BTreeMap<String, Relation>,
+    relations: BTreeMap<Arc<str>, Relation>,
     version: u64,
 }
 
@@ -63,10 +63,15 @@ impl Catalog {
     /// Takes over what was changed on a branch since it began with some tables.
     pub fn publish(&self, began: &CatalogSnapshot, branch: &Self) {
         let branch = branch.state.read();
-        let changes = branch.snapshot.changes_since(began);
         let mut state = self.state.write();
         state.last_id = state.last_id.max(branch.last_id);
         state.last_number = state.last_number.max(branch.last_number);
+        if state.snapshot.version == began.version {
+            // Nobody else has changed anything.
+            state.snapshot = branch.snapshot.clone();
+            return;
+        }
+        let changes = branch.snapshot.changes_since(began);
         if changes.is_empty() {
             return;
         }
@@ -75,7 +80,7 @@ impl Catalog {
         snapshot.version = version;
         for name in changes {
             match branch.snapshot.relations.get(name) {
-                Some(it) => snapshot.relations.insert(name.to_owned(), it.clone()),
+                Some(it) => snapshot.relations.insert(name.into(), it.clone()),
                 None => snapshot.relations.remove(name),
             };
         }
@@ -206,7 +211,7 @@ impl State {
     fn remove(&mut self, name: &str, version: u64) {
         let snapshot = Arc::make_mut(&mut self.snapshot);
         snapshot.version = version;
-        snapshot.relations.remove(&key(name));
+        snapshot.relations.remove(&*key(name));
     }
 }
 
@@ -215,7 +220,7 @@ impl CatalogSnapshot {
     pub fn changes_since<'a>(&'a self, earlier: &'a Self) -> Vec<&'a str> {
         let names = self.relations.keys();
         let gone = earlier.relations.keys().filter(|it| !self.relations.contains_key(*it));
-        names.chain(gone).map(String::as_str).filter(|it| self.differs(earlier, it)).collect()
+        names.chain(gone).map(|it| &**it).filter(|it| self.differs(earlier, it)).collect()
     }
 
     /// Whether there is another relation of a name, in lower case, than in another picture.
@@ -243,7 +248,7 @@ impl CatalogSnapshot {
     }
 
     fn entry(&self, name: &str) -> Option<&Entry> {
-        match self.relations.get(&key(name))? {
+        match self.relations.get(&*key(name))? {
             Relation::Table(it) => Some(it),
             Relation::Sequence(_) => None,
         }
@@ -258,7 +263,7 @@ impl CatalogSnapshot {
 
     /// A sequence by name, ignoring case.
     pub fn sequence(&self, name: &str) -> Option<&Arc<Sequence>> {
-        match self.relations.get(&key(name))? {
+        match self.relations.get(&*key(name))? {
             Relation::Sequence(it) => Some(it),
             Relation::Table(_) => None,
         }
@@ -274,7 +279,7 @@ impl CatalogSnapshot {
 
     /// What kind of relation has a name, in words.
     pub fn kind_of(&self, name: &str) -> Option<&'static str> {
-        Some(match self.relations.get(&key(name))? {
+        Some(match self.relations.get(&*key(name))? {
             Relation::Table(_) => "table",
             Relation::Sequence(_) => "sequence",
         })
@@ -300,7 +305,12 @@ impl CatalogSnapshot {
 
     /// All tables, by name.
     pub fn tables(&self) -> Vec<Arc<Table>> {
-        self.entries().map(|it| it.table.clone()).collect()
+        self.each_table().cloned().collect()
+    }
+
+    /// [`CatalogSnapshot::tables`], to be looked through.
+    pub fn each_table(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.entries().map(|it| &it.table)
     }
 }
 
@@ -326,8 +336,8 @@ fn is_public(schema: Option<&str>) -> bool {
     schema.is_none_or(|it| it.eq_ignore_ascii_case("public"))
 }
 
-fn key(name: &str) -> String {
-    name.to_lowercase()
+fn key(name: &str) -> Arc<str> {
+    name.to_lowercase().into()
 }
 
 fn already_exists(kind: &str, name: &str) -> SqlError {

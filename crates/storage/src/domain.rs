@@ -230,6 +230,7 @@ fn statistics(
 fn order(data_type: DataType, a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
+        (Value::Integer(a), Value::Integer(b)) if !data_type.is_float() => a.cmp(b),
         _ => key_equal_to(data_type, a).cmp(&key_equal_to(data_type, b)),
     }
 }

@@ -18,8 +18,8 @@ impl Table {
     /// The table with these keys and indexes: indexes that are missing are built, others are dropped, keys are checked.
     pub fn with_rules(mut self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
         // Each part has an index over its own rows.
-        for column in self.parts.iter_mut().flat_map(|it| it.columns.iter_mut().enumerate()) {
-            let (place, column) = column;
+        let columns = self.parts.iter_mut().flat_map(|it| Arc::make_mut(&mut it.columns).iter_mut().enumerate());
+        for (place, column) in columns {
             let wanted = rules.has_index(place);
             if wanted == column.index.is_some() {
                 continue;
@@ -31,7 +31,7 @@ impl Table {
             *column = Arc::new(Column { index, ..Column::clone(column) });
         }
         if !self.is_in_pieces() {
-            self.columns.clone_from(&self.parts[0].columns);
+            self.columns.clone_from(&*self.parts[0].columns);
         }
         for rule in rules.indexes.iter().filter(|it| it.kind.is_unique()) {
             self.check_key(rule, context)?;

@@ -93,7 +93,7 @@ impl Table {
             let (column, translations) = domain(schema, place, &parts, additive, context)?;
             columns.push(Arc::new(column));
             for (part, translation) in parts.iter_mut().zip(translations) {
-                part.translations.push(translation);
+                Arc::make_mut(&mut part.translations).push(translation);
             }
         }
         let (id, rules) = (TableId(0), Arc::default());
@@ -311,7 +311,7 @@ impl Table {
     pub(crate) fn with_parts(&self, parts: Vec<Part>, design: TableDesign) -> Self {
         let columns = match self.is_in_pieces() {
             true => (0..self.columns.len()).map(|it| self.joined_again(it, &parts)).collect(),
-            false => parts[0].columns.clone(),
+            false => parts[0].columns.to_vec(),
         };
         Self { design, ..self.version(parts, columns) }
     }

@@ -57,7 +57,7 @@ pub(crate) fn empty_part(
         let pieces = Pieces::new(Vec::new());
         ColumnBuild { schema, pieces, context: *context, place, plain }.finish().map(Arc::new)
     };
-    let columns = schema.iter().zip(&like.columns).map(empty).collect::<SqlResult<_>>()?;
+    let columns = schema.iter().zip(like.columns.iter()).map(empty).collect::<SqlResult<_>>()?;
     Ok(Part::new(columns, like.number, 0, Vec::new()))
 }
 

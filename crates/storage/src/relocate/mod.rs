@@ -174,8 +174,10 @@ impl Table {
         for part in &mut parts {
             let number = part.number;
             for place in (0..part.columns.len()).filter(|&it| covers(it, number)) {
-                part.columns[place] = Arc::new(part.columns[place].moved(&mut next)?);
-                let translation = part.translations.get_mut(place).and_then(Option::as_mut);
+                let columns = Arc::make_mut(&mut part.columns);
+                columns[place] = Arc::new(columns[place].moved(&mut next)?);
+                let translations = Arc::make_mut(&mut part.translations);
+                let translation = translations.get_mut(place).and_then(Option::as_mut);
                 if let Some(it) = translation {
                     *it = Translation { segment: next("translation", &it.segment)?, len: it.len };
                 }
@@ -297,7 +299,7 @@ impl Plan<'_> {
                 match replicas.iter_mut().find(|it| it.nodes == *nodes) {
                     Some(replica) => replica.columns[place] = copy,
                     None => {
-                        let mut columns = part.columns.clone();
+                        let mut columns = part.columns.to_vec();
                         columns[place] = copy;
                         replicas.push(Replica { nodes: nodes.clone(), columns });
                     }
