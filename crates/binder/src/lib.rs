@@ -8,6 +8,9 @@
 mod alter;
 pub mod bind;
 mod clauses;
+mod column;
+mod column_definition;
+pub mod column_names;
 mod constraint;
 mod copy;
 mod copy_options;
@@ -41,15 +44,16 @@ mod transactions;
 mod values;
 mod walk;
 
+pub use column_definition::{ColumnDefinition, Numbering};
 pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
 pub use design::{
-    DesignClause, IdentityChange, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause,
-    PlacedItem, RuleChange, TableChange,
+    ColumnAlteration, DesignClause, IdentityChange, NodeClause, NodeDemand, NodeRange, NodeWay,
+    PartitionClause, PlacedItem, RuleChange, TableChange,
 };
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
-    Arguments, ColumnDefinition, ExplainFormat, Isolation, Numbering, ParsedQuery, Statement,
-    TransactionModes, TransactionStatement,
+    Arguments, ExplainFormat, Isolation, ParsedQuery, Statement, TransactionModes,
+    TransactionStatement,
 };
 pub use syntax::quoted_name;

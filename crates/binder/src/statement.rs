@@ -5,6 +5,7 @@ use std::fmt;
 use sqlparser::ast;
 use types::{DataType, Value};
 
+use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
 use crate::design::{DesignClause, TableChange};
 use crate::sequence::{SequenceChange, SequenceOptions};
@@ -152,6 +153,8 @@ pub enum Statement {
         table: String,
         /// What is done.
         change: TableChange,
+        /// Whether a missing table is no error.
+        if_exists: bool,
     },
     /// CALL of a procedure.
     Call {
@@ -363,33 +366,4 @@ pub enum ExplainFormat {
     Text,
     /// For programs.
     Json,
-}
-
-/// A column of CREATE TABLE.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ColumnDefinition {
-    /// Its name.
-    pub name: String,
-    /// Its type.
-    pub data_type: DataType,
-    /// Whether it may hold NULL.
-    pub nullable: bool,
-    /// The expression of its default.
-    pub default: Option<String>,
-    /// Whether it is numbered by itself.
-    pub numbering: Option<Numbering>,
-}
-
-/// How a column is numbered by itself.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Numbering {
-    /// SERIAL: its default is the next number of a sequence that it owns.
-    Serial,
-    /// GENERATED AS IDENTITY.
-    Identity {
-        /// ALWAYS, and not BY DEFAULT.
-        always: bool,
-        /// Of its sequence.
-        options: SequenceOptions,
-    },
 }

@@ -21,7 +21,7 @@ fn design(sql: &str) -> DesignClause {
 
 fn change(sql: &str) -> TableChange {
     match one(sql) {
-        Statement::AlterTable { table, change } if table == "t" => change,
+        Statement::AlterTable { table, change, .. } if table == "t" => change,
         other => panic!("{sql}: {other:?}"),
     }
 }

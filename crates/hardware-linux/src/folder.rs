@@ -234,11 +234,8 @@ mod tests {
         assert!(first.create("b").is_err(), "it was removed");
         let second = open(&path).unwrap();
         second.create("log").unwrap();
-        let refused = [
-            first.create("b").map(|_| ()),
-            first.rename("log", "b"),
-            first.remove("log"),
-        ];
+        let refused =
+            [first.create("b").map(|_| ()), first.rename("log", "b"), first.remove("log")];
         for refused in refused {
             let message = refused.unwrap_err().to_string();
             assert!(message.contains("removed or replaced"), "{message}");

@@ -90,7 +90,8 @@ fn any_image_amid_committers_and_checkpoints_opens_with_what_was_acknowledged() 
     for seed in 0..rounds {
         let machine = machine(DiskImage::default());
         let folder = folder(&machine);
-        let journal = Journal::open(folder.clone(), Lsn(0), 7, &mut |_, _| Ok::<_, JournalError>(()));
+        let journal =
+            Journal::open(folder.clone(), Lsn(0), 7, &mut |_, _| Ok::<_, JournalError>(()));
         let journal = journal.unwrap();
         let (acknowledged, ended) = (AtomicU64::new(0), AtomicBool::new(false));
         thread::scope(|scope| {

@@ -96,7 +96,8 @@ impl Basis {
         let is_same = |(id, known): &(TableId, Weak<Table>)| {
             tables.by_id(*id).is_some_and(|it| std::ptr::eq(Arc::as_ptr(it), known.as_ptr()))
         };
-        let is_alike = |it: &Shape| tables.by_id(it.columns.id).is_some_and(|table| it.is_of(table));
+        let is_alike =
+            |it: &Shape| tables.by_id(it.columns.id).is_some_and(|table| it.is_of(table));
         tables.version() == self.version
             || self.whole.iter().all(is_same)
                 && self.shape.iter().all(is_alike)

@@ -10,8 +10,8 @@ use stdx::sync::Arc;
 use storage::{BuildContext, Table};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::conflict::no_transaction;
 use crate::row_changes::positions_in;
-use crate::writing::no_transaction;
 use crate::{CancelToken, Session};
 
 /// A change of rows of a table.

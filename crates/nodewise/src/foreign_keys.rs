@@ -157,7 +157,7 @@ impl Session {
     }
 
     /// The tables that refer to one, each with the foreign key.
-    fn referring(&self, parent: &str) -> Vec<(Arc<Table>, ForeignKey)> {
+    pub(crate) fn referring(&self, parent: &str) -> Vec<(Arc<Table>, ForeignKey)> {
         let mut all = Vec::new();
         for table in self.snapshot().tables() {
             let keys = table.rules().references.iter().filter(|it| *it.parent == *parent);
@@ -554,7 +554,7 @@ fn changed_keys(table: &Table, columns: &[ColumnId], changes: &Changes) -> SqlRe
 }
 
 /// A query of a text of ours.
-fn queried(sql: &str) -> SqlResult<ParsedQuery> {
+pub(crate) fn queried(sql: &str) -> SqlResult<ParsedQuery> {
     match binder::parse::parse(sql)?.into_tree().pop() {
         Some(Statement::Query { query }) => Ok(query),
         _ => Err(SqlError::internal(format!("{sql} is not what it was"))),

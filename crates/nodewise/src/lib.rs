@@ -15,6 +15,8 @@ mod basis;
 mod change;
 mod changed_rows;
 mod client_settings;
+mod column_ddl;
+mod column_values;
 mod committing;
 mod conflict;
 mod constraints;

@@ -57,11 +57,10 @@ impl Session {
         self.with_levels(prepared.0.levels(), |session| match &prepared.0.statement {
             Some(Statement::Transaction(it)) => session.run_transaction(it.clone()),
             // What it reads is made new when its plan tells what that is.
-            Some(Statement::Query { .. } | Statement::Change { .. }) => {
-                session.guarded_as_it_is(&text, |session, cancel| {
+            Some(Statement::Query { .. } | Statement::Change { .. }) => session
+                .guarded_as_it_is(&text, |session, cancel| {
                     session.run_prepared(prepared, values, &cancel)
-                })
-            }
+                }),
             Some(_) => session
                 .guarded(&text, |session, cancel| session.run_prepared(prepared, values, &cancel)),
             None => Ok(done("")),

@@ -53,7 +53,7 @@ impl Session {
         self.put_sequence(Sequence { id, name: name.to_owned(), definition, owner, counter })
     }
 
-    fn put_sequence(&self, sequence: Sequence) -> SqlResult<()> {
+    pub(crate) fn put_sequence(&self, sequence: Sequence) -> SqlResult<()> {
         let sequence = self.catalog().put_sequence(sequence);
         self.note(|| Operation::sequence(&sequence))
     }
@@ -262,7 +262,7 @@ impl Session {
     }
 
     /// The sequences that columns of a table own, or one column.
-    fn owned(&self, table: &str, column: Option<&str>) -> Vec<Arc<Sequence>> {
+    pub(crate) fn owned(&self, table: &str, column: Option<&str>) -> Vec<Arc<Sequence>> {
         let is_own = |it: &SequenceOwner| {
             it.table == table && column.is_none_or(|column| it.column == column)
         };

@@ -35,6 +35,7 @@ impl Session {
             }
             it @ (Statement::CreateIndex { .. }
             | Statement::DropIndex { .. }
+            | Statement::AlterTable { .. }
             | Statement::CreateSequence { .. }
             | Statement::AlterSequence { .. }
             | Statement::DropSequence { .. }) => self.run_definition(it, &cancel),
@@ -60,7 +61,6 @@ impl Session {
                 let target = Target { name, columns, if_not_exists, or_replace, design };
                 self.create_table_as(&target, &query, &cancel)
             }
-            Statement::AlterTable { table, change } => self.alter_table(&table, &change, &cancel),
             Statement::Call { procedure, arguments } => self.call(&procedure, &arguments, &cancel),
             Statement::DropTable { names, if_exists, cascade } => {
                 self.drop_tables(&names, if_exists, cascade, &cancel)
@@ -94,12 +94,15 @@ impl Session {
         }
     }
 
-    /// Defines what is beside tables: indexes and sequences.
+    /// Defines indexes and sequences, and what is changed of a table.
     fn run_definition(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
         match statement {
             Statement::CreateIndex { name, table, columns, unique, if_not_exists } => {
                 let index = NewIndex { name, table, columns, unique, if_not_exists };
                 self.create_index(&index, cancel)
+            }
+            Statement::AlterTable { table, change, if_exists } => {
+                self.alter_table(&table, (&change, if_exists), cancel)
             }
             Statement::DropIndex { names, if_exists } => {
                 self.drop_indexes(&names, if_exists, cancel)

@@ -15,7 +15,7 @@ use storage::{CatalogSnapshot, Table, TableDesign, new_row_ids};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::committing::{RowChange, is_alike};
-use crate::conflict::concurrent_update;
+use crate::conflict::{concurrent_update, no_transaction};
 use crate::locks::{Lock, Locked, Locks, Other};
 use crate::parallel::LoadProgress;
 use crate::row_changes::{Extent, Mark, RowChanges, is_same, positions_in};
@@ -368,8 +368,4 @@ impl Drop for TakenWriting<'_> {
     fn drop(&mut self) {
         *self.place.lock() = self.writing.take();
     }
-}
-
-pub(crate) fn no_transaction() -> SqlError {
-    SqlError::internal("a change outside of a transaction")
 }

@@ -145,6 +145,23 @@ impl Catalog {
         Ok(table)
     }
 
+    /// Gives a table another name.
+    ///
+    /// Errors: 42P01 where there is none, 42P07 where a relation has the name.
+    pub fn rename(&self, name: &str, to: &str) -> SqlResult<Arc<Table>> {
+        let mut state = self.state.write();
+        let old = state.snapshot.get(name).cloned().ok_or_else(|| {
+            let message = format!("table \"{name}\" does not exist");
+            SqlError::new(SqlState::UNDEFINED_TABLE, message)
+        })?;
+        state.snapshot.check_free(to)?;
+        let renamed = old.version(old.parts.clone(), old.columns.clone());
+        let renamed = Arc::new(Table { name: to.to_owned(), ..renamed });
+        state.remove(name, self.next_version());
+        state.put(renamed.clone(), self.next_version());
+        Ok(renamed)
+    }
+
     /// Takes a table out and returns it; its memory is given back when the last reader lets go.
     pub fn drop_table(&self, name: &str) -> SqlResult<Arc<Table>> {
         let mut state = self.state.write();

@@ -18,7 +18,10 @@ impl Table {
     /// The table with these keys and indexes: indexes that are missing are built, others are dropped, keys are checked.
     pub fn with_rules(mut self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
         // Each part has an index over its own rows.
-        let columns = self.parts.iter_mut().flat_map(|it| Arc::make_mut(&mut it.columns).iter_mut().enumerate());
+        let columns = self
+            .parts
+            .iter_mut()
+            .flat_map(|it| Arc::make_mut(&mut it.columns).iter_mut().enumerate());
         for (place, column) in columns {
             let wanted = rules.has_index(place);
             if wanted == column.index.is_some() {

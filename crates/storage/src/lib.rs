@@ -52,7 +52,7 @@ mod verify;
 pub mod word;
 pub mod zones;
 
-pub use build::{BuildContext, COMPRESS_FROM, DELTA_FROM, TableBuilder};
+pub use build::{BuildContext, COMPRESS_FROM, ColumnChange, DELTA_FROM, TableBuilder};
 pub use catalog::{Catalog, CatalogSnapshot};
 pub use column::{Column, Encoding};
 pub use deletions::Deletions;

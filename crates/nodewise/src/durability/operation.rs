@@ -8,9 +8,10 @@ use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use journal::Record;
 use serde::{Deserialize, Serialize};
-use storage::{Rules, Sequence, Table};
+use storage::{ColumnChange, Rules, Sequence, Table};
 use types::{SequencePosition, SqlError, SqlResult};
 
+use super::column_form::ColumnForm;
 use super::definition::{ReshapeForm, RulesForm, TableForm, malformed};
 use super::sequence_form::SequenceForm;
 use crate::reshape::Reshape;
@@ -36,6 +37,10 @@ pub(crate) enum Deed {
     Count { counter: u64, position: SequencePosition },
     /// It is what some files hold: its own, then those of its parts.
     Load { table: String, files: Vec<String> },
+    /// A column of it came, went or is another; with the values of one that was built.
+    Column { table: String, change: ColumnForm },
+    /// It has another name.
+    Rename { table: String, to: String },
     /// It is cut or placed in another way.
     Reshape { table: String, steps: Vec<ReshapeForm> },
 }
@@ -91,6 +96,16 @@ impl Operation {
 
     pub(crate) fn load(table: &str, files: Vec<String>) -> Self {
         Self::without_rows(Ok(Deed::Load { table: table.to_owned(), files }))
+    }
+
+    pub(crate) fn column(table: &str, change: &ColumnChange, values: &[RecordBatch]) -> Self {
+        let (table, change) = (table.to_owned(), ColumnForm::of(change));
+        Self { rows: values.to_vec(), ..Self::without_rows(Ok(Deed::Column { table, change })) }
+    }
+
+    pub(crate) fn rename(table: &str, to: &str) -> Self {
+        let (table, to) = (table.to_owned(), to.to_owned());
+        Self::without_rows(Ok(Deed::Rename { table, to }))
     }
 
     pub(crate) fn reshape(table: &str, steps: &[Reshape]) -> Self {

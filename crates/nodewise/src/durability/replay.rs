@@ -5,6 +5,7 @@ use hardware::Folder;
 use journal::Lsn;
 use types::{SqlError, SqlResult};
 
+use super::column_form::values_of;
 use super::definition::malformed;
 use super::loads::Loads;
 use super::operation::{Deed, Operation};
@@ -81,6 +82,11 @@ impl Session {
             Deed::Drop { .. } => return catalog.drop_table(&name).map(|_| ()),
             Deed::Change { .. } => (old()?, old()?.changed(gone, &rows, &context)?),
             Deed::Empty { .. } => (old()?, old()?.emptied(&context)?),
+            Deed::Column { change, .. } => {
+                let values = values_of(&rows)?;
+                (old()?, old()?.with_column_changed(&change.read(), values.as_ref(), &context)?)
+            }
+            Deed::Rename { to, .. } => return catalog.rename(&name, &to).map(|_| ()),
             Deed::Rules { rules, .. } => (old()?, old()?.ruled(rules.read()?, &context)?),
             Deed::Reshape { steps, .. } => {
                 let steps = steps.iter().map(|it| it.read(topology));
@@ -108,6 +114,8 @@ impl Deed {
             | Self::Empty { table }
             | Self::Load { table, .. }
             | Self::Rules { table, .. }
+            | Self::Column { table, .. }
+            | Self::Rename { table, .. }
             | Self::Reshape { table, .. } => table,
         }
     }

@@ -5,6 +5,7 @@
 
 mod assign;
 mod column;
+mod column_change;
 mod context;
 mod convert;
 mod encoding;
@@ -33,6 +34,7 @@ use crate::place::ColumnPlace;
 use crate::{Column, ColumnSchema, Encoding, Part, Table, TableDesign};
 
 use column::ColumnBuild;
+pub use column_change::ColumnChange;
 pub use context::{BuildContext, COMPRESS_FROM, DELTA_FROM};
 pub(crate) use convert::piece_of;
 pub(crate) use hash::Sketch;
