@@ -67,9 +67,10 @@ pub use parquet::{
 };
 pub use part::{Part, Replica, Translation};
 pub use partition::Partitioning;
-pub use placement::Placement;
+pub use placement::{Placement, units};
 pub use plain::{PlainStrings, PlainTexts, head};
 pub use preference::{PlaceTarget, Preference, TableDesign, Wish};
+pub use relocate::CopyShape;
 pub use row_ids::new_row_ids;
 pub use rules::{IndexKind, Rules, TableIndex};
 pub use schema::{ColumnSchema, arrow_type};
