@@ -204,6 +204,20 @@ fn it_waits_for_who_writes_and_does_not_undo_what_a_user_says() {
 }
 
 #[test]
+fn who_writes_for_long_is_not_waited_for() {
+    let mut world = open("PRIMARY KEY");
+    let mut other = world.database.session();
+    other.execute("BEGIN; UPDATE t SET v = v WHERE id = 1").unwrap();
+    world.session.execute("SET placer = on").unwrap();
+    world.read(3);
+    world.sleep(60);
+    world.read(1);
+    let log = world.log();
+    assert!(log[0].starts_with("v partition ") && log[0].contains(" not done: "), "{log:?}");
+    assert_eq!(world.parts(), WHOLE);
+}
+
+#[test]
 fn what_a_user_has_placed_is_neither_cut_nor_copied_and_advice_tells_of_both() {
     let mut world = open("PRIMARY KEY");
     world.session.execute("ALTER TABLE t ALTER COLUMN v NUMA NODE (2); SET placer = on").unwrap();

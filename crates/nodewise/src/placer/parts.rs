@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use journal::Record;
+use placer::constants::HORIZON;
 use placer::{Action, Decision};
 use scheduler::Admitted;
 use stdx::sync::Arc;
@@ -40,7 +41,9 @@ impl Database {
         let steps = [Reshape::Partition { partitioning, nodes: Vec::new() }];
         match self.reshaped_alone(old, &steps) {
             Ok(true) => Outcome::Done,
-            Ok(false) => Outcome::Waiting,
+            Ok(false) if self.machine.now() - decision.at < HORIZON => Outcome::Waiting,
+            // Nothing else is decided meanwhile.
+            Ok(false) => Outcome::failed("others have been writing for a minute"),
             Err(error) => Outcome::failed(&error.message),
         }
     }
