@@ -29,6 +29,7 @@ pub mod parameters;
 mod parenthesised;
 pub mod parse;
 mod precedence;
+mod resolved;
 mod rewrite;
 mod sequence;
 pub mod sequence_names;
@@ -39,6 +40,8 @@ mod syntax;
 mod tokens;
 mod transactions;
 mod values;
+pub mod view_text;
+mod view_words;
 mod walk;
 
 pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};

@@ -16,7 +16,7 @@ use crate::statement::{ColumnDefinition, ExplainFormat, Numbering, ParsedQuery, 
 use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
     alter, clauses, copy, copy_options, file_calls, folders, frames, keys, merge_words, overriding,
-    parameters, rewrite, sequence_words, steering, tokens, values,
+    parameters, rewrite, sequence_words, steering, tokens, values, view_words,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -81,6 +81,10 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         return Ok(());
     }
     if let Some(statement) = sequence_words::recognise(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    if let Some(statement) = view_words::recognise(&tokens)? {
         statements.push(statement);
         return Ok(());
     }
@@ -169,6 +173,7 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             explain(analyze, *statement, format, options)
         }
         Ast::CreateTable(table) => create_table(table),
+        Ast::CreateView(view) => view_words::create_view(view),
         it @ Ast::Drop { .. } => drop_objects(it),
         Ast::AlterTable(change) => alter::alter_table(change),
         Ast::CreateIndex(index) => keys::create_index(&index),
@@ -221,7 +226,7 @@ fn reset(what: ast::Reset) -> Statement {
     }
 }
 
-/// DROP of tables, indexes or sequences.
+/// DROP of tables, views, indexes or sequences.
 fn drop_objects(statement: ast::Statement) -> SqlResult<Statement> {
     use ast::Statement as Ast;
     match statement {
@@ -233,6 +238,10 @@ fn drop_objects(statement: ast::Statement) -> SqlResult<Statement> {
         Ast::Drop { object_type: ObjectType::Table, if_exists, names, cascade, .. } => {
             let names = names.iter().map(name).collect();
             Ok(Statement::DropTable { names, if_exists, cascade })
+        }
+        Ast::Drop { object_type: ObjectType::View, if_exists, names, cascade, .. } => {
+            let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
+            Ok(Statement::DropView { names, if_exists, cascade })
         }
         Ast::Drop { object_type: ObjectType::Sequence, if_exists, names, cascade, .. } => {
             let names = names.iter().map(relation).collect::<SqlResult<_>>()?;

@@ -94,6 +94,37 @@ pub enum Statement {
         /// Whether a missing one is no error.
         if_exists: bool,
     },
+    /// CREATE VIEW.
+    CreateView {
+        /// The view.
+        name: String,
+        /// Names of its first columns.
+        columns: Vec<String>,
+        /// Its rows.
+        query: ParsedQuery,
+        /// Whether a view that exists is replaced.
+        or_replace: bool,
+        /// Whether an existing relation is no error.
+        if_not_exists: bool,
+    },
+    /// ALTER VIEW .. RENAME TO.
+    RenameView {
+        /// The view.
+        name: String,
+        /// Its new name.
+        to: String,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+    },
+    /// DROP VIEW.
+    DropView {
+        /// The views.
+        names: Vec<String>,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+        /// Whether views that are made of them go, too.
+        cascade: bool,
+    },
     /// DROP SEQUENCE.
     DropSequence {
         /// The sequences.

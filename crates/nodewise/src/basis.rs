@@ -3,7 +3,7 @@
 use plan::{Plan, Source};
 use stdx::sync::{Arc, Weak};
 use storage::{CatalogSnapshot, ColumnSchema, Rules, Table};
-use types::TableId;
+use types::{TableId, ViewDefinition};
 
 /// Tables as planning saw them. It keeps their names in memory, and none of their rows.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +12,8 @@ pub(crate) struct Basis {
     version: u64,
     /// Tables of whose rows something is known to the plan.
     whole: Vec<(TableId, Weak<Table>)>,
+    /// Views that the plan was made through.
+    views: Vec<(TableId, Weak<ViewDefinition>)>,
     /// A table of which the plan knows its columns and what it asks of its rows.
     shape: Option<Shape>,
 }
@@ -29,7 +31,9 @@ impl Basis {
     pub fn new(tables: &CatalogSnapshot, asked: &[TableId]) -> Self {
         let of = |id: &TableId| Some((*id, Arc::downgrade(tables.by_id(*id)?)));
         let whole = asked.iter().filter_map(of).collect();
-        Self { version: tables.version(), whole, shape: None }
+        let of = |id: &TableId| Some((*id, Arc::downgrade(tables.view_by_id(*id)?)));
+        let views = asked.iter().filter_map(of).collect();
+        Self { version: tables.version(), whole, views, shape: None }
     }
 
     /// The same for a plan of new rows for a table, which may change as long as it asks for the same rows, if the plan does
@@ -51,9 +55,14 @@ impl Basis {
         let is_same = |(id, known): &(TableId, Weak<Table>)| {
             tables.by_id(*id).is_some_and(|it| std::ptr::eq(Arc::as_ptr(it), known.as_ptr()))
         };
+        let is_view = |(id, known): &(TableId, Weak<ViewDefinition>)| {
+            tables.view_by_id(*id).is_some_and(|it| std::ptr::eq(Arc::as_ptr(it), known.as_ptr()))
+        };
         let is_alike = |it: &Shape| tables.by_id(it.id).is_some_and(|table| it.is_of(table));
         tables.version() == self.version
-            || self.whole.iter().all(is_same) && self.shape.iter().all(is_alike)
+            || self.whole.iter().all(is_same)
+                && self.views.iter().all(is_view)
+                && self.shape.iter().all(is_alike)
     }
 }
 

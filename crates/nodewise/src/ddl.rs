@@ -95,7 +95,11 @@ impl Session {
                 )
                 .with_hint("drop it first, or write CREATE OR REPLACE TABLE"));
             }
-            Some(old) => self.release(std::slice::from_ref(&old.name), false, cancel)?,
+            Some(old) => {
+                let names = std::slice::from_ref(&old.name);
+                self.release(names, false, cancel)?;
+                self.release_views("table", names, false)?;
+            }
             None => self.snapshot().check_free(name)?,
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
@@ -195,6 +199,7 @@ impl Session {
             }
         }
         self.release(names, cascade, cancel)?;
+        self.release_views("table", names, cascade)?;
         for name in names {
             if self.catalog().get(name).is_some() {
                 let table = self.catalog().drop_table(name)?;

@@ -72,6 +72,7 @@ mod trace;
 mod transaction;
 mod transaction_state;
 mod under_way;
+mod view_ddl;
 mod views;
 mod writing;
 

@@ -141,6 +141,7 @@ impl Session {
 
     fn rename_sequence(&self, old: &Sequence, new: &str, cancel: &CancelToken) -> SqlResult<()> {
         self.snapshot().check_free(new)?;
+        self.refuse_with_views(&old.name, None)?;
         let renamed = Sequence {
             id: old.id,
             name: new.to_owned(),
@@ -228,6 +229,7 @@ impl Session {
         cascade: bool,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
+        self.release_views("sequence", std::slice::from_ref(&sequence.name), cascade)?;
         for (table, places) in self.asking(&sequence.name)? {
             if !cascade {
                 let column = places.first().map_or("", |it| &table.columns[*it].name);

@@ -19,6 +19,7 @@ use crate::query::Finished;
 use crate::result::{schema_of, types_of};
 use crate::settings::Settings;
 use crate::statement_catalog::StatementCatalog;
+use crate::view_ddl::NewView;
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
 impl Session {
@@ -33,11 +34,6 @@ impl Session {
             Statement::Explain { query, analyze, format } => {
                 self.explain(&query, analyze, format, &cancel)
             }
-            it @ (Statement::CreateIndex { .. }
-            | Statement::DropIndex { .. }
-            | Statement::CreateSequence { .. }
-            | Statement::AlterSequence { .. }
-            | Statement::DropSequence { .. }) => self.run_definition(it, &cancel),
             Statement::Prepare { name, types, statement } => {
                 self.prepare_named(name, &types, *statement)
             }
@@ -91,10 +87,11 @@ impl Session {
             Statement::AlterQuery { statement, name, value } => {
                 self.database.steer(statement, &name, &value).map(|_| done("ALTER QUERY"))
             }
+            other => self.run_definition(other, &cancel),
         }
     }
 
-    /// Defines what is beside tables: indexes and sequences.
+    /// Defines what is beside tables: indexes, sequences and views.
     fn run_definition(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
         match statement {
             Statement::CreateIndex { name, table, columns, unique, if_not_exists } => {
@@ -112,6 +109,16 @@ impl Session {
             }
             Statement::DropSequence { names, if_exists, cascade } => {
                 self.drop_sequences(&names, if_exists, cascade, cancel)
+            }
+            Statement::CreateView { name, columns, query, or_replace, if_not_exists } => {
+                let new = NewView { name, columns, query, or_replace, if_not_exists };
+                self.create_view(new, cancel)
+            }
+            Statement::RenameView { name, to, if_exists } => {
+                self.rename_view(&name, &to, if_exists, cancel)
+            }
+            Statement::DropView { names, if_exists, cascade } => {
+                self.drop_views(&names, if_exists, cascade, cancel)
             }
             _ => Err(SqlError::internal("a statement that defines nothing")),
         }

@@ -8,7 +8,7 @@ use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
     CatalogView, DataType, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UniqueKey,
-    UnreadColumn, Value,
+    UnreadColumn, Value, ViewDefinition,
 };
 
 use crate::basis::Basis;
@@ -54,7 +54,7 @@ impl<'a> StatementCatalog<'a> {
         self.session.database.machine.wall_clock()
     }
 
-    fn view(&self, schema: &str, name: &str) -> Option<Arc<Table>> {
+    fn system_view(&self, schema: &str, name: &str) -> Option<Arc<Table>> {
         let key = format!("{schema}.{name}");
         if let Some(table) = self.transient.lock().get(&key) {
             return Some(table.clone());
@@ -143,14 +143,13 @@ impl CatalogView for StatementCatalog<'_> {
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
         match schema {
             Some(schema) if VIEW_SCHEMAS.contains(&&*schema.to_ascii_lowercase()) => {
-                let view = self.view(&schema.to_ascii_lowercase(), &name.to_ascii_lowercase());
+                let view =
+                    self.system_view(&schema.to_ascii_lowercase(), &name.to_ascii_lowercase());
                 view.map(|it| Arc::new(it.info()))
             }
             // The schema of the catalog is looked through first; its views are all called so.
-            None if name.starts_with("pg_")
-                && pg_catalog::names(pg_catalog::CATALOG).contains(&name) =>
-            {
-                self.view(pg_catalog::CATALOG, name).map(|it| Arc::new(it.info()))
+            None if is_of_catalog(name) => {
+                self.system_view(pg_catalog::CATALOG, name).map(|it| Arc::new(it.info()))
             }
             _ => match self.snapshot.table(schema, name) {
                 Some(info) => {
@@ -163,6 +162,15 @@ impl CatalogView for StatementCatalog<'_> {
                 None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
             },
         }
+    }
+
+    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDefinition>> {
+        if schema.is_none() && is_of_catalog(name) {
+            return None;
+        }
+        let view = CatalogView::view(&*self.snapshot, schema, name)?;
+        self.asked.lock().push(view.id);
+        Some(view)
     }
 
     fn table_names(&self) -> Vec<String> {
@@ -220,6 +228,11 @@ impl SessionFacts for StatementCatalog<'_> {
     fn relation_number(&self, kind: &str, name: &str) -> Option<i64> {
         pg_catalog::relation_number(self.session, kind, name)
     }
+}
+
+/// Whether a bare name is one of the catalog, which is looked through first.
+fn is_of_catalog(name: &str) -> bool {
+    name.starts_with("pg_") && pg_catalog::names(pg_catalog::CATALOG).contains(&name)
 }
 
 /// The tables that a plan scans.

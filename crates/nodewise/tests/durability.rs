@@ -92,6 +92,45 @@ fn all_types_and_rules_come_back_exactly() {
 }
 
 #[test]
+fn views_come_back_from_the_log_and_from_a_checkpoint() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            "CREATE TABLE t (a INTEGER, b TEXT)",
+            "INSERT INTO t VALUES (1, 'x'), (2, 'y')",
+            "CREATE VIEW upper AS SELECT 1 AS n",
+            "CREATE VIEW under (k, c) AS SELECT * FROM t WHERE a > 1",
+            "CREATE VIEW gone AS SELECT * FROM under",
+            "CREATE OR REPLACE VIEW upper AS SELECT count(*)::INTEGER AS n FROM under",
+            "DROP VIEW gone",
+            "BEGIN",
+            "CREATE VIEW never AS SELECT 1 AS a",
+            "ROLLBACK",
+        ],
+    );
+    let check = |database: &Arc<Database>| {
+        assert_eq!(rows(database, "SELECT k, c FROM under"), ["2|y"]);
+        assert_eq!(rows(database, "SELECT n FROM upper"), ["1"]);
+        let names = "SELECT view_name, columns, made_of FROM nodewise.views ORDER BY 1";
+        assert_eq!(rows(database, names), ["under|k, c|t", "upper|n|under"]);
+        let mut session = database.session();
+        assert_eq!(session.execute("DROP TABLE t").unwrap_err().state.0, "2BP01");
+    };
+    check(&database);
+    let again = reopened(&first);
+    check(&again);
+    let second = machine(first.crash(0), "laptop");
+    let database = open(&second).unwrap();
+    run(&mut database.session(), &["CHECKPOINT", "ALTER VIEW under RENAME TO beneath"]);
+    let again = reopened(&second);
+    assert_eq!(rows(&again, "SELECT n FROM upper"), ["1"]);
+    assert_eq!(rows(&again, "SELECT made_of FROM nodewise.views ORDER BY 1"), ["beneath", "t"]);
+}
+
+#[test]
 fn foreign_keys_come_back_with_what_they_do() {
     let first = machine(DiskImage::default(), "laptop");
     let database = open(&first).unwrap();

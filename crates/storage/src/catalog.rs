@@ -1,10 +1,10 @@
-//! The names of relations: tables and sequences.
+//! The names of relations: tables, sequences and views.
 
 use std::collections::BTreeMap;
 
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, RwLock};
-use types::{CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo};
+use types::{CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo, ViewDefinition};
 
 use crate::{Sequence, Table};
 
@@ -36,6 +36,7 @@ pub struct CatalogSnapshot {
 enum Relation {
     Table(Entry),
     Sequence(Arc<Sequence>),
+    View(Arc<ViewDefinition>),
 }
 
 /// A table, and what the planner may know of it.
@@ -171,6 +172,29 @@ impl Catalog {
         Ok(())
     }
 
+    /// Puts a view under its name: with a new id, or in the place and with the id of the view that was there.
+    pub fn put_view(&self, view: ViewDefinition) -> Arc<ViewDefinition> {
+        let mut state = self.state.write();
+        let known = state.snapshot.view(&view.name).map(|it| it.id);
+        let id = known.unwrap_or_else(|| state.next_id());
+        let view = Arc::new(ViewDefinition { id, ..view });
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version = self.next_version();
+        snapshot.relations.insert(key(&view.name), Relation::View(view.clone()));
+        view
+    }
+
+    /// Takes a view out.
+    pub fn drop_view(&self, name: &str) -> SqlResult<()> {
+        let mut state = self.state.write();
+        if state.snapshot.view(name).is_none() {
+            let message = format!("view \"{name}\" does not exist");
+            return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
+        }
+        state.remove(name, self.next_version());
+        Ok(())
+    }
+
     /// A table by name, ignoring case.
     pub fn get(&self, name: &str) -> Option<Arc<Table>> {
         self.state.read().snapshot.get(name).cloned()
@@ -178,9 +202,13 @@ impl Catalog {
 }
 
 impl State {
-    fn add(&mut self, mut table: Table, version: u64) -> Arc<Table> {
+    fn next_id(&mut self) -> TableId {
         self.last_id += 1;
-        table.id = TableId(self.last_id);
+        TableId(self.last_id)
+    }
+
+    fn add(&mut self, mut table: Table, version: u64) -> Arc<Table> {
+        table.id = self.next_id();
         let table = Arc::new(table);
         self.put(table.clone(), version);
         table
@@ -218,6 +246,7 @@ impl CatalogSnapshot {
             (Some(Relation::Sequence(one)), Some(Relation::Sequence(other))) => {
                 !Arc::ptr_eq(one, other)
             }
+            (Some(Relation::View(one)), Some(Relation::View(other))) => !Arc::ptr_eq(one, other),
             (Some(_), Some(_)) => true,
             (one, other) => one.is_some() != other.is_some(),
         }
@@ -236,14 +265,14 @@ impl CatalogSnapshot {
     fn entry(&self, name: &str) -> Option<&Entry> {
         match self.relations.get(&key(name))? {
             Relation::Table(it) => Some(it),
-            Relation::Sequence(_) => None,
+            Relation::Sequence(_) | Relation::View(_) => None,
         }
     }
 
     fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.relations.values().filter_map(|it| match it {
             Relation::Table(it) => Some(it),
-            Relation::Sequence(_) => None,
+            Relation::Sequence(_) | Relation::View(_) => None,
         })
     }
 
@@ -251,7 +280,7 @@ impl CatalogSnapshot {
     pub fn sequence(&self, name: &str) -> Option<&Arc<Sequence>> {
         match self.relations.get(&key(name))? {
             Relation::Sequence(it) => Some(it),
-            Relation::Table(_) => None,
+            Relation::Table(_) | Relation::View(_) => None,
         }
     }
 
@@ -259,8 +288,46 @@ impl CatalogSnapshot {
     pub fn sequences(&self) -> impl Iterator<Item = &Arc<Sequence>> {
         self.relations.values().filter_map(|it| match it {
             Relation::Sequence(it) => Some(it),
-            Relation::Table(_) => None,
+            Relation::Table(_) | Relation::View(_) => None,
         })
+    }
+
+    fn views_by_name(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
+        self.relations.values().filter_map(|it| match it {
+            Relation::View(it) => Some(it),
+            Relation::Table(_) | Relation::Sequence(_) => None,
+        })
+    }
+
+    /// A view by name, ignoring case.
+    pub fn view(&self, name: &str) -> Option<&Arc<ViewDefinition>> {
+        match self.relations.get(&key(name))? {
+            Relation::View(it) => Some(it),
+            Relation::Table(_) | Relation::Sequence(_) => None,
+        }
+    }
+
+    /// A view by id.
+    pub fn view_by_id(&self, id: TableId) -> Option<&Arc<ViewDefinition>> {
+        self.views_by_name().find(|it| it.id == id)
+    }
+
+    /// All views, each behind those that it is made of, else by name.
+    pub fn views(&self) -> Vec<Arc<ViewDefinition>> {
+        let mut left: Vec<&Arc<ViewDefinition>> = self.views_by_name().collect();
+        let mut ordered = Vec::with_capacity(left.len());
+        while !left.is_empty() {
+            let is_above = |it: &ViewDefinition| left.iter().any(|other| it.uses(&other.name));
+            let (above, ready): (Vec<_>, Vec<_>) = left.iter().partition(|it| is_above(it));
+            if ready.is_empty() {
+                // Nobody can make a circle; who finds one all the same is shown all of it.
+                ordered.extend(above.into_iter().cloned());
+                break;
+            }
+            ordered.extend(ready.into_iter().cloned());
+            left = above;
+        }
+        ordered
     }
 
     /// What kind of relation has a name, in words.
@@ -268,6 +335,7 @@ impl CatalogSnapshot {
         Some(match self.relations.get(&key(name))? {
             Relation::Table(_) => "table",
             Relation::Sequence(_) => "sequence",
+            Relation::View(_) => "view",
         })
     }
 
@@ -299,8 +367,13 @@ impl CatalogView for CatalogSnapshot {
         self.entry(name).map(|it| it.info.clone())
     }
 
+    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDefinition>> {
+        if is_public(schema) { self.view(name).cloned() } else { None }
+    }
+
     fn table_names(&self) -> Vec<String> {
-        self.entries().map(|it| it.table.name.clone()).collect()
+        let views = self.views_by_name().map(|it| it.name.clone());
+        self.entries().map(|it| it.table.name.clone()).chain(views).collect()
     }
 
     fn has_sequence(&self, schema: Option<&str>, name: &str) -> bool {

@@ -81,19 +81,21 @@ impl<'a> Binder<'a> {
     }
 
     /// Refuses the name of no sequence, where a constant gives it.
-    fn check_sequence(&self, arguments: &[Expr]) -> SqlResult<()> {
+    fn check_sequence(&mut self, arguments: &[Expr]) -> SqlResult<()> {
         let Some(Value::Text(text)) = arguments.first().and_then(constant) else { return Ok(()) };
         let (schema, name) = relation_in(text)?;
         let catalog = self.environment.catalog;
         if catalog.has_sequence(schema.as_deref(), &name) {
+            self.note_used(&name, std::iter::empty());
             return Ok(());
         }
-        match catalog.table(schema.as_deref(), &name) {
-            Some(_) => {
+        let is_view = catalog.view(schema.as_deref(), &name).is_some();
+        match is_view || catalog.table(schema.as_deref(), &name).is_some() {
+            true => {
                 let message = format!("cannot open relation \"{name}\": it is no sequence");
                 Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message))
             }
-            None => {
+            false => {
                 let message = format!("relation \"{text}\" does not exist");
                 Err(SqlError::new(SqlState::UNDEFINED_TABLE, message))
             }

@@ -81,7 +81,7 @@ impl<'a> Binder<'a> {
                 text.map(|it| Ok(fold_cast(it, DataType::Text)))
             }
             ("format_type", 2)
-            | ("pg_get_constraintdef" | "pg_get_indexdef", 1 | 2)
+            | ("pg_get_constraintdef" | "pg_get_indexdef" | "pg_get_viewdef", 1 | 2)
             | ("pg_get_indexdef", 3) => Some(self.told_of_number(name, arguments, whole)),
             _ => self.told_by_session(name, arguments, whole),
         }

@@ -181,6 +181,9 @@ impl<'a> Binder<'a> {
         if schema.as_ref().is_some_and(|it| it.eq_ignore_ascii_case("nodewise")) {
             return refused("the view");
         }
+        if let Some(view) = self.environment.catalog.view(schema.as_deref(), &ident(table)) {
+            return Err(at(super::view::no_change(&view)?, named));
+        }
         let (rel, frame) =
             self.table(schema.as_deref(), &ident(table)).map_err(|it| at(it, named))?;
         let Rel::Scan(ScanRel { table, base, filters, rows }) = rel else {

@@ -153,9 +153,10 @@ impl<'a> Binder<'a> {
 
     /// A bare name.
     fn column(&mut self, name: &'a Ident) -> SqlResult<Expr> {
-        for level in self.levels.iter().rev() {
-            match level.frame.find(name) {
+        for level in (0..self.levels.len()).rev() {
+            match self.levels[level].frame.find(name) {
                 Meaning::Column(attr) => {
+                    self.note_bare(name, level, attr);
                     return self.named_column(attr).map_err(|it| at(it, &Name(name)));
                 }
                 Meaning::Several => return Err(ambiguous(name)),

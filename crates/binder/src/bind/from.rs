@@ -15,6 +15,7 @@ use super::errors::{Name, at, suggested, unsupported};
 use super::level::{Clause, Level, apply, one_row, over};
 use super::scope::{Columns, Frame, Meaning, Named, Relation};
 use super::{Answer, Binder, mapped};
+use crate::resolved::place;
 use crate::syntax::ident;
 
 /// Rows and the columns in view over them.
@@ -162,6 +163,10 @@ impl<'a> Binder<'a> {
                     {
                         columns.push(quoted);
                     }
+                }
+                if let Some(resolved) = &mut self.resolved {
+                    let names = columns.iter().map(|it| it.value.clone()).collect();
+                    resolved.natural.insert(place(join), names);
                 }
                 self.join_using(left, right, kind, columns)
             }
@@ -335,11 +340,29 @@ impl<'a> Binder<'a> {
                 None => self.derived(answer, Some(&named)),
             };
         }
-        let (rel, frame) = self.table(schema.as_deref(), &key).map_err(|it| at(it, name))?;
+        if is_file && self.resolved.is_some() {
+            return Err(unsupported("a view of a file", name));
+        }
+        let (rel, frame) = self.relation(schema.as_deref(), &key).map_err(|it| at(it, name))?;
+        if let (Some(resolved), None) = (&mut self.resolved, &schema) {
+            resolved.relations.insert(place(name), "public".to_owned());
+        }
         match alias {
             None => Ok((rel, frame)),
             Some(alias) => self.renamed(rel, frame.all(), alias),
         }
+    }
+
+    /// A table or a view of the catalog.
+    pub(super) fn relation(&mut self, schema: Option<&str>, name: &str) -> SqlResult<Source> {
+        let Some(view) = self.environment.catalog.view(schema, name) else {
+            return self.table(schema, name);
+        };
+        let Answer { rel, columns } = self.view(&view)?;
+        let columns = columns.into_iter().map(|it| Named { name: it.name, attr: it.attr });
+        let columns = Columns::Made(columns.collect());
+        let (name, schema) = (Some(view.name.clone()), schema.map(str::to_owned));
+        Ok((rel, Frame::of(Relation { name, schema, columns })))
     }
 
     /// A table of the catalog.
@@ -359,6 +382,8 @@ impl<'a> Binder<'a> {
         for column in &table.columns {
             self.attribute(column.data_type, column.may_be_null(table.rows));
         }
+        let used = table.columns.iter().enumerate().map(|it| (it.1.name.clone(), base + it.0));
+        self.note_used(&table.name, used);
         let rows = table.rows as f64;
         let mut columns = Columns::Table(table.clone(), base);
         let unread = catalog.unread(table.id);
@@ -393,7 +418,7 @@ impl<'a> Binder<'a> {
     }
 
     /// A relation under an alias, perhaps with other names for its first columns.
-    fn renamed(&self, rel: Rel, columns: Vec<Named>, alias: &TableAlias) -> SqlResult<Source> {
+    fn renamed(&mut self, rel: Rel, columns: Vec<Named>, alias: &TableAlias) -> SqlResult<Source> {
         if !alias.columns.is_empty() {
             // What was not read stands behind the others, so places say nothing.
             columns.iter().try_for_each(|it| self.named_column(it.attr).map(drop))?;

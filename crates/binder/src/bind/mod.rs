@@ -37,6 +37,7 @@ mod literal;
 mod long_number;
 mod merge;
 mod names;
+mod noting;
 mod order;
 mod query;
 mod repeated;
@@ -48,6 +49,7 @@ mod special;
 mod subquery;
 mod text;
 mod upper;
+mod view;
 mod window;
 mod window_definition;
 mod window_parts;
@@ -63,7 +65,10 @@ pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 use level::Level;
 pub use session_facts::SessionFacts;
+pub use view::{BoundView, bind_view};
 use with::WithQuery;
+
+use crate::resolved::Resolved;
 
 /// Nodes of bound expressions that a statement may come to. Some forms repeat their operands (BETWEEN, CASE x WHEN), and
 /// so a nest of them doubles at each level.
@@ -128,6 +133,10 @@ struct Binder<'a> {
     rules: &'a TargetRules,
     /// What merge_action() tells, in RETURNING of a MERGE.
     merge_action: Option<Attr>,
+    /// What names were found to mean, where that is asked for.
+    resolved: Option<Box<Resolved>>,
+    /// How many views are being bound, each inside of another.
+    views: usize,
 }
 
 /// A bound query or part of one.
@@ -158,6 +167,8 @@ impl<'a> Binder<'a> {
             nodes: 0,
             rules: &change_rules::NOTHING,
             merge_action: None,
+            resolved: None,
+            views: 0,
         }
     }
 
@@ -171,7 +182,8 @@ impl<'a> Binder<'a> {
     }
 
     /// A column that the statement names, by itself or by `*`.
-    fn named_column(&self, attr: Attr) -> SqlResult<Expr> {
+    fn named_column(&mut self, attr: Attr) -> SqlResult<Expr> {
+        self.note_named(attr);
         match self.unread.iter().find(|it| it.0 == attr) {
             Some((_, error)) => Err(error.clone()),
             None => Ok(self.column_expr(attr)),

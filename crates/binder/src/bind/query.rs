@@ -45,8 +45,11 @@ impl<'a> Binder<'a> {
                     return Err(SqlError::new(SqlState::SYNTAX, "TABLE needs a name"));
                 };
                 let schema = table.schema_name.as_ref();
-                let factor = self.table(schema.map(String::as_str), name)?;
-                let columns = factor.1.all().into_iter();
+                let factor = self.relation(schema.map(String::as_str), name)?;
+                let columns = factor.1.all();
+                self.note_star(&**table, &columns, None);
+                columns.iter().for_each(|it| self.note_named(it.attr));
+                let columns = columns.into_iter();
                 let columns = columns.map(|it| OutputColumn { name: it.name, attr: it.attr });
                 Ok(Answer { rel: factor.0, columns: columns.collect() })
             }

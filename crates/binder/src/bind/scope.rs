@@ -209,6 +209,13 @@ impl Frame {
         self.relations.iter().find(|it| it.is_called(schema, name))
     }
 
+    /// The name of the relation whose column a bare name means.
+    pub fn relation_of(&self, name: &Ident, attr: Attr) -> Option<&str> {
+        let name = folded(name);
+        let has = |it: &&Relation| it.columns.find(&name, &self.hidden) == Meaning::Column(attr);
+        self.relations.iter().find(has)?.name.as_deref()
+    }
+
     /// The first name that two relations share.
     pub fn repeated_name(&self) -> Option<&str> {
         let repeated = self.relations.iter().enumerate().find(|(place, relation)| {

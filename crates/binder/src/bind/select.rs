@@ -9,7 +9,7 @@ use super::errors::{Name, at, no_column, unsupported, windowing};
 use super::level::{Clause, Level, apply};
 use super::order::{Entry, Ordering, place};
 use super::query::sorted;
-use super::scope::{Frame, Meaning, is_named};
+use super::scope::{Frame, Meaning, Named, is_named};
 use super::upper::{Item, OrderKey, Upper};
 use super::window::part_of_windows;
 use super::{Answer, Binder, OutputColumn, mapped};
@@ -155,13 +155,14 @@ impl<'a> Binder<'a> {
                         return Err(at(SqlError::new(SqlState::SYNTAX, message), item));
                     }
                     let all = self.level().frame.all();
-                    for super::scope::Named { name, attr } in all {
+                    self.note_star(item, &all, None);
+                    for Named { name, attr } in all {
                         items.push(Item { name, expr: self.named_column(attr)? });
                     }
                 }
                 SelectItem::QualifiedWildcard(of, options) => {
                     plain_wildcard(options)?;
-                    self.all_of(of, items)?;
+                    self.all_of(item, of, items)?;
                 }
                 SelectItem::ExprWithAliases { expr, .. } => {
                     return Err(unsupported("several aliases", expr));
@@ -174,17 +175,20 @@ impl<'a> Binder<'a> {
     /// `t.*`
     fn all_of(
         &mut self,
+        item: &'a SelectItem,
         of: &'a SelectItemQualifiedWildcardKind,
         items: &mut Vec<Item>,
     ) -> SqlResult<()> {
         let SelectItemQualifiedWildcardKind::ObjectName(name) = of else {
             return Err(SqlError::unsupported(format!("{of} in a select list is not supported")));
         };
-        let columns: Vec<(String, Attr)> = {
+        let (columns, relation): (Vec<Named>, _) = {
             let relation = self.whole_row(name)?;
-            relation.columns.iter().map(|it| (it.0.to_owned(), it.1)).collect()
+            let named = |it: (&str, Attr)| Named { name: it.0.to_owned(), attr: it.1 };
+            (relation.columns.iter().map(named).collect(), relation.name.clone())
         };
-        for (name, attr) in columns {
+        self.note_star(item, &columns, relation.as_deref());
+        for Named { name, attr } in columns {
             items.push(Item { name, expr: self.named_column(attr)? });
         }
         Ok(())

@@ -10,7 +10,9 @@ use binder::Statement;
 use types::{SqlError, SqlResult, SqlState};
 
 use super::format::FileFormat;
-use super::schema_sql::{after_load, create_sequence, create_table, position, references};
+use super::schema_sql::{
+    after_load, create_sequence, create_table, create_view, position, references,
+};
 use super::to::query_of;
 use super::writing::io_failed;
 use crate::answer::done;
@@ -51,6 +53,7 @@ impl Session {
             schema.push_str(&create_table(table, &snapshot));
             load.push_str(&after_load(table));
         }
+        schema.extend(snapshot.views().iter().map(|it| create_view(it)));
         load.extend(tables.iter().map(|it| references(it)));
         load.extend(snapshot.sequences().map(|it| position(it)));
         export.write(SCHEMA, &schema)?;
@@ -106,11 +109,12 @@ fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
         | Statement::CreateIndex { .. }
         | Statement::CreateSequence { .. }
         | Statement::AlterSequence { .. }
+        | Statement::CreateView { .. }
         | Statement::Query { .. }
         | Statement::AlterTable { .. }
         | Statement::Change { .. }) => Ok(it),
         _ => Err(SqlError::unsupported(
-            "an import makes tables, indexes and sequences, fills and places them, and does nothing else",
+            "an import makes tables, indexes, sequences and views, fills and places them, and does nothing else",
         )),
     }
 }

@@ -9,13 +9,14 @@ use arrow_ipc::writer::StreamWriter;
 use journal::Record;
 use serde::{Deserialize, Serialize};
 use storage::{Rules, Sequence, Table};
-use types::{SequencePosition, SqlError, SqlResult};
+use types::{SequencePosition, SqlError, SqlResult, ViewDefinition};
 
 use super::definition::{ReshapeForm, RulesForm, TableForm, malformed};
 use super::sequence_form::SequenceForm;
+use super::view_form::ViewForm;
 use crate::reshape::Reshape;
 
-/// What was done to a table or a sequence.
+/// What was done to a table, a sequence or a view.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Deed {
     /// It was made, with rows.
@@ -32,6 +33,10 @@ pub(crate) enum Deed {
     Sequence { sequence: SequenceForm },
     /// A sequence was dropped.
     DropSequence { sequence: String },
+    /// There is a view of this name, or another than before.
+    View { view: ViewForm },
+    /// A view was dropped.
+    DropView { view: String },
     /// The counter of a sequence is there; other than all else not as a part of a transaction.
     Count { counter: u64, position: SequencePosition },
     /// It is what some files hold: its own, then those of its parts.
@@ -83,6 +88,14 @@ impl Operation {
 
     pub(crate) fn drop_sequence(name: &str) -> Self {
         Self::without_rows(Ok(Deed::DropSequence { sequence: name.to_owned() }))
+    }
+
+    pub(crate) fn view(view: &ViewDefinition) -> Self {
+        Self::without_rows(Ok(Deed::View { view: ViewForm::of(view) }))
+    }
+
+    pub(crate) fn drop_view(name: &str) -> Self {
+        Self::without_rows(Ok(Deed::DropView { view: name.to_owned() }))
     }
 
     pub(crate) fn count(counter: u64, position: SequencePosition) -> Self {

@@ -73,6 +73,11 @@ impl Session {
                 sequence.put(catalog);
                 return Ok(());
             }
+            Deed::View { view } => {
+                view.put(catalog);
+                return Ok(());
+            }
+            Deed::DropView { .. } => return catalog.drop_view(&name),
             Deed::DropSequence { .. } => return catalog.drop_sequence(&name),
             Deed::Count { counter, position } => {
                 count(&catalog.snapshot(), counter, position);
@@ -102,6 +107,8 @@ impl Deed {
             Self::Create { table, .. } => &table.name,
             Self::Sequence { sequence } => &sequence.name,
             Self::DropSequence { sequence } => sequence,
+            Self::View { view } => &view.name,
+            Self::DropView { view } => view,
             Self::Count { .. } => "a counter",
             Self::Drop { table }
             | Self::Change { table }

@@ -27,7 +27,7 @@ pub const CATALOG: &str = "pg_catalog";
 pub const INFORMATION: &str = "information_schema";
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -43,6 +43,7 @@ const NAMES: [&str; 15] = [
     "pg_tables",
     "pg_tablespace",
     "pg_type",
+    "pg_views",
 ];
 
 /// Views of things that there are none of: their columns, all of them text or numbers.
@@ -96,6 +97,7 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_tables" => relations::tables(session),
         "pg_tablespace" => shared::tablespaces(),
         "pg_type" => types::types(),
+        "pg_views" => relations::views(session),
         _ => {
             let (_, columns) = EMPTY.iter().find(|it| it.0 == name)?;
             ViewBuilder::new(columns).finish()

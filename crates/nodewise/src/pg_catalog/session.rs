@@ -51,6 +51,7 @@ pub(crate) fn catalog_texts(
     Some(match function {
         "format_type" => relations::type_names(session),
         "pg_get_constraintdef" => plain(relations::constraint_definitions(session)),
+        "pg_get_viewdef" => plain(relations::view_definitions(session)),
         "pg_get_indexdef" => plain(relations::index_definitions(session)),
         "regclass" => plain(relations::names(session)),
         "regtype" => TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned())).collect(),
@@ -70,8 +71,11 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
         None => (None, unquoted(name)),
     };
     let is_public = schema.as_deref().is_none_or(|it| it == "public");
-    if let Some(table) = session.snapshot().get(&name).filter(|_| is_public) {
-        return Some(oids::table(table.id));
+    let snapshot = session.snapshot();
+    let view = snapshot.view(&name).map(|it| it.id);
+    let own = snapshot.get(&name).map(|it| it.id).or(view);
+    if let Some(id) = own.filter(|_| is_public) {
+        return Some(oids::table(id));
     }
     let schemas = [super::CATALOG, super::INFORMATION];
     let place = |it: &&str| {
