@@ -34,6 +34,7 @@ mod rewrite;
 mod sequence;
 pub mod sequence_names;
 mod sequence_words;
+mod show_words;
 pub mod statement;
 mod steering;
 mod syntax;

@@ -16,7 +16,7 @@ use crate::statement::{ColumnDefinition, ExplainFormat, Numbering, ParsedQuery, 
 use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
     alter, clauses, copy, copy_options, file_calls, folders, frames, keys, merge_words, overriding,
-    parameters, rewrite, sequence_words, steering, tokens, values, view_words,
+    parameters, rewrite, sequence_words, show_words, steering, tokens, values, view_words,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -67,6 +67,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     merge_words::known_words(&mut tokens);
     overriding::known_words(&mut tokens);
     frames::exclusions(&mut tokens);
+    view_words::recursive(&mut tokens);
     file_calls::fold(&mut tokens);
     if steering::is_checkpoint(&tokens) {
         statements.push(Statement::Checkpoint);
@@ -82,6 +83,10 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     }
     if let Some(statement) = sequence_words::recognise(&tokens)? {
         statements.push(statement);
+        return Ok(());
+    }
+    if let Some(query) = show_words::recognise(&tokens) {
+        statements.push(Statement::Query { query: query_of(query)? });
         return Ok(());
     }
     if let Some(statement) = view_words::recognise(&tokens)? {
@@ -134,6 +139,15 @@ fn parse_tokens(
     Ok(statements)
 }
 
+/// The query of a text of our own.
+fn query_of(text: &str) -> SqlResult<ParsedQuery> {
+    let mut all = statements(tokenized(text)?)?;
+    match (all.pop(), all.is_empty()) {
+        (Some(Statement::Query { query }), true) => Ok(query),
+        _ => Err(SqlError::internal(format!("{text} is no query"))),
+    }
+}
+
 /// Whether a statement that begins so is a query. It is parsed as such: the parser's statements are of kilobytes, and moved
 /// about.
 fn begins_query(token: &Token) -> bool {
@@ -142,8 +156,13 @@ fn begins_query(token: &Token) -> bool {
 }
 
 /// A query that is all of a statement: its body may change rows, behind WITH.
-fn whole(query: Box<ast::Query>) -> SqlResult<Statement> {
-    use ast::SetExpr::{Delete, Insert, Merge, Update};
+fn whole(mut query: Box<ast::Query>) -> SqlResult<Statement> {
+    use ast::SetExpr::{Delete, Insert, Merge, Select, Update};
+    if let Select(select) = query.body.as_mut()
+        && let Some(into) = select.into.take()
+    {
+        return show_words::select_into(&into, query);
+    }
     match query.body.as_ref() {
         Insert(_) | Update(_) | Delete(_) | Merge(_) => changing(query),
         _ => Ok(Statement::Query { query: parsed(query)? }),
@@ -164,9 +183,8 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
     use ast::Statement as Ast;
     match statement {
         Ast::Query(query) => whole(query),
-        Ast::Explain { query_plan, estimate, describe_alias, .. }
-            if query_plan || estimate || describe_alias != ast::DescribeAlias::Explain =>
-        {
+        it if show_words::is_describe(&it) => show_words::describe(it, query_of),
+        Ast::Explain { query_plan, estimate, .. } if query_plan || estimate => {
             Err(SqlError::new(SqlState::SYNTAX, "syntax error: EXPLAIN takes a query"))
         }
         Ast::Explain { analyze, statement, format, options, .. } => {

@@ -50,6 +50,13 @@ pub enum Statement {
         /// The query.
         query: ParsedQuery,
     },
+    /// DESCRIBE: the columns of a query.
+    Describe {
+        /// The query.
+        query: ParsedQuery,
+        /// The table that it is all of.
+        table: Option<String>,
+    },
     /// CREATE TABLE with columns.
     CreateTable {
         /// The table.

@@ -1,7 +1,8 @@
 //! CREATE VIEW and ALTER VIEW.
 
 use sqlparser::ast;
-use sqlparser::tokenizer::TokenWithSpan;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::cursor::Cursor;
@@ -26,6 +27,39 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
     let to = cursor.name("the name of a view")?;
     cursor.expect_end()?;
     Ok(Some(Statement::RenameView { name, to, if_exists }))
+}
+
+/// `CREATE RECURSIVE VIEW v (a) AS ..` is `CREATE VIEW v (a) AS WITH RECURSIVE v (a) AS (..) SELECT a FROM v`.
+pub(crate) fn recursive(tokens: &mut Vec<TokenWithSpan>) {
+    let mut cursor = Cursor::new(tokens);
+    if !cursor.take("CREATE") {
+        return;
+    }
+    cursor.take_all(&["OR", "REPLACE"]);
+    let word = cursor.at();
+    if !cursor.take_all(&["RECURSIVE", "VIEW"]) {
+        return;
+    }
+    let Some(open) = tokens.iter().position(|it| it.token == Token::LParen) else { return };
+    let Some(close) = tokens.iter().position(|it| it.token == Token::RParen) else { return };
+    let is_as =
+        |it: &TokenWithSpan| matches!(&it.token, Token::Word(it) if it.keyword == Keyword::AS);
+    // What has no list of columns is refused by the parser.
+    if close < open || open == 0 || !tokens.get(close + 1).is_some_and(is_as) {
+        return;
+    }
+    let plain = |it: Token| TokenWithSpan::wrap(it);
+    let keyword = |it: &str| plain(Token::make_keyword(it));
+    let (name, columns) = (tokens[open - 1].clone(), tokens[open..=close].to_vec());
+    let query = tokens.split_off(close + 2);
+    tokens.extend([keyword("WITH"), keyword("RECURSIVE"), name.clone()]);
+    tokens.extend(columns.iter().cloned());
+    tokens.extend([keyword("AS"), plain(Token::LParen)]);
+    tokens.extend(query);
+    tokens.extend([plain(Token::RParen), keyword("SELECT")]);
+    tokens.extend(columns[1..columns.len() - 1].iter().cloned());
+    tokens.extend([keyword("FROM"), name]);
+    tokens.remove(word);
 }
 
 /// WITH CHECK OPTION, behind the query.

@@ -52,7 +52,7 @@ pub mod work;
 
 pub use co_location::PartMap;
 pub use context::QueryContext;
-pub use control::{QueryControl, cancelled, check, is_ended};
+pub use control::{QueryControl, cancelled, check, check_memory, is_ended};
 pub use exchange::{ExchangeMode, Surroundings};
 pub use layout::{ColumnShape, Layout, Representation};
 pub use notes::placement_notes;

@@ -1,6 +1,6 @@
 //! The tables that a plan was made on: it is right as long as they are the same.
 
-use plan::{Plan, Source};
+use plan::Plan;
 use stdx::sync::{Arc, Weak};
 use storage::{CatalogSnapshot, ColumnSchema, Rules, Table};
 use types::{TableId, ViewDefinition};
@@ -39,8 +39,7 @@ impl Basis {
     /// The same for a plan of new rows for a table, which may change as long as it asks for the same rows, if the plan does
     /// not read it.
     pub fn into_table(mut self, table: &Table, plan: &Plan) -> Self {
-        let reads = |it: &Source| matches!(it, Source::Scan(scan) if scan.table == table.id);
-        if plan.pipelines.iter().any(|it| reads(&it.source)) {
+        if plan.scans().iter().any(|it| it.table == table.id) {
             return self;
         }
         self.whole.retain(|it| it.0 != table.id);

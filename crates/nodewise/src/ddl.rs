@@ -40,7 +40,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         let NewTable { name, columns, constraints, if_not_exists, design } = new;
         self.write_alone(cancel)?;
-        if if_not_exists && self.catalog().get(&name).is_some() {
+        if if_not_exists && self.snapshot().kind_of(&name).is_some() {
             let message = format!("relation \"{name}\" already exists, skipping");
             self.notice(Notice::told("42P07", message));
             return Ok(done("CREATE TABLE"));
@@ -85,9 +85,13 @@ impl Session {
         let Target { name, columns, if_not_exists, or_replace, design } = target;
         self.write_alone(cancel)?;
         self.wait_for_place()?;
+        if *if_not_exists && self.snapshot().kind_of(name).is_some() {
+            let message = format!("relation \"{name}\" already exists, skipping");
+            self.notice(Notice::told("42P07", message));
+            return Ok(done("CREATE TABLE AS"));
+        }
         let old = self.catalog().get(name);
         match &old {
-            Some(_) if *if_not_exists => return Ok(done("SELECT 0")),
             Some(_) if !or_replace => {
                 return Err(SqlError::new(
                     SqlState::DUPLICATE_TABLE,

@@ -93,6 +93,9 @@ impl Session {
             Some(Statement::Show { name }) => {
                 Ok(Some(Described::of(&[text(&self.shown_as(name))])))
             }
+            Some(Statement::Describe { .. }) => {
+                Ok(Some(Described::of(&crate::describe::DESCRIBED.map(text))))
+            }
             Some(Statement::Explain { .. }) => Ok(Some(Described::of(&[text("QUERY PLAN")]))),
             Some(Statement::Execute { name, .. }) => {
                 let found = self.prepared.get(name).cloned().ok_or_else(|| no_such(name))?;

@@ -81,6 +81,10 @@ impl Session {
         tables: Tables,
         cancel: &CancelToken,
     ) -> SqlResult<Executed> {
+        let tables = match plan.recursions.is_empty() {
+            true => tables,
+            false => self.with_recursions(plan, tables, cancel)?,
+        };
         // Who only looks at views, as to see who is in the way, need not wait for a place.
         let is_view =
             |it: &Arc<Table>| VIEW_PREFIXES.iter().any(|prefix| it.name.starts_with(prefix));

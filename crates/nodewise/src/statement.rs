@@ -91,7 +91,7 @@ impl Session {
         }
     }
 
-    /// Defines what is beside tables: indexes, sequences and views.
+    /// Defines what is beside tables: indexes, sequences and views; tells what columns there are.
     fn run_definition(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
         match statement {
             Statement::CreateIndex { name, table, columns, unique, if_not_exists } => {
@@ -116,6 +116,9 @@ impl Session {
             }
             Statement::RenameView { name, to, if_exists } => {
                 self.rename_view(&name, &to, if_exists, cancel)
+            }
+            Statement::Describe { query, table } => {
+                self.describe_columns(&query, table.as_deref(), cancel)
             }
             Statement::DropView { names, if_exists, cascade } => {
                 self.drop_views(&names, if_exists, cascade, cancel)

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use binder::bind::SessionFacts;
-use plan::{Plan, Source};
+use plan::Plan;
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
@@ -237,10 +237,6 @@ fn is_of_catalog(name: &str) -> bool {
 
 /// The tables that a plan scans.
 pub(crate) fn tables_of(plan: &Plan, find: impl Fn(TableId) -> Option<Arc<Table>>) -> Tables {
-    let scanned = plan.pipelines.iter().filter_map(|it| match &it.source {
-        Source::Scan(scan) => Some(scan.table),
-        _ => None,
-    });
-    let scanned: HashSet<TableId> = scanned.collect();
+    let scanned: HashSet<TableId> = plan.scans().into_iter().map(|it| it.table).collect();
     scanned.into_iter().filter_map(|id| Some((id, find(id)?))).collect()
 }

@@ -32,7 +32,7 @@ pub use function::Function;
 pub use ids::PipelineId;
 pub use pipeline::{
     Aggregate, Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline, Plan,
-    Scan, Sink, SortKey, Source, Transfer,
+    Recursion, Scan, Sink, SortKey, Source, Transfer,
 };
 pub use validate::validate;
 pub use window::{Exclusion, Frame, FrameBound, FrameUnit, WindowCall, WindowFunction};

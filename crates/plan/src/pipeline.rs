@@ -13,6 +13,37 @@ pub struct Plan {
     pub pipelines: Vec<Pipeline>,
     /// Names and types of the result.
     pub output: Vec<OutputColumn>,
+    /// What is run before, for rows that pipelines scan as tables; each may scan those before it.
+    pub recursions: Vec<Recursion>,
+}
+
+/// Rows that are made of rows, round by round ([`crate::relation::RecursiveQuery`]).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recursion {
+    /// The table of its rows: to `step` those of the last round, to all others those of all.
+    pub table: TableId,
+    /// Its name.
+    pub name: String,
+    /// To `step` the table of the rows of all rounds so far, where rows come once.
+    pub seen: Option<TableId>,
+    /// The first round.
+    pub first: Plan,
+    /// Each other round.
+    pub step: Plan,
+    /// How many rows are enough, whatever rounds there are to come.
+    pub enough: Option<u64>,
+}
+
+impl Plan {
+    /// All scans, those of recursions with them.
+    pub fn scans(&self) -> Vec<&Scan> {
+        let own = self.pipelines.iter().filter_map(|it| match &it.source {
+            Source::Scan(scan) => Some(scan),
+            _ => None,
+        });
+        let parts = self.recursions.iter().flat_map(|it| [&it.first, &it.step]);
+        own.chain(parts.flat_map(Self::scans)).collect()
+    }
 }
 
 /// A column of the result.

@@ -97,9 +97,10 @@ pub fn bind_change(
     binder.close_with(0)?;
     binder.decide_types(&mut changed.answer)?;
     let output = changed.answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
-    let Binder { attributes, shared, is_stable, parameters, .. } = binder;
+    let Binder { attributes, shared, recursions, is_stable, parameters, .. } = binder;
     let root = changed.answer.rel;
-    let query = Query { attributes, scalars: Vec::new(), shared, root, output };
+    let scalars = Vec::new();
+    let query = Query { attributes, scalars, shared, root, output, recursions };
     let Changed { kind, table, returning, checks, keys, .. } = changed;
     Ok(BoundChange { kind, table, query, returning, checks, keys, is_stable, parameters })
 }

@@ -40,6 +40,8 @@ mod names;
 mod noting;
 mod order;
 mod query;
+mod recursive;
+mod recursive_rules;
 mod repeated;
 mod scope;
 mod select;
@@ -56,7 +58,7 @@ mod window_parts;
 mod with;
 
 use plan::Expr;
-use plan::relation::{Attr, Attribute, Query, Rel};
+use plan::relation::{Attr, Attribute, Query, RecursiveQuery, Rel};
 use sqlparser::ast;
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -108,8 +110,9 @@ pub fn bind(
     let mut answer = binder.query(query)?;
     binder.decide_types(&mut answer)?;
     let output = answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
-    let Binder { attributes, shared, is_stable, parameters, .. } = binder;
-    let query = Query { attributes, scalars: Vec::new(), shared, root: answer.rel, output };
+    let Binder { attributes, shared, recursions, is_stable, parameters, .. } = binder;
+    let (scalars, root) = (Vec::new(), answer.rel);
+    let query = Query { attributes, scalars, shared, root, output, recursions };
     Ok(Bound { query, is_stable, parameters })
 }
 
@@ -121,12 +124,20 @@ struct Binder<'a> {
     unread: Vec<(Attr, SqlError)>,
     /// Relations that are computed once and read several times.
     shared: Vec<Rel>,
+    /// WITH queries that are made of themselves, each behind those that it uses.
+    recursions: Vec<RecursiveQuery>,
+    /// How many tables there are that nobody has stored.
+    unstored_tables: u32,
     parameters: Vec<Option<DataType>>,
     is_stable: bool,
     /// The SELECTs that are open, the innermost last.
     levels: Vec<Level>,
     /// The WITH queries in view, the innermost last.
     with: Vec<WithQuery<'a>>,
+    /// How many of them a part of a recursive query sees of the query around.
+    lent_with: usize,
+    /// The level of the SELECT that reads the query that it is a part of.
+    self_reference: Option<usize>,
     /// Nodes of expressions so far.
     nodes: usize,
     /// What the table that is changed asks of its rows.
@@ -160,10 +171,14 @@ impl<'a> Binder<'a> {
             attributes: Vec::new(),
             unread: Vec::new(),
             shared: Vec::new(),
+            recursions: Vec::new(),
+            unstored_tables: 0,
             parameters: parameters.to_vec(),
             is_stable: true,
             levels: Vec::new(),
             with: Vec::new(),
+            lent_with: 0,
+            self_reference: None,
             nodes: 0,
             rules: &change_rules::NOTHING,
             merge_action: None,

@@ -72,6 +72,7 @@ impl<'a> Binder<'a> {
             || !self.level().calls.is_empty()
             || !self.level().groupings.is_empty()
             || matches!(&select.group_by, ast::GroupByExpr::Expressions(it, _) if !it.is_empty());
+        self.check_recursive()?;
         let level = self.level();
         let input = std::mem::replace(&mut level.input, super::level::one_row());
         let pending = std::mem::take(&mut level.pending);

@@ -218,7 +218,7 @@ impl<'a> Binder<'a> {
     }
 
     /// INTERSECT and EXCEPT by counting.
-    fn counted(
+    pub(super) fn counted(
         &mut self,
         operator: SetOperator,
         all: bool,

@@ -31,22 +31,21 @@ pub fn bind_view(
     environment: &Environment<'_>,
 ) -> SqlResult<BoundView> {
     let mut tree = query.clone();
-    let (answer, resolved, bound) = bound_noting(&tree, environment)?;
+    let Kept { mut columns, resolved, bound } = kept(&tree, environment)?;
     view_text::resolve(&mut tree, &resolved);
     let text = tree.to_string();
     // It is to mean the same when it is read back.
     let again = view_text::parsed(&text)?;
-    let same = again.walk(|it| bound_noting(it, environment));
-    if !same.is_ok_and(|it| it.2 == bound) {
+    let same = again.walk(|it| kept(it, environment));
+    if !same.is_ok_and(|it| it.bound == bound) {
         let message = "this query cannot be kept as a view: it does not mean the same when it is \
                        written out";
         return Err(SqlError::unsupported(message).with_hint(format!("it is written as {text}")));
     }
-    if names.len() > answer.len() {
+    if names.len() > columns.len() {
         let message = "CREATE VIEW specifies more column names than columns";
         return Err(SqlError::new(SqlState::SYNTAX, message));
     }
-    let mut columns = answer;
     for (column, name) in columns.iter_mut().zip(names) {
         column.0.clone_from(name);
     }
@@ -59,11 +58,18 @@ pub fn bind_view(
     Ok(BoundView { query: text, columns, uses: resolved.uses() })
 }
 
-/// Names and types of the rows of a query, what its names mean, and all of what it is bound to.
-fn bound_noting(
-    query: &ast::Query,
-    environment: &Environment<'_>,
-) -> SqlResult<(Vec<(String, DataType)>, Box<Resolved>, String)> {
+/// A query that was bound to be kept.
+struct Kept {
+    /// Names and types of its columns.
+    columns: Vec<(String, DataType)>,
+    /// What its names mean.
+    resolved: Box<Resolved>,
+    /// All that it is bound to.
+    bound: String,
+}
+
+/// Binds a query, with notes of what its names mean.
+fn kept(query: &ast::Query, environment: &Environment<'_>) -> SqlResult<Kept> {
     let mut binder = Binder::new(environment, &[]);
     binder.resolved = Some(Box::default());
     let mut answer = binder.query(query)?;
@@ -74,9 +80,10 @@ fn bound_noting(
     }
     let of = |it: &OutputColumn| (it.name.clone(), binder.attributes[it.attr].data_type);
     let columns = answer.columns.iter().map(of).collect();
-    let all = format!("{:?} {:?} {:?}", answer, binder.attributes, binder.shared);
+    let parts = (&binder.shared, &binder.recursions);
+    let bound = format!("{:?} {:?} {:?}", answer, binder.attributes, parts);
     let resolved = binder.resolved.take().unwrap_or_default();
-    Ok((columns, resolved, all))
+    Ok(Kept { columns, resolved, bound })
 }
 
 /// Why the rows of a view are not changed.
@@ -123,15 +130,14 @@ impl Binder<'_> {
         let bound = query.walk(|query| {
             let mut inner = Binder::new(self.environment, &[]);
             inner.views = self.views + 1;
-            inner.nodes = self.nodes;
             self.lend(&mut inner);
             let answer = inner.query(query).and_then(|mut answer| {
                 inner.decide_types(&mut answer)?;
                 Ok(answer)
             });
-            let (nodes, is_stable) = (inner.nodes, inner.is_stable);
+            let (views, is_stable) = (self.views, inner.is_stable);
             inner.lend(self);
-            self.nodes = nodes;
+            self.views = views;
             self.is_stable &= is_stable;
             answer
         });
@@ -154,9 +160,13 @@ impl Binder<'_> {
     }
 
     /// Hands what all parts of a statement share over to another binder.
-    fn lend(&mut self, to: &mut Binder<'_>) {
+    pub(super) fn lend(&mut self, to: &mut Binder<'_>) {
         to.attributes = std::mem::take(&mut self.attributes);
         to.unread = std::mem::take(&mut self.unread);
         to.shared = std::mem::take(&mut self.shared);
+        to.recursions = std::mem::take(&mut self.recursions);
+        to.unstored_tables = self.unstored_tables;
+        to.nodes = self.nodes;
+        to.views = to.views.max(self.views);
     }
 }

@@ -5,6 +5,7 @@
 
 mod builder;
 mod constraints;
+mod defined;
 mod durability;
 mod functions;
 mod indexes;
@@ -16,7 +17,6 @@ pub(crate) mod sequences;
 mod system;
 mod tables;
 mod traffic;
-mod views;
 
 use arrow_array::RecordBatch;
 use types::SqlResult;
@@ -102,7 +102,7 @@ pub fn rows_of(
         "log" => durability::log(database),
         "checkpoints" => durability::checkpoints(database),
         "merges" => durability::merges(database),
-        "views" => views::rows(database),
+        "views" => defined::rows(database),
         _ => return None,
     })
 }

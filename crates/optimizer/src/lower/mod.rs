@@ -52,7 +52,7 @@ pub fn lower(query: &Query, options: Options, interrupt: &Interrupt) -> SqlResul
             data_type: query.attributes[*attr].data_type,
         })
         .collect();
-    Ok(Plan { pipelines: this.pipelines, output })
+    Ok(Plan { pipelines: this.pipelines, output, recursions: Vec::new() })
 }
 
 fn tables_in(rel: &Rel, tables: &mut Vec<u32>) {

@@ -80,7 +80,7 @@ impl Builder {
     fn query(self, root: Rel, wanted: &[Attr]) -> Query {
         let output = wanted.iter().map(|it| (format!("a{it}"), *it)).collect();
         let (scalars, shared) = (Vec::new(), Vec::new());
-        Query { attributes: self.attributes, scalars, shared, root, output }
+        Query { attributes: self.attributes, scalars, shared, root, output, recursions: Vec::new() }
     }
 }
 

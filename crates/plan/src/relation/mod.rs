@@ -15,7 +15,7 @@ pub use traverse::{Part, fresh_copy};
 use crate::{Aggregate, BinaryOperator, Expr, ExprKind, SortKey, WindowCall};
 use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
-use types::{DataType, TableInfo};
+use types::{DataType, TableId, TableInfo};
 
 /// What is known of an attribute.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,6 +40,22 @@ pub struct Query {
     pub root: Rel,
     /// Names and attributes of the answer.
     pub output: Vec<(String, Attr)>,
+    /// WITH queries that are made of themselves, whose rows it scans as tables; each may scan those before it.
+    pub recursions: Vec<RecursiveQuery>,
+}
+
+/// WITH RECURSIVE: rows that are made of rows, round by round, until a round makes none.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RecursiveQuery {
+    /// A table that nobody has stored: to `step` the rows of the last round, to all others those of all rounds.
+    #[serde(with = "types::shared")]
+    pub table: Arc<TableInfo>,
+    /// Where rows come once (UNION): to `step` a table of the rows of all rounds so far, which it leaves out.
+    pub seen: Option<TableId>,
+    /// The rows of the first round.
+    pub first: Query,
+    /// The rows that a round makes.
+    pub step: Query,
 }
 
 /// A subquery that gives one value.

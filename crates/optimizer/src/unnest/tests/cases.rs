@@ -91,6 +91,7 @@ fn query(root: Rel, output: &[Attr]) -> Query {
         shared: Vec::new(),
         root,
         output: output.iter().map(|it| (String::new(), *it)).collect(),
+        recursions: Vec::new(),
     }
 }
 

@@ -31,7 +31,7 @@ impl Generator {
         let output = attrs.iter().map(|it| (format!("c{it}"), *it)).collect();
         let attributes = std::mem::take(&mut self.attributes);
         let shared = std::mem::take(&mut self.shared);
-        Query { attributes, scalars: Vec::new(), shared, root, output }
+        Query { attributes, scalars: Vec::new(), shared, root, output, recursions: Vec::new() }
     }
 
     fn chance(&mut self, percent: u64) -> bool {
