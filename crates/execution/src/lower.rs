@@ -77,7 +77,7 @@ pub fn lower(
     context: &QueryContext,
     workspace: &Workspace,
 ) -> SqlResult<Lowered> {
-    let states = States { states, sequences: Some(&context.sequences) };
+    let states = States { states, sequences: Some(&context.sequences), zone: context.zone.clone() };
     let slots = context.scheduler.slots();
     if let (PlanSource::Scan(scan), [], PlanSink::HashBuild(build)) =
         (&pipeline.source, pipeline.operators.as_slice(), &pipeline.sink)

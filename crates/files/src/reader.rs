@@ -7,7 +7,7 @@ use arrow_schema::{Field as ArrowField, Schema};
 use stdx::sync::Arc;
 use storage::BuildContext;
 use storage::parallel::try_map;
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Zone};
 
 use crate::blocks::{Blocks, Chunk, Source};
 use crate::column::Column;
@@ -103,6 +103,8 @@ pub struct TextFormat {
     pub trailing: bool,
     /// Whether fields that are missing at the end of a record are NULL.
     pub padded: bool,
+    /// In which moments are that name no time zone.
+    pub zone: Zone,
 }
 
 /// The name of the column that says where the default of a column is meant.
@@ -412,7 +414,9 @@ impl Reader<'_> {
     }
 
     fn growing(&self) -> SqlResult<Growing> {
-        let column = |it: &TextColumn| it.wanted.then(|| Column::new(it.data_type)).transpose();
+        let column = |it: &TextColumn| {
+            it.wanted.then(|| Column::new(it.data_type, &self.format.zone)).transpose()
+        };
         let columns = self.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
         let count = if self.format.default.is_some() { columns.len() } else { 0 };
         Ok(Growing { columns, defaults: vec![Vec::new(); count], rows: 0 })

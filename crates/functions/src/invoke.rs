@@ -8,8 +8,8 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, arrow_type};
 use crate::{
-    cast, choice, exact, field, float, from_text, like, moment, random, regexp, strftime, text,
-    to_char,
+    bytes, cast, choice, exact, field, float, from_text, interval, like, moment, random, regexp,
+    strftime, text, to_char, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -100,7 +100,17 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RegexpReplace => regexp::replace(call),
         F::RegexpSubstr => regexp::substr(call),
         F::SimilarToEscape => regexp::similar_to_escape(call),
-        F::CurrentDate | F::Now => Err(call.broken("no constant in its place")),
+        F::CurrentDate | F::LocalTime | F::LocalTimestamp | F::Now => {
+            Err(call.broken("no constant in its place"))
+        }
+        F::Encode => bytes::encode(call),
+        F::Decode => bytes::decode(call),
+        F::ConvertTo | F::ConvertFrom => bytes::convert(call),
+        F::GetByte => bytes::get_byte(call),
+        F::SetByte => bytes::set_byte(call),
+        F::Md5 | F::Md5OfBytes | F::Sha224 | F::Sha256 | F::Sha384 | F::Sha512 => {
+            bytes::digest(call)
+        }
         _ => text_or_moment(call),
     }
 }
@@ -134,9 +144,24 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::SubstringIndex => text::substring_index(call),
         F::ToHex => text::to_hex(call),
         F::Translate => text::translate(call),
-        F::AddInterval => moment::add_interval(call),
+        F::AddInterval => interval::add_to_moment(call),
+        F::AddIntervals => interval::sum(call),
+        F::AddToTime => interval::add_to_time(call),
+        F::Age => interval::age(call),
+        F::DivideInterval | F::MultiplyInterval => interval::scale(call),
+        F::IntervalKey => interval::key(call),
+        F::IntervalDays | F::IntervalMicros | F::IntervalMonths => interval::part(call),
+        F::IntervalOfParts => interval::of_parts(call),
+        F::JustifyDays | F::JustifyHours | F::JustifyInterval | F::NegateInterval => {
+            interval::unary(call)
+        }
+        F::MakeInterval => interval::make(call),
+        F::MakeTime => interval::make_time(call),
+        F::MomentsBetween => interval::between(call),
+        F::Timezone => zone::timezone(call),
         F::DateFormat => strftime::date_format(call),
         F::DatePart => field::date_part(call),
+        F::DateTrunc if call.result == DataType::Interval => moment::truncated_interval(call),
         F::DateTrunc => moment::date_trunc(call),
         F::Extract => field::extract(call),
         F::FromUnixtime => moment::from_unixtime(call),

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, Zone};
 
 use crate::setting::Setting;
 
@@ -34,6 +34,8 @@ enum Takes {
     Text,
     /// These words; the first of a row is what it then is.
     Words(&'static [&'static [&'static str]]),
+    /// A time zone.
+    Zone,
     /// A whole number within bounds.
     Number(i64, i64),
 }
@@ -66,7 +68,7 @@ const KNOWN: &[Known] = &[
     known("server_version", SERVER_VERSION, Takes::Nothing, true, "whose dialect it is"),
     known("server_version_num", "180000", Takes::Nothing, false, "whose dialect it is"),
     known("standard_conforming_strings", "on", ON, true, "a backslash is no escape"),
-    known("TimeZone", "UTC", Takes::Text, true, "kept; times have no zone, and now() is in UTC"),
+    known("TimeZone", "UTC", Takes::Zone, true, "in which moments are read and shown"),
 ];
 
 const DATES: Takes = Takes::Words(&[&["ISO, MDY", "ISO", "ISO,MDY"]]);
@@ -100,6 +102,10 @@ impl Known {
                 Err(SqlError::new(SqlState("55P02"), message))
             }
             Takes::Text => Ok(text.to_owned()),
+            Takes::Zone => match Zone::named(text) {
+                Ok(zone) => Ok(zone.name().to_owned()),
+                Err(_) => Err(invalid("it takes a zone like Europe/Berlin, or hours".to_owned())),
+            },
             Takes::Words(rows) => {
                 let means =
                     |row: &&[&'static str]| row.iter().any(|it| it.eq_ignore_ascii_case(text));
@@ -140,6 +146,12 @@ impl ClientSettings {
 
     fn of(&self, known: &Known) -> String {
         self.0.get(known.name).cloned().unwrap_or_else(|| known.usual.to_owned())
+    }
+
+    /// The time zone.
+    pub(crate) fn zone(&self) -> Zone {
+        let said = self.0.get("TimeZone");
+        said.and_then(|it| Zone::named(it).ok()).unwrap_or_default()
     }
 
     /// All of them.

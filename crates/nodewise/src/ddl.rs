@@ -101,7 +101,7 @@ impl Session {
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let (table, batches) = match binder::files::whole_file(query) {
             Some(path) if columns.is_empty() => {
-                let opened = Opened::open(&path)?;
+                let opened = Opened::open(&path, &self.settings.client.zone())?;
                 let schema = opened.schema()?;
                 check_names(&schema)?;
                 let design = self.design_of(design, name, &schema, cancel)?;
@@ -163,7 +163,7 @@ impl Session {
         }
         check_names(&schema)?;
         let design = self.design_of(design, name, &schema, cancel)?;
-        let arrow = crate::result::schema_of(&plan.output);
+        let arrow = crate::result::held_schema_of(&plan.output);
         let batches = self.record_batches(&executed, &arrow, cancel)?;
         let table = self.build(name, schema, batches.clone(), &design, cancel)?;
         Ok((table, batches))
@@ -176,7 +176,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Vec<RecordBatch>> {
         let Finished { plan, executed, .. } = self.run_query(query, cancel)?;
-        self.record_batches(&executed, &crate::result::schema_of(&plan.output), cancel)
+        self.record_batches(&executed, &crate::result::held_schema_of(&plan.output), cancel)
     }
 
     pub(crate) fn drop_tables(

@@ -212,7 +212,7 @@ impl Session {
         }
         let finished = self.run_on(&catalog, &queried(&asked.sql)?, cancel, |_| Ok(()))?;
         let schema = schema_of(&finished.plan.output);
-        let found = self.record_batches(&finished.executed, &schema, cancel)?;
+        let found = self.shown_batches(&finished.executed, &schema, cancel)?;
         match found.iter().find(|it| it.num_rows() > 0) {
             Some(batch) => {
                 let texts: Vec<String> = (batch.columns().iter())

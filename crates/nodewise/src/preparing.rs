@@ -11,10 +11,10 @@ use plan::{OutputColumn, Plan};
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
 use storage::CatalogSnapshot;
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value, Zone};
 
 use crate::answer::done;
-use crate::parameter::convert;
+use crate::parameter::{convert, given};
 use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_query};
 use crate::prepared::{Described, Generic, GenericPlan, Inner};
@@ -249,7 +249,10 @@ impl Session {
             let snapshot = self.snapshot();
             let generic = self.generic(inner, &snapshot)?;
             // Checked against the types, but each value stands as it is where it is finer than its type.
-            let Some(values) = converted(values, &generic.types)? else { break };
+            let Some(values) = converted(values, &generic.types, &self.settings.client.zone())?
+            else {
+                break;
+            };
             match &generic.plan {
                 GenericPlan::None => break,
                 GenericPlan::Query(plan, schema, unknown) => {
@@ -300,6 +303,7 @@ impl Session {
         let started = machine.now();
         let tables = tables_of(plan, |id| snapshot.by_id(id).cloned());
         let executed = self.run_plan(plan, tables, cancel)?;
+        let schema = &self.zoned(schema);
         let batches = self.shown_batches(&executed, schema, cancel)?;
         let rows: usize = batches.iter().map(arrow_array::RecordBatch::num_rows).sum();
         let (schema, types) = (schema.clone(), types_of(&plan.output));
@@ -360,7 +364,8 @@ impl Session {
                 let batch = batch.map(|it| it.batch()).transpose()?;
                 let columns = batch.as_ref().map_or(&[][..], |it| &it.columns);
                 let values = columns.iter().zip(&rows.layout);
-                let values: Vec<Value> = values.map(|(it, shape)| it.value(shape, 0)).collect();
+                let values = values.map(|(it, shape)| given(it.value(shape, 0), shape.data_type));
+                let values = values.collect::<SqlResult<Vec<Value>>>()?;
                 self.run_prepared(prepared, &values, cancel)
             }
         }
@@ -378,10 +383,14 @@ impl Session {
 }
 
 /// The values in the types of their parameters; `None` when one cannot be held exactly.
-fn converted(values: &[Value], types: &[Option<DataType>]) -> SqlResult<Option<Vec<Value>>> {
+fn converted(
+    values: &[Value],
+    types: &[Option<DataType>],
+    zone: &Zone,
+) -> SqlResult<Option<Vec<Value>>> {
     let each = values.iter().zip(types).enumerate();
     each.map(|(number, (value, data_type))| match data_type {
-        Some(data_type) => convert(number, value, *data_type),
+        Some(data_type) => convert(number, value, *data_type, zone),
         None => Ok(Some(value.clone())),
     })
     .collect()

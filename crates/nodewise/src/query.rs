@@ -94,6 +94,7 @@ impl Session {
             workspace: self.workspace(),
             tables,
             sequences: self.seen_sequences(),
+            zone: self.settings.client.zone(),
             traffic: self.database.traffic.clone(),
             control: self.control(cancel),
             exchange: self.settings.scheduling.join_exchange,
@@ -116,7 +117,7 @@ impl Session {
         self.check_files()?;
         let used = binder::files::UsedColumns::of(query);
         for path in files.into_iter().filter(|it| !catalog.has_file(it)) {
-            let opened = Opened::open(&path)?;
+            let opened = Opened::open(&path, &self.settings.client.zone())?;
             let wanted = |column: &str| used.contains(column);
             let load = |context: &BuildContext<'_>| opened.load(&path, &wanted, context);
             let (table, unread) = self.loaded(&path, &TableDesign::default(), cancel, load)?;

@@ -2,14 +2,21 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef, TimeUnit};
 use execution::{Accesses, Batch, Executed, map_batches};
 use plan::OutputColumn;
 use stdx::sync::Arc;
+use storage::outside;
 use types::{DataType, SqlError, SqlResult, numeric};
 
-/// The schema of a result.
+/// The schema of a result as others see it; moments are in UTC ([`Session::zoned`]).
 pub fn schema_of(output: &[OutputColumn]) -> SchemaRef {
+    let field = |it: &OutputColumn| outside::field(&it.name, it.data_type, None);
+    Arc::new(Schema::new(output.iter().map(field).collect::<Vec<_>>()))
+}
+
+/// The schema of the rows of a result as tables hold them.
+pub fn held_schema_of(output: &[OutputColumn]) -> SchemaRef {
     let field = |it: &OutputColumn| Field::new(&it.name, storage::arrow_type(it.data_type), true);
     Arc::new(Schema::new(output.iter().map(field).collect::<Vec<_>>()))
 }
@@ -29,7 +36,26 @@ impl Described {
 }
 
 impl Session {
-    /// The rows of a finished query as Arrow batches, as they are shown: CHAR with its blanks.
+    /// The schema of a result with its moments in the time zone of the session.
+    pub(crate) fn zoned(&self, schema: &SchemaRef) -> SchemaRef {
+        let is_moment =
+            |it: &Arc<Field>| matches!(it.data_type(), ArrowType::Timestamp(_, Some(_)));
+        let zone = self.settings.client.zone();
+        if zone.is_utc() || !schema.fields().iter().any(is_moment) {
+            return schema.clone();
+        }
+        let name: Arc<str> = zone.arrow_name().into();
+        let field = |it: &Arc<Field>| match is_moment(it) {
+            true => {
+                let moment = ArrowType::Timestamp(TimeUnit::Microsecond, Some(name.clone()));
+                Arc::new(Field::clone(it).with_data_type(moment))
+            }
+            false => it.clone(),
+        };
+        Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
+    }
+
+    /// The rows of a finished query as Arrow batches of a schema ([`Self::zoned`]), as they are shown: CHAR with its blanks.
     pub(crate) fn shown_batches(
         &self,
         executed: &Executed,
@@ -46,7 +72,7 @@ impl Session {
         schema: &SchemaRef,
         cancel: &CancelToken,
     ) -> SqlResult<Vec<RecordBatch>> {
-        self.batches(executed, schema, cancel, &|array, _| array)
+        self.batches(executed, schema, cancel, &|array, _, _| array)
     }
 
     fn batches(
@@ -54,7 +80,7 @@ impl Session {
         executed: &Executed,
         schema: &SchemaRef,
         cancel: &CancelToken,
-        finish: &(dyn Fn(ArrayRef, DataType) -> ArrayRef + Sync),
+        finish: &(dyn Fn(ArrayRef, DataType, &Field) -> ArrayRef + Sync),
     ) -> SqlResult<Vec<RecordBatch>> {
         let mut team = self.team(cancel, executed.reports.len().saturating_sub(1));
         team.settings.workspace = executed.workspace.clone();
@@ -74,19 +100,25 @@ fn to_record_batch(
     batch: &Batch,
     executed: &Executed,
     schema: &SchemaRef,
-    finish: &dyn Fn(ArrayRef, DataType) -> ArrayRef,
+    finish: &dyn Fn(ArrayRef, DataType, &Field) -> ArrayRef,
 ) -> SqlResult<RecordBatch> {
     let columns: Vec<ArrayRef> = (batch.columns.iter().zip(&executed.rows.layout))
-        .map(|(vector, shape)| finish(execution::arrow::to_arrow(vector, shape), shape.data_type))
+        .zip(schema.fields())
+        .map(|((vector, shape), field)| {
+            finish(execution::arrow::to_arrow(vector, shape), shape.data_type, field)
+        })
         .collect();
     let options = RecordBatchOptions::new().with_row_count(Some(batch.rows));
     RecordBatch::try_new_with_options(schema.clone(), columns, &options)
         .map_err(|error| SqlError::internal(format!("a result does not fit its schema: {error}")))
 }
 
-/// The values of a column as they are shown: CHAR(n) is held without the blanks that fill it.
-pub(crate) fn shown(array: ArrayRef, data_type: DataType) -> ArrayRef {
-    let DataType::Char(length) = data_type else { return array };
+/// The values of a column as they are shown in a field: CHAR(n) is held without the blanks that fill it, and some types are
+/// held as others.
+pub(crate) fn shown(array: ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
+    let DataType::Char(length) = data_type else {
+        return outside::shown(&array, data_type, field);
+    };
     let Some(texts) = array.as_string_opt::<i32>() else { return array };
     let is_full = |it: &str| it.chars().count() >= length as usize;
     if texts.iter().flatten().all(is_full) {

@@ -174,6 +174,7 @@ impl Session {
             let cached = CachedPlan { basis, options, plan, unknown, schema };
             self.database.plans.put(text, cached);
         }
+        let schema = self.zoned(&schema);
         let batches = self.shown_batches(&executed, &schema, cancel)?;
         profile.execution = self.database.machine.now() - started - profile.planning;
         let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();

@@ -8,7 +8,7 @@ use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
     CatalogView, DataType, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UniqueKey,
-    UnreadColumn, Value,
+    UnreadColumn, Value, Zone,
 };
 
 use crate::basis::Basis;
@@ -211,6 +211,10 @@ impl SessionFacts for StatementCatalog<'_> {
         arguments: &[Value],
     ) -> Option<SqlResult<(Value, DataType)>> {
         pg_catalog::session_value(self.session, name, arguments)
+    }
+
+    fn zone(&self) -> Zone {
+        self.session.settings.client.zone()
     }
 
     fn catalog_texts(&self, function: &str) -> Option<Vec<(i64, Option<i64>, String)>> {

@@ -91,6 +91,42 @@ fn all_types_and_rules_come_back_exactly() {
     assert_eq!(rows(&again, "SELECT l FROM a WHERE i = 90"), ["7"]);
 }
 
+/// Types that are held as others, from the log and from files.
+#[test]
+fn moments_spans_ids_and_bytes_come_back_exactly() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            "CREATE TABLE a (id UUID PRIMARY KEY, m TIMESTAMPTZ DEFAULT '2024-01-01 00:00+00', t TIME, \
+             s INTERVAL, b BYTEA, n INTEGER)",
+            "INSERT INTO a VALUES ('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', '2024-07-01 12:00+02', '24:00', \
+             '1 mon -2 days 03:00', '\\x00ff61', 1), \
+             ('00000000-0000-0000-0000-000000000000', NULL, NULL, NULL, NULL, 2)",
+            "CHECKPOINT",
+            "INSERT INTO a (id, t, s, b, n) VALUES \
+             ('ffffffff-0000-0000-0000-000000000001', '00:00:00.000001', '-00:00:01', '', 3)",
+            "UPDATE a SET s = s * 2, m = m + INTERVAL '1 month' WHERE n = 1",
+            "CREATE TABLE b AS SELECT id, m - m AS z, s FROM a WHERE n = 3",
+        ],
+    );
+    let expected = [
+        "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11|2024-08-01 10:00:00+00|24:00:00|2 mons -4 days +06:00:00|\\x00ff61|1",
+        "00000000-0000-0000-0000-000000000000|NULL|NULL|NULL|NULL|2",
+        "ffffffff-0000-0000-0000-000000000001|2024-01-01 00:00:00+00|00:00:00.000001|-00:00:01|\\x|3",
+    ];
+    let again = reopened(&first);
+    assert_eq!(rows(&again, "SELECT * FROM a ORDER BY n"), expected);
+    let made = ["ffffffff-0000-0000-0000-000000000001|00:00:00|-00:00:01"];
+    assert_eq!(rows(&again, "SELECT * FROM b"), made);
+    run(&mut again.session(), &["CHECKPOINT", "DELETE FROM a WHERE n = 2"]);
+    assert_eq!(rows(&again, "SELECT s FROM a WHERE t > '12:00'"), ["2 mons -4 days +06:00:00"]);
+    let twice = "INSERT INTO a (id) VALUES ('{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}')";
+    assert_eq!(again.session().execute(twice).unwrap_err().state.0, "23505");
+}
+
 #[test]
 fn foreign_keys_come_back_with_what_they_do() {
     let first = machine(DiskImage::default(), "laptop");

@@ -251,6 +251,70 @@ functions! {
     AddInterval = "add_interval",
     /// The day at the start of the statement.
     CurrentDate = "current_date",
+    /// The time of day of the statement's start, in the time zone of the session.
+    LocalTime = "localtime",
+    /// The statement's start as the clocks of the session's time zone show it.
+    LocalTimestamp = "localtimestamp",
+    /// What the clocks of a time zone show at a moment, or the moment at which they show a time.
+    Timezone = "timezone",
+    /// From one point of time to another in years, months, days and time.
+    Age = "age",
+    /// From one point of time to another in days and time: the operator.
+    MomentsBetween = "moments_between",
+    /// What intervals that are equal have in common: a month is thirty days, and a day 24 hours.
+    IntervalKey = "interval_key",
+    /// The months of an interval.
+    IntervalMonths = "interval_months",
+    /// The days of an interval.
+    IntervalDays = "interval_days",
+    /// The microseconds of an interval.
+    IntervalMicros = "interval_micros",
+    /// The interval of months, days and microseconds.
+    IntervalOfParts = "interval_of_parts",
+    /// The interval in the other direction: the operator.
+    NegateInterval = "negate_interval",
+    /// The sum of two intervals: the operator.
+    AddIntervals = "add_intervals",
+    /// An interval times a number: the operator.
+    MultiplyInterval = "multiply_interval",
+    /// An interval divided by a number: the operator.
+    DivideInterval = "divide_interval",
+    /// A time of day plus an interval: the operator.
+    AddToTime = "add_to_time",
+    /// Thirty days as a month.
+    JustifyDays = "justify_days",
+    /// 24 hours as a day.
+    JustifyHours = "justify_hours",
+    /// Both, and all parts of one sign.
+    JustifyInterval = "justify_interval",
+    /// An interval of years, months, weeks, days, hours, minutes and seconds; those that are left out are none.
+    MakeInterval = "make_interval",
+    /// A time of day of hour, minute and seconds.
+    MakeTime = "make_time",
+    /// Bytes as a text in hex, base64 or escape.
+    Encode = "encode",
+    /// The bytes of a text in hex, base64 or escape.
+    Decode = "decode",
+    /// The bytes of a text in an encoding.
+    ConvertTo = "convert_to",
+    /// The text that bytes are in an encoding.
+    ConvertFrom = "convert_from",
+    /// The byte at a place, from 0.
+    GetByte = "get_byte",
+    /// The bytes with another one at a place, from 0.
+    SetByte = "set_byte",
+    /// The digest of a text, in hexadecimal digits.
+    Md5 = "md5",
+    /// The digest of bytes, in hexadecimal digits.
+    Md5OfBytes = "md5_of_bytes",
+    /// A digest of bytes.
+    Sha224 = "sha224",
+    /// A digest of bytes.
+    Sha256 = "sha256",
+    /// A digest of bytes.
+    Sha384 = "sha384",
+    /// A digest of bytes.
+    Sha512 = "sha512",
     /// A date or timestamp as text by a format of `%` and a letter.
     DateFormat = "date_format",
     /// A field of a date or timestamp, named by the first argument, as DOUBLE PRECISION.

@@ -51,7 +51,7 @@ fn same(what: &str, wanted: &[DataType], found: &[DataType]) -> Check<()> {
     // Null is a type that the plan does not tell (a column of a scan that no filter uses).
     let untold = |it: &DataType| *it == DataType::Null;
     let alike = |(a, b): (&DataType, &DataType)| {
-        a == b || (a.is_text() && b.is_text()) || untold(a) || untold(b)
+        a == b || (a.stored().is_text() && b.stored().is_text()) || untold(a) || untold(b)
     };
     if wanted.len() == found.len() && wanted.iter().zip(found).all(alike) {
         return Ok(());

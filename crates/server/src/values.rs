@@ -5,10 +5,13 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType,
+    IntervalMonthDayNanoType, Time64MicrosecondType, TimestampMicrosecondType,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch,
+    StringArray,
+};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use bytes::{BufMut, BytesMut};
 use nodewise::text::Cells;
 
@@ -43,6 +46,10 @@ enum Binary<'a> {
     Decimal(&'a PrimitiveArray<Decimal128Type>, u8),
     Date(&'a PrimitiveArray<Date32Type>),
     Timestamp(&'a PrimitiveArray<TimestampMicrosecondType>),
+    Time(&'a PrimitiveArray<Time64MicrosecondType>),
+    Interval(&'a PrimitiveArray<IntervalMonthDayNanoType>),
+    Uuid(&'a FixedSizeBinaryArray),
+    Bytes(&'a BinaryArray),
     Text(Cells<'a>),
 }
 
@@ -116,9 +123,11 @@ impl<'a> Binary<'a> {
                 Self::Decimal(array.as_primitive(), scale.unsigned_abs())
             }
             DataType::Date32 => Self::Date(array.as_primitive()),
-            DataType::Timestamp(TimeUnit::Microsecond, None) => {
-                Self::Timestamp(array.as_primitive())
-            }
+            DataType::Timestamp(TimeUnit::Microsecond, _) => Self::Timestamp(array.as_primitive()),
+            DataType::Time64(TimeUnit::Microsecond) => Self::Time(array.as_primitive()),
+            DataType::Interval(IntervalUnit::MonthDayNano) => Self::Interval(array.as_primitive()),
+            DataType::FixedSizeBinary(16) => Self::Uuid(array.as_fixed_size_binary()),
+            DataType::Binary => Self::Bytes(array.as_binary()),
             _ => Self::Text(Cells::new(array)),
         }
     }
@@ -140,6 +149,16 @@ impl<'a> Binary<'a> {
                 let micros = it.value(row).saturating_sub(EPOCH_MICROS);
                 put_bytes(&micros.to_be_bytes(), out);
             }
+            Self::Time(it) => put_bytes(&it.value(row).to_be_bytes(), out),
+            Self::Interval(it) => {
+                let parts = nodewise::text::parts(it.value(row));
+                out.put_i32(16);
+                out.put_i64(parts.micros);
+                out.put_i32(parts.days as i32);
+                out.put_i32(parts.months as i32);
+            }
+            Self::Uuid(it) => put_bytes(it.value(row), out),
+            Self::Bytes(it) => put_bytes(it.value(row), out),
             Self::Text(cells) => {
                 text.clear();
                 cells.write(row, text);

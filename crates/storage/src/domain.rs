@@ -216,7 +216,7 @@ fn statistics(
         columns.iter().copied().filter(|it| it.statistics.min.is_some()).collect();
     let (distinct, distinct_exact) = match distinct {
         Some(distinct) => (distinct, true),
-        None if apart || columns[0].data_type.is_text() => (
+        None if apart || columns[0].data_type.stored().is_text() => (
             filled.iter().map(|it| it.statistics.distinct).sum(),
             apart && filled.iter().all(|it| it.statistics.distinct_exact),
         ),

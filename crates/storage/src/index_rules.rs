@@ -4,7 +4,7 @@
 //! leaves the old table as it was.
 
 use stdx::sync::Arc;
-use types::{ColumnId, SqlError, SqlResult, SqlState, Value};
+use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, Value, numeric};
 
 use crate::build::hash::{hash_bytes, hash_int};
 use crate::index::keys::Keys;
@@ -47,6 +47,13 @@ impl Table {
 
     fn check_key(&self, rule: &TableIndex, context: &BuildContext<'_>) -> SqlResult<()> {
         self.check_filled(rule, self.parts())?;
+        if let Some(column) = (rule.columns.iter().map(|it| self.column(*it)))
+            .find(|it| it.data_type == DataType::Interval)
+        {
+            let what = format!("a key of the INTERVAL column \"{}\" is not supported", column.name);
+            let hint = "intervals that are written otherwise may be equal";
+            return Err(SqlError::unsupported(what).with_hint(hint));
+        }
         let columns: Vec<&Column> = rule.columns.iter().map(|it| &**self.column(*it)).collect();
         let found = match columns[..] {
             [column] if column.index.is_some() && !self.has_changed() => {
@@ -76,7 +83,10 @@ impl Table {
     /// What a row whose key another row has ends with.
     pub(crate) fn exists_twice(&self, rule: &TableIndex, part: &Part, row: usize) -> SqlError {
         let names: Vec<&str> = rule.columns.iter().map(|it| &*self.column(*it).name).collect();
-        let value = |it: &ColumnId| shown(&part.columns[it.index()].value(row));
+        let value = |it: &ColumnId| {
+            let column = &part.columns[it.index()];
+            shown(&column.value(row), column.data_type)
+        };
         let values: Vec<String> = rule.columns.iter().map(value).collect();
         let message = format!(
             "duplicate key value violates unique constraint \"{}\": key ({})=({}) exists twice",
@@ -89,14 +99,10 @@ impl Table {
 }
 
 /// A value as Postgres prints keys.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Text(text) => text.to_string(),
-        Value::Date(_) | Value::Timestamp(_) => {
-            let text = value.to_string();
-            text.split('\'').nth(1).unwrap_or_default().to_owned()
-        }
-        other => other.to_string(),
+fn shown(value: &Value, data_type: DataType) -> String {
+    match numeric::cast(value, data_type, DataType::Text) {
+        Ok(Value::Text(text)) => text.to_string(),
+        _ => value.to_string(),
     }
 }
 

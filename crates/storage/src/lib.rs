@@ -31,6 +31,7 @@ mod index_rules;
 pub mod index_vector;
 mod key;
 mod new_keys;
+pub mod outside;
 pub mod parallel;
 pub mod parquet;
 pub mod part;

@@ -2,7 +2,7 @@
 
 use plan::build::null;
 use plan::relation::Rel;
-use plan::{Aggregate, AggregateFunction, Expr};
+use plan::{Aggregate, AggregateFunction, Expr, ExprKind, Function};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::numeric;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
@@ -75,8 +75,58 @@ impl<'a> Binder<'a> {
         let owner = self.owner(&used);
         debug_assert_eq!(self.level().clause, before);
         self.check_aggregate(owner, whole)?;
+        if let Some(argument) = argument.as_ref().filter(|it| it.data_type == DataType::Interval)
+            && matches!(function, AggregateFunction::Sum | AggregateFunction::Average)
+        {
+            if distinct {
+                return Err(unsupported(&format!("{name}(DISTINCT interval)"), whole));
+            }
+            return self.of_intervals(function, argument, filter, owner, whole);
+        }
         let aggregate = call_of(function, name, argument, distinct, filter, whole)?;
-        let data_type = aggregate.data_type;
+        Ok(self.aggregate_column(aggregate, owner))
+    }
+
+    /// A sum of intervals by the sums of their parts; a mean is that, divided by their number.
+    fn of_intervals(
+        &mut self,
+        function: AggregateFunction,
+        argument: &Expr,
+        filter: Option<Expr>,
+        owner: usize,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let parts = [Function::IntervalMonths, Function::IntervalDays, Function::IntervalMicros];
+        let mut sums = Vec::with_capacity(3);
+        for part in parts {
+            let copy = self.copy(argument)?;
+            let part = self.fold_call(part, vec![copy], DataType::BigInt)?;
+            let sum = AggregateFunction::Sum;
+            let sum = call_of(sum, "sum", Some(part), false, filter.clone(), whole)?;
+            sums.push(fold_cast(self.aggregate_column(sum, owner), DataType::BigInt));
+        }
+        let sum = self.fold_call(Function::IntervalOfParts, sums, DataType::Interval)?;
+        if function == AggregateFunction::Sum {
+            return Ok(sum);
+        }
+        let argument = Some(self.copy(argument)?);
+        let count = AggregateFunction::Count;
+        let count = call_of(count, "count", argument, false, filter, whole)?;
+        let count = self.aggregate_column(count, owner);
+        // Of no rows there is no sum, and of a count of zero no quotient is asked for.
+        let rows = Expr::literal(Value::Null, DataType::BigInt);
+        let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
+        let none = plan::build::compare(plan::BinaryOperator::Equal, count.clone(), zero);
+        let branches = vec![(none, rows)];
+        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(count)) };
+        let divisor = Expr { kind, data_type: DataType::BigInt };
+        let both = vec![sum, fold_cast(divisor, DataType::Double)];
+        self.fold_call(Function::DivideInterval, both, DataType::Interval)
+    }
+
+    /// An aggregate of a SELECT, computed once however often it is asked for.
+    fn aggregate_column(&mut self, aggregate: Aggregate, owner: usize) -> Expr {
+        let (function, data_type) = (aggregate.function, aggregate.data_type);
         let known = self.levels[owner].calls.iter().find(|it| {
             it.1 == aggregate && it.1.argument.iter().chain(&it.1.filter).all(super::is_repeatable)
         });
@@ -88,7 +138,7 @@ impl<'a> Binder<'a> {
                 attr
             }
         };
-        Ok(Expr::column(attr, data_type))
+        Expr::column(attr, data_type)
     }
 
     /// The argument of an aggregate; `None` of `count(*)`.
@@ -213,8 +263,12 @@ pub(super) fn call_of(
 ) -> SqlResult<Aggregate> {
     let own = argument.as_ref().map_or(DataType::Null, |it| it.data_type);
     let truth = matches!(name, "bool_and" | "bool_or" | "every");
-    let ordered =
-        own.is_numeric() || own.is_text() || matches!(own, DataType::Date | DataType::Timestamp);
+    let ordered = own.is_numeric()
+        || own.stored() != own
+        || own.is_text()
+        || matches!(own, DataType::Date | DataType::Timestamp);
+    // As in PostgreSQL, UUIDs have an order but no least one.
+    let ordered = ordered && own != DataType::Uuid;
     let data_type = match function {
         AggregateFunction::Count => Some(DataType::BigInt),
         AggregateFunction::Sum => numeric::sum_type(own),
@@ -235,9 +289,7 @@ pub(super) fn call_of(
         _ => it,
     });
     let argument = match distinct {
-        true if function == AggregateFunction::Count => {
-            argument.map(super::coercion::without_blanks)
-        }
+        true if function == AggregateFunction::Count => argument.map(super::coercion::key_of),
         _ => argument,
     };
     // A constant that is not NULL counts every row.

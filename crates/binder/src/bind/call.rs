@@ -72,7 +72,7 @@ impl<'a> Binder<'a> {
                     None => self.invoke(Function::Version, bound, whole),
                 }
             }
-            Some(function) => self.invoke(function, bound, whole),
+            Some(function) => self.of_times(function, bound, whole),
             None => {
                 let error = self.no_function(&name, &bound, whole);
                 self.catalog_call(&name, bound, whole).unwrap_or(Err(error))
@@ -132,6 +132,10 @@ impl<'a> Binder<'a> {
         arguments: Vec<Expr>,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
+        let arguments = match self.by_clocks(function, arguments, whole)? {
+            Ok(done) => return Ok(done),
+            Err(arguments) => arguments,
+        };
         let types: Vec<DataType> = arguments.iter().map(|it| it.data_type).collect();
         let constants: Vec<Option<Value>> =
             arguments.iter().map(|it| constant(it).cloned()).collect();
@@ -142,11 +146,13 @@ impl<'a> Binder<'a> {
         {
             return call.map_err(|it| at(it, whole));
         }
-        if let Some((value, data_type)) =
-            functions::statement_constant(function, self.environment.now)
-        {
-            self.is_stable = false;
-            return Ok(Expr::literal(value, data_type));
+        if functions::volatility(function) == functions::Volatility::Stable {
+            let zone = self.environment.session.zone();
+            let now = functions::statement_constant(function, self.environment.now, &zone);
+            if let Some((value, data_type)) = now {
+                self.is_stable = false;
+                return Ok(Expr::literal(value, data_type));
+            }
         }
         let mut converted = Vec::with_capacity(arguments.len());
         for (argument, wanted) in arguments.into_iter().zip(signature.arguments) {
@@ -290,6 +296,7 @@ fn known_kind(function: Function, arguments: &[Expr]) -> Option<ExprKind> {
         _ => None,
     };
     match (function, arguments) {
+        _ if !arguments.first().is_some_and(|it| it.data_type.is_text()) => None,
         (Function::Substring, [operand, start]) => Some(ExprKind::Substring {
             operand: Box::new(operand.clone()),
             start: integer(start)?,

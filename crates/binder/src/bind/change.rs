@@ -426,6 +426,12 @@ impl<'a> Binder<'a> {
             (DataType::Bpchar, _) if to.is_text() => fold_cast(value, DataType::Text),
             _ if from.is_text() && to.is_text() => value,
             _ if to.is_text() => fold_cast(value, DataType::Text),
+            // What is stored as something else is held so from here on.
+            _ if (from.stored() != from || to.stored() != to)
+                && numeric::is_assignable(from, to) =>
+            {
+                fold_cast(value, to)
+            }
             // It is converted where it is stored, whose errors name the column.
             _ if numeric::is_assignable(from, to) => value,
             _ if reads && from.is_text() => fold_cast(value, to),

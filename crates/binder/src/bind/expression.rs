@@ -143,10 +143,7 @@ impl<'a> Binder<'a> {
             Ast::Extract { field, expr: operand, .. } => self.extract(field, operand, expr),
             Ast::Function(call) => self.call(call, expr),
             Ast::Tuple(_) => Err(unsupported("a row of values here", expr)),
-            Ast::Interval(_) => {
-                let what = "an INTERVAL other than beside + or - and a date or timestamp";
-                Err(unsupported(what, expr))
-            }
+            Ast::Interval(it) => super::interval::literal(it),
             other => self.special(other),
         }
     }

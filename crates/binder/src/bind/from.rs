@@ -234,11 +234,12 @@ impl<'a> Binder<'a> {
             let mut both = [a.clone(), b.clone()];
             self.unify(&mut both, "JOIN/USING")?;
             let (a, b) = match both {
-                [one, other] if one.data_type == DataType::Bpchar => {
-                    let bare = super::coercion::without_blanks;
+                [one, other] if super::coercion::has_key(one.data_type) => {
+                    let bare = super::coercion::key_of;
                     on.push(compare(BinaryOperator::Equal, bare(one.clone()), bare(other.clone())));
                     // CHAR shows its own blanks; a type that both share is needed where they mix.
-                    let own = |it: Expr, shared: Expr| match it.data_type.is_blank_padded() {
+                    let own = |it: Expr, shared: Expr| match super::coercion::has_key(it.data_type)
+                    {
                         true if kind != Kind::Full => it,
                         _ => shared,
                     };

@@ -47,6 +47,7 @@ mod set_operation;
 mod special;
 mod subquery;
 mod text;
+mod times;
 mod upper;
 mod window;
 mod window_definition;

@@ -286,8 +286,11 @@ impl<'a> Binder<'a> {
                 OrderKey::Place(place, _) => self.column_expr(columns[place].attr),
                 OrderKey::By(key) => key.expr,
             };
-            if expr.data_type == DataType::Bpchar {
-                let what = "DISTINCT ON by CHAR of no one length";
+            if super::coercion::has_key(expr.data_type) {
+                let what = match expr.data_type {
+                    DataType::Bpchar => "DISTINCT ON by CHAR of no one length",
+                    _ => "DISTINCT ON by an INTERVAL",
+                };
                 return Err(SqlError::unsupported(format!("{what} is not supported")));
             }
             let attr = self.name_expr(expr, &mut made);

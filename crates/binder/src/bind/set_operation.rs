@@ -184,7 +184,7 @@ impl<'a> Binder<'a> {
         let mut shown: Vec<(Attr, Attr)> = Vec::new();
         for column in columns {
             let expr = self.column_expr(column.attr);
-            if expr.data_type != DataType::Bpchar {
+            if !super::coercion::has_key(expr.data_type) {
                 if unique.keys.iter().all(|it| it.0 != column.attr) {
                     unique.keys.push((column.attr, expr));
                 }
@@ -203,7 +203,7 @@ impl<'a> Binder<'a> {
 
     /// Groups by CHAR of no one length; gives what shows its texts.
     pub(super) fn unpadded(&mut self, expr: Expr, unique: &mut Unique) -> Attr {
-        let bare = super::coercion::without_blanks(expr.clone());
+        let bare = super::coercion::key_of(expr.clone());
         unique.keys.push((self.attribute(bare.data_type, true), bare));
         let least = self.attribute(expr.data_type, true);
         let call = Aggregate {

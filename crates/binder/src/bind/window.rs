@@ -266,7 +266,7 @@ impl<'a> Binder<'a> {
         for (attr, BoundWindow { partition, order, call }) in windows {
             let mut own: Vec<Attr> = Vec::with_capacity(partition.len());
             for expr in partition {
-                let attr = self.name_expr(super::coercion::without_blanks(expr), &mut made);
+                let attr = self.name_expr(super::coercion::key_of(expr), &mut made);
                 if !own.contains(&attr) {
                     own.push(attr);
                 }
@@ -274,7 +274,7 @@ impl<'a> Binder<'a> {
             let mut keys = Vec::with_capacity(order.len());
             for key in order {
                 // What decides the order is computed once.
-                let expr = super::coercion::without_blanks(key.expr);
+                let expr = super::coercion::key_of(key.expr);
                 let attr = self.name_expr(expr, &mut made);
                 keys.push(SortKey { expr: self.column_expr(attr), ..key });
             }

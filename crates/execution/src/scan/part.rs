@@ -215,7 +215,8 @@ impl View {
     fn cut_off(&mut self, column: usize, cutoff: &Arc<Cutoff>) -> bool {
         let Leaving { column: of, change, .. } = &self.columns[column];
         let is_number = matches!(shape(of).representation, Representation::I64);
-        let is_code = of.data_type.is_text() && matches!(of.encoding, Encoding::Dictionary(_));
+        let is_code =
+            of.data_type.stored().is_text() && matches!(of.encoding, Encoding::Dictionary(_));
         let same = matches!(change, Change::None) && (is_number || is_code);
         // A condition must raise its errors whatever is wanted.
         let fails = self.residual.iter().any(|it| it.condition.is_fallible());

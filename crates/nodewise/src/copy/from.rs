@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use files::{Header, Known, Quoting, Rows, TextColumn, TextFormat, read_text, sniff};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableDesign};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Zone};
 
 use crate::answer::done;
 use crate::change::parsed;
@@ -172,7 +172,8 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let paths = files::expand(path)?;
-        let (columns, format) = (columns_of(old, targets, text)?, format_of(old, targets, text));
+        let columns = columns_of(old, targets, text)?;
+        let format = format_of(old, targets, text, self.settings.client.zone());
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);
         let stop = || execution::is_ended(cancel);
@@ -312,7 +313,7 @@ fn columns_of(table: &Table, targets: &[usize], text: &CopyText) -> SqlResult<Ve
     Ok(targets.iter().map(column).collect())
 }
 
-fn format_of(table: &Table, targets: &[usize], text: &CopyText) -> TextFormat {
+fn format_of(table: &Table, targets: &[usize], text: &CopyText, zone: Zone) -> TextFormat {
     let names = targets.iter().map(|it| table.columns[*it].name.clone());
     TextFormat {
         dialect: text.dialect,
@@ -330,6 +331,7 @@ fn format_of(table: &Table, targets: &[usize], text: &CopyText) -> TextFormat {
         strict: text.strict,
         trailing: text.trailing,
         padded: false,
+        zone,
     }
 }
 

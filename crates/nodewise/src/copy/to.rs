@@ -41,7 +41,7 @@ impl Session {
     ) -> SqlResult<usize> {
         let catalog = StatementCatalog::on(self, snapshot);
         let Finished { plan, executed, .. } = self.run_on(&catalog, query, cancel, |_| Ok(()))?;
-        let schema = schema_of(&plan.output);
+        let schema = self.zoned(&schema_of(&plan.output));
         let batches = self.shown_batches(&executed, &schema, cancel)?;
         drop(executed);
         write_file(path, format, &schema, &batches, &self.load_team(cancel))?;

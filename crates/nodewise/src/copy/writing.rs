@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::Compression;
@@ -41,7 +41,10 @@ pub(crate) fn write_file(
     let write = || {
         let file = File::create(&temporary).map_err(|error| io_failed(path, &error))?;
         match format {
-            FileFormat::Parquet => write_parquet(file, schema, batches, parallel),
+            FileFormat::Parquet => {
+                let (schema, batches) = without_intervals(schema, batches)?;
+                write_parquet(file, &schema, &batches, parallel)
+            }
             FileFormat::Csv { style, header } => {
                 write_csv(file, style, *header, schema, batches).map_err(|it| io_failed(path, &it))
             }
@@ -55,6 +58,39 @@ pub(crate) fn write_file(
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Rows as Parquet holds them: its intervals have neither microseconds nor signs, so they are texts, which tables read again.
+fn without_intervals(
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+) -> SqlResult<(SchemaRef, Vec<RecordBatch>)> {
+    let is_interval = |it: &Field| matches!(it.data_type(), DataType::Interval(_));
+    if !schema.fields().iter().any(|it| is_interval(it)) {
+        return Ok((schema.clone(), batches.to_vec()));
+    }
+    let field = |it: &Arc<Field>| match is_interval(it) {
+        true => Arc::new(Field::clone(it).with_data_type(DataType::Utf8)),
+        false => it.clone(),
+    };
+    let texts: SchemaRef =
+        Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()));
+    let column = |array: &ArrayRef| -> ArrayRef {
+        match array.data_type() {
+            DataType::Interval(_) => {
+                let cells = Cells::new(array);
+                Arc::new((0..array.len()).map(|row| cells.text(row)).collect::<StringArray>())
+            }
+            _ => array.clone(),
+        }
+    };
+    let batch = |it: &RecordBatch| {
+        let columns = it.columns().iter().map(column).collect();
+        RecordBatch::try_new(texts.clone(), columns)
+            .map_err(|error| SqlError::internal(format!("texts do not fit: {error}")))
+    };
+    let batches = batches.iter().map(batch).collect::<SqlResult<Vec<_>>>()?;
+    Ok((texts.clone(), batches))
 }
 
 fn named(path: &Path, message: String) -> String {

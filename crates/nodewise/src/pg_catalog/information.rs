@@ -94,7 +94,10 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
             };
             let moment = match column.data_type {
                 DataType::Date => Some(0),
-                DataType::Timestamp => Some(6),
+                DataType::Timestamp
+                | DataType::TimestampTz
+                | DataType::Time
+                | DataType::Interval => Some(6),
                 _ => None,
             };
             let default = table.rules().rows.defaults.get(place).cloned().flatten();

@@ -152,6 +152,11 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Timestamp => 5,
         DataType::Boolean => 6,
         DataType::Null => 7,
+        DataType::TimestampTz => 8,
+        DataType::Time => 9,
+        DataType::Interval => 10,
+        DataType::Uuid => 11,
+        DataType::Bytea => 12,
     };
     kind(left) == kind(right)
 }

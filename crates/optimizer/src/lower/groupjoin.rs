@@ -212,7 +212,7 @@ fn key_bits(input: &Rel, keys: &[(Attr, Expr)]) -> f64 {
         let (scan, of) = origin::of(input, bare(expr)?)?;
         let (_, column) = crate::estimate::column(scan, of)?;
         let statistics = &column.statistics;
-        if column.data_type.is_text() {
+        if column.data_type.stored().is_text() {
             // Near-unique texts have no codes.
             let coded = statistics.distinct * 2 <= scan.table.rows;
             return coded.then(|| (statistics.distinct.max(1) as f64).log2());

@@ -53,7 +53,7 @@ impl Inequality {
             return None;
         }
         // Texts whose blanks do not count are in another order than those that the right side is searched in.
-        let is_text = left.data_type.is_text() || right.data_type.is_text();
+        let is_text = left.data_type.stored().is_text() || right.data_type.stored().is_text();
         if is_text && !equality_chains(left.data_type, right.data_type) {
             return None;
         }

@@ -295,7 +295,7 @@ impl Optimiser<'_> {
         let dependencies = Dependencies::of(input, facts);
         // Wide keys go first; of two that determine each other the integer stays.
         let width = |expr: &Expr| match expr.data_type {
-            it if it.is_text() => 3,
+            it if it.stored().is_text() => 3,
             types::DataType::Decimal { .. } => 2,
             it if it.is_integer() => 0,
             _ => 1,

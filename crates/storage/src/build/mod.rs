@@ -142,7 +142,7 @@ fn build_columns(
             let placement = design.placement_of(topology, column, number);
             let turn = if design.is_parted() { number } else { context.turn.wrapping_add(column) };
             let place = ColumnPlace::new(context.allocator, &placement, turn);
-            let is_text = schema.data_type.is_text() || schema.data_type == DataType::Null;
+            let is_text = schema.data_type.stored().is_text() || schema.data_type == DataType::Null;
             let is_plain = |it: &Part| matches!(it.columns[column].encoding, Encoding::Plain(_));
             let plain = main.filter(|_| is_text).map(is_plain);
             let build = ColumnBuild { schema, pieces, context, place, plain };
