@@ -7,6 +7,7 @@
 
 mod alter;
 pub mod bind;
+mod catalog_arrays;
 mod clauses;
 mod constraint;
 mod copy;
@@ -22,6 +23,7 @@ mod folders;
 mod frames;
 mod keys;
 mod levels;
+mod maintenance;
 mod merge_words;
 mod numa;
 mod overriding;
@@ -40,6 +42,7 @@ mod tokens;
 mod transactions;
 mod values;
 mod walk;
+mod written_in_sql;
 
 pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
 pub use design::{
@@ -49,7 +52,7 @@ pub use design::{
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
-    Arguments, ColumnDefinition, ExplainFormat, Isolation, Numbering, ParsedQuery, Statement,
-    TransactionModes, TransactionStatement,
+    Arguments, ColumnDefinition, CopyPlace, ExplainFormat, Isolation, Numbering, ParsedQuery,
+    Statement, TransactionModes, TransactionStatement,
 };
 pub use syntax::quoted_name;

@@ -15,8 +15,9 @@ use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, Numbering, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
-    alter, clauses, copy, copy_options, file_calls, folders, frames, keys, merge_words, overriding,
-    parameters, rewrite, sequence_words, steering, tokens, values,
+    alter, catalog_arrays, clauses, copy, copy_options, file_calls, folders, frames, keys,
+    maintenance, merge_words, overriding, parameters, rewrite, sequence_words, steering, tokens,
+    values,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -72,6 +73,10 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         statements.push(Statement::Checkpoint);
         return Ok(());
     }
+    if let Some(statement) = maintenance::recognise(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
     if let Some(statement) = steering::alter_query(&tokens)? {
         statements.push(statement);
         return Ok(());
@@ -105,16 +110,23 @@ fn is_blank(token: &Token) -> bool {
 
 fn parse_tokens(
     tokens: Vec<TokenWithSpan>,
-    copy_options: copy_options::Options,
+    copy_options: copy_options::CopyWords,
 ) -> SqlResult<Vec<Statement>> {
+    let has_arrays = tokens.iter().any(|it| catalog_arrays::is_about(&it.token));
     let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
     let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = if begins_query {
-        let query = parser.parse_query().map_err(|it| syntax(&it))?;
+        let mut query = parser.parse_query().map_err(|it| syntax(&it))?;
+        if has_arrays {
+            catalog_arrays::as_texts(&mut query)?;
+        }
         vec![whole(query)?]
     } else {
-        let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
+        let mut statements = parser.parse_statements().map_err(|it| syntax(&it))?;
+        if has_arrays {
+            catalog_arrays::as_texts(&mut statements)?;
+        }
         let one = |it| match it {
             it @ ast::Statement::Copy { .. } => copy::copy(it, copy_options.clone()),
             it => statement(it),

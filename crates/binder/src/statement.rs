@@ -33,6 +33,15 @@ impl ParsedQuery {
     }
 }
 
+/// Where the rows of a COPY go, or come from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CopyPlace {
+    /// A file.
+    File(String),
+    /// The client: STDIN and STDOUT.
+    Client,
+}
+
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Statement {
@@ -185,23 +194,23 @@ pub enum Statement {
         /// Whether sequences that columns of them own begin anew.
         restart: bool,
     },
-    /// COPY table FROM a file.
+    /// COPY table FROM.
     CopyFrom {
         /// The table.
         table: String,
         /// The columns that the file's columns go to; all in order when empty.
         columns: Vec<String>,
-        /// The file.
-        path: String,
+        /// Where the rows come from.
+        place: CopyPlace,
         /// Options by lower-case name.
         options: Vec<(String, String)>,
     },
-    /// COPY of the rows of a table or a query to a file.
+    /// COPY of the rows of a table or a query.
     CopyTo {
         /// The rows.
         query: ParsedQuery,
-        /// The file.
-        path: String,
+        /// Where they go.
+        place: CopyPlace,
         /// Options by lower-case name.
         options: Vec<(String, String)>,
     },
@@ -228,6 +237,13 @@ pub enum Statement {
     ResetAll,
     /// CHECKPOINT.
     Checkpoint,
+    /// VACUUM and ANALYZE, which have nothing to do: deleted rows go by themselves, and statistics are exact.
+    Maintain {
+        /// `VACUUM` or `ANALYZE`.
+        command: &'static str,
+        /// The tables that are named.
+        tables: Vec<String>,
+    },
     /// BACKUP TO a folder.
     Backup {
         /// The folder, in which nothing is yet.

@@ -58,7 +58,7 @@ pub use layout::{ColumnShape, Layout, Representation};
 pub use notes::placement_notes;
 pub use operator::{Next, Operator, Resume, Sink, Source, Take};
 pub use profile::{StepName, StepReport};
-pub use query::{Executed, execute};
+pub use query::{Executed, RowStream, execute};
 pub use regions::map_batches;
 pub use report::PipelineReport;
 pub use spill::Kept;

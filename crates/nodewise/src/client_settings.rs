@@ -40,7 +40,8 @@ enum Takes {
 
 const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
 const OFF: Takes = Takes::Words(&[&["off", "false", "no", "0"]]);
-const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode"]]);
+/// PostgreSQL looks at letters and digits alone; asyncpg sends quotes.
+const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode", "'utf-8'", "'utf8'"]]);
 const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
 
 /// In the order of their names without regard to case.
@@ -173,7 +174,7 @@ mod tests {
         };
         settings.set("datestyle", Some("iso")).unwrap();
         assert_eq!(value(&settings, "DateStyle"), "ISO, MDY");
-        settings.set("client_encoding", Some("utf-8")).unwrap();
+        settings.set("client_encoding", Some("'utf-8'")).unwrap();
         assert_eq!(value(&settings, "client_encoding"), "UTF8");
         for (name, wrong, state) in [
             ("client_encoding", "LATIN1", "22023"),

@@ -14,12 +14,14 @@ use storage::CatalogSnapshot;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use crate::answer::done;
+use crate::begun_rows::BegunRows;
 use crate::parameter::convert;
 use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_query};
 use crate::prepared::{Described, Generic, GenericPlan, Inner};
 use crate::query::Finished;
-use crate::result::{schema_of, types_of};
+use crate::result::schema_of;
+use crate::starting::Begun;
 use crate::statement_catalog::{StatementCatalog, tables_of};
 use crate::{Answer, CancelToken, Prepared, Session};
 
@@ -52,13 +54,8 @@ impl Session {
 
     /// Runs a prepared statement with a value for each of its parameters.
     pub fn execute_prepared(&mut self, prepared: &Prepared, values: &[Value]) -> SqlResult<Answer> {
-        let text = prepared.0.text.clone();
-        self.with_levels(prepared.0.levels(), |session| match &prepared.0.statement {
-            Some(Statement::Transaction(it)) => session.run_transaction(it.clone()),
-            Some(_) => session
-                .guarded(&text, |session, cancel| session.run_prepared(prepared, values, &cancel)),
-            None => Ok(done("")),
-        })
+        let started = self.start_prepared(prepared, values)?;
+        self.whole(started)
     }
 
     /// Keeps a statement under a name, as PREPARE does.
@@ -222,12 +219,13 @@ impl Session {
         Ok(generic)
     }
 
-    fn run_prepared(
+    /// Begins a prepared statement.
+    pub(crate) fn begin_prepared(
         &mut self,
         prepared: &Prepared,
         values: &[Value],
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<Begun> {
         let inner: &Inner = &prepared.0;
         if values.len() != inner.types.len() {
             let message = format!(
@@ -239,8 +237,8 @@ impl Session {
         }
         match &inner.statement {
             Some(Statement::Query { .. } | Statement::Change { .. }) => {}
-            Some(other) => return self.run_statement(other.clone(), cancel.clone()),
-            None => return Ok(done("")),
+            Some(other) => return self.begin_parsed(other.clone(), None, cancel),
+            None => return Ok(Begun::Answer(done(""))),
         }
         if let Some(Statement::Change { .. }) = &inner.statement {
             self.begin_writing()?;
@@ -255,12 +253,12 @@ impl Session {
                 GenericPlan::Query(plan, schema, unknown) => {
                     let plan = plan.with_parameters(&values);
                     self.note_reads(&plan, unknown);
-                    return self.run_plan_on(&plan, &snapshot, schema, cancel);
+                    return self.begin_plan_on(&plan, &snapshot, schema, cancel);
                 }
                 GenericPlan::Change(change) => {
                     let plan = change.plan.with_parameters(&values);
                     if let Some(it) = self.change_planned(change, &plan, &snapshot, cancel)? {
-                        return Ok(it);
+                        return Ok(Begun::Answer(it));
                     }
                     self.refresh()?;
                 }
@@ -268,8 +266,8 @@ impl Session {
         }
         let declared = values.iter().cloned().zip(inner.declared.iter().copied());
         let values: Vec<_> = declared.collect();
-        let Some(statement) = &inner.statement else { return Ok(done("")) };
-        self.run_statement(self.with_values(statement, &values)?, cancel.clone())
+        let Some(statement) = &inner.statement else { return Ok(Begun::Answer(done(""))) };
+        self.begin_parsed(self.with_values(statement, &values)?, None, cancel)
     }
 
     /// The statement with values in the place of its parameters.
@@ -288,25 +286,17 @@ impl Session {
         Ok(statement)
     }
 
-    /// Runs a plan on a snapshot of the catalog.
-    pub(crate) fn run_plan_on(
+    /// Begins a plan on a snapshot of the catalog.
+    pub(crate) fn begin_plan_on(
         &self,
         plan: &Plan,
         snapshot: &CatalogSnapshot,
         schema: &SchemaRef,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
-        let machine = &self.database.machine;
-        let started = machine.now();
+    ) -> SqlResult<Begun> {
         let tables = tables_of(plan, |id| snapshot.by_id(id).cloned());
-        let executed = self.run_plan(plan, tables, cancel)?;
-        let batches = self.shown_batches(&executed, schema, cancel)?;
-        let rows: usize = batches.iter().map(arrow_array::RecordBatch::num_rows).sum();
-        let (schema, types) = (schema.clone(), types_of(&plan.output));
-        let mut answer = Answer { batches, schema, types, ..done(format!("SELECT {rows}")) };
-        answer.profile.pipelines = executed.reports;
-        answer.profile.execution = machine.now() - started;
-        Ok(answer)
+        let rows = self.begin_plan(plan, tables, cancel)?;
+        Ok(Begun::Rows(Box::new(BegunRows { schema: schema.clone(), ..rows })))
     }
 
     pub(crate) fn prepare_named(
@@ -332,27 +322,27 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) fn execute_named(
+    pub(crate) fn begin_named(
         &mut self,
         name: &str,
         arguments: &Arguments,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<Begun> {
         let prepared = self.prepared.get(name).cloned().ok_or_else(|| no_such(name))?;
         let levels = self.levels.max(prepared.0.levels());
         // Places in the text of PREPARE are none in that of EXECUTE.
-        self.with_levels(levels, |session| session.execute_found(&prepared, arguments, cancel))
+        self.with_levels(levels, |session| session.begin_found(&prepared, arguments, cancel))
             .map_err(|error| SqlError { position: None, ..error })
     }
 
-    fn execute_found(
+    fn begin_found(
         &mut self,
         prepared: &Prepared,
         arguments: &Arguments,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<Begun> {
         match arguments {
-            Arguments::Values(values) => self.run_prepared(prepared, values, cancel),
+            Arguments::Values(values) => self.begin_prepared(prepared, values, cancel),
             Arguments::Query(query) => {
                 let Finished { executed, .. } = self.run_query(query, cancel)?;
                 let rows = &executed.rows;
@@ -361,7 +351,7 @@ impl Session {
                 let columns = batch.as_ref().map_or(&[][..], |it| &it.columns);
                 let values = columns.iter().zip(&rows.layout);
                 let values: Vec<Value> = values.map(|(it, shape)| it.value(shape, 0)).collect();
-                self.run_prepared(prepared, &values, cancel)
+                self.begin_prepared(prepared, &values, cancel)
             }
         }
     }

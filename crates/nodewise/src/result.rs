@@ -3,7 +3,8 @@
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{Field, Schema, SchemaRef};
-use execution::{Accesses, Batch, Executed, map_batches};
+use execution::{Accesses, Batch, Executed, Rows, map_batches};
+use memory::Workspace;
 use plan::OutputColumn;
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, numeric};
@@ -28,15 +29,20 @@ impl Described {
     }
 }
 
+/// The memory that rows are in, and the number of the pipeline that they come from.
+pub(crate) type PlaceOfRows<'a> = (&'a Arc<Workspace>, usize);
+
 impl Session {
-    /// The rows of a finished query as Arrow batches, as they are shown: CHAR with its blanks.
-    pub(crate) fn shown_batches(
+    /// What is made of each batch of rows, as they are shown: CHAR with its blanks.
+    pub(crate) fn shown_batches<T: Send>(
         &self,
-        executed: &Executed,
+        rows: &Rows,
+        place: PlaceOfRows<'_>,
         schema: &SchemaRef,
         cancel: &CancelToken,
-    ) -> SqlResult<Vec<RecordBatch>> {
-        self.batches(executed, schema, cancel, &shown)
+        map: &(dyn Fn(RecordBatch) -> T + Sync),
+    ) -> SqlResult<Vec<T>> {
+        self.batches(rows, place, schema, cancel, (&shown, map))
     }
 
     /// The rows of a finished query as Arrow batches, as tables hold them.
@@ -46,37 +52,45 @@ impl Session {
         schema: &SchemaRef,
         cancel: &CancelToken,
     ) -> SqlResult<Vec<RecordBatch>> {
-        self.batches(executed, schema, cancel, &|array, _| array)
-    }
-
-    fn batches(
-        &self,
-        executed: &Executed,
-        schema: &SchemaRef,
-        cancel: &CancelToken,
-        finish: &(dyn Fn(ArrayRef, DataType) -> ArrayRef + Sync),
-    ) -> SqlResult<Vec<RecordBatch>> {
-        let mut team = self.team(cancel, executed.reports.len().saturating_sub(1));
-        team.settings.workspace = executed.workspace.clone();
-        let traffic = &self.database.traffic;
-        let accesses = Arc::new(Accesses::new(traffic, self.database.scheduler.slots()));
-        team.settings.accesses = accesses.clone();
-        let _entered = executed.workspace.enter(None);
-        let convert = |batch: &Batch| to_record_batch(batch, executed, schema, finish);
-        let mut batches = map_batches(&executed.rows, &team, &convert)?;
-        traffic.settle(&accesses);
+        let place = (&executed.workspace, executed.reports.len().saturating_sub(1));
+        let finish = (&(|array, _| array) as Finish<'_>, &(|it| it) as &_);
+        let mut batches: Vec<RecordBatch> =
+            self.batches(&executed.rows, place, schema, cancel, finish)?;
         batches.retain(|it| it.num_rows() > 0);
         Ok(batches)
     }
+
+    fn batches<T: Send>(
+        &self,
+        rows: &Rows,
+        (workspace, pipeline): PlaceOfRows<'_>,
+        schema: &SchemaRef,
+        cancel: &CancelToken,
+        (finish, map): (Finish<'_>, &(dyn Fn(RecordBatch) -> T + Sync)),
+    ) -> SqlResult<Vec<T>> {
+        let mut team = self.team(cancel, pipeline);
+        team.settings.workspace = workspace.clone();
+        let traffic = &self.database.traffic;
+        let accesses = Arc::new(Accesses::new(traffic, self.database.scheduler.slots()));
+        team.settings.accesses = accesses.clone();
+        let _entered = workspace.enter(None);
+        let convert = |batch: &Batch| to_record_batch(batch, rows, schema, finish).map(map);
+        let made = map_batches(rows, &team, &convert)?;
+        traffic.settle(&accesses);
+        Ok(made)
+    }
 }
+
+/// The last step of a column.
+type Finish<'a> = &'a (dyn Fn(ArrayRef, DataType) -> ArrayRef + Sync);
 
 fn to_record_batch(
     batch: &Batch,
-    executed: &Executed,
+    rows: &Rows,
     schema: &SchemaRef,
     finish: &dyn Fn(ArrayRef, DataType) -> ArrayRef,
 ) -> SqlResult<RecordBatch> {
-    let columns: Vec<ArrayRef> = (batch.columns.iter().zip(&executed.rows.layout))
+    let columns: Vec<ArrayRef> = (batch.columns.iter().zip(&rows.layout))
         .map(|(vector, shape)| finish(execution::arrow::to_arrow(vector, shape), shape.data_type))
         .collect();
     let options = RecordBatchOptions::new().with_row_count(Some(batch.rows));

@@ -1,24 +1,26 @@
 //! What each kind of statement does.
 
 use arrow_array::RecordBatch;
-use binder::{ExplainFormat, ParsedQuery, Statement};
-use execution::{Surroundings, placement_notes};
+use binder::{CopyPlace, ExplainFormat, ParsedQuery, Statement};
+use execution::{RowStream, Surroundings, placement_notes};
 use plan::explain::Remarks;
 use plan::{PipelineActuals, PipelineId, Plan};
+use stdx::Nanos;
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult};
 
 use crate::answer::done;
+use crate::begun_rows::BegunRows;
 use crate::database_settings::{list_of_database, set_of_database};
 use crate::ddl::{NewTable, Target};
 use crate::index_ddl::NewIndex;
 use crate::plan_cache::CachedPlan;
 use crate::planning::{plan_plain, plan_plain_change};
 use crate::profile::{Scale, actuals};
-use crate::query::Finished;
+use crate::query::{Finished, Planned};
 use crate::result::{schema_of, types_of};
 use crate::settings::Settings;
-use crate::statement_catalog::StatementCatalog;
+use crate::statement_catalog::{StatementCatalog, Tables};
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
 impl Session {
@@ -29,7 +31,9 @@ impl Session {
         cancel: CancelToken,
     ) -> SqlResult<Answer> {
         match statement {
-            Statement::Query { query } => self.select(&query, None, &cancel),
+            it @ (Statement::Query { .. } | Statement::Execute { .. }) => {
+                self.run_within(it, &cancel)
+            }
             Statement::Explain { query, analyze, format } => {
                 self.explain(&query, analyze, format, &cancel)
             }
@@ -40,9 +44,6 @@ impl Session {
             | Statement::DropSequence { .. }) => self.run_definition(it, &cancel),
             Statement::Prepare { name, types, statement } => {
                 self.prepare_named(name, &types, *statement)
-            }
-            Statement::Execute { name, arguments } => {
-                self.execute_named(&name, &arguments, &cancel)
             }
             Statement::Deallocate { name } => self.deallocate(name.as_deref()),
             Statement::CreateTable { name, columns, constraints, if_not_exists, design } => {
@@ -72,25 +73,46 @@ impl Session {
             Statement::Truncate { names, cascade, restart } => {
                 self.truncate(&names, (cascade, restart), &cancel)
             }
-            Statement::CopyFrom { table, columns, path, options } => {
+            Statement::CopyFrom { table, columns, place: CopyPlace::File(path), options } => {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }
-            Statement::CopyTo { query, path, options } => {
+            Statement::CopyTo { query, place: CopyPlace::File(path), options } => {
                 self.copy_to(&query, &path, &options, &cancel)
             }
-            Statement::ExportDatabase { folder, options } => {
-                self.export_database(&folder, &options, &cancel)
+            Statement::CopyFrom { .. } | Statement::CopyTo { .. } => {
+                Err(SqlError::unsupported("COPY between a client and another statement"))
             }
-            Statement::ImportDatabase { folder } => self.import_database(&folder, &cancel),
             Statement::Set { name, value } => self.set(&name, value.as_deref()),
             Statement::Show { name } => self.show(&name),
             Statement::ResetAll => self.reset_all(),
-            Statement::Checkpoint => self.checkpoint(&cancel),
-            Statement::Backup { folder } => self.backup(&folder, &cancel),
+            it @ (Statement::ExportDatabase { .. }
+            | Statement::ImportDatabase { .. }
+            | Statement::Checkpoint
+            | Statement::Maintain { .. }
+            | Statement::Backup { .. }
+            | Statement::Kill { .. }
+            | Statement::AlterQuery { .. }) => self.operate(it, &cancel),
+        }
+    }
+
+    /// What is done for the database, and to other statements.
+    fn operate(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
+        match statement {
+            Statement::ExportDatabase { folder, options } => {
+                self.export_database(&folder, &options, cancel)
+            }
+            Statement::ImportDatabase { folder } => self.import_database(&folder, cancel),
+            Statement::Checkpoint => self.checkpoint(cancel),
+            Statement::Maintain { command, tables } => {
+                tables.iter().try_for_each(|it| self.existing(it).map(|_| ()))?;
+                Ok(done(command))
+            }
+            Statement::Backup { folder } => self.backup(&folder, cancel),
             Statement::Kill { statement } => self.database.kill(statement).map(|_| done("KILL")),
             Statement::AlterQuery { statement, name, value } => {
                 self.database.steer(statement, &name, &value).map(|_| done("ALTER QUERY"))
             }
+            _ => Err(SqlError::internal("a statement that operates nothing")),
         }
     }
 
@@ -156,28 +178,39 @@ impl Session {
         text_answer("SHOW", name, vec![&value])
     }
 
-    /// Runs a query. When `text` is all there is of it, its plan is kept for the next time.
-    pub(crate) fn select(
+    /// Begins a query. When `text` is all there is of it, its plan is kept for the next time.
+    pub(crate) fn begin_select(
         &mut self,
         query: &ParsedQuery,
         text: Option<&str>,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<BegunRows> {
         let started = self.database.machine.now();
-        let Finished { plan, executed, mut profile, basis, unknown } =
-            self.run_query(query, cancel)?;
-        let (schema, types) = (schema_of(&plan.output), types_of(&plan.output));
+        let catalog = StatementCatalog::new(self);
+        let Planned { plan, basis, unknown, planning } =
+            self.planned(&catalog, query, cancel, |_| Ok(()))?;
+        let rows = self.begin_plan(&plan, catalog.tables(&plan), cancel)?;
         if let (Some(text), Some(basis)) = (text, basis) {
             let options = self.settings.planning();
-            let plan = Arc::new(plan);
-            let schema = schema.clone();
+            let (plan, schema) = (Arc::new(plan), rows.schema.clone());
             let cached = CachedPlan { basis, options, plan, unknown, schema };
             self.database.plans.put(text, cached);
         }
-        let batches = self.shown_batches(&executed, &schema, cancel)?;
-        profile.execution = self.database.machine.now() - started - profile.planning;
-        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        Ok(Answer { tag: format!("SELECT {rows}"), schema, types, batches, profile })
+        Ok(BegunRows { started, planning, ..rows })
+    }
+
+    /// Runs a plan up to its first row.
+    pub(crate) fn begin_plan(
+        &self,
+        plan: &Plan,
+        tables: Tables,
+        cancel: &CancelToken,
+    ) -> SqlResult<BegunRows> {
+        let (started, planning) = (self.database.machine.now(), Nanos(0));
+        let (schema, types) = (schema_of(&plan.output), types_of(&plan.output));
+        let (context, needs_place) = self.query_context(plan, tables, cancel)?;
+        let stream = RowStream::open(plan, context)?;
+        Ok(BegunRows { stream, schema, types, needs_place, started, planning })
     }
 
     fn explain(

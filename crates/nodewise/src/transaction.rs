@@ -58,7 +58,7 @@ impl Session {
     }
 
     /// From now on the session does something, unless a timeout has rolled its transaction back, which is told once.
-    fn enter(&mut self) -> SqlResult<()> {
+    pub(crate) fn enter(&mut self) -> SqlResult<()> {
         let Err(expired) = self.activity.enter(self.database.machine.now()) else { return Ok(()) };
         if let Some(block) = &mut self.block {
             block.failed = true;
@@ -68,7 +68,7 @@ impl Session {
     }
 
     /// From now on the session does nothing.
-    fn leave(&self) {
+    pub(crate) fn leave(&self) {
         let block = self.block.as_ref().map(|it| (it.modes, it.failed));
         self.activity.leave(self.database.machine.now(), block, self.limits());
     }

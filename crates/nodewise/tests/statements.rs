@@ -4,7 +4,7 @@ mod catalog;
 
 use binder::files::files_in;
 use binder::parse::parse;
-use binder::{ExplainFormat, Statement};
+use binder::{CopyPlace, ExplainFormat, Statement};
 use catalog::plan_query;
 use types::{DataType, SqlError};
 
@@ -66,7 +66,7 @@ fn statements_become_data() {
     ));
     assert!(matches!(
         one("COPY t FROM 'a b.parquet' WITH (FORMAT parquet)"),
-        Statement::CopyFrom { path, options, .. }
+        Statement::CopyFrom { place: CopyPlace::File(path), options, .. }
             if path == "a b.parquet" && options == [("format".into(), "parquet".into())]
     ));
     assert_eq!(parse("SELECT 1; ; SELECT 2;").unwrap().len(), 2);

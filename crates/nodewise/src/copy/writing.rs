@@ -20,9 +20,8 @@ use stdx::sync::{Arc, Mutex};
 use storage::Parallel;
 use types::{SqlError, SqlResult, SqlState};
 
-use super::format::FileFormat;
-use crate::csv::CsvStyle;
-use crate::text::Cells;
+use super::format::CopyFormat;
+use super::style::LineStyle;
 
 /// Rows of a row group, at least: enough for good dictionaries, few enough to load one file with many workers.
 const ROW_GROUP_ROWS: usize = 128 << 10;
@@ -30,7 +29,7 @@ const ROW_GROUP_ROWS: usize = 128 << 10;
 /// Writes rows into a file, in the place of one that is there.
 pub(crate) fn write_file(
     path: &Path,
-    format: &FileFormat,
+    format: &CopyFormat,
     schema: &SchemaRef,
     batches: &[RecordBatch],
     parallel: &dyn Parallel,
@@ -41,9 +40,12 @@ pub(crate) fn write_file(
     let write = || {
         let file = File::create(&temporary).map_err(|error| io_failed(path, &error))?;
         match format {
-            FileFormat::Parquet => write_parquet(file, schema, batches, parallel),
-            FileFormat::Csv { style, header } => {
-                write_csv(file, style, *header, schema, batches).map_err(|it| io_failed(path, &it))
+            CopyFormat::Parquet => write_parquet(file, schema, batches, parallel),
+            CopyFormat::Lines(style) => {
+                write_lines(file, style, schema, batches).map_err(|it| io_failed(path, &it))
+            }
+            CopyFormat::Binary => {
+                Err(SqlError::unsupported("COPY TO a file of format binary is not supported"))
             }
         }
         .map_err(|error| SqlError { message: named(path, error.message), ..error })?;
@@ -73,21 +75,17 @@ pub(crate) fn io_failed(path: &Path, error: &std::io::Error) -> SqlError {
     SqlError::new(state, format!("cannot write {}: {error}", path.display()))
 }
 
-fn write_csv(
+fn write_lines(
     file: File,
-    style: &CsvStyle,
-    header: bool,
+    style: &LineStyle,
     schema: &SchemaRef,
     batches: &[RecordBatch],
 ) -> std::io::Result<()> {
-    let (mut out, mut lines) = (BufWriter::new(file), String::new());
-    if header {
-        style.push_header(schema, &mut lines);
-    }
+    let (mut out, mut lines) = (BufWriter::new(file), style.header(schema));
     for batch in batches {
-        let columns: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
+        let mut writer = style.lines(batch);
         for row in 0..batch.num_rows() {
-            style.push_row(&columns, row, &mut lines);
+            writer.push(row, &mut lines);
             if lines.len() >= 1 << 16 {
                 out.write_all(lines.as_bytes())?;
                 lines.clear();

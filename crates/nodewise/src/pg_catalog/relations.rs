@@ -109,6 +109,75 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
             class(index_oid(table.id, index), &index.name, "i", index.columns.len());
         }
     }
+    add_sequences(&mut view, session);
+    view.finish()
+}
+
+/// Adds the sequences to `pg_class`.
+fn add_sequences(view: &mut ViewBuilder, session: &Session) {
+    let snapshot = session.snapshot();
+    for sequence in snapshot.sequences() {
+        let oid = oids::of_name("sequence", &sequence.name);
+        view.row([
+            number(oid),
+            sequence.name.to_string().into(),
+            number(oids::PUBLIC),
+            number(0),
+            number(0),
+            number(oids::OWNER),
+            number(0),
+            number(oid),
+            number(0),
+            number(0),
+            number(1),
+            number(0),
+            false.into(),
+            false.into(),
+            "p".into(),
+            "S".into(),
+            number(3),
+            number(0),
+            false.into(),
+            false.into(),
+            false.into(),
+            false.into(),
+            false.into(),
+            true.into(),
+            "n".into(),
+            false.into(),
+            none(),
+            none(),
+            none(),
+        ]);
+    }
+}
+
+/// The sequences, as `pg_sequence` has them.
+pub(super) fn sequences(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("seqrelid", 'i'),
+        ("seqtypid", 'i'),
+        ("seqstart", 'i'),
+        ("seqincrement", 'i'),
+        ("seqmax", 'i'),
+        ("seqmin", 'i'),
+        ("seqcache", 'i'),
+        ("seqcycle", 'b'),
+    ]);
+    let snapshot = session.snapshot();
+    for sequence in snapshot.sequences() {
+        let of = &sequence.definition;
+        view.row([
+            number(oids::of_name("sequence", &sequence.name)),
+            number(wire_type(of.data_type).oid.into()),
+            number(of.start),
+            number(of.increment),
+            number(of.max),
+            number(of.min),
+            (of.cache).into(),
+            of.cycles.into(),
+        ]);
+    }
     view.finish()
 }
 
@@ -233,6 +302,8 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
         ("indoption", 't'),
         ("indexprs", 't'),
         ("indpred", 't'),
+        ("indclass", 't'),
+        ("indcollation", 't'),
     ]);
     for table in all(session) {
         for index in &table.rules().indexes {
@@ -257,6 +328,8 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
                 vec!["0"; index.columns.len()].join(" ").into(),
                 none(),
                 none(),
+                vec!["0"; index.columns.len()].join(" ").into(),
+                vec!["0"; index.columns.len()].join(" ").into(),
             ]);
         }
     }
@@ -371,6 +444,10 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
         ("conkey", 't'),
         ("confkey", 't'),
         ("conbin", 't'),
+        ("conperiod", 'b'),
+        ("conpfeqop", 't'),
+        ("conexclop", 't'),
+        ("confdelsetcols", 't'),
     ]);
     let tables = all(session);
     let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
@@ -402,6 +479,10 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
                 true.into(),
                 array(&it.columns).into(),
                 array(&keys).into(),
+                none(),
+                false.into(),
+                none(),
+                none(),
                 none(),
             ]);
         }
@@ -443,7 +524,16 @@ pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
         let indexes = table.rules().indexes.iter();
         names.extend(indexes.map(|it| (index_oid(table.id, it), quoted(&it.name))));
     }
+    let snapshot = session.snapshot();
+    let sequences = snapshot.sequences();
+    names.extend(sequences.map(|it| (oids::of_name("sequence", &it.name), quoted(&it.name))));
     names
+}
+
+/// The bytes of tables by their numbers.
+pub(super) fn sizes(session: &Session) -> Vec<(i64, String)> {
+    let size = |it: &Arc<Table>| (oids::table(it.id), it.memory_bytes().to_string());
+    all(session).iter().map(size).collect()
 }
 
 /// The definitions of constraints by their numbers.

@@ -122,3 +122,32 @@ pub(super) fn types() -> SqlResult<RecordBatch> {
     }
     view.finish()
 }
+
+/// The order of values in keys: one for all types.
+pub(super) fn operator_classes() -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("oid", 'i'),
+        ("opcmethod", 'i'),
+        ("opcname", 't'),
+        ("opcnamespace", 'i'),
+        ("opcowner", 'i'),
+        ("opcfamily", 'i'),
+        ("opcintype", 'i'),
+        ("opcdefault", 'b'),
+        ("opckeytype", 'i'),
+    ]);
+    for it in TYPES {
+        view.row([
+            number(oids::CLASSES + it.oid),
+            number(oids::INVERTED),
+            format!("{}_ops", it.name).into(),
+            number(oids::CATALOG),
+            number(oids::OWNER),
+            number(0),
+            number(it.oid),
+            true.into(),
+            number(0),
+        ]);
+    }
+    view.finish()
+}
