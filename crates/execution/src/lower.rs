@@ -312,7 +312,11 @@ fn lower_aggregate(
     let spec = |it: &plan::Aggregate| AggregateSpec {
         function: it.function,
         argument: argument_of(it).and_then(|it| place(&it)),
+        rest: it.rest.iter().filter_map(&mut place).collect(),
         distinct: it.distinct,
+        order: (it.order.iter())
+            .filter_map(|it| Some((place(&it.expr)?, it.descending, it.nulls_first)))
+            .collect(),
         filter: it.filter.as_ref().and_then(&mut place),
         data_type: it.data_type,
     };

@@ -25,13 +25,13 @@ pub mod validate;
 mod window;
 pub mod wire;
 
-pub use aggregate::AggregateFunction;
+pub use aggregate::{Aggregate, AggregateFunction};
 pub use explain::{PipelineActuals, StepActuals};
 pub use expression::{BinaryOperator, DateField, Expr, ExprKind, Few, UnaryOperator};
 pub use function::Function;
 pub use ids::PipelineId;
 pub use pipeline::{
-    Aggregate, Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline, Plan,
+    Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline, Plan,
     Scan, Sink, SortKey, Source, Transfer,
 };
 pub use validate::validate;

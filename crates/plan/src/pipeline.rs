@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 use types::{ColumnId, DataType, TableId};
 
-use crate::{AggregateFunction, Expr, PipelineId, WindowCall};
+use crate::{Aggregate, Expr, PipelineId, WindowCall};
 
 /// A whole query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -235,21 +235,6 @@ pub struct HashBuild {
     pub keep_null_keys: bool,
 }
 
-/// An aggregate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Aggregate {
-    /// Which.
-    pub function: AggregateFunction,
-    /// What is aggregated; `None` for COUNT(*).
-    pub argument: Option<Expr>,
-    /// Only distinct values.
-    pub distinct: bool,
-    /// FILTER (WHERE ..).
-    pub filter: Option<Expr>,
-    /// The type of the result.
-    pub data_type: DataType,
-}
-
 /// One key of an order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SortKey {
@@ -288,9 +273,7 @@ macro_rules! expressions {
                 }
                 Sink::Aggregate { keys, aggregates, .. } => {
                     all.extend(keys);
-                    for it in aggregates {
-                        all.extend(it.argument.$iter().chain(it.filter.$iter()));
-                    }
+                    all.extend(aggregates.$iter().flat_map(|it| it.$name()));
                 }
                 Sink::Sort { keys, .. } => {
                     all.extend(keys.$iter().map(|it| $($reference)+ it.expr));

@@ -90,7 +90,7 @@ impl Validator {
             Sink::Aggregate { keys, aggregates, .. } => {
                 self.exprs(keys, &layout)?;
                 for aggregate in aggregates {
-                    for expr in aggregate.argument.iter().chain(&aggregate.filter) {
+                    for expr in aggregate.expressions() {
                         self.expr(expr, &layout)?;
                     }
                 }

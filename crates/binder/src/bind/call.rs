@@ -8,7 +8,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use super::Binder;
 use super::coercion::{fold_cast, roomy, with_blanks};
 use super::errors::{at, suggested, unsupported};
-use super::{aggregate, constant};
+use super::{aggregate_names, constant};
 use crate::sequence_names::{relation_in, without_class};
 use crate::syntax::ident;
 
@@ -26,8 +26,11 @@ impl<'a> Binder<'a> {
         if let Some(over) = &call.over {
             return self.window(&name, call, over, whole);
         }
-        if let Some(function) = aggregate::by_name(&name) {
+        if let Some(function) = aggregate_names::by_name(&name) {
             return self.aggregate(function, &name, call, whole);
+        }
+        if super::ordered_set::is_hypothetical(&name) && !call.within_group.is_empty() {
+            return self.hypothetical(&name, call, whole);
         }
         if super::window::by_name(&name).is_some() {
             return Err(super::window::needs_over(&name, whole));
@@ -122,7 +125,7 @@ impl<'a> Binder<'a> {
             arguments.iter().map(|it| super::coercion::name_of(it.data_type)).collect();
         let message = format!("function {name}({}) does not exist", types.join(", "));
         let error = at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole);
-        suggested(error, name, functions::names().chain(aggregate::NAMES.iter().map(|it| it.0)))
+        suggested(error, name, functions::names().chain(aggregate_names::names()))
     }
 
     /// A function of bound arguments, which are converted to the types that it takes.
@@ -185,7 +188,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The first argument that is not NULL.
-    fn coalesce(&mut self, mut arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+    pub(super) fn coalesce(&mut self, mut arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
         let data_type = self.unify(&mut arguments, "COALESCE").map_err(|it| at(it, whole))?;
         let Some(last) = arguments.pop() else {
             let message = "syntax error: coalesce needs at least one argument";

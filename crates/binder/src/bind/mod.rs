@@ -14,6 +14,8 @@
 //! - Invariant: binding depends on the text, the catalog, the types of parameters and the time of the statement alone.
 
 mod aggregate;
+mod aggregate_names;
+mod aggregate_types;
 mod arithmetic;
 mod call;
 mod catalog_calls;
@@ -38,6 +40,7 @@ mod long_number;
 mod merge;
 mod names;
 mod order;
+mod ordered_set;
 mod query;
 mod repeated;
 mod scope;
@@ -58,7 +61,7 @@ use plan::relation::{Attr, Attribute, Query, Rel};
 use sqlparser::ast;
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
 
-pub use aggregate::names as aggregate_names;
+pub use aggregate_names::names as aggregate_names;
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 use level::Level;

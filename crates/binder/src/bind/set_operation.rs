@@ -206,13 +206,8 @@ impl<'a> Binder<'a> {
         let bare = super::coercion::without_blanks(expr.clone());
         unique.keys.push((self.attribute(bare.data_type, true), bare));
         let least = self.attribute(expr.data_type, true);
-        let call = Aggregate {
-            function: AggregateFunction::Min,
-            data_type: expr.data_type,
-            argument: Some(expr),
-            distinct: false,
-            filter: None,
-        };
+        let data_type = expr.data_type;
+        let call = Aggregate::of(AggregateFunction::Min, Some(expr), data_type);
         unique.aggregates.push((least, call));
         least
     }
@@ -245,13 +240,8 @@ impl<'a> Binder<'a> {
         for mark in marks {
             let attr = self.attribute(DataType::BigInt, false);
             counts.push(Expr::column(attr, DataType::BigInt));
-            let call = Aggregate {
-                function: AggregateFunction::Sum,
-                argument: Some(self.column_expr(mark.attr)),
-                distinct: false,
-                filter: None,
-                data_type: DataType::BigInt,
-            };
+            let argument = Some(self.column_expr(mark.attr));
+            let call = Aggregate::of(AggregateFunction::Sum, argument, DataType::BigInt);
             aggregates.push((attr, call));
         }
         let rel = Rel::Aggregate { input: Box::new(both.rel), keys, aggregates, rows: 0.0 };

@@ -9,7 +9,8 @@ use super::coercion::name_of;
 use super::errors::{at, unsupported, windowing};
 use super::level::Clause;
 use super::window_parts::{BoundWindow, Definition};
-use super::{Binder, aggregate, mapped};
+use super::aggregate_types::Given;
+use super::{Binder, aggregate, aggregate_names, mapped};
 
 /// The functions that need a window, by name.
 const NAMES: &[(&str, WindowFunction)] = &[
@@ -47,12 +48,13 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         self.check_window(whole)?;
-        if !call.within_group.is_empty() {
-            return Err(unsupported("OVER behind WITHIN GROUP", whole));
+        if !call.within_group.is_empty() || matches!(name, "percentile_cont" | "percentile_disc") {
+            let message = format!("OVER is not supported for ordered-set aggregate {name}");
+            return Err(at(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message), whole));
         }
         let ignore_nulls = call.null_treatment == Some(ast::NullTreatment::IgnoreNulls);
         let (mut bound, function) = self.in_clause(Clause::Window, |this| {
-            match (aggregate::by_name(name), by_name(name)) {
+            match (aggregate_names::by_name(name), by_name(name)) {
                 (Some(function), _) => {
                     let call = this.window_aggregate(function, name, call, whole)?;
                     Ok((call, WindowFunction::Aggregate(function)))
@@ -147,12 +149,16 @@ impl<'a> Binder<'a> {
         if !list.clauses.is_empty() {
             return refused("aggregate ORDER BY");
         }
-        let argument = self.argument(function, name, list, false, whole)?;
+        let arguments = self.arguments(function, name, list, false, whole)?;
         let filter = call.filter.as_deref().map(|it| self.condition(it)).transpose()?;
-        let aggregate = aggregate::call_of(function, name, argument, false, filter, whole)?;
+        let given = Given { arguments, filter, ..Given::default() };
+        let aggregate = self.aggregate_of(function, name, given, whole)?;
+        if !aggregate.order.is_empty() {
+            return Err(unsupported(&format!("{name} with OVER"), whole));
+        }
         Ok(WindowCall {
             function: WindowFunction::Aggregate(aggregate.function),
-            arguments: aggregate.argument.into_iter().collect(),
+            arguments: aggregate.argument.into_iter().chain(aggregate.rest).collect(),
             filter: aggregate.filter,
             order: 0,
             frame: Frame::default(),

@@ -17,7 +17,7 @@ pub(super) fn inline_once<'r>(
         keys.iter().map(|it| in_exprs(&it.1)).sum::<usize>()
             + aggregates
                 .iter()
-                .flat_map(|it| it.1.argument.iter().chain(&it.1.filter))
+                .flat_map(|it| it.1.expressions())
                 .map(in_exprs)
                 .sum::<usize>()
     };
@@ -27,7 +27,7 @@ pub(super) fn inline_once<'r>(
         substitute(expr, &once);
     }
     for (_, aggregate) in aggregates.iter_mut() {
-        for expr in aggregate.argument.iter_mut().chain(&mut aggregate.filter) {
+        for expr in aggregate.expressions_mut() {
             substitute(expr, &once);
         }
     }

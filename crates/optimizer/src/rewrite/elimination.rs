@@ -31,7 +31,7 @@ pub(super) fn drop_idle_joins(rel: &mut Rel, required: &AttrSet) {
             let mut below = AttrSet::default();
             keys.iter().for_each(|it| below.add_expr(&it.1));
             for (_, it) in aggregates.iter().filter(|it| required.contains(it.0)) {
-                it.argument.iter().chain(&it.filter).for_each(|it| below.add_expr(it));
+                it.expressions().for_each(|it| below.add_expr(it));
             }
             drop_idle_joins(input, &below);
         }

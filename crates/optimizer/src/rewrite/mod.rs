@@ -321,13 +321,7 @@ impl Optimiser<'_> {
                 continue;
             }
             let data_type = expr.data_type;
-            let aggregate = Aggregate {
-                function: AggregateFunction::AnyValue,
-                argument: Some(expr),
-                distinct: false,
-                filter: None,
-                data_type,
-            };
+            let aggregate = Aggregate::of(AggregateFunction::AnyValue, Some(expr), data_type);
             cut.push((attr, aggregate));
         }
         (left, cut)

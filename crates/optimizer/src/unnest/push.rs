@@ -270,8 +270,7 @@ impl Unnesting {
         let Pushed { rel, locals } = self.push(*input, domain)?;
         keys.iter_mut().for_each(|it| domain.put(&mut it.1, &locals));
         for (_, aggregate) in &mut aggregates {
-            let own = aggregate.argument.iter_mut().chain(&mut aggregate.filter);
-            own.for_each(|it| domain.put(it, &locals));
+            aggregate.expressions_mut().for_each(|it| domain.put(it, &locals));
         }
         let whole = keys.is_empty();
         keys.extend(locals.iter().map(|it| (*it, self.column(*it))));

@@ -62,7 +62,7 @@ fn grouped(input: Rel, mut aggregates: Vec<(Attr, Aggregate)>, outer: &AttrSet) 
     let Pulled { rel, conjuncts, definitions } = pull(input, &context)?;
     let mut used = AttrSet::default();
     for (_, it) in &mut aggregates {
-        for expr in it.argument.iter_mut().chain(&mut it.filter) {
+        for expr in it.expressions_mut() {
             substitute(expr, &definitions);
             used.add_expr(expr);
         }

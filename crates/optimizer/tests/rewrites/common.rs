@@ -141,7 +141,7 @@ pub fn aggregate(function: AggregateFunction, argument: Option<Expr>) -> Aggrega
         (AggregateFunction::Min | AggregateFunction::Max, Some(it)) => it.data_type,
         _ => DataType::BigInt,
     };
-    Aggregate { function, argument, distinct: false, filter: None, data_type }
+    Aggregate::of(function, argument, data_type)
 }
 
 /// All relations of a tree, from the top down.

@@ -62,7 +62,7 @@ impl Rel {
             Self::Filter { predicates, .. } => predicates.iter().collect(),
             Self::Map { exprs, .. } => exprs.iter().map(|it| &it.1).collect(),
             Self::Aggregate { keys, aggregates, .. } => {
-                let of = aggregates.iter().flat_map(|it| it.1.argument.iter().chain(&it.1.filter));
+                let of = aggregates.iter().flat_map(|it| it.1.expressions());
                 keys.iter().map(|it| &it.1).chain(of).collect()
             }
             Self::Sort { keys, .. } => keys.iter().map(|it| &it.expr).collect(),
@@ -93,9 +93,7 @@ impl Rel {
             Self::Filter { predicates, .. } => predicates.iter_mut().collect(),
             Self::Map { exprs, .. } => exprs.iter_mut().map(|it| &mut it.1).collect(),
             Self::Aggregate { keys, aggregates, .. } => {
-                let of = aggregates
-                    .iter_mut()
-                    .flat_map(|it| it.1.argument.iter_mut().chain(&mut it.1.filter));
+                let of = aggregates.iter_mut().flat_map(|it| it.1.expressions_mut());
                 keys.iter_mut().map(|it| &mut it.1).chain(of).collect()
             }
             Self::Sort { keys, .. } => keys.iter_mut().map(|it| &mut it.expr).collect(),

@@ -299,7 +299,8 @@ impl Generator {
             let distinct = argument.is_some() && self.chance(20);
             let filter = self.chance(15).then(|| self.condition(inner, &[]));
             let data_type = DataType::BigInt;
-            let aggregate = Aggregate { function, argument, distinct, filter, data_type };
+            let plain = Aggregate::of(function, argument, data_type);
+            let aggregate = Aggregate { distinct, filter, ..plain };
             all.push((self.attribute(DataType::BigInt, function != Count), aggregate));
         }
         let attrs = all.iter().map(|it| it.0).collect();
