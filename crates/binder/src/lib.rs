@@ -20,6 +20,7 @@ mod file_reference;
 pub mod files;
 mod folders;
 mod frames;
+mod from_first;
 mod keys;
 mod levels;
 mod merge_words;

@@ -15,8 +15,8 @@ use crate::numa::{self, Recognised};
 use crate::statement::{ColumnDefinition, ExplainFormat, Numbering, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
-    alter, clauses, copy, copy_options, file_calls, folders, frames, keys, merge_words, overriding,
-    parameters, rewrite, sequence_words, steering, tokens, values,
+    alter, clauses, copy, copy_options, file_calls, folders, frames, from_first, keys, merge_words,
+    overriding, parameters, rewrite, sequence_words, steering, tokens, values,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -68,6 +68,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     overriding::known_words(&mut tokens);
     frames::exclusions(&mut tokens);
     file_calls::fold(&mut tokens);
+    from_first::complete(&mut tokens);
     if steering::is_checkpoint(&tokens) {
         statements.push(Statement::Checkpoint);
         return Ok(());
@@ -133,8 +134,8 @@ fn parse_tokens(
 /// Whether a statement that begins so is a query. It is parsed as such: the parser's statements are of kilobytes, and moved
 /// about.
 fn begins_query(token: &Token) -> bool {
-    use Keyword::{SELECT, VALUES, WITH};
-    matches!(token, Token::Word(it) if matches!(it.keyword, SELECT | VALUES | WITH))
+    use Keyword::{FROM, SELECT, VALUES, WITH};
+    matches!(token, Token::Word(it) if matches!(it.keyword, FROM | SELECT | VALUES | WITH))
 }
 
 /// A query that is all of a statement: its body may change rows, behind WITH.

@@ -218,7 +218,9 @@ fn lower_operator(
             let build = states.table(fetch.build)?.clone();
             Box::new(FetchOperator::new(fetch, build, (layout, parts.cloned()), slots)?)
         }
-        PlanOperator::Repeat(count) => Box::new(RepeatOperator::new(*count, layout)),
+        PlanOperator::Repeat { count, numbered } => {
+            Box::new(RepeatOperator::new(*count, *numbered, layout))
+        }
     })
 }
 

@@ -8,8 +8,8 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, arrow_type};
 use crate::{
-    cast, choice, exact, field, float, from_text, like, moment, random, regexp, strftime, text,
-    to_char,
+    bucket, cast, choice, exact, field, float, from_text, like, moment, random, regexp, series,
+    strftime, text, to_char,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -34,6 +34,8 @@ fn is_strict(function: Function) -> bool {
         function,
         F::Concat
             | F::ConcatWs
+            | F::Format
+            | F::QuoteNullable
             | F::Coalesce
             | F::Greatest
             | F::Least
@@ -48,7 +50,18 @@ fn is_strict(function: Function) -> bool {
 fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
     use Function as F;
     match call.function {
-        F::Acos
+        F::Erf
+        | F::Erfc
+        | F::Gamma
+        | F::Lgamma
+        | F::Acosd
+        | F::Asind
+        | F::Atand
+        | F::Cosd
+        | F::Cotd
+        | F::Sind
+        | F::Tand
+        | F::Acos
         | F::Acosh
         | F::Asin
         | F::Asinh
@@ -70,7 +83,7 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         | F::Tan
         | F::Tanh => float::unary(call),
         F::Log if call.count() == 1 => float::unary(call),
-        F::Atan2 | F::Log | F::Nanvl | F::Power => float::binary(call),
+        F::Atan2 | F::Atan2d | F::Log | F::Nanvl | F::Power => float::binary(call),
         F::IsNan => float::is_nan(call),
         F::Pi => float::pi(call),
         F::Abs | F::Ceil | F::Floor | F::Round | F::Sign | F::Trunc => exact::rounding(call),
@@ -132,9 +145,17 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Substring if call.is_text(1) => regexp::substring(call),
         F::Substring => text::substring(call),
         F::SubstringIndex => text::substring_index(call),
-        F::ToHex => text::to_hex(call),
+        F::ToHex | F::ToBin | F::ToOct => text::in_base(call),
+        F::Format => text::format(call),
+        F::Md5 => text::md5(call),
+        F::QuoteIdent | F::QuoteLiteral | F::QuoteNullable => text::quote(call),
         F::Translate => text::translate(call),
         F::AddInterval => moment::add_interval(call),
+        F::MinScale | F::Scale => exact::digits_behind(call),
+        F::WidthBucket => bucket::width_bucket(call),
+        F::SeriesLength => series::length(call),
+        F::SeriesMoments => series::moments(call),
+        F::SeriesMoment => series::moment(call),
         F::DateFormat => strftime::date_format(call),
         F::DatePart => field::date_part(call),
         F::DateTrunc => moment::date_trunc(call),

@@ -36,11 +36,13 @@
 //! - Invariant: no argument makes a kernel panic; arguments of other types than resolved are XX000.
 #![forbid(unsafe_code)]
 
+mod bucket;
 mod calendar;
 mod call;
 mod cast;
 mod choice;
 mod common;
+mod degrees;
 mod error;
 mod evaluate;
 mod exact;
@@ -59,6 +61,7 @@ mod regexp;
 mod resolve;
 mod scale;
 mod sequences;
+mod series;
 mod strftime;
 mod template;
 mod text;

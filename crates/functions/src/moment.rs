@@ -21,14 +21,21 @@ pub(crate) fn add_interval(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let moments = call.moments(0)?;
     let (months, days, micros) = (call.integers(1)?, call.integers(2)?, call.integers(3)?);
     call.map::<TimestampMicrosecondType>(|row| {
-        let (day, of_day) = moments.at(row);
-        let moved = add_months(day, months.at(row)).and_then(|it| it.checked_add(days.at(row)));
-        let moved = moved.ok_or_else(timestamp_range)?;
-        // PostgreSQL checks after each part; only the sum of days and time can leave 64 bits here.
-        let start = calendar::timestamp(moved, of_day)?;
-        let sum = start.checked_add(micros.at(row)).ok_or_else(timestamp_range)?;
-        calendar::timestamp(0, sum)
+        moved(moments.at(row), (months.at(row), days.at(row), micros.at(row)))
     })
+}
+
+/// A point of time plus months, days and microseconds.
+pub(crate) fn moved(
+    (day, of_day): (i64, i64),
+    (months, days, micros): (i64, i64, i64),
+) -> SqlResult<i64> {
+    let moved = add_months(day, months).and_then(|it| it.checked_add(days));
+    let moved = moved.ok_or_else(timestamp_range)?;
+    // PostgreSQL checks after each part; only the sum of days and time can leave 64 bits here.
+    let start = calendar::timestamp(moved, of_day)?;
+    let sum = start.checked_add(micros).ok_or_else(timestamp_range)?;
+    calendar::timestamp(0, sum)
 }
 
 /// The same day of a month that is so many months later, or the last day of that month.

@@ -28,8 +28,15 @@ const ALIASES: &[(&str, Function)] = &[
 ];
 
 /// Functions that only operators and the binder call.
-const UNNAMED: &[Function] =
-    &[Function::AddInterval, Function::ConcatOperator, Function::Like, Function::RaiseCardinality];
+const UNNAMED: &[Function] = &[
+    Function::AddInterval,
+    Function::ConcatOperator,
+    Function::Like,
+    Function::RaiseCardinality,
+    Function::SeriesLength,
+    Function::SeriesMoment,
+    Function::SeriesMoments,
+];
 
 /// Names that DataFusion's library has and that are refused, with the reason (the table in the head of the crate).
 pub const REFUSED: &[(&str, &str)] = &[

@@ -90,7 +90,18 @@ pub(crate) fn overloads(function: Function) -> &'static [Overload] {
 fn floats(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
-        F::Acos
+        F::Erf
+        | F::Erfc
+        | F::Gamma
+        | F::Lgamma
+        | F::Acosd
+        | F::Asind
+        | F::Atand
+        | F::Cosd
+        | F::Cotd
+        | F::Sind
+        | F::Tand
+        | F::Acos
         | F::Acosh
         | F::Asin
         | F::Asinh
@@ -111,7 +122,7 @@ fn floats(function: Function) -> &'static [Overload] {
         | F::Sqrt
         | F::Tan
         | F::Tanh => const { &[fixed(&[Double], DOUBLE)] },
-        F::Atan2 | F::Nanvl | F::Power => const { &[fixed(&[Double, Double], DOUBLE)] },
+        F::Atan2 | F::Atan2d | F::Nanvl | F::Power => const { &[fixed(&[Double, Double], DOUBLE)] },
         F::Log => const { &[fixed(&[Double], DOUBLE), fixed(&[Double, Double], DOUBLE)] },
         F::Pi | F::Random => const { &[fixed(&[], DOUBLE)] },
         F::IsNan => const { &[fixed(&[Double], BOOLEAN)] },
@@ -149,6 +160,16 @@ fn exact(function: Function) -> &'static [Overload] {
     match function {
         F::Abs => const { &[ruled(&[Number], scale::first)] },
         F::IsZero => const { &[fixed(&[Number], BOOLEAN)] },
+        F::MinScale | F::Scale => const { &[fixed(&[Decimal], INTEGER)] },
+        F::WidthBucket => {
+            const {
+                &[
+                    fixed(&[Decimal, Decimal, Decimal, Integer], INTEGER),
+                    fixed(&[Double, Double, Double, Integer], INTEGER),
+                ]
+            }
+        }
+        F::SeriesLength => const { &[fixed(&[Decimal, Decimal, Decimal], BIGINT)] },
         F::Sign => {
             const {
                 &[
@@ -214,6 +235,18 @@ fn texts(function: Function) -> &'static [Overload] {
         F::Btrim | F::Ltrim | F::Rtrim => const { &[optional(&[Text, Text], 1, TEXT)] },
         F::Chr => const { &[fixed(&[Integer], TEXT)] },
         F::Concat => const { &[variadic(&[Output], TEXT)] },
+        F::Format => {
+            const {
+                &[Overload {
+                    parameters: &[Text, Output],
+                    required: 1,
+                    variadic: true,
+                    outcome: Outcome::Is(TEXT),
+                }]
+            }
+        }
+        F::Md5 | F::QuoteIdent => const { &[fixed(&[Text], TEXT)] },
+        F::QuoteLiteral | F::QuoteNullable => const { &[fixed(&[Printed], TEXT)] },
         F::ConcatWs => const { &[variadic(&[Text, Output], TEXT)] },
         F::ConcatOperator => {
             const { &[fixed(&[Text, Printed], TEXT), fixed(&[Printed, Text], TEXT)] }
@@ -228,7 +261,7 @@ fn texts(function: Function) -> &'static [Overload] {
         F::Substring => {
             const { &[optional(&[Text, Integer, Integer], 2, TEXT), fixed(&[Text, Text], TEXT)] }
         }
-        F::ToHex => const { &[fixed(&[AnyInteger], TEXT)] },
+        F::ToHex | F::ToBin | F::ToOct => const { &[fixed(&[AnyInteger], TEXT)] },
         _ => &[],
     }
 }
@@ -274,6 +307,12 @@ fn moments(function: Function) -> &'static [Overload] {
                     fixed(&[Timestamp, Integer, Integer, Integer], TIMESTAMP),
                 ]
             }
+        }
+        F::SeriesMoments => {
+            const { &[fixed(&[Timestamp, Timestamp, Integer, Integer, Integer], BIGINT)] }
+        }
+        F::SeriesMoment => {
+            const { &[fixed(&[Timestamp, Integer, Integer, Integer, Integer], TIMESTAMP)] }
         }
         F::CurrentDate => const { &[fixed(&[], DATE)] },
         F::Now => const { &[fixed(&[], TIMESTAMP)] },

@@ -107,6 +107,36 @@ functions! {
     Floor = "floor",
     /// The greatest common divisor.
     Gcd = "gcd",
+    /// The error function.
+    Erf = "erf",
+    /// One less the error function.
+    Erfc = "erfc",
+    /// The gamma function.
+    Gamma = "gamma",
+    /// The natural logarithm of the magnitude of the gamma function.
+    Lgamma = "lgamma",
+    /// The inverse cosine, in degrees.
+    Acosd = "acosd",
+    /// The inverse sine, in degrees.
+    Asind = "asind",
+    /// The inverse tangent, in degrees.
+    Atand = "atand",
+    /// The angle of the point (second argument, first argument), in degrees.
+    Atan2d = "atan2d",
+    /// The cosine of degrees.
+    Cosd = "cosd",
+    /// The cotangent of degrees.
+    Cotd = "cotd",
+    /// The sine of degrees.
+    Sind = "sind",
+    /// The tangent of degrees.
+    Tand = "tand",
+    /// Digits after the point that a number needs.
+    MinScale = "min_scale",
+    /// Digits after the point that a number has.
+    Scale = "scale",
+    /// The number of the bucket in which a number lies, of so many that are as wide between two bounds.
+    WidthBucket = "width_bucket",
     /// Whether a float is not a number.
     IsNan = "isnan",
     /// Whether a number is zero.
@@ -136,6 +166,8 @@ functions! {
     /// Rounded to so many digits after the point (0 when not given, negative: before it). Exact numbers round half away
     /// from zero, floats without digits half to even.
     Round = "round",
+    /// How many numbers a series has: first, last, step.
+    SeriesLength = "series_length",
     /// -1, 0 or 1.
     Sign = "sign",
     /// The sine of radians.
@@ -175,6 +207,20 @@ functions! {
     EndsWith = "ends_with",
     /// The place, from 1, of a text in a list with commas; 0 when it is not there.
     FindInSet = "find_in_set",
+    /// Arguments put into a text with places for them. NULL counts as the empty text.
+    Format = "format",
+    /// The digest of a text by MD5, in hexadecimal digits.
+    Md5 = "md5",
+    /// A name as SQL spells it.
+    QuoteIdent = "quote_ident",
+    /// A text as SQL spells it.
+    QuoteLiteral = "quote_literal",
+    /// The same, and NULL as a word.
+    QuoteNullable = "quote_nullable",
+    /// A whole number in binary digits, two's complement.
+    ToBin = "to_bin",
+    /// A whole number in octal digits, two's complement.
+    ToOct = "to_oct",
     /// Words in lower case with a first letter in upper case.
     Initcap = "initcap",
     /// The first n characters; for a negative n all but the last -n.
@@ -267,6 +313,10 @@ functions! {
     MakeTimestamp = "make_timestamp",
     /// The point of time at the start of the statement, in UTC.
     Now = "now",
+    /// How many points of time a series has: first, last, and the step in months, days and microseconds.
+    SeriesMoments = "series_moments",
+    /// A point of time of a series: first, how many steps on, and the step in months, days and microseconds.
+    SeriesMoment = "series_moment",
     /// A date or timestamp as text by a template.
     ToChar = "to_char",
     /// A text as a date: by a template, or as a date is written.

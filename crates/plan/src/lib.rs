@@ -16,6 +16,7 @@ pub mod explain;
 pub mod expression;
 pub mod function;
 mod ids;
+mod order;
 pub mod outcomes;
 mod parameters;
 pub mod pipeline;
@@ -30,9 +31,10 @@ pub use explain::{PipelineActuals, StepActuals};
 pub use expression::{BinaryOperator, DateField, Expr, ExprKind, Few, UnaryOperator};
 pub use function::Function;
 pub use ids::PipelineId;
+pub use order::SortKey;
 pub use pipeline::{
-    Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline, Plan,
-    Scan, Sink, SortKey, Source, Transfer,
+    Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline, Plan, Scan,
+    Sink, Source, Transfer,
 };
 pub use validate::validate;
 pub use window::{Exclusion, Frame, FrameBound, FrameUnit, WindowCall, WindowFunction};

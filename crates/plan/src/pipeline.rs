@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 use types::{ColumnId, DataType, TableId};
 
-use crate::{Aggregate, Expr, PipelineId, WindowCall};
+use crate::{Aggregate, Expr, PipelineId, SortKey, WindowCall};
 
 /// A whole query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,8 +117,13 @@ pub enum Operator {
     Join(Join),
     /// Adds columns of rows of a hash table that are known by number.
     Fetch(Fetch),
-    /// Each row as often as this column says: a BIGINT that is never NULL; below one is not at all.
-    Repeat(usize),
+    /// Each row as often as a column says.
+    Repeat {
+        /// The column: a BIGINT that is never NULL; below one is not at all.
+        count: usize,
+        /// Whether there is a column more: the how manieth of its kind a row is, from 1 on.
+        numbered: bool,
+    },
 }
 
 /// How rows of the probe side and rows of the build side are put together. The probe side is the left one.
@@ -235,17 +240,6 @@ pub struct HashBuild {
     pub keep_null_keys: bool,
 }
 
-/// One key of an order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SortKey {
-    /// What is ordered by.
-    pub expr: Expr,
-    /// Greatest first.
-    pub descending: bool,
-    /// NULL before all values.
-    pub nulls_first: bool,
-}
-
 /// The one walk over the expressions of a pipeline, to read them (`&`, `iter`) or to change them (`&mut`, `iter_mut`).
 macro_rules! expressions {
     ($(#[$meta:meta])* $name:ident, $iter:ident, $($reference:tt)+) => {
@@ -264,7 +258,7 @@ macro_rules! expressions {
                     Operator::Join(join) => {
                         all.extend(join.keys.$iter().chain(join.residual.$iter()));
                     }
-                    Operator::Fetch(_) | Operator::Repeat(_) => {}
+                    Operator::Fetch(_) | Operator::Repeat { .. } => {}
                 }
             }
             match $($reference)+ self.sink {
@@ -311,7 +305,7 @@ impl Pipeline {
         inputs.extend(self.operators.iter().filter_map(|it| match it {
             Operator::Join(join) => Some(join.build),
             Operator::Fetch(fetch) => Some(fetch.build),
-            Operator::Filter(_) | Operator::Project(_) | Operator::Repeat(_) => None,
+            Operator::Filter(_) | Operator::Project(_) | Operator::Repeat { .. } => None,
         }));
         self.expressions().into_iter().for_each(|it| it.collect_scalars(&mut inputs));
         inputs

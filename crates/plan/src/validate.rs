@@ -179,8 +179,11 @@ impl Validator {
             }
             Operator::Join(join) => self.join(join, layout),
             Operator::Fetch(fetch) => self.fetch(fetch, layout),
-            Operator::Repeat(count) => match layout.get(*count) {
-                Some(DataType::BigInt) => Ok(layout),
+            Operator::Repeat { count, numbered } => match layout.get(*count) {
+                Some(DataType::BigInt) => {
+                    let number = numbered.then_some(DataType::BigInt);
+                    Ok(layout.into_iter().chain(number).collect())
+                }
                 other => Err(format!("rows are repeated by {other:?}")),
             },
         }

@@ -7,7 +7,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::aggregate_names::is_ordered_set;
-use super::aggregate_types::Given;
+use super::aggregate_types::{Given, wrong_arguments};
 use super::errors::{at, unsupported};
 use super::level::Clause;
 use super::order::Ordering;
@@ -57,9 +57,9 @@ impl<'a> Binder<'a> {
     pub(super) fn call_of_level(&mut self, owner: usize, aggregate: Aggregate) -> Expr {
         let data_type = aggregate.data_type;
         let calls = &self.levels[owner].calls;
-        let known = calls.iter().find(|it| {
-            it.1 == aggregate && it.1.expressions().all(super::is_repeatable)
-        });
+        let known = calls
+            .iter()
+            .find(|it| it.1 == aggregate && it.1.expressions().all(super::is_repeatable));
         let attr = match known {
             Some((attr, _)) => *attr,
             None => {
@@ -234,14 +234,4 @@ fn mark_rows(rel: &mut Rel, attr: usize, marker: usize, value: &Expr) -> bool {
         }
         _ => false,
     }
-}
-
-pub(super) fn wrong_arguments(name: &str, shown: &str, whole: &ast::Expr) -> SqlError {
-    let message = match (name, shown) {
-        ("count", "") => {
-            "count(*) must be used to call a parameterless aggregate function".to_owned()
-        }
-        _ => format!("function {name}({shown}) does not exist"),
-    };
-    at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole)
 }

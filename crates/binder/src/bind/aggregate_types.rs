@@ -3,12 +3,11 @@
 use plan::build::{null, unary};
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, SortKey, UnaryOperator};
 use sqlparser::ast;
-use types::{DataType, SqlResult, Value, numeric};
+use types::{DataType, SqlError, SqlResult, SqlState, Value, numeric};
 
 use super::Binder;
-use super::aggregate::wrong_arguments;
 use super::coercion::{fold_cast, name_of, without_blanks};
-use super::errors::unsupported;
+use super::errors::{at, unsupported};
 
 /// What stands in a call of an aggregate function.
 #[derive(Default)]
@@ -28,11 +27,7 @@ impl Given {
         shown.collect::<Vec<_>>().join(", ")
     }
 
-    fn arguments<const N: usize>(
-        &mut self,
-        name: &str,
-        whole: &ast::Expr,
-    ) -> SqlResult<[Expr; N]> {
+    fn arguments<const N: usize>(&mut self, name: &str, whole: &ast::Expr) -> SqlResult<[Expr; N]> {
         let shown = self.shown();
         let all = std::mem::take(&mut self.arguments);
         all.try_into().map_err(|_| wrong_arguments(name, &shown, whole))
@@ -78,15 +73,7 @@ impl Binder<'_> {
                 }
             }
             VariancePopulation | VarianceSample | DeviationPopulation | DeviationSample => {
-                let shown = given.shown();
-                let [argument] = given.arguments(name, whole)?;
-                let data_type = numeric::average_type(argument.data_type);
-                let data_type = data_type.ok_or_else(|| wrong_arguments(name, &shown, whole))?;
-                let argument = match data_type.is_float() {
-                    true => fold_cast(argument, data_type),
-                    false => argument,
-                };
-                Ok(made(function, [argument], given, data_type))
+                spread(function, name, given, whole)
             }
             StringAggregate => self.string_aggregate(name, given, whole),
             First if name.contains('_') || name.starts_with("arg") => {
@@ -132,12 +119,7 @@ impl Binder<'_> {
     }
 
     /// A pair of arguments (y, x) as floats.
-    fn floats(
-        &mut self,
-        given: &mut Given,
-        name: &str,
-        whole: &ast::Expr,
-    ) -> SqlResult<[Expr; 2]> {
+    fn floats(&mut self, given: &mut Given, name: &str, whole: &ast::Expr) -> SqlResult<[Expr; 2]> {
         let shown = given.shown();
         let number = |it: &Expr| it.data_type == DataType::Null || it.data_type.is_numeric();
         if !given.arguments.iter().all(number) {
@@ -217,7 +199,7 @@ impl Binder<'_> {
             && !(0.0..=1.0).contains(it)
         {
             let message = format!("percentile value {it} is not between 0 and 1");
-            return Err(types::SqlError::new(types::SqlState::NUMERIC_OUT_OF_RANGE, message));
+            return Err(SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, message));
         }
         let value = match function {
             AggregateFunction::PercentileContinuous if !value.data_type.is_numeric() => {
@@ -233,6 +215,24 @@ impl Binder<'_> {
         let data_type = value.data_type;
         Ok(made(function, [value, share], given, data_type))
     }
+}
+
+/// Variances and deviations: of exact numbers exact ones.
+fn spread(
+    function: AggregateFunction,
+    name: &str,
+    mut given: Given,
+    whole: &ast::Expr,
+) -> SqlResult<Aggregate> {
+    let shown = given.shown();
+    let [argument] = given.arguments(name, whole)?;
+    let data_type = numeric::average_type(argument.data_type);
+    let data_type = data_type.ok_or_else(|| wrong_arguments(name, &shown, whole))?;
+    let argument = match data_type.is_float() {
+        true => fold_cast(argument, data_type),
+        false => argument,
+    };
+    Ok(made(function, [argument], given, data_type))
 }
 
 fn made<const N: usize>(
@@ -319,4 +319,15 @@ fn of_one_value(
     };
     let distinct = distinct && !extreme;
     Ok(Aggregate { distinct, filter, ..Aggregate::of(function, argument, data_type) })
+}
+
+/// The error for arguments that an aggregate does not take.
+pub(super) fn wrong_arguments(name: &str, shown: &str, whole: &ast::Expr) -> SqlError {
+    let message = match (name, shown) {
+        ("count", "") => {
+            "count(*) must be used to call a parameterless aggregate function".to_owned()
+        }
+        _ => format!("function {name}({shown}) does not exist"),
+    };
+    at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole)
 }

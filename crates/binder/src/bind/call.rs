@@ -26,14 +26,8 @@ impl<'a> Binder<'a> {
         if let Some(over) = &call.over {
             return self.window(&name, call, over, whole);
         }
-        if let Some(function) = aggregate_names::by_name(&name) {
-            return self.aggregate(function, &name, call, whole);
-        }
-        if super::ordered_set::is_hypothetical(&name) && !call.within_group.is_empty() {
-            return self.hypothetical(&name, call, whole);
-        }
-        if super::window::by_name(&name).is_some() {
-            return Err(super::window::needs_over(&name, whole));
+        if let Some(of_rows) = self.call_of_rows(&name, call, whole) {
+            return of_rows;
         }
         let mut arguments = plain_arguments(call, whole)?;
         if name == "grouping" {
@@ -46,6 +40,9 @@ impl<'a> Binder<'a> {
             *first = without_class(first);
         }
         let bound = self.together(&arguments)?;
+        if let Some(made) = self.made_of_others(&name, &bound, whole) {
+            return made;
+        }
         if name == "merge_action" && bound.is_empty() {
             return self.action_of_merge(whole);
         }
@@ -81,6 +78,25 @@ impl<'a> Binder<'a> {
                 self.catalog_call(&name, bound, whole).unwrap_or(Err(error))
             }
         }
+    }
+
+    /// A call of what is computed of several rows, or makes several; `None` of any other name.
+    fn call_of_rows(
+        &mut self,
+        name: &str,
+        call: &'a ast::Function,
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        if let Some(function) = aggregate_names::by_name(name) {
+            return Some(self.aggregate(function, name, call, whole));
+        }
+        if super::ordered_set::is_hypothetical(name) && !call.within_group.is_empty() {
+            return Some(self.hypothetical(name, call, whole));
+        }
+        if super::series::is_series(name) {
+            return Some(self.series_in_list(name, call, whole));
+        }
+        super::window::by_name(name).is_some().then(|| Err(super::window::needs_over(name, whole)))
     }
 
     /// Refuses the name of no sequence, where a constant gives it.
@@ -188,7 +204,11 @@ impl<'a> Binder<'a> {
     }
 
     /// The first argument that is not NULL.
-    pub(super) fn coalesce(&mut self, mut arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+    pub(super) fn coalesce(
+        &mut self,
+        mut arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
         let data_type = self.unify(&mut arguments, "COALESCE").map_err(|it| at(it, whole))?;
         let Some(last) = arguments.pop() else {
             let message = "syntax error: coalesce needs at least one argument";

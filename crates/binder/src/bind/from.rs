@@ -14,6 +14,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
 use super::errors::{Name, at, suggested, unsupported};
 use super::level::{Clause, Level, apply, one_row, over};
 use super::scope::{Columns, Frame, Meaning, Named, Relation};
+use super::series::is_series;
 use super::{Answer, Binder, mapped};
 use crate::syntax::ident;
 
@@ -288,11 +289,22 @@ impl<'a> Binder<'a> {
             } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
                 self.named(name, alias.as_ref())
             }
-            TableFactor::Table { name, args: Some(_), .. } => {
-                Err(unsupported("a function in FROM", name))
+            TableFactor::Table {
+                name,
+                args: Some(args),
+                alias,
+                with_ordinality,
+                sample: None,
+                ..
+            } if args.settings.is_none() => {
+                self.function(name, &args.args, *with_ordinality, alias.as_ref())
             }
-            TableFactor::Table { sample: Some(_), name, .. } => {
-                Err(unsupported("TABLESAMPLE", name))
+            TableFactor::Function { name, args, alias, with_ordinality, .. } => {
+                self.function(name, args, *with_ordinality, alias.as_ref())
+            }
+            TableFactor::Table { sample: Some(sample), name, alias, args: None, .. } => {
+                let (rel, frame) = self.named(name, alias.as_ref())?;
+                Ok((self.sampled(rel, sample)?, frame))
             }
             TableFactor::Derived { lateral, subquery, alias, sample: None } => {
                 let answer = match lateral {
@@ -308,7 +320,26 @@ impl<'a> Binder<'a> {
                     Some(alias) => self.renamed(rel, frame.all(), alias),
                 }
             }
+            it @ TableFactor::Pivot { .. } => self.pivot(it),
+            it @ TableFactor::Unpivot { .. } => self.unpivot(it),
             other => Err(unsupported("this in FROM", other)),
+        }
+    }
+
+    /// A function in FROM.
+    fn function(
+        &mut self,
+        name: &'a ObjectName,
+        arguments: &'a [ast::FunctionArg],
+        with_ordinality: bool,
+        alias: Option<&'a TableAlias>,
+    ) -> SqlResult<Source> {
+        match &name.0[..] {
+            [part] if part.as_ident().is_some_and(|it| is_series(&ident(it))) => {
+                let name_of = ident(part.as_ident().unwrap_or(&Ident::new("")));
+                self.series_source(&name_of, arguments, with_ordinality, (alias, name))
+            }
+            _ => Err(unsupported("this function in FROM", name)),
         }
     }
 
@@ -378,7 +409,11 @@ impl<'a> Binder<'a> {
         Ok((scan, Frame::of(relation)))
     }
 
-    fn derived(&mut self, mut answer: Answer, alias: Option<&TableAlias>) -> SqlResult<Source> {
+    pub(super) fn derived(
+        &mut self,
+        mut answer: Answer,
+        alias: Option<&TableAlias>,
+    ) -> SqlResult<Source> {
         self.decide_types(&mut answer)?;
         let columns = answer.columns.into_iter();
         let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();

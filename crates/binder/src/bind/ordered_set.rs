@@ -3,15 +3,12 @@
 
 use plan::build::{boolean, cast, null, unary};
 use plan::relation::AttrSet;
-use plan::{
-    Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, SortKey, UnaryOperator,
-};
+use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, SortKey, UnaryOperator};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::aggregate::wrong_arguments;
-use super::aggregate_types::Given;
+use super::aggregate_types::{Given, wrong_arguments};
 use super::coercion::{name_of, without_blanks};
 use super::errors::{at, unsupported};
 use super::level::Clause;
@@ -82,20 +79,22 @@ impl<'a> Binder<'a> {
 
     /// The error for WITHIN GROUP behind a function that has none.
     pub(super) fn no_ordered_set(
-        &mut self,
+        &self,
         name: &str,
         call: &'a ast::Function,
         whole: &'a ast::Expr,
     ) -> SqlError {
-        match self.within_group(name, call, whole) {
-            Err(error) => error,
-            Ok((direct, order)) if direct.len() + order.len() == 1 => {
-                let message =
-                    format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
-                at(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message), whole)
-            }
-            Ok((direct, order)) => wrong_arguments(name, &shown(&direct, &order), whole),
+        let direct = match &call.args {
+            FunctionArguments::List(list) => list.args.len(),
+            _ => 0,
+        };
+        if direct + call.within_group.len() > 1 {
+            let message = format!("function {name} with WITHIN GROUP does not exist");
+            return at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole);
         }
+        let message =
+            format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
+        at(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message), whole)
     }
 
     /// The place of a row among those of a group, as if it were one of them.
@@ -213,8 +212,7 @@ fn case(branches: Vec<(Expr, Expr)>, otherwise: Option<Expr>, data_type: DataTyp
 fn before(pairs: &[(SortKey, Expr)], or_equal: bool) -> Expr {
     let truth = |it: bool| Expr::literal(Value::Boolean(it), DataType::Boolean);
     let Some(((key, value), rest)) = pairs.split_first() else { return truth(or_equal) };
-    let operator =
-        if key.descending { BinaryOperator::Greater } else { BinaryOperator::Less };
+    let operator = if key.descending { BinaryOperator::Greater } else { BinaryOperator::Less };
     let both = (key.expr.clone(), value.clone());
     let known = unary(UnaryOperator::IsNotNull, value.clone());
     let first = if key.nulls_first { known } else { truth(false) };

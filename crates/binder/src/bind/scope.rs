@@ -115,6 +115,14 @@ impl Relation {
     }
 }
 
+impl Frame {
+    /// Of some columns under a name.
+    pub fn of_made(name: String, columns: Vec<Named>) -> Self {
+        let columns = Columns::Made(columns);
+        Self::of(Relation { name: Some(name), schema: None, columns })
+    }
+}
+
 impl Meaning {
     fn and(self, other: Self) -> Self {
         match (self, other) {

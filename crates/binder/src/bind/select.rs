@@ -9,7 +9,7 @@ use super::errors::{Name, at, no_column, unsupported, windowing};
 use super::level::{Clause, Level, apply};
 use super::order::{Entry, Ordering, place};
 use super::query::sorted;
-use super::scope::{Frame, Meaning, is_named};
+use super::scope::{Frame, Meaning, Named, is_named};
 use super::upper::{Item, OrderKey, Upper};
 use super::window::part_of_windows;
 use super::{Answer, Binder, OutputColumn, mapped};
@@ -42,9 +42,7 @@ impl<'a> Binder<'a> {
         let subqueries = std::mem::replace(&mut self.level().input, rows);
         let mut below = super::repeated::chain(subqueries)?;
         self.named_windows(&select.named_window)?;
-        self.in_clause(Clause::Select, |this| {
-            this.listed(&select.projection, !select.from.is_empty(), &mut upper.items)
-        })?;
+        self.in_clause(Clause::Select, |this| this.select_list(select, &mut upper.items))?;
         if let Some(having) = &select.having {
             upper.having = Some(self.in_clause(Clause::Having, |this| this.condition(having))?);
         }
@@ -131,6 +129,15 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
+    /// The entries of a select list: all columns where there is none.
+    fn select_list(&mut self, select: &'a ast::Select, items: &mut Vec<Item>) -> SqlResult<()> {
+        if select.flavor == ast::SelectFlavor::FromFirstNoSelect {
+            let all = self.level().frame.all();
+            return self.starred(all, None, items);
+        }
+        self.listed(&select.projection, !select.from.is_empty(), items)
+    }
+
     /// The entries of a list; `has_from`: whether there are tables that `*` may stand for.
     pub(super) fn listed(
         &mut self,
@@ -149,20 +156,14 @@ impl<'a> Binder<'a> {
                     items.push(Item { name: ident(alias), expr: self.expr(expr)? });
                 }
                 SelectItem::Wildcard(options) => {
-                    plain_wildcard(options)?;
                     if !has_from {
                         let message = "SELECT * with no tables specified is not valid";
                         return Err(at(SqlError::new(SqlState::SYNTAX, message), item));
                     }
                     let all = self.level().frame.all();
-                    for super::scope::Named { name, attr } in all {
-                        items.push(Item { name, expr: self.named_column(attr)? });
-                    }
+                    self.starred(all, Some(options), items)?;
                 }
-                SelectItem::QualifiedWildcard(of, options) => {
-                    plain_wildcard(options)?;
-                    self.all_of(of, items)?;
-                }
+                SelectItem::QualifiedWildcard(of, options) => self.all_of(of, options, items)?,
                 SelectItem::ExprWithAliases { expr, .. } => {
                     return Err(unsupported("several aliases", expr));
                 }
@@ -175,19 +176,18 @@ impl<'a> Binder<'a> {
     fn all_of(
         &mut self,
         of: &'a SelectItemQualifiedWildcardKind,
+        options: &'a ast::WildcardAdditionalOptions,
         items: &mut Vec<Item>,
     ) -> SqlResult<()> {
         let SelectItemQualifiedWildcardKind::ObjectName(name) = of else {
             return Err(SqlError::unsupported(format!("{of} in a select list is not supported")));
         };
-        let columns: Vec<(String, Attr)> = {
+        let columns = {
             let relation = self.whole_row(name)?;
-            relation.columns.iter().map(|it| (it.0.to_owned(), it.1)).collect()
+            let columns = relation.columns.iter();
+            columns.map(|it| Named { name: it.0.to_owned(), attr: it.1 }).collect()
         };
-        for (name, attr) in columns {
-            items.push(Item { name, expr: self.named_column(attr)? });
-        }
-        Ok(())
+        self.starred(columns, Some(options), items)
     }
 
     /// What an entry of ORDER BY names: an output column by place or name, else any expression.
@@ -373,13 +373,6 @@ fn output_named(expr: &ast::Expr, items: &[Item]) -> SqlResult<Option<usize>> {
     Ok(found)
 }
 
-fn plain_wildcard(options: &ast::WildcardAdditionalOptions) -> SqlResult<()> {
-    if *options == ast::WildcardAdditionalOptions::default() {
-        return Ok(());
-    }
-    Err(SqlError::unsupported("EXCLUDE, REPLACE or RENAME after * is not supported"))
-}
-
 /// What the parser accepts and nobody here does.
 fn refuse_rare(select: &ast::Select) -> SqlResult<()> {
     let rare = [
@@ -394,7 +387,6 @@ fn refuse_rare(select: &ast::Select) -> SqlResult<()> {
         (select.exclude.is_some(), "EXCLUDE"),
         (select.value_table_mode.is_some(), "SELECT AS"),
         (select.select_modifiers.is_some(), "this modifier of SELECT"),
-        (select.flavor != ast::SelectFlavor::Standard, "FROM before SELECT"),
     ];
     match rare.into_iter().find(|it| it.0) {
         Some((_, what)) => Err(unsupported(what, select)),

@@ -267,7 +267,10 @@ impl<'a> Binder<'a> {
                 };
                 let count = self.attribute(DataType::BigInt, false);
                 let times = Expr { kind, data_type: DataType::BigInt };
-                Rel::Repeat { input: Box::new(mapped(rel, vec![(count, times)])), count }
+                {
+                    let input = Box::new(mapped(rel, vec![(count, times)]));
+                    Rel::Repeat { input, count, number: None }
+                }
             }
         };
         Answer { rel, columns: both.columns }

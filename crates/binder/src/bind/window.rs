@@ -5,12 +5,12 @@ use plan::{AggregateFunction, Expr, Frame, SortKey, WindowCall, WindowFunction};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
+use super::aggregate_types::{Given, wrong_arguments};
 use super::coercion::name_of;
 use super::errors::{at, unsupported, windowing};
 use super::level::Clause;
 use super::window_parts::{BoundWindow, Definition};
-use super::aggregate_types::Given;
-use super::{Binder, aggregate, aggregate_names, mapped};
+use super::{Binder, aggregate_names, mapped};
 
 /// The functions that need a window, by name.
 const NAMES: &[(&str, WindowFunction)] = &[
@@ -137,7 +137,7 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<WindowCall> {
         let FunctionArguments::List(list) = &call.args else {
-            return Err(aggregate::wrong_arguments(name, "", whole));
+            return Err(wrong_arguments(name, "", whole));
         };
         let refused = |what: &str| {
             let message = format!("{what} is not implemented for window functions");
@@ -216,7 +216,7 @@ impl<'a> Binder<'a> {
         };
         let mut arguments = self.plain_values(call, whole)?;
         let shown: Vec<String> = arguments.iter().map(|it| name_of(it.data_type)).collect();
-        let none = || aggregate::wrong_arguments(name, &shown.join(", "), whole);
+        let none = || wrong_arguments(name, &shown.join(", "), whole);
         let counts: &[usize] = match function {
             RowNumber | Rank | DenseRank | PercentRank | CumeDist => &[0],
             Ntile | FirstValue | LastValue => &[1],

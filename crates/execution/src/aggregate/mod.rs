@@ -37,6 +37,6 @@ pub(crate) use argument::argument_of;
 pub(crate) use having::stands_alone;
 pub use order::compare_floats;
 pub(crate) use result::{checked_float, exact_average, exact_sum};
-pub(crate) use state::{GroupStates, StateRows, StateSpec};
 pub use sink::AggregateSink;
 pub use spec::AggregateSpec;
+pub(crate) use state::{GroupStates, StateRows, StateSpec, states_of};

@@ -4,7 +4,7 @@ use super::accumulator::{Accumulator, Rule};
 use super::distinct::DistinctSet;
 use super::key::KeyLayout;
 use super::spec::{AccumulatorKind, AccumulatorSpec, AggregateSpec, accumulators_of};
-use super::state::StateSpec;
+use super::state::{StateSpec, states_of};
 use crate::{ColumnShape, Representation, Values};
 use types::SqlResult;
 
@@ -74,7 +74,7 @@ impl GroupPlan {
                 (AccumulatorKind::Sum, Some(shape)) => Accumulator::sum(shape),
                 (AccumulatorKind::Pick(rule), Some(shape)) => Accumulator::pick(rule, shape),
                 (AccumulatorKind::States(aggregate), _) => {
-                    Accumulator::States(self.states_of(aggregate).states())
+                    Accumulator::States(states_of(self.states_of(aggregate)))
                 }
                 _ => Accumulator::count(),
             }

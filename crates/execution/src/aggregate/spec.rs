@@ -4,7 +4,7 @@ use plan::AggregateFunction;
 use types::DataType;
 
 use super::accumulator::Rule;
-use super::state::has_states;
+use super::state::interface::has_states;
 use crate::ColumnShape;
 
 /// An aggregate over compiled expressions.

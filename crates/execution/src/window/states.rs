@@ -6,7 +6,7 @@ use types::SqlResult;
 
 use super::frames::Ranges;
 use super::unit::Piece;
-use crate::aggregate::{GroupStates, StateRows, StateSpec};
+use crate::aggregate::{GroupStates, StateRows, StateSpec, states_of};
 use crate::{Bitmap, Vector};
 
 /// The rows of a unit as an aggregate sees them.
@@ -64,7 +64,7 @@ impl FrameStates {
 }
 
 fn empty(spec: &StateSpec) -> Box<dyn GroupStates> {
-    let mut states = spec.states();
+    let mut states = states_of(spec);
     states.resize(1);
     states
 }

@@ -63,6 +63,7 @@ impl<'a> Facts<'a> {
                 Some((_, expr)) => Some(self.nullable_expr(input, expr)),
                 None => self.look_up(input, attr),
             },
+            Rel::Repeat { number: Some(number), .. } if *number == attr => Some(false),
             Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::Repeat { input, .. } => {
                 self.look_up(input, attr)
             }

@@ -188,8 +188,7 @@ fn hand_on_numbers(
         Operator::Filter(condition) => Some(condition),
         _ => None,
     });
-    let arguments =
-        aggregates.iter_mut().flat_map(|it| it.expressions_mut());
+    let arguments = aggregates.iter_mut().flat_map(|it| it.expressions_mut());
     let mut exprs: Vec<&mut Expr> = conditions.chain(arguments).collect();
     let mut used = BTreeSet::new();
     exprs.iter().for_each(|it| it.collect_columns(&mut used));

@@ -67,8 +67,7 @@ impl Inequality {
     /// Groups the right side of a join by its keys, so that the comparison is one with extremes.
     pub(super) fn group(&self, join: &mut JoinRel, groups: f64) {
         let data_type = self.right.data_type;
-        let aggregate =
-            |function| Aggregate::of(function, Some(self.right.clone()), data_type);
+        let aggregate = |function| Aggregate::of(function, Some(self.right.clone()), data_type);
         let [least, greatest] = self.ends;
         let (min, max) = (aggregate(AggregateFunction::Min), aggregate(AggregateFunction::Max));
         let compare =

@@ -144,9 +144,12 @@ impl Optimiser<'_> {
                 Ok(Rel::Limit { input, offset, limit }.filtered(demanded))
             }
             Rel::Union { inputs, output } => self.union(inputs, output, &demanded),
-            Rel::Repeat { input, count } => {
-                let input = Box::new(self.rel(*input, demanded)?);
-                Ok(Rel::Repeat { input, count })
+            Rel::Repeat { input, count, number } => {
+                let of_number =
+                    |it: &Expr| number.is_some_and(|number| AttrSet::of(it).contains(number));
+                let (above, below) = demanded.into_iter().partition(of_number);
+                let input = Box::new(self.rel(*input, below)?);
+                Ok(Rel::Repeat { input, count, number }.filtered(above))
             }
             Rel::Shared { id, output, .. } => {
                 let rows = self.shared_rows[id];

@@ -170,9 +170,8 @@ impl Rel {
                 Apply::Scalar { value, .. } => vec![value],
                 Apply::Join { .. } => Vec::new(),
             },
-            Self::Filter { .. } | Self::Sort { .. } | Self::Limit { .. } | Self::Repeat { .. } => {
-                Vec::new()
-            }
+            Self::Repeat { number, .. } => number.iter().copied().collect(),
+            Self::Filter { .. } | Self::Sort { .. } | Self::Limit { .. } => Vec::new(),
         }
     }
 
@@ -247,7 +246,10 @@ impl Rel {
                 output.iter_mut().chain(inputs.iter_mut().flat_map(|it| &mut it.1)).for_each(put);
             }
             Self::Values { output, .. } => output.iter_mut().for_each(put),
-            Self::Repeat { count, .. } => put(count),
+            Self::Repeat { count, number, .. } => {
+                put(count);
+                number.iter_mut().for_each(put);
+            }
             Self::Shared { output, .. } => output.iter_mut().for_each(|it| put(&mut it.0)),
             Self::Apply(apply) => match &mut apply.kind {
                 Apply::Any { mark, .. } => put(mark),

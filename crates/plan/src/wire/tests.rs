@@ -46,7 +46,7 @@ fn plan() -> Plan {
         source: Source::Values { types: vec![DataType::Null], rows: vec![row, functions()] },
         operators: vec![
             Operator::Filter(Expr { kind: like, data_type: DataType::Boolean }),
-            Operator::Repeat(usize::MAX),
+            Operator::Repeat { count: usize::MAX, numbered: true },
         ],
         sink: Sink::Materialize { offset: u64::MAX, limit: Some(0) },
         estimated_rows: f64::INFINITY,

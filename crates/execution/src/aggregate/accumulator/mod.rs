@@ -16,7 +16,7 @@ use std::ops::Range;
 use types::SqlResult;
 
 use super::batch_groups::BatchGroups;
-use super::state::GroupStates;
+use super::state::interface::GroupStates;
 use crate::{Bitmap, ColumnShape, Representation, Values, Vector};
 
 pub use float_sums::FloatSums;

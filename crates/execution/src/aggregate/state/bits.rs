@@ -5,7 +5,9 @@ use std::any::Any;
 use plan::AggregateFunction;
 use types::SqlResult;
 
-use super::{GroupStates, StateRows, StateSpec, same_kind};
+use super::interface::{GroupStates, same_kind};
+use super::rows::StateRows;
+use super::spec::StateSpec;
 use crate::aggregate::accumulator::take;
 use crate::{Bitmap, Values, Vector};
 

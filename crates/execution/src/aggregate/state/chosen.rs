@@ -6,7 +6,9 @@ use plan::AggregateFunction;
 use stdx::sync::Arc;
 use types::SqlResult;
 
-use super::{GroupStates, StateRows, StateSpec, same_kind};
+use super::interface::{GroupStates, same_kind};
+use super::rows::StateRows;
+use super::spec::StateSpec;
 use crate::Vector;
 use crate::expression::null_vector;
 use crate::sort::RowKey;

@@ -7,17 +7,12 @@ use std::ops::Range;
 use stdx::sync::{Arc, OnceLock};
 use types::SqlResult;
 
-use super::fold::{Rows, fold};
-use super::{GroupStates, StateRows, StateSpec, same_kind};
+use super::fold::{Plain, Rows, Segment, fold};
+use super::interface::{GroupStates, same_kind};
+use super::rows::StateRows;
+use super::spec::StateSpec;
 use crate::Vector;
 use crate::sort::RowKey;
-
-/// The rows of a batch: their keys, and their arguments.
-pub(super) struct Segment<K> {
-    pub(super) keys: Vec<K>,
-    pub(super) arguments: Vec<Arc<Vector>>,
-    pub(super) position: (u64, u64),
-}
 
 /// A row that counts.
 #[derive(Clone, Copy)]
@@ -30,6 +25,7 @@ struct Entry {
 /// The rows of each group.
 pub(super) struct Collected<K> {
     spec: StateSpec,
+    plain: Plain,
     segments: Vec<Arc<Segment<K>>>,
     entries: Vec<Entry>,
     groups: usize,
@@ -38,9 +34,11 @@ pub(super) struct Collected<K> {
 }
 
 impl<K: RowKey> Collected<K> {
-    pub(super) fn new(spec: &StateSpec) -> Self {
+    /// `plain` makes the states of an aggregate of all rows.
+    pub(super) fn new(spec: &StateSpec, plain: Plain) -> Self {
         Self {
             spec: spec.clone(),
+            plain,
             segments: Vec::new(),
             entries: Vec::new(),
             groups: 0,
@@ -87,7 +85,7 @@ impl<K: RowKey> GroupStates for Collected<K> {
     }
 
     fn take(&self, places: &[u32]) -> Box<dyn GroupStates> {
-        let mut taken = Self::new(&self.spec);
+        let mut taken = Self::new(&self.spec, self.plain);
         taken.segments.clone_from(&self.segments);
         taken.groups = places.len();
         taken.add((0..).zip(places.iter().copied()), self, 0);
@@ -97,8 +95,7 @@ impl<K: RowKey> GroupStates for Collected<K> {
     fn update(&mut self, rows: &StateRows<'_>) {
         let segment = self.segments.len() as u32;
         let known = self.entries.len();
-        let entry =
-            |(row, group)| Entry { group: group as u32, segment, row: row as u32 };
+        let entry = |(row, group)| Entry { group: group as u32, segment, row: row as u32 };
         self.entries.extend(rows.counted().map(entry));
         if self.entries.len() == known {
             return;
@@ -132,7 +129,8 @@ impl<K: RowKey> GroupStates for Collected<K> {
             };
             self.of_group(group).iter().map(row).collect()
         };
-        fold(&self.spec, &Rows { segments: &segments, groups: self.groups, of_group: &rows_of })
+        let rows = Rows { segments: &segments, groups: self.groups, of_group: &rows_of };
+        fold(&self.spec, &rows, self.plain)
     }
 
     fn bytes(&self) -> u64 {
@@ -140,8 +138,7 @@ impl<K: RowKey> GroupStates for Collected<K> {
             let values: u64 = it.arguments.iter().map(|it| it.value_bytes()).sum();
             values + (it.keys.len() * size_of::<K>()) as u64
         };
-        self.segments.iter().map(of).sum::<u64>()
-            + (self.entries.len() * size_of::<Entry>()) as u64
+        self.segments.iter().map(of).sum::<u64>() + (self.entries.len() * size_of::<Entry>()) as u64
     }
 
     fn as_any(&self) -> &dyn Any {

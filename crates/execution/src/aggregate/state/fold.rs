@@ -3,14 +3,25 @@
 
 use functions::{ARRAY_BYTES_MAX, VALUE_BYTES_MAX};
 use plan::AggregateFunction;
+use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState};
 
-use super::collected::Segment;
-use super::rows::text_at;
-use super::{StateRows, StateSpec};
+use super::interface::GroupStates;
+use super::rows::{StateRows, text_at};
+use super::spec::StateSpec;
 use crate::expression::null_vector;
 use crate::sort::RowKey;
 use crate::{Bitmap, TextVector, Values, Vector};
+
+/// The rows of a batch: their keys, and their arguments.
+pub(super) struct Segment<K> {
+    pub(super) keys: Vec<K>,
+    pub(super) arguments: Vec<Arc<Vector>>,
+    pub(super) position: (u64, u64),
+}
+
+/// What makes the states of an aggregate of all rows.
+pub(super) type Plain = fn(&StateSpec) -> Box<dyn GroupStates>;
 
 /// A row of a group: its key, and of equal ones the place in the source, which says where its arguments are.
 pub(super) type Row<K> = (K, u32, u32);
@@ -35,6 +46,11 @@ impl<K: RowKey> Rows<'_, K> {
         rows
     }
 
+    /// The rows of a group in any order, each once if only distinct ones count.
+    fn counted(&self, group: usize, distinct: bool) -> Vec<Row<K>> {
+        if distinct { self.ordered(group, true) } else { (self.of_group)(group) }
+    }
+
     fn argument(&self, row: &Row<K>, argument: usize) -> (&Vector, u32) {
         (&self.segments[row.1 as usize].arguments[argument], row.2)
     }
@@ -49,13 +65,17 @@ impl<K: RowKey> Rows<'_, K> {
 }
 
 /// The value of each group.
-pub(super) fn fold<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>) -> SqlResult<Vector> {
+pub(super) fn fold<K: RowKey>(
+    spec: &StateSpec,
+    rows: &Rows<'_, K>,
+    plain: Plain,
+) -> SqlResult<Vector> {
     match spec.function {
         AggregateFunction::StringAggregate => texts(spec, rows),
-        AggregateFunction::PercentileContinuous => between(rows),
+        AggregateFunction::PercentileContinuous => between(spec, rows),
         AggregateFunction::PercentileDiscrete => {
             let chosen = (0..rows.groups).map(|group| {
-                let mut of_group = (rows.of_group)(group);
+                let mut of_group = rows.counted(group, spec.distinct);
                 let Some(share) = share_of(rows, &of_group)? else { return Ok(None) };
                 // The first row that so much of all is up to.
                 let number = (share * of_group.len() as f64).ceil() as usize;
@@ -66,11 +86,11 @@ pub(super) fn fold<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>) -> SqlResult
             Ok(rows.chosen(spec, &chosen))
         }
         AggregateFunction::Mode => {
-            let chosen = (0..rows.groups).map(|it| most_frequent(&rows.ordered(it, false)));
+            let chosen = (0..rows.groups).map(|it| most_frequent(&rows.ordered(it, spec.distinct)));
             let chosen: Vec<_> = chosen.collect();
             Ok(rows.chosen(spec, &chosen))
         }
-        _ => of_distinct(spec, rows),
+        _ => of_distinct(spec, rows, plain),
     }
 }
 
@@ -117,14 +137,14 @@ fn share_of<K: RowKey>(rows: &Rows<'_, K>, of_group: &[Row<K>]) -> SqlResult<Opt
 }
 
 /// Between the two values of each group that are nearest to a share of them.
-fn between<K: RowKey>(rows: &Rows<'_, K>) -> SqlResult<Vector> {
+fn between<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>) -> SqlResult<Vector> {
     let value = |row: &Row<K>| match rows.argument(row, 0) {
         (Vector { values: Values::F64(it), .. }, row) => it[row as usize],
         _ => unreachable!("invariant: percentiles between values are of floats"),
     };
     let (mut values, mut valid) = (Vec::new(), Vec::new());
     for group in 0..rows.groups {
-        let mut of_group = (rows.of_group)(group);
+        let mut of_group = rows.counted(group, spec.distinct);
         let share = share_of(rows, &of_group)?;
         let place = share.map_or(0.0, |it| it * of_group.len().saturating_sub(1) as f64);
         values.push(match share {
@@ -155,7 +175,7 @@ fn most_frequent<K: RowKey>(ordered: &[Row<K>]) -> Option<Row<K>> {
 }
 
 /// An aggregate that asks for no order, of the distinct rows of each group.
-fn of_distinct<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>) -> SqlResult<Vector> {
+fn of_distinct<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>, plain: Plain) -> SqlResult<Vector> {
     let (mut groups, mut all) = (Vec::new(), Vec::new());
     for group in 0..rows.groups {
         let of_group = rows.ordered(group, true);
@@ -168,8 +188,7 @@ fn of_distinct<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>) -> SqlResult<Vec
     };
     let arguments: Vec<_> = (0..spec.shapes.len()).map(column).collect();
     let places = (0..spec.shapes.len()).collect();
-    let plain = StateSpec { distinct: false, arguments: places, ..spec.clone() };
-    let mut states = plain.states();
+    let mut states = plain(&StateSpec { distinct: false, arguments: places, ..spec.clone() });
     states.resize(rows.groups);
     let fed = StateRows { groups: &groups, arguments: &arguments, valid: None, position: (0, 0) };
     states.update(&fed);

@@ -14,7 +14,9 @@ use types::{DataType, SqlResult};
 
 use super::exact::{Exact, variance};
 use super::fold::optional;
-use super::{GroupStates, StateRows, StateSpec, same_kind};
+use super::interface::{GroupStates, same_kind};
+use super::rows::StateRows;
+use super::spec::StateSpec;
 use crate::aggregate::accumulator::{FloatSums, LongSum, take};
 use crate::{Values, Vector};
 

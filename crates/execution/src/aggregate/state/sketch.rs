@@ -9,8 +9,10 @@ use std::hash::{BuildHasher, Hasher};
 
 use types::SqlResult;
 
+use super::interface::{GroupStates, same_kind};
+use super::rows::StateRows;
 use super::rows::text_at;
-use super::{GroupStates, StateRows, StateSpec, same_kind};
+use super::spec::StateSpec;
 use crate::sort::float_code;
 use crate::{ColumnShape, Values, Vector};
 
@@ -136,7 +138,7 @@ impl Sketches {
 
     /// The hash of the value of a row: equal values have equal ones.
     fn hash(&self, vector: &Vector, row: usize) -> u64 {
-        let mut hasher = foldhash::quality::FixedState::with_seed(0x686c_6c).build_hasher();
+        let mut hasher = foldhash::quality::FixedState::with_seed(0x0068_6c6c).build_hasher();
         match &vector.values {
             Values::I64(it) => hasher.write_i128(it[row].into()),
             Values::I128(it) => hasher.write_i128(it[row]),

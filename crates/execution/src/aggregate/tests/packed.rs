@@ -82,8 +82,8 @@ fn grouped(
                 function,
                 argument,
                 rest: Vec::new(),
-        distinct: false,
-        order: Vec::new(),
+                distinct: false,
+                order: Vec::new(),
                 filter: None,
                 data_type,
             });

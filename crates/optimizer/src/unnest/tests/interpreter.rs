@@ -159,7 +159,7 @@ impl Interpreter<'_> {
                 Ok(some(self.rel(input, outer)?, *offset, *limit))
             }
             Rel::Union { inputs, output } => self.union(inputs, output, outer),
-            Rel::Repeat { input, count } => {
+            Rel::Repeat { input, count, .. } => {
                 let mut all = Vec::new();
                 for row in self.rel(input, outer)? {
                     let count = integer(&row[count].clone()?).expect("a count is never NULL");
