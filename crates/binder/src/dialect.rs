@@ -287,7 +287,10 @@ mod tests {
             let (ours, theirs) = (parsed(&Postgres, sql), parsed(&PostgreSqlDialect {}, sql));
             // What only we read (queries behind two parentheses, what is DuckDB's) has tests of its own; and the parser takes
             // two operators of a rank where PostgreSQL does not.
-            let unread = theirs.starts_with("Err") && !ours.starts_with("Err");
+            let ours_alone = [" EXCLUDE ", " REPLACE ", " RENAME ", "(FROM "];
+            let is_ours = sql.trim_start().starts_with("FROM")
+                || ours_alone.iter().any(|it| sql.contains(it));
+            let unread = theirs.starts_with("Err") && (is_ours || !ours.starts_with("Err"));
             if !unread && !ours.contains("operators of a rank") {
                 assert_eq!(ours, theirs, "{sql}");
             }
