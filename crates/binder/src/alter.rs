@@ -1,13 +1,14 @@
-//! ALTER TABLE, as far as it is about what a table asks of its rows; [`crate::numa`] reads what is about parts and nodes.
+//! ALTER TABLE, as far as it is about columns and what a table asks of its rows; [`crate::numa`] reads what is about parts and nodes.
 
-use sqlparser::ast::{self, AlterColumnOperation, AlterTableOperation};
+use sqlparser::ast::{self, AlterColumnOperation, AlterTableOperation, RenameTableNameKind};
 use types::SqlResult;
 
+use crate::column::column;
 use crate::constraint::Constraints;
-use crate::design::{RuleChange, TableChange};
-use crate::keys;
+use crate::design::{ColumnAlteration, RuleChange, TableChange};
 use crate::statement::Statement;
 use crate::syntax::{ident, name, unsupported};
+use crate::{data_types, keys};
 
 pub(crate) fn alter_table(change: ast::AlterTable) -> SqlResult<Statement> {
     let ast::AlterTable {
@@ -21,14 +22,36 @@ pub(crate) fn alter_table(change: ast::AlterTable) -> SqlResult<Statement> {
         table_type,
         end_token: _,
     } = change;
-    if if_exists {
-        return Err(unsupported("ALTER TABLE IF EXISTS"));
-    }
     if location.is_some() || on_cluster.is_some() || table_type.is_some() {
         return Err(unsupported("a clause of ALTER TABLE"));
     }
-    let changes = operations.into_iter().map(rule_change).collect::<SqlResult<_>>()?;
-    Ok(Statement::AlterTable { table: name(&table), change: TableChange::Rules(changes) })
+    let table = name(&table);
+    if let [AlterTableOperation::RenameTable { table_name }] = &operations[..] {
+        let RenameTableNameKind::To(to) = table_name else {
+            return Err(unsupported("ALTER TABLE .. RENAME AS"));
+        };
+        let change = TableChange::Rename(name(to));
+        return Ok(Statement::AlterTable { table, change, if_exists });
+    }
+    let changes = operations.into_iter().map(rule_changes).collect::<SqlResult<Vec<_>>>()?;
+    let change = TableChange::Rules(changes.concat());
+    Ok(Statement::AlterTable { table, change, if_exists })
+}
+
+fn rule_changes(operation: AlterTableOperation) -> SqlResult<Vec<RuleChange>> {
+    match operation {
+        AlterTableOperation::DropColumn {
+            has_column_keyword: _,
+            column_names,
+            if_exists,
+            drop_behavior,
+        } => {
+            let cascade = matches!(drop_behavior, Some(ast::DropBehavior::Cascade));
+            let drop = |it| ColumnAlteration::Drop { column: ident(it), if_exists, cascade };
+            Ok(column_names.iter().map(drop).map(RuleChange::Column).collect())
+        }
+        other => rule_change(other).map(|it| vec![it]),
+    }
 }
 
 fn rule_change(operation: AlterTableOperation) -> SqlResult<RuleChange> {
@@ -42,20 +65,48 @@ fn rule_change(operation: AlterTableOperation) -> SqlResult<RuleChange> {
             let cascade = matches!(drop_behavior, Some(ast::DropBehavior::Cascade));
             Ok(RuleChange::Drop { name: ident(&name), if_exists, cascade })
         }
-        AlterTableOperation::AlterColumn { column_name, op } => {
-            let column = ident(&column_name);
-            match op {
-                AlterColumnOperation::SetDefault { value } => {
-                    Ok(RuleChange::Default { column, default: Some(value.to_string()) })
-                }
-                AlterColumnOperation::DropDefault => {
-                    Ok(RuleChange::Default { column, default: None })
-                }
-                other => Err(unsupported(format!("ALTER COLUMN .. {other}"))),
-            }
+        AlterTableOperation::RenameConstraint { old_name, new_name } => {
+            Ok(RuleChange::RenameConstraint { name: ident(&old_name), to: ident(&new_name) })
         }
+        AlterTableOperation::AddColumn {
+            column_keyword: _,
+            if_not_exists,
+            column_def,
+            column_position: None,
+        } => {
+            let column = Box::new(column(&column_def)?);
+            let constraints = keys::of_added(&column_def)?;
+            let add = ColumnAlteration::Add { column, constraints, if_not_exists };
+            Ok(RuleChange::Column(add))
+        }
+        AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
+            let (column, to) = (ident(&old_column_name), ident(&new_column_name));
+            Ok(RuleChange::Column(ColumnAlteration::Rename { column, to }))
+        }
+        AlterTableOperation::AlterColumn { column_name, op } => column_change(ident(&column_name), op),
         other => Err(unsupported(format!("ALTER TABLE .. {other}")).with_hint(
-            "ALTER TABLE adds and drops constraints, sets defaults, places and partitions",
+            "ALTER TABLE changes columns, adds and drops constraints, renames, places and partitions",
         )),
     }
+}
+
+fn column_change(column: String, change: AlterColumnOperation) -> SqlResult<RuleChange> {
+    Ok(match change {
+        AlterColumnOperation::SetDefault { value } => {
+            RuleChange::Default { column, default: Some(value.to_string()) }
+        }
+        AlterColumnOperation::DropDefault => RuleChange::Default { column, default: None },
+        AlterColumnOperation::SetNotNull => {
+            RuleChange::Column(ColumnAlteration::Nullable { column, nullable: false })
+        }
+        AlterColumnOperation::DropNotNull => {
+            RuleChange::Column(ColumnAlteration::Nullable { column, nullable: true })
+        }
+        AlterColumnOperation::SetDataType { data_type, using, had_set: _ } => {
+            let data_type = data_types::data_type(&data_type)?;
+            let using = using.map(|it| it.to_string());
+            RuleChange::Column(ColumnAlteration::Type { column, data_type, using })
+        }
+        other => return Err(unsupported(format!("ALTER COLUMN .. {other}"))),
+    })
 }

@@ -209,7 +209,9 @@ pub(crate) fn create_table(table: &ast::CreateTable) -> SqlResult<()> {
         .hive_formats(table.hive_formats.clone().filter(|it| *it == ast::HiveFormat::default()))
         .query(table.query.clone())
         .build();
-    if honoured == *table {
+    // What says how PostgreSQL keeps rows has no meaning here.
+    let honoured = ast::CreateTable { table_options: table.table_options.clone(), ..honoured };
+    if honoured == *table && is_storage(&table.table_options) {
         return Ok(());
     }
     let known = [
@@ -222,6 +224,25 @@ pub(crate) fn create_table(table: &ast::CreateTable) -> SqlResult<()> {
     match known.iter().find(|it| it.0) {
         Some((_, what)) => Err(unsupported(what)),
         None => Err(unsupported("a clause of this CREATE TABLE")),
+    }
+}
+
+/// Whether options of a table are about pages and their care alone: `WITH (fillfactor = 100)`.
+fn is_storage(options: &ast::CreateTableOptions) -> bool {
+    let is_known = |it: &ast::SqlOption| match it {
+        ast::SqlOption::KeyValue { key, .. } => {
+            let key = key.value.to_lowercase();
+            let begins = ["autovacuum_", "toast."].iter().any(|it| key.starts_with(it));
+            begins
+                || ["fillfactor", "parallel_workers", "log_autovacuum_min_duration"]
+                    .contains(&&*key)
+        }
+        _ => false,
+    };
+    match options {
+        ast::CreateTableOptions::None => true,
+        ast::CreateTableOptions::With(options) => options.iter().all(is_known),
+        _ => false,
     }
 }
 

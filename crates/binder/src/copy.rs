@@ -1,32 +1,37 @@
-//! COPY between a file and a table or a query.
+//! COPY between a file, or the client, and a table or a query.
 
 use sqlparser::ast::{self, CopySource, CopyTarget, SetExpr};
 use sqlparser::parser::Parser;
 use types::SqlResult;
 
+use crate::copy_options::CopyWords;
 use crate::dialect::Postgres;
-use crate::statement::{ParsedQuery, Statement};
+use crate::statement::{CopyPlace, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, syntax, unsupported};
 
 /// The statement that a COPY is.
 pub(crate) fn copy(
     statement: ast::Statement,
-    options: Vec<(String, String)>,
+    CopyWords { options, is_client }: CopyWords,
 ) -> SqlResult<Statement> {
     let ast::Statement::Copy { source, to, target, .. } = statement else {
         return Err(unsupported("a statement that is no COPY"));
     };
-    let CopyTarget::File { filename: path } = target else {
-        let way = if to { "TO" } else { "FROM" };
-        return Err(unsupported(format!("COPY {way} anything but a file")));
+    let place = match target {
+        _ if is_client => CopyPlace::Client,
+        CopyTarget::File { filename } => CopyPlace::File(filename),
+        _ => {
+            let way = if to { "TO" } else { "FROM" };
+            return Err(unsupported(format!("COPY {way} a program")));
+        }
     };
     if to {
-        return Ok(Statement::CopyTo { query: rows_of(source)?, path, options });
+        return Ok(Statement::CopyTo { query: rows_of(source)?, place, options });
     }
     match source {
         CopySource::Table { table_name, columns } => {
             let (table, columns) = (name(&table_name), columns.iter().map(ident).collect());
-            Ok(Statement::CopyFrom { table, columns, path, options })
+            Ok(Statement::CopyFrom { table, columns, place, options })
         }
         CopySource::Query(_) => Err(unsupported("COPY (query) FROM")),
     }

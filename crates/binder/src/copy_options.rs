@@ -3,6 +3,8 @@
 //!
 //! An option is a name and a value, `true` where none is written; one that has a list is there once for each of its values.
 
+use std::iter::Peekable;
+
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
@@ -12,10 +14,25 @@ use crate::steering::is_word;
 /// Options by lower-case name.
 pub(crate) type Options = Vec<(String, String)>;
 
-/// Takes the options away from the tokens of a COPY, which have no blanks.
-pub(crate) fn take(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<Options> {
+/// What a COPY says that the parser does not read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CopyWords {
+    pub(crate) options: Options,
+    /// Whether its rows go to the client, or come from there.
+    pub(crate) is_client: bool,
+}
+
+/// Takes the options away from the tokens of a COPY, which have no blanks, and STDIN and STDOUT: the parser reads the data behind
+/// the first, which come by the protocol here.
+pub(crate) fn take(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<CopyWords> {
     if !tokens.first().is_some_and(|it| is_word(&it.token, "copy")) {
-        return Ok(Vec::new());
+        return Ok(CopyWords::default());
+    }
+    // As it was written before PostgreSQL 7.3.
+    let is_binary = tokens.get(1).is_some_and(|it| is_word(&it.token, "binary"))
+        && !tokens.get(2).is_some_and(|it| is_word(&it.token, "from") || is_word(&it.token, "to"));
+    if is_binary {
+        tokens.remove(1);
     }
     let mut depth = 0_i32;
     let way = tokens.iter().position(|it| {
@@ -28,24 +45,33 @@ pub(crate) fn take(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<Options> {
     });
     // Behind FROM or TO stands one token that says where.
     let Some(target) = way.map(|it| it + 1).filter(|it| *it < tokens.len()) else {
-        return Ok(Vec::new());
+        return Ok(CopyWords::default());
     };
     if is_word(&tokens[target].token, "program") {
-        return Ok(Vec::new());
+        return Ok(CopyWords::default());
+    }
+    // Either word is allowed in either way, as in PostgreSQL.
+    let is_client = ["stdin", "stdout"].iter().any(|it| is_word(&tokens[target].token, it));
+    if is_client {
+        tokens[target].token = Token::SingleQuotedString(String::new());
     }
     let rest = tokens.split_off(target + 1);
     let mut rest: &[TokenWithSpan] = &rest;
     if rest.first().is_some_and(|it| is_word(&it.token, "with")) {
         rest = &rest[1..];
     }
-    match rest {
+    let mut options = match rest {
         [open, options @ .., close]
             if open.token == Token::LParen && close.token == Token::RParen =>
         {
-            listed(options)
+            listed(options)?
         }
-        _ => words(rest),
+        _ => words(rest)?,
+    };
+    if is_binary {
+        options.push(("format".to_owned(), "binary".to_owned()));
     }
+    Ok(CopyWords { options, is_client })
 }
 
 /// `name value, name (value, value), ..`
@@ -134,6 +160,11 @@ fn words(tokens: &[TokenWithSpan]) -> SqlResult<Options> {
             it @ Keyword::QUOTE => text("quote", it)?,
             it @ Keyword::ESCAPE => text("escape", it)?,
             it @ Keyword::ENCODING => text("encoding", it)?,
+            Keyword::FORCE => {
+                let (name, list) = forced(&mut tokens)?;
+                options.extend(list.into_iter().map(|it| (name.to_owned(), it)));
+                continue;
+            }
             _ => {
                 let error = expected(Some(token), "an option of COPY");
                 return Err(error.with_hint("write WITH (FORMAT csv, HEADER, ..)"));
@@ -142,6 +173,31 @@ fn words(tokens: &[TokenWithSpan]) -> SqlResult<Options> {
         options.push(option);
     }
     Ok(options)
+}
+
+/// `QUOTE`, `NOT NULL` or `NULL`, and columns.
+fn forced<'a>(
+    tokens: &mut Peekable<impl Iterator<Item = &'a TokenWithSpan>>,
+) -> SqlResult<(&'static str, Vec<String>)> {
+    let is = |wanted: &'static str| move |it: &&TokenWithSpan| is_word(&it.token, wanted);
+    let name = if tokens.next_if(is("quote")).is_some() {
+        "force_quote"
+    } else if tokens.next_if(is("not")).is_some() {
+        "force_not_null"
+    } else {
+        "force_null"
+    };
+    if name != "force_quote" && tokens.next_if(is("null")).is_none() {
+        return Err(expected(tokens.next(), "QUOTE, NULL or NOT NULL"));
+    }
+    let mut list = Vec::new();
+    loop {
+        let column = tokens.next();
+        list.push(value(column.map_or(&[][..], std::slice::from_ref))?);
+        if tokens.next_if(|it| it.token == Token::Comma).is_none() {
+            return Ok((name, list));
+        }
+    }
 }
 
 fn expected(found: Option<&TokenWithSpan>, what: &str) -> SqlError {

@@ -47,6 +47,15 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
             None | Some(6),
             ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone,
         ) => DataType::Timestamp,
+        Sql::Timestamp(None | Some(6), ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => {
+            DataType::TimestampTz
+        }
+        Sql::Time(None | Some(6), ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
+            DataType::Time
+        }
+        Sql::Interval { fields: None, precision: None | Some(6) } => DataType::Interval,
+        Sql::Uuid => DataType::Uuid,
+        Sql::Bytea | Sql::Blob(None) => DataType::Bytea,
         Sql::Char(it) | Sql::Character(it) => DataType::Char(length(it, "char")?.unwrap_or(1)),
         Sql::Varchar(it) | Sql::CharVarying(it) | Sql::CharacterVarying(it) => {
             length(it, "varchar")?.map_or(DataType::Text, DataType::Varchar)
@@ -59,7 +68,8 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
         other => {
             return Err(unsupported(format!("the type {other}")).with_hint(
                 "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, \
-                 DECIMAL(p,s), DATE, TIMESTAMP, CHAR(n), VARCHAR(n) and TEXT",
+                 DECIMAL(p,s), DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, CHAR(n), \
+                 VARCHAR(n) and TEXT",
             ));
         }
     })
@@ -89,6 +99,11 @@ fn catalog_type(name: &ast::ObjectName) -> Option<DataType> {
         "text" => DataType::Text,
         "date" => DataType::Date,
         "timestamp" => DataType::Timestamp,
+        "timestamptz" => DataType::TimestampTz,
+        "time" => DataType::Time,
+        "interval" => DataType::Interval,
+        "uuid" => DataType::Uuid,
+        "bytea" => DataType::Bytea,
         _ => return None,
     })
 }
@@ -132,6 +147,11 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::Decimal { .. } => "numeric",
         DataType::Date => "date",
         DataType::Timestamp => "timestamp",
+        DataType::TimestampTz => "timestamptz",
+        DataType::Time => "time",
+        DataType::Interval => "interval",
+        DataType::Uuid => "uuid",
+        DataType::Bytea => "bytea",
         DataType::Char(_) | DataType::Bpchar => "bpchar",
         DataType::Varchar(_) => "varchar",
         DataType::Text => "text",

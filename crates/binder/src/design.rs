@@ -4,6 +4,9 @@
 //! Key decision: nodes, columns and bounds stay as they were written. Whether they exist is known only where there is a
 //! machine and a table.
 
+use types::DataType;
+
+use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
 use crate::sequence::SequenceOptions;
 
@@ -143,8 +146,10 @@ pub enum TableChange {
         /// SQL text of the value that begins the second.
         at: String,
     },
-    /// Asks other things of its rows, one after the other.
+    /// Asks other things of its rows, or has other columns, one after the other.
     Rules(Vec<RuleChange>),
+    /// Gives it a name.
+    Rename(String),
 }
 
 /// A change of what a table asks of its rows.
@@ -168,12 +173,67 @@ pub enum RuleChange {
         /// The expression; `None` to have none.
         default: Option<String>,
     },
+    /// RENAME CONSTRAINT.
+    RenameConstraint {
+        /// Its name.
+        name: String,
+        /// Its new name.
+        to: String,
+    },
+    /// A change of a column.
+    Column(ColumnAlteration),
     /// What ALTER COLUMN says of an identity.
     Identity {
         /// The column.
         column: String,
         /// What of it.
         change: IdentityChange,
+    },
+}
+
+/// A change of a column itself.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ColumnAlteration {
+    /// ADD COLUMN.
+    Add {
+        /// The column.
+        column: Box<ColumnDefinition>,
+        /// What stands behind it.
+        constraints: Constraints,
+        /// Whether one that is there is no error.
+        if_not_exists: bool,
+    },
+    /// DROP COLUMN.
+    Drop {
+        /// The column.
+        column: String,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+        /// Whether what depends on it goes, too.
+        cascade: bool,
+    },
+    /// RENAME COLUMN.
+    Rename {
+        /// The column.
+        column: String,
+        /// Its new name.
+        to: String,
+    },
+    /// ALTER COLUMN TYPE.
+    Type {
+        /// The column.
+        column: String,
+        /// Its new type.
+        data_type: DataType,
+        /// SQL text of what becomes of a value; `None` to convert it as an assignment does.
+        using: Option<String>,
+    },
+    /// ALTER COLUMN SET NOT NULL, DROP NOT NULL.
+    Nullable {
+        /// The column.
+        column: String,
+        /// Whether it may hold NULL.
+        nullable: bool,
     },
 }
 

@@ -20,6 +20,13 @@ pub(crate) fn constraints(table: &ast::CreateTable) -> SqlResult<Constraints> {
     Ok(all)
 }
 
+/// What stands behind a column that is added.
+pub(crate) fn of_added(column: &ast::ColumnDef) -> SqlResult<Constraints> {
+    let mut all = Constraints::default();
+    column.options.iter().try_for_each(|it| of_column(column, it, &mut all))?;
+    Ok(all)
+}
+
 /// What a column option asks.
 fn of_column(
     column: &ast::ColumnDef,

@@ -7,7 +7,11 @@
 
 mod alter;
 pub mod bind;
+mod catalog_arrays;
 mod clauses;
+mod column;
+mod column_definition;
+pub mod column_names;
 mod constraint;
 mod copy;
 mod copy_options;
@@ -20,36 +24,45 @@ mod file_reference;
 pub mod files;
 mod folders;
 mod frames;
+mod from_first;
 mod keys;
 mod levels;
+mod maintenance;
 mod merge_words;
 mod numa;
+mod numerals;
 mod overriding;
 pub mod parameters;
 mod parenthesised;
 pub mod parse;
 mod precedence;
+mod resolved;
 mod rewrite;
 mod sequence;
 pub mod sequence_names;
 mod sequence_words;
+mod show_words;
 pub mod statement;
 mod steering;
 mod syntax;
 mod tokens;
 mod transactions;
 mod values;
+pub mod view_text;
+mod view_words;
 mod walk;
+mod written_in_sql;
 
+pub use column_definition::{ColumnDefinition, Numbering};
 pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
 pub use design::{
-    DesignClause, IdentityChange, NodeClause, NodeDemand, NodeRange, NodeWay, PartitionClause,
-    PlacedItem, RuleChange, TableChange,
+    ColumnAlteration, DesignClause, IdentityChange, NodeClause, NodeDemand, NodeRange, NodeWay,
+    PartitionClause, PlacedItem, RuleChange, TableChange,
 };
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
-    Arguments, ColumnDefinition, ExplainFormat, Isolation, Numbering, ParsedQuery, Statement,
-    TransactionModes, TransactionStatement,
+    Arguments, CopyPlace, ExplainFormat, Isolation, ParsedQuery, Statement, TransactionModes,
+    TransactionStatement,
 };
 pub use syntax::quoted_name;

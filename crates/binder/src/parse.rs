@@ -6,17 +6,19 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use stdx::stack::{self, Deep};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState};
 
+use crate::column::column;
 use crate::data_types::data_type;
 use crate::design::DesignClause;
 use crate::levels::levels;
 use crate::numa::{self, Recognised};
-use crate::statement::{ColumnDefinition, ExplainFormat, Numbering, ParsedQuery, Statement};
+use crate::statement::{ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
-    alter, clauses, copy, copy_options, file_calls, folders, frames, keys, merge_words, overriding,
-    parameters, rewrite, sequence_words, steering, tokens, values,
+    alter, catalog_arrays, clauses, copy, copy_options, file_calls, folders, frames, from_first,
+    keys, maintenance, merge_words, numerals, overriding, parameters, rewrite, sequence_words,
+    show_words, steering, tokens, transactions, values, view_words,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -36,7 +38,7 @@ fn tokenized(sql: &str) -> SqlResult<Vec<TokenWithSpan>> {
     let tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location();
     let mut tokens = tokens.map_err(|it| syntax(&it.into()))?;
     rewrite::join_texts(&mut tokens)?;
-    Ok(tokens)
+    numerals::read(sql, tokens)
 }
 
 fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
@@ -67,9 +69,29 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     merge_words::known_words(&mut tokens);
     overriding::known_words(&mut tokens);
     frames::exclusions(&mut tokens);
+    view_words::recursive(&mut tokens);
     file_calls::fold(&mut tokens);
+    from_first::complete(&mut tokens);
+    let deferrable = transactions::take_deferrable(&mut tokens);
+    let known = statements.len();
+    parse_one(tokens, copy_options, statements)?;
+    if let Some(deferrable) = deferrable {
+        statements[known..].iter_mut().for_each(|it| transactions::defer(it, deferrable));
+    }
+    Ok(())
+}
+
+fn parse_one(
+    tokens: Vec<TokenWithSpan>,
+    copy_options: copy_options::CopyWords,
+    statements: &mut Vec<Statement>,
+) -> SqlResult<()> {
     if steering::is_checkpoint(&tokens) {
         statements.push(Statement::Checkpoint);
+        return Ok(());
+    }
+    if let Some(statement) = maintenance::recognise(&tokens)? {
+        statements.push(statement);
         return Ok(());
     }
     if let Some(statement) = steering::alter_query(&tokens)? {
@@ -81,6 +103,14 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         return Ok(());
     }
     if let Some(statement) = sequence_words::recognise(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    if let Some(query) = show_words::recognise(&tokens) {
+        statements.push(Statement::Query { query: query_of(query)? });
+        return Ok(());
+    }
+    if let Some(statement) = view_words::recognise(&tokens)? {
         statements.push(statement);
         return Ok(());
     }
@@ -105,16 +135,23 @@ fn is_blank(token: &Token) -> bool {
 
 fn parse_tokens(
     tokens: Vec<TokenWithSpan>,
-    copy_options: copy_options::Options,
+    copy_options: copy_options::CopyWords,
 ) -> SqlResult<Vec<Statement>> {
+    let has_arrays = tokens.iter().any(|it| catalog_arrays::is_about(&it.token));
     let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
     let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = if begins_query {
-        let query = parser.parse_query().map_err(|it| syntax(&it))?;
+        let mut query = parser.parse_query().map_err(|it| syntax(&it))?;
+        if has_arrays {
+            catalog_arrays::as_texts(&mut query)?;
+        }
         vec![whole(query)?]
     } else {
-        let statements = parser.parse_statements().map_err(|it| syntax(&it))?;
+        let mut statements = parser.parse_statements().map_err(|it| syntax(&it))?;
+        if has_arrays {
+            catalog_arrays::as_texts(&mut statements)?;
+        }
         let one = |it| match it {
             it @ ast::Statement::Copy { .. } => copy::copy(it, copy_options.clone()),
             it => statement(it),
@@ -130,16 +167,30 @@ fn parse_tokens(
     Ok(statements)
 }
 
+/// The query of a text of our own.
+fn query_of(text: &str) -> SqlResult<ParsedQuery> {
+    let mut all = statements(tokenized(text)?)?;
+    match (all.pop(), all.is_empty()) {
+        (Some(Statement::Query { query }), true) => Ok(query),
+        _ => Err(SqlError::internal(format!("{text} is no query"))),
+    }
+}
+
 /// Whether a statement that begins so is a query. It is parsed as such: the parser's statements are of kilobytes, and moved
 /// about.
 fn begins_query(token: &Token) -> bool {
-    use Keyword::{SELECT, VALUES, WITH};
-    matches!(token, Token::Word(it) if matches!(it.keyword, SELECT | VALUES | WITH))
+    use Keyword::{FROM, SELECT, VALUES, WITH};
+    matches!(token, Token::Word(it) if matches!(it.keyword, FROM | SELECT | VALUES | WITH))
 }
 
 /// A query that is all of a statement: its body may change rows, behind WITH.
-fn whole(query: Box<ast::Query>) -> SqlResult<Statement> {
-    use ast::SetExpr::{Delete, Insert, Merge, Update};
+fn whole(mut query: Box<ast::Query>) -> SqlResult<Statement> {
+    use ast::SetExpr::{Delete, Insert, Merge, Select, Update};
+    if let Select(select) = query.body.as_mut()
+        && let Some(into) = select.into.take()
+    {
+        return show_words::select_into(&into, query);
+    }
     match query.body.as_ref() {
         Insert(_) | Update(_) | Delete(_) | Merge(_) => changing(query),
         _ => Ok(Statement::Query { query: parsed(query)? }),
@@ -160,15 +211,15 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
     use ast::Statement as Ast;
     match statement {
         Ast::Query(query) => whole(query),
-        Ast::Explain { query_plan, estimate, describe_alias, .. }
-            if query_plan || estimate || describe_alias != ast::DescribeAlias::Explain =>
-        {
+        it if show_words::is_describe(&it) => show_words::describe(it, query_of),
+        Ast::Explain { query_plan, estimate, .. } if query_plan || estimate => {
             Err(SqlError::new(SqlState::SYNTAX, "syntax error: EXPLAIN takes a query"))
         }
         Ast::Explain { analyze, statement, format, options, .. } => {
             explain(analyze, *statement, format, options)
         }
         Ast::CreateTable(table) => create_table(table),
+        Ast::CreateView(view) => view_words::create_view(view),
         it @ Ast::Drop { .. } => drop_objects(it),
         Ast::AlterTable(change) => alter::alter_table(change),
         Ast::CreateIndex(index) => keys::create_index(&index),
@@ -217,11 +268,13 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
 fn reset(what: ast::Reset) -> Statement {
     match what {
         ast::Reset::ALL => Statement::ResetAll,
-        ast::Reset::ConfigurationParameter(it) => Statement::Set { name: name(&it), value: None },
+        ast::Reset::ConfigurationParameter(it) => {
+            Statement::Set { name: name(&it), value: None, local: false }
+        }
     }
 }
 
-/// DROP of tables, indexes or sequences.
+/// DROP of tables, views, indexes or sequences.
 fn drop_objects(statement: ast::Statement) -> SqlResult<Statement> {
     use ast::Statement as Ast;
     match statement {
@@ -233,6 +286,10 @@ fn drop_objects(statement: ast::Statement) -> SqlResult<Statement> {
         Ast::Drop { object_type: ObjectType::Table, if_exists, names, cascade, .. } => {
             let names = names.iter().map(name).collect();
             Ok(Statement::DropTable { names, if_exists, cascade })
+        }
+        Ast::Drop { object_type: ObjectType::View, if_exists, names, cascade, .. } => {
+            let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
+            Ok(Statement::DropView { names, if_exists, cascade })
         }
         Ast::Drop { object_type: ObjectType::Sequence, if_exists, names, cascade, .. } => {
             let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
@@ -255,23 +312,22 @@ fn unknown(statement: &impl std::fmt::Display) -> SqlError {
 
 fn set(set: Set) -> SqlResult<Statement> {
     match set {
-        Set::SingleAssignment { scope: Some(scope), .. }
-            if scope != ast::ContextModifier::Session =>
-        {
+        Set::SingleAssignment { scope: Some(scope @ ast::ContextModifier::Global), .. } => {
             Err(unsupported(format!("SET {scope}").trim_end()))
         }
-        Set::SingleAssignment { hivevar: false, variable, values, .. } => {
+        Set::SingleAssignment { hivevar: false, variable, values, scope } => {
             let texts: Vec<String> = values.iter().map(setting).collect();
             let value = Some(texts.join(",")).filter(|it| !is_default(it));
-            Ok(Statement::Set { name: name(&variable), value })
+            let local = scope == Some(ast::ContextModifier::Local);
+            Ok(Statement::Set { name: name(&variable), value, local })
         }
-        Set::SetTimeZone { local: false, value } => {
+        Set::SetTimeZone { local, value } => {
             let value = Some(setting(&value)).filter(|it| !is_default(it));
-            Ok(Statement::Set { name: "timezone".to_owned(), value })
+            Ok(Statement::Set { name: "timezone".to_owned(), value, local })
         }
         Set::SetNames { charset_name, collation_name: None } => {
             let value = Some(ident(&charset_name));
-            Ok(Statement::Set { name: "client_encoding".to_owned(), value })
+            Ok(Statement::Set { name: "client_encoding".to_owned(), value, local: false })
         }
         other => Err(unknown(&other)),
     }
@@ -386,82 +442,6 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     let constraints = keys::constraints(&table)?;
     let (name, design) = (name(&table.name), DesignClause::default());
     Ok(Statement::CreateTable { name, columns, constraints, if_not_exists, design })
-}
-
-fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
-    let serial = serial(&column.data_type);
-    let (mut nullable, mut default, mut numbering) =
-        (None, None, serial.map(|_| Numbering::Serial));
-    let mut set_nullable = |it: bool| match nullable.replace(it) {
-        Some(said) if said != it => {
-            let message = format!(
-                "conflicting NULL/NOT NULL declarations for column \"{}\"",
-                ident(&column.name)
-            );
-            Err(SqlError::new(SqlState::SYNTAX, message))
-        }
-        _ => Ok(()),
-    };
-    for option in &column.options {
-        match &option.option {
-            ast::ColumnOption::Null => set_nullable(true)?,
-            ast::ColumnOption::NotNull | ast::ColumnOption::PrimaryKey(_) => set_nullable(false)?,
-            ast::ColumnOption::DialectSpecific(tokens) => {
-                let identity = sequence_words::numbering(tokens)?;
-                if numbering.replace(identity).is_some() {
-                    let message = format!(
-                        "multiple identity specifications for column \"{}\"",
-                        ident(&column.name)
-                    );
-                    return Err(SqlError::new(SqlState::SYNTAX, message));
-                }
-            }
-            ast::ColumnOption::Default(_) if default.is_some() => {
-                let message = format!(
-                    "multiple default values specified for column \"{}\"",
-                    ident(&column.name)
-                );
-                return Err(SqlError::new(SqlState::SYNTAX, message));
-            }
-            ast::ColumnOption::Default(it) => default = Some(it.to_string()),
-            ast::ColumnOption::Unique(_)
-            | ast::ColumnOption::Check(_)
-            | ast::ColumnOption::ForeignKey(_) => {}
-            other => return Err(unsupported(format!("the column option {other}"))),
-        }
-    }
-    if numbering.is_some() {
-        set_nullable(false)?;
-        if default.is_some() {
-            let what = if serial.is_some() {
-                "multiple default values"
-            } else {
-                "both default and identity"
-            };
-            let message = format!("{what} specified for column \"{}\"", ident(&column.name));
-            return Err(SqlError::new(SqlState::SYNTAX, message));
-        }
-    }
-    Ok(ColumnDefinition {
-        name: ident(&column.name),
-        data_type: serial.map_or_else(|| data_type(&column.data_type), Ok)?,
-        nullable: nullable.unwrap_or(true),
-        default,
-        numbering,
-    })
-}
-
-/// The type of a column of SERIAL.
-fn serial(sql: &ast::DataType) -> Option<DataType> {
-    let ast::DataType::Custom(name, modifiers) = sql else { return None };
-    let [part] = &name.0[..] else { return None };
-    let word = part.as_ident().filter(|it| it.quote_style.is_none() && modifiers.is_empty())?;
-    match word.value.to_lowercase().as_str() {
-        "serial" | "serial4" => Some(DataType::Integer),
-        "bigserial" | "serial8" => Some(DataType::BigInt),
-        "smallserial" | "serial2" => Some(DataType::SmallInt),
-        _ => None,
-    }
 }
 
 /// An expression that stands by itself.

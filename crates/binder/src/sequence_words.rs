@@ -5,10 +5,11 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::column_definition::Numbering;
 use crate::cursor::Cursor;
 use crate::design::{IdentityChange, RuleChange, TableChange};
 use crate::sequence::{SequenceChange, SequenceOptions};
-use crate::statement::{Numbering, Statement};
+use crate::statement::Statement;
 use crate::syntax::unsupported;
 
 /// The statement, if the tokens are one about sequences, or about the identity of a column.
@@ -79,7 +80,7 @@ fn identity_of_column(mut cursor: Cursor<'_>) -> SqlResult<Option<Statement>> {
     };
     cursor.expect_end()?;
     let change = TableChange::Rules(vec![RuleChange::Identity { column, change }]);
-    Ok(Some(Statement::AlterTable { table, change }))
+    Ok(Some(Statement::AlterTable { table, change, if_exists: false }))
 }
 
 /// Whether SET says something of an identity: `SET DEFAULT` and `SET NOT NULL` are for others.

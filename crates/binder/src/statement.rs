@@ -5,6 +5,7 @@ use std::fmt;
 use sqlparser::ast;
 use types::{DataType, Value};
 
+use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
 use crate::design::{DesignClause, TableChange};
 use crate::sequence::{SequenceChange, SequenceOptions};
@@ -33,6 +34,15 @@ impl ParsedQuery {
     }
 }
 
+/// Where the rows of a COPY go, or come from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CopyPlace {
+    /// A file.
+    File(String),
+    /// The client: STDIN and STDOUT.
+    Client,
+}
+
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Statement {
@@ -49,6 +59,13 @@ pub enum Statement {
         format: ExplainFormat,
         /// The query.
         query: ParsedQuery,
+    },
+    /// DESCRIBE: the columns of a query.
+    Describe {
+        /// The query.
+        query: ParsedQuery,
+        /// The table that it is all of.
+        table: Option<String>,
     },
     /// CREATE TABLE with columns.
     CreateTable {
@@ -93,6 +110,37 @@ pub enum Statement {
         change: SequenceChange,
         /// Whether a missing one is no error.
         if_exists: bool,
+    },
+    /// CREATE VIEW.
+    CreateView {
+        /// The view.
+        name: String,
+        /// Names of its first columns.
+        columns: Vec<String>,
+        /// Its rows.
+        query: ParsedQuery,
+        /// Whether a view that exists is replaced.
+        or_replace: bool,
+        /// Whether an existing relation is no error.
+        if_not_exists: bool,
+    },
+    /// ALTER VIEW .. RENAME TO.
+    RenameView {
+        /// The view.
+        name: String,
+        /// Its new name.
+        to: String,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+    },
+    /// DROP VIEW.
+    DropView {
+        /// The views.
+        names: Vec<String>,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+        /// Whether views that are made of them go, too.
+        cascade: bool,
     },
     /// DROP SEQUENCE.
     DropSequence {
@@ -152,6 +200,8 @@ pub enum Statement {
         table: String,
         /// What is done.
         change: TableChange,
+        /// Whether a missing table is no error.
+        if_exists: bool,
     },
     /// CALL of a procedure.
     Call {
@@ -185,23 +235,23 @@ pub enum Statement {
         /// Whether sequences that columns of them own begin anew.
         restart: bool,
     },
-    /// COPY table FROM a file.
+    /// COPY table FROM.
     CopyFrom {
         /// The table.
         table: String,
         /// The columns that the file's columns go to; all in order when empty.
         columns: Vec<String>,
-        /// The file.
-        path: String,
+        /// Where the rows come from.
+        place: CopyPlace,
         /// Options by lower-case name.
         options: Vec<(String, String)>,
     },
-    /// COPY of the rows of a table or a query to a file.
+    /// COPY of the rows of a table or a query.
     CopyTo {
         /// The rows.
         query: ParsedQuery,
-        /// The file.
-        path: String,
+        /// Where they go.
+        place: CopyPlace,
         /// Options by lower-case name.
         options: Vec<(String, String)>,
     },
@@ -223,11 +273,20 @@ pub enum Statement {
         name: String,
         /// Its value as text, `None` for DEFAULT.
         value: Option<String>,
+        /// SET LOCAL: until the transaction ends.
+        local: bool,
     },
     /// RESET ALL: every setting of the session has its default again.
     ResetAll,
     /// CHECKPOINT.
     Checkpoint,
+    /// VACUUM and ANALYZE, which have nothing to do: deleted rows go by themselves, and statistics are exact.
+    Maintain {
+        /// `VACUUM` or `ANALYZE`.
+        command: &'static str,
+        /// The tables that are named.
+        tables: Vec<String>,
+    },
     /// BACKUP TO a folder.
     Backup {
         /// The folder, in which nothing is yet.
@@ -271,6 +330,8 @@ pub enum TransactionStatement {
     Begin {
         /// What is said of the transaction.
         modes: TransactionModes,
+        /// Whether it was START TRANSACTION, which its answer says again.
+        is_start: bool,
     },
     /// COMMIT, END.
     Commit {
@@ -313,6 +374,8 @@ pub struct TransactionModes {
     pub isolation: Option<Isolation>,
     /// Whether it changes nothing.
     pub read_only: Option<bool>,
+    /// Whether it would rather wait than be refused. One that changes nothing is never refused, so that this is only kept.
+    pub deferrable: Option<bool>,
 }
 
 /// What a transaction sees of others that commit while it runs.
@@ -363,33 +426,4 @@ pub enum ExplainFormat {
     Text,
     /// For programs.
     Json,
-}
-
-/// A column of CREATE TABLE.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ColumnDefinition {
-    /// Its name.
-    pub name: String,
-    /// Its type.
-    pub data_type: DataType,
-    /// Whether it may hold NULL.
-    pub nullable: bool,
-    /// The expression of its default.
-    pub default: Option<String>,
-    /// Whether it is numbered by itself.
-    pub numbering: Option<Numbering>,
-}
-
-/// How a column is numbered by itself.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Numbering {
-    /// SERIAL: its default is the next number of a sequence that it owns.
-    Serial,
-    /// GENERATED AS IDENTITY.
-    Identity {
-        /// ALWAYS, and not BY DEFAULT.
-        always: bool,
-        /// Of its sequence.
-        options: SequenceOptions,
-    },
 }

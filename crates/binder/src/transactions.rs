@@ -3,10 +3,53 @@
 use sqlparser::ast::{
     self, Set, Statement as Ast, TransactionAccessMode, TransactionIsolationLevel, TransactionMode,
 };
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::statement::{Isolation, TransactionModes, TransactionStatement};
+use crate::statement::{Isolation, Statement, TransactionModes, TransactionStatement};
 use crate::syntax::{ident, unsupported};
+
+/// Takes `[NOT] DEFERRABLE`, which the parser does not know, out of the modes of a transaction, with the comma that parts
+/// it from others.
+pub(crate) fn take_deferrable(tokens: &mut Vec<TokenWithSpan>) -> Option<bool> {
+    let keyword = |tokens: &[TokenWithSpan], at: usize| match tokens.get(at).map(|it| &it.token) {
+        Some(Token::Word(word)) if word.quote_style.is_none() => word.keyword,
+        _ => Keyword::NoKeyword,
+    };
+    let is_of_transaction = match (keyword(tokens, 0), keyword(tokens, 1)) {
+        (Keyword::BEGIN, _) | (Keyword::START | Keyword::SET, Keyword::TRANSACTION) => true,
+        (Keyword::SET, Keyword::SESSION) => keyword(tokens, 2) == Keyword::CHARACTERISTICS,
+        _ => false,
+    };
+    if !is_of_transaction {
+        return None;
+    }
+    let mut deferrable = None;
+    while let Some(at) = (1..tokens.len()).find(|it| keyword(tokens, *it) == Keyword::DEFERRABLE) {
+        let negated = keyword(tokens, at - 1) == Keyword::NOT;
+        let mut taken = at - usize::from(negated)..at + 1;
+        let is_comma = |at: usize| matches!(tokens.get(at), Some(it) if it.token == Token::Comma);
+        if is_comma(taken.start - 1) {
+            taken.start -= 1;
+        } else if is_comma(taken.end) {
+            taken.end += 1;
+        }
+        tokens.drain(taken);
+        deferrable = Some(!negated);
+    }
+    deferrable
+}
+
+/// Says of a statement about a transaction whether that is deferrable.
+pub(crate) fn defer(statement: &mut Statement, deferrable: bool) {
+    if let Statement::Transaction(
+        TransactionStatement::Begin { modes, .. } | TransactionStatement::SetModes { modes, .. },
+    ) = statement
+    {
+        modes.deferrable = Some(deferrable);
+    }
+}
 
 /// A statement about a transaction.
 pub(crate) fn transaction(statement: ast::Statement) -> SqlResult<TransactionStatement> {
@@ -18,8 +61,8 @@ pub(crate) fn transaction(statement: ast::Statement) -> SqlResult<TransactionSta
         {
             syntax("statements inside of BEGIN .. END")
         }
-        Ast::StartTransaction { modes, .. } => {
-            Ok(TransactionStatement::Begin { modes: modes_of(&modes)? })
+        Ast::StartTransaction { modes, begin, .. } => {
+            Ok(TransactionStatement::Begin { modes: modes_of(&modes)?, is_start: !begin })
         }
         Ast::Commit { modifier: Some(_), .. } => syntax("a kind of COMMIT"),
         Ast::Commit { chain, .. } => Ok(TransactionStatement::Commit { chain }),

@@ -7,6 +7,8 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{Expr, ObjectName, Visit, Visitor};
 
+use crate::syntax::ident;
+
 /// What is called for nodes, outer ones first.
 struct Walk<'a> {
     relation: &'a mut dyn FnMut(&ObjectName),
@@ -39,4 +41,15 @@ pub(crate) fn any_expression(part: &impl Visit, mut body: impl FnMut(&Expr) -> b
         false => ControlFlow::Continue(()),
     };
     part.visit(&mut Walk { relation: &mut |_| {}, expression }).is_break()
+}
+
+/// How often a name stands for a relation in a part of a query. Another relation of the same name counts as well, which
+/// costs no more than a relation that is computed once without need.
+pub(crate) fn uses_of(name: &str, part: &impl Visit) -> usize {
+    let mut uses = 0;
+    relations(part, |relation| {
+        let [part] = &relation.0[..] else { return };
+        uses += usize::from(part.as_ident().is_some_and(|it| ident(it) == name));
+    });
+    uses
 }

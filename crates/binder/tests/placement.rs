@@ -21,7 +21,7 @@ fn design(sql: &str) -> DesignClause {
 
 fn change(sql: &str) -> TableChange {
     match one(sql) {
-        Statement::AlterTable { table, change } if table == "t" => change,
+        Statement::AlterTable { table, change, .. } if table == "t" => change,
         other => panic!("{sql}: {other:?}"),
     }
 }
@@ -192,13 +192,13 @@ fn errors_name_the_place() {
         ("ALTER TABLE t NUMA NODE (99999999999999999999)", "42601", "the number of a node"),
         ("ALTER TABLE t NUMA NODE (0) NOW", "42601", "the end of the statement, found NOW"),
         ("ALTER TABLE t\n  NUMA NODES (0)", "0A000", "line 2, column 3"),
-        ("ALTER TABLE t ADD COLUMN x INT", "0A000", "ALTER TABLE .. ADD"),
+        ("ALTER TABLE t ENABLE ROW LEVEL SECURITY", "0A000", "ALTER TABLE .. ENABLE"),
         ("ALTER TABLE t", "42601", "found the end"),
         ("ALTER TABLE 5 NUMA NODE (0)", "42601", "the name of a table, found 5"),
         ("ALTER TABLE t ROWS 9 TO 3 NUMA NODE (0)", "42601", "rows 9 TO 3"),
         ("ALTER TABLE t ROWS 9 NUMA NODE (0)", "42601", "expected TO"),
         ("ALTER TABLE t ALTER c INT", "42601", "expected NUMA NODE"),
-        ("ALTER TABLE t ALTER c TYPE INT", "0A000", "ALTER COLUMN"),
+        ("ALTER TABLE t ALTER c TYPE FANCY", "0A000", "the type FANCY"),
         ("ALTER TABLE t ALTER (c FANCY(1) NUMA NODE (0))", "0A000", "the type FANCY"),
         ("ALTER TABLE t PARTITION x NUMA NODE (0)", "42601", "the number of a part"),
         ("ALTER TABLE t MERGE PARTITIONS 3 TO 3", "42601", "not several"),

@@ -73,6 +73,61 @@ fn a_killed_program_has_lost_nothing_that_it_answered() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// Whether a process has a file of a folder open, by whatever name.
+fn has_file_of(process: u32, folder: &Path) -> bool {
+    let open = std::fs::read_dir(format!("/proc/{process}/fd"));
+    let targets = open.into_iter().flatten().flatten().map(|it| std::fs::read_link(it.path()));
+    targets.flatten().any(|it| it.starts_with(folder))
+}
+
+#[test]
+fn a_killed_program_leaves_no_temporary_files() {
+    let (tables, folder) = (folder("spilled-tables"), folder("spilled"));
+    let sorted = "SELECT sum(a) FROM (SELECT a, b FROM t ORDER BY b, a OFFSET 10) x";
+    let joined = "SELECT sum(x.a + y.b) FROM t x JOIN t y ON x.b = y.b";
+    let digits = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d (d)";
+    let numbers = "a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d";
+    ask(
+        &tables,
+        &format!(
+            "CREATE TABLE d AS SELECT CAST(d AS BIGINT) AS d FROM {digits}; \
+             CREATE TABLE t AS SELECT n AS a, n * 7919 % 1000003 AS b \
+                FROM (SELECT {numbers} AS n FROM d a, d b, d c, d e, d f) n; CHECKPOINT"
+        ),
+    );
+    for sql in [sorted, joined] {
+        let mut child = program(&tables)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut to = child.stdin.take().unwrap();
+        // So many that it is still at work when it is seen.
+        let sql = format!(
+            "SET temp_directory = '{}'; SET memory_limit = '4MB'; {};\n",
+            folder.display(),
+            [sql; 500].join("; ")
+        );
+        to.write_all(sql.as_bytes()).unwrap();
+        let seen = (0..10_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            has_file_of(child.id(), &folder)
+        });
+        assert!(seen, "it writes to files: {}", &sql[..200]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "{}", &sql[..200]);
+    }
+    // Who comes next spills as ever, and leaves nothing either.
+    let sql =
+        format!("SET temp_directory = '{}'; SET memory_limit = '4MB'; {sorted}", folder.display());
+    assert!(!ask(&tables, &sql).is_empty());
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    std::fs::remove_dir_all(&tables).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn a_folder_in_use_and_a_damaged_one_are_refused() {
     let folder = folder("refused");

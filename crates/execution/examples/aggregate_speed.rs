@@ -79,7 +79,9 @@ fn sink(layout: &Layout, keys: usize) -> AggregateSink {
     let spec = |argument: Option<usize>| AggregateSpec {
         function: argument.map_or(AggregateFunction::Count, |_| AggregateFunction::Sum),
         argument,
+        rest: Vec::new(),
         distinct: false,
+        order: Vec::new(),
         filter: None,
         data_type: argument
             .map_or(DataType::BigInt, |_| DataType::Decimal { precision: 38, scale: 2 }),

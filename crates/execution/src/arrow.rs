@@ -1,7 +1,7 @@
 //! Vectors as Arrow arrays and back: at every border of the engine, results and functions of libraries.
 //!
 //! The Arrow form of a type: Boolean, Int16, Int32, Int64, Float32, Float64, Decimal128, Date32, Timestamp in
-//! microseconds without zone, Utf8 for all text, Null for a bare NULL.
+//! microseconds without zone, Utf8 for all text, Null for a bare NULL; of other types, that of what they are stored as.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -81,7 +81,7 @@ fn integers(
     data_type: DataType,
     nulls: Option<NullBuffer>,
 ) -> ArrayRef {
-    match data_type {
+    match data_type.stored() {
         DataType::SmallInt => primitive::<Int16Type>(values.map(|it| it as i16), nulls),
         DataType::Integer => primitive::<Int32Type>(values.map(|it| it as i32), nulls),
         DataType::Date => primitive::<Date32Type>(values.map(|it| it as i32), nulls),
@@ -94,7 +94,7 @@ fn integers(
 }
 
 fn wide_integers(values: &[i128], data_type: DataType, nulls: Option<NullBuffer>) -> ArrayRef {
-    match data_type {
+    match data_type.stored() {
         DataType::Decimal { precision, scale } => {
             decimals(values.iter().copied(), precision, scale, nulls)
         }
@@ -122,7 +122,7 @@ pub fn from_arrow(array: &dyn Array, shape: &ColumnShape) -> SqlResult<Vector> {
         let (found, wanted) = (array.data_type(), shape.data_type);
         return Err(SqlError::internal(format!("an array of {found} in place of {wanted}")));
     }
-    let values = match (shape.data_type, &shape.representation) {
+    let values = match (shape.data_type.stored(), &shape.representation) {
         (DataType::Boolean, _) => Values::Bool(array.as_boolean().values().iter().collect()),
         (DataType::SmallInt, _) => widened::<Int16Type, i64>(array, Values::I64),
         (DataType::Integer, _) => widened::<Int32Type, i64>(array, Values::I64),

@@ -26,6 +26,8 @@ pub struct QueryContext {
     pub tables: HashMap<TableId, Arc<Table>>,
     /// The sequences that it sees.
     pub sequences: Arc<dyn Sequences>,
+    /// The time zone of its session.
+    pub zone: types::Zone,
     /// Counts bytes per running node and memory node.
     pub traffic: Arc<Traffic>,
     /// The statement that the query is: its mark, its policy, its age.

@@ -315,7 +315,8 @@ impl Search<'_> {
         let mut columns = self.source(&pipeline.source);
         for operator in &pipeline.operators {
             match operator {
-                Operator::Filter(_) | Operator::Repeat(_) => {}
+                Operator::Filter(_) => {}
+                Operator::Repeat { numbered, .. } => columns.extend(numbered.then_some(false)),
                 Operator::Project(exprs) => columns = with(&columns, exprs),
                 Operator::Fetch(fetch) => {
                     columns.resize(columns.len() + fetch.payload.len(), false)

@@ -79,7 +79,7 @@ impl Representation {
 
     /// How computed values of a type are held: decimals of more than 18 digits in 128 bits.
     pub fn of(data_type: DataType) -> Self {
-        match data_type {
+        match data_type.stored() {
             DataType::Boolean => Self::Bool,
             DataType::SmallInt | DataType::Integer | DataType::BigInt => Self::I64,
             DataType::Date | DataType::Timestamp => Self::I64,
@@ -91,6 +91,7 @@ impl Representation {
             | DataType::Bpchar
             | DataType::Varchar(_)
             | DataType::Text => Self::Text,
+            held => unreachable!("invariant: {held} is not held as itself"),
         }
     }
 }

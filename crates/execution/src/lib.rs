@@ -52,13 +52,13 @@ pub mod work;
 
 pub use co_location::PartMap;
 pub use context::QueryContext;
-pub use control::{QueryControl, cancelled, check, is_ended};
+pub use control::{QueryControl, cancelled, check, check_memory, is_ended};
 pub use exchange::{ExchangeMode, Surroundings};
 pub use layout::{ColumnShape, Layout, Representation};
 pub use notes::placement_notes;
 pub use operator::{Next, Operator, Resume, Sink, Source, Take};
 pub use profile::{StepName, StepReport};
-pub use query::{Executed, execute};
+pub use query::{Executed, RowStream, execute};
 pub use regions::map_batches;
 pub use report::PipelineReport;
 pub use spill::Kept;

@@ -3,7 +3,7 @@
 
 use memory::Segment;
 use stdx::sync::Arc;
-use storage::{Column, Encoding, PlainStrings};
+use storage::{Column, Encoding, ItemTraffic, PlainStrings};
 
 use crate::traffic::{Item, Place};
 use crate::{Batch, ColumnShape, Layout, Representation, WorkContext};
@@ -30,8 +30,23 @@ impl Lookup {
 
     /// Counts what so many looks at once bring from memory: a line each, and never more than there is.
     pub(crate) fn count(&self, item: Item, looks: usize, context: &WorkContext) {
-        let missed = context.accesses.missed(looks, self.bytes);
-        context.touch(item, self.place, missed.min(self.bytes));
+        context.touch(item, self.place, self.missed(looks, context));
+    }
+
+    /// As [`Lookup::count`], of the dictionary of a column of a part, in the counters of its table too.
+    pub(crate) fn count_in(
+        &self,
+        (table, item): (&ItemTraffic, (usize, usize)),
+        looks: usize,
+        context: &WorkContext,
+    ) {
+        let missed = self.missed(looks, context);
+        context.touch(Item::Dictionaries, self.place, missed);
+        context.accesses.add_item(table, item, context.node, self.place, missed);
+    }
+
+    fn missed(&self, looks: usize, context: &WorkContext) -> u64 {
+        context.accesses.missed(looks, self.bytes).min(self.bytes)
     }
 }
 

@@ -77,7 +77,7 @@ pub fn lower(
     context: &QueryContext,
     workspace: &Workspace,
 ) -> SqlResult<Lowered> {
-    let states = States { states, sequences: Some(&context.sequences) };
+    let states = States { states, sequences: Some(&context.sequences), zone: context.zone.clone() };
     let slots = context.scheduler.slots();
     if let (PlanSource::Scan(scan), [], PlanSink::HashBuild(build)) =
         (&pipeline.source, pipeline.operators.as_slice(), &pipeline.sink)
@@ -218,7 +218,9 @@ fn lower_operator(
             let build = states.table(fetch.build)?.clone();
             Box::new(FetchOperator::new(fetch, build, (layout, parts.cloned()), slots)?)
         }
-        PlanOperator::Repeat(count) => Box::new(RepeatOperator::new(*count, layout)),
+        PlanOperator::Repeat { count, numbered } => {
+            Box::new(RepeatOperator::new(*count, *numbered, layout))
+        }
     })
 }
 
@@ -312,7 +314,11 @@ fn lower_aggregate(
     let spec = |it: &plan::Aggregate| AggregateSpec {
         function: it.function,
         argument: argument_of(it).and_then(|it| place(&it)),
+        rest: it.rest.iter().filter_map(&mut place).collect(),
         distinct: it.distinct,
+        order: (it.order.iter())
+            .filter_map(|it| Some((place(&it.expr)?, it.descending, it.nulls_first)))
+            .collect(),
         filter: it.filter.as_ref().and_then(&mut place),
         data_type: it.data_type,
     };

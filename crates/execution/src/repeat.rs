@@ -1,21 +1,35 @@
-//! Hands each row on as often as a column says: EXCEPT ALL and INTERSECT ALL after counting.
+//! Hands each row on as often as a column says: EXCEPT ALL and INTERSECT ALL after counting, and series, whose rows are numbered.
 
-use types::{SqlError, SqlResult};
+use stdx::sync::Arc;
+use types::{DataType, SqlError, SqlResult};
 
-use crate::{BATCH_ROWS, Batch, Layout, Next, Operator, Values, WorkContext};
+use crate::{BATCH_ROWS, Batch, ColumnShape, Layout, Next, Operator, Values, Vector, WorkContext};
 
 /// The operator Repeat.
 #[derive(Debug)]
 pub struct RepeatOperator {
     /// The column with the counts.
     count: usize,
+    /// Whether the how manieth of its kind a row is stands behind it.
+    numbered: bool,
     layout: Layout,
 }
 
 impl RepeatOperator {
     /// Repeats rows of `layout`.
-    pub fn new(count: usize, layout: Layout) -> Self {
-        Self { count, layout }
+    pub fn new(count: usize, numbered: bool, mut layout: Layout) -> Self {
+        layout.extend(numbered.then(|| ColumnShape::computed(DataType::BigInt, false)));
+        Self { count, numbered, layout }
+    }
+
+    /// Some rows of a batch, and which of their kind each is.
+    fn taken(&self, batch: &Batch, rows: &[u32], numbers: &mut Vec<i64>) -> Batch {
+        let mut taken = batch.take(rows);
+        let numbers = std::mem::take(numbers);
+        if self.numbered {
+            taken.columns.push(Arc::new(Vector::new(Values::I64(numbers))));
+        }
+        taken
     }
 }
 
@@ -28,33 +42,41 @@ impl Operator for RepeatOperator {
         let Values::I64(counts) = &batch.columns[self.count].values else {
             return Err(SqlError::internal("rows are repeated by a column that holds no numbers"));
         };
-        if counts.iter().all(|it| *it == 1) {
+        if !self.numbered && counts.iter().all(|it| *it == 1) {
             return next(batch);
         }
         // Whoever takes a batch looks whether the query is cancelled, so a large count is cut into batches, too.
         let mut rows: Vec<u32> = Vec::with_capacity(BATCH_ROWS);
+        let mut numbers: Vec<i64> = Vec::new();
         for (row, &count) in (0u32..).zip(counts) {
             let mut left = u64::try_from(count).unwrap_or(0);
+            let mut next_number = 1;
             while left > 0 {
                 let taken = left.min((BATCH_ROWS - rows.len()) as u64);
                 rows.extend(std::iter::repeat_n(row, taken as usize));
+                if self.numbered {
+                    numbers.extend(next_number..next_number + taken as i64);
+                    next_number += taken as i64;
+                }
                 left -= taken;
                 if rows.len() == BATCH_ROWS {
-                    next(batch.take(&rows))?;
+                    next(self.taken(&batch, &rows, &mut numbers))?;
                     rows.clear();
                 }
             }
         }
-        if rows.is_empty() { Ok(()) } else { next(batch.take(&rows)) }
+        match rows.is_empty() {
+            true => Ok(()),
+            false => next(self.taken(&batch, &rows, &mut numbers)),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use types::{DataType, SqlState, Value};
+    use types::{SqlState, Value};
 
     use super::*;
-    use crate::ColumnShape;
     use crate::testing::{context, rows_of, vector_of};
 
     fn run(counts: &[i64], next: Next<'_>) -> SqlResult<()> {
@@ -66,7 +88,7 @@ mod tests {
         let columns = vec![column(&|it| it as i64), column(&|it| counts[it])];
         let batch = Batch { rows: counts.len(), columns, sequence: 7 };
         let layout: Layout = vec![shape.clone(), shape.clone()].into_iter().collect();
-        RepeatOperator::new(1, layout).execute(batch, &context(0), next)
+        RepeatOperator::new(1, false, layout).execute(batch, &context(0), next)
     }
 
     #[test]

@@ -36,3 +36,23 @@ pub struct PipelineReport {
     /// Where the time went; empty when the query is not profiled.
     pub steps: Vec<StepReport>,
 }
+
+impl PipelineReport {
+    /// Adds what the pipeline did with more of its rows.
+    pub(crate) fn add(&mut self, more: Self) {
+        self.rows += more.rows;
+        self.time += more.time;
+        self.morsels += more.morsels;
+        self.stolen += more.stolen;
+        self.bytes_local += more.bytes_local;
+        self.bytes_remote += more.bytes_remote;
+        self.kept_local += more.kept_local;
+        self.kept_remote += more.kept_remote;
+        // These are told of all rows so far.
+        self.memory_peak = more.memory_peak;
+        self.spilled = more.spilled;
+        self.source = more.source;
+        self.steps = more.steps;
+        self.learned = more.learned.or(self.learned);
+    }
+}

@@ -3,7 +3,7 @@
 use functions::Sequences;
 use plan::PipelineId;
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, SqlState, Value};
+use types::{SqlError, SqlResult, SqlState, Value, Zone};
 
 use crate::expression::Outside;
 use crate::join::BuildSide;
@@ -14,6 +14,8 @@ pub(crate) struct States<'a> {
     pub states: &'a [Option<State>],
     /// What functions about sequences ask.
     pub sequences: Option<&'a Arc<dyn Sequences>>,
+    /// The time zone of the session.
+    pub zone: Zone,
 }
 
 impl Outside for States<'_> {
@@ -24,13 +26,17 @@ impl Outside for States<'_> {
     fn sequences(&self) -> Option<Arc<dyn Sequences>> {
         self.sequences.cloned()
     }
+
+    fn zone(&self) -> Zone {
+        self.zone.clone()
+    }
 }
 
 #[cfg(test)]
 impl<'a> States<'a> {
     /// Those of plans without sequences.
     pub fn of(states: &'a [Option<State>]) -> Self {
-        Self { states, sequences: None }
+        Self { states, sequences: None, zone: Zone::utc() }
     }
 }
 

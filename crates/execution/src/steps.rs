@@ -16,7 +16,7 @@ pub(crate) fn step_names(pipeline: &Pipeline, lowered: &Lowered) -> (Vec<StepNam
             PlanOperator::Project(_) => "compute",
             PlanOperator::Join(_) => "probe",
             PlanOperator::Fetch(_) => "fetch",
-            PlanOperator::Repeat(_) => "repeat",
+            PlanOperator::Repeat { .. } => "repeat",
         };
         names.push(StepName { kind, detail: running.describe() });
     }

@@ -139,7 +139,8 @@ impl Traffic {
             let Some(memory) = place(node) else { continue };
             self.counter(Item::Columns, running, memory).fetch_add(bytes, Ordering::Relaxed);
             if let Some(table) = table {
-                table.add(ItemBytes { part, column, running, memory, bytes }, width);
+                let is_lookup = false;
+                table.add(ItemBytes { part, column, running, memory, is_lookup, bytes }, width);
             }
         }
     }
@@ -189,6 +190,7 @@ impl Place {
 #[derive(Debug, Default)]
 pub struct Accesses {
     nodes: Vec<NodeId>,
+    dealt: Vec<usize>,
     cache_bytes: u64,
     slots: Vec<OnceLock<SlotAccesses>>,
 }
@@ -212,6 +214,7 @@ impl Accesses {
     pub fn new(traffic: &Traffic, slots: usize) -> Self {
         Self {
             nodes: traffic.nodes.clone(),
+            dealt: traffic.dealt.clone(),
             cache_bytes: traffic.cache_bytes,
             slots: (0..slots).map(|_| OnceLock::new()).collect(),
         }
@@ -240,6 +243,31 @@ impl Accesses {
             Place::Dealt => width - 1,
         };
         counters.bytes[item as usize * width + memory].fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts bytes that a worker running on a node looks up of an item, in the counters of its table.
+    pub(crate) fn add_item(
+        &self,
+        table: &ItemTraffic,
+        (part, column): (usize, usize),
+        running: NodeId,
+        place: Place,
+        bytes: u64,
+    ) {
+        let position = |node| self.nodes.iter().position(|&it| it == node);
+        let Some(running) = position(running).filter(|_| bytes > 0) else { return };
+        let add = |memory: usize, bytes: u64| {
+            let read = ItemBytes { part, column, running, memory, is_lookup: true, bytes };
+            table.add(read, self.nodes.len());
+        };
+        match place {
+            Place::Own => add(running, bytes),
+            Place::Node(node) => add(position(node).unwrap_or(running), bytes),
+            Place::Dealt => {
+                let share = bytes / self.dealt.len().max(1) as u64;
+                self.dealt.iter().for_each(|&it| add(it, share));
+            }
+        }
     }
 
     /// Bytes that a slot has counted since this was asked last.

@@ -40,7 +40,7 @@ impl Vector {
 
 fn integer_value(value: i128, data_type: DataType) -> Value {
     // Columns hold these in fewer bits; the casts undo a widening.
-    match data_type {
+    match data_type.stored() {
         DataType::Decimal { scale, .. } => Value::Decimal { unscaled: value, scale },
         DataType::Date => Value::Date(value as i32),
         DataType::Timestamp => Value::Timestamp(value as i64),

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use hardware::{Demand, Machine, MachineError, NodeId, Pattern};
 use placer::constants::WINDOW;
-use placer::{Decision, ItemWindow, Placer, Window};
+use placer::{Action, Decision, ItemWindow, Lookups, Placer, Window};
 use scheduler::{
     JobHandle, Morsel, MorselBody, MorselContext, PipelineJob, Scheduler, SchedulerOptions, class,
 };
@@ -19,7 +19,8 @@ use stdx::sync::{Arc, Mutex};
 use stdx::{Nanos, Prng};
 use types::{ColumnId, TableId};
 
-use crate::layout::{Item, Piece, items};
+use crate::costs::{REBUILD_CYCLES, VALUE_BYTES};
+use crate::layout::{Item, Piece, items, values_of};
 use crate::run::model;
 use crate::settings::Settings;
 use crate::tasks::{Phase, PhaseTasks, TaskMaker};
@@ -51,6 +52,15 @@ impl Load {
     }
 }
 
+/// What the tables of a run offer beside rows that can be moved and split.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Offers {
+    /// A key by which they can be cut into parts.
+    pub key: bool,
+    /// Dictionaries that may be copied to each socket.
+    pub copies: bool,
+}
+
 /// What came of it.
 pub struct Followed {
     /// Statements that ended in each second.
@@ -59,13 +69,13 @@ pub struct Followed {
     pub decisions: Vec<Decision>,
 }
 
-/// Runs clients for some virtual seconds, with the placer or without. The same arguments give the same outcome.
+/// Runs clients for some virtual seconds, with the placer on tables that offer something, or without it. The same arguments give the same outcome.
 pub fn follow(
     settings: &Settings,
     load: Load,
     seconds: u64,
     seed: u64,
-    adapts: bool,
+    offers: Option<Offers>,
 ) -> Result<Followed, FileError> {
     let model = model(settings)?;
     let ghz = model.ghz;
@@ -75,17 +85,18 @@ pub fn follow(
     let scheduler = Scheduler::start(machine.clone(), options).map_err(failed)?;
     let items = items(settings, machine.topology());
     let nodes = machine.topology().nodes.len();
-    let counter = || (0..nodes).map(|_| AtomicU64::new(0)).collect();
     let mut world = World {
         load,
-        read: items.iter().map(|_| counter()).collect::<Vec<Box<[AtomicU64]>>>().into(),
+        read: items.iter().map(|_| ItemCounters::new(nodes)).collect::<Vec<_>>().into(),
         maker: TaskMaker::new(settings, &*machine, scheduler.workers(), ghz),
         clients: vec![(0, Phase::Plan); settings.clients],
         ended: Arc::default(),
         prng: Prng::new(seed),
         statements: 0,
         followed: Followed { per_second: vec![0; seconds as usize], decisions: Vec::new() },
-        placer: adapts.then(|| Placer::new(machine.topology())),
+        placer: offers.map(|_| Placer::new(machine.topology())),
+        offers: offers.unwrap_or_default(),
+        cut: vec![false; items.len()],
         before: Counters::default(),
         copying: None,
         waiting: Vec::new(),
@@ -102,6 +113,23 @@ struct Counters {
     at: Nanos,
     busy: Vec<Nanos>,
     read: Vec<Vec<u64>>,
+    /// Bytes looked up, and those of other nodes among them.
+    lookups: Vec<[u64; 2]>,
+}
+
+/// Bytes read of a column.
+struct ItemCounters {
+    /// Of the memory of each node.
+    by_node: Box<[AtomicU64]>,
+    looked_up: AtomicU64,
+    remote: AtomicU64,
+}
+
+impl ItemCounters {
+    fn new(nodes: usize) -> Self {
+        let by_node = (0..nodes).map(|_| AtomicU64::new(0)).collect();
+        Self { by_node, looked_up: AtomicU64::new(0), remote: AtomicU64::new(0) }
+    }
 }
 
 struct World<'a> {
@@ -109,8 +137,11 @@ struct World<'a> {
     scheduler: &'a Arc<Scheduler>,
     load: Load,
     items: Vec<Item>,
-    /// Bytes read of each column in the memory of each node.
-    read: Arc<[Box<[AtomicU64]>]>,
+    /// The columns, each of a table of its own, that were cut into parts.
+    cut: Vec<bool>,
+    offers: Offers,
+    /// Bytes read of each column.
+    read: Arc<[ItemCounters]>,
     maker: TaskMaker<'a>,
     /// The column and the phase of what each client waits for.
     clients: Vec<(usize, Phase)>,
@@ -185,7 +216,8 @@ impl World<'_> {
         Counters {
             at: self.machine.now(),
             busy: nodes.iter().map(|it| busy(it.id)).collect(),
-            read: self.read.iter().map(|it| it.iter().map(load).collect()).collect(),
+            read: self.read.iter().map(|it| it.by_node.iter().map(load).collect()).collect(),
+            lookups: self.read.iter().map(|it| [load(&it.looked_up), load(&it.remote)]).collect(),
         }
     }
 
@@ -227,40 +259,105 @@ impl World<'_> {
         let span = now.at - before.at;
         let busy = now.busy.iter().zip(&before.busy);
         let share = |(now, before): (&Nanos, &Nanos)| (*now - *before).0 as f64 / span.0 as f64;
-        let item = |(number, item): (usize, &Item)| ItemWindow {
-            item: placed(number),
-            nodes: item.pieces.iter().flat_map(|it| it.nodes.clone()).collect(),
-            bytes: item.pieces.iter().map(|it| it.bytes).sum::<f64>() as u64,
-            read: now.read[number].iter().zip(&before.read[number]).map(|it| it.0 - it.1).collect(),
-            is_demanded: false,
+        let busy = busy.map(share).collect();
+        let of_column = |number: usize| {
+            let read = now.read[number].iter().zip(&before.read[number]).map(|it| it.0 - it.1);
+            let lookups = [0, 1].map(|it| now.lookups[number][it] - before.lookups[number][it]);
+            self.windows_of(number, &read.collect::<Vec<u64>>(), lookups)
         };
-        let items = self.items.iter().enumerate().map(item).collect();
-        Window { at: now.at, span, busy: busy.map(share).collect(), free: Vec::new(), items }
+        let items = (0..self.items.len()).flat_map(of_column).collect();
+        Window { at: now.at, span, busy, free: Vec::new(), items }
     }
 
-    /// The column lies anew, its dictionary dealt round its nodes (IVP, P-HANA 4.2).
+    /// What a column is to the placer: one item, or one for each part of its table.
+    fn windows_of(&self, number: usize, read: &[u64], lookups: [u64; 2]) -> Vec<ItemWindow> {
+        let pieces = &self.items[number].pieces;
+        let nodes = &self.machine.topology().nodes;
+        let of_nodes = |it: &Piece| it.nodes.clone();
+        let dictionary = (pieces[0].values * VALUE_BYTES) as u64;
+        let bytes: f64 = pieces.iter().map(|it| it.bytes).sum();
+        let has_copies = pieces.len() > 1 && pieces.iter().all(|it| it.dictionary == it.nodes);
+        let lookups = Lookups {
+            bytes: lookups[0],
+            remote: lookups[1],
+            copy_bytes: Some(dictionary).filter(|_| self.offers.copies && !self.cut[number]),
+            has_copies: has_copies && !self.cut[number],
+            table_bytes: Some(bytes as u64).filter(|_| self.offers.key && !self.cut[number]),
+            version: 0,
+        };
+        let item = |part, nodes, bytes: f64, read| ItemWindow {
+            item: placed(number, if self.cut[number] { Some(part) } else { None }),
+            nodes,
+            bytes: bytes as u64,
+            read,
+            is_demanded: false,
+            lookups: lookups.clone(),
+            most_nodes: nodes_at_most(self.items[number].pieces.iter().map(|it| it.rows).sum()),
+        };
+        if !self.cut[number] {
+            return vec![item(0, pieces.iter().flat_map(of_nodes).collect(), bytes, read.to_vec())];
+        }
+        // What is read of a node is of the parts that lie on it, by their sizes.
+        let here = |node: NodeId| -> f64 {
+            pieces.iter().filter(|it| it.nodes.contains(&node)).map(|it| it.bytes).sum()
+        };
+        let of_part = |(part, piece): (usize, &Piece)| {
+            let share = |(node, bytes): (NodeId, u64)| match piece.nodes.contains(&node) {
+                true => (bytes as f64 * piece.bytes / here(node)) as u64,
+                false => 0,
+            };
+            let read = nodes.iter().map(|it| it.id).zip(read.iter().copied()).map(share);
+            let lookups = Lookups { bytes: 0, remote: 0, ..lookups.clone() };
+            let window = item(part, piece.nodes.clone(), piece.bytes, read.collect());
+            ItemWindow { lookups, ..window }
+        };
+        pieces.iter().enumerate().map(of_part).collect()
+    }
+
+    /// The column lies anew. Its dictionary is dealt round its nodes (IVP, P-HANA 4.2), or there is a copy on each, or each part
+    /// has one of its own values (PP).
     fn carry_out(&mut self, decision: &Decision) {
-        let number = decision.item.column.map_or(0, |it| it.index());
+        let number = decision.item.table.0 as usize - 1;
+        if decision.item.column.is_none() {
+            let piece = &mut self.items[number].pieces[decision.item.part];
+            (piece.nodes, piece.dictionary) = (decision.to.clone(), decision.to.clone());
+            return;
+        }
         let pieces = &mut self.items[number].pieces;
         let count = decision.to.len() as f64;
-        let rows = pieces.iter().map(|it| it.rows).sum::<f64>() / count;
+        let all_rows = pieces.iter().map(|it| it.rows).sum::<f64>();
         let bytes = pieces.iter().map(|it| it.bytes).sum::<f64>() / count;
-        let values = pieces[0].values;
-        let dictionary = &decision.to;
+        let (rows, values) = (all_rows / count, pieces[0].values);
+        let bits = (bytes * 8.0 / rows).round() as u32;
+        let is_near = matches!(decision.action, Action::Replicate | Action::Partition);
+        let values = match decision.action {
+            Action::Partition => values_of(bits, rows),
+            _ => values,
+        };
         let piece = |&node: &NodeId| Piece {
             nodes: vec![node],
             rows,
             bytes,
-            dictionary: dictionary.clone(),
+            dictionary: if is_near { vec![node] } else { decision.to.clone() },
             values,
         };
         *pieces = decision.to.iter().map(piece).collect();
+        self.cut[number] |= decision.action == Action::Partition;
     }
 }
 
-/// The item that a column is to the placer.
-fn placed(column: usize) -> placer::Item {
-    placer::Item { table: TableId(1), part: 0, column: Some(ColumnId(column as u16)) }
+/// Nodes over which rows can be split: a block each at least.
+fn nodes_at_most(rows: f64) -> usize {
+    (rows / BLOCK_ROWS).ceil() as usize
+}
+
+/// Rows of a block of a column.
+const BLOCK_ROWS: f64 = 65_536.0;
+
+/// The item that a column is to the placer, or a part of it: each column has a table of its own.
+fn placed(column: usize, part: Option<usize>) -> placer::Item {
+    let whole = Some(ColumnId(0)).filter(|_| part.is_none());
+    placer::Item { table: TableId(column as u32 + 1), part: part.unwrap_or(0), column: whole }
 }
 
 /// Tasks of a phase: they cost, and what they read of their column is counted.
@@ -269,7 +366,7 @@ struct Counted {
     item: usize,
     phase: Phase,
     machine: Arc<SimulatedMachine>,
-    read: Arc<[Box<[AtomicU64]>]>,
+    read: Arc<[ItemCounters]>,
     demands: Vec<Demand>,
     near: Vec<u64>,
     ended: Arc<Mutex<Vec<usize>>>,
@@ -282,13 +379,33 @@ impl MorselBody for Counted {
             let near = self.near[morsel.range];
             demand.clone().access(vec![context.node], near, Pattern::Write)
         });
-        // The first access of a scan is its index vector.
-        if let Some(access) = demand.accesses.first().filter(|_| self.phase == Phase::Find) {
+        // The first access of a scan and of its output is the index vector, the second of the output the dictionary.
+        let counters = &self.read[self.item];
+        let counted = match self.phase {
+            Phase::Plan => 0,
+            Phase::Find => 1,
+            Phase::Output => 2,
+        };
+        let topology = self.machine.topology();
+        for (number, access) in demand.accesses.iter().take(counted).enumerate() {
+            // As a counter of misses would: each thread has its part of the cache that it shares.
+            let missed = match access.pattern {
+                Pattern::Random { working_set, .. } => {
+                    let sharers = topology.cpus_of(context.node).count().max(1);
+                    let part = topology.llc_bytes.0 as f64 / sharers as f64;
+                    1.0 - (part / working_set.0.max(1) as f64).min(1.0)
+                }
+                _ => 1.0,
+            };
             for node in &access.nodes {
-                let place = self.machine.topology().node_index(*node);
-                let counter = place.and_then(|it| self.read[self.item].get(it));
-                let share = access.bytes.0 / access.nodes.len() as u64;
-                counter.into_iter().for_each(|it| _ = it.fetch_add(share, Ordering::Relaxed));
+                let share = (access.bytes.0 as f64 * missed) as u64 / access.nodes.len() as u64;
+                let add = |it: &AtomicU64| _ = it.fetch_add(share, Ordering::Relaxed);
+                let counter = topology.node_index(*node).and_then(|it| counters.by_node.get(it));
+                counter.into_iter().for_each(add);
+                if number == 1 {
+                    add(&counters.looked_up);
+                    [&counters.remote].into_iter().filter(|_| *node != context.node).for_each(add);
+                }
             }
         }
         ControlFlow::Continue(())
@@ -301,7 +418,8 @@ impl Drop for Counted {
     }
 }
 
-/// A copy of rows from the hottest node to the coldest.
+/// A copy of rows from the hottest node to the coldest, or from the nodes of an item to those that it shall have, where it
+/// is built anew.
 struct Copy {
     machine: Arc<SimulatedMachine>,
     decision: Decision,
@@ -309,10 +427,19 @@ struct Copy {
 
 impl MorselBody for Copy {
     fn run(&self, _: &MorselContext, _: Morsel) -> ControlFlow<()> {
-        let Decision { hottest, coldest, copy_bytes, .. } = self.decision;
+        let Decision { action, from, to, hottest, coldest, copy_bytes, .. } = &self.decision;
+        let (from, to) = match action {
+            Action::Replicate | Action::Partition => (from.clone(), to.clone()),
+            _ => (vec![*hottest], vec![*coldest]),
+        };
+        let cycles = match action {
+            Action::Partition => (*copy_bytes as f64 * REBUILD_CYCLES) as u64,
+            _ => 0,
+        };
         self.machine.charge(&|| {
-            let read = Demand::default().access(vec![hottest], copy_bytes, Pattern::Stream);
-            read.access(vec![coldest], copy_bytes, Pattern::Write)
+            let demand = Demand { cycles, ..Demand::default() };
+            let read = demand.access(from.clone(), *copy_bytes, Pattern::Stream);
+            read.access(to.clone(), *copy_bytes, Pattern::Write)
         });
         ControlFlow::Continue(())
     }

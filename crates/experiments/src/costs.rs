@@ -22,6 +22,9 @@ pub const POSITION_BYTES: f64 = 4.0;
 /// next, and a store.
 pub const INDEX_CYCLES: (f64, f64) = (20.0, 4.0);
 
+/// Cycles of building a table anew for each of its bytes, by one worker (docs/design/07-measured-costs.md, "building tables anew").
+pub const REBUILD_CYCLES: f64 = 15.0;
+
 /// Nanoseconds of parsing, binding and planning a statement (docs/design/05-sql-and-planning.md, "the frontend").
 pub const STATEMENT_NANOS: f64 = 450_000.0;
 

@@ -68,6 +68,12 @@ fn turn(settings: &Settings, sockets: usize, column: usize) -> usize {
     if column < settings.columns / 2 { column % half } else { half + column % (sockets - half) }
 }
 
+/// Distinct values that so many rows have of all that some bits tell apart.
+pub(crate) fn values_of(bits: u32, rows: f64) -> f64 {
+    let all = 2_f64.powi(bits as i32);
+    all * (1.0 - (-rows / all).exp())
+}
+
 fn column(settings: &Settings, topology: &Topology, column: usize) -> Item {
     let (low, high) = settings.bitcases;
     let bits = low + column as u32 % (high - low + 1);
@@ -75,10 +81,7 @@ fn column(settings: &Settings, topology: &Topology, column: usize) -> Item {
     let bytes = |rows: f64| (rows * f64::from(bits) / 8.0) as usize;
     let sockets = placement::units(topology, &topology.memory_nodes()).len();
     let parts = parts(settings, sockets);
-    let values = |rows: f64| {
-        let all = 2_f64.powi(bits as i32);
-        all * (1.0 - (-rows / all).exp())
-    };
+    let values = |rows: f64| values_of(bits, rows);
     let shape = |rows: f64| ColumnShape {
         bits,
         bytes_iv: bytes(rows),

@@ -16,12 +16,13 @@ use storage::parallel::try_map;
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::dialect::{Ends, Quoting, State};
+use crate::fault::Origin;
 use crate::input::{self, Compression, Encoding, Input, read_failed};
 
 /// Bytes of a block, at most: so many rows that what is done once for each is little, so few that a wave stays in the caches.
-const BLOCK_MAX: usize = 2 << 20;
+pub(crate) const BLOCK_MAX: usize = 2 << 20;
 /// ... and at least, where a file is cut for many workers.
-const BLOCK_MIN: usize = 64 << 10;
+pub(crate) const BLOCK_MIN: usize = 64 << 10;
 /// The most bytes of a record: a quote that is never closed is not looked for for ever.
 pub(crate) const RECORD_MAX: usize = 256 << 20;
 
@@ -90,8 +91,8 @@ impl Wave {
 }
 
 /// A block that is not looked through yet.
-struct Raw {
-    file: usize,
+pub(crate) struct Raw {
+    pub(crate) file: usize,
     /// What is still to be read, and where.
     from: Option<(Arc<File>, u64, usize)>,
     bytes: Vec<u8>,
@@ -100,6 +101,19 @@ struct Raw {
     /// Lines before its first byte, where it begins a file.
     begins: Option<u64>,
     ends_file: bool,
+}
+
+impl Raw {
+    /// A block of what a client sends, whose lines end as `ends` says.
+    pub(crate) fn of_client(
+        bytes: Vec<u8>,
+        (line_end, returns): (u8, bool),
+        is_first: bool,
+        ends_file: bool,
+    ) -> Self {
+        let begins = is_first.then_some(0);
+        Self { file: 0, from: None, bytes, line_end, returns, begins, ends_file }
+    }
 }
 
 struct Open {
@@ -119,6 +133,12 @@ pub(crate) struct Blocks<'a> {
     read: u64,
     next: usize,
     open: Option<Open>,
+    records: Records,
+}
+
+/// The records of blocks that are looked through one after the other.
+pub(crate) struct Records {
+    quoting: Quoting,
     /// The record that is open where the last wave ended.
     head: Vec<u8>,
     state: State,
@@ -133,9 +153,9 @@ impl<'a> Blocks<'a> {
         let total: u64 = source.paths.iter().map(size).sum();
         let share = total / (4 * context.parallel.width().max(1)) as u64;
         let block = block.unwrap_or((share as usize).clamp(BLOCK_MIN, BLOCK_MAX));
-        let (state, head) = (State::Plain, Vec::new());
-        let (read, next, open, line, first) = (0, 0, None, 1, true);
-        Self { source, context, block, total, read, next, open, head, state, line, first }
+        let records = Records::new(source.quoting);
+        let (read, next, open) = (0, 0, None);
+        Self { source, context, block, total, read, next, open, records }
     }
 
     /// The next blocks; `None` when all files are read. A wave may have no records.
@@ -153,28 +173,9 @@ impl<'a> Blocks<'a> {
         if raw.is_empty() {
             return Ok(None);
         }
-        let slots: Vec<Mutex<Vec<u8>>> =
-            raw.iter_mut().map(|it| Mutex::new(std::mem::take(&mut it.bytes))).collect();
-        let looked = try_map(self.context.parallel, raw.len(), |index| {
-            let (raw, bytes) = (&raw[index], &mut *slots[index].lock());
-            if let Some((file, at, length)) = &raw.from {
-                bytes.resize(*length, 0);
-                file.read_exact_at(bytes, *at)
-                    .map_err(|error| read_failed(&self.source.paths[raw.file], &error))?;
-            }
-            let lines = memchr::memchr_iter(raw.line_end, bytes).count() as u64;
-            let quoting = self.source.quoting;
-            let ends =
-                quoting.states().iter().map(|&it| (it, quoting.ends(bytes, raw.line_end, it)));
-            Ok((lines, ends.collect::<Vec<_>>()))
-        })?;
-        let blocks: Vec<Vec<u8>> = slots.into_iter().map(Mutex::into_inner).collect();
-        let mut plans = Vec::new();
-        for (index, (raw, (lines, ends))) in raw.iter().zip(looked).enumerate() {
-            self.plan(raw, (index, &blocks[index]), lines, &ends, &mut plans)?;
-        }
+        let wave = self.records.wave(raw, Origin::Files(self.source.paths), &self.context)?;
         self.context.progress.advance(self.read.min(self.total), self.total.max(1));
-        Ok(Some(Wave { blocks, plans }))
+        Ok(Some(wave))
     }
 
     /// The next block of the file that is open, or of the next one.
@@ -220,14 +221,51 @@ impl<'a> Blocks<'a> {
             return Ok(Some(Raw { file, from, bytes, line_end, returns, begins, ends_file }));
         }
     }
+}
+
+impl Records {
+    /// Before the first block.
+    pub(crate) fn new(quoting: Quoting) -> Self {
+        Self { quoting, head: Vec::new(), state: State::Plain, line: 1, first: true }
+    }
+
+    /// Looks through the blocks that come next.
+    pub(crate) fn wave(
+        &mut self,
+        mut raw: Vec<Raw>,
+        origin: Origin<'_>,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Wave> {
+        let slots: Vec<Mutex<Vec<u8>>> =
+            raw.iter_mut().map(|it| Mutex::new(std::mem::take(&mut it.bytes))).collect();
+        let quoting = self.quoting;
+        let looked = try_map(context.parallel, raw.len(), |index| {
+            let (raw, bytes) = (&raw[index], &mut *slots[index].lock());
+            if let (Some((file, at, length)), Origin::Files(paths)) = (&raw.from, origin) {
+                bytes.resize(*length, 0);
+                file.read_exact_at(bytes, *at)
+                    .map_err(|error| read_failed(&paths[raw.file], &error))?;
+            }
+            let lines = memchr::memchr_iter(raw.line_end, bytes).count() as u64;
+            let ends =
+                quoting.states().iter().map(|&it| (it, quoting.ends(bytes, raw.line_end, it)));
+            Ok((lines, ends.collect::<Vec<_>>()))
+        })?;
+        let blocks: Vec<Vec<u8>> = slots.into_iter().map(Mutex::into_inner).collect();
+        let mut plans = Vec::new();
+        for (index, (raw, (lines, ends))) in raw.iter().zip(looked).enumerate() {
+            self.plan(raw, (index, &blocks[index]), (lines, &ends), origin, &mut plans)?;
+        }
+        Ok(Wave { blocks, plans })
+    }
 
     /// Finds the records of a block.
     fn plan(
         &mut self,
         raw: &Raw,
         (index, bytes): (usize, &[u8]),
-        lines: u64,
-        ends: &[(State, Ends)],
+        (lines, ends): (u64, &[(State, Ends)]),
+        origin: Origin<'_>,
         plans: &mut Vec<Plan>,
     ) -> SqlResult<()> {
         if let Some(skipped) = raw.begins {
@@ -261,8 +299,8 @@ impl<'a> Blocks<'a> {
             None => self.head.extend_from_slice(bytes),
         }
         if self.head.len() > RECORD_MAX {
-            let path = self.source.paths[file].display();
-            let message = format!("a record of file {path} is over 256 MiB (line {})", self.line);
+            let name = origin.name(file);
+            let message = format!("a record of {name} is over 256 MiB (line {})", self.line);
             return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
                 .with_hint("a quote may be missing, or the file is no text"));
         }

@@ -7,7 +7,7 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, SqlState, numeric};
+use types::{DataType, SqlError, SqlResult, SqlState, Value, Zone, numeric};
 
 use crate::repeats::repeats;
 use crate::spelling;
@@ -18,6 +18,8 @@ const WORD_DIGITS: u8 = 18;
 /// The values of a column so far.
 pub(crate) struct Column {
     data_type: DataType,
+    /// In which moments are that name no time zone.
+    zone: Zone,
     values: Values,
     nulls: NullBufferBuilder,
     rows: usize,
@@ -37,8 +39,8 @@ enum Values {
 
 impl Column {
     /// A column without rows. Errors: 0A000 for a type that no file has.
-    pub(crate) fn new(data_type: DataType) -> SqlResult<Self> {
-        let values = match data_type {
+    pub(crate) fn new(data_type: DataType, zone: &Zone) -> SqlResult<Self> {
+        let values = match data_type.stored() {
             DataType::Boolean => Values::Booleans(Vec::new()),
             it if it.is_integer() => Values::Integers(Vec::new()),
             DataType::Decimal { precision, .. } if precision <= WORD_DIGITS => {
@@ -57,7 +59,13 @@ impl Column {
                 return Err(SqlError::unsupported(message));
             }
         };
-        Ok(Self { data_type, values, nulls: NullBufferBuilder::new(0), rows: 0 })
+        Ok(Self {
+            data_type,
+            zone: zone.clone(),
+            values,
+            nulls: NullBufferBuilder::new(0),
+            rows: 0,
+        })
     }
 
     pub(crate) fn rows(&self) -> usize {
@@ -67,6 +75,11 @@ impl Column {
     /// Adds the value that a text spells, as its type reads it. After an error nothing was added.
     pub(crate) fn push(&mut self, text: &str) -> SqlResult<()> {
         let data_type = self.data_type;
+        if data_type.stored() != data_type {
+            let value = Value::Text(text.into());
+            let held = numeric::cast_in(&value, DataType::Text, data_type, &self.zone)?;
+            return self.push_held(&held);
+        }
         match &mut self.values {
             Values::Booleans(it) => it.push(numeric::spelling::boolean(text)?),
             Values::Integers(it) | Values::Decimals(it) => {
@@ -88,12 +101,26 @@ impl Column {
                     DataType::Char(_) | DataType::Varchar(_) => numeric::fitting(text, data_type)?,
                     _ => text,
                 };
-                let end = i32::try_from(data.len() + text.len()).map_err(|_| {
-                    let message = "the texts of a block of a file are over 2 GiB";
-                    SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
-                })?;
-                data.extend_from_slice(text.as_bytes());
-                offsets.push(end);
+                push_text(offsets, data, text)?;
+            }
+        }
+        self.nulls.append_non_null();
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Adds a value of a type that is stored as another.
+    fn push_held(&mut self, held: &Value) -> SqlResult<()> {
+        match (&mut self.values, held) {
+            (Values::Integers(it), Value::Integer(value))
+            | (Values::Moments(it), Value::Timestamp(value)) => it.push(*value),
+            (Values::Wide(it), Value::Decimal { unscaled, .. }) => it.push(*unscaled),
+            (Values::Texts { offsets, data }, Value::Text(text)) => {
+                push_text(offsets, data, text)?;
+            }
+            _ => {
+                let message = format!("{held} is no value of type {}", self.data_type);
+                return Err(SqlError::internal(message));
             }
         }
         self.nulls.append_non_null();
@@ -164,12 +191,23 @@ impl Column {
     }
 }
 
+fn push_text(offsets: &mut Vec<i32>, data: &mut Vec<u8>, text: &str) -> SqlResult<()> {
+    let end = i32::try_from(data.len() + text.len()).map_err(|_| {
+        let message = "the texts of a block of a file are over 2 GiB";
+        SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
+    })?;
+    data.extend_from_slice(text.as_bytes());
+    offsets.push(end);
+    Ok(())
+}
+
 /// A column that has the value which a text spells in all rows, or NULL.
 ///
 /// # Errors
 /// Those of a cast from text.
 pub fn constant(text: Option<&str>, data_type: DataType, rows: usize) -> SqlResult<ArrayRef> {
-    let mut column = Column::new(data_type)?;
+    // Values that a file's name tells name no time.
+    let mut column = Column::new(data_type, &Zone::utc())?;
     for _ in 0..rows {
         match text {
             Some(text) => column.push(text)?,

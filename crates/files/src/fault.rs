@@ -1,15 +1,58 @@
 //! What is wrong with a record, and where that is said.
 
-use std::path::Path;
+use std::fmt;
+use std::path::PathBuf;
 
 use types::{SqlError, SqlState};
+
+/// Characters of a record or a value that are shown.
+const SHOWN_MAX: usize = 100;
+
+/// Where records come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Origin<'a> {
+    /// Files.
+    Files(&'a [PathBuf]),
+    /// The client, for a table.
+    Client(&'a str),
+}
+
+impl Origin<'_> {
+    /// What a file is called, by its number.
+    pub(crate) fn name(self, file: usize) -> String {
+        match self {
+            Self::Files(paths) => format!("file {}", paths[file].display()),
+            Self::Client(table) => format!("what is copied to {table}"),
+        }
+    }
+}
+
+/// Where a record is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordPlace<'a> {
+    pub(crate) origin: Origin<'a>,
+    /// The number of its file.
+    pub(crate) file: usize,
+    /// Its first line, counted from 1.
+    pub(crate) line: u64,
+    /// Its text, at least the first line.
+    pub(crate) text: &'a str,
+}
+
+/// The column that is wrong.
+#[derive(Debug)]
+pub(crate) struct ColumnFault {
+    name: String,
+    /// The value that it does not take.
+    value: Option<String>,
+}
 
 /// What is wrong with a record.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) error: SqlError,
     /// The column, where it is one that is wrong.
-    pub(crate) column: Option<String>,
+    pub(crate) column: Option<Box<ColumnFault>>,
     /// Whether a value is to blame, and not how the record is written.
     pub(crate) is_value: bool,
 }
@@ -26,15 +69,52 @@ impl Fault {
     }
 
     /// A value that its column does not take.
-    pub(crate) fn value(error: SqlError, column: &str) -> Self {
-        Self { error, column: Some(column.to_owned()), is_value: true }
+    pub(crate) fn value(error: SqlError, column: &str, value: &str) -> Self {
+        let column = ColumnFault { name: column.to_owned(), value: Some(value.to_owned()) };
+        Self { error, column: Some(Box::new(column)), is_value: true }
+    }
+
+    /// A column that may not be NULL.
+    pub(crate) fn null(error: SqlError, column: &str) -> Self {
+        let column = ColumnFault { name: column.to_owned(), value: None };
+        Self { error, column: Some(Box::new(column)), is_value: false }
     }
 
     /// As a user sees it.
-    pub(crate) fn at(self, path: &Path, line: u64) -> SqlError {
-        let column = self.column.map(|it| format!(", column \"{it}\"")).unwrap_or_default();
-        let place = format!("(file {}, line {line}{column})", path.display());
-        SqlError { message: format!("{} {place}", self.error.message), ..self.error }
+    pub(crate) fn at(self, place: RecordPlace<'_>) -> SqlError {
+        let RecordPlace { origin, file, line, text } = place;
+        let column = self.column.map(|it| *it);
+        match origin {
+            Origin::Files(_) => {
+                let column = column.map(|it| format!(", column \"{}\"", it.name));
+                let place =
+                    format!("({}, line {line}{})", origin.name(file), column.unwrap_or_default());
+                SqlError { message: format!("{} {place}", self.error.message), ..self.error }
+            }
+            // As PostgreSQL tells it.
+            Origin::Client(table) => self.error.within(match column {
+                Some(ColumnFault { name, value: Some(value) }) => {
+                    format!("COPY {table}, line {line}, column {name}: \"{}\"", Shown(&value))
+                }
+                Some(ColumnFault { name, .. }) => {
+                    format!("COPY {table}, line {line}, column {name}")
+                }
+                None => format!("COPY {table}, line {line}: \"{}\"", Shown(text)),
+            }),
+        }
+    }
+}
+
+/// The first characters of the first line of a text.
+struct Shown<'a>(&'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.0.lines().next().unwrap_or_default();
+        match line.char_indices().nth(SHOWN_MAX) {
+            Some((end, _)) => write!(f, "{}...", &line[..end]),
+            None => f.write_str(line),
+        }
     }
 }
 

@@ -69,6 +69,7 @@ fn looks_like(text: &str, data_type: DataType) -> bool {
     let unsigned = bytes.strip_prefix(b"-").or(bytes.strip_prefix(b"+")).unwrap_or(bytes);
     let is_whole = || !unsigned.is_empty() && unsigned.iter().all(u8::is_ascii_digit);
     match data_type {
+        DataType::BigInt | DataType::Decimal { .. } | DataType::Double if is_code(bytes) => false,
         DataType::Boolean => {
             ["true", "false", "t", "f"].iter().any(|it| text.eq_ignore_ascii_case(it))
         }
@@ -81,6 +82,18 @@ fn looks_like(text: &str, data_type: DataType) -> bool {
         DataType::Date => plain_date(bytes).is_some(),
         DataType::Timestamp => plain_date(bytes).is_some() || plain_timestamp(bytes).is_some(),
         _ => true,
+    }
+}
+
+/// Whether digits are a code rather than a number, such as one of a post office or a telephone: a number would not show
+/// their leading zero or plus again.
+fn is_code(bytes: &[u8]) -> bool {
+    match bytes.strip_prefix(b"+") {
+        Some(digits) => !digits.is_empty() && digits.iter().all(u8::is_ascii_digit),
+        None => {
+            let digits = bytes.strip_prefix(b"-").unwrap_or(bytes);
+            matches!(digits, [b'0', b'0'..=b'9', ..])
+        }
     }
 }
 
@@ -107,6 +120,11 @@ mod tests {
             (&[] as &[&str], DataType::Text),
             (&["1", "-2", " 3"], DataType::BigInt),
             (&["1", "2.5"], DataType::Double),
+            (&["0", "0.5", "-0.5"], DataType::Double),
+            (&["1", "01"], DataType::Text),
+            (&["-007.5"], DataType::Text),
+            (&["+4912345"], DataType::Text),
+            (&["+0.5"], DataType::Double),
             (&["1", "99999999999999999999"], wide),
             (&["99999999999999999999", "1e3"], DataType::Double),
             (&["true", "F"], DataType::Boolean),

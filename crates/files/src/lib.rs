@@ -10,7 +10,8 @@
 //! - Invariant: a value that does not fit is told with its file, line and column; nothing is guessed behind a sample.
 //! - Invariant: no bytes make reading panic.
 //!
-//! Reading order: `dialect`, `input` (bytes), `blocks` (records), `fields`, `column` (values), `reader`, `sniff`, `paths`.
+//! Reading order: `dialect`, `input` (bytes), `blocks` (records), `fields`, `column` (values), `reader`, `stream` (what a client sends), `sniff`,
+//! `paths`.
 #![forbid(unsafe_code)]
 
 mod blocks;
@@ -25,6 +26,7 @@ mod reader;
 mod repeats;
 mod sniff;
 mod spelling;
+mod stream;
 
 pub use column::constant;
 pub use dialect::{Dialect, Quoting};
@@ -33,3 +35,4 @@ pub use input::{Compression, Encoding};
 pub use paths::{expand, is_pattern, matching};
 pub use reader::{Columns, Header, OnError, Rows, TextColumn, TextFormat, default_mark, read_text};
 pub use sniff::{Found, Known, SAMPLE_ROWS, sniff};
+pub use stream::TextStream;

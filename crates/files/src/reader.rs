@@ -7,12 +7,12 @@ use arrow_schema::{Field as ArrowField, Schema};
 use stdx::sync::Arc;
 use storage::BuildContext;
 use storage::parallel::try_map;
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Zone};
 
-use crate::blocks::{Blocks, Chunk, Source};
+use crate::blocks::{Blocks, Chunk, Source, Wave};
 use crate::column::Column;
 use crate::dialect::{Dialect, Quoting};
-use crate::fault::{Fault, invalid_bytes};
+use crate::fault::{Fault, Origin, RecordPlace, invalid_bytes};
 use crate::fields::{Field, Fields, Lines};
 use crate::input::{Compression, Encoding};
 
@@ -103,6 +103,8 @@ pub struct TextFormat {
     pub trailing: bool,
     /// Whether fields that are missing at the end of a record are NULL.
     pub padded: bool,
+    /// In which moments are that name no time zone.
+    pub zone: Zone,
 }
 
 /// The name of the column that says where the default of a column is meant.
@@ -156,17 +158,10 @@ fn read_blocks(
         quoting: format.dialect.quoting,
     };
     let mut blocks = Blocks::new(source, *context, block);
-    let reader = Reader { paths, columns, format };
+    let reader = Reader { origin: Origin::Files(paths), columns, format };
     let (mut rows, mut ended) = (Rows::default(), None);
     while let Some(wave) = blocks.wave()? {
-        let read = try_map(context.parallel, wave.len(), |index| reader.read(&wave.chunk(index)))?;
-        for part in read {
-            // Behind its end, whatever a file holds is none of it.
-            if ended == Some(part.file) {
-                continue;
-            }
-            rows.add(part, format.on_error, &mut ended)?;
-        }
+        reader.add(&wave, context, &mut rows, &mut ended)?;
     }
     Ok(rows)
 }
@@ -212,10 +207,10 @@ struct Part {
     ended: bool,
 }
 
-struct Reader<'a> {
-    paths: &'a [PathBuf],
-    columns: &'a Columns,
-    format: &'a TextFormat,
+pub(crate) struct Reader<'a> {
+    pub(crate) origin: Origin<'a>,
+    pub(crate) columns: &'a Columns,
+    pub(crate) format: &'a TextFormat,
 }
 
 /// Columns that grow.
@@ -233,6 +228,24 @@ enum Record {
 }
 
 impl Reader<'_> {
+    /// Reads the records of a wave. `ended` is the number of a file whose end was marked: behind it, whatever a file holds is
+    /// none of it.
+    pub(crate) fn add(
+        &self,
+        wave: &Wave,
+        context: &BuildContext<'_>,
+        rows: &mut Rows,
+        ended: &mut Option<usize>,
+    ) -> SqlResult<()> {
+        let read = try_map(context.parallel, wave.len(), |index| self.read(&wave.chunk(index)))?;
+        for part in read {
+            if *ended != Some(part.file) {
+                rows.add(part, self.format.on_error, ended)?;
+            }
+        }
+        Ok(())
+    }
+
     fn read(&self, chunk: &Chunk<'_>) -> SqlResult<Part> {
         let mut growing = self.growing()?;
         let (mut skipped, mut failed, mut ended) = (Vec::new(), None, false);
@@ -266,17 +279,20 @@ impl Reader<'_> {
         growing: &mut Growing,
         skipped: &mut Vec<SqlError>,
     ) -> SqlResult<Record> {
-        let path = &self.paths[chunk.file];
-        let line_of =
-            |at: usize| line + memchr::memchr_iter(chunk.line_end, &bytes[..at]).count() as u64;
         // Records before bytes that are no text are read, so that what is told does not depend on where blocks end.
         let (text, bad) = valid_text(bytes);
+        let place = |at: usize| RecordPlace {
+            origin: self.origin,
+            file: chunk.file,
+            line: line + memchr::memchr_iter(chunk.line_end, &bytes[..at]).count() as u64,
+            text: text.get(at..).unwrap_or_default(),
+        };
         let format = self.format;
         let (end, returns, strict) = (chunk.line_end, chunk.returns, format.strict);
         let mut fields = Fields::new(text, format.dialect, Lines { end, returns, strict });
         let mut scratch = Vec::new();
         if has_header && format.header != Header::Absent {
-            self.header(&mut fields, &mut scratch).map_err(|it| it.at(path, line))?;
+            self.header(&mut fields, &mut scratch).map_err(|it| it.at(place(0)))?;
         }
         while !fields.is_at_end() {
             let start = fields.place();
@@ -296,7 +312,7 @@ impl Reader<'_> {
                         OnError::Stop => false,
                         OnError::Skip { malformed, .. } => fault.is_value || malformed,
                     };
-                    let error = fault.at(path, line_of(start));
+                    let error = fault.at(place(start));
                     if !is_skipped {
                         return Err(error);
                     }
@@ -309,7 +325,7 @@ impl Reader<'_> {
             None => Ok(Record::Row),
             Some(at) => {
                 growing.truncate();
-                Err(Fault::of(invalid_bytes(&bytes[at..])).at(path, line_of(at)))
+                Err(Fault::of(invalid_bytes(&bytes[at..])).at(place(at)))
             }
         }
     }
@@ -412,7 +428,9 @@ impl Reader<'_> {
     }
 
     fn growing(&self) -> SqlResult<Growing> {
-        let column = |it: &TextColumn| it.wanted.then(|| Column::new(it.data_type)).transpose();
+        let column = |it: &TextColumn| {
+            it.wanted.then(|| Column::new(it.data_type, &self.format.zone)).transpose()
+        };
         let columns = self.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
         let count = if self.format.default.is_some() { columns.len() } else { 0 };
         Ok(Growing { columns, defaults: vec![Vec::new(); count], rows: 0 })
@@ -433,7 +451,7 @@ fn valid_text(bytes: &[u8]) -> (&str, Option<usize>) {
 impl Growing {
     fn push(&mut self, place: usize, text: &str, column: &TextColumn) -> Result<(), Fault> {
         if let Some(values) = &mut self.columns[place] {
-            values.push(text).map_err(|error| Fault::value(error, &column.name))?;
+            values.push(text).map_err(|error| Fault::value(error, &column.name, text))?;
             self.mark(place, false);
         }
         Ok(())
@@ -444,7 +462,7 @@ impl Growing {
             let name = &column.name;
             let message = format!("null value in column \"{name}\" violates not-null constraint");
             let error = SqlError::new(SqlState::NOT_NULL_VIOLATION, message);
-            return Err(Fault { column: Some(name.clone()), ..Fault::of(error) });
+            return Err(Fault::null(error, name));
         }
         if let Some(values) = &mut self.columns[place] {
             values.push_null();

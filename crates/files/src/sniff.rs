@@ -5,7 +5,7 @@ use std::path::Path;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::dialect::{Dialect, Quoting};
-use crate::fault::{Fault, invalid_bytes};
+use crate::fault::{Fault, Origin, RecordPlace, invalid_bytes};
 use crate::fields::{Fields, Lines};
 use crate::guess::Guess;
 use crate::input::{self, Compression, Encoding};
@@ -101,7 +101,9 @@ pub fn sniff(path: &Path, known: &Known) -> SqlResult<Found> {
     let (bytes, is_whole) = begun.sample(path, most)?;
     let text = sample_text(&bytes, is_whole).map_err(|at| {
         let line = line + memchr::memchr_iter(end, &bytes[..at]).count() as u64;
-        Fault::of(invalid_bytes(&bytes[at..])).at(path, line)
+        let paths = [path.to_path_buf()];
+        let place = RecordPlace { origin: Origin::Files(&paths), file: 0, line, text: "" };
+        Fault::of(invalid_bytes(&bytes[at..])).at(place)
     })?;
     let trial = best(text, known, lines, is_whole);
     let line_end = match (end, returns) {

@@ -290,9 +290,9 @@ impl Moments<'_> {
     }
 }
 
-/// The Arrow form of a type.
+/// The Arrow form of a type: that of what it is stored as.
 pub(crate) fn arrow_type(data_type: DataType) -> ArrowType {
-    match data_type {
+    match data_type.stored() {
         DataType::Null => ArrowType::Null,
         DataType::Boolean => ArrowType::Boolean,
         DataType::SmallInt => ArrowType::Int16,
@@ -306,5 +306,6 @@ pub(crate) fn arrow_type(data_type: DataType) -> ArrowType {
         DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => {
             ArrowType::Utf8
         }
+        held => unreachable!("invariant: {held} is not held as itself"),
     }
 }

@@ -17,7 +17,7 @@ use crate::texts::Texts;
 
 /// Makes the choice for each row.
 pub(crate) fn choose(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    match call.result {
+    match call.result.stored() {
         DataType::Null
         | DataType::Char(_)
         | DataType::Bpchar
@@ -34,6 +34,7 @@ pub(crate) fn choose(call: &Call<'_>) -> SqlResult<ArrayRef> {
         DataType::Decimal { .. } => primitives::<Decimal128Type>(call, Ord::cmp),
         DataType::Date => primitives::<Date32Type>(call, Ord::cmp),
         DataType::Timestamp => primitives::<TimestampMicrosecondType>(call, Ord::cmp),
+        _ => Err(call.broken("a type that is held as another")),
     }
 }
 

@@ -34,7 +34,7 @@ fn array_of(value: &Value, data_type: DataType) -> Option<ArrayRef> {
         return Some(new_null_array(&arrow_type(data_type), 1));
     }
     let integer = || value.as_i128().and_then(|it| i64::try_from(it).ok());
-    Some(match (data_type, value) {
+    Some(match (data_type.stored(), value) {
         (DataType::Boolean, Value::Boolean(it)) => Arc::new(BooleanArray::from(vec![*it])),
         (DataType::SmallInt, _) => {
             Arc::new(Int16Array::from(vec![i16::try_from(integer()?).ok()?]))
@@ -64,7 +64,7 @@ fn value_of(array: &ArrayRef, data_type: DataType) -> Option<Value> {
         return Some(Value::Null);
     }
     let whole = |it: i64| Some(Value::Integer(it));
-    match data_type {
+    match data_type.stored() {
         DataType::Null => None,
         DataType::Boolean => Some(Value::Boolean(array.as_boolean_opt()?.value(0))),
         DataType::SmallInt => whole(array.as_primitive_opt::<Int16Type>()?.value(0).into()),
@@ -86,5 +86,6 @@ fn value_of(array: &ArrayRef, data_type: DataType) -> Option<Value> {
         DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => {
             Some(Value::Text(array.as_string_opt::<i32>()?.value(0).into()))
         }
+        _ => None,
     }
 }

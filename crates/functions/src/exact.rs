@@ -88,6 +88,18 @@ pub(crate) fn is_zero(call: &Call<'_>) -> SqlResult<ArrayRef> {
     call.map_booleans(|row| Ok(values.at(row) == 0))
 }
 
+/// How many digits after the point numbers have, or need.
+pub(crate) fn digits_behind(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let values = call.exact(0)?;
+    call.map_integers(|row| {
+        let (mut value, mut scale) = (values.at(row), values.scale() as usize);
+        while call.function == Function::MinScale && scale > 0 && value % 10 == 0 {
+            (value, scale) = (value / 10, scale - 1);
+        }
+        Ok(scale)
+    })
+}
+
 /// mod, div, gcd and lcm.
 pub(crate) fn division(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (left, right) = (call.exact(0)?, call.exact(1)?);

@@ -1,8 +1,10 @@
-//! Fields of dates and timestamps: date_part and extract.
+//! Fields of dates, timestamps, times and intervals: date_part and extract.
 
-use arrow_array::types::Float64Type;
-use arrow_array::{ArrayRef, StringArray};
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray};
+use arrow_schema::DataType as ArrowType;
 use types::numeric::decimal::rescale;
+use types::numeric::interval::Interval;
 use types::{SqlError, SqlResult};
 
 use crate::calendar::{
@@ -11,6 +13,7 @@ use crate::calendar::{
 };
 use crate::call::{Call, Moments};
 use crate::error::{invalid, out_of_range};
+use crate::interval::{self, Intervals};
 
 /// A field of a date or timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,67 +80,158 @@ impl Field {
         }
     }
 
-    /// Whether a date, which has no time, has it.
-    fn is_of_dates(self) -> bool {
-        !matches!(
+    /// Whether values of a type have it.
+    fn is_of(self, of: Of) -> bool {
+        let of_time = matches!(
             self,
             Self::Hour | Self::Minute | Self::Second | Self::Milliseconds | Self::Microseconds
-        )
+        );
+        let of_calendar = matches!(
+            self,
+            Self::DayOfWeek | Self::DayOfYear | Self::IsoDayOfWeek | Self::IsoYear | Self::Julian
+        );
+        match of {
+            Of::Date => !of_time,
+            Of::Timestamp => true,
+            Of::Time => of_time || self == Self::Epoch,
+            Of::Interval => !of_calendar,
+        }
     }
+}
+
+/// Of what a field is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Of {
+    Date,
+    Timestamp,
+    Time,
+    Interval,
+}
+
+impl Of {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Date => "date",
+            Self::Timestamp => "timestamp without time zone",
+            Self::Time => "time without time zone",
+            Self::Interval => "interval",
+        }
+    }
+}
+
+/// Values that have fields.
+enum Fielded<'a> {
+    Moments(Moments<'a>),
+    Times(&'a PrimitiveArray<Int64Type>),
+    Intervals(Intervals<'a>),
+}
+
+impl<'a> Fielded<'a> {
+    fn of(call: &Call<'a>, index: usize) -> SqlResult<Self> {
+        Ok(match call.argument(index)?.data_type() {
+            ArrowType::Int64 => Self::Times(call.primitive(index)?),
+            ArrowType::Decimal128(..) => Self::Intervals(interval::argument(call, index)?),
+            _ => Self::Moments(call.moments(index)?),
+        })
+    }
+
+    fn kind(&self) -> Of {
+        match self {
+            Self::Moments(Moments::Dates(_)) => Of::Date,
+            Self::Moments(Moments::Times(_)) => Of::Timestamp,
+            Self::Times(_) => Of::Time,
+            Self::Intervals(_) => Of::Interval,
+        }
+    }
+
+    fn value(&self, field: Field, row: usize) -> (i128, u8) {
+        match self {
+            Self::Moments(it) => {
+                let (days, micros) = it.at(row);
+                value(field, days, micros)
+            }
+            Self::Times(it) => value(field, 0, it.value(row)),
+            Self::Intervals(it) => value_of_interval(field, it.at(row)),
+        }
+    }
+}
+
+/// The digits of a field of an interval, and how many of them stand behind the point.
+fn value_of_interval(field: Field, it: Interval) -> (i128, u8) {
+    let Interval { months, days, micros } = it;
+    let value = match field {
+        Field::Hour => micros / (3_600 * MICROS_PER_SECOND),
+        Field::Minute => micros / (60 * MICROS_PER_SECOND) % 60,
+        Field::Second | Field::Milliseconds | Field::Microseconds => {
+            micros % (60 * MICROS_PER_SECOND)
+        }
+        Field::Day => days,
+        Field::Week => days / 7,
+        Field::Month => months % 12,
+        // Those of a year that goes back count back.
+        Field::Quarter if months < 0 => -(-months % 12 / 3 + 1),
+        Field::Quarter => months % 12 / 3 + 1,
+        Field::Year => months / 12,
+        Field::Decade => months / 120,
+        Field::Century => months / 1_200,
+        Field::Millennium => months / 12_000,
+        _ => {
+            // A year of 365.25 days.
+            let (years, rest) = (i128::from(months / 12), i128::from(months % 12));
+            let quarters = years * 1_461 + (rest * 30 + i128::from(days)) * 4;
+            return (quarters * i128::from(MICROS_PER_DAY / 4) + i128::from(micros), 6);
+        }
+    };
+    (i128::from(value), field.scale())
 }
 
 /// The field that a user names. Errors: 22023 for an unknown name, 0A000 for one that the type does not have.
-fn named(name: &str, is_date: bool) -> SqlResult<Field> {
+fn named(name: &str, of: Of) -> SqlResult<Field> {
     let lower = name.to_lowercase();
     let zone = ["timezone", "timezone_h", "timezone_hour", "timezone_m", "timezone_minute"];
     if zone.contains(&lower.as_str()) {
-        return Err(unsupported(name, is_date));
+        return Err(unsupported(name, of));
     }
-    let field = Field::from_name(&lower).ok_or_else(|| unrecognized(name, is_date))?;
-    if is_date && !field.is_of_dates() { Err(unsupported(name, is_date)) } else { Ok(field) }
+    let field = Field::from_name(&lower).ok_or_else(|| unrecognized(name, of))?;
+    if field.is_of(of) { Ok(field) } else { Err(unsupported(name, of)) }
 }
 
 /// A name that is no unit, 22023.
-pub(crate) fn unrecognized(name: &str, is_date: bool) -> SqlError {
-    let (name, of) = (name.to_lowercase(), type_of(is_date));
+pub(crate) fn unrecognized(name: &str, of: Of) -> SqlError {
+    let (name, of) = (name.to_lowercase(), of.name());
     invalid(format!("unit \"{name}\" not recognized for type {of}"))
 }
 
 /// A unit that the type does not have, 0A000.
-fn unsupported(name: &str, is_date: bool) -> SqlError {
-    let (name, of) = (name.to_lowercase(), type_of(is_date));
+fn unsupported(name: &str, of: Of) -> SqlError {
+    let (name, of) = (name.to_lowercase(), of.name());
     SqlError::unsupported(format!("unit \"{name}\" not supported for type {of}"))
-}
-
-fn type_of(is_date: bool) -> &'static str {
-    if is_date { "date" } else { "timestamp without time zone" }
 }
 
 /// A field as DOUBLE PRECISION.
 pub(crate) fn date_part(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let (names, moments) = (call.texts(0)?, call.moments(1)?);
-    let mut names = Names::new(names, false);
+    let (names, values) = (call.texts(0)?, Fielded::of(call, 1)?);
+    // Dates are taken as points of time.
+    let mut names = Names::new(names, values.kind());
     call.map::<Float64Type>(|row| {
         let field = names.field(row)?;
-        let (days, micros) = moments.at(row);
-        if field == Field::Julian {
+        if let (Field::Julian, Fielded::Moments(moments)) = (field, &values) {
+            let (days, micros) = moments.at(row);
             return Ok(julian_day(days, micros));
         }
-        let (value, scale) = value(field, days, micros);
+        let (value, scale) = values.value(field, row);
         Ok(value as f64 / 10f64.powi(i32::from(scale)))
     })
 }
 
 /// A field as an exact number.
 pub(crate) fn extract(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let (names, moments) = (call.texts(0)?, call.moments(1)?);
-    let is_date = matches!(moments, Moments::Dates(_));
+    let (names, values) = (call.texts(0)?, Fielded::of(call, 1)?);
     let wanted = call.result.scale();
-    let mut names = Names::new(names, is_date);
+    let mut names = Names::new(names, values.kind());
     call.map_exact(|row| {
         let field = names.field(row)?;
-        let (days, micros) = moments.at(row);
-        let (value, scale) = value(field, days, micros);
+        let (value, scale) = values.value(field, row);
         // A date has no fractions.
         rescale(value, scale, wanted).ok_or_else(|| out_of_range(call.result))
     })
@@ -146,14 +240,14 @@ pub(crate) fn extract(call: &Call<'_>) -> SqlResult<ArrayRef> {
 /// The fields that an argument names. The one of the row before is kept: names are constants, or nearly.
 pub(crate) struct Names<'a> {
     names: &'a StringArray,
-    of_dates: bool,
+    of: Of,
     last: Option<(&'a str, Field)>,
 }
 
 impl<'a> Names<'a> {
-    /// The names of fields of timestamps, or of dates.
-    pub fn new(names: &'a StringArray, of_dates: bool) -> Self {
-        Self { names, of_dates, last: None }
+    /// The names of fields of a type.
+    pub fn new(names: &'a StringArray, of: Of) -> Self {
+        Self { names, of, last: None }
     }
 
     /// The name in a row.
@@ -169,7 +263,7 @@ impl<'a> Names<'a> {
         {
             return Ok(field);
         }
-        let field = named(name, self.of_dates)?;
+        let field = named(name, self.of)?;
         self.last = Some((name, field));
         Ok(field)
     }

@@ -6,6 +6,7 @@ use plan::Function;
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::call::Call;
+use crate::degrees;
 use crate::error::{input_range, overflow, underflow};
 
 /// Calls a function of one float.
@@ -86,6 +87,26 @@ fn trigonometric(function: Function, x: f64) -> SqlResult<f64> {
         Function::Cot => within(x.is_finite(), |x| 1.0 / x.tan()),
         Function::Sin => within(x.is_finite(), f64::sin),
         Function::Tan => within(x.is_finite(), f64::tan),
+        Function::Erf => Ok(libm::erf(x)),
+        Function::Erfc => Ok(libm::erfc(x)),
+        Function::Gamma => gamma(x),
+        Function::Lgamma if x == f64::NEG_INFINITY => Ok(f64::INFINITY),
+        Function::Lgamma => match libm::lgamma(x) {
+            it if it.is_infinite() && x.is_finite() => Err(overflow()),
+            it => Ok(it),
+        },
+        Function::Acosd | Function::Asind => within(
+            x.abs() <= 1.0,
+            match function {
+                Function::Acosd => degrees::acos,
+                _ => degrees::asin,
+            },
+        ),
+        Function::Atand => Ok(degrees::atan(x)),
+        Function::Cosd => within(x.is_finite(), degrees::cos),
+        Function::Cotd => within(x.is_finite(), degrees::cot),
+        Function::Sind => within(x.is_finite(), degrees::sin),
+        Function::Tand => within(x.is_finite(), degrees::tan),
         Function::Asinh => Ok(x.asinh()),
         Function::Atan => Ok(x.atan()),
         Function::Cosh => Ok(x.cosh()),
@@ -95,9 +116,22 @@ fn trigonometric(function: Function, x: f64) -> SqlResult<f64> {
     }
 }
 
+/// The gamma function, of which whole numbers that are not positive have no value.
+fn gamma(x: f64) -> SqlResult<f64> {
+    if x == f64::NEG_INFINITY || x < 0.0 && x.fract() == 0.0 || x == 0.0 {
+        return Err(overflow());
+    }
+    match libm::tgamma(x) {
+        it if it.is_infinite() && x.is_finite() => Err(overflow()),
+        0.0 => Err(underflow()),
+        it => Ok(it),
+    }
+}
+
 fn two(function: Function, x: f64, y: f64) -> SqlResult<f64> {
     match function {
         Function::Atan2 => Ok(x.atan2(y)),
+        Function::Atan2d => Ok(degrees::atan2(x, y)),
         Function::Nanvl => Ok(if x.is_nan() { y } else { x }),
         Function::Power => power(x, y),
         Function::Log => {

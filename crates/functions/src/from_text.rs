@@ -4,13 +4,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType as ArrowType;
-use types::SqlResult;
+use types::numeric::datetime::parse_moment;
+use types::{SqlResult, Zone};
 
-use crate::calendar::{self, MICROS_PER_SECOND};
+use crate::calendar::{self, MICROS_PER_DAY, MICROS_PER_SECOND};
 use crate::call::Call;
+use crate::parsed;
 use crate::precision::whole;
 use crate::template::Templates;
-use crate::{parsed, written};
 
 /// Texts, timestamps, dates and days since 1970-01-01 as dates.
 pub(crate) fn to_date(call: &Call<'_>) -> SqlResult<ArrayRef> {
@@ -67,7 +68,10 @@ impl<'a> Reader<'a> {
         let text = self.texts.value(row);
         match self.templates {
             Some(templates) => parsed::parse(text, self.tokens.get(templates.value(row))),
-            None => written::parse(text),
+            None => {
+                let micros = parse_moment(text, &Zone::utc())?;
+                Ok((micros.div_euclid(MICROS_PER_DAY), micros.rem_euclid(MICROS_PER_DAY)))
+            }
         }
     }
 }

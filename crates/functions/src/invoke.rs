@@ -8,8 +8,8 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, arrow_type};
 use crate::{
-    cast, choice, exact, field, float, from_text, like, moment, random, regexp, strftime, text,
-    to_char,
+    bucket, bytes, cast, choice, exact, field, float, from_text, interval, like, moment, random,
+    regexp, series, strftime, text, to_char, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -34,6 +34,8 @@ fn is_strict(function: Function) -> bool {
         function,
         F::Concat
             | F::ConcatWs
+            | F::Format
+            | F::QuoteNullable
             | F::Coalesce
             | F::Greatest
             | F::Least
@@ -48,7 +50,18 @@ fn is_strict(function: Function) -> bool {
 fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
     use Function as F;
     match call.function {
-        F::Acos
+        F::Erf
+        | F::Erfc
+        | F::Gamma
+        | F::Lgamma
+        | F::Acosd
+        | F::Asind
+        | F::Atand
+        | F::Cosd
+        | F::Cotd
+        | F::Sind
+        | F::Tand
+        | F::Acos
         | F::Acosh
         | F::Asin
         | F::Asinh
@@ -70,7 +83,7 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         | F::Tan
         | F::Tanh => float::unary(call),
         F::Log if call.count() == 1 => float::unary(call),
-        F::Atan2 | F::Log | F::Nanvl | F::Power => float::binary(call),
+        F::Atan2 | F::Atan2d | F::Log | F::Nanvl | F::Power => float::binary(call),
         F::IsNan => float::is_nan(call),
         F::Pi => float::pi(call),
         F::Abs | F::Ceil | F::Floor | F::Round | F::Sign | F::Trunc => exact::rounding(call),
@@ -93,6 +106,13 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
             SqlState::CARDINALITY_VIOLATION,
             "more than one row returned by a subquery used as an expression",
         )),
+        _ => pattern_or_bytes(call),
+    }
+}
+
+fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    use Function as F;
+    match call.function {
         F::Like => like::like(call),
         F::RegexLike => regexp::like(call),
         F::RegexpCount => regexp::count(call),
@@ -100,7 +120,17 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RegexpReplace => regexp::replace(call),
         F::RegexpSubstr => regexp::substr(call),
         F::SimilarToEscape => regexp::similar_to_escape(call),
-        F::CurrentDate | F::Now => Err(call.broken("no constant in its place")),
+        F::CurrentDate | F::LocalTime | F::LocalTimestamp | F::Now => {
+            Err(call.broken("no constant in its place"))
+        }
+        F::Encode => bytes::encode(call),
+        F::Decode => bytes::decode(call),
+        F::ConvertTo | F::ConvertFrom => bytes::convert(call),
+        F::GetByte => bytes::get_byte(call),
+        F::SetByte => bytes::set_byte(call),
+        F::Md5 | F::Md5OfBytes | F::Sha224 | F::Sha256 | F::Sha384 | F::Sha512 => {
+            bytes::digest(call)
+        }
         _ => text_or_moment(call),
     }
 }
@@ -132,11 +162,33 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Substring if call.is_text(1) => regexp::substring(call),
         F::Substring => text::substring(call),
         F::SubstringIndex => text::substring_index(call),
-        F::ToHex => text::to_hex(call),
+        F::ToHex | F::ToBin | F::ToOct => text::in_base(call),
+        F::Format => text::format(call),
+        F::QuoteIdent | F::QuoteLiteral | F::QuoteNullable => text::quote(call),
         F::Translate => text::translate(call),
-        F::AddInterval => moment::add_interval(call),
+        F::MinScale | F::Scale => exact::digits_behind(call),
+        F::WidthBucket => bucket::width_bucket(call),
+        F::SeriesLength => series::length(call),
+        F::SeriesMoments => series::moments(call),
+        F::SeriesMoment => series::moment(call),
+        F::AddInterval => interval::add_to_moment(call),
+        F::AddIntervals => interval::sum(call),
+        F::AddToTime => interval::add_to_time(call),
+        F::Age => interval::age(call),
+        F::DivideInterval | F::MultiplyInterval => interval::scale(call),
+        F::IntervalKey => interval::key(call),
+        F::IntervalDays | F::IntervalMicros | F::IntervalMonths => interval::part(call),
+        F::IntervalOfParts => interval::of_parts(call),
+        F::JustifyDays | F::JustifyHours | F::JustifyInterval | F::NegateInterval => {
+            interval::unary(call)
+        }
+        F::MakeInterval => interval::make(call),
+        F::MakeTime => interval::make_time(call),
+        F::MomentsBetween => interval::between(call),
+        F::Timezone => zone::timezone(call),
         F::DateFormat => strftime::date_format(call),
         F::DatePart => field::date_part(call),
+        F::DateTrunc if call.result == DataType::Interval => moment::truncated_interval(call),
         F::DateTrunc => moment::date_trunc(call),
         F::Extract => field::extract(call),
         F::FromUnixtime => moment::from_unixtime(call),

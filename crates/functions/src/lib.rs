@@ -10,7 +10,7 @@
 //! - `extract` gives DECIMAL(10,0), with six digits after the point for epoch, second and julian, three for milliseconds.
 //! - Numbers and places in texts may be BIGINT; `round` and `trunc` take a float and digits, as DuckDB's do.
 //! - upper, lower and initcap follow Unicode's full mappings, as PostgreSQL's collation pg_unicode_fast does.
-//! - `now()` is a TIMESTAMP in UTC, and so are texts with a zone.
+//! - `current_time` is a TIME, which has no zone; `to_char` tells no zone.
 //! - Regular expressions run in linear time and have no back references, lookahead or lookbehind (0A000). Of the
 //!   leftmost matches the longest or shortest is found as there, except by a pattern with a word boundary in a text with
 //!   letters outside ASCII, where the first alternative that matches wins. Subexpressions are those of the first
@@ -24,8 +24,7 @@
 //! | arrow_field, named_struct, row, struct | the result is a struct |
 //! | get_field, union_extract, union_tag | the argument is a struct or union |
 //! | regexp_match | the result is a list |
-//! | current_time, make_time, to_time | the result is a TIME |
-//! | date_bin | an argument is an INTERVAL |
+//! | date_bin, to_time | other ways are there |
 //! | file_row_index, input_file_name | no file lies behind a row; they always failed |
 //!
 //! Reading order: `name`, `overload` and `resolve` (which call it is), `invoke` (which kernel runs), `call` and `texts` (what
@@ -36,17 +35,21 @@
 //! - Invariant: no argument makes a kernel panic; arguments of other types than resolved are XX000.
 #![forbid(unsafe_code)]
 
+mod bucket;
+mod bytes;
 mod calendar;
 mod call;
 mod cast;
 mod choice;
 mod common;
+mod degrees;
 mod error;
 mod evaluate;
 mod exact;
 mod field;
 mod float;
 mod from_text;
+mod interval;
 mod invoke;
 mod like;
 mod moment;
@@ -59,13 +62,14 @@ mod regexp;
 mod resolve;
 mod scale;
 mod sequences;
+mod series;
 mod strftime;
 mod template;
 mod text;
 mod texts;
 mod to_char;
 mod volatility;
-mod written;
+mod zone;
 
 pub use evaluate::evaluate;
 pub use invoke::invoke;

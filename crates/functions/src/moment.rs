@@ -1,54 +1,27 @@
-//! Dates and timestamps made of numbers, cut to units, and moved by intervals.
+//! Dates and timestamps made of numbers, and cut to units.
 
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_schema::DataType as ArrowType;
 use plan::Function;
+use types::numeric::interval::Interval;
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::calendar::{
     self, MICROS_PER_DAY, MICROS_PER_SECOND, checked_day, civil_from_days, days_from_civil,
-    days_of_month, iso_weekday,
+    iso_weekday,
 };
 use crate::call::Call;
 use crate::error::timestamp_range;
-use crate::field::{self, Field, Names};
+use crate::field::{self, Field, Names, Of};
+use crate::interval;
 use crate::precision::whole;
-
-/// A date or timestamp plus months, days and microseconds.
-pub(crate) fn add_interval(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let moments = call.moments(0)?;
-    let (months, days, micros) = (call.integers(1)?, call.integers(2)?, call.integers(3)?);
-    call.map::<TimestampMicrosecondType>(|row| {
-        let (day, of_day) = moments.at(row);
-        let moved = add_months(day, months.at(row)).and_then(|it| it.checked_add(days.at(row)));
-        let moved = moved.ok_or_else(timestamp_range)?;
-        // PostgreSQL checks after each part; only the sum of days and time can leave 64 bits here.
-        let start = calendar::timestamp(moved, of_day)?;
-        let sum = start.checked_add(micros.at(row)).ok_or_else(timestamp_range)?;
-        calendar::timestamp(0, sum)
-    })
-}
-
-/// The same day of a month that is so many months later, or the last day of that month.
-fn add_months(days: i64, months: i64) -> Option<i64> {
-    if months == 0 {
-        return Some(days);
-    }
-    let (year, month, day) = civil_from_days(days);
-    let months = (year * 12 + i64::from(month) - 1).checked_add(months)?;
-    let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
-    if year.abs() > 6_000_000 {
-        return None;
-    }
-    Some(days_from_civil(year, month, i64::from(day).min(days_of_month(year, month))))
-}
 
 /// A timestamp cut to a unit.
 pub(crate) fn date_trunc(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (units, moments) = (call.texts(0)?, call.moments(1)?);
-    let mut units = Names::new(units, false);
+    let mut units = Names::new(units, Of::Timestamp);
     call.map::<TimestampMicrosecondType>(|row| {
         let unit = units.field(row)?;
         let (days, micros) = moments.at(row);
@@ -61,6 +34,39 @@ pub(crate) fn date_trunc(call: &Call<'_>) -> SqlResult<ArrayRef> {
             _ => return calendar::timestamp(first_day(unit, days, units.name(row))?, 0),
         };
         calendar::timestamp(days, micros - micros % step)
+    })
+}
+
+/// An interval cut to a unit.
+pub(crate) fn truncated_interval(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (units, intervals) = (call.texts(0)?, interval::argument(call, 1)?);
+    interval::map(call, |row| {
+        let name = units.value(row).to_lowercase();
+        let Interval { months, days, micros } = intervals.at(row);
+        let cut = |step: i64| months - months % step;
+        let of_time = |step: i64| Interval::new(months, days, micros - micros % step);
+        match Field::from_name(&name) {
+            Some(Field::Millennium) => Interval::new(cut(12_000), 0, 0),
+            Some(Field::Century) => Interval::new(cut(1_200), 0, 0),
+            Some(Field::Decade) => Interval::new(cut(120), 0, 0),
+            Some(Field::Year) => Interval::new(cut(12), 0, 0),
+            Some(Field::Quarter) => Interval::new(cut(3), 0, 0),
+            Some(Field::Month) => Interval::new(months, 0, 0),
+            Some(Field::Day) => Interval::new(months, days, 0),
+            Some(Field::Hour) => of_time(3_600 * MICROS_PER_SECOND),
+            Some(Field::Minute) => of_time(60 * MICROS_PER_SECOND),
+            Some(Field::Second) => of_time(MICROS_PER_SECOND),
+            Some(Field::Milliseconds) => of_time(1_000),
+            Some(Field::Microseconds) => of_time(1),
+            known => {
+                let what = if known.is_some() { "supported" } else { "recognized" };
+                let state = match known {
+                    Some(_) => SqlState::FEATURE_NOT_SUPPORTED,
+                    None => SqlState::INVALID_PARAMETER,
+                };
+                Err(SqlError::new(state, format!("unit \"{name}\" not {what} for type interval")))
+            }
+        }
     })
 }
 
@@ -79,7 +85,7 @@ fn first_day(unit: Field, days: i64, name: &str) -> SqlResult<i64> {
         Field::Century => since(100),
         Field::Millennium => since(1_000),
         // Fields that are no units.
-        _ => return Err(field::unrecognized(name, false)),
+        _ => return Err(field::unrecognized(name, Of::Timestamp)),
     })
 }
 

@@ -6,6 +6,7 @@ use plan::Function;
 const ALIASES: &[(&str, Function)] = &[
     ("ceiling", Function::Ceil),
     ("char_length", Function::CharacterLength),
+    ("current_time", Function::LocalTime),
     ("current_timestamp", Function::Now),
     ("datepart", Function::DatePart),
     ("datetrunc", Function::DateTrunc),
@@ -13,7 +14,6 @@ const ALIASES: &[(&str, Function)] = &[
     ("ifnull", Function::Nvl),
     ("instr", Function::Strpos),
     ("length", Function::CharacterLength),
-    ("localtimestamp", Function::Now),
     ("position", Function::Strpos),
     ("pow", Function::Power),
     ("rand", Function::Random),
@@ -28,23 +28,40 @@ const ALIASES: &[(&str, Function)] = &[
 ];
 
 /// Functions that only operators and the binder call.
-const UNNAMED: &[Function] =
-    &[Function::AddInterval, Function::ConcatOperator, Function::Like, Function::RaiseCardinality];
+const UNNAMED: &[Function] = &[
+    Function::AddInterval,
+    Function::AddIntervals,
+    Function::AddToTime,
+    Function::ConcatOperator,
+    Function::DivideInterval,
+    Function::IntervalDays,
+    Function::IntervalKey,
+    Function::IntervalMicros,
+    Function::IntervalMonths,
+    Function::IntervalOfParts,
+    Function::Like,
+    Function::Md5OfBytes,
+    Function::MomentsBetween,
+    Function::MultiplyInterval,
+    Function::NegateInterval,
+    Function::RaiseCardinality,
+    Function::SeriesLength,
+    Function::SeriesMoment,
+    Function::SeriesMoments,
+];
 
 /// Names that DataFusion's library has and that are refused, with the reason (the table in the head of the crate).
 pub const REFUSED: &[(&str, &str)] = &[
     ("arrow_field", "its result is a struct"),
-    ("current_time", "its result is a TIME"),
-    ("date_bin", "its first argument is an INTERVAL"),
+    ("date_bin", "date_trunc and arithmetic with intervals are there"),
     ("file_row_index", "no file lies behind a row"),
     ("get_field", "its argument is a struct"),
     ("input_file_name", "no file lies behind a row"),
-    ("make_time", "its result is a TIME"),
     ("named_struct", "its result is a struct"),
     ("regexp_match", "its result is a list"),
     ("row", "its result is a struct"),
     ("struct", "its result is a struct"),
-    ("to_time", "its result is a TIME"),
+    ("to_time", "a cast to TIME reads texts"),
     ("union_extract", "its argument is a union"),
     ("union_tag", "its argument is a union"),
 ];

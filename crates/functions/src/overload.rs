@@ -19,6 +19,10 @@ pub(crate) enum Kind {
     Text,
     Date,
     Timestamp,
+    TimestampTz,
+    Time,
+    Interval,
+    Bytea,
     /// Any type, cast to text.
     Printed,
     /// Any type as text, except that BOOLEAN stays what it is: it prints as `t`, its cast is `true`.
@@ -68,8 +72,8 @@ const fn ruled(
 
 use crate::scale;
 use Kind::{
-    Any, AnyInteger, Boolean, Date, Decimal, Double, Integer, Number, Output, Printed, Text,
-    Timestamp,
+    Any, AnyInteger, Boolean, Bytea, Date, Decimal, Double, Integer, Interval, Number, Output,
+    Printed, Text, Time, Timestamp, TimestampTz,
 };
 
 const BOOLEAN: DataType = DataType::Boolean;
@@ -78,11 +82,15 @@ const DOUBLE: DataType = DataType::Double;
 const TEXT: DataType = DataType::Text;
 const DATE: DataType = DataType::Date;
 const TIMESTAMP: DataType = DataType::Timestamp;
+const TIMESTAMPTZ: DataType = DataType::TimestampTz;
+const TIME: DataType = DataType::Time;
+const INTERVAL: DataType = DataType::Interval;
+const BYTEA: DataType = DataType::Bytea;
 const BIGINT: DataType = DataType::BigInt;
 
 /// The parameter lists of a function in order of preference; none for functions whose arguments share one type.
 pub(crate) fn overloads(function: Function) -> &'static [Overload] {
-    let families = [floats, exact, texts, patterns, moments, others];
+    let families = [floats, exact, texts, patterns, moments, intervals, series, bytes, others];
     let mut lists = families.iter().map(|it| it(function));
     lists.find(|it| !it.is_empty()).unwrap_or(&[])
 }
@@ -90,7 +98,18 @@ pub(crate) fn overloads(function: Function) -> &'static [Overload] {
 fn floats(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
-        F::Acos
+        F::Erf
+        | F::Erfc
+        | F::Gamma
+        | F::Lgamma
+        | F::Acosd
+        | F::Asind
+        | F::Atand
+        | F::Cosd
+        | F::Cotd
+        | F::Sind
+        | F::Tand
+        | F::Acos
         | F::Acosh
         | F::Asin
         | F::Asinh
@@ -111,7 +130,7 @@ fn floats(function: Function) -> &'static [Overload] {
         | F::Sqrt
         | F::Tan
         | F::Tanh => const { &[fixed(&[Double], DOUBLE)] },
-        F::Atan2 | F::Nanvl | F::Power => const { &[fixed(&[Double, Double], DOUBLE)] },
+        F::Atan2 | F::Atan2d | F::Nanvl | F::Power => const { &[fixed(&[Double, Double], DOUBLE)] },
         F::Log => const { &[fixed(&[Double], DOUBLE), fixed(&[Double, Double], DOUBLE)] },
         F::Pi | F::Random => const { &[fixed(&[], DOUBLE)] },
         F::IsNan => const { &[fixed(&[Double], BOOLEAN)] },
@@ -139,7 +158,8 @@ fn others(function: Function) -> &'static [Overload] {
         F::Lastval => const { &[fixed(&[], BIGINT)] },
         F::Setval => const { &[optional(&[Text, Integer, Boolean], 2, BIGINT)] },
         F::RaiseCardinality => const { &[fixed(&[], DataType::Null)] },
-        F::Version | F::Uuid => const { &[fixed(&[], TEXT)] },
+        F::Version => const { &[fixed(&[], TEXT)] },
+        F::Uuid => const { &[fixed(&[], DataType::Uuid)] },
         _ => &[],
     }
 }
@@ -149,6 +169,16 @@ fn exact(function: Function) -> &'static [Overload] {
     match function {
         F::Abs => const { &[ruled(&[Number], scale::first)] },
         F::IsZero => const { &[fixed(&[Number], BOOLEAN)] },
+        F::MinScale | F::Scale => const { &[fixed(&[Decimal], INTEGER)] },
+        F::WidthBucket => {
+            const {
+                &[
+                    fixed(&[Decimal, Decimal, Decimal, Integer], INTEGER),
+                    fixed(&[Double, Double, Double, Integer], INTEGER),
+                ]
+            }
+        }
+        F::SeriesLength => const { &[fixed(&[Decimal, Decimal, Decimal], BIGINT)] },
         F::Sign => {
             const {
                 &[
@@ -207,28 +237,62 @@ fn exact(function: Function) -> &'static [Overload] {
 fn texts(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
-        F::Ascii | F::BitLength | F::CharacterLength | F::OctetLength => {
-            const { &[fixed(&[Text], INTEGER)] }
+        F::CharacterLength => const { &[fixed(&[Text], INTEGER), fixed(&[Bytea], INTEGER)] },
+        F::Ascii | F::BitLength | F::OctetLength => const { &[fixed(&[Text], INTEGER)] },
+        F::Reverse => const { &[fixed(&[Text], TEXT), fixed(&[Bytea], BYTEA)] },
+        F::Initcap | F::Lower | F::Upper => const { &[fixed(&[Text], TEXT)] },
+        F::Btrim | F::Ltrim | F::Rtrim => {
+            const { &[optional(&[Text, Text], 1, TEXT), fixed(&[Bytea, Bytea], BYTEA)] }
         }
-        F::Initcap | F::Lower | F::Reverse | F::Upper => const { &[fixed(&[Text], TEXT)] },
-        F::Btrim | F::Ltrim | F::Rtrim => const { &[optional(&[Text, Text], 1, TEXT)] },
         F::Chr => const { &[fixed(&[Integer], TEXT)] },
         F::Concat => const { &[variadic(&[Output], TEXT)] },
+        F::Format => {
+            const {
+                &[Overload {
+                    parameters: &[Text, Output],
+                    required: 1,
+                    variadic: true,
+                    outcome: Outcome::Is(TEXT),
+                }]
+            }
+        }
+        F::Md5 | F::QuoteIdent => const { &[fixed(&[Text], TEXT)] },
+        F::QuoteLiteral | F::QuoteNullable => const { &[fixed(&[Printed], TEXT)] },
         F::ConcatWs => const { &[variadic(&[Text, Output], TEXT)] },
         F::ConcatOperator => {
-            const { &[fixed(&[Text, Printed], TEXT), fixed(&[Printed, Text], TEXT)] }
+            const {
+                &[
+                    fixed(&[Text, Printed], TEXT),
+                    fixed(&[Printed, Text], TEXT),
+                    fixed(&[Bytea, Bytea], BYTEA),
+                ]
+            }
         }
         F::Contains | F::EndsWith | F::StartsWith => const { &[fixed(&[Text, Text], BOOLEAN)] },
-        F::FindInSet | F::Levenshtein | F::Strpos => const { &[fixed(&[Text, Text], INTEGER)] },
+        F::Strpos => const { &[fixed(&[Text, Text], INTEGER), fixed(&[Bytea, Bytea], INTEGER)] },
+        F::FindInSet | F::Levenshtein => const { &[fixed(&[Text, Text], INTEGER)] },
         F::Left | F::Right | F::Repeat => const { &[fixed(&[Text, Integer], TEXT)] },
         F::Lpad | F::Rpad => const { &[optional(&[Text, Integer, Text], 2, TEXT)] },
-        F::Overlay => const { &[optional(&[Text, Text, Integer, Integer], 3, TEXT)] },
+        F::Overlay => {
+            const {
+                &[
+                    optional(&[Text, Text, Integer, Integer], 3, TEXT),
+                    optional(&[Bytea, Bytea, Integer, Integer], 3, BYTEA),
+                ]
+            }
+        }
         F::Replace | F::Translate => const { &[fixed(&[Text, Text, Text], TEXT)] },
         F::SplitPart | F::SubstringIndex => const { &[fixed(&[Text, Text, Integer], TEXT)] },
         F::Substring => {
-            const { &[optional(&[Text, Integer, Integer], 2, TEXT), fixed(&[Text, Text], TEXT)] }
+            const {
+                &[
+                    optional(&[Text, Integer, Integer], 2, TEXT),
+                    fixed(&[Text, Text], TEXT),
+                    optional(&[Bytea, Integer, Integer], 2, BYTEA),
+                ]
+            }
         }
-        F::ToHex => const { &[fixed(&[AnyInteger], TEXT)] },
+        F::ToHex | F::ToBin | F::ToOct => const { &[fixed(&[AnyInteger], TEXT)] },
         _ => &[],
     }
 }
@@ -264,24 +328,125 @@ fn patterns(function: Function) -> &'static [Overload] {
     }
 }
 
-fn moments(function: Function) -> &'static [Overload] {
+fn series(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
-        F::AddInterval => {
+        F::SeriesMoments => {
             const {
                 &[
-                    fixed(&[Date, Integer, Integer, Integer], TIMESTAMP),
-                    fixed(&[Timestamp, Integer, Integer, Integer], TIMESTAMP),
+                    fixed(&[Timestamp, Timestamp, Interval], BIGINT),
+                    fixed(&[TimestampTz, TimestampTz, Interval, Text], BIGINT),
                 ]
             }
         }
-        F::CurrentDate => const { &[fixed(&[], DATE)] },
-        F::Now => const { &[fixed(&[], TIMESTAMP)] },
-        F::DatePart => const { &[fixed(&[Text, Timestamp], DOUBLE)] },
-        F::Extract => {
-            const { &[ruled(&[Text, Timestamp], scale::field), ruled(&[Text, Date], scale::field)] }
+        F::SeriesMoment => {
+            const {
+                &[
+                    fixed(&[Timestamp, Integer, Interval], TIMESTAMP),
+                    fixed(&[TimestampTz, Integer, Interval, Text], TIMESTAMPTZ),
+                ]
+            }
         }
-        F::DateTrunc => const { &[fixed(&[Text, Timestamp], TIMESTAMP)] },
+        _ => &[],
+    }
+}
+
+fn intervals(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::Age | F::MomentsBetween => {
+            const {
+                &[
+                    fixed(&[Timestamp, Timestamp], INTERVAL),
+                    fixed(&[TimestampTz, TimestampTz], INTERVAL),
+                ]
+            }
+        }
+        F::AddInterval => {
+            const {
+                &[
+                    fixed(&[Date, Interval], TIMESTAMP),
+                    fixed(&[Timestamp, Interval], TIMESTAMP),
+                    fixed(&[TimestampTz, Interval, Text], TIMESTAMPTZ),
+                ]
+            }
+        }
+        F::Timezone => {
+            const { &[fixed(&[Text, TimestampTz], TIMESTAMP), fixed(&[Text, Timestamp], TIMESTAMPTZ)] }
+        }
+        F::LocalTimestamp => const { &[fixed(&[], TIMESTAMP)] },
+        F::LocalTime => const { &[fixed(&[], TIME)] },
+        F::DateTrunc => {
+            const { &[fixed(&[Text, Timestamp], TIMESTAMP), fixed(&[Text, Interval], INTERVAL)] }
+        }
+        F::IntervalKey => {
+            const { &[fixed(&[Interval], DataType::Decimal { precision: 21, scale: 0 })] }
+        }
+        F::IntervalDays | F::IntervalMicros | F::IntervalMonths => {
+            const { &[fixed(&[Interval], BIGINT)] }
+        }
+        F::IntervalOfParts => const { &[fixed(&[Integer, Integer, Integer], INTERVAL)] },
+        F::NegateInterval | F::JustifyDays | F::JustifyHours | F::JustifyInterval => {
+            const { &[fixed(&[Interval], INTERVAL)] }
+        }
+        F::AddIntervals => const { &[fixed(&[Interval, Interval], INTERVAL)] },
+        F::MultiplyInterval | F::DivideInterval => {
+            const { &[fixed(&[Interval, Double], INTERVAL)] }
+        }
+        F::AddToTime => const { &[fixed(&[Time, Interval], TIME)] },
+        F::MakeInterval => {
+            const {
+                &[optional(
+                    &[Integer, Integer, Integer, Integer, Integer, Integer, Double],
+                    0,
+                    INTERVAL,
+                )]
+            }
+        }
+        F::MakeTime => const { &[fixed(&[Integer, Integer, Double], TIME)] },
+        _ => &[],
+    }
+}
+
+fn bytes(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::Encode => const { &[fixed(&[Bytea, Text], TEXT)] },
+        F::Decode => const { &[fixed(&[Text, Text], BYTEA)] },
+        F::ConvertTo => const { &[fixed(&[Text, Text], BYTEA)] },
+        F::ConvertFrom => const { &[fixed(&[Bytea, Text], TEXT)] },
+        F::GetByte => const { &[fixed(&[Bytea, Integer], INTEGER)] },
+        F::SetByte => const { &[fixed(&[Bytea, Integer, Integer], BYTEA)] },
+        F::Md5OfBytes => const { &[fixed(&[Bytea], TEXT)] },
+        F::Sha224 | F::Sha256 | F::Sha384 | F::Sha512 => const { &[fixed(&[Bytea], BYTEA)] },
+        _ => &[],
+    }
+}
+
+fn moments(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::CurrentDate => const { &[fixed(&[], DATE)] },
+        F::Now => const { &[fixed(&[], TIMESTAMPTZ)] },
+        F::DatePart => {
+            const {
+                &[
+                    fixed(&[Text, Timestamp], DOUBLE),
+                    fixed(&[Text, Time], DOUBLE),
+                    fixed(&[Text, Interval], DOUBLE),
+                ]
+            }
+        }
+        F::Extract => {
+            const {
+                &[
+                    ruled(&[Text, Timestamp], scale::field),
+                    ruled(&[Text, Date], scale::field),
+                    ruled(&[Text, Time], scale::field),
+                    ruled(&[Text, Interval], scale::field),
+                ]
+            }
+        }
         F::FromUnixtime => const { &[fixed(&[Integer], TIMESTAMP)] },
         F::MakeDate => const { &[fixed(&[Integer, Integer, Integer], DATE)] },
         F::MakeTimestamp => {

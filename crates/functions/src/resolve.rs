@@ -151,6 +151,12 @@ fn cost(argument: DataType, parameter: Kind) -> Option<u32> {
         Kind::Date if argument == T::Date => 0,
         Kind::Timestamp if argument == T::Timestamp => 0,
         Kind::Timestamp if argument == T::Date => 1,
+        Kind::TimestampTz if argument == T::TimestampTz => 0,
+        Kind::TimestampTz if matches!(argument, T::Date | T::Timestamp) => 1,
+        Kind::Time if argument == T::Time => 0,
+        Kind::Interval if argument == T::Interval => 0,
+        Kind::Interval if argument == T::Time => 1,
+        Kind::Bytea if argument == T::Bytea => 0,
         _ => return None,
     };
     Some(cost)
@@ -170,6 +176,10 @@ fn cast_target(parameter: Kind, argument: DataType, unknown: DataType) -> DataTy
         Kind::Text | Kind::Printed | Kind::Output => DataType::Text,
         Kind::Date => DataType::Date,
         Kind::Timestamp => DataType::Timestamp,
+        Kind::TimestampTz => DataType::TimestampTz,
+        Kind::Time => DataType::Time,
+        Kind::Interval => DataType::Interval,
+        Kind::Bytea => DataType::Bytea,
         Kind::Any => argument,
     }
 }

@@ -1,7 +1,7 @@
 //! Which functions always give the same, and the values that hold for a statement.
 
 use plan::Function;
-use types::{DataType, Value};
+use types::{DataType, Value, Zone};
 
 use crate::calendar::MICROS_PER_DAY;
 
@@ -19,7 +19,9 @@ pub enum Volatility {
 /// Whether equal arguments give equal results.
 pub fn volatility(function: Function) -> Volatility {
     match function {
-        Function::CurrentDate | Function::Now => Volatility::Stable,
+        Function::CurrentDate | Function::LocalTime | Function::LocalTimestamp | Function::Now => {
+            Volatility::Stable
+        }
         // An error that is folded or moved would come when no row asks for it.
         Function::Random | Function::Uuid | Function::RaiseCardinality => Volatility::Volatile,
         it if it.is_of_sequences() => Volatility::Volatile,
@@ -27,12 +29,27 @@ pub fn volatility(function: Function) -> Volatility {
     }
 }
 
-/// What a stable function is for a statement that began so many microseconds after 1970-01-01 (UTC).
-pub fn statement_constant(function: Function, now_micros: i64) -> Option<(Value, DataType)> {
+/// What a stable function is for a statement that began so many microseconds after 1970-01-01 (UTC), in a session of a time
+/// zone.
+pub fn statement_constant(
+    function: Function,
+    now_micros: i64,
+    zone: &Zone,
+) -> Option<(Value, DataType)> {
+    if function == Function::Now {
+        return Some((Value::Timestamp(now_micros), DataType::TimestampTz));
+    }
+    if volatility(function) != Volatility::Stable {
+        return None;
+    }
+    let local = zone.local(now_micros)?;
     match function {
-        Function::Now => Some((Value::Timestamp(now_micros), DataType::Timestamp)),
+        Function::LocalTimestamp => Some((Value::Timestamp(local), DataType::Timestamp)),
+        Function::LocalTime => {
+            Some((Value::Integer(local.rem_euclid(MICROS_PER_DAY)), DataType::Time))
+        }
         Function::CurrentDate => {
-            let days = i32::try_from(now_micros.div_euclid(MICROS_PER_DAY)).ok()?;
+            let days = i32::try_from(local.div_euclid(MICROS_PER_DAY)).ok()?;
             Some((Value::Date(days), DataType::Date))
         }
         _ => None,
@@ -47,9 +64,13 @@ mod tests {
     fn stable_functions_and_they_alone_have_a_value_for_the_statement() {
         for &function in Function::ALL {
             let stable = volatility(function) == Volatility::Stable;
-            assert_eq!(statement_constant(function, 0).is_some(), stable, "{function:?}");
+            assert_eq!(
+                statement_constant(function, 0, &Zone::utc()).is_some(),
+                stable,
+                "{function:?}"
+            );
         }
-        let before = statement_constant(Function::CurrentDate, -1);
+        let before = statement_constant(Function::CurrentDate, -1, &Zone::utc());
         assert_eq!(before, Some((Value::Date(-1), DataType::Date)));
     }
 }

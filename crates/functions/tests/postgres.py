@@ -46,9 +46,6 @@ def statement(call):
     if name == "like":
         operator = "ILIKE" if arguments[3] == "bool:true" else "LIKE"
         return f"{sql[0]} {operator} {sql[1]} ESCAPE {sql[2]}"
-    if name == "add_interval":
-        parts = ", ".join(f"{part} => {it}" for part, it in zip(("months", "days"), sql[1:3]))
-        return f"{sql[0]} + make_interval({parts}) + {sql[3]} * interval '1 microsecond'"
     if name == "to_timestamp":
         return f"to_timestamp({', '.join(sql)}) AT TIME ZONE 'UTC'"
     quoted = name if name in WORDS else f'"{name}"'

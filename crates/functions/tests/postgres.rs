@@ -138,6 +138,7 @@ fn arrow(data_type: DataType) -> ArrowType {
         DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => {
             ArrowType::Utf8
         }
+        other => unreachable!("no case is of type {other}"),
     }
 }
 

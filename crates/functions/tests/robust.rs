@@ -26,6 +26,11 @@ const TYPES: &[DataType] = &[
     DataType::Decimal { precision: 38, scale: 38 },
     DataType::Date,
     DataType::Timestamp,
+    DataType::TimestampTz,
+    DataType::Time,
+    DataType::Interval,
+    DataType::Uuid,
+    DataType::Bytea,
     DataType::Text,
     DataType::Text,
     DataType::Char(3),
@@ -90,7 +95,7 @@ const MOMENTS: &[&str] =
     &["1970-01-01", "1969-12-31", "2024-02-29", "0001-01-01", "9999-12-31", "1900-03-01"];
 
 fn arrow(data_type: DataType) -> ArrowType {
-    match data_type {
+    match data_type.stored() {
         DataType::Null => ArrowType::Null,
         DataType::Boolean => ArrowType::Boolean,
         DataType::SmallInt => ArrowType::Int16,
@@ -104,6 +109,7 @@ fn arrow(data_type: DataType) -> ArrowType {
         DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => {
             ArrowType::Utf8
         }
+        held => unreachable!("{held} is not held as itself"),
     }
 }
 
@@ -112,7 +118,7 @@ fn array(prng: &mut Prng, data_type: DataType) -> ArrayRef {
     if data_type == DataType::Null {
         return new_null_array(&ArrowType::Null, ROWS);
     }
-    let samples = match data_type {
+    let samples = match data_type.stored() {
         DataType::Date | DataType::Timestamp => MOMENTS,
         it if it.is_text() => TEXTS,
         DataType::Boolean => &["true", "false"],
@@ -156,6 +162,8 @@ fn one_call(prng: &mut Prng, function: Function) -> bool {
                 || matches!(
                     function,
                     Function::Now
+                        | Function::LocalTime
+                        | Function::LocalTimestamp
                         | Function::CurrentDate
                         | Function::ArrowCast
                         | Function::ArrowTryCast

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use hardware::{FileMapping, Folder, FolderError, LastingFile};
@@ -18,7 +18,7 @@ struct LinuxFolder {
     /// Whether it may be changed.
     is_writable: bool,
     /// None in a folder that nobody has opened as a database.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 struct LinuxFile {
@@ -40,7 +40,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Folder>, FolderError> {
     let opened =
         OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(&file);
     let lock = locked(path, opened.map_err(|it| failed(&file, "open", &it))?)?;
-    Ok(Box::new(LinuxFolder { path: path.to_owned(), is_writable: true, _lock: Some(lock) }))
+    Ok(Box::new(LinuxFolder { path: path.to_owned(), is_writable: true, lock: Some(lock) }))
 }
 
 /// Opens a folder that is there to be read, and locks it if it was ever locked.
@@ -53,7 +53,7 @@ pub(crate) fn inspect(path: &Path) -> Result<Box<dyn Folder>, FolderError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(&file, "open", &error)),
     };
-    Ok(Box::new(LinuxFolder { path: path.to_owned(), is_writable: false, _lock: lock }))
+    Ok(Box::new(LinuxFolder { path: path.to_owned(), is_writable: false, lock }))
 }
 
 /// Removes a folder in which nothing is left but the lock.
@@ -84,11 +84,23 @@ fn failed(path: &Path, what: &'static str, error: &io::Error) -> FolderError {
 }
 
 impl LinuxFolder {
-    /// Refuses what would change a folder that was opened to be read.
+    /// Refuses what would change a folder that was opened to be read, or another one that has come in the place of this: a lock
+    /// goes with its file, so whoever removes a folder and makes it anew has a lock of its own, and names of ours among
+    /// its files would damage it.
     fn check_writable(&self, path: &Path, what: &'static str) -> Result<(), FolderError> {
-        let message = "the folder is open to be read".to_owned();
-        let refused = || FolderError::Failed { path: path.to_owned(), what, message };
-        self.is_writable.then_some(()).ok_or_else(refused)
+        let refused = |message: &str| {
+            let (path, message) = (path.to_owned(), message.to_owned());
+            Err(FolderError::Failed { path, what, message })
+        };
+        let Some(lock) = self.lock.as_ref().filter(|_| self.is_writable) else {
+            return refused("the folder is open to be read");
+        };
+        let file = |it: std::fs::Metadata| (it.dev(), it.ino());
+        let found = std::fs::metadata(self.path.join(LOCK)).map(file).ok();
+        match lock.metadata().map(file).ok() == found && found.is_some() {
+            true => Ok(()),
+            false => refused("the folder was removed or replaced while it was open"),
+        }
     }
 
     fn file(
@@ -210,6 +222,26 @@ mod tests {
         let folder = inspect(&path).unwrap();
         assert!(matches!(open(&path), Err(FolderError::Locked { .. })));
         drop(folder);
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_was_replaced_is_left_alone() {
+        let path = std::env::temp_dir().join(format!("nodewise-replaced-{}", std::process::id()));
+        let first = open(&path).unwrap();
+        first.create("a").unwrap();
+        std::fs::remove_dir_all(&path).unwrap();
+        assert!(first.create("b").is_err(), "it was removed");
+        let second = open(&path).unwrap();
+        second.create("log").unwrap();
+        let refused =
+            [first.create("b").map(|_| ()), first.rename("log", "b"), first.remove("log")];
+        for refused in refused {
+            let message = refused.unwrap_err().to_string();
+            assert!(message.contains("removed or replaced"), "{message}");
+        }
+        assert_eq!(second.list().unwrap(), ["log"]);
+        drop((first, second));
         std::fs::remove_dir_all(&path).unwrap();
     }
 

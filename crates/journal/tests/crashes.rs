@@ -7,7 +7,8 @@ use journal::{Journal, JournalError, Lsn, Record, read_sealed, write_sealed};
 use simulator::{DiskImage, SimulatedMachine};
 use stdx::Bytes;
 use stdx::prng::Prng;
-use stdx::sync::Arc;
+use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stdx::sync::{Arc, thread};
 
 fn machine(image: DiskImage) -> Arc<SimulatedMachine> {
     SimulatedMachine::after_crash(samples::by_name("laptop").unwrap(), 1, image)
@@ -78,6 +79,62 @@ fn what_was_synced_is_there_after_any_crash_and_the_rest_is_a_beginning_of_it() 
             image = machine.crash(prng.next_u64());
         }
     }
+}
+
+/// Committers at once, beside one that makes checkpoints: each image of the disk, taken at any moment between their steps, opens
+/// and holds all that was acknowledged before it was taken, without a gap.
+#[test]
+fn any_image_amid_committers_and_checkpoints_opens_with_what_was_acknowledged() {
+    let rounds = std::env::var("NODEWISE_JOURNAL_ROUNDS").map_or(12, |it| it.parse().unwrap());
+    let (mut images, mut cut) = (0, 0);
+    for seed in 0..rounds {
+        let machine = machine(DiskImage::default());
+        let folder = folder(&machine);
+        let journal =
+            Journal::open(folder.clone(), Lsn(0), 7, &mut |_, _| Ok::<_, JournalError>(()));
+        let journal = journal.unwrap();
+        let (acknowledged, ended) = (AtomicU64::new(0), AtomicBool::new(false));
+        thread::scope(|scope| {
+            for writer in 0..3 {
+                let (journal, acknowledged, ended) = (&journal, &acknowledged, &ended);
+                scope.spawn(move || {
+                    let mut prng = Prng::new(seed * 10 + writer);
+                    while !ended.load(Ordering::Relaxed) {
+                        let lsn = append(journal, &record(&mut prng)).unwrap();
+                        if prng.below(4) > 0 {
+                            journal.sync_to(lsn).unwrap();
+                            acknowledged.fetch_max(lsn.0, Ordering::SeqCst);
+                        }
+                    }
+                });
+            }
+            let (journal, ended) = (&journal, &ended);
+            scope.spawn(move || {
+                while !ended.load(Ordering::Relaxed) {
+                    let lsn = journal.rotate(seed).unwrap();
+                    write_sealed(&*folder, "manifest", &lsn.0.to_le_bytes()).unwrap();
+                    journal.remove_up_to(lsn).unwrap();
+                }
+            });
+            let mut prng = Prng::new(seed);
+            for _ in 0..20 {
+                let known = acknowledged.load(Ordering::SeqCst);
+                let again = self::machine(machine.crash(prng.next_u64()));
+                let named = read_sealed(&*self::folder(&again), "manifest").unwrap();
+                let after = named.map_or(0, |it| u64::from_le_bytes(it.try_into().unwrap()));
+                let (opened, read) = open(&again, Lsn(after)).unwrap_or_else(|error| {
+                    panic!("seed {seed}: {error} ({after} in the checkpoint, {known} known)")
+                });
+                let found: Vec<u64> = read.iter().map(|it| it.0.0).collect();
+                // What has no bytes is a mark, and not shown.
+                assert!(found.is_sorted() && found.first().is_none_or(|it| *it > after));
+                assert!(opened.last().0 >= known, "seed {seed}: {known} was acknowledged");
+                (images, cut) = (images + 1, cut + usize::from(after > 0));
+            }
+            ended.store(true, Ordering::Relaxed);
+        });
+    }
+    assert!(images >= rounds * 20 && cut > 0, "{images} images, {cut} behind a checkpoint");
 }
 
 #[test]

@@ -1,9 +1,18 @@
-//! The tables that a plan was made on: it is right as long as they are the same.
+//! The tables that a plan was made on: it is right as long as they are the same, or what it rests on is still true of them.
+//!
+//! Key decision: a plan of one scan rests on the facts that planning knew of its table: bounds, keys, where no NULL is. A table
+//! whose rows have changed within them gives the same rows by the same plan, so that a statement that finds rows by a key is
+//! planned once, and not after each change. Other plans are kept for tables as they were.
 
-use plan::{Plan, Source};
+use std::cmp::Ordering;
+
+use plan::{Operator, Plan, Source};
 use stdx::sync::{Arc, Weak};
-use storage::{CatalogSnapshot, ColumnSchema, Rules, Table};
-use types::TableId;
+use storage::{CatalogSnapshot, Rules, Table};
+use types::{ColumnInfo, TableId, TableInfo, Value, ViewDefinition};
+
+/// A table has grown out of the estimates of a plan when it has so many times the rows, or one of so many.
+const GROWTH_MAX: u64 = 4;
 
 /// Tables as planning saw them. It keeps their names in memory, and none of their rows.
 #[derive(Clone, Debug, Default)]
@@ -12,38 +21,79 @@ pub(crate) struct Basis {
     version: u64,
     /// Tables of whose rows something is known to the plan.
     whole: Vec<(TableId, Weak<Table>)>,
+    /// Views that the plan was made through.
+    views: Vec<(TableId, Weak<ViewDefinition>)>,
+    /// A table of which the plan knows facts only.
+    facts: Option<Facts>,
     /// A table of which the plan knows its columns and what it asks of its rows.
     shape: Option<Shape>,
 }
 
 #[derive(Clone, Debug)]
+struct Facts {
+    info: Arc<TableInfo>,
+    rules: Weak<Rules>,
+}
+
+#[derive(Clone, Debug)]
 struct Shape {
-    id: TableId,
-    name: String,
-    columns: Vec<ColumnSchema>,
+    table: Weak<Table>,
+    columns: Arc<TableInfo>,
     rules: Weak<Rules>,
 }
 
 impl Basis {
     /// Tables of a catalog that planning asked for.
     pub fn new(tables: &CatalogSnapshot, asked: &[TableId]) -> Self {
+        let mut asked = asked.to_vec();
+        asked.sort_unstable();
+        asked.dedup();
         let of = |id: &TableId| Some((*id, Arc::downgrade(tables.by_id(*id)?)));
         let whole = asked.iter().filter_map(of).collect();
-        Self { version: tables.version(), whole, shape: None }
+        let of = |id: &TableId| Some((*id, Arc::downgrade(tables.view_by_id(*id)?)));
+        let views = asked.iter().filter_map(of).collect();
+        Self { version: tables.version(), whole, views, facts: None, shape: None }
+    }
+
+    /// The same for a plan that is one scan of the only table that was asked for, and tells all that is read of it.
+    pub fn of_scan(mut self, tables: &CatalogSnapshot, plan: &Plan, unknown: &[TableId]) -> Self {
+        let ([(id, _)], [pipeline], []) = (&self.whole[..], &plan.pipelines[..], unknown) else {
+            return self;
+        };
+        let maps = |it: &Operator| {
+            matches!(it, Operator::Filter(_) | Operator::Project(_) | Operator::Repeat { .. })
+        };
+        let scans = matches!(&pipeline.source, Source::Scan(it) if it.table == *id);
+        if let (true, Some(info), Some(table)) = (
+            plan.recursions.is_empty() && scans && pipeline.operators.iter().all(maps),
+            tables.info(*id),
+            tables.by_id(*id),
+        ) {
+            let rules = Arc::downgrade(table.rules());
+            self.facts = Some(Facts { info: info.clone(), rules });
+            self.whole.clear();
+        }
+        self
     }
 
     /// The same for a plan of new rows for a table, which may change as long as it asks for the same rows, if the plan does
     /// not read it.
-    pub fn into_table(mut self, table: &Table, plan: &Plan) -> Self {
-        let reads = |it: &Source| matches!(it, Source::Scan(scan) if scan.table == table.id);
-        if plan.pipelines.iter().any(|it| reads(&it.source)) {
+    pub fn into_table(mut self, tables: &CatalogSnapshot, table: &Arc<Table>, plan: &Plan) -> Self {
+        let Some(columns) = tables.info(table.id) else { return self };
+        if plan.scans().iter().any(|it| it.table == table.id) {
             return self;
         }
         self.whole.retain(|it| it.0 != table.id);
-        let (id, name) = (table.id, table.name.clone());
-        let rules = Arc::downgrade(table.rules());
-        self.shape = Some(Shape { id, name, columns: table.schema(), rules });
+        let (columns, rules) = (columns.clone(), Arc::downgrade(table.rules()));
+        self.shape = Some(Shape { table: Arc::downgrade(table), columns, rules });
         self
+    }
+
+    /// The tables that it is about.
+    pub fn tables(&self) -> impl Iterator<Item = TableId> {
+        let facts = self.facts.iter().map(|it| it.info.id);
+        let shape = self.shape.iter().map(|it| it.columns.id);
+        self.whole.iter().map(|it| it.0).chain(facts).chain(shape)
     }
 
     /// Whether they are there.
@@ -51,16 +101,74 @@ impl Basis {
         let is_same = |(id, known): &(TableId, Weak<Table>)| {
             tables.by_id(*id).is_some_and(|it| std::ptr::eq(Arc::as_ptr(it), known.as_ptr()))
         };
-        let is_alike = |it: &Shape| tables.by_id(it.id).is_some_and(|table| it.is_of(table));
+        let is_view = |(id, known): &(TableId, Weak<ViewDefinition>)| {
+            tables.view_by_id(*id).is_some_and(|it| std::ptr::eq(Arc::as_ptr(it), known.as_ptr()))
+        };
+        let is_alike =
+            |it: &Shape| tables.by_id(it.columns.id).is_some_and(|table| it.is_of(table));
         tables.version() == self.version
-            || self.whole.iter().all(is_same) && self.shape.iter().all(is_alike)
+            || self.whole.iter().all(is_same)
+                && self.views.iter().all(is_view)
+                && self.shape.iter().all(is_alike)
+                && self.facts.iter().all(|it| it.are_true(tables))
     }
 }
 
 impl Shape {
-    fn is_of(&self, table: &Table) -> bool {
+    fn is_of(&self, table: &Arc<Table>) -> bool {
+        let is_same = || {
+            let columns = self.columns.columns.iter().zip(&table.columns);
+            self.columns.columns.len() == table.columns.len()
+                && self.columns.name == table.name
+                && columns.into_iter().all(|(known, it)| {
+                    known.data_type == it.data_type
+                        && known.nullable == it.nullable
+                        && known.name == it.name
+                })
+        };
         std::ptr::eq(Arc::as_ptr(table.rules()), self.rules.as_ptr())
-            && self.name == table.name
-            && self.columns == table.schema()
+            && (std::ptr::eq(Arc::as_ptr(table), self.table.as_ptr()) || is_same())
     }
+}
+
+impl Facts {
+    /// Whether all that was known of the table is true of it as it is.
+    fn are_true(&self, tables: &CatalogSnapshot) -> bool {
+        let known = &*self.info;
+        let Some(info) = tables.info(known.id) else { return false };
+        let rules = tables.by_id(known.id).map(|it| Arc::as_ptr(it.rules()));
+        if Arc::ptr_eq(info, &self.info) {
+            return true;
+        }
+        let (few, many) = (known.rows.min(info.rows), known.rows.max(info.rows));
+        rules == Some(self.rules.as_ptr())
+            && known.name == info.name
+            && known.columns.len() == info.columns.len()
+            && few > 0
+            && many / GROWTH_MAX <= few
+            && known.columns.iter().zip(&info.columns).all(|(a, b)| is_implied(a, b))
+            && (0..known.columns.len()).all(|it| {
+                let id = types::ColumnId(it as u16);
+                !known.is_unique(id) || info.is_unique(id)
+            })
+    }
+}
+
+/// Whether what was known of a column follows from what is known of it now, and may be planned alike.
+fn is_implied(known: &ColumnInfo, now: &ColumnInfo) -> bool {
+    let (old, new) = (&known.statistics, &now.statistics);
+    let within = |old: &Option<Value>, new: &Option<Value>, wrong: Ordering| match (old, new) {
+        (_, None) => true,
+        (None, Some(_)) => false,
+        (Some(old), Some(new)) => new.compare(old).is_some_and(|it| it != wrong),
+    };
+    known.data_type == now.data_type
+        && known.nullable == now.nullable
+        && known.name == now.name
+        && known.index == now.index
+        && (old.nulls > 0 || new.nulls == 0)
+        && (!old.sorted || new.sorted)
+        && (!known.numbers_rows || now.numbers_rows)
+        && within(&old.min, &new.min, Ordering::Less)
+        && within(&old.max, &new.max, Ordering::Greater)
 }

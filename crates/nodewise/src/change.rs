@@ -21,7 +21,7 @@ use crate::durability::Operation;
 use crate::parallel::LoadProgress;
 use crate::planned_change::PlannedChange;
 use crate::planning::plan_plain_change;
-use crate::result::{schema_of, shown, types_of};
+use crate::result::{held_schema_of, schema_of, shown, types_of};
 use crate::statement_catalog::{StatementCatalog, Tables, tables_of};
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
@@ -119,7 +119,7 @@ impl Session {
             ChangeKind::Merge => format!("MERGE {count}"),
         };
         let returned = if change.returning.is_some() { change.returned() } else { &[] };
-        let (schema, types) = (schema_of(returned), types_of(returned));
+        let (schema, types) = (self.zoned(&schema_of(returned)), types_of(returned));
         let profile = QueryProfile {
             execution: machine.now() - started,
             pipelines: reports,
@@ -202,8 +202,9 @@ impl Session {
         executed: &Executed,
         cancel: &CancelToken,
     ) -> SqlResult<Changes> {
-        let batches = self.record_batches(executed, &schema_of(&change.plan.output), cancel)?;
-        let returned = schema_of(change.returned());
+        let batches =
+            self.record_batches(executed, &held_schema_of(&change.plan.output), cancel)?;
+        let returned = self.zoned(&schema_of(change.returned()));
         let mut changes = Changes::default();
         let mut seen = Seen::default();
         for batch in batches {
@@ -229,7 +230,9 @@ impl Session {
             }
             if !asked.is_empty() && batch.num_rows() > 0 {
                 let types = change.returned().iter().map(|it| it.data_type);
-                let asked = asked.iter().zip(types).map(|(it, of)| shown(it.clone(), of)).collect();
+                let asked = (asked.iter().zip(types).zip(returned.fields()))
+                    .map(|((it, of), field)| shown(it.clone(), of, field))
+                    .collect();
                 let asked = RecordBatch::try_new(returned.clone(), asked);
                 changes.returning.push(asked.map_err(|it| malformed(&it))?);
             }

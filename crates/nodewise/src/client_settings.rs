@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, Zone};
 
 use crate::setting::Setting;
 
@@ -34,13 +34,17 @@ enum Takes {
     Text,
     /// These words; the first of a row is what it then is.
     Words(&'static [&'static [&'static str]]),
+    /// A time zone.
+    Zone,
     /// A whole number within bounds.
     Number(i64, i64),
 }
 
+pub(crate) const READ_ONLY: &str = "default_transaction_read_only";
+pub(crate) const DEFERRABLE: &str = "default_transaction_deferrable";
 const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
-const OFF: Takes = Takes::Words(&[&["off", "false", "no", "0"]]);
-const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode"]]);
+/// PostgreSQL looks at letters and digits alone; asyncpg sends quotes.
+const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode", "'utf-8'", "'utf8'"]]);
 const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
 
 /// In the order of their names without regard to case.
@@ -50,7 +54,8 @@ const KNOWN: &[Known] = &[
     known("client_encoding", "UTF8", UTF8, true, "how texts come and go: UTF-8"),
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
     known("DateStyle", "ISO, MDY", DATES, true, "how dates are written: ISO 8601"),
-    known("default_transaction_read_only", "off", OFF, true, "transactions may change tables"),
+    known(DEFERRABLE, "off", SWITCH, false, "kept: what only reads is never refused"),
+    known(READ_ONLY, "off", SWITCH, true, "on: transactions change nothing, if they do not say so"),
     known("extra_float_digits", "1", Takes::Number(-15, 3), false, "floats are always shortest"),
     known("in_hot_standby", "off", Takes::Nothing, true, "the server is no copy of another"),
     known("integer_datetimes", "on", Takes::Nothing, true, "times are whole microseconds"),
@@ -66,7 +71,7 @@ const KNOWN: &[Known] = &[
     known("server_version", SERVER_VERSION, Takes::Nothing, true, "whose dialect it is"),
     known("server_version_num", "180000", Takes::Nothing, false, "whose dialect it is"),
     known("standard_conforming_strings", "on", ON, true, "a backslash is no escape"),
-    known("TimeZone", "UTC", Takes::Text, true, "kept; times have no zone, and now() is in UTC"),
+    known("TimeZone", "UTC", Takes::Zone, true, "in which moments are read and shown"),
 ];
 
 const DATES: Takes = Takes::Words(&[&["ISO, MDY", "ISO", "ISO,MDY"]]);
@@ -100,6 +105,10 @@ impl Known {
                 Err(SqlError::new(SqlState("55P02"), message))
             }
             Takes::Text => Ok(text.to_owned()),
+            Takes::Zone => match Zone::named(text) {
+                Ok(zone) => Ok(zone.name().to_owned()),
+                Err(_) => Err(invalid("it takes a zone like Europe/Berlin, or hours".to_owned())),
+            },
             Takes::Words(rows) => {
                 let means =
                     |row: &&[&'static str]| row.iter().any(|it| it.eq_ignore_ascii_case(text));
@@ -138,8 +147,19 @@ impl ClientSettings {
         Ok(())
     }
 
+    /// Whether a switch is on.
+    pub(crate) fn is_on(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|it| it == "on")
+    }
+
     fn of(&self, known: &Known) -> String {
         self.0.get(known.name).cloned().unwrap_or_else(|| known.usual.to_owned())
+    }
+
+    /// The time zone.
+    pub(crate) fn zone(&self) -> Zone {
+        let said = self.0.get("TimeZone");
+        said.and_then(|it| Zone::named(it).ok()).unwrap_or_default()
     }
 
     /// All of them.
@@ -173,7 +193,7 @@ mod tests {
         };
         settings.set("datestyle", Some("iso")).unwrap();
         assert_eq!(value(&settings, "DateStyle"), "ISO, MDY");
-        settings.set("client_encoding", Some("utf-8")).unwrap();
+        settings.set("client_encoding", Some("'utf-8'")).unwrap();
         assert_eq!(value(&settings, "client_encoding"), "UTF8");
         for (name, wrong, state) in [
             ("client_encoding", "LATIN1", "22023"),

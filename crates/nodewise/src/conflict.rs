@@ -11,3 +11,8 @@ pub(crate) fn not_serializable(message: &str) -> SqlError {
 pub(crate) fn concurrent_update() -> SqlError {
     not_serializable("could not serialize access due to concurrent update")
 }
+
+/// A change where none can be.
+pub(crate) fn no_transaction() -> SqlError {
+    SqlError::internal("a change outside of a transaction")
+}

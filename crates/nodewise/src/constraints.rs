@@ -53,7 +53,7 @@ impl Session {
 
     /// Changes what a table asks of its rows. What is asked anew its rows keep already, else it is refused.
     pub(crate) fn change_rules(
-        &self,
+        &mut self,
         table: &str,
         changes: &[RuleChange],
         cancel: &CancelToken,
@@ -77,6 +77,14 @@ impl Session {
                     // Foreign keys of its own may have gone with the key that they named.
                     let own = self.existing(table)?;
                     rules.references.retain(|it| own.rules().references.contains(it));
+                }
+                RuleChange::Column(alteration) => {
+                    self.change_column(&old, alteration, cancel)?;
+                    continue;
+                }
+                RuleChange::RenameConstraint { name, to } => {
+                    check_free(&old, &rules, Some(to))?;
+                    rename_constraint(&old, &mut rules, name, to)?;
                 }
                 RuleChange::Identity { column, change } => {
                     self.change_identity(&old, &mut rules, column, change, cancel)?;
@@ -180,7 +188,7 @@ impl Session {
     }
 
     /// Refuses CHECK constraints that are false of a row that is there.
-    fn check_rows(
+    pub(crate) fn check_rows(
         &self,
         table: &Table,
         checks: &[CheckRule],
@@ -238,6 +246,22 @@ fn is_taken(rules: &Rules, name: &str) -> bool {
     let checks = rules.rows.checks.iter().map(|it| &it.name);
     let references = rules.references.iter().map(|it| &it.name);
     keys.chain(checks).chain(references).any(|it| **it == *name)
+}
+
+/// Gives a constraint another name.
+fn rename_constraint(table: &Table, rules: &mut Rules, name: &str, to: &str) -> SqlResult<()> {
+    let rows = Arc::make_mut(&mut rules.rows);
+    let keys = rules.indexes.iter_mut().filter(|it| it.kind.is_constraint());
+    let keys = keys.map(|it| &mut it.name);
+    let checks = rows.checks.iter_mut().map(|it| &mut it.name);
+    let references = rules.references.iter_mut().map(|it| &mut it.name);
+    let found = keys.chain(checks).chain(references).find(|it| ***it == *name);
+    let found = found.ok_or_else(|| {
+        let message = format!("constraint \"{name}\" for table \"{}\" does not exist", table.name);
+        SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+    })?;
+    *found = to.into();
+    Ok(())
 }
 
 /// Takes a constraint away, and tells whether there was one of this name.

@@ -94,8 +94,7 @@ impl Database {
         let allocator = Allocator::new(machine.clone());
         allocator.set_limit(memory_limit.or_else(|| usable(machine.topology())));
         let traffic = Arc::new(Traffic::new(machine.topology()));
-        let writer = Admission::new();
-        writer.set_limit(Some(1));
+        let writer = Admission::brisk();
         let database = Arc::new(Self {
             scheduler,
             workspace: Arc::new(Workspace::new(&allocator)),

@@ -40,7 +40,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         let NewTable { name, columns, constraints, if_not_exists, design } = new;
         self.write_alone(cancel)?;
-        if if_not_exists && self.catalog().get(&name).is_some() {
+        if if_not_exists && self.snapshot().kind_of(&name).is_some() {
             let message = format!("relation \"{name}\" already exists, skipping");
             self.notice(Notice::told("42P07", message));
             return Ok(done("CREATE TABLE"));
@@ -85,9 +85,13 @@ impl Session {
         let Target { name, columns, if_not_exists, or_replace, design } = target;
         self.write_alone(cancel)?;
         self.wait_for_place()?;
+        if *if_not_exists && self.snapshot().kind_of(name).is_some() {
+            let message = format!("relation \"{name}\" already exists, skipping");
+            self.notice(Notice::told("42P07", message));
+            return Ok(done("CREATE TABLE AS"));
+        }
         let old = self.catalog().get(name);
         match &old {
-            Some(_) if *if_not_exists => return Ok(done("SELECT 0")),
             Some(_) if !or_replace => {
                 return Err(SqlError::new(
                     SqlState::DUPLICATE_TABLE,
@@ -95,13 +99,17 @@ impl Session {
                 )
                 .with_hint("drop it first, or write CREATE OR REPLACE TABLE"));
             }
-            Some(old) => self.release(std::slice::from_ref(&old.name), false, cancel)?,
+            Some(old) => {
+                let names = std::slice::from_ref(&old.name);
+                self.release(names, false, cancel)?;
+                self.release_views("table", names, false)?;
+            }
             None => self.snapshot().check_free(name)?,
         }
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let (table, batches) = match binder::files::whole_file(query) {
             Some(path) if columns.is_empty() => {
-                let opened = Opened::open(&path)?;
+                let opened = Opened::open(&path, &self.settings.client.zone())?;
                 let schema = opened.schema()?;
                 check_names(&schema)?;
                 let design = self.design_of(design, name, &schema, cancel)?;
@@ -163,7 +171,7 @@ impl Session {
         }
         check_names(&schema)?;
         let design = self.design_of(design, name, &schema, cancel)?;
-        let arrow = crate::result::schema_of(&plan.output);
+        let arrow = crate::result::held_schema_of(&plan.output);
         let batches = self.record_batches(&executed, &arrow, cancel)?;
         let table = self.build(name, schema, batches.clone(), &design, cancel)?;
         Ok((table, batches))
@@ -176,7 +184,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Vec<RecordBatch>> {
         let Finished { plan, executed, .. } = self.run_query(query, cancel)?;
-        self.record_batches(&executed, &crate::result::schema_of(&plan.output), cancel)
+        self.record_batches(&executed, &crate::result::held_schema_of(&plan.output), cancel)
     }
 
     pub(crate) fn drop_tables(
@@ -195,6 +203,7 @@ impl Session {
             }
         }
         self.release(names, cascade, cancel)?;
+        self.release_views("table", names, cascade)?;
         for name in names {
             if self.catalog().get(name).is_some() {
                 let table = self.catalog().drop_table(name)?;
@@ -299,11 +308,11 @@ impl Session {
         cancelled: &'a (dyn Fn() -> bool + Sync),
         design: &'a TableDesign,
     ) -> BuildContext<'a> {
-        let tables = self.database.tables();
+        let tables = self.database.catalog.snapshot();
         BuildContext {
             parallel: team,
             allocator: &self.database.allocator,
-            turn: tables.iter().map(|it| it.columns.len()).sum(),
+            turn: tables.each_table().map(|it| it.columns.len()).sum(),
             progress,
             cancelled,
             design,

@@ -7,7 +7,8 @@ use binder::Statement;
 use stdx::stack;
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::{Answer, CancelToken, Database, Session};
+use crate::starting::Started;
+use crate::{Answer, Database, Session};
 
 impl Session {
     /// Executes statements separated by semicolons, in order; the first error ends the list, and what was done before
@@ -35,45 +36,17 @@ impl Session {
         done
     }
 
-    /// Runs a statement. `kept` is its text where its plan is to be kept.
-    pub(crate) fn run_parsed(
+    /// Starts a statement. `kept` is its text where its plan is to be kept.
+    pub(crate) fn start_parsed(
         &mut self,
         sql: &str,
         statement: Statement,
         kept: Option<&str>,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<Started> {
         match statement {
-            Statement::Transaction(it) => self.run_transaction(it),
-            other => self.guarded(sql, |session, cancel| match other {
-                Statement::Query { query } => session.select(&query, kept, &cancel),
-                other => session.run_statement(other, cancel),
-            }),
+            Statement::Transaction(it) => self.run_transaction(it).map(Started::Done),
+            other => self.start(sql, |session, cancel| session.begin_parsed(other, kept, cancel)),
         }
-    }
-
-    /// A panic is a bug of ours; it ends its statement, not the program and the tables in it. Tables are immutable and
-    /// replaced whole, so there is no half-changed state to fear.
-    pub(crate) fn guarded(
-        &mut self,
-        text: &str,
-        run: impl FnOnce(&mut Self, CancelToken) -> SqlResult<Answer>,
-    ) -> SqlResult<Answer> {
-        self.begin_statement()?;
-        let cancel = CancelToken::new();
-        *self.running.lock() = cancel.clone();
-        self.under_way = Some(self.begin(text, &cancel));
-        let (workspace, database) = (self.workspace(), self.database.clone());
-        let ended = database.caught(|| {
-            let _entered = workspace.enter(None);
-            self.refresh()?;
-            run(self, cancel)
-        });
-        self.under_way = None;
-        if stdx::memory::is_short() {
-            // What the statement had is free again.
-            memory::take_reserve();
-        }
-        self.end_statement(ended)
     }
 
     /// What became of a text: one that cannot be read fails the transaction, too.
@@ -98,7 +71,8 @@ impl Session {
 }
 
 impl Database {
-    /// Runs what looks at tables. A panic is an error (XX000); so is damage in a mapped file that anybody has seen
+    /// Runs what looks at tables. A panic is a bug of ours; it ends its statement (XX000), not the program and the tables in it:
+    /// tables are immutable and replaced whole, so there is no half-changed state to fear. An error is also damage in a mapped file that anybody has seen
     /// meanwhile (XX001), whatever came of the work.
     pub(crate) fn caught<T>(&self, run: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
         let before = self.allocator.damages();

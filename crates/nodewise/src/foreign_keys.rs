@@ -22,7 +22,7 @@ use crate::changed_rows::{malformed, positions};
 use crate::constraints::{check_free, free_name, quoted};
 use crate::index_ddl::column_of;
 use crate::planning::plan_plain_change;
-use crate::result::schema_of;
+use crate::result::{place_of, schema_of};
 use crate::statement_catalog::StatementCatalog;
 use crate::{CancelToken, Session};
 
@@ -157,7 +157,7 @@ impl Session {
     }
 
     /// The tables that refer to one, each with the foreign key.
-    fn referring(&self, parent: &str) -> Vec<(Arc<Table>, ForeignKey)> {
+    pub(crate) fn referring(&self, parent: &str) -> Vec<(Arc<Table>, ForeignKey)> {
         let mut all = Vec::new();
         for table in self.snapshot().tables() {
             let keys = table.rules().references.iter().filter(|it| *it.parent == *parent);
@@ -211,8 +211,9 @@ impl Session {
             self.add_keys(&catalog, keys)?;
         }
         let finished = self.run_on(&catalog, &queried(&asked.sql)?, cancel, |_| Ok(()))?;
-        let schema = schema_of(&finished.plan.output);
-        let found = self.record_batches(&finished.executed, &schema, cancel)?;
+        let schema = self.zoned(&schema_of(&finished.plan.output));
+        let (rows, place) = (&finished.executed.rows, place_of(&finished.executed));
+        let found = self.shown_batches(rows, place, &schema, cancel, &|it| it)?;
         match found.iter().find(|it| it.num_rows() > 0) {
             Some(batch) => {
                 let texts: Vec<String> = (batch.columns().iter())
@@ -554,7 +555,7 @@ fn changed_keys(table: &Table, columns: &[ColumnId], changes: &Changes) -> SqlRe
 }
 
 /// A query of a text of ours.
-fn queried(sql: &str) -> SqlResult<ParsedQuery> {
+pub(crate) fn queried(sql: &str) -> SqlResult<ParsedQuery> {
     match binder::parse::parse(sql)?.into_tree().pop() {
         Some(Statement::Query { query }) => Ok(query),
         _ => Err(SqlError::internal(format!("{sql} is not what it was"))),

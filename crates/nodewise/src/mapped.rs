@@ -7,7 +7,7 @@
 
 use hardware::NodeId;
 use memory::Segment;
-use plan::{Plan, Source};
+use plan::Plan;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState};
 
@@ -51,8 +51,7 @@ impl Session {
 fn unread(plan: &Plan, tables: &Tables) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut seen: Vec<*const Segment> = Vec::new();
-    for pipeline in &plan.pipelines {
-        let Source::Scan(scan) = &pipeline.source else { continue };
+    for scan in plan.scans() {
         let Some(table) = tables.get(&scan.table) else { continue };
         for part in table.parts() {
             // The position of a row is a column that lies nowhere.

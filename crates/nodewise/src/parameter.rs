@@ -1,11 +1,26 @@
 //! Values given to parameters, in the parameters' types.
 
 use types::numeric::{self, Exact, decimal};
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value, Zone};
+
+/// A value of a type as it is given to a parameter: of a type that is held as another it is given as a text, which tells what it
+/// is whatever the type of the parameter; but for moments, which are told as such.
+pub(crate) fn given(value: Value, of: DataType) -> SqlResult<Value> {
+    match of {
+        DataType::TimestampTz => Ok(value),
+        _ if of.stored() != of => numeric::cast(&value, of, DataType::Text),
+        _ => Ok(value),
+    }
+}
 
 /// A value in the type of the parameter that it is for. `None` when the type cannot hold it exactly although it may be
 /// compared with it (1.005 for DECIMAL(15,2)): then the statement is planned for this value.
-pub(crate) fn convert(number: usize, value: &Value, wanted: DataType) -> SqlResult<Option<Value>> {
+pub(crate) fn convert(
+    number: usize,
+    value: &Value,
+    wanted: DataType,
+    zone: &Zone,
+) -> SqlResult<Option<Value>> {
     let converted = match (value, wanted) {
         (Value::Null, _) => Value::Null,
         (Value::Boolean(_), DataType::Boolean)
@@ -14,6 +29,7 @@ pub(crate) fn convert(number: usize, value: &Value, wanted: DataType) -> SqlResu
         | (Value::Date(_), DataType::Date)
         | (Value::Timestamp(_), DataType::Timestamp) => value.clone(),
         (Value::Text(_), it) if it.is_text() => value.clone(),
+        (Value::Timestamp(_), DataType::TimestampTz) => value.clone(),
         (Value::Integer(it), DataType::Decimal { precision, scale }) => {
             return Ok(scaled(i128::from(*it), 0, precision, scale));
         }
@@ -27,10 +43,10 @@ pub(crate) fn convert(number: usize, value: &Value, wanted: DataType) -> SqlResu
             Value::Text(value.to_string().into())
         }
         (Value::Integer(_) | Value::Decimal { .. } | Value::Float(_), it) if it.is_numeric() => {
-            cast(value, it)?
+            cast(value, it, zone)?
         }
-        (Value::Text(_), it) if it != DataType::Null => cast(value, it)?,
-        (Value::Date(_), DataType::Timestamp) => cast(value, wanted)?,
+        (Value::Text(_), it) if it != DataType::Null => cast(value, it, zone)?,
+        (Value::Date(_), DataType::Timestamp | DataType::TimestampTz) => cast(value, wanted, zone)?,
         _ => {
             let message = format!(
                 "parameter ${} is of type {wanted} and cannot be given {value}",
@@ -52,7 +68,7 @@ fn scaled(unscaled: i128, from: u8, precision: u8, scale: u8) -> Option<Value> {
 }
 
 /// The conversion of CAST, with its errors.
-fn cast(value: &Value, wanted: DataType) -> SqlResult<Value> {
+fn cast(value: &Value, wanted: DataType, zone: &Zone) -> SqlResult<Value> {
     let from = match value {
         Value::Integer(_) => DataType::BigInt,
         Value::Decimal { scale, .. } => DataType::Decimal { precision: 38, scale: *scale },
@@ -60,7 +76,7 @@ fn cast(value: &Value, wanted: DataType) -> SqlResult<Value> {
         Value::Date(_) => DataType::Date,
         _ => DataType::Text,
     };
-    numeric::cast(value, from, wanted)
+    numeric::cast_in(value, from, wanted, zone)
 }
 
 #[cfg(test)]
@@ -94,20 +110,24 @@ mod tests {
             (Value::Timestamp(1), DataType::Date, None),
         ];
         for (value, wanted, expected) in cases {
-            assert_eq!(convert(0, &value, wanted).unwrap(), expected, "{value} as {wanted}");
+            assert_eq!(
+                convert(0, &value, wanted, &Zone::utc()).unwrap(),
+                expected,
+                "{value} as {wanted}"
+            );
         }
     }
 
     #[test]
     fn what_is_no_value_of_the_type_is_an_error() {
-        let state = |value, wanted| convert(1, &value, wanted).unwrap_err().state;
+        let state = |value, wanted| convert(1, &value, wanted, &Zone::utc()).unwrap_err().state;
         assert_eq!(state(Value::Text("x".into()), DataType::Integer), SqlState::INVALID_TEXT);
         assert_eq!(
             state(Value::Integer(1 << 40), DataType::Integer),
             SqlState::NUMERIC_OUT_OF_RANGE
         );
         assert_eq!(state(Value::Boolean(true), DataType::Integer), SqlState::DATATYPE_MISMATCH);
-        let error = convert(1, &Value::Date(3), DataType::Boolean).unwrap_err();
+        let error = convert(1, &Value::Date(3), DataType::Boolean, &Zone::utc()).unwrap_err();
         assert!(error.message.starts_with("parameter $2 is of type BOOLEAN"), "{}", error.message);
     }
 }

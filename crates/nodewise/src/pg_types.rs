@@ -44,6 +44,14 @@ pub const DATE: u32 = 1082;
 pub const TIMESTAMP: u32 = 1114;
 /// `timestamptz`.
 pub const TIMESTAMPTZ: u32 = 1184;
+/// `time`.
+pub const TIME: u32 = 1083;
+/// `interval`.
+pub const INTERVAL: u32 = 1186;
+/// `uuid`.
+pub const UUID: u32 = 2950;
+/// `bytea`.
+pub const BYTEA: u32 = 17;
 /// `numeric`.
 pub const NUMERIC: u32 = 1700;
 /// `"char"`.
@@ -71,6 +79,11 @@ pub fn wire_type(of: DataType) -> WireType {
         }
         DataType::Date => fixed(DATE, 4),
         DataType::Timestamp => fixed(TIMESTAMP, 8),
+        DataType::TimestampTz => fixed(TIMESTAMPTZ, 8),
+        DataType::Time => fixed(TIME, 8),
+        DataType::Interval => fixed(INTERVAL, 16),
+        DataType::Uuid => fixed(UUID, 16),
+        DataType::Bytea => fixed(BYTEA, -1),
         DataType::Char(length) => sized(BPCHAR, length),
         DataType::Bpchar => fixed(BPCHAR, -1),
         DataType::Varchar(length) => sized(VARCHAR, length),

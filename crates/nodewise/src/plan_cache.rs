@@ -47,6 +47,11 @@ struct Entries {
 }
 
 impl PlanCache {
+    /// Whether there is a plan of a text, on whatever tables.
+    pub fn knows(&self, text: &str) -> bool {
+        self.0.lock().plans.contains_key(text)
+    }
+
     /// The plan of a text on some tables, made under these options.
     pub fn get(
         &self,
@@ -101,7 +106,11 @@ mod tests {
         };
         let cached = |tables: &CatalogSnapshot, names: &[&str]| {
             let asked: Vec<_> = names.iter().map(|it| tables.get(it).unwrap().id).collect();
-            let plan = Arc::new(Plan { pipelines: Vec::new(), output: Vec::new() });
+            let plan = Arc::new(Plan {
+                pipelines: Vec::new(),
+                output: Vec::new(),
+                recursions: Vec::new(),
+            });
             let (options, schema) = (Options::default(), Arc::new(arrow_schema::Schema::empty()));
             let (basis, unknown) = (Arc::new(Basis::new(tables, &asked)), Vec::new());
             CachedPlan { basis, options, plan, unknown, schema }

@@ -11,15 +11,18 @@ use plan::{OutputColumn, Plan};
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
 use storage::CatalogSnapshot;
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value, Zone};
 
 use crate::answer::done;
-use crate::parameter::convert;
+use crate::begun_rows::BegunRows;
+use crate::parameter::{convert, given};
 use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_query};
 use crate::prepared::{Described, Generic, GenericPlan, Inner};
 use crate::query::Finished;
-use crate::result::{schema_of, types_of};
+use crate::result::schema_of;
+use crate::row_changes::Extent;
+use crate::starting::Begun;
 use crate::statement_catalog::{StatementCatalog, tables_of};
 use crate::{Answer, CancelToken, Prepared, Session};
 
@@ -52,13 +55,8 @@ impl Session {
 
     /// Runs a prepared statement with a value for each of its parameters.
     pub fn execute_prepared(&mut self, prepared: &Prepared, values: &[Value]) -> SqlResult<Answer> {
-        let text = prepared.0.text.clone();
-        self.with_levels(prepared.0.levels(), |session| match &prepared.0.statement {
-            Some(Statement::Transaction(it)) => session.run_transaction(it.clone()),
-            Some(_) => session
-                .guarded(&text, |session, cancel| session.run_prepared(prepared, values, &cancel)),
-            None => Ok(done("")),
-        })
+        let started = self.start_prepared(prepared, values)?;
+        self.whole(started)
     }
 
     /// Keeps a statement under a name, as PREPARE does.
@@ -92,6 +90,9 @@ impl Session {
             }
             Some(Statement::Show { name }) => {
                 Ok(Some(Described::of(&[text(&self.shown_as(name))])))
+            }
+            Some(Statement::Describe { .. }) => {
+                Ok(Some(Described::of(&crate::describe::DESCRIBED.map(text))))
             }
             Some(Statement::Explain { .. }) => Ok(Some(Described::of(&[text("QUERY PLAN")]))),
             Some(Statement::Execute { name, .. }) => {
@@ -150,11 +151,17 @@ impl Session {
                 let basis = match &plan {
                     GenericPlan::Change(it) if it.kind.is_new() => {
                         match catalog.changed(&it.table) {
-                            Some(table) => basis.into_table(table, &it.plan),
+                            Some(table) => basis.into_table(catalog.snapshot(), table, &it.plan),
                             None => basis,
                         }
                     }
-                    _ => basis,
+                    GenericPlan::Change(it) => {
+                        basis.of_scan(catalog.snapshot(), &it.plan, &it.unknown)
+                    }
+                    GenericPlan::Query(plan, _, unknown) => {
+                        basis.of_scan(catalog.snapshot(), plan, unknown)
+                    }
+                    GenericPlan::None => basis,
                 };
                 Ok(Generic { basis: Arc::new(basis), options, plan, types, output: Some(output) })
             }
@@ -222,12 +229,29 @@ impl Session {
         Ok(generic)
     }
 
-    fn run_prepared(
+    /// [`Session::generic`] on the newest tables; of those that the transaction has changed, the ones that it asks for.
+    fn refreshed_generic(&self, inner: &Inner) -> SqlResult<(Generic, Arc<CatalogSnapshot>)> {
+        let known = inner.generic.lock().clone();
+        if let Some(known) = known.filter(|it| it.options == self.settings.planning()) {
+            let tables: Vec<_> = known.basis.tables().collect();
+            self.refresh_for(Extent::Of(&tables))?;
+            let snapshot = self.snapshot();
+            if known.basis.holds(&snapshot) {
+                return Ok((known, snapshot));
+            }
+        }
+        self.refresh()?;
+        let snapshot = self.snapshot();
+        Ok((self.generic(inner, &snapshot)?, snapshot))
+    }
+
+    /// Begins a prepared statement.
+    pub(crate) fn begin_prepared(
         &mut self,
         prepared: &Prepared,
         values: &[Value],
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<Begun> {
         let inner: &Inner = &prepared.0;
         if values.len() != inner.types.len() {
             let message = format!(
@@ -239,37 +263,39 @@ impl Session {
         }
         match &inner.statement {
             Some(Statement::Query { .. } | Statement::Change { .. }) => {}
-            Some(other) => return self.run_statement(other.clone(), cancel.clone()),
-            None => return Ok(done("")),
+            Some(other) => return self.begin_parsed(other.clone(), None, cancel),
+            None => return Ok(Begun::Answer(done(""))),
         }
         if let Some(Statement::Change { .. }) = &inner.statement {
             self.begin_writing()?;
         }
         loop {
-            let snapshot = self.snapshot();
-            let generic = self.generic(inner, &snapshot)?;
+            let (generic, snapshot) = self.refreshed_generic(inner)?;
             // Checked against the types, but each value stands as it is where it is finer than its type.
-            let Some(values) = converted(values, &generic.types)? else { break };
+            let Some(values) = converted(values, &generic.types, &self.settings.client.zone())?
+            else {
+                break;
+            };
             match &generic.plan {
                 GenericPlan::None => break,
                 GenericPlan::Query(plan, schema, unknown) => {
                     let plan = plan.with_parameters(&values);
                     self.note_reads(&plan, unknown);
-                    return self.run_plan_on(&plan, &snapshot, schema, cancel);
+                    return self.begin_plan_on(&plan, &snapshot, schema, cancel);
                 }
                 GenericPlan::Change(change) => {
                     let plan = change.plan.with_parameters(&values);
                     if let Some(it) = self.change_planned(change, &plan, &snapshot, cancel)? {
-                        return Ok(it);
+                        return Ok(Begun::Answer(it));
                     }
-                    self.refresh()?;
                 }
             }
         }
+        self.refresh()?;
         let declared = values.iter().cloned().zip(inner.declared.iter().copied());
         let values: Vec<_> = declared.collect();
-        let Some(statement) = &inner.statement else { return Ok(done("")) };
-        self.run_statement(self.with_values(statement, &values)?, cancel.clone())
+        let Some(statement) = &inner.statement else { return Ok(Begun::Answer(done(""))) };
+        self.begin_parsed(self.with_values(statement, &values)?, None, cancel)
     }
 
     /// The statement with values in the place of its parameters.
@@ -288,25 +314,17 @@ impl Session {
         Ok(statement)
     }
 
-    /// Runs a plan on a snapshot of the catalog.
-    pub(crate) fn run_plan_on(
+    /// Begins a plan on a snapshot of the catalog.
+    pub(crate) fn begin_plan_on(
         &self,
         plan: &Plan,
         snapshot: &CatalogSnapshot,
         schema: &SchemaRef,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
-        let machine = &self.database.machine;
-        let started = machine.now();
+    ) -> SqlResult<Begun> {
         let tables = tables_of(plan, |id| snapshot.by_id(id).cloned());
-        let executed = self.run_plan(plan, tables, cancel)?;
-        let batches = self.shown_batches(&executed, schema, cancel)?;
-        let rows: usize = batches.iter().map(arrow_array::RecordBatch::num_rows).sum();
-        let (schema, types) = (schema.clone(), types_of(&plan.output));
-        let mut answer = Answer { batches, schema, types, ..done(format!("SELECT {rows}")) };
-        answer.profile.pipelines = executed.reports;
-        answer.profile.execution = machine.now() - started;
-        Ok(answer)
+        let rows = self.begin_plan(plan, tables, cancel)?;
+        Ok(Begun::Rows(Box::new(BegunRows { schema: self.zoned(schema), ..rows })))
     }
 
     pub(crate) fn prepare_named(
@@ -332,27 +350,27 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) fn execute_named(
+    pub(crate) fn begin_named(
         &mut self,
         name: &str,
         arguments: &Arguments,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<Begun> {
         let prepared = self.prepared.get(name).cloned().ok_or_else(|| no_such(name))?;
         let levels = self.levels.max(prepared.0.levels());
         // Places in the text of PREPARE are none in that of EXECUTE.
-        self.with_levels(levels, |session| session.execute_found(&prepared, arguments, cancel))
+        self.with_levels(levels, |session| session.begin_found(&prepared, arguments, cancel))
             .map_err(|error| SqlError { position: None, ..error })
     }
 
-    fn execute_found(
+    fn begin_found(
         &mut self,
         prepared: &Prepared,
         arguments: &Arguments,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<Begun> {
         match arguments {
-            Arguments::Values(values) => self.run_prepared(prepared, values, cancel),
+            Arguments::Values(values) => self.begin_prepared(prepared, values, cancel),
             Arguments::Query(query) => {
                 let Finished { executed, .. } = self.run_query(query, cancel)?;
                 let rows = &executed.rows;
@@ -360,8 +378,9 @@ impl Session {
                 let batch = batch.map(|it| it.batch()).transpose()?;
                 let columns = batch.as_ref().map_or(&[][..], |it| &it.columns);
                 let values = columns.iter().zip(&rows.layout);
-                let values: Vec<Value> = values.map(|(it, shape)| it.value(shape, 0)).collect();
-                self.run_prepared(prepared, &values, cancel)
+                let values = values.map(|(it, shape)| given(it.value(shape, 0), shape.data_type));
+                let values = values.collect::<SqlResult<Vec<Value>>>()?;
+                self.begin_prepared(prepared, &values, cancel)
             }
         }
     }
@@ -378,10 +397,14 @@ impl Session {
 }
 
 /// The values in the types of their parameters; `None` when one cannot be held exactly.
-fn converted(values: &[Value], types: &[Option<DataType>]) -> SqlResult<Option<Vec<Value>>> {
+fn converted(
+    values: &[Value],
+    types: &[Option<DataType>],
+    zone: &Zone,
+) -> SqlResult<Option<Vec<Value>>> {
     let each = values.iter().zip(types).enumerate();
     each.map(|(number, (value, data_type))| match data_type {
-        Some(data_type) => convert(number, value, *data_type),
+        Some(data_type) => convert(number, value, *data_type, zone),
         None => Ok(Some(value.clone())),
     })
     .collect()

@@ -3,6 +3,7 @@
 use binder::ParsedQuery;
 use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
+use stdx::Nanos;
 use stdx::sync::Arc;
 use storage::{BuildContext, Table, TableDesign};
 use types::{SqlResult, TableId};
@@ -22,10 +23,16 @@ pub(crate) struct Finished {
     pub plan: Plan,
     pub executed: Executed,
     pub profile: QueryProfile,
+}
+
+/// A query that was planned.
+pub(crate) struct Planned {
+    pub plan: Plan,
     /// The tables on which the plan is right at any time; `None` when it is right this once.
     pub basis: Option<Arc<Basis>>,
     /// The tables of which the scans of the plan do not tell all that is read.
     pub unknown: Vec<TableId>,
+    pub planning: Nanos,
 }
 
 impl Session {
@@ -57,21 +64,33 @@ impl Session {
         adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
     ) -> SqlResult<Finished> {
         let machine = &self.database.machine;
+        let Planned { plan, planning, .. } = self.planned(catalog, query, cancel, adjust)?;
+        let planned = machine.now();
+        let executed = self.run_plan(&plan, catalog.tables(&plan), cancel)?;
+        let execution = machine.now() - planned;
+        let pipelines = executed.reports.clone();
+        let profile = QueryProfile { planning, execution, pipelines };
+        Ok(Finished { plan, executed, profile })
+    }
+
+    /// Plans a query, and notes what it reads.
+    pub(crate) fn planned(
+        &self,
+        catalog: &StatementCatalog<'_>,
+        query: &ParsedQuery,
+        cancel: &CancelToken,
+        adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
+    ) -> SqlResult<Planned> {
+        let machine = &self.database.machine;
         let started = machine.now();
         self.load_files(query, catalog, cancel)?;
         let made = plan_plain(query, catalog)?;
         let mut plan = made.plan;
         adjust(&mut plan)?;
         self.note_reads(&plan, &made.unknown);
-        let planned = machine.now();
-        let executed = self.run_plan(&plan, catalog.tables(&plan), cancel)?;
-        let profile = QueryProfile {
-            planning: planned - started,
-            execution: machine.now() - planned,
-            pipelines: executed.reports.clone(),
-        };
-        let basis = if made.is_stable { catalog.basis() } else { None };
-        Ok(Finished { plan, executed, profile, basis: basis.map(Arc::new), unknown: made.unknown })
+        let planning = machine.now() - started;
+        let basis = if made.is_stable { catalog.basis_of(&plan, &made.unknown) } else { None };
+        Ok(Planned { plan, basis: basis.map(Arc::new), unknown: made.unknown, planning })
     }
 
     /// Runs a plan on some tables.
@@ -81,10 +100,26 @@ impl Session {
         tables: Tables,
         cancel: &CancelToken,
     ) -> SqlResult<Executed> {
+        execute(plan, &self.query_context(plan, tables, cancel)?.0)
+    }
+
+    /// What a plan needs to run on some tables, once it may; and whether it works on tables, and so has a place among those that
+    /// do.
+    pub(crate) fn query_context(
+        &self,
+        plan: &Plan,
+        tables: Tables,
+        cancel: &CancelToken,
+    ) -> SqlResult<(QueryContext, bool)> {
+        let tables = match plan.recursions.is_empty() {
+            true => tables,
+            false => self.with_recursions(plan, tables, cancel)?,
+        };
         // Who only looks at views, as to see who is in the way, need not wait for a place.
         let is_view =
             |it: &Arc<Table>| VIEW_PREFIXES.iter().any(|prefix| it.name.starts_with(prefix));
-        if tables.values().any(|it| !is_view(it)) {
+        let needs_place = tables.values().any(|it| !is_view(it));
+        if needs_place {
             self.wait_for_place()?;
         }
         self.read_mapped(plan, &tables, cancel)?;
@@ -94,12 +129,13 @@ impl Session {
             workspace: self.workspace(),
             tables,
             sequences: self.seen_sequences(),
+            zone: self.settings.client.zone(),
             traffic: self.database.traffic.clone(),
             control: self.control(cancel),
             exchange: self.settings.scheduling.join_exchange,
             profile: self.settings.profile,
         };
-        execute(plan, &context)
+        Ok((context, needs_place))
     }
 
     /// Loads the files that a query names in place of tables.
@@ -109,14 +145,15 @@ impl Session {
         catalog: &StatementCatalog<'_>,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        let files = binder::files::files_in(query);
+        let mut files = binder::files::files_in(query);
+        files.retain(|it| !catalog.has_file(it));
         if files.is_empty() {
             return Ok(());
         }
         self.check_files()?;
         let used = binder::files::UsedColumns::of(query);
-        for path in files.into_iter().filter(|it| !catalog.has_file(it)) {
-            let opened = Opened::open(&path)?;
+        for path in files {
+            let opened = Opened::open(&path, &self.settings.client.zone())?;
             let wanted = |column: &str| used.contains(column);
             let load = |context: &BuildContext<'_>| opened.load(&path, &wanted, context);
             let (table, unread) = self.loaded(&path, &TableDesign::default(), cancel, load)?;

@@ -127,7 +127,7 @@ impl Session {
         let source = Source::Scan(scan);
         let (id, operators, sink) = (PipelineId(0), Vec::new(), Sink::Result);
         let pipeline = Pipeline { id, source, operators, sink, estimated_rows: rows.rows() as f64 };
-        let plan = Plan { pipelines: vec![pipeline], output };
+        let plan = Plan { pipelines: vec![pipeline], output, recursions: Vec::new() };
         let tables = [(CHANGED.1, rows.clone())].into_iter().collect();
         match self.run_plan(&plan, tables, &CancelToken::new()) {
             Ok(found) => found.rows.batches.iter().any(|it| it.rows() > 0),

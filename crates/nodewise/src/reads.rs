@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use plan::properties::is_volatile;
 use plan::relation::{Query, Rel};
-use plan::{Expr, Plan, Scan, Source};
+use plan::{Expr, Plan, Scan};
 use types::TableId;
 
 /// Scans that are kept of a table; of one that is read more often all rows count as read.
@@ -27,8 +27,7 @@ impl Reads {
         for table in unknown {
             self.0.insert(*table, None);
         }
-        for pipeline in &plan.pipelines {
-            let Source::Scan(scan) = &pipeline.source else { continue };
+        for scan in plan.scans() {
             let known = self.0.entry(scan.table).or_insert_with(|| Some(Vec::new()));
             let Some(scans) = known else { continue };
             let is_told = |it: &Expr| {
@@ -67,25 +66,28 @@ pub(crate) struct TablesRead {
 
 impl TablesRead {
     pub(crate) fn of(query: &Query) -> Self {
-        let mut counts = BTreeMap::new();
+        let mut this = Self { counts: BTreeMap::new(), is_shared: false };
+        this.count(query);
+        this
+    }
+
+    fn count(&mut self, query: &Query) {
         let scalars = query.scalars.iter().map(|it| &it.rel);
         for rel in query.shared.iter().chain(scalars).chain([&query.root]) {
             rel.visit(&mut |it| {
                 if let Rel::Scan(scan) = it {
-                    *counts.entry(scan.table.id).or_default() += 1;
+                    *self.counts.entry(scan.table.id).or_default() += 1;
                 }
             });
         }
-        Self { counts, is_shared: !query.shared.is_empty() }
+        self.is_shared |= !query.shared.is_empty();
+        query.recursions.iter().flat_map(|it| [&it.first, &it.step]).for_each(|it| self.count(it));
     }
 
     /// The tables of which the scans of a plan do not tell all that the query asks: where what is known of a table has
     /// answered, a scan is missing.
     pub(crate) fn unknown(&self, plan: &Plan) -> Vec<TableId> {
-        let scans = |table: TableId| {
-            let sources = plan.pipelines.iter().map(|it| &it.source);
-            sources.filter(|it| matches!(it, Source::Scan(it) if it.table == table)).count()
-        };
+        let scans = |table: TableId| plan.scans().iter().filter(|it| it.table == table).count();
         let unknown = self.counts.iter().filter(|it| self.is_shared || scans(*it.0) != *it.1);
         unknown.map(|it| *it.0).collect()
     }

@@ -2,14 +2,22 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
-use arrow_schema::{Field, Schema, SchemaRef};
-use execution::{Accesses, Batch, Executed, map_batches};
+use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef, TimeUnit};
+use execution::{Accesses, Batch, Executed, Rows, map_batches};
+use memory::Workspace;
 use plan::OutputColumn;
 use stdx::sync::Arc;
+use storage::outside;
 use types::{DataType, SqlError, SqlResult, numeric};
 
-/// The schema of a result.
+/// The schema of a result as others see it; moments are in UTC ([`Session::zoned`]).
 pub fn schema_of(output: &[OutputColumn]) -> SchemaRef {
+    let field = |it: &OutputColumn| outside::field(&it.name, it.data_type, None);
+    Arc::new(Schema::new(output.iter().map(field).collect::<Vec<_>>()))
+}
+
+/// The schema of the rows of a result as tables hold them.
+pub fn held_schema_of(output: &[OutputColumn]) -> SchemaRef {
     let field = |it: &OutputColumn| Field::new(&it.name, storage::arrow_type(it.data_type), true);
     Arc::new(Schema::new(output.iter().map(field).collect::<Vec<_>>()))
 }
@@ -28,15 +36,44 @@ impl Described {
     }
 }
 
+/// The memory that rows are in, and the number of the pipeline that they come from.
+pub(crate) type PlaceOfRows<'a> = (&'a Arc<Workspace>, usize);
+
+/// Where the rows of a finished query are.
+pub(crate) fn place_of(executed: &Executed) -> PlaceOfRows<'_> {
+    (&executed.workspace, executed.reports.len().saturating_sub(1))
+}
+
 impl Session {
-    /// The rows of a finished query as Arrow batches, as they are shown: CHAR with its blanks.
-    pub(crate) fn shown_batches(
+    /// The schema of a result with its moments in the time zone of the session.
+    pub(crate) fn zoned(&self, schema: &SchemaRef) -> SchemaRef {
+        let is_moment =
+            |it: &Arc<Field>| matches!(it.data_type(), ArrowType::Timestamp(_, Some(_)));
+        let zone = self.settings.client.zone();
+        if zone.is_utc() || !schema.fields().iter().any(is_moment) {
+            return schema.clone();
+        }
+        let name: Arc<str> = zone.arrow_name().into();
+        let field = |it: &Arc<Field>| match is_moment(it) {
+            true => {
+                let moment = ArrowType::Timestamp(TimeUnit::Microsecond, Some(name.clone()));
+                Arc::new(Field::clone(it).with_data_type(moment))
+            }
+            false => it.clone(),
+        };
+        Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
+    }
+
+    /// What is made of each batch of rows of a schema ([`Self::zoned`]), as they are shown: CHAR with its blanks.
+    pub(crate) fn shown_batches<T: Send>(
         &self,
-        executed: &Executed,
+        rows: &Rows,
+        place: PlaceOfRows<'_>,
         schema: &SchemaRef,
         cancel: &CancelToken,
-    ) -> SqlResult<Vec<RecordBatch>> {
-        self.batches(executed, schema, cancel, &shown)
+        map: &(dyn Fn(RecordBatch) -> T + Sync),
+    ) -> SqlResult<Vec<T>> {
+        self.batches(rows, place, schema, cancel, (&shown, map))
     }
 
     /// The rows of a finished query as Arrow batches, as tables hold them.
@@ -46,47 +83,61 @@ impl Session {
         schema: &SchemaRef,
         cancel: &CancelToken,
     ) -> SqlResult<Vec<RecordBatch>> {
-        self.batches(executed, schema, cancel, &|array, _| array)
-    }
-
-    fn batches(
-        &self,
-        executed: &Executed,
-        schema: &SchemaRef,
-        cancel: &CancelToken,
-        finish: &(dyn Fn(ArrayRef, DataType) -> ArrayRef + Sync),
-    ) -> SqlResult<Vec<RecordBatch>> {
-        let mut team = self.team(cancel, executed.reports.len().saturating_sub(1));
-        team.settings.workspace = executed.workspace.clone();
-        let traffic = &self.database.traffic;
-        let accesses = Arc::new(Accesses::new(traffic, self.database.scheduler.slots()));
-        team.settings.accesses = accesses.clone();
-        let _entered = executed.workspace.enter(None);
-        let convert = |batch: &Batch| to_record_batch(batch, executed, schema, finish);
-        let mut batches = map_batches(&executed.rows, &team, &convert)?;
-        traffic.settle(&accesses);
+        let own = |array: ArrayRef, _: DataType, _: &Field| array;
+        let finish = (&own as Finish<'_>, &(|it| it) as &_);
+        let mut batches: Vec<RecordBatch> =
+            self.batches(&executed.rows, place_of(executed), schema, cancel, finish)?;
         batches.retain(|it| it.num_rows() > 0);
         Ok(batches)
     }
+
+    fn batches<T: Send>(
+        &self,
+        rows: &Rows,
+        (workspace, pipeline): PlaceOfRows<'_>,
+        schema: &SchemaRef,
+        cancel: &CancelToken,
+        (finish, map): (Finish<'_>, &(dyn Fn(RecordBatch) -> T + Sync)),
+    ) -> SqlResult<Vec<T>> {
+        let mut team = self.team(cancel, pipeline);
+        team.settings.workspace = workspace.clone();
+        let traffic = &self.database.traffic;
+        let accesses = Arc::new(Accesses::new(traffic, self.database.scheduler.slots()));
+        team.settings.accesses = accesses.clone();
+        let _entered = workspace.enter(None);
+        let convert = |batch: &Batch| to_record_batch(batch, rows, schema, finish).map(map);
+        let made = map_batches(rows, &team, &convert)?;
+        traffic.settle(&accesses);
+        Ok(made)
+    }
 }
+
+/// The last step of a column, for a field.
+type Finish<'a> = &'a (dyn Fn(ArrayRef, DataType, &Field) -> ArrayRef + Sync);
 
 fn to_record_batch(
     batch: &Batch,
-    executed: &Executed,
+    rows: &Rows,
     schema: &SchemaRef,
-    finish: &dyn Fn(ArrayRef, DataType) -> ArrayRef,
+    finish: &dyn Fn(ArrayRef, DataType, &Field) -> ArrayRef,
 ) -> SqlResult<RecordBatch> {
-    let columns: Vec<ArrayRef> = (batch.columns.iter().zip(&executed.rows.layout))
-        .map(|(vector, shape)| finish(execution::arrow::to_arrow(vector, shape), shape.data_type))
+    let columns: Vec<ArrayRef> = (batch.columns.iter().zip(&rows.layout))
+        .zip(schema.fields())
+        .map(|((vector, shape), field)| {
+            finish(execution::arrow::to_arrow(vector, shape), shape.data_type, field)
+        })
         .collect();
     let options = RecordBatchOptions::new().with_row_count(Some(batch.rows));
     RecordBatch::try_new_with_options(schema.clone(), columns, &options)
         .map_err(|error| SqlError::internal(format!("a result does not fit its schema: {error}")))
 }
 
-/// The values of a column as they are shown: CHAR(n) is held without the blanks that fill it.
-pub(crate) fn shown(array: ArrayRef, data_type: DataType) -> ArrayRef {
-    let DataType::Char(length) = data_type else { return array };
+/// The values of a column as they are shown in a field: CHAR(n) is held without the blanks that fill it, and some types are
+/// held as others.
+pub(crate) fn shown(array: ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
+    let DataType::Char(length) = data_type else {
+        return outside::shown(&array, data_type, field);
+    };
     let Some(texts) = array.as_string_opt::<i32>() else { return array };
     let is_full = |it: &str| it.chars().count() >= length as usize;
     if texts.iter().flatten().all(is_full) {

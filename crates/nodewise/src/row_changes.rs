@@ -26,6 +26,20 @@ struct TableChanges {
     steps: usize,
 }
 
+/// The steps of a table whose changes are not in the branch.
+const PUT_OFF: usize = usize::MAX;
+
+/// Which tables of a branch are made when it begins with others.
+#[derive(Clone, Copy)]
+pub(crate) enum Extent<'a> {
+    /// All.
+    All,
+    /// All, each in one step, as the log has them.
+    Flat,
+    /// Those that a statement asks for.
+    Of(&'a [TableId]),
+}
+
 /// How long the lists of each table were.
 pub(crate) type Mark = BTreeMap<TableId, (usize, usize)>;
 
@@ -52,13 +66,25 @@ impl RowChanges {
     ) {
         let changes = self.0.entry(table).or_default();
         changes.went.extend(went);
-        changes.steps += 1;
+        changes.steps = changes.steps.saturating_add(1);
         let mut first = ids.start;
         for batch in rows.iter().filter(|it| it.num_rows() > 0) {
             let end = first + batch.num_rows() as u64;
             changes.came.push((first..end, batch.clone()));
             first = end;
         }
+    }
+
+    /// Notes what a statement does to a table whose version in the branch does not have it, nor any other change.
+    pub(crate) fn put_off(
+        &mut self,
+        table: TableId,
+        went: &[u64],
+        rows: &[RecordBatch],
+        ids: Range<u64>,
+    ) {
+        self.add(table, went, rows, ids);
+        self.0.entry(table).or_default().steps = PUT_OFF;
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -72,7 +98,7 @@ impl RowChanges {
             let (went, came) = mark[table];
             changes.went.truncate(went);
             changes.came.truncate(came);
-            changes.steps = usize::MAX;
+            changes.steps = PUT_OFF;
         }
     }
 
@@ -91,21 +117,47 @@ impl RowChanges {
         self.0.values().all(|it| it.steps == 1)
     }
 
+    /// Whether a table of the branch does not have its changes.
+    pub(crate) fn is_put_off(&self, table: TableId) -> bool {
+        self.0.get(&table).is_some_and(|it| it.steps == PUT_OFF)
+    }
+
+    /// Whether all tables of an extent have their changes in the branch.
+    pub(crate) fn is_made(&self, extent: Extent<'_>) -> bool {
+        match extent {
+            Extent::All => self.0.values().all(|it| it.steps != PUT_OFF),
+            Extent::Flat => self.is_flat(),
+            Extent::Of(tables) => !tables.iter().any(|it| self.is_put_off(*it)),
+        }
+    }
+
     /// A branch that begins with other tables and has the same changes, each table changed in one step where these differ or
-    /// `flat` wants it. A row that has gone meanwhile is 40001.
+    /// it has to be; what nobody asks for is put off. A row that has gone meanwhile is 40001.
     pub(crate) fn rebased(
         &mut self,
         (began, branch): (&CatalogSnapshot, &Catalog),
         (onto, head): (&Arc<CatalogSnapshot>, &Catalog),
-        flat: bool,
+        extent: Extent<'_>,
         context: &BuildContext<'_>,
     ) -> SqlResult<Catalog> {
         let new = head.branch(onto.clone());
         new.publish(began, branch);
         for (id, changes) in &mut self.0 {
             let base = onto.by_id(*id);
-            let is_right = changes.steps == 1 || !flat && changes.steps < usize::MAX;
-            if is_right && is_same(base, began.by_id(*id)) {
+            let is_same = is_same(base, began.by_id(*id));
+            let is_asked = match extent {
+                Extent::All | Extent::Flat => true,
+                Extent::Of(tables) => tables.contains(id),
+            };
+            let (is_flat, is_there) = (changes.steps == 1, changes.steps != PUT_OFF);
+            if is_same && (is_flat || is_there && !matches!(extent, Extent::Flat)) {
+                continue;
+            }
+            if !is_asked {
+                if is_there {
+                    new.adopt(onto, *id);
+                    changes.steps = PUT_OFF;
+                }
                 continue;
             }
             let (base, current) = (base.ok_or_else(concurrent_update)?, new.snapshot());

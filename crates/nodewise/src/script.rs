@@ -10,6 +10,7 @@ use storage::CatalogSnapshot;
 use types::SqlResult;
 
 use crate::plan_cache::CachedPlan;
+use crate::starting::Started;
 use crate::{Answer, Session};
 
 /// The statements of a text that have not run yet.
@@ -44,10 +45,11 @@ impl Session {
     /// Reads a text. An error fails the transaction that is open.
     pub fn script(&mut self, sql: &str) -> SqlResult<Script> {
         let started = self.database.machine.now();
-        let refreshed = self.refresh();
+        let is_known = self.settings.plan_cache && self.database.plans.knows(sql);
+        let refreshed = if is_known { self.refresh() } else { Ok(()) };
         self.end_parsing(refreshed)?;
         let snapshot = self.snapshot();
-        if self.settings.plan_cache
+        if is_known
             && let Some(cached) = self.database.plans.get(sql, &snapshot, self.settings.planning())
         {
             let parsing = self.database.machine.now() - started;
@@ -69,13 +71,22 @@ impl Session {
 
     /// Runs the next statement of a text; `None` when all have run.
     pub fn run_next(&mut self, script: &mut Script) -> Option<SqlResult<Answer>> {
+        let parsing = std::mem::take(&mut script.parsing);
+        let answer = self.start_next(script)?.and_then(|it| self.whole(it));
+        Some(answer.map(|mut answer| {
+            answer.profile.planning += parsing;
+            answer
+        }))
+    }
+
+    /// Starts the next statement of a text; `None` when all were.
+    pub fn start_next(&mut self, script: &mut Script) -> Option<SqlResult<Started>> {
         let step = script.steps.pop_front()?;
         let text = script.text.clone();
-        let parsing = std::mem::take(&mut script.parsing);
-        let answer = match step {
-            Step::Planned(cached, snapshot) => self.guarded(&text, |session, cancel| {
+        Some(match step {
+            Step::Planned(cached, snapshot) => self.start(&text, |session, cancel| {
                 session.note_reads(&cached.plan, &cached.unknown);
-                session.run_plan_on(&cached.plan, &snapshot, &cached.schema, &cancel)
+                session.begin_plan_on(&cached.plan, &snapshot, &cached.schema, cancel)
             }),
             Step::Statement(statement) => {
                 let levels = statement.levels();
@@ -84,13 +95,9 @@ impl Session {
                     script.is_single && self.settings.plan_cache && levels <= stack::FREE_LEVELS;
                 let kept = is_kept.then_some(&*text);
                 self.with_levels(levels, |session| {
-                    session.run_parsed(&text, statement.into_tree(), kept)
+                    session.start_parsed(&text, statement.into_tree(), kept)
                 })
             }
-        };
-        Some(answer.map(|mut answer| {
-            answer.profile.planning += parsing;
-            answer
-        }))
+        })
     }
 }

@@ -53,7 +53,7 @@ impl Session {
         self.put_sequence(Sequence { id, name: name.to_owned(), definition, owner, counter })
     }
 
-    fn put_sequence(&self, sequence: Sequence) -> SqlResult<()> {
+    pub(crate) fn put_sequence(&self, sequence: Sequence) -> SqlResult<()> {
         let sequence = self.catalog().put_sequence(sequence);
         self.note(|| Operation::sequence(&sequence))
     }
@@ -141,6 +141,7 @@ impl Session {
 
     fn rename_sequence(&self, old: &Sequence, new: &str, cancel: &CancelToken) -> SqlResult<()> {
         self.snapshot().check_free(new)?;
+        self.refuse_with_views(&old.name, None)?;
         let renamed = Sequence {
             id: old.id,
             name: new.to_owned(),
@@ -228,6 +229,7 @@ impl Session {
         cascade: bool,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
+        self.release_views("sequence", std::slice::from_ref(&sequence.name), cascade)?;
         for (table, places) in self.asking(&sequence.name)? {
             if !cascade {
                 let column = places.first().map_or("", |it| &table.columns[*it].name);
@@ -262,7 +264,7 @@ impl Session {
     }
 
     /// The sequences that columns of a table own, or one column.
-    fn owned(&self, table: &str, column: Option<&str>) -> Vec<Arc<Sequence>> {
+    pub(crate) fn owned(&self, table: &str, column: Option<&str>) -> Vec<Arc<Sequence>> {
         let is_own = |it: &SequenceOwner| {
             it.table == table && column.is_none_or(|column| it.column == column)
         };

@@ -41,7 +41,7 @@ impl Session {
             database: self.database.clone(),
             snapshot: self.snapshot(),
             numbers: self.numbers.clone(),
-            is_read_only: self.block.as_ref().is_some_and(|it| it.modes.read_only),
+            is_read_only: self.modes().read_only,
         })
     }
 

@@ -145,7 +145,7 @@ impl Session {
 
     /// Changes a setting, as SET does outside of a transaction.
     pub fn set_setting(&mut self, name: &str, value: &str) -> SqlResult<()> {
-        self.set(name, Some(value)).map(|_| ())
+        self.set(name, Some(value), false).map(|_| ())
     }
 
     /// Says something to the client.

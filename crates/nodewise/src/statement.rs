@@ -1,24 +1,27 @@
 //! What each kind of statement does.
 
 use arrow_array::RecordBatch;
-use binder::{ExplainFormat, ParsedQuery, Statement};
-use execution::{Surroundings, placement_notes};
+use binder::{CopyPlace, ExplainFormat, ParsedQuery, Statement};
+use execution::{RowStream, Surroundings, placement_notes};
 use plan::explain::Remarks;
 use plan::{PipelineActuals, PipelineId, Plan};
+use stdx::Nanos;
 use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult};
 
 use crate::answer::done;
+use crate::begun_rows::BegunRows;
 use crate::database_settings::{list_of_database, set_of_database};
 use crate::ddl::{NewTable, Target};
 use crate::index_ddl::NewIndex;
 use crate::plan_cache::CachedPlan;
 use crate::planning::{plan_plain, plan_plain_change};
 use crate::profile::{Scale, actuals};
-use crate::query::Finished;
+use crate::query::{Finished, Planned};
 use crate::result::{schema_of, types_of};
 use crate::settings::Settings;
-use crate::statement_catalog::StatementCatalog;
+use crate::statement_catalog::{StatementCatalog, Tables};
+use crate::view_ddl::NewView;
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
 impl Session {
@@ -29,20 +32,14 @@ impl Session {
         cancel: CancelToken,
     ) -> SqlResult<Answer> {
         match statement {
-            Statement::Query { query } => self.select(&query, None, &cancel),
+            it @ (Statement::Query { .. } | Statement::Execute { .. }) => {
+                self.run_within(it, &cancel)
+            }
             Statement::Explain { query, analyze, format } => {
                 self.explain(&query, analyze, format, &cancel)
             }
-            it @ (Statement::CreateIndex { .. }
-            | Statement::DropIndex { .. }
-            | Statement::CreateSequence { .. }
-            | Statement::AlterSequence { .. }
-            | Statement::DropSequence { .. }) => self.run_definition(it, &cancel),
             Statement::Prepare { name, types, statement } => {
                 self.prepare_named(name, &types, *statement)
-            }
-            Statement::Execute { name, arguments } => {
-                self.execute_named(&name, &arguments, &cancel)
             }
             Statement::Deallocate { name } => self.deallocate(name.as_deref()),
             Statement::CreateTable { name, columns, constraints, if_not_exists, design } => {
@@ -60,7 +57,6 @@ impl Session {
                 let target = Target { name, columns, if_not_exists, or_replace, design };
                 self.create_table_as(&target, &query, &cancel)
             }
-            Statement::AlterTable { table, change } => self.alter_table(&table, &change, &cancel),
             Statement::Call { procedure, arguments } => self.call(&procedure, &arguments, &cancel),
             Statement::DropTable { names, if_exists, cascade } => {
                 self.drop_tables(&names, if_exists, cascade, &cancel)
@@ -72,34 +68,59 @@ impl Session {
             Statement::Truncate { names, cascade, restart } => {
                 self.truncate(&names, (cascade, restart), &cancel)
             }
-            Statement::CopyFrom { table, columns, path, options } => {
+            Statement::CopyFrom { table, columns, place: CopyPlace::File(path), options } => {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }
-            Statement::CopyTo { query, path, options } => {
+            Statement::CopyTo { query, place: CopyPlace::File(path), options } => {
                 self.copy_to(&query, &path, &options, &cancel)
             }
-            Statement::ExportDatabase { folder, options } => {
-                self.export_database(&folder, &options, &cancel)
+            Statement::CopyFrom { .. } | Statement::CopyTo { .. } => {
+                Err(SqlError::unsupported("COPY between a client and another statement"))
             }
-            Statement::ImportDatabase { folder } => self.import_database(&folder, &cancel),
-            Statement::Set { name, value } => self.set(&name, value.as_deref()),
+            Statement::Set { name, value, local } => self.set(&name, value.as_deref(), local),
             Statement::Show { name } => self.show(&name),
             Statement::ResetAll => self.reset_all(),
-            Statement::Checkpoint => self.checkpoint(&cancel),
-            Statement::Backup { folder } => self.backup(&folder, &cancel),
+            it @ (Statement::ExportDatabase { .. }
+            | Statement::ImportDatabase { .. }
+            | Statement::Checkpoint
+            | Statement::Maintain { .. }
+            | Statement::Backup { .. }
+            | Statement::Kill { .. }
+            | Statement::AlterQuery { .. }) => self.operate(it, &cancel),
+            other => self.run_definition(other, &cancel),
+        }
+    }
+
+    /// What is done for the database, and to other statements.
+    fn operate(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
+        match statement {
+            Statement::ExportDatabase { folder, options } => {
+                self.export_database(&folder, &options, cancel)
+            }
+            Statement::ImportDatabase { folder } => self.import_database(&folder, cancel),
+            Statement::Checkpoint => self.checkpoint(cancel),
+            Statement::Maintain { command, tables } => {
+                tables.iter().try_for_each(|it| self.existing(it).map(|_| ()))?;
+                Ok(done(command))
+            }
+            Statement::Backup { folder } => self.backup(&folder, cancel),
             Statement::Kill { statement } => self.database.kill(statement).map(|_| done("KILL")),
             Statement::AlterQuery { statement, name, value } => {
                 self.database.steer(statement, &name, &value).map(|_| done("ALTER QUERY"))
             }
+            _ => Err(SqlError::internal("a statement that operates nothing")),
         }
     }
 
-    /// Defines what is beside tables: indexes and sequences.
+    /// Defines what is beside tables (indexes, sequences, views), and what is changed of a table; tells what columns there are.
     fn run_definition(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
         match statement {
             Statement::CreateIndex { name, table, columns, unique, if_not_exists } => {
                 let index = NewIndex { name, table, columns, unique, if_not_exists };
                 self.create_index(&index, cancel)
+            }
+            Statement::AlterTable { table, change, if_exists } => {
+                self.alter_table(&table, (&change, if_exists), cancel)
             }
             Statement::DropIndex { names, if_exists } => {
                 self.drop_indexes(&names, if_exists, cancel)
@@ -113,12 +134,40 @@ impl Session {
             Statement::DropSequence { names, if_exists, cascade } => {
                 self.drop_sequences(&names, if_exists, cascade, cancel)
             }
+            Statement::CreateView { name, columns, query, or_replace, if_not_exists } => {
+                let new = NewView { name, columns, query, or_replace, if_not_exists };
+                self.create_view(new, cancel)
+            }
+            Statement::RenameView { name, to, if_exists } => {
+                self.rename_view(&name, &to, if_exists, cancel)
+            }
+            Statement::Describe { query, table } => {
+                self.describe_columns(&query, table.as_deref(), cancel)
+            }
+            Statement::DropView { names, if_exists, cascade } => {
+                self.drop_views(&names, if_exists, cascade, cancel)
+            }
             _ => Err(SqlError::internal("a statement that defines nothing")),
         }
     }
 
     /// A setting of the database, else one of this session.
-    pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<Answer> {
+    pub(crate) fn set(
+        &mut self,
+        name: &str,
+        value: Option<&str>,
+        local: bool,
+    ) -> SqlResult<Answer> {
+        if let Some(said) = self.said_by_setting(name, value)? {
+            return self.set_modes(said, false);
+        }
+        if local
+            && list_of_database(&self.database).iter().any(|it| it.name.eq_ignore_ascii_case(name))
+        {
+            let message =
+                format!("{name} is a setting of the whole database, SET LOCAL is not supported");
+            return Err(SqlError::unsupported(message));
+        }
         if name.eq_ignore_ascii_case("temp_directory") {
             self.check_files()?;
         }
@@ -126,7 +175,7 @@ impl Session {
             return Ok(done("SET"));
         }
         let counted = self.settings.access_counting;
-        self.settings.set(name, value)?;
+        self.set_own(name, value, local)?;
         if self.settings.access_counting != counted {
             self.database.machine.count_accesses(!counted);
         }
@@ -135,18 +184,18 @@ impl Session {
 
     fn reset_all(&mut self) -> SqlResult<Answer> {
         self.settings = Settings::default();
+        self.block.iter_mut().for_each(|it| it.lasting = None);
         Ok(done("RESET"))
     }
 
     /// What the column of SHOW is called.
     pub(crate) fn shown_as(&self, name: &str) -> String {
-        let is_isolation = TRANSACTION_ISOLATION.iter().any(|it| it.eq_ignore_ascii_case(name));
-        if is_isolation { TRANSACTION_ISOLATION[0].to_owned() } else { name.to_owned() }
+        self.transaction_setting(name).map_or(name, |it| it.0).to_owned()
     }
 
     fn show(&self, name: &str) -> SqlResult<Answer> {
-        if TRANSACTION_ISOLATION.iter().any(|it| it.eq_ignore_ascii_case(name)) {
-            return text_answer("SHOW", TRANSACTION_ISOLATION[0], vec![self.isolation().name()]);
+        if let Some((name, value)) = self.transaction_setting(name) {
+            return text_answer("SHOW", name, vec![value]);
         }
         let mut all = list_of_database(&self.database).into_iter();
         let value = match all.find(|it| it.name.eq_ignore_ascii_case(name)) {
@@ -156,28 +205,41 @@ impl Session {
         text_answer("SHOW", name, vec![&value])
     }
 
-    /// Runs a query. When `text` is all there is of it, its plan is kept for the next time.
-    pub(crate) fn select(
+    /// Begins a query. When `text` is all there is of it, its plan is kept for the next time.
+    pub(crate) fn begin_select(
         &mut self,
         query: &ParsedQuery,
         text: Option<&str>,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<BegunRows> {
         let started = self.database.machine.now();
-        let Finished { plan, executed, mut profile, basis, unknown } =
-            self.run_query(query, cancel)?;
-        let (schema, types) = (schema_of(&plan.output), types_of(&plan.output));
+        let catalog = StatementCatalog::new(self);
+        let Planned { plan, basis, unknown, planning } =
+            self.planned(&catalog, query, cancel, |_| Ok(()))?;
+        let rows = self.begin_plan(&plan, catalog.tables(&plan), cancel)?;
         if let (Some(text), Some(basis)) = (text, basis) {
             let options = self.settings.planning();
+            // The plan is one of any time zone.
+            let schema = schema_of(&plan.output);
             let plan = Arc::new(plan);
-            let schema = schema.clone();
             let cached = CachedPlan { basis, options, plan, unknown, schema };
             self.database.plans.put(text, cached);
         }
-        let batches = self.shown_batches(&executed, &schema, cancel)?;
-        profile.execution = self.database.machine.now() - started - profile.planning;
-        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        Ok(Answer { tag: format!("SELECT {rows}"), schema, types, batches, profile })
+        Ok(BegunRows { started, planning, ..rows })
+    }
+
+    /// Runs a plan up to its first row.
+    pub(crate) fn begin_plan(
+        &self,
+        plan: &Plan,
+        tables: Tables,
+        cancel: &CancelToken,
+    ) -> SqlResult<BegunRows> {
+        let (started, planning) = (self.database.machine.now(), Nanos(0));
+        let (schema, types) = (self.zoned(&schema_of(&plan.output)), types_of(&plan.output));
+        let (context, needs_place) = self.query_context(plan, tables, cancel)?;
+        let stream = RowStream::open(plan, context)?;
+        Ok(BegunRows { stream, schema, types, needs_place, started, planning })
     }
 
     fn explain(
@@ -238,9 +300,6 @@ impl Session {
         Ok(answer)
     }
 }
-
-/// How SHOW names the isolation level of the transaction: by its setting, or in words.
-const TRANSACTION_ISOLATION: [&str; 2] = ["transaction_isolation", "transaction.isolation.level"];
 
 /// What EXPLAIN says of pipelines.
 struct Explained {

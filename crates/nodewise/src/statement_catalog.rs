@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use binder::bind::SessionFacts;
-use plan::{Plan, Source};
+use plan::Plan;
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
     CatalogView, DataType, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UniqueKey,
-    UnreadColumn, Value,
+    UnreadColumn, Value, ViewDefinition, Zone,
 };
 
 use crate::basis::Basis;
@@ -54,7 +54,7 @@ impl<'a> StatementCatalog<'a> {
         self.session.database.machine.wall_clock()
     }
 
-    fn view(&self, schema: &str, name: &str) -> Option<Arc<Table>> {
+    fn system_view(&self, schema: &str, name: &str) -> Option<Arc<Table>> {
         let key = format!("{schema}.{name}");
         if let Some(table) = self.transient.lock().get(&key) {
             return Some(table.clone());
@@ -123,6 +123,16 @@ impl<'a> StatementCatalog<'a> {
         self.transient.lock().is_empty().then(|| Basis::new(&self.snapshot, &asked))
     }
 
+    /// [`StatementCatalog::basis`] of a plan, of which some tables are read in ways that its scans do not tell.
+    pub(crate) fn basis_of(&self, plan: &Plan, unknown: &[TableId]) -> Option<Basis> {
+        self.basis().map(|it| it.of_scan(&self.snapshot, plan, unknown))
+    }
+
+    /// The tables as they are.
+    pub(crate) fn snapshot(&self) -> &CatalogSnapshot {
+        &self.snapshot
+    }
+
     /// The table that a statement changes.
     pub(crate) fn changed(&self, name: &str) -> Option<&Arc<Table>> {
         self.snapshot.get(name)
@@ -143,14 +153,13 @@ impl CatalogView for StatementCatalog<'_> {
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
         match schema {
             Some(schema) if VIEW_SCHEMAS.contains(&&*schema.to_ascii_lowercase()) => {
-                let view = self.view(&schema.to_ascii_lowercase(), &name.to_ascii_lowercase());
+                let view =
+                    self.system_view(&schema.to_ascii_lowercase(), &name.to_ascii_lowercase());
                 view.map(|it| Arc::new(it.info()))
             }
             // The schema of the catalog is looked through first; its views are all called so.
-            None if name.starts_with("pg_")
-                && pg_catalog::names(pg_catalog::CATALOG).contains(&name) =>
-            {
-                self.view(pg_catalog::CATALOG, name).map(|it| Arc::new(it.info()))
+            None if is_of_catalog(name) => {
+                self.system_view(pg_catalog::CATALOG, name).map(|it| Arc::new(it.info()))
             }
             _ => match self.snapshot.table(schema, name) {
                 Some(info) => {
@@ -163,6 +172,15 @@ impl CatalogView for StatementCatalog<'_> {
                 None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
             },
         }
+    }
+
+    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDefinition>> {
+        if schema.is_none() && is_of_catalog(name) {
+            return None;
+        }
+        let view = CatalogView::view(&*self.snapshot, schema, name)?;
+        self.asked.lock().push(view.id);
+        Some(view)
     }
 
     fn table_names(&self) -> Vec<String> {
@@ -213,6 +231,10 @@ impl SessionFacts for StatementCatalog<'_> {
         pg_catalog::session_value(self.session, name, arguments)
     }
 
+    fn zone(&self) -> Zone {
+        self.session.settings.client.zone()
+    }
+
     fn catalog_texts(&self, function: &str) -> Option<Vec<(i64, Option<i64>, String)>> {
         pg_catalog::catalog_texts(self.session, function)
     }
@@ -222,12 +244,13 @@ impl SessionFacts for StatementCatalog<'_> {
     }
 }
 
+/// Whether a bare name is one of the catalog, which is looked through first.
+fn is_of_catalog(name: &str) -> bool {
+    name.starts_with("pg_") && pg_catalog::names(pg_catalog::CATALOG).contains(&name)
+}
+
 /// The tables that a plan scans.
 pub(crate) fn tables_of(plan: &Plan, find: impl Fn(TableId) -> Option<Arc<Table>>) -> Tables {
-    let scanned = plan.pipelines.iter().filter_map(|it| match &it.source {
-        Source::Scan(scan) => Some(scan.table),
-        _ => None,
-    });
-    let scanned: HashSet<TableId> = scanned.collect();
+    let scanned: HashSet<TableId> = plan.scans().into_iter().map(|it| it.table).collect();
     scanned.into_iter().filter_map(|id| Some((id, find(id)?))).collect()
 }

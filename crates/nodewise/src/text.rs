@@ -5,15 +5,17 @@ use std::fmt::Write;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType,
+    IntervalMonthDayNanoType, Time64MicrosecondType, TimestampMicrosecondType,
 };
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray,
+    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, LargeStringArray,
+    PrimitiveArray, StringArray, StringViewArray,
 };
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 pub use binder::quoted_name;
-use types::DataType as SqlType;
-use types::numeric::format;
+use types::numeric::interval::{self, Interval};
+use types::numeric::{bytes, format, uuid};
+use types::{DataType as SqlType, Zone};
 
 /// A column of a result, its type found out once.
 pub struct Cells<'a> {
@@ -32,6 +34,11 @@ enum Kind<'a> {
     Decimal(&'a PrimitiveArray<Decimal128Type>, SqlType),
     Date(&'a PrimitiveArray<Date32Type>),
     Timestamp(&'a PrimitiveArray<TimestampMicrosecondType>),
+    Moment(&'a PrimitiveArray<TimestampMicrosecondType>, Box<Zone>),
+    Time(&'a PrimitiveArray<Time64MicrosecondType>),
+    Interval(&'a PrimitiveArray<IntervalMonthDayNanoType>),
+    Uuid(&'a FixedSizeBinaryArray),
+    Bytes(&'a BinaryArray),
     Text(&'a StringArray),
     LargeText(&'a LargeStringArray),
     TextView(&'a StringViewArray),
@@ -58,6 +65,14 @@ impl<'a> Cells<'a> {
             DataType::Timestamp(TimeUnit::Microsecond, None) => {
                 Kind::Timestamp(array.as_primitive())
             }
+            DataType::Timestamp(TimeUnit::Microsecond, Some(zone)) => {
+                let zone = Zone::named(zone).unwrap_or_default();
+                Kind::Moment(array.as_primitive(), Box::new(zone))
+            }
+            DataType::Time64(TimeUnit::Microsecond) => Kind::Time(array.as_primitive()),
+            DataType::Interval(IntervalUnit::MonthDayNano) => Kind::Interval(array.as_primitive()),
+            DataType::FixedSizeBinary(16) => Kind::Uuid(array.as_fixed_size_binary()),
+            DataType::Binary => Kind::Bytes(array.as_binary()),
             DataType::Utf8 => Kind::Text(array.as_string()),
             DataType::LargeUtf8 => Kind::LargeText(array.as_string()),
             DataType::Utf8View => Kind::TextView(array.as_string_view()),
@@ -102,6 +117,26 @@ impl<'a> Cells<'a> {
                 format::number(it.value(row).into(), SqlType::Timestamp, out);
                 Ok(())
             }
+            Kind::Moment(it, zone) => {
+                format::moment(it.value(row), zone, out);
+                Ok(())
+            }
+            Kind::Time(it) => {
+                format::number(it.value(row).into(), SqlType::Time, out);
+                Ok(())
+            }
+            Kind::Interval(it) => {
+                interval::format(parts(it.value(row)), out);
+                Ok(())
+            }
+            Kind::Uuid(it) => {
+                let bits = it.value(row).try_into().map_or(0, u128::from_be_bytes);
+                out.write_str(&uuid::format(bits))
+            }
+            Kind::Bytes(it) => {
+                format::text(&bytes::held(it.value(row)), SqlType::Bytea, out);
+                Ok(())
+            }
             Kind::Text(it) => out.write_str(it.value(row)),
             Kind::LargeText(it) => out.write_str(it.value(row)),
             Kind::TextView(it) => out.write_str(it.value(row)),
@@ -116,6 +151,12 @@ impl<'a> Cells<'a> {
         let mut out = String::new();
         self.write(row, &mut out).then_some(out)
     }
+}
+
+/// The interval that Arrow shows.
+pub fn parts(it: arrow_array::types::IntervalMonthDayNano) -> Interval {
+    let micros = it.nanoseconds.div_euclid(1_000);
+    Interval { months: it.months.into(), days: it.days.into(), micros }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::activity::Limits;
 use crate::answer::done;
 use crate::conflict::concurrent_update;
 use crate::notice::Notice;
+use crate::row_changes::Extent;
 use crate::transaction_state::{Block, Modes, Savepoint};
 use crate::{Answer, Session};
 
@@ -58,7 +59,7 @@ impl Session {
     }
 
     /// From now on the session does something, unless a timeout has rolled its transaction back, which is told once.
-    fn enter(&mut self) -> SqlResult<()> {
+    pub(crate) fn enter(&mut self) -> SqlResult<()> {
         let Err(expired) = self.activity.enter(self.database.machine.now()) else { return Ok(()) };
         if let Some(block) = &mut self.block {
             block.failed = true;
@@ -68,7 +69,7 @@ impl Session {
     }
 
     /// From now on the session does nothing.
-    fn leave(&self) {
+    pub(crate) fn leave(&self) {
         let block = self.block.as_ref().map(|it| (it.modes, it.failed));
         self.activity.leave(self.database.machine.now(), block, self.limits());
     }
@@ -144,12 +145,19 @@ impl Session {
             if writing.changes.is_empty() {
                 return self.database.wait_for(writing.needs);
             }
-            let turn = self.commit_turn()?;
-            let (newest, _) = self.database.newest();
-            self.check_reads(&writing, &newest)?;
-            if !writing.changes.is_flat() || !writing.changes.is_same_in(&newest, &writing.began) {
-                self.rebase_on(&mut writing, newest, true)?;
-            }
+            let turn = match writing.commits.take() {
+                Some(turn) => turn,
+                None => {
+                    let turn = self.commit_turn()?;
+                    let (newest, _) = self.database.newest();
+                    self.check_reads(&writing, &newest)?;
+                    let changes = &writing.changes;
+                    if !changes.is_flat() || !changes.is_same_in(&newest, &writing.began) {
+                        self.rebase_on(&mut writing, newest, Extent::Flat)?;
+                    }
+                    turn
+                }
+            };
             self.record_changes(&mut writing)?;
             writing.turn = Some(turn);
         }
@@ -174,7 +182,10 @@ impl Session {
             self.leave();
         }
         match statement {
-            Statement::Begin { modes } => self.begin_block(modes),
+            Statement::Begin { modes, is_start } => {
+                self.begin_block(modes)?;
+                Ok(done(if is_start { "START TRANSACTION" } else { "BEGIN" }))
+            }
             Statement::Commit { chain } => self.end_block(true, chain),
             Statement::Rollback { chain } => self.end_block(false, chain),
             Statement::Savepoint { name } => self.savepoint(name),
@@ -190,7 +201,7 @@ impl Session {
     }
 
     /// BEGIN; inside of a block it changes nothing, as in PostgreSQL, where it warns.
-    fn begin_block(&mut self, modes: TransactionModes) -> SqlResult<Answer> {
+    fn begin_block(&mut self, modes: TransactionModes) -> SqlResult<()> {
         if let Some(block) = &mut self.block {
             block.check()?;
             if std::mem::take(&mut block.is_implicit) {
@@ -200,19 +211,20 @@ impl Session {
                 let message = "there is already a transaction in progress";
                 self.notice(Notice::warning("25001", message));
             }
-            return Ok(done("BEGIN"));
+            return Ok(());
         }
-        let usual = Modes { isolation: self.settings.isolation, read_only: false };
-        self.open_block(usual.with(modes));
-        Ok(done("BEGIN"))
+        self.open_block(self.usual_modes().with(modes));
+        Ok(())
     }
 
     fn open_block(&mut self, modes: Modes) {
         let settings = self.settings.clone();
         let (is_implicit, failed, has_begun, savepoints) = (false, false, false, Vec::new());
+        let lasting = None;
         self.activity.open(modes, self.database.machine.now(), self.limits());
         self.reads.lock().clear();
-        self.block = Some(Block { modes, is_implicit, failed, has_begun, savepoints, settings });
+        let block = Block { modes, is_implicit, failed, has_begun, savepoints, settings, lasting };
+        self.block = Some(block);
     }
 
     /// COMMIT or ROLLBACK; outside of a block it does nothing. COMMIT of a block that failed is ROLLBACK.
@@ -239,6 +251,8 @@ impl Session {
         if !commit || published.is_err() {
             *self.writing.lock() = None;
             self.settings = block.settings;
+        } else if let Some(lasting) = block.lasting {
+            self.settings = *lasting;
         }
         published?;
         self.wait_for_numbers()?;
@@ -263,7 +277,8 @@ impl Session {
         let block = self.block.as_mut().filter(|it| !it.is_implicit);
         let Some(block) = block else { return Err(no_block("SAVEPOINT")) };
         block.check()?;
-        block.savepoints.push(Savepoint { name, tables, changes, recorded, settings });
+        let lasting = block.lasting.clone();
+        block.savepoints.push(Savepoint { name, tables, changes, recorded, settings, lasting });
         Ok(done("SAVEPOINT"))
     }
 
@@ -273,8 +288,10 @@ impl Session {
         block.failed = false;
         // The savepoint itself stays.
         block.savepoints.truncate(place + 1);
-        let Savepoint { tables, changes, recorded, settings, .. } = &block.savepoints[place];
+        let Savepoint { tables, changes, recorded, settings, lasting, .. } =
+            &block.savepoints[place];
         let (tables, changes, recorded) = (tables.clone(), changes.clone(), *recorded);
+        block.lasting = lasting.clone();
         self.settings = settings.clone();
         if let Some(mut writing) = self.taken_writing() {
             writing.record.truncate(recorded);
@@ -287,12 +304,13 @@ impl Session {
     }
 
     /// SET TRANSACTION, or SET SESSION CHARACTERISTICS AS TRANSACTION.
-    fn set_modes(&mut self, modes: TransactionModes, for_session: bool) -> SqlResult<Answer> {
+    pub(crate) fn set_modes(
+        &mut self,
+        modes: TransactionModes,
+        for_session: bool,
+    ) -> SqlResult<Answer> {
         if for_session {
-            if modes.read_only == Some(true) {
-                return Err(SqlError::unsupported("a read-only session is not supported"));
-            }
-            self.settings.isolation = modes.isolation.unwrap_or(self.settings.isolation);
+            self.set_usual_modes(modes)?;
             return Ok(done("SET"));
         }
         // Outside of a block it says something of a transaction that ends with it.
@@ -324,7 +342,7 @@ impl Session {
 
     /// The isolation level of the transaction that is open, or of the next.
     pub(crate) fn isolation(&self) -> Isolation {
-        self.block.as_ref().map_or(self.settings.isolation, |it| it.modes.isolation)
+        self.modes().isolation
     }
 
     /// Whether BEGIN has opened a transaction (`Some`), and whether a statement of it has failed.
@@ -341,7 +359,7 @@ impl Session {
     /// statements that are sent together.
     pub fn begin_implicit(&mut self) {
         if self.block.is_none() {
-            self.open_block(Modes { isolation: self.settings.isolation, read_only: false });
+            self.open_block(self.usual_modes());
             self.block.as_mut().into_iter().for_each(|it| it.is_implicit = true);
         }
     }

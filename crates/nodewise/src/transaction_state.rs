@@ -26,6 +26,8 @@ pub(crate) struct Block {
     pub(crate) savepoints: Vec<Savepoint>,
     /// As they were when it began: a rollback brings them back.
     pub(crate) settings: Settings,
+    /// What they are when it has committed, where something was set for the transaction alone.
+    pub(crate) lasting: Option<Box<Settings>>,
 }
 
 /// What a transaction is like.
@@ -33,6 +35,7 @@ pub(crate) struct Block {
 pub(crate) struct Modes {
     pub(crate) isolation: Isolation,
     pub(crate) read_only: bool,
+    pub(crate) deferrable: bool,
 }
 
 pub(crate) struct Savepoint {
@@ -44,12 +47,15 @@ pub(crate) struct Savepoint {
     /// How long the record was.
     pub(crate) recorded: usize,
     pub(crate) settings: Settings,
+    pub(crate) lasting: Option<Box<Settings>>,
 }
 
 /// What a transaction that writes has beside its block.
 pub(crate) struct Writing {
     /// The writers' turn, of one that writes alone: nobody else commits while it is there.
     pub(crate) turn: Option<Admitted>,
+    /// The turn to commit, of a statement by itself that has changed the newest tables.
+    pub(crate) commits: Option<Admitted>,
     /// Its locks.
     pub(crate) owner: Owner,
     /// Whether all that it read has to be as it was when it commits.
@@ -74,6 +80,7 @@ impl Modes {
         Self {
             isolation: said.isolation.unwrap_or(self.isolation),
             read_only: said.read_only.unwrap_or(self.read_only),
+            deferrable: said.deferrable.unwrap_or(self.deferrable),
         }
     }
 }

@@ -10,15 +10,15 @@ use std::ops::{Deref, DerefMut};
 use arrow_array::RecordBatch;
 use binder::Isolation;
 use journal::Record;
-use scheduler::Admitted;
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table, TableDesign, new_row_ids};
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::conflict::concurrent_update;
+use crate::committing::{RowChange, is_alike};
+use crate::conflict::{concurrent_update, no_transaction};
 use crate::locks::{Lock, Locked, Locks, Other};
 use crate::parallel::LoadProgress;
-use crate::row_changes::{Mark, RowChanges, is_same, positions_in};
+use crate::row_changes::{Extent, Mark, RowChanges, is_same, positions_in};
 use crate::transaction_state::Writing;
 use crate::{CancelToken, Session};
 
@@ -28,7 +28,7 @@ const MANY_ROWS: usize = 10_000;
 impl Session {
     /// Begins to write beside others, if the transaction does not write yet.
     pub(crate) fn begin_writing(&self) -> SqlResult<()> {
-        if self.block.as_ref().is_some_and(|it| it.modes.read_only) {
+        if self.modes().read_only {
             let message = "cannot change tables in a read-only transaction";
             return Err(SqlError::new(SqlState("25006"), message));
         }
@@ -40,11 +40,13 @@ impl Session {
         let began = self.activity.picture.lock().clone().unwrap_or(newest);
         let branch = Arc::new(self.database.head().branch(began.clone()));
         let owner = self.database.locks.owner();
-        let (turn, asked, changes) = (None, BTreeSet::new(), RowChanges::default());
+        let (turn, commits, asked) = (None, None, BTreeSet::new());
+        let changes = RowChanges::default();
         let (record, loads) = (Record::default(), Vec::new());
         let is_serializable = self.is_serializable();
         *self.writing.lock() = Some(Writing {
             turn,
+            commits,
             owner,
             is_serializable,
             began,
@@ -76,10 +78,10 @@ impl Session {
         let turn = self.writers_turn(cancel)?;
         // What it has seen stays as it was, if it saw something.
         if !self.keeps_picture() || is_first && self.block.is_none() {
-            self.rebase(true)?;
+            self.rebase(Extent::Flat)?;
         } else if let Some(mut writing) = self.taken_writing() {
             let onto = writing.began.clone();
-            self.rebase_on(&mut writing, onto, true)?;
+            self.rebase_on(&mut writing, onto, Extent::Flat)?;
         }
         let mut writing = self.taken_writing().ok_or_else(no_transaction)?;
         self.record_changes(&mut writing)?;
@@ -102,17 +104,22 @@ impl Session {
 
     /// Lets a statement see what was committed before it, beside what its transaction has changed.
     pub(crate) fn refresh(&self) -> SqlResult<()> {
+        self.refresh_for(Extent::All)
+    }
+
+    /// [`Session::refresh`] for a statement that asks for some tables only.
+    pub(crate) fn refresh_for(&self, extent: Extent<'_>) -> SqlResult<()> {
         if self.keeps_picture() || self.writes_alone() {
             return Ok(());
         }
-        self.rebase(false)
+        self.rebase(extent)
     }
 
     /// Makes the branch begin with the newest tables.
-    fn rebase(&self, flat: bool) -> SqlResult<()> {
+    fn rebase(&self, extent: Extent<'_>) -> SqlResult<()> {
         let Some(mut writing) = self.taken_writing() else { return Ok(()) };
         let (newest, needs) = self.database.newest();
-        self.rebase_on(&mut writing, newest, flat)?;
+        self.rebase_on(&mut writing, newest, extent)?;
         writing.needs = needs;
         Ok(())
     }
@@ -122,10 +129,10 @@ impl Session {
         &self,
         writing: &mut Writing,
         onto: Arc<CatalogSnapshot>,
-        flat: bool,
+        extent: Extent<'_>,
     ) -> SqlResult<()> {
         let is_newest = onto.version() == writing.began.version();
-        if is_newest && (!flat || writing.changes.is_flat()) {
+        if is_newest && writing.changes.is_made(extent) {
             return Ok(());
         }
         let Writing { began, branch, changes, .. } = &mut *writing;
@@ -136,7 +143,7 @@ impl Session {
         let branch = changes.rebased(
             (&**began, &**branch),
             (&onto, self.database.head()),
-            flat,
+            extent,
             &context,
         )?;
         (writing.began, writing.branch) = (onto, Arc::new(branch));
@@ -147,7 +154,7 @@ impl Session {
     pub(crate) fn undo(&self, writing: &mut Writing, changes: &Mark) -> SqlResult<()> {
         writing.changes.truncate(changes);
         writing.branch = Arc::new(self.database.head().branch(writing.began.clone()));
-        self.rebase_on(writing, writing.began.clone(), true)?;
+        self.rebase_on(writing, writing.began.clone(), Extent::Flat)?;
         if writing.turn.is_some() { self.record_changes(writing) } else { Ok(()) }
     }
 
@@ -201,17 +208,6 @@ impl Session {
         })
     }
 
-    /// The turn to commit: only commits are in the way, and they wait for nothing.
-    pub(crate) fn commit_turn(&self) -> SqlResult<Admitted> {
-        if let Some(it) = &self.under_way {
-            it.leave();
-        }
-        let (database, cancel) = (&self.database, CancelToken::new());
-        let class = self.control(&cancel).policy().class;
-        let entered = database.writer.enter(&database.scheduler, class, &cancel, None);
-        entered.map_err(|_| SqlError::internal("a commit cannot wait"))
-    }
-
     /// Whether rows of a table are changed by transactions that write alone: where foreign keys ask for rows of other tables,
     /// and where rows do not keep their ids.
     pub(crate) fn must_write_alone(tables: &CatalogSnapshot, table: &Table) -> bool {
@@ -220,7 +216,7 @@ impl Session {
         };
         !table.keeps_row_ids()
             || !table.rules().references.is_empty()
-            || tables.tables().iter().any(refers)
+            || tables.each_table().any(refers)
     }
 
     /// Whether a statement that changes such rows writes alone: it would take too many locks, or writes files.
@@ -240,35 +236,31 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<bool> {
         let went = old.row_ids(gone);
-        let keys = old.keys_of_change(gone, rows)?;
+        let keys = KeysOfChange::of(old, gone, rows)?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
+        let owner = self.writing.lock().as_ref().map(|it| it.owner.number());
         let mut wanted: Vec<Lock> = went.iter().map(|it| (old.id, Locked::Row, *it)).collect();
-        wanted.extend(keys.iter().map(|it| (old.id, Locked::Key(it.0), it.1)));
-        self.wait_for_locks(cancel, |locks, owner| {
-            locks.take(owner, &[&wanted[..], &[(old.id, Locked::Table, owner)]].concat())
-        })?;
+        wanted.extend(keys.all().map(|it| (old.id, Locked::Key(it.0), it.1)));
+        wanted.push((old.id, Locked::Table, owner.ok_or_else(no_transaction)?));
+        self.wait_for_locks(cancel, |locks, owner| locks.take(owner, &wanted))?;
         let (newest, _) = self.database.newest();
         if Self::must_write_alone(&newest, newest.by_id(old.id).unwrap_or(old)) {
             self.write_alone(cancel)?;
             return Ok(false);
         }
+        let change = RowChange { old, gone, went: &went, rows, ids: new_row_ids(count) };
+        if self.commits_with_statement() {
+            return self.change_newest(&change, cancel);
+        }
+        if keys.stay(old, count) && !self.keeps_picture() {
+            let is_there = self.newest_of(old, gone, &went, &newest)?.is_some();
+            return if is_there { self.put_off(&change).map(|()| true) } else { Ok(false) };
+        }
         let Some((table, gone)) = self.newest_of(old, gone, &went, &newest)? else {
             return Ok(false);
         };
-        let ids = new_row_ids(count);
-        let all: Vec<u64> = ids.clone().collect();
-        let made = self
-            .replace_with(&table, cancel, |context| table.changed_as(&gone, rows, &all, context));
-        match made {
-            Err(error)
-                if error.state == SqlState::UNIQUE_VIOLATION && !Arc::ptr_eq(&table, old) =>
-            {
-                return Ok(false);
-            }
-            other => other?,
-        };
-        if let Some(writing) = &mut *self.writing.lock() {
-            writing.changes.add(table.id, &went, rows, ids);
+        if !self.make_change(&table, (&gone, Arc::ptr_eq(&table, old)), &change, cancel)? {
+            return Ok(false);
         }
         if self.keeps_picture() {
             self.check_keys(&newest)?;
@@ -289,7 +281,7 @@ impl Session {
         let context = self.build_context(&team, &progress, &stop, &plain);
         let from = (&*writing.began, &*writing.branch);
         let onto = (newest, &**self.database.head());
-        writing.changes.clone().rebased(from, onto, true, &context).map(|_| ())
+        writing.changes.clone().rebased(from, onto, Extent::Flat, &context).map(|_| ())
     }
 
     /// The version of a table that rows are to be changed in, and where they are there; nothing if one of them is not there
@@ -311,21 +303,44 @@ impl Session {
         if is_known {
             return Ok(Some((old.clone(), gone.to_vec())));
         }
-        let is_alike = |it: &Table| it.rules() == old.rules() && it.schema() == old.schema();
         if self.keeps_picture() {
             let writing = self.writing.lock();
             let is_own =
                 |id: &u64| writing.as_ref().is_some_and(|it| it.changes.is_own(old.id, *id));
             let others: Vec<u64> = went.iter().copied().filter(|it| !is_own(it)).collect();
-            let table = newest.by_id(old.id).filter(|it| is_alike(it));
+            let table = newest.by_id(old.id).filter(|it| is_alike(it, old));
             return match table.and_then(|it| positions_in(it, &others)) {
                 Some(_) => Ok(Some((old.clone(), gone.to_vec()))),
                 None => Err(concurrent_update()),
             };
         }
-        self.refresh()?;
-        let table = self.snapshot().by_id(old.id).filter(|it| is_alike(it)).cloned();
+        self.refresh_for(Extent::Of(&[old.id]))?;
+        let table = self.snapshot().by_id(old.id).filter(|it| is_alike(it, old)).cloned();
         Ok(table.and_then(|it| positions_in(&it, went).map(|positions| (it, positions))))
+    }
+}
+
+/// The keys of the rows that go, and of those that come: numbers of rules and hashes.
+struct KeysOfChange {
+    before: Vec<(u32, u64)>,
+    after: Vec<(u32, u64)>,
+}
+
+impl KeysOfChange {
+    fn of(table: &Table, gone: &[u64], rows: &[RecordBatch]) -> SqlResult<Self> {
+        let (before, after) = (table.keys_of_change(gone, &[])?, table.keys_of_change(&[], rows)?);
+        Ok(Self { before, after })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &(u32, u64)> {
+        let is_new = |it: &&(u32, u64)| self.before.binary_search(it).is_err();
+        self.before.iter().chain(self.after.iter().filter(is_new))
+    }
+
+    /// Whether so many new rows can break no key: there is none, or a row keeps all that it had.
+    fn stay(&self, table: &Table, rows: usize) -> bool {
+        let keys = table.rules().indexes.iter().filter(|it| it.kind.is_unique()).count();
+        rows == 0 || keys == 0 || rows == 1 && self.after.len() == keys && self.before == self.after
     }
 }
 
@@ -353,8 +368,4 @@ impl Drop for TakenWriting<'_> {
     fn drop(&mut self) {
         *self.place.lock() = self.writing.take();
     }
-}
-
-fn no_transaction() -> SqlError {
-    SqlError::internal("a change outside of a transaction")
 }

@@ -97,7 +97,8 @@ fn statement(prng: &mut Prng) -> String {
     let other = format!("t{}", prng.below(3));
     let number = prng.below(40);
     let parts = ["", "PARTITION BY HASH (i) PARTITIONS 3", "PARTITION BY ROUNDROBIN PARTITIONS 2"];
-    match prng.below(18) {
+    match prng.below(21) {
+        18..21 => alter_columns(prng, &table),
         0..3 => {
             let key = if prng.below(2) == 0 { "PRIMARY KEY" } else { "" };
             let parts = parts[prng.below(3) as usize];
@@ -134,6 +135,26 @@ fn statement(prng: &mut Prng) -> String {
             _ => format!("ALTER TABLE {table} MERGE PARTITIONS"),
         },
     }
+}
+
+/// A change of the columns of a table; what it names may not be there.
+fn alter_columns(prng: &mut Prng, table: &str) -> String {
+    let number = prng.below(3);
+    let actions = [
+        format!("ADD COLUMN c{number} INTEGER DEFAULT {number}"),
+        format!("ADD COLUMN c{number} TEXT NOT NULL DEFAULT 'text'"),
+        format!("ADD COLUMN s{number} SERIAL"),
+        format!("ADD COLUMN c{number} INTEGER UNIQUE"),
+        format!("DROP COLUMN c{number}"),
+        format!("DROP COLUMN s{number}"),
+        format!("RENAME COLUMN c{number} TO c{}", prng.below(3)),
+        format!("RENAME TO t{number}"),
+        format!("ALTER COLUMN c{number} TYPE BIGINT USING length(c{number} || '')"),
+        "ALTER COLUMN n TYPE TEXT USING 'n' || n".to_owned(),
+        format!("ALTER COLUMN v {} NOT NULL", if number == 0 { "SET" } else { "DROP" }),
+        format!("DROP COLUMN IF EXISTS n, ADD COLUMN n DECIMAL(20, 3) DEFAULT {number}"),
+    ];
+    format!("ALTER TABLE {table} {}", actions[prng.below(actions.len() as u64) as usize])
 }
 
 /// The statements of a transaction.

@@ -91,6 +91,81 @@ fn all_types_and_rules_come_back_exactly() {
     assert_eq!(rows(&again, "SELECT l FROM a WHERE i = 90"), ["7"]);
 }
 
+/// Types that are held as others, from the log and from files.
+#[test]
+fn moments_spans_ids_and_bytes_come_back_exactly() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            "CREATE TABLE a (id UUID PRIMARY KEY, m TIMESTAMPTZ DEFAULT '2024-01-01 00:00+00', t TIME, \
+             s INTERVAL, b BYTEA, n INTEGER)",
+            "INSERT INTO a VALUES ('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', '2024-07-01 12:00+02', '24:00', \
+             '1 mon -2 days 03:00', '\\x00ff61', 1), \
+             ('00000000-0000-0000-0000-000000000000', NULL, NULL, NULL, NULL, 2)",
+            "CHECKPOINT",
+            "INSERT INTO a (id, t, s, b, n) VALUES \
+             ('ffffffff-0000-0000-0000-000000000001', '00:00:00.000001', '-00:00:01', '', 3)",
+            "UPDATE a SET s = s * 2, m = m + INTERVAL '1 month' WHERE n = 1",
+            "CREATE TABLE b AS SELECT id, m - m AS z, s FROM a WHERE n = 3",
+        ],
+    );
+    let expected = [
+        "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11|2024-08-01 10:00:00+00|24:00:00|2 mons -4 days +06:00:00|\\x00ff61|1",
+        "00000000-0000-0000-0000-000000000000|NULL|NULL|NULL|NULL|2",
+        "ffffffff-0000-0000-0000-000000000001|2024-01-01 00:00:00+00|00:00:00.000001|-00:00:01|\\x|3",
+    ];
+    let again = reopened(&first);
+    assert_eq!(rows(&again, "SELECT * FROM a ORDER BY n"), expected);
+    let made = ["ffffffff-0000-0000-0000-000000000001|00:00:00|-00:00:01"];
+    assert_eq!(rows(&again, "SELECT * FROM b"), made);
+    run(&mut again.session(), &["CHECKPOINT", "DELETE FROM a WHERE n = 2"]);
+    assert_eq!(rows(&again, "SELECT s FROM a WHERE t > '12:00'"), ["2 mons -4 days +06:00:00"]);
+    let twice = "INSERT INTO a (id) VALUES ('{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}')";
+    assert_eq!(again.session().execute(twice).unwrap_err().state.0, "23505");
+}
+
+#[test]
+fn views_come_back_from_the_log_and_from_a_checkpoint() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            "CREATE TABLE t (a INTEGER, b TEXT)",
+            "INSERT INTO t VALUES (1, 'x'), (2, 'y')",
+            "CREATE VIEW upper AS SELECT 1 AS n",
+            "CREATE VIEW under (k, c) AS SELECT * FROM t WHERE a > 1",
+            "CREATE VIEW gone AS SELECT * FROM under",
+            "CREATE OR REPLACE VIEW upper AS SELECT count(*)::INTEGER AS n FROM under",
+            "DROP VIEW gone",
+            "BEGIN",
+            "CREATE VIEW never AS SELECT 1 AS a",
+            "ROLLBACK",
+        ],
+    );
+    let check = |database: &Arc<Database>| {
+        assert_eq!(rows(database, "SELECT k, c FROM under"), ["2|y"]);
+        assert_eq!(rows(database, "SELECT n FROM upper"), ["1"]);
+        let names = "SELECT view_name, columns, made_of FROM nodewise.views ORDER BY 1";
+        assert_eq!(rows(database, names), ["under|k, c|t", "upper|n|under"]);
+        let mut session = database.session();
+        assert_eq!(session.execute("DROP TABLE t").unwrap_err().state.0, "2BP01");
+    };
+    check(&database);
+    let again = reopened(&first);
+    check(&again);
+    let second = machine(first.crash(0), "laptop");
+    let database = open(&second).unwrap();
+    run(&mut database.session(), &["CHECKPOINT", "ALTER VIEW under RENAME TO beneath"]);
+    let again = reopened(&second);
+    assert_eq!(rows(&again, "SELECT n FROM upper"), ["1"]);
+    assert_eq!(rows(&again, "SELECT made_of FROM nodewise.views ORDER BY 1"), ["beneath", "t"]);
+}
+
 #[test]
 fn foreign_keys_come_back_with_what_they_do() {
     let first = machine(DiskImage::default(), "laptop");

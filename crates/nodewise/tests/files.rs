@@ -93,9 +93,9 @@ fn what_uses_a_column_that_cannot_be_stored_names_it_and_its_type() {
     for (sql, column, data_type) in [
         ("SELECT tags FROM FILE", "tags", "List"),
         ("SELECT f.point FROM FILE f", "point", "Struct"),
-        ("SELECT count(*) FROM FILE WHERE raw IS NOT NULL", "raw", "Binary"),
-        ("SELECT id FROM FILE ORDER BY at", "at", "Time64"),
-        ("SELECT count(*) FROM FILE a JOIN FILE b USING (id, at)", "at", "Time64"),
+        ("SELECT count(*) FROM FILE WHERE tags IS NOT NULL", "tags", "List"),
+        ("SELECT id FROM FILE ORDER BY point", "point", "Struct"),
+        ("SELECT count(*) FROM FILE a JOIN FILE b USING (id, point)", "point", "Struct"),
         ("SELECT count(*) FROM FILE a NATURAL JOIN FILE b", "tags", "List"),
         ("SELECT * FROM FILE", "tags", "List"),
         ("SELECT f.* FROM FILE f", "tags", "List"),

@@ -102,3 +102,46 @@ fn one_prepared_statement_serves_several_sessions() {
     let answer = other.execute_prepared(&prepared, &[Value::Text("12".into())]).expect("runs");
     assert_eq!(answer.batches[0].column(0).as_primitive::<Int64Type>().value(0), 144);
 }
+
+#[test]
+fn a_plan_that_is_kept_through_changes_is_made_anew_when_what_it_rests_on_is_not_true_any_more() {
+    let machine = SimulatedMachine::new(samples::by_name("laptop").unwrap(), 1);
+    let database = Database::open(machine, DatabaseOptions::default()).unwrap();
+    let mut session = database.session();
+    let queries = [
+        "SELECT count(*) FROM (SELECT a FROM t WHERE a < 1000) AS s",
+        "SELECT a FROM t WHERE a < 1000 AND b = 7",
+        "SELECT a FROM t WHERE a IS NULL",
+        "SELECT a FROM t WHERE c IS NOT NULL AND b > 8",
+        "SELECT b FROM t WHERE c = 'c5'",
+        "SELECT count(*) FROM t",
+        "SELECT max(b) FROM t",
+    ];
+    session.execute("CREATE TABLE t (a INTEGER, b INTEGER, c TEXT)").unwrap();
+    let row = |it: i32| format!("({it}, {it}, 'c{it}')");
+    let rows: Vec<String> = (0..10).map(row).collect();
+    session.execute(&format!("INSERT INTO t VALUES {}", rows.join(", "))).unwrap();
+    let prepared: Vec<_> = queries.iter().map(|it| session.prepare(it).unwrap()).collect();
+    let changes = [
+        "UPDATE t SET b = 3 WHERE a = 4",
+        "INSERT INTO t VALUES (5000, 7, 'far')",
+        "INSERT INTO t VALUES (NULL, 100, NULL)",
+        "UPDATE t SET c = NULL WHERE b = 9",
+        "UPDATE t SET c = 'c5' WHERE a = 2",
+        "DELETE FROM t WHERE a > 4",
+        "DELETE FROM t",
+        "INSERT INTO t VALUES (NULL, 9, 'c5'), (-7, 7, NULL)",
+    ];
+    for change in changes {
+        session.execute(change).unwrap();
+        for (sql, prepared) in queries.iter().zip(&prepared) {
+            let kept = session.execute_prepared(prepared, &[]).unwrap();
+            let by_text = session.query(sql).unwrap();
+            session.execute("SET plan_cache = off").unwrap();
+            let fresh = session.query(&format!("{sql} ")).unwrap();
+            session.execute("SET plan_cache = on").unwrap();
+            assert_eq!(kept.batches, fresh.batches, "{sql} after {change}");
+            assert_eq!(by_text.batches, fresh.batches, "{sql} after {change}, by its text");
+        }
+    }
+}

@@ -4,7 +4,7 @@ mod catalog;
 
 use binder::files::files_in;
 use binder::parse::parse;
-use binder::{ExplainFormat, Statement};
+use binder::{CopyPlace, ExplainFormat, Statement};
 use catalog::plan_query;
 use types::{DataType, SqlError};
 
@@ -25,7 +25,11 @@ fn plan(sql: &str) -> Result<plan::Plan, SqlError> {
 fn statements_become_data() {
     assert_eq!(
         one("SET nodewise.strategy = 'Bound'"),
-        Statement::Set { name: "nodewise.strategy".into(), value: Some("Bound".into()) }
+        Statement::Set {
+            name: "nodewise.strategy".into(),
+            value: Some("Bound".into()),
+            local: false
+        }
     );
     assert_eq!(one("KILL QUERY 12"), Statement::Kill { statement: 12 });
     let alter = |name: &str, value: &str| Statement::AlterQuery {
@@ -66,7 +70,7 @@ fn statements_become_data() {
     ));
     assert!(matches!(
         one("COPY t FROM 'a b.parquet' WITH (FORMAT parquet)"),
-        Statement::CopyFrom { path, options, .. }
+        Statement::CopyFrom { place: CopyPlace::File(path), options, .. }
             if path == "a b.parquet" && options == [("format".into(), "parquet".into())]
     ));
     assert_eq!(parse("SELECT 1; ; SELECT 2;").unwrap().len(), 2);
@@ -135,7 +139,7 @@ fn errors_have_state_and_advice() {
         ("SELECT n_name, count(*) FROM nation", "42803", "n_name", ""),
         ("SELECT rank() FROM nation", "42809", "requires an OVER clause", ""),
         ("SELECT sum(n_name) FROM nation", "42883", "sum(character varying)", ""),
-        ("SELECT stddev(n_nationkey) FROM nation", "42883", "stddev(integer)", ""),
+        ("SELECT kurtosis(n_nationkey) FROM nation", "42883", "kurtosis(integer)", ""),
     ];
     for (sql, state, message, hint) in cases {
         let error = match parse(sql) {

@@ -160,6 +160,52 @@ fn modes_are_what_was_said() {
 }
 
 #[test]
+fn a_session_that_changes_nothing_says_so_once() {
+    script(
+        "a: SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY, NOT DEFERRABLE -> SET
+         a: SHOW default_transaction_read_only -> on
+         a: DELETE FROM t -> 25006
+         a: CREATE TABLE u (a INT) -> 25006
+         a: DROP TABLE t -> 25006
+         a: CREATE TABLE u AS SELECT 1 AS a -> 25006
+         a: TRUNCATE t -> 25006
+         a: BEGIN; SHOW transaction_read_only -> on
+         a: INSERT INTO t VALUES (3, 30) -> 25006
+         a: ROLLBACK; START TRANSACTION READ WRITE, ISOLATION LEVEL REPEATABLE READ, DEFERRABLE -> START TRANSACTION
+         a: SHOW transaction_deferrable -> on
+         a: SHOW transaction_read_only -> off
+         a: INSERT INTO t VALUES (3, 30); COMMIT AND CHAIN; SHOW transaction_deferrable -> on
+         a: SET TRANSACTION NOT DEFERRABLE; SHOW transaction_deferrable -> off
+         a: SET transaction_read_only = on; DELETE FROM t -> 25006
+         a: ROLLBACK; RESET default_transaction_read_only; DELETE FROM t WHERE id = 3 -> DELETE 1
+         a: BEGIN DEFERRABLE READ ONLY; SHOW transaction_read_only -> on
+         a: ROLLBACK; BEGIN NOT DEFERRABLE, READ ONLY; SHOW transaction_read_only -> on
+         a: ROLLBACK; SET transaction_isolation = 'none' -> 22023",
+    );
+}
+
+#[test]
+fn what_is_set_for_a_transaction_ends_with_it() {
+    script(
+        "a: BEGIN; SET LOCAL lock_timeout = 9; SHOW lock_timeout -> 9ms
+         a: COMMIT; SHOW lock_timeout -> 20ms
+         a: BEGIN; SET LOCAL lock_timeout = 9; SET lock_timeout = 8; SHOW lock_timeout -> 8ms
+         a: COMMIT; SHOW lock_timeout -> 8ms
+         a: BEGIN; SET lock_timeout = 7; SET LOCAL lock_timeout = 6; SHOW lock_timeout -> 6ms
+         a: COMMIT; SHOW lock_timeout -> 7ms
+         a: BEGIN; SET lock_timeout = 5; SET LOCAL lock_timeout = 4; ROLLBACK; SHOW lock_timeout -> 7ms
+         a: BEGIN; SAVEPOINT s; SET LOCAL lock_timeout = 4; ROLLBACK TO s; SHOW lock_timeout -> 7ms
+         a: SET lock_timeout = 3; COMMIT; SHOW lock_timeout -> 3ms
+         a: BEGIN; SET LOCAL lock_timeout = 4; SAVEPOINT s; SET lock_timeout = 2; ROLLBACK TO s; COMMIT; SHOW lock_timeout -> 3ms
+         a: SET LOCAL lock_timeout = 4; SHOW lock_timeout -> 3ms
+         a: BEGIN; SET LOCAL lock_timeout = 4; RESET ALL; COMMIT; SHOW lock_timeout -> 0ms
+         a: BEGIN; SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY; SET LOCAL lock_timeout = 4; COMMIT; SHOW default_transaction_read_only -> on
+         a: BEGIN; SET LOCAL default_transaction_read_only = off; COMMIT; SHOW default_transaction_read_only -> on
+         a: SET LOCAL nothing = 1 -> 42704",
+    );
+}
+
+#[test]
 fn who_changes_what_another_has_changed_waits_and_may_give_up() {
     script(
         "a: BEGIN; UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1

@@ -12,14 +12,15 @@ pub mod estimate;
 pub mod facts;
 pub mod lower;
 mod options;
+mod recursion;
 pub mod rewrite;
 mod tuning;
 pub mod unnest;
 
 pub use options::Options;
 
-use plan::Plan;
-use plan::relation::Query;
+use plan::relation::{Query, RecursiveQuery};
+use plan::{Plan, Recursion};
 use types::{Interrupt, SqlError, SqlResult};
 
 /// Plans a bound query with all that the optimizer can do, when nobody can end that.
@@ -29,9 +30,19 @@ pub fn plan(query: Query) -> SqlResult<Plan> {
 
 /// Plans a bound query. `interrupt` is asked for each relation and each round of the search for an order of joins.
 pub fn plan_unless(mut query: Query, options: Options, interrupt: &Interrupt) -> SqlResult<Plan> {
+    let enough: Vec<_> =
+        query.recursions.iter().map(|it| recursion::enough(&query, it.table.id)).collect();
+    let part = |it| plan_unless(it, options, interrupt);
+    let recursive = |(it, enough): (RecursiveQuery, Option<u64>)| {
+        let RecursiveQuery { table, seen, first, step } = it;
+        let (name, table, first, step) = (table.name.clone(), table.id, part(first)?, part(step)?);
+        Ok(Recursion { table, name, seen, first, step, enough })
+    };
+    let recursions = std::mem::take(&mut query.recursions).into_iter().zip(enough);
+    let recursions = recursions.map(recursive).collect::<SqlResult<_>>()?;
     unnest::unnest(&mut query, interrupt)?;
     rewrite::optimise(&mut query, options, interrupt)?;
-    let plan = lower::lower(&query, options, interrupt)?;
+    let plan = Plan { recursions, ..lower::lower(&query, options, interrupt)? };
     if cfg!(debug_assertions) {
         plan::validate(&plan).map_err(|it| SqlError::internal(format!("invalid plan: {it}")))?;
     }

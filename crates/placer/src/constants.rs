@@ -58,6 +58,18 @@ pub const VOLATILE_REST: Nanos = Nanos(600_000_000_000);
 /// How long nobody must have read an item that was split before it shrinks back: ten horizons, so that work that comes
 /// every few minutes finds it as it was.
 pub const COLD_AFTER: Nanos = Nanos(600_000_000_000);
+/// The part of the bytes read of an item from which on its dictionary is read "alike" its rows and they are not "mostly"
+/// scanned (P-HANA 7): lines that are looked up take a worker about three times as long as those that stream, so that a
+/// quarter of the bytes is half of the time. IVP leaves the dictionary dealt round the nodes.
+pub const ALIKE: f64 = 0.25;
+/// For how long nobody may have changed the rows of what is copied or cut: a table that is built anew meanwhile would be
+/// built in vain, and copies would fall behind.
+pub const UNCHANGED: Nanos = PERSISTENT;
+/// What a copy takes of the memory of each node at most: some hundred such copies are half of it.
+pub const COPY_MEMORY: f64 = 1.0 / 256.0;
+/// Bytes that move when a table is built anew, for each of its own: values are written and read once as they are in
+/// batches (docs/design/07-measured-costs.md, "building tables anew").
+pub const REBUILD_COST: f64 = 10.0;
 /// A node is short of memory when less than this part of it is free: statements take what they sort, join and group of it.
 pub const SHORT: f64 = 0.1;
 /// What must stay free where an item comes back to: twice [`SHORT`], so that it is not the next to go.

@@ -77,6 +77,21 @@ impl Bandwidths {
         (1.0 / self.between[other][own] - 1.0 / self.local[own]).max(0.0)
     }
 
+    /// The same in the mean over all pairs of nodes that what is read may lie on.
+    pub(crate) fn saved_per_remote_byte(&self) -> f64 {
+        let nodes = || (0..self.nodes.len()).filter(|it| self.takes[*it]);
+        let pairs =
+            nodes().flat_map(|own| nodes().filter(move |it| *it != own).map(move |it| (it, own)));
+        let saved: Vec<f64> = pairs.map(|it| self.saved_per_byte(it.0, it.1)).collect();
+        saved.iter().sum::<f64>() / saved.len().max(1) as f64
+    }
+
+    /// The least memory of a node that what is read may lie on.
+    pub(crate) fn least_memory(&self) -> f64 {
+        let nodes = (0..self.nodes.len()).filter(|it| self.takes[*it]);
+        nodes.map(|it| self.capacity[it]).fold(f64::INFINITY, f64::min)
+    }
+
     /// How long copies keep the memory of nodes busy: from, to, bytes.
     pub(crate) fn copy_cost(&self, copies: &[(usize, usize, f64)]) -> Nanos {
         let seconds: f64 = copies.iter().map(|it| it.2 / self.between[it.0][it.1]).sum();

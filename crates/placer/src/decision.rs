@@ -12,8 +12,15 @@ pub enum Action {
     Move,
     /// It dominates its node: one more partition of its index vector (IVP), on the coldest node.
     Split,
-    /// Nobody has read it for long: back to the nodes that it had before it was split.
+    /// It is small and nobody changes it: a copy of it, or of its dictionary, on each socket.
+    Replicate,
+    /// It dominates its node or is looked up from others, and is more than index vector: its table is cut by its key into
+    /// a part for each socket (PP), with dictionaries of their own.
+    Partition,
+    /// Nobody has read it for long: back to the nodes that it had before it was split or copied.
     Shrink,
+    /// Nobody has read a table for long that was cut: back into one piece.
+    Merge,
     /// Nobody has read it for long, and a node with CPUs is short of memory: to a node without CPUs.
     Demote,
     /// It lies on a node without CPUs and is read again: to a node with CPUs.
@@ -26,7 +33,10 @@ impl Action {
         match self {
             Self::Move => "move",
             Self::Split => "split",
+            Self::Replicate => "replicate",
+            Self::Partition => "partition",
             Self::Shrink => "shrink",
+            Self::Merge => "merge",
             Self::Demote => "demote",
             Self::Promote => "promote",
         }
@@ -63,6 +73,6 @@ pub struct Decision {
     pub copy_time: Nanos,
     /// Time of the nodes' memory that the copy takes.
     pub cost: Nanos,
-    /// Time of the hottest node that is saved until the end of the horizon; of the readers' when an item is promoted.
+    /// Time of the hottest node that is saved until the end of the horizon, and of readers who find near what was far.
     pub gain: Nanos,
 }

@@ -10,7 +10,7 @@
 //! - Invariant: every decision to balance gains more within [`constants::HORIZON`] than its copy costs.
 //!
 //! Reading order: [`window`] (what it is told), [`decision`] (what it answers), [`constants`], `costs` (bandwidths),
-//! `noise` (what is chance), `spread` (which rows move), `plan` (one round), `tiers` (nodes without CPUs), [`placer`] (rounds over time).
+//! `noise` (what is chance), `spread` (which rows move), `plan` (one round), `remake` (copies and parts), `tables` (what was cut), `tiers` (nodes without CPUs), [`placer`] (rounds over time).
 #![forbid(unsafe_code)]
 
 pub mod constants;
@@ -19,7 +19,11 @@ pub mod decision;
 mod noise;
 pub mod placer;
 mod plan;
+mod remake;
+#[cfg(test)]
+mod remake_tests;
 mod spread;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod tiers;
@@ -27,4 +31,4 @@ pub mod window;
 
 pub use decision::{Action, Decision};
 pub use placer::Placer;
-pub use window::{Item, ItemWindow, Window};
+pub use window::{Item, ItemWindow, Lookups, Window};

@@ -6,15 +6,16 @@ use hardware::Topology;
 use stdx::Nanos;
 
 use crate::constants::{
-    COLD_AFTER, FALLEN, HORIZON, PERSISTENT, SETTLE_WINDOWS, SMOOTHING, STEADY_WINDOWS,
-    STREAK_WINDOWS, TRIAL_ACTIONS, VOLATILE_REST, WINDOW,
+    COLD_AFTER, COPY_MEMORY, FALLEN, HORIZON, PERSISTENT, SETTLE_WINDOWS, SMOOTHING,
+    STEADY_WINDOWS, STREAK_WINDOWS, TRIAL_ACTIONS, UNCHANGED, VOLATILE_REST, WINDOW,
 };
 use crate::costs::Bandwidths;
 use crate::decision::{Action, Decision};
 use crate::noise::Noise;
 use crate::plan::{ItemLoad, Round};
+use crate::tables::CutTables;
 use crate::tiers::Tiers;
-use crate::window::{Item, ItemWindow, Window};
+use crate::window::{Item, ItemWindow, Lookups, Window};
 
 /// Observes windows and decides.
 #[derive(Debug)]
@@ -23,6 +24,9 @@ pub struct Placer {
     busy: Means,
     noise: Noise,
     items: BTreeMap<Item, ItemState>,
+    cut: CutTables,
+    /// Whether a window was seen.
+    has_begun: bool,
     /// Windows out of balance in a row.
     uneven: u32,
     /// Until then loads do not count: copies are under way, or just were.
@@ -53,7 +57,13 @@ struct ItemState {
     rates: Means,
     /// Bytes per second in the mean of about a [`HORIZON`].
     recent: f64,
+    /// The same of what is looked up, and of what CPUs of other nodes read of what copies have.
+    looked_up: f64,
+    remote: f64,
     last_read: Nanos,
+    /// Which rows it has, and when others came or some went, if that was seen.
+    version: u64,
+    changed: Option<Nanos>,
     /// The nodes that it had before it was split.
     home: Option<Vec<usize>>,
     /// Those of the last [`VOLATILE_REST`].
@@ -92,7 +102,8 @@ impl Placer {
     pub fn new(topology: &Topology) -> Self {
         let costs = Bandwidths::new(topology);
         let (busy, noise, items) = (Means::default(), Noise::new(), BTreeMap::new());
-        Self { costs, busy, noise, items, uneven: 0, resting_until: Nanos(0) }
+        let (cut, has_begun) = (CutTables::default(), false);
+        Self { costs, busy, noise, items, cut, has_begun, uneven: 0, resting_until: Nanos(0) }
     }
 
     /// Takes a window in, and tells what is to be done now. All of it is supposed to be done, one after the other; what was
@@ -134,10 +145,13 @@ impl Placer {
             self.uneven = 0;
         }
         let cold = self.cold(window).and_then(|(item, home)| round.shrink(window.at, item, &home));
-        let decisions = match cold {
+        let mut decisions = match cold {
             Some(shrink) => vec![shrink],
             None => Tiers::new(&round, &window.free).decide(window.at),
         };
+        if decisions.is_empty() {
+            decisions.extend(round.brought_near(window.at).map(|it| it.1));
+        }
         self.begin(&decisions);
         decisions
     }
@@ -148,12 +162,18 @@ impl Placer {
         let seconds = seconds(window.span);
         let items = window.items.iter().map(|it| {
             let rates: Vec<f64> = it.read.iter().map(|&bytes| bytes as f64 / seconds).collect();
-            let recent = rates.iter().sum();
+            let recent: f64 = rates.iter().sum();
             let idle = if recent > 0.0 { Nanos(0) } else { COLD_AFTER };
-            ItemLoad { recent, idle, ..self.item_load(it, rates, !it.is_demanded) }
+            let remote = it.lookups.remote as f64 / seconds;
+            let lookups = it.lookups.bytes as f64 / seconds / recent.max(1.0);
+            let load = self.item_load(it, rates, !it.is_demanded);
+            ItemLoad { recent, idle, remote, lookups, ..load }
         });
         let round = Round::new(&self.costs, &window.busy, items.collect());
         let mut decisions = round.clone().decide(window.at, true);
+        if decisions.is_empty() {
+            decisions.extend(round.brought_near(window.at).map(|it| it.1));
+        }
         let is_new = |it: &Decision| decisions.iter().all(|done| done.item != it.item);
         let tiers: Vec<Decision> = Tiers::new(&round, &window.free).decide(window.at);
         let tiers: Vec<Decision> = tiers.into_iter().filter(is_new).collect();
@@ -169,9 +189,11 @@ impl Placer {
 
     /// A decision could not be carried out, or shall not be: the item is left alone for a time.
     pub fn refused(&mut self, decision: &Decision) {
+        self.cut.refused(decision);
         if let Some(state) = self.items.get_mut(&decision.item) {
             state.left_alone_until = decision.at + VOLATILE_REST;
-            if decision.action == Action::Split && state.actions <= 1 {
+            let is_spread = matches!(decision.action, Action::Split | Action::Replicate);
+            if is_spread && state.actions <= 1 {
                 state.home = None;
             }
         }
@@ -181,15 +203,32 @@ impl Placer {
     fn take_in(&mut self, window: &Window) {
         self.busy.see(&window.busy, self.uneven);
         self.items.retain(|item, _| window.items.iter().any(|it| it.item == *item));
+        self.cut.see(window);
         let seconds = seconds(window.span);
+        // What there was before the first window may have been so for long; what comes later is new.
+        let (at, version) = (window.at, |it: &ItemWindow| it.lookups.version);
+        let changed = self.has_begun.then_some(at);
+        self.has_begun = true;
         for seen in &window.items {
-            let state = self
-                .items
-                .entry(seen.item)
-                .or_insert_with(|| ItemState { last_read: window.at, ..ItemState::default() });
+            let new = || ItemState {
+                last_read: at,
+                changed,
+                version: version(seen),
+                ..Default::default()
+            };
+            let state = self.items.entry(seen.item).or_insert_with(new);
+            if state.version != version(seen) {
+                (state.version, state.changed) = (version(seen), Some(at));
+            }
             let fresh: Vec<f64> = seen.read.iter().map(|&it| it as f64 / seconds).collect();
             let part = (window.span.0 as f64 / HORIZON.0 as f64).min(1.0);
-            state.recent += part * (fresh.iter().sum::<f64>() - state.recent);
+            let go_on = |mean: &mut f64, fresh: f64| *mean += part * (fresh - *mean);
+            go_on(&mut state.recent, fresh.iter().sum());
+            // Statements that began before a move read from where they were sent to.
+            if at >= self.resting_until {
+                go_on(&mut state.looked_up, seen.lookups.bytes as f64 / seconds);
+                go_on(&mut state.remote, seen.lookups.remote as f64 / seconds);
+            }
             state.rates.see(&fresh, self.uneven);
             if seen.read.iter().any(|it| *it > 0) {
                 state.last_read = window.at;
@@ -228,7 +267,11 @@ impl Placer {
             let is_proven = state.actions < TRIAL_ACTIONS || has_lasted;
             let (recent, idle) = (state.recent, window.at - state.last_read);
             let load = self.item_load(it, rates(it), is_free);
-            ItemLoad { is_proven, recent, idle, ..load }
+            let is_steady = state.changed.is_none_or(|changed| window.at - changed >= UNCHANGED);
+            let (remote, lookups) = (state.remote, state.looked_up / recent.max(1.0));
+            let copy_bytes = load.copy_bytes.filter(|_| is_steady);
+            let table_bytes = load.table_bytes.filter(|_| is_steady);
+            ItemLoad { is_proven, recent, idle, remote, lookups, copy_bytes, table_bytes, ..load }
         };
         window.items.iter().map(load).collect()
     }
@@ -237,15 +280,40 @@ impl Placer {
         let nodes: Vec<usize> = it.nodes.iter().filter_map(|it| self.costs.position(*it)).collect();
         let is_free = is_free && !nodes.is_empty();
         let (item, bytes, recent, idle) = (it.item, it.bytes, 0.0, Nanos(0));
-        ItemLoad { item, nodes, bytes, rates, recent, idle, is_free, is_proven: true }
+        let is_small = |it: &u64| *it as f64 <= COPY_MEMORY * self.costs.least_memory();
+        let Lookups { copy_bytes, has_copies, table_bytes, .. } = it.lookups;
+        let copy_bytes = copy_bytes.filter(|it| is_small(it));
+        let table_bytes = table_bytes.filter(|_| self.cut.may_be_cut(item.table));
+        ItemLoad {
+            item,
+            nodes,
+            bytes,
+            rates,
+            recent,
+            idle,
+            is_free,
+            is_proven: true,
+            lookups: 0.0,
+            remote: 0.0,
+            copy_bytes,
+            has_copies,
+            table_bytes,
+            most_nodes: it.most_nodes,
+        }
     }
 
-    /// The item that was split and has not been read for longest, and the nodes that it had.
-    fn cold(&self, window: &Window) -> Option<(Item, Vec<usize>)> {
+    /// The item that was split or copied and has not been read for longest, or a table that was cut, what is done, and the
+    /// nodes that it had.
+    fn cold(&self, window: &Window) -> Option<((Item, Action), Vec<usize>)> {
         let is_cold = |it: &(&Item, &ItemState)| window.at - it.1.last_read >= COLD_AFTER;
         let split = self.items.iter().filter(|it| it.1.home.is_some()).filter(is_cold);
-        let (item, state) = split.min_by_key(|it| it.1.last_read)?;
-        Some((*item, state.home.clone()?))
+        if let Some((item, state)) = split.min_by_key(|it| it.1.last_read) {
+            return Some(((*item, Action::Shrink), state.home.clone()?));
+        }
+        let of = |table| self.items.iter().filter(move |it| it.0.table == table);
+        let (table, home) = self.cut.cut().find(|it| of(it.0).all(|it| is_cold(&it)))?;
+        let first = of(table).map(|it| *it.0).next()?;
+        Some(((first, Action::Merge), home.to_vec()))
     }
 
     /// Remembers what is done from now on, and rests until it is done and can be seen.
@@ -254,7 +322,9 @@ impl Placer {
         let (mut end, all) = (first.at, self.all_rates());
         for decision in decisions {
             end += decision.copy_time;
-            let from = decision.from.iter().filter_map(|it| self.costs.position(*it)).collect();
+            let from: Vec<usize> =
+                decision.from.iter().filter_map(|it| self.costs.position(*it)).collect();
+            self.cut.begin(decision, &from);
             let Some(state) = self.items.get_mut(&decision.item) else { continue };
             if state.actions == 0 {
                 state.lasting_since = decision.at;
@@ -262,9 +332,9 @@ impl Placer {
             state.actions += 1;
             state.last_action = Some((decision.at, Demand::of(&state.rates.smoothed, all)));
             match decision.action {
-                Action::Split => _ = state.home.get_or_insert(from),
+                Action::Split | Action::Replicate => _ = state.home.get_or_insert(from),
                 Action::Shrink | Action::Demote => state.home = None,
-                Action::Move | Action::Promote => {}
+                Action::Move | Action::Promote | Action::Partition | Action::Merge => {}
             }
         }
         self.resting_until = settled(end);

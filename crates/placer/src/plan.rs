@@ -26,6 +26,17 @@ pub(crate) struct ItemLoad {
     pub(crate) is_free: bool,
     /// Whether its load has lasted long enough for that, as far as it can tell.
     pub(crate) is_proven: bool,
+    /// The part of what is read of it that is looked up, value by value.
+    pub(crate) lookups: f64,
+    /// Bytes per second of what a copy has that CPUs of other nodes read.
+    pub(crate) remote: f64,
+    /// Bytes of a copy, if copies can be made now.
+    pub(crate) copy_bytes: Option<u64>,
+    pub(crate) has_copies: bool,
+    /// Bytes of its table, if that can be cut into parts now.
+    pub(crate) table_bytes: Option<u64>,
+    /// The most nodes over which its rows can be split.
+    pub(crate) most_nodes: usize,
 }
 
 /// Loads of nodes, and what of them is of which item. Carrying a decision out on it tells what the next loads will be.
@@ -91,13 +102,12 @@ impl<'a> Round<'a> {
         while decisions.len() < ROUND_ACTIONS && copies < ROUND_COPY && self.differs_by(BALANCED) {
             let Some((place, decision)) = self.best(at) else { break };
             // What a split leaves is seen before others are moved for it.
-            let split = |it: &Decision| it.action == Action::Split;
+            let split = |it: &Decision| it.action != Action::Move;
             if !again && decisions.iter().any(split) && !split(&decision) {
                 break;
             }
             copies += decision.copy_time;
-            self.carry_out(place, &decision);
-            self.items[place].is_free &= again;
+            self.carry_out(place, &decision, again);
             decisions.push(decision);
         }
         let relief = before - self.loads[self.ends().0];
@@ -127,28 +137,36 @@ impl<'a> Round<'a> {
         self.shares[place][node] >= DOMINANT * self.loads[node]
     }
 
-    /// Whether an item may leave a node. Statements that began before it moved may still read it where it was.
+    /// Whether an item may leave a node. Statements that began before it moved may still read it where it was. What has
+    /// copies is read near by everyone.
     fn may_act(&self, place: usize, node: usize) -> bool {
-        self.items[place].is_free && self.items[place].nodes.contains(&node)
+        let it = &self.items[place];
+        it.is_free && !it.has_copies && it.nodes.contains(&node)
     }
 
     /// The action on an item of the hottest node, if there is one that pays back.
     fn action(&self, at: Nanos, place: usize, hottest: usize) -> Option<Decision> {
-        let ItemLoad { nodes, .. } = &self.items[place];
+        let ItemLoad { nodes, most_nodes, .. } = &self.items[place];
+        let may_split = self.costs.takes[hottest] && self.dominates(place, hottest);
+        if may_split {
+            let remade = self.remade(at, place);
+            if remade.is_some() || nodes.len() >= *most_nodes {
+                return remade;
+            }
+        }
         let by_load = |a: &usize, b: &usize| self.loads[*a].total_cmp(&self.loads[*b]);
         let others =
             (0..self.loads.len()).filter(|it| self.costs.takes[*it] && !nodes.contains(it));
         let coldest = others.min_by(by_load)?;
         let item_load = self.shares[place][hottest];
         let load = self.loads[hottest];
-        let may_split = self.costs.takes[hottest] && self.dominates(place, hottest);
         let (action, to) = if may_split {
             (Action::Split, widened(nodes, coldest))
         } else {
             let replaced = |it: &usize| if *it == hottest { coldest } else { *it };
             (Action::Move, nodes.iter().map(replaced).collect())
         };
-        let after = self.loads_after(place, &to);
+        let after = self.loads_after(&[place], &to);
         let load_after = after[hottest].max(after[coldest]);
         let change = self.change(at, &self.items[place], action, &to, (hottest, coldest));
         let left = HORIZON.0.saturating_sub(change.copy_time.0) as f64;
@@ -176,8 +194,30 @@ impl<'a> Round<'a> {
         to: &[usize],
         (hottest, coldest): (usize, usize),
     ) -> Decision {
-        let copies = self.copies(it, to);
-        let cost = self.costs.copy_cost(&copies);
+        self.decision(at, (it, action), to, (hottest, coldest), &self.copies(it, to))
+    }
+
+    /// An item of which these copies are made: from, to, how many bytes.
+    pub(crate) fn copied(
+        &self,
+        at: Nanos,
+        (place, action): (usize, Action),
+        to: &[usize],
+        ends: (usize, usize),
+        copies: &[(usize, usize, f64)],
+    ) -> Decision {
+        self.decision(at, (&self.items[place], action), to, ends, copies)
+    }
+
+    fn decision(
+        &self,
+        at: Nanos,
+        (it, action): (&ItemLoad, Action),
+        to: &[usize],
+        (hottest, coldest): (usize, usize),
+        copies: &[(usize, usize, f64)],
+    ) -> Decision {
+        let cost = self.costs.copy_cost(copies);
         let name = |it: &usize| self.costs.nodes[*it];
         Decision {
             at,
@@ -203,26 +243,49 @@ impl<'a> Round<'a> {
         moved(&it.nodes, to).into_iter().map(|it| (it.0, it.1, it.2 * all)).collect()
     }
 
-    /// The loads when an item is read evenly of other nodes.
-    fn loads_after(&self, place: usize, to: &[usize]) -> Vec<f64> {
-        let share = &self.shares[place];
-        let each = share.iter().sum::<f64>() / to.len() as f64;
-        let own = |node: usize| if to.contains(&node) { each } else { 0.0 };
-        (0..self.loads.len()).map(|it| self.loads[it] - share[it] + own(it)).collect()
+    /// The load of an item on a node.
+    pub(crate) fn share_of(&self, place: usize, node: usize) -> f64 {
+        self.shares[place][node]
     }
 
-    fn carry_out(&mut self, place: usize, decision: &Decision) {
-        let to: Vec<usize> = decision.to.iter().filter_map(|it| self.costs.position(*it)).collect();
-        self.loads = self.loads_after(place, &to);
+    /// What each of some items is of each node's load when it is read evenly of other nodes.
+    fn shares_on(&self, place: usize, to: &[usize]) -> Vec<f64> {
         let each = self.shares[place].iter().sum::<f64>() / to.len().max(1) as f64;
-        let own = |node| if to.contains(&node) { each } else { 0.0 };
-        self.shares[place] = (0..self.loads.len()).map(own).collect();
-        self.items[place].nodes = to;
+        let own = |node: usize| if to.contains(&node) { each } else { 0.0 };
+        (0..self.loads.len()).map(own).collect()
     }
 
-    /// An item back on the nodes that it had: no load speaks for it, it only tidies up.
-    pub(crate) fn shrink(&self, at: Nanos, item: Item, to: &[usize]) -> Option<Decision> {
+    /// The loads when some items are read evenly of other nodes.
+    pub(crate) fn loads_after(&self, places: &[usize], to: &[usize]) -> Vec<f64> {
+        let mut loads = self.loads.clone();
+        for &place in places {
+            let pairs = self.shares[place].iter().zip(self.shares_on(place, to));
+            loads.iter_mut().zip(pairs).for_each(|(load, (old, new))| *load += new - old);
+        }
+        loads
+    }
+
+    fn carry_out(&mut self, place: usize, decision: &Decision, again: bool) {
+        let to: Vec<usize> = decision.to.iter().filter_map(|it| self.costs.position(*it)).collect();
+        let places = self.touched(place, decision.action);
+        self.loads = self.loads_after(&places, &to);
+        let is_remade = matches!(decision.action, Action::Replicate | Action::Partition);
+        for place in places {
+            self.shares[place] = self.shares_on(place, &to);
+            let item = &mut self.items[place];
+            item.nodes.clone_from(&to);
+            item.is_free &= again && !is_remade;
+        }
+    }
+
+    /// An item back on the nodes that it had, or its table in one piece: no load speaks for it, it only tidies up.
+    pub(crate) fn shrink(
+        &self,
+        at: Nanos,
+        (item, action): (Item, Action),
+        to: &[usize],
+    ) -> Option<Decision> {
         let it = self.items.iter().find(|it| it.item == item && it.is_free)?;
-        Some(self.change(at, it, Action::Shrink, to, self.ends()))
+        Some(self.change(at, it, action, to, self.ends()))
     }
 }

@@ -6,7 +6,7 @@ use stdx::{Nanos, Prng};
 use types::{ColumnId, TableId};
 
 use crate::constants::WINDOW;
-use crate::{Action, Decision, Item, ItemWindow, Placer, Window};
+use crate::{Action, Decision, Item, ItemWindow, Lookups, Placer, Window};
 
 /// Columns of some size, the demand for each changing with time, on a machine that carries decisions out.
 struct Model {
@@ -71,7 +71,15 @@ impl Model {
             }
             let is_demanded = self.demanded.contains(&column);
             let (item, nodes) = (item(column), nodes.clone());
-            items.push(ItemWindow { item, nodes, bytes: COLUMN_BYTES, read, is_demanded });
+            items.push(ItemWindow {
+                item,
+                nodes,
+                bytes: COLUMN_BYTES,
+                read,
+                is_demanded,
+                lookups: Lookups::default(),
+                most_nodes: 64,
+            });
         }
         let window = Window { at: self.at, span: WINDOW, busy, free: Vec::new(), items };
         let decisions = self.placer.observe(&window);
@@ -226,8 +234,15 @@ fn an_idle_machine_and_a_light_load_are_left_alone() {
     };
     for turn in 1..100 {
         let nodes = vec![NodeId(0)];
-        let seen =
-            ItemWindow { item: item(0), nodes, bytes: 1, read: read(0, 0.3), is_demanded: false };
+        let seen = ItemWindow {
+            item: item(0),
+            nodes,
+            bytes: 1,
+            read: read(0, 0.3),
+            is_demanded: false,
+            lookups: Lookups::default(),
+            most_nodes: 64,
+        };
         let at = model.at + Nanos(turn * WINDOW.0);
         let window = Window {
             at,
@@ -295,6 +310,8 @@ fn a_copy_that_takes_longer_than_it_helps_is_not_made() {
             bytes,
             read: vec![1_000_000, 0, 0, 0],
             is_demanded: false,
+            lookups: Lookups::default(),
+            most_nodes: 64,
         }],
     };
     assert_eq!(placer.advise(&window(COLUMN_BYTES)).len(), 3, "each step until all nodes have it");

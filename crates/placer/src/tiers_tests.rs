@@ -5,7 +5,7 @@ use types::{ColumnId, TableId};
 
 use super::*;
 use crate::constants::WINDOW;
-use crate::{Item, ItemWindow, Placer, Window};
+use crate::{Item, ItemWindow, Lookups, Placer, Window};
 
 /// Bytes of an item: an eighth of a near node's memory.
 const GIB: u64 = 1 << 30;
@@ -55,7 +55,15 @@ impl Model {
             read[usize::from(self.nodes[place].0)] = if is_read { BYTES } else { 0 };
             let item = Item { table: TableId(1), part: 0, column: Some(ColumnId(place as u16)) };
             let is_demanded = self.demanded.contains(&place);
-            ItemWindow { item, nodes: vec![self.nodes[place]], bytes: BYTES, read, is_demanded }
+            ItemWindow {
+                item,
+                nodes: vec![self.nodes[place]],
+                bytes: BYTES,
+                read,
+                is_demanded,
+                lookups: Lookups::default(),
+                most_nodes: 64,
+            }
         });
         let used = |node: NodeId| self.nodes.iter().filter(|it| **it == node).count() as u64;
         let free = |it: &hardware::topology::Node| it.memory_total.0 - used(it.id) * BYTES;

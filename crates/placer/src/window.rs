@@ -28,6 +28,28 @@ pub struct ItemWindow {
     pub read: Vec<u64>,
     /// Whether a user has said where it lies.
     pub is_demanded: bool,
+    /// What of the bytes read were single values, and what can be done for them.
+    pub lookups: Lookups,
+    /// The most nodes over which its rows can be split.
+    pub most_nodes: usize,
+}
+
+/// What was read of an item beside its rows one after the other, and what can be made of the item for that.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Lookups {
+    /// Bytes of its dictionary that were looked up, value by value.
+    pub bytes: u64,
+    /// Bytes of what a copy has (the dictionary; all of a small item) that CPUs of other nodes than its own have read.
+    pub remote: u64,
+    /// Bytes of a copy; `None` where none can be made.
+    pub copy_bytes: Option<u64>,
+    /// Whether there are copies.
+    pub has_copies: bool,
+    /// Bytes of its table, if that is in one piece, has a key and no column that a user has placed: it can be cut into
+    /// parts (PP).
+    pub table_bytes: Option<u64>,
+    /// Another number when rows have come or gone.
+    pub version: u64,
 }
 
 /// A stretch of time. Vectors are in the order of the topology's nodes.

@@ -107,6 +107,36 @@ functions! {
     Floor = "floor",
     /// The greatest common divisor.
     Gcd = "gcd",
+    /// The error function.
+    Erf = "erf",
+    /// One less the error function.
+    Erfc = "erfc",
+    /// The gamma function.
+    Gamma = "gamma",
+    /// The natural logarithm of the magnitude of the gamma function.
+    Lgamma = "lgamma",
+    /// The inverse cosine, in degrees.
+    Acosd = "acosd",
+    /// The inverse sine, in degrees.
+    Asind = "asind",
+    /// The inverse tangent, in degrees.
+    Atand = "atand",
+    /// The angle of the point (second argument, first argument), in degrees.
+    Atan2d = "atan2d",
+    /// The cosine of degrees.
+    Cosd = "cosd",
+    /// The cotangent of degrees.
+    Cotd = "cotd",
+    /// The sine of degrees.
+    Sind = "sind",
+    /// The tangent of degrees.
+    Tand = "tand",
+    /// Digits after the point that a number needs.
+    MinScale = "min_scale",
+    /// Digits after the point that a number has.
+    Scale = "scale",
+    /// The number of the bucket in which a number lies, of so many that are as wide between two bounds.
+    WidthBucket = "width_bucket",
     /// Whether a float is not a number.
     IsNan = "isnan",
     /// Whether a number is zero.
@@ -136,6 +166,8 @@ functions! {
     /// Rounded to so many digits after the point (0 when not given, negative: before it). Exact numbers round half away
     /// from zero, floats without digits half to even.
     Round = "round",
+    /// How many numbers a series has: first, last, step.
+    SeriesLength = "series_length",
     /// -1, 0 or 1.
     Sign = "sign",
     /// The sine of radians.
@@ -175,6 +207,18 @@ functions! {
     EndsWith = "ends_with",
     /// The place, from 1, of a text in a list with commas; 0 when it is not there.
     FindInSet = "find_in_set",
+    /// Arguments put into a text with places for them. NULL counts as the empty text.
+    Format = "format",
+    /// A name as SQL spells it.
+    QuoteIdent = "quote_ident",
+    /// A text as SQL spells it.
+    QuoteLiteral = "quote_literal",
+    /// The same, and NULL as a word.
+    QuoteNullable = "quote_nullable",
+    /// A whole number in binary digits, two's complement.
+    ToBin = "to_bin",
+    /// A whole number in octal digits, two's complement.
+    ToOct = "to_oct",
     /// Words in lower case with a first letter in upper case.
     Initcap = "initcap",
     /// The first n characters; for a negative n all but the last -n.
@@ -251,6 +295,70 @@ functions! {
     AddInterval = "add_interval",
     /// The day at the start of the statement.
     CurrentDate = "current_date",
+    /// The time of day of the statement's start, in the time zone of the session.
+    LocalTime = "localtime",
+    /// The statement's start as the clocks of the session's time zone show it.
+    LocalTimestamp = "localtimestamp",
+    /// What the clocks of a time zone show at a moment, or the moment at which they show a time.
+    Timezone = "timezone",
+    /// From one point of time to another in years, months, days and time.
+    Age = "age",
+    /// From one point of time to another in days and time: the operator.
+    MomentsBetween = "moments_between",
+    /// What intervals that are equal have in common: a month is thirty days, and a day 24 hours.
+    IntervalKey = "interval_key",
+    /// The months of an interval.
+    IntervalMonths = "interval_months",
+    /// The days of an interval.
+    IntervalDays = "interval_days",
+    /// The microseconds of an interval.
+    IntervalMicros = "interval_micros",
+    /// The interval of months, days and microseconds.
+    IntervalOfParts = "interval_of_parts",
+    /// The interval in the other direction: the operator.
+    NegateInterval = "negate_interval",
+    /// The sum of two intervals: the operator.
+    AddIntervals = "add_intervals",
+    /// An interval times a number: the operator.
+    MultiplyInterval = "multiply_interval",
+    /// An interval divided by a number: the operator.
+    DivideInterval = "divide_interval",
+    /// A time of day plus an interval: the operator.
+    AddToTime = "add_to_time",
+    /// Thirty days as a month.
+    JustifyDays = "justify_days",
+    /// 24 hours as a day.
+    JustifyHours = "justify_hours",
+    /// Both, and all parts of one sign.
+    JustifyInterval = "justify_interval",
+    /// An interval of years, months, weeks, days, hours, minutes and seconds; those that are left out are none.
+    MakeInterval = "make_interval",
+    /// A time of day of hour, minute and seconds.
+    MakeTime = "make_time",
+    /// Bytes as a text in hex, base64 or escape.
+    Encode = "encode",
+    /// The bytes of a text in hex, base64 or escape.
+    Decode = "decode",
+    /// The bytes of a text in an encoding.
+    ConvertTo = "convert_to",
+    /// The text that bytes are in an encoding.
+    ConvertFrom = "convert_from",
+    /// The byte at a place, from 0.
+    GetByte = "get_byte",
+    /// The bytes with another one at a place, from 0.
+    SetByte = "set_byte",
+    /// The digest of a text, in hexadecimal digits.
+    Md5 = "md5",
+    /// The digest of bytes, in hexadecimal digits.
+    Md5OfBytes = "md5_of_bytes",
+    /// A digest of bytes.
+    Sha224 = "sha224",
+    /// A digest of bytes.
+    Sha256 = "sha256",
+    /// A digest of bytes.
+    Sha384 = "sha384",
+    /// A digest of bytes.
+    Sha512 = "sha512",
     /// A date or timestamp as text by a format of `%` and a letter.
     DateFormat = "date_format",
     /// A field of a date or timestamp, named by the first argument, as DOUBLE PRECISION.
@@ -267,6 +375,10 @@ functions! {
     MakeTimestamp = "make_timestamp",
     /// The point of time at the start of the statement, in UTC.
     Now = "now",
+    /// How many points of time a series has: first, last, and the step in months, days and microseconds.
+    SeriesMoments = "series_moments",
+    /// A point of time of a series: first, how many steps on, and the step in months, days and microseconds.
+    SeriesMoment = "series_moment",
     /// A date or timestamp as text by a template.
     ToChar = "to_char",
     /// A text as a date: by a template, or as a date is written.

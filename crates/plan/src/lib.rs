@@ -16,6 +16,7 @@ pub mod explain;
 pub mod expression;
 pub mod function;
 mod ids;
+mod order;
 pub mod outcomes;
 mod parameters;
 pub mod pipeline;
@@ -25,14 +26,15 @@ pub mod validate;
 mod window;
 pub mod wire;
 
-pub use aggregate::AggregateFunction;
+pub use aggregate::{Aggregate, AggregateFunction};
 pub use explain::{PipelineActuals, StepActuals};
 pub use expression::{BinaryOperator, DateField, Expr, ExprKind, Few, UnaryOperator};
 pub use function::Function;
 pub use ids::PipelineId;
+pub use order::SortKey;
 pub use pipeline::{
-    Aggregate, Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline, Plan,
-    Scan, Sink, SortKey, Source, Transfer,
+    Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline, Plan, Recursion,
+    Scan, Sink, Source, Transfer,
 };
 pub use validate::validate;
 pub use window::{Exclusion, Frame, FrameBound, FrameUnit, WindowCall, WindowFunction};

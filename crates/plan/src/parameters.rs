@@ -11,6 +11,10 @@ impl Plan {
         let mut plan = self.clone();
         let expressions = plan.pipelines.iter_mut().flat_map(Pipeline::expressions_mut);
         expressions.for_each(|it| put(it, values));
+        for it in &mut plan.recursions {
+            it.first = it.first.with_parameters(values);
+            it.step = it.step.with_parameters(values);
+        }
         plan
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 use types::{ColumnId, DataType, TableId};
 
-use crate::{AggregateFunction, Expr, PipelineId, WindowCall};
+use crate::{Aggregate, Expr, PipelineId, SortKey, WindowCall};
 
 /// A whole query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,37 @@ pub struct Plan {
     pub pipelines: Vec<Pipeline>,
     /// Names and types of the result.
     pub output: Vec<OutputColumn>,
+    /// What is run before, for rows that pipelines scan as tables; each may scan those before it.
+    pub recursions: Vec<Recursion>,
+}
+
+/// Rows that are made of rows, round by round ([`crate::relation::RecursiveQuery`]).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recursion {
+    /// The table of its rows: to `step` those of the last round, to all others those of all.
+    pub table: TableId,
+    /// Its name.
+    pub name: String,
+    /// To `step` the table of the rows of all rounds so far, where rows come once.
+    pub seen: Option<TableId>,
+    /// The first round.
+    pub first: Plan,
+    /// Each other round.
+    pub step: Plan,
+    /// How many rows are enough, whatever rounds there are to come.
+    pub enough: Option<u64>,
+}
+
+impl Plan {
+    /// All scans, those of recursions with them.
+    pub fn scans(&self) -> Vec<&Scan> {
+        let own = self.pipelines.iter().filter_map(|it| match &it.source {
+            Source::Scan(scan) => Some(scan),
+            _ => None,
+        });
+        let parts = self.recursions.iter().flat_map(|it| [&it.first, &it.step]);
+        own.chain(parts.flat_map(Self::scans)).collect()
+    }
 }
 
 /// A column of the result.
@@ -117,8 +148,13 @@ pub enum Operator {
     Join(Join),
     /// Adds columns of rows of a hash table that are known by number.
     Fetch(Fetch),
-    /// Each row as often as this column says: a BIGINT that is never NULL; below one is not at all.
-    Repeat(usize),
+    /// Each row as often as a column says.
+    Repeat {
+        /// The column: a BIGINT that is never NULL; below one is not at all.
+        count: usize,
+        /// Whether there is a column more: the how manieth of its kind a row is, from 1 on.
+        numbered: bool,
+    },
 }
 
 /// How rows of the probe side and rows of the build side are put together. The probe side is the left one.
@@ -235,32 +271,6 @@ pub struct HashBuild {
     pub keep_null_keys: bool,
 }
 
-/// An aggregate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Aggregate {
-    /// Which.
-    pub function: AggregateFunction,
-    /// What is aggregated; `None` for COUNT(*).
-    pub argument: Option<Expr>,
-    /// Only distinct values.
-    pub distinct: bool,
-    /// FILTER (WHERE ..).
-    pub filter: Option<Expr>,
-    /// The type of the result.
-    pub data_type: DataType,
-}
-
-/// One key of an order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SortKey {
-    /// What is ordered by.
-    pub expr: Expr,
-    /// Greatest first.
-    pub descending: bool,
-    /// NULL before all values.
-    pub nulls_first: bool,
-}
-
 /// The one walk over the expressions of a pipeline, to read them (`&`, `iter`) or to change them (`&mut`, `iter_mut`).
 macro_rules! expressions {
     ($(#[$meta:meta])* $name:ident, $iter:ident, $($reference:tt)+) => {
@@ -279,7 +289,7 @@ macro_rules! expressions {
                     Operator::Join(join) => {
                         all.extend(join.keys.$iter().chain(join.residual.$iter()));
                     }
-                    Operator::Fetch(_) | Operator::Repeat(_) => {}
+                    Operator::Fetch(_) | Operator::Repeat { .. } => {}
                 }
             }
             match $($reference)+ self.sink {
@@ -288,9 +298,7 @@ macro_rules! expressions {
                 }
                 Sink::Aggregate { keys, aggregates, .. } => {
                     all.extend(keys);
-                    for it in aggregates {
-                        all.extend(it.argument.$iter().chain(it.filter.$iter()));
-                    }
+                    all.extend(aggregates.$iter().flat_map(|it| it.$name()));
                 }
                 Sink::Sort { keys, .. } => {
                     all.extend(keys.$iter().map(|it| $($reference)+ it.expr));
@@ -328,7 +336,7 @@ impl Pipeline {
         inputs.extend(self.operators.iter().filter_map(|it| match it {
             Operator::Join(join) => Some(join.build),
             Operator::Fetch(fetch) => Some(fetch.build),
-            Operator::Filter(_) | Operator::Project(_) | Operator::Repeat(_) => None,
+            Operator::Filter(_) | Operator::Project(_) | Operator::Repeat { .. } => None,
         }));
         self.expressions().into_iter().for_each(|it| it.collect_scalars(&mut inputs));
         inputs

@@ -51,7 +51,7 @@ fn same(what: &str, wanted: &[DataType], found: &[DataType]) -> Check<()> {
     // Null is a type that the plan does not tell (a column of a scan that no filter uses).
     let untold = |it: &DataType| *it == DataType::Null;
     let alike = |(a, b): (&DataType, &DataType)| {
-        a == b || (a.is_text() && b.is_text()) || untold(a) || untold(b)
+        a == b || (a.stored().is_text() && b.stored().is_text()) || untold(a) || untold(b)
     };
     if wanted.len() == found.len() && wanted.iter().zip(found).all(alike) {
         return Ok(());
@@ -90,7 +90,7 @@ impl Validator {
             Sink::Aggregate { keys, aggregates, .. } => {
                 self.exprs(keys, &layout)?;
                 for aggregate in aggregates {
-                    for expr in aggregate.argument.iter().chain(&aggregate.filter) {
+                    for expr in aggregate.expressions() {
                         self.expr(expr, &layout)?;
                     }
                 }
@@ -179,8 +179,11 @@ impl Validator {
             }
             Operator::Join(join) => self.join(join, layout),
             Operator::Fetch(fetch) => self.fetch(fetch, layout),
-            Operator::Repeat(count) => match layout.get(*count) {
-                Some(DataType::BigInt) => Ok(layout),
+            Operator::Repeat { count, numbered } => match layout.get(*count) {
+                Some(DataType::BigInt) => {
+                    let number = numbered.then_some(DataType::BigInt);
+                    Ok(layout.into_iter().chain(number).collect())
+                }
                 other => Err(format!("rows are repeated by {other:?}")),
             },
         }

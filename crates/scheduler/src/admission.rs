@@ -3,6 +3,10 @@
 //!
 //! A statement that finds no place waits in a queue, by class and then by arrival. Nothing polls: who leaves hands the
 //! place to the first in the queue.
+//!
+//! A *brisk* gate is for places that are held for less time than a thread takes to wake up. Who leaves only wakes the first in
+//! the queue, and who comes by takes the place until then; after some have, it is handed on as above, so that nobody
+//! waits for ever.
 
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +29,13 @@ struct Inside {
     arrivals: u64,
     /// In the order in which they get a place.
     queue: Vec<Arc<Waiting>>,
+    is_brisk: bool,
+    /// How many have gone past who waits in a brisk gate.
+    passed: u32,
 }
+
+/// How many may go past who waits in a brisk gate.
+const PASSING_MAX: u32 = 50;
 
 type Means = Box<dyn Fn() -> bool + Send + Sync>;
 
@@ -57,8 +67,19 @@ impl Admission {
     /// A gate without a limit.
     pub fn new() -> Self {
         let (limit, running, has_means) = (None, 0, None);
-        let inside = Inside { limit, running, has_means, arrivals: 0, queue: Vec::new() };
+        let (queue, is_brisk) = (Vec::new(), false);
+        let inside = Inside { limit, running, has_means, arrivals: 0, queue, is_brisk, passed: 0 };
         Self(Arc::new(Gate(Mutex::new(inside))))
+    }
+
+    /// A gate for one at a time who does not stay long.
+    pub fn brisk() -> Self {
+        let admission = Self::new();
+        {
+            let mut inside = admission.0.0.lock();
+            (inside.limit, inside.is_brisk) = (Some(1), true);
+        }
+        admission
     }
 
     /// Lets so many run at a time; any number if `None`. Those who run already stay.
@@ -106,7 +127,7 @@ impl Admission {
         let alarm = deadline.map(|at| scheduler.set_alarm(at, token, None));
         let now = || scheduler.machine().now();
         let late = || deadline.is_some_and(|it| now() >= it);
-        let done = || waiting.admitted.load(Ordering::Acquire) || token.is_cancelled() || late();
+        let done = || self.0.is_admitted(&waiting) || token.is_cancelled() || late();
         scheduler.wait_on(token, &done);
         drop(alarm);
         if self.0.give_up(&waiting) {
@@ -130,7 +151,8 @@ impl Gate {
     /// Takes a place; or stands in the queue when there is none.
     fn arrive(&self, class: u8, token: &CancelToken) -> Option<Arc<Waiting>> {
         let mut inside = self.0.lock();
-        if inside.has_room() && inside.queue.is_empty() {
+        if inside.has_room() && (inside.queue.is_empty() || inside.may_pass()) {
+            inside.passed += u32::from(!inside.queue.is_empty());
             inside.running += 1;
             return None;
         }
@@ -150,7 +172,22 @@ impl Gate {
             return false;
         }
         inside.queue.retain(|it| !Arc::ptr_eq(it, waiting));
+        drop(inside);
+        // It may be the one that was woken for a place.
+        self.admit_more();
         true
+    }
+
+    /// Whether one that waits has a place. In a brisk gate it takes the one that it was woken for, if that is still there.
+    fn is_admitted(&self, waiting: &Arc<Waiting>) -> bool {
+        if waiting.admitted.load(Ordering::Acquire) {
+            return true;
+        }
+        let mut inside = self.0.lock();
+        if inside.is_brisk && inside.has_room() {
+            inside.admit(waiting);
+        }
+        waiting.admitted.load(Ordering::Acquire)
     }
 
     fn leave(&self) {
@@ -165,10 +202,13 @@ impl Gate {
             if inside.queue.is_empty() || !inside.has_room() {
                 return;
             }
-            inside.running += 1;
-            let first = inside.queue.remove(0);
-            // Inside the lock, so that it cannot give up a place that it has.
-            first.admitted.store(true, Ordering::Release);
+            let first = Arc::clone(&inside.queue[0]);
+            if inside.may_pass() {
+                drop(inside);
+                first.token.ring();
+                return;
+            }
+            inside.admit(&first);
             drop(inside);
             first.token.ring();
         }
@@ -179,6 +219,19 @@ impl Inside {
     fn has_room(&self) -> bool {
         let has_means = || self.has_means.as_ref().is_none_or(|it| it());
         self.running == 0 || self.limit.is_none_or(|it| self.running < it) && has_means()
+    }
+
+    /// Whether who comes may go past who waits.
+    fn may_pass(&self) -> bool {
+        self.is_brisk && self.passed < PASSING_MAX
+    }
+
+    /// Gives a place to one that waits; inside the lock, so that it cannot give up a place that it has.
+    fn admit(&mut self, waiting: &Arc<Waiting>) {
+        self.running += 1;
+        self.passed = 0;
+        self.queue.retain(|it| !Arc::ptr_eq(it, waiting));
+        waiting.admitted.store(true, Ordering::Release);
     }
 }
 
@@ -251,6 +304,26 @@ mod tests {
     }
 
     #[test]
+    fn in_a_brisk_gate_some_go_past_who_waits_and_then_it_is_its_turn() {
+        let (admission, token) = (Admission::brisk(), CancelToken::new());
+        let gate = &admission.0;
+        assert!(gate.arrive(1, &token).is_none());
+        let waiting = gate.arrive(1, &token).unwrap();
+        for _ in 0..PASSING_MAX {
+            assert!(!gate.is_admitted(&waiting), "somebody is there");
+            gate.leave();
+            assert!(!waiting.admitted.load(Ordering::Acquire), "it is woken only");
+            assert!(gate.arrive(1, &token).is_none(), "past it");
+        }
+        let late = gate.arrive(1, &token).unwrap();
+        gate.leave();
+        assert!(waiting.admitted.load(Ordering::Acquire));
+        gate.leave();
+        assert!(gate.is_admitted(&late) && gate.arrive(1, &token).is_some());
+        assert_eq!(admission.counts(), (1, 1));
+    }
+
+    #[test]
     fn a_higher_limit_lets_in_who_waits() {
         let admission = gate(1);
         let token = CancelToken::new();
@@ -270,6 +343,32 @@ mod tests {
 mod loom_tests {
     use super::*;
     use stdx::sync::thread;
+
+    /// Two that come to a brisk gate while somebody leaves: both have been inside in the end, one after the other.
+    #[test]
+    fn loom_a_brisk_gate_loses_nobody() {
+        crate::loom_tests::check(|| {
+            let admission = Admission::brisk();
+            let gate = Arc::clone(&admission.0);
+            let token = CancelToken::new();
+            assert!(gate.arrive(0, &token).is_none());
+            let waiting = gate.arrive(0, &token).expect("the only place is taken");
+            let other = Arc::clone(&gate);
+            let leaver = thread::spawn(move || {
+                other.leave();
+                if other.arrive(0, &CancelToken::new()).is_none() {
+                    other.leave();
+                }
+            });
+            let was_in = gate.is_admitted(&waiting);
+            leaver.join().unwrap();
+            if was_in {
+                gate.leave();
+            } else {
+                assert!(gate.is_admitted(&waiting));
+            }
+        });
+    }
 
     #[test]
     fn loom_a_place_is_handed_on_or_given_up_never_lost() {

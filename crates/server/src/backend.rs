@@ -9,11 +9,12 @@
 use std::collections::{HashMap, VecDeque};
 
 use bytes::BytesMut;
-use nodewise::{Answer, Script, Session, SqlError, SqlResult, SqlState};
+use nodewise::{Answer, Script, Session, SqlError, SqlResult, SqlState, Started};
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicBool, Ordering};
 
-use crate::portal::{Kept, Portal};
+use crate::copying::{Copied, Copying};
+use crate::portal::{Kept, Portal, State};
 use crate::replies::{self, Format};
 use crate::requests::{Request, violation};
 use crate::rows::{CHUNK_BYTES, Rows, Sent};
@@ -40,9 +41,18 @@ enum Doing {
     Text(Box<Text>),
     /// The rows of a portal, by name; at most so many.
     Portal(String, usize),
+    /// COPY .. FROM STDIN, and what it is a statement of.
+    CopyIn(Box<Copying>, CopiedBy),
 }
 
-struct Text {
+/// What a COPY .. FROM STDIN is a statement of.
+pub(crate) enum CopiedBy {
+    Text(Box<Text>),
+    /// A portal, by name.
+    Portal(String),
+}
+
+pub(crate) struct Text {
     text: String,
     script: Script,
     /// Whether there were several statements: then they are one transaction.
@@ -79,6 +89,11 @@ impl Backend {
         self.session.is_in_transaction()
     }
 
+    /// Whether a statement waits for what the client sends.
+    pub fn is_copying(&self) -> bool {
+        matches!(self.doing, Doing::CopyIn(..))
+    }
+
     /// Does what there is to do, as far as there is room for answers.
     pub fn step(&mut self, input: &mut VecDeque<Request>, out: &mut BytesMut) -> Step {
         loop {
@@ -88,6 +103,11 @@ impl Backend {
             match std::mem::replace(&mut self.doing, Doing::Nothing) {
                 Doing::Text(text) => self.go_on_with_text(text, out),
                 Doing::Portal(name, most) => self.go_on_with_portal(name, most, out),
+                Doing::CopyIn(copying, by) => {
+                    if let Some(step) = self.go_on_with_copy(copying, by, input, out) {
+                        return step;
+                    }
+                }
                 Doing::Nothing => match input.pop_front() {
                     None => return Step::Idle,
                     Some(Request::Terminate) => return Step::Close,
@@ -133,11 +153,25 @@ impl Backend {
         if let Err(error) = self.session.end_implicit() {
             replies::error(&error, None, out);
         }
-        if self.session.open_transaction().is_none() {
-            self.portals.clear();
-        }
         self.ignoring = false;
+        self.forget_portals();
         self.ready(out);
+    }
+
+    /// Portals end with their transaction.
+    fn forget_portals(&mut self) {
+        if self.session.open_transaction().is_none() {
+            let portals = std::mem::take(&mut self.portals);
+            portals.into_values().for_each(|it| self.close_portal(it));
+        }
+    }
+
+    /// Ends a portal; its statement has nothing to tell any more.
+    pub(crate) fn close_portal(&mut self, portal: Portal) {
+        if let State::Open(rows) = portal.state {
+            // What a query that is not fetched to its end comes to is nothing to anybody.
+            let _ = rows.close(&mut self.session);
+        }
     }
 
     fn ready(&mut self, out: &mut BytesMut) {
@@ -159,9 +193,7 @@ impl Backend {
         self.session.fail_transaction();
         // A rollback does not fail.
         let _ = self.session.end_implicit();
-        if self.session.open_transaction().is_none() {
-            self.portals.clear();
-        }
+        self.forget_portals();
     }
 
     fn fail_extended(&mut self, error: &SqlError, text: Option<&str>, out: &mut BytesMut) {
@@ -180,7 +212,7 @@ impl Backend {
     fn begin_text(&mut self, text: String, out: &mut BytesMut) {
         // They are gone with each text.
         self.unnamed = None;
-        self.portals.remove("");
+        self.portals.remove("").into_iter().for_each(|it| self.close_portal(it));
         match self.session.script(&text) {
             Err(error) => {
                 self.fail(&error, Some(&text), out);
@@ -201,59 +233,147 @@ impl Backend {
         if let Err(error) = self.session.end_implicit() {
             self.fail(&error, None, out);
         }
+        self.forget_portals();
         self.ready(out);
     }
 
     /// Sends rows of a statement of a text, or runs the next.
     fn go_on_with_text(&mut self, mut text: Box<Text>, out: &mut BytesMut) {
-        let gone_on = match &mut text.rows {
-            Some(rows) => match rows.send(0, |_| Format::Text, out) {
-                Sent::Chunk if self.may_cancel(rows) => self.check_cancelled(),
-                Sent::Chunk => Ok(()),
-                Sent::All | Sent::AsAsked => {
-                    let tag = rows.tag();
-                    text.rows = None;
-                    self.tell_notices(out);
-                    replies::complete(&tag, out);
-                    Ok(())
-                }
-            },
+        let gone_on = match text.rows.take() {
+            Some(rows) => self.send_of_text(rows, &mut text, out),
             None if text.script.is_empty() => return self.end_text(out),
-            None => self.run_of_text(&mut text).map(|answer| {
-                if answer.has_rows() {
-                    let rows = described(&answer);
-                    replies::columns(&rows, |_| Format::Text, out);
+            None => match self.start_of_text(&mut text) {
+                Ok(Started::CopyIn(copy)) => {
+                    let copying = Box::new(Copying::begin(*copy, out));
+                    self.doing = Doing::CopyIn(copying, CopiedBy::Text(text));
+                    return;
                 }
-                text.rows = Some(Rows::new(answer));
-            }),
+                started => started.and_then(|it| self.rows_of_text(it, &mut text, out)),
+            },
         };
         match gone_on {
             Ok(()) => self.doing = Doing::Text(text),
-            Err(error) => {
-                self.fail(&error, Some(&text.text), out);
-                self.ready(out);
-            }
+            Err(error) => self.fail_text(&error, &text, out),
         }
     }
 
-    fn run_of_text(&mut self, text: &mut Text) -> SqlResult<Answer> {
+    fn fail_text(&mut self, error: &SqlError, text: &Text, out: &mut BytesMut) {
+        self.fail(error, Some(&text.text), out);
+        self.ready(out);
+    }
+
+    fn send_of_text(
+        &mut self,
+        mut rows: Rows,
+        text: &mut Text,
+        out: &mut BytesMut,
+    ) -> SqlResult<()> {
+        if self.may_cancel(&rows)
+            && let Err(error) = self.check_cancelled()
+        {
+            return Err(rows.fail(&mut self.session, error));
+        }
+        match rows.send(&mut self.session, 0, out)? {
+            Sent::Chunk => text.rows = Some(rows),
+            Sent::All | Sent::AsAsked => {
+                // Before anybody is told that it is done.
+                self.end_last(text)?;
+                self.tell_notices(out);
+                rows.complete(out);
+            }
+        }
+        Ok(())
+    }
+
+    fn start_of_text(&mut self, text: &mut Text) -> SqlResult<Started> {
         self.check_cancelled()?;
         if text.several {
             self.session.begin_implicit();
         }
-        let answer = match self.session.run_next(&mut text.script) {
-            Some(answer) => answer?,
-            None => return Err(SqlError::internal("there is no statement left")),
+        let started = self.session.start_next(&mut text.script);
+        started.unwrap_or_else(|| Err(SqlError::internal("there is no statement left")))
+    }
+
+    /// What a statement of a text that was started gives.
+    fn rows_of_text(
+        &mut self,
+        started: Started,
+        text: &mut Text,
+        out: &mut BytesMut,
+    ) -> SqlResult<()> {
+        text.rows = Some(match started {
+            Started::Rows(cursor) => {
+                let described = cursor.described();
+                let mut rows = Rows::of_cursor(cursor, Vec::new());
+                // What fails before its first rows gives none.
+                rows.make(&mut self.session)?;
+                replies::columns(&described, |_| Format::Text, out);
+                rows
+            }
+            Started::CopyOut(copy) => Rows::of_copy(copy, out),
+            Started::CopyIn(_) => return Err(SqlError::internal("a COPY that waits for nobody")),
+            Started::Done(answer) => {
+                self.end_last(text)?;
+                if answer.has_rows() {
+                    replies::columns(&described(&answer), |_| Format::Text, out);
+                }
+                Rows::of_answer(answer, Vec::new())
+            }
+        });
+        Ok(())
+    }
+
+    /// Commits what the statements of a text have done, if that was the last of them.
+    fn end_last(&mut self, text: &Text) -> SqlResult<()> {
+        if text.script.is_empty() { self.session.end_implicit() } else { Ok(()) }
+    }
+
+    /// Takes what the client has sent for a COPY; tells what the step has come to, if it is over.
+    fn go_on_with_copy(
+        &mut self,
+        copying: Box<Copying>,
+        by: CopiedBy,
+        input: &mut VecDeque<Request>,
+        out: &mut BytesMut,
+    ) -> Option<Step> {
+        let waits = input.is_empty();
+        let copied = match self.check_cancelled() {
+            Ok(()) => copying.take(&mut self.session, input),
+            Err(error) => Err(copying.fail(&mut self.session, error)),
         };
-        if text.script.is_empty() {
-            self.session.end_implicit()?;
+        match (copied, by) {
+            (Ok(Copied::Gone), _) => return Some(Step::Close),
+            (Ok(Copied::More(copying)), by) => {
+                self.doing = Doing::CopyIn(copying, by);
+                return waits.then_some(Step::Idle);
+            }
+            (Ok(Copied::Done(answer)), CopiedBy::Text(mut text)) => {
+                match self.rows_of_text(Started::Done(answer), &mut text, out) {
+                    Ok(()) => self.doing = Doing::Text(text),
+                    Err(error) => self.fail_text(&error, &text, out),
+                }
+            }
+            (Ok(Copied::Done(answer)), CopiedBy::Portal(name)) => {
+                self.tell_notices(out);
+                replies::complete(&answer.tag, out);
+                if let Some(portal) = self.portals.get_mut(&name) {
+                    portal.state = State::Done { query: false };
+                }
+            }
+            (Err(error), CopiedBy::Text(text)) => self.fail_text(&error, &text, out),
+            (Err(error), CopiedBy::Portal(_)) => self.fail_extended(&error, None, out),
         }
-        Ok(answer)
+        None
+    }
+
+    /// Begins a COPY of a portal.
+    pub(crate) fn begin_copy(&mut self, copying: Copying, portal: String) {
+        self.doing = Doing::CopyIn(Box::new(copying), CopiedBy::Portal(portal));
     }
 
     /// Whether an error while rows are sent is the truth: what is committed cannot fail any more.
     fn may_cancel(&self, rows: &Rows) -> bool {
-        rows.is_query() || self.session.open_transaction().is_some()
+        rows.is_open() || rows.is_query() || self.session.open_transaction().is_some()
     }
 
     fn go_on_with_portal(&mut self, name: String, most: usize, out: &mut BytesMut) {

@@ -178,6 +178,7 @@ impl Connection {
     async fn gather(&mut self) -> Result<bool, SqlError> {
         let limits = self.shared.options.limits;
         let mut gathered = 0;
+        let copying = self.backend.as_ref().is_some_and(|it| it.is_copying());
         loop {
             let mut awaited = false;
             while gathered < GATHERED_BYTES {
@@ -203,6 +204,8 @@ impl Connection {
                     return Err(SqlError::new(SqlState("57P05"), message));
                 }
                 Ok(()) = self.stopping.changed() => return Err(shutting_down()),
+                // A COPY that waits for data is ended.
+                () = self.stop.stopped(), if copying => return Ok(true),
             }
         }
     }
@@ -211,18 +214,21 @@ impl Connection {
     async fn work(&mut self) -> bool {
         let Some(mut backend) = self.backend.take() else { return false };
         let mut requests = std::mem::take(&mut self.requests);
-        self.stop.forget();
+        if !backend.is_copying() {
+            self.stop.forget();
+        }
         let mut answers = BytesMut::new();
         loop {
             let place = self.shared.gate.enter(backend.is_in_transaction()).await;
             let mut step = spawn_blocking(move || -> Stepped {
+                // Others may run when this step is done, and not only when its client has taken what came before.
+                let _place = place;
                 let mut out = BytesMut::new();
                 let step = backend.step(&mut requests, &mut out);
                 (backend, requests, out, step)
             });
             self.send(&answers).await;
             let Some(stepped) = self.watched(&mut step).await else { return false };
-            drop(place);
             let next;
             (backend, requests, answers, next) = stepped;
             match next {

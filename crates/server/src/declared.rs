@@ -2,8 +2,8 @@
 
 use nodewise::DataType;
 use nodewise::pg_types::{
-    BOOL, BPCHAR, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, NAME, NUMERIC, OID, TEXT,
-    TIMESTAMP, TIMESTAMPTZ, UNKNOWN, VARCHAR,
+    BOOL, BPCHAR, BYTEA, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, NAME, NUMERIC,
+    OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, UNKNOWN, UUID, VARCHAR,
 };
 
 /// What a client may say of a parameter.
@@ -28,7 +28,12 @@ pub fn declared(oid: u32) -> Option<Declared> {
         // As a column of NUMERIC without digits is.
         NUMERIC => DataType::Decimal { precision: 38, scale: 10 },
         DATE => DataType::Date,
-        TIMESTAMP | TIMESTAMPTZ => DataType::Timestamp,
+        TIMESTAMP => DataType::Timestamp,
+        TIMESTAMPTZ => DataType::TimestampTz,
+        TIME => DataType::Time,
+        INTERVAL => DataType::Interval,
+        UUID => DataType::Uuid,
+        BYTEA => DataType::Bytea,
         TEXT | VARCHAR | BPCHAR | NAME | CHAR => DataType::Text,
         _ => return None,
     }))

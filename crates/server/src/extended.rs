@@ -6,11 +6,12 @@
 use std::collections::VecDeque;
 
 use bytes::BytesMut;
-use nodewise::{SqlError, SqlResult, SqlState};
+use nodewise::{SqlError, SqlResult, SqlState, Started};
 
 use crate::backend::{Backend, described};
+use crate::copying::Copying;
 use crate::declared::{Declared, declared};
-use crate::portal::{Kept, Known, Portal, State, column_oids, format_of_checked};
+use crate::portal::{Kept, Known, Portal, State, column_oids};
 use crate::replies;
 use crate::requests::{Bind, Request, Target};
 use crate::rows::{Rows, Sent};
@@ -108,7 +109,7 @@ impl Backend {
         let kept = self.kept(&bind.statement)?;
         let name = bind.portal.clone();
         if name.is_empty() {
-            self.portals.remove("");
+            self.portals.remove("").into_iter().for_each(|it| self.close_portal(it));
         } else if self.portals.contains_key(&name) {
             let message = format!("cursor \"{name}\" already exists");
             return Err(SqlError::new(SqlState("42P03"), message));
@@ -159,7 +160,7 @@ impl Backend {
                 self.known.remove(&name);
             }
             Target::Portal(name) => {
-                self.portals.remove(&name);
+                self.portals.remove(&name).into_iter().for_each(|it| self.close_portal(it));
             }
         }
     }
@@ -185,26 +186,46 @@ impl Backend {
                     replies::empty(out);
                     return Ok(());
                 }
-                self.run_portal(&name, is_alone(input))?;
+                if !self.run_portal(&name, is_alone(input), out)? {
+                    return Ok(());
+                }
             }
         }
         self.begin_portal(name, most);
         Ok(())
     }
 
-    /// Runs the statement of a portal; `alone` is whether no other is in its transaction.
-    fn run_portal(&mut self, name: &str, alone: bool) -> SqlResult<()> {
+    /// Runs the statement of a portal; `alone` is whether no other is in its transaction. False where it waits for data.
+    fn run_portal(&mut self, name: &str, alone: bool, out: &mut BytesMut) -> SqlResult<bool> {
         let Some(portal) = self.portals.get_mut(name) else { return Err(no_portal(name)) };
         if !alone && !portal.kept.prepared.is_transaction() {
             self.session.begin_implicit();
         }
-        let answer = self.session.execute_prepared(&portal.kept.prepared, &portal.values)?;
-        let (told, is) = (portal.rows.as_ref(), described(&answer));
-        if column_oids(told) != column_oids(Some(&is)) {
-            return Err(changed_type());
-        }
-        portal.state = State::Open(Rows::new(answer));
-        Ok(())
+        let started = self.session.start_prepared(&portal.kept.prepared, &portal.values)?;
+        let told = column_oids(portal.rows.as_ref());
+        let formats = portal.all_formats();
+        let rows = match started {
+            Started::Done(answer) => {
+                if told != column_oids(Some(&described(&answer))) {
+                    return Err(changed_type());
+                }
+                Rows::of_answer(answer, formats)
+            }
+            Started::Rows(cursor) => {
+                if told != column_oids(Some(&cursor.described())) {
+                    return Err(self.session.fail(cursor, changed_type()));
+                }
+                Rows::of_cursor(cursor, formats)
+            }
+            Started::CopyOut(copy) => Rows::of_copy(copy, out),
+            Started::CopyIn(copy) => {
+                let copying = Copying::begin(*copy, out);
+                self.begin_copy(copying, name.to_owned());
+                return Ok(false);
+            }
+        };
+        portal.state = State::Open(Box::new(rows));
+        Ok(true)
     }
 
     /// Sends rows of a portal that is open, and what became of it when all are sent.
@@ -217,23 +238,28 @@ impl Backend {
         let cancelled = self.check_cancelled();
         let in_transaction = self.session.open_transaction().is_some();
         let portal = self.portals.get_mut(name).ok_or_else(|| no_portal(name))?;
-        let State::Open(rows) = &mut portal.state else { return Err(Portal::finished(name)) };
+        let state = std::mem::replace(&mut portal.state, State::Done { query: false });
+        let State::Open(mut rows) = state else { return Err(Portal::finished(name)) };
         let query = rows.is_query();
+        portal.state = State::Done { query };
         // What is committed cannot fail any more.
-        if query || in_transaction {
-            cancelled?;
+        if (query || in_transaction || rows.is_open())
+            && let Err(error) = cancelled
+        {
+            return Err(rows.fail(&mut self.session, error));
         }
         // Only rows that the client can take in parts are suspended.
-        let formats = &portal.formats;
-        let sent = rows.send(most, |it| format_of_checked(formats, it), out);
-        let has_rows = portal.rows.is_some();
-        if sent == Sent::All || (sent == Sent::AsAsked && !has_rows) {
-            let tag = rows.tag();
-            portal.state = State::Done { query };
+        let most = if portal.rows.is_some() { most } else { 0 };
+        let sent = rows.send(&mut self.session, most, out)?;
+        if sent == Sent::All {
             self.tell_notices(out);
-            replies::complete(&tag, out);
-            return Ok(Sent::All);
+            rows.complete(out);
+            return Ok(sent);
         }
+        if sent == Sent::AsAsked {
+            rows.pause(&self.session);
+        }
+        portal.state = State::Open(rows);
         Ok(sent)
     }
 }

@@ -2,12 +2,14 @@
 
 use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::numeric;
+use types::numeric::interval::Interval;
 
 use crate::replies::Format;
 use crate::requests::{utf8, violation};
 use crate::values::read_numeric;
 use nodewise::pg_types::{
-    BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, OID, TIMESTAMP, TIMESTAMPTZ,
+    BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, NUMERIC, OID, TIME, TIMESTAMP,
+    TIMESTAMPTZ, UUID,
 };
 
 /// Days and microseconds from 1970 to 2000.
@@ -36,6 +38,8 @@ fn text(text: &str, data_type: Option<DataType>) -> SqlResult<Value> {
             Ok((value @ (Value::Integer(_) | Value::Decimal { .. }), _)) => Ok(value),
             _ => Ok(Value::Text(text.into())),
         },
+        // Types that are held as others take texts; a moment may name no time zone.
+        Some(it) if it.stored() != it => Ok(Value::Text(text.into())),
         Some(it) if !it.is_text() && it != DataType::Null => {
             numeric::cast(&Value::Text(text.into()), DataType::Text, it)
         }
@@ -74,6 +78,24 @@ fn binary(bytes: &[u8], oid: u32) -> SqlResult<Value> {
             let day = numeric::datetime::date_of_timestamp(micros);
             numeric::datetime::date(day).ok_or_else(out_of_range)?;
             Value::Timestamp(micros)
+        }
+        TIME => {
+            let micros = i64::from_be_bytes(fixed(bytes)?);
+            if !(0..=numeric::datetime::DAY).contains(&micros) {
+                return Err(out_of_range());
+            }
+            numeric::cast(&Value::Integer(micros), DataType::Time, DataType::Text)?
+        }
+        INTERVAL => {
+            let it = i128::from_be_bytes(fixed(bytes)?);
+            let (micros, days, months) = ((it >> 64) as i64, (it >> 32) as i32, it as i32);
+            let interval = Interval::new(months.into(), days.into(), micros)?;
+            numeric::cast(&numeric::held_interval(interval), DataType::Interval, DataType::Text)?
+        }
+        UUID => Value::Text(numeric::uuid::format(u128::from_be_bytes(fixed(bytes)?)).into()),
+        BYTEA => {
+            let held = Value::Text(numeric::bytes::held(bytes).into());
+            numeric::cast(&held, DataType::Bytea, DataType::Text)?
         }
         _ => Value::Text(utf8(bytes)?.into()),
     })

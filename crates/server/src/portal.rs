@@ -58,7 +58,7 @@ pub enum State {
     /// It has not run.
     New,
     /// It has run, and rows are left.
-    Open(Rows),
+    Open(Box<Rows>),
     /// It has run, and all rows are sent. Whether it was a query.
     Done { query: bool },
 }
@@ -92,6 +92,12 @@ impl Portal {
     /// The format of a column of its rows.
     pub fn format(&self, column: usize) -> Format {
         format_of_checked(&self.formats, column)
+    }
+
+    /// The formats of all columns of its rows.
+    pub fn all_formats(&self) -> Vec<Format> {
+        let columns = self.rows.as_ref().map_or(0, |it| it.types.len());
+        (0..columns).map(|it| self.format(it)).collect()
     }
 
     /// Why it cannot run again.

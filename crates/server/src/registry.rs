@@ -6,6 +6,7 @@ use nodewise::CancelHandle;
 use ring::rand::{SecureRandom, SystemRandom};
 use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex};
+use tokio::sync::Notify;
 
 use crate::scram::same;
 
@@ -27,11 +28,13 @@ struct Entry {
 pub struct Stop {
     handle: CancelHandle,
     flag: Arc<AtomicBool>,
+    /// Wakes who waits for what the client sends.
+    woken: Arc<Notify>,
 }
 
 impl Stop {
     pub fn new(handle: CancelHandle) -> Self {
-        Self { handle, flag: Arc::default() }
+        Self { handle, flag: Arc::default(), woken: Arc::default() }
     }
 
     /// What a backend looks at between two statements, and between two buffers of rows.
@@ -44,10 +47,16 @@ impl Stop {
         self.flag.store(false, Ordering::Release);
     }
 
+    /// Waits until it is stopped.
+    pub async fn stopped(&self) {
+        self.woken.notified().await;
+    }
+
     /// Ends the statement that runs, or whose rows are sent.
     pub fn stop(&self) {
         self.flag.store(true, Ordering::Release);
         self.handle.cancel();
+        self.woken.notify_one();
     }
 }
 

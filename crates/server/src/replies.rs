@@ -3,6 +3,7 @@
 use bytes::BytesMut;
 use nodewise::{Described, Notice, SqlError};
 use pgwire::messages::Message;
+use pgwire::messages::copy::{CopyDone, CopyInResponse, CopyOutResponse};
 use pgwire::messages::data::{FieldDescription, NoData, ParameterDescription, RowDescription};
 use pgwire::messages::extendedquery::{
     BindComplete, CloseComplete, ParseComplete, PortalSuspended,
@@ -90,6 +91,27 @@ pub fn no_data(out: &mut BytesMut) {
     put(&NoData::new(), out);
 }
 
+/// Appends that rows of COPY follow, each of so many columns.
+pub fn copy_out(is_binary: bool, columns: usize, out: &mut BytesMut) {
+    let (format, count, formats) = copy_formats(is_binary, columns);
+    put(&CopyOutResponse::new(format, count, formats), out);
+}
+
+/// Appends that rows for COPY are awaited.
+pub fn copy_in(is_binary: bool, columns: usize, out: &mut BytesMut) {
+    let (format, count, formats) = copy_formats(is_binary, columns);
+    put(&CopyInResponse::new(format, count, formats), out);
+}
+
+fn copy_formats(is_binary: bool, columns: usize) -> (i8, i16, Vec<i16>) {
+    (is_binary.into(), columns as i16, vec![is_binary.into(); columns])
+}
+
+/// Appends that all rows of COPY were sent.
+pub fn copy_done(out: &mut BytesMut) {
+    put(&CopyDone::new(), out);
+}
+
 /// Appends the types of parameters.
 pub fn parameters(oids: Vec<u32>, out: &mut BytesMut) {
     put(&ParameterDescription::new(oids), out);
@@ -142,6 +164,7 @@ fn fields(error: &SqlError, severity: &str, text: Option<&str>) -> Vec<(u8, Stri
         (b'M', plain(&error.message)),
     ];
     fields.extend(error.hint.as_deref().map(|it| (b'H', plain(it))));
+    fields.extend(error.context.as_deref().map(|it| (b'W', plain(it))));
     let place = text.zip(error.position).and_then(|(text, place)| character_at(text, place));
     fields.extend(place.map(|it| (b'P', it.to_string())));
     fields

@@ -63,6 +63,8 @@ impl Request {
         match self {
             Self::Parse { .. } | Self::Bind(_) | Self::Describe(_) => false,
             Self::Execute { .. } | Self::Close(_) => false,
+            // Many of them are read at once; the end of them is awaited.
+            Self::CopyData(_) => false,
             Self::Malformed { extended, .. } => !extended,
             _ => true,
         }

@@ -1,28 +1,45 @@
 //! The rows of an answer on their way to the client: as much at a time as a buffer takes.
 
-use std::collections::VecDeque;
-
-use arrow_array::RecordBatch;
 use bytes::BytesMut;
-use nodewise::Answer;
+use nodewise::{Answer, CopyOut, Cursor, Described, Fetched, Session, SqlError, SqlResult};
 
-use crate::replies::Format;
-use crate::values::RowWriter;
+use crate::encoding::{Encoded, Encoding, put_copy_data};
+use crate::replies::{self, Format};
 
 /// Bytes of rows that are put together before they are handed on.
 pub const CHUNK_BYTES: usize = 256 << 10;
 
-/// Rows between two looks at how much there is.
-const STRIDE: usize = 64;
+/// Bytes of rows that are made at a time: enough to keep workers busy, so few that many clients may be slow.
+const FETCH_BYTES: u64 = 1 << 20;
+
+/// What the binary format of COPY begins with: a signature, no flags, no extension.
+pub const BINARY_HEAD: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+/// What it ends with.
+const BINARY_END: &[u8] = &[0xff, 0xff];
 
 /// The rows of an answer that have not been sent, and what became of its statement.
 pub struct Rows {
-    batches: VecDeque<RecordBatch>,
-    /// The first row of the first batch that has not been sent.
-    row: usize,
-    pub tag: String,
+    cursor: Option<Cursor>,
+    encoding: Encoding,
+    /// What was made and is not sent.
+    made: Option<Fetched<Encoded>>,
+    /// The first batch of it, and the first row of that, that is not sent.
+    place: (usize, usize),
+    /// What is put before the first row of COPY.
+    head: &'static [u8],
+    tag: Tag,
     /// Rows sent since the client asked last.
     sent: usize,
+}
+
+/// How rows are told that were sent.
+enum Tag {
+    /// In these words.
+    Words(String),
+    /// `SELECT` and how many were sent.
+    Select,
+    /// `COPY` and how many were sent.
+    Copy,
 }
 
 /// Where sending has come to.
@@ -37,14 +54,51 @@ pub enum Sent {
 }
 
 impl Rows {
-    pub fn new(answer: Answer) -> Self {
-        let Answer { tag, batches, .. } = answer;
-        Self { batches: batches.into(), row: 0, tag, sent: 0 }
+    fn new(cursor: Option<Cursor>, encoding: Encoding, tag: Tag) -> Self {
+        Self { cursor, encoding, made: None, place: (0, 0), head: &[], tag, sent: 0 }
+    }
+
+    /// Those of a statement that has ended.
+    pub fn of_answer(answer: Answer, formats: Vec<Format>) -> Self {
+        let encoding = Encoding::Rows(formats);
+        let items = answer.batches.iter().map(|it| encoding.encode(it)).collect();
+        // CREATE TABLE AS says SELECT, too.
+        let tag = match answer.has_rows() && answer.tag.starts_with("SELECT ") {
+            true => Tag::Select,
+            false => Tag::Words(answer.tag),
+        };
+        Self { made: Some(Fetched::of(items)), ..Self::new(None, encoding, tag) }
+    }
+
+    /// Those of a query that are made while they are sent.
+    pub fn of_cursor(cursor: Cursor, formats: Vec<Format>) -> Self {
+        Self::new(Some(cursor), Encoding::Rows(formats), Tag::Select)
+    }
+
+    /// Those of COPY .. TO STDOUT, of which the client is told.
+    pub fn of_copy(copy: CopyOut, out: &mut BytesMut) -> Self {
+        let Described { schema, .. } = copy.cursor.described();
+        let is_binary = matches!(*copy.format, nodewise::CopyFormat::Binary);
+        replies::copy_out(is_binary, schema.fields().len(), out);
+        if let nodewise::CopyFormat::Lines(style) = &*copy.format {
+            let header = style.header(&schema);
+            if !header.is_empty() {
+                put_copy_data(header.as_bytes(), out);
+            }
+        }
+        let head = if is_binary { BINARY_HEAD } else { &[] };
+        let rows = Self::new(Some(copy.cursor), Encoding::Copy(copy.format), Tag::Copy);
+        Self { head, ..rows }
     }
 
     /// Whether the answer is that of a query, whose rows may be asked for again in vain.
     pub fn is_query(&self) -> bool {
-        self.tag.starts_with("SELECT ")
+        matches!(self.tag, Tag::Select)
+    }
+
+    /// Whether its statement has not ended, so that it may fail.
+    pub fn is_open(&self) -> bool {
+        self.cursor.is_some()
     }
 
     /// The client asks for rows.
@@ -52,35 +106,112 @@ impl Rows {
         self.sent = 0;
     }
 
-    /// What became of the statement, in the words of PostgreSQL: of a query, as many rows as were sent since the client asked.
-    pub fn tag(&self) -> String {
-        if self.is_query() { format!("SELECT {}", self.sent) } else { self.tag.clone() }
+    /// The client does not ask for rows for a while.
+    pub fn pause(&mut self, session: &Session) {
+        if let Some(cursor) = &mut self.cursor {
+            session.pause_cursor(cursor);
+        }
+    }
+
+    /// Nobody wants what is left.
+    pub fn close(mut self, session: &mut Session) -> SqlResult<()> {
+        self.made = None;
+        self.cursor.take().map_or(Ok(()), |it| session.close(it))
+    }
+
+    /// The statement fails.
+    pub fn fail(mut self, session: &mut Session, error: SqlError) -> SqlError {
+        self.made = None;
+        match self.cursor.take() {
+            Some(cursor) => session.fail(cursor, error),
+            None => error,
+        }
+    }
+
+    /// Appends what became of the statement, in the words of PostgreSQL: of a query, as many rows as were sent since the client
+    /// asked.
+    pub fn complete(&self, out: &mut BytesMut) {
+        let tag = match &self.tag {
+            Tag::Words(it) => it.clone(),
+            Tag::Select => format!("SELECT {}", self.sent),
+            Tag::Copy => format!("COPY {}", self.sent),
+        };
+        if let Tag::Copy = self.tag {
+            replies::copy_done(out);
+        }
+        replies::complete(&tag, out);
     }
 
     /// Appends rows, at most `most` since the client asked unless that is zero.
     pub fn send(
         &mut self,
+        session: &mut Session,
         most: usize,
-        format: impl Fn(usize) -> Format,
         out: &mut BytesMut,
-    ) -> Sent {
-        while let Some(batch) = self.batches.front() {
-            let mut writer = RowWriter::new(batch, &format);
-            while self.row < batch.num_rows() {
-                if most > 0 && self.sent >= most {
-                    return Sent::AsAsked;
-                }
-                if self.row.is_multiple_of(STRIDE) && out.len() >= CHUNK_BYTES {
-                    return Sent::Chunk;
-                }
-                writer.put_message(self.row, out);
-                self.row += 1;
-                self.sent += 1;
+    ) -> SqlResult<Sent> {
+        loop {
+            let asked = if most > 0 { most - self.sent.min(most) } else { usize::MAX };
+            if asked == 0 {
+                // As PostgreSQL has it: who got as many as were asked for has to ask whether there are more.
+                return Ok(Sent::AsAsked);
             }
-            self.batches.pop_front();
-            self.row = 0;
+            if out.len() >= CHUNK_BYTES {
+                return Ok(Sent::Chunk);
+            }
+            if self.put_made(asked, out) {
+                continue;
+            }
+            if self.cursor.is_none() {
+                self.put_end(out);
+                return Ok(Sent::All);
+            }
+            self.make(session)?;
         }
-        // As PostgreSQL has it: who got as many as were asked for has to ask whether there are more.
-        if most > 0 && self.sent >= most { Sent::AsAsked } else { Sent::All }
+    }
+
+    /// Makes the next rows. An error has ended the statement.
+    pub fn make(&mut self, session: &mut Session) -> SqlResult<()> {
+        self.made = None;
+        let Some(mut cursor) = self.cursor.take() else { return Ok(()) };
+        let encoding = &self.encoding;
+        let made = session.fetch(&mut cursor, FETCH_BYTES, &|it| encoding.encode(&it))?;
+        if !made.is_last {
+            self.cursor = Some(cursor);
+        }
+        (self.made, self.place) = (Some(made), (0, 0));
+        Ok(())
+    }
+
+    /// Appends rows that are made, as far as there is room; false where there are none.
+    fn put_made(&mut self, asked: usize, out: &mut BytesMut) -> bool {
+        let Some(made) = &self.made else { return false };
+        let (mut batch, mut row) = self.place;
+        while made.items().get(batch).is_some_and(|it| row == it.rows()) {
+            (batch, row) = (batch + 1, 0);
+        }
+        self.place = (batch, row);
+        let Some(encoded) = made.items().get(batch) else { return false };
+        let room = CHUNK_BYTES.saturating_sub(out.len());
+        let mut to = encoded.fitting(row, room).min(row.saturating_add(asked));
+        if !self.head.is_empty() {
+            // It is one message with the first row.
+            to = row + 1;
+            let message = encoded.of_rows(row, to);
+            let body = message.get(5..).unwrap_or_default();
+            put_copy_data(&[std::mem::take(&mut self.head), body].concat(), out);
+        } else {
+            out.extend_from_slice(encoded.of_rows(row, to));
+        }
+        self.sent += to - row;
+        self.place = (batch, to);
+        true
+    }
+
+    /// Appends what comes behind the last row.
+    fn put_end(&mut self, out: &mut BytesMut) {
+        let Encoding::Copy(format) = &self.encoding else { return };
+        if matches!(**format, nodewise::CopyFormat::Binary) {
+            put_copy_data(&[std::mem::take(&mut self.head), BINARY_END].concat(), out);
+        }
     }
 }

@@ -5,10 +5,13 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType,
+    IntervalMonthDayNanoType, Time64MicrosecondType, TimestampMicrosecondType,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch,
+    StringArray,
+};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use bytes::{BufMut, BytesMut};
 use nodewise::text::Cells;
 
@@ -43,6 +46,10 @@ enum Binary<'a> {
     Decimal(&'a PrimitiveArray<Decimal128Type>, u8),
     Date(&'a PrimitiveArray<Date32Type>),
     Timestamp(&'a PrimitiveArray<TimestampMicrosecondType>),
+    Time(&'a PrimitiveArray<Time64MicrosecondType>),
+    Interval(&'a PrimitiveArray<IntervalMonthDayNanoType>),
+    Uuid(&'a FixedSizeBinaryArray),
+    Bytes(&'a BinaryArray),
     Text(Cells<'a>),
 }
 
@@ -90,13 +97,7 @@ impl Column<'_> {
             Self::Text(it) => put_bytes(it.value(row).as_bytes(), out),
             Self::Truth(it) if it.is_null(row) => out.put_i32(-1),
             Self::Truth(it) => put_bytes(if it.value(row) { b"t" } else { b"f" }, out),
-            Self::Printed(cells) => {
-                text.clear();
-                match cells.write(row, text) {
-                    true => put_bytes(text.as_bytes(), out),
-                    false => out.put_i32(-1),
-                }
-            }
+            Self::Printed(cells) => put_printed(cells, row, text, out),
             Self::Binary(array, _) if array.is_null(row) => out.put_i32(-1),
             Self::Binary(_, it) => it.put(row, text, out),
         }
@@ -116,9 +117,11 @@ impl<'a> Binary<'a> {
                 Self::Decimal(array.as_primitive(), scale.unsigned_abs())
             }
             DataType::Date32 => Self::Date(array.as_primitive()),
-            DataType::Timestamp(TimeUnit::Microsecond, None) => {
-                Self::Timestamp(array.as_primitive())
-            }
+            DataType::Timestamp(TimeUnit::Microsecond, _) => Self::Timestamp(array.as_primitive()),
+            DataType::Time64(TimeUnit::Microsecond) => Self::Time(array.as_primitive()),
+            DataType::Interval(IntervalUnit::MonthDayNano) => Self::Interval(array.as_primitive()),
+            DataType::FixedSizeBinary(16) => Self::Uuid(array.as_fixed_size_binary()),
+            DataType::Binary => Self::Bytes(array.as_binary()),
             _ => Self::Text(Cells::new(array)),
         }
     }
@@ -140,12 +143,27 @@ impl<'a> Binary<'a> {
                 let micros = it.value(row).saturating_sub(EPOCH_MICROS);
                 put_bytes(&micros.to_be_bytes(), out);
             }
-            Self::Text(cells) => {
-                text.clear();
-                cells.write(row, text);
-                put_bytes(text.as_bytes(), out);
+            Self::Time(it) => put_bytes(&it.value(row).to_be_bytes(), out),
+            Self::Interval(it) => {
+                let parts = nodewise::text::parts(it.value(row));
+                out.put_i32(16);
+                out.put_i64(parts.micros);
+                out.put_i32(parts.days as i32);
+                out.put_i32(parts.months as i32);
             }
+            Self::Uuid(it) => put_bytes(it.value(row), out),
+            Self::Bytes(it) => put_bytes(it.value(row), out),
+            Self::Text(cells) => put_printed(cells, row, text, out),
         }
+    }
+}
+
+/// Appends a value as its text.
+fn put_printed(cells: &Cells<'_>, row: usize, text: &mut String, out: &mut BytesMut) {
+    text.clear();
+    match cells.write(row, text) {
+        true => put_bytes(text.as_bytes(), out),
+        false => out.put_i32(-1),
     }
 }
 

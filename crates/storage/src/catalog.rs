@@ -1,10 +1,10 @@
-//! The names of relations: tables and sequences.
+//! The names of relations: tables, sequences and views.
 
 use std::collections::BTreeMap;
 
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, RwLock};
-use types::{CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo};
+use types::{CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo, ViewDefinition};
 
 use crate::{Sequence, Table};
 
@@ -27,7 +27,7 @@ struct State {
 /// The relations at one moment, by name in lower case: names that differ in case only cannot exist at once.
 #[derive(Clone, Debug, Default)]
 pub struct CatalogSnapshot {
-    relations: BTreeMap<String, Relation>,
+    relations: BTreeMap<Arc<str>, Relation>,
     version: u64,
 }
 
@@ -36,6 +36,7 @@ pub struct CatalogSnapshot {
 enum Relation {
     Table(Entry),
     Sequence(Arc<Sequence>),
+    View(Arc<ViewDefinition>),
 }
 
 /// A table, and what the planner may know of it.
@@ -63,10 +64,15 @@ impl Catalog {
     /// Takes over what was changed on a branch since it began with some tables.
     pub fn publish(&self, began: &CatalogSnapshot, branch: &Self) {
         let branch = branch.state.read();
-        let changes = branch.snapshot.changes_since(began);
         let mut state = self.state.write();
         state.last_id = state.last_id.max(branch.last_id);
         state.last_number = state.last_number.max(branch.last_number);
+        if state.snapshot.version == began.version {
+            // Nobody else has changed anything.
+            state.snapshot = branch.snapshot.clone();
+            return;
+        }
+        let changes = branch.snapshot.changes_since(began);
         if changes.is_empty() {
             return;
         }
@@ -75,7 +81,7 @@ impl Catalog {
         snapshot.version = version;
         for name in changes {
             match branch.snapshot.relations.get(name) {
-                Some(it) => snapshot.relations.insert(name.to_owned(), it.clone()),
+                Some(it) => snapshot.relations.insert(name.into(), it.clone()),
                 None => snapshot.relations.remove(name),
             };
         }
@@ -84,6 +90,15 @@ impl Catalog {
     /// Goes back to tables that it had.
     pub fn restore(&self, snapshot: Arc<CatalogSnapshot>) {
         self.state.write().snapshot = snapshot;
+    }
+
+    /// Takes over a table, by its id, as another picture has it.
+    pub fn adopt(&self, from: &CatalogSnapshot, id: TableId) {
+        let Some(entry) = from.entries().find(|it| it.table.id == id) else { return };
+        let mut state = self.state.write();
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version = self.next_version();
+        snapshot.relations.insert(key(&entry.table.name), Relation::Table(entry.clone()));
     }
 
     fn next_version(&self) -> u64 {
@@ -131,6 +146,23 @@ impl Catalog {
         Ok(table)
     }
 
+    /// Gives a table another name.
+    ///
+    /// Errors: 42P01 where there is none, 42P07 where a relation has the name.
+    pub fn rename(&self, name: &str, to: &str) -> SqlResult<Arc<Table>> {
+        let mut state = self.state.write();
+        let old = state.snapshot.get(name).cloned().ok_or_else(|| {
+            let message = format!("table \"{name}\" does not exist");
+            SqlError::new(SqlState::UNDEFINED_TABLE, message)
+        })?;
+        state.snapshot.check_free(to)?;
+        let renamed = old.version(old.parts.clone(), old.columns.clone());
+        let renamed = Arc::new(Table { name: to.to_owned(), ..renamed });
+        state.remove(name, self.next_version());
+        state.put(renamed.clone(), self.next_version());
+        Ok(renamed)
+    }
+
     /// Takes a table out and returns it; its memory is given back when the last reader lets go.
     pub fn drop_table(&self, name: &str) -> SqlResult<Arc<Table>> {
         let mut state = self.state.write();
@@ -171,6 +203,29 @@ impl Catalog {
         Ok(())
     }
 
+    /// Puts a view under its name: with a new id, or in the place and with the id of the view that was there.
+    pub fn put_view(&self, view: ViewDefinition) -> Arc<ViewDefinition> {
+        let mut state = self.state.write();
+        let known = state.snapshot.view(&view.name).map(|it| it.id);
+        let id = known.unwrap_or_else(|| state.next_id());
+        let view = Arc::new(ViewDefinition { id, ..view });
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version = self.next_version();
+        snapshot.relations.insert(key(&view.name), Relation::View(view.clone()));
+        view
+    }
+
+    /// Takes a view out.
+    pub fn drop_view(&self, name: &str) -> SqlResult<()> {
+        let mut state = self.state.write();
+        if state.snapshot.view(name).is_none() {
+            let message = format!("view \"{name}\" does not exist");
+            return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
+        }
+        state.remove(name, self.next_version());
+        Ok(())
+    }
+
     /// A table by name, ignoring case.
     pub fn get(&self, name: &str) -> Option<Arc<Table>> {
         self.state.read().snapshot.get(name).cloned()
@@ -178,9 +233,13 @@ impl Catalog {
 }
 
 impl State {
-    fn add(&mut self, mut table: Table, version: u64) -> Arc<Table> {
+    fn next_id(&mut self) -> TableId {
         self.last_id += 1;
-        table.id = TableId(self.last_id);
+        TableId(self.last_id)
+    }
+
+    fn add(&mut self, mut table: Table, version: u64) -> Arc<Table> {
+        table.id = self.next_id();
         let table = Arc::new(table);
         self.put(table.clone(), version);
         table
@@ -197,7 +256,7 @@ impl State {
     fn remove(&mut self, name: &str, version: u64) {
         let snapshot = Arc::make_mut(&mut self.snapshot);
         snapshot.version = version;
-        snapshot.relations.remove(&key(name));
+        snapshot.relations.remove(&*key(name));
     }
 }
 
@@ -206,7 +265,7 @@ impl CatalogSnapshot {
     pub fn changes_since<'a>(&'a self, earlier: &'a Self) -> Vec<&'a str> {
         let names = self.relations.keys();
         let gone = earlier.relations.keys().filter(|it| !self.relations.contains_key(*it));
-        names.chain(gone).map(String::as_str).filter(|it| self.differs(earlier, it)).collect()
+        names.chain(gone).map(|it| &**it).filter(|it| self.differs(earlier, it)).collect()
     }
 
     /// Whether there is another relation of a name, in lower case, than in another picture.
@@ -218,6 +277,7 @@ impl CatalogSnapshot {
             (Some(Relation::Sequence(one)), Some(Relation::Sequence(other))) => {
                 !Arc::ptr_eq(one, other)
             }
+            (Some(Relation::View(one)), Some(Relation::View(other))) => !Arc::ptr_eq(one, other),
             (Some(_), Some(_)) => true,
             (one, other) => one.is_some() != other.is_some(),
         }
@@ -234,24 +294,24 @@ impl CatalogSnapshot {
     }
 
     fn entry(&self, name: &str) -> Option<&Entry> {
-        match self.relations.get(&key(name))? {
+        match self.relations.get(&*key(name))? {
             Relation::Table(it) => Some(it),
-            Relation::Sequence(_) => None,
+            Relation::Sequence(_) | Relation::View(_) => None,
         }
     }
 
     fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.relations.values().filter_map(|it| match it {
             Relation::Table(it) => Some(it),
-            Relation::Sequence(_) => None,
+            Relation::Sequence(_) | Relation::View(_) => None,
         })
     }
 
     /// A sequence by name, ignoring case.
     pub fn sequence(&self, name: &str) -> Option<&Arc<Sequence>> {
-        match self.relations.get(&key(name))? {
+        match self.relations.get(&*key(name))? {
             Relation::Sequence(it) => Some(it),
-            Relation::Table(_) => None,
+            Relation::Table(_) | Relation::View(_) => None,
         }
     }
 
@@ -259,15 +319,54 @@ impl CatalogSnapshot {
     pub fn sequences(&self) -> impl Iterator<Item = &Arc<Sequence>> {
         self.relations.values().filter_map(|it| match it {
             Relation::Sequence(it) => Some(it),
-            Relation::Table(_) => None,
+            Relation::Table(_) | Relation::View(_) => None,
         })
+    }
+
+    fn views_by_name(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
+        self.relations.values().filter_map(|it| match it {
+            Relation::View(it) => Some(it),
+            Relation::Table(_) | Relation::Sequence(_) => None,
+        })
+    }
+
+    /// A view by name, ignoring case.
+    pub fn view(&self, name: &str) -> Option<&Arc<ViewDefinition>> {
+        match self.relations.get(&key(name))? {
+            Relation::View(it) => Some(it),
+            Relation::Table(_) | Relation::Sequence(_) => None,
+        }
+    }
+
+    /// A view by id.
+    pub fn view_by_id(&self, id: TableId) -> Option<&Arc<ViewDefinition>> {
+        self.views_by_name().find(|it| it.id == id)
+    }
+
+    /// All views, each behind those that it is made of, else by name.
+    pub fn views(&self) -> Vec<Arc<ViewDefinition>> {
+        let mut left: Vec<&Arc<ViewDefinition>> = self.views_by_name().collect();
+        let mut ordered = Vec::with_capacity(left.len());
+        while !left.is_empty() {
+            let is_above = |it: &ViewDefinition| left.iter().any(|other| it.uses(&other.name));
+            let (above, ready): (Vec<_>, Vec<_>) = left.iter().partition(|it| is_above(it));
+            if ready.is_empty() {
+                // Nobody can make a circle; who finds one all the same is shown all of it.
+                ordered.extend(above.into_iter().cloned());
+                break;
+            }
+            ordered.extend(ready.into_iter().cloned());
+            left = above;
+        }
+        ordered
     }
 
     /// What kind of relation has a name, in words.
     pub fn kind_of(&self, name: &str) -> Option<&'static str> {
-        Some(match self.relations.get(&key(name))? {
+        Some(match self.relations.get(&*key(name))? {
             Relation::Table(_) => "table",
             Relation::Sequence(_) => "sequence",
+            Relation::View(_) => "view",
         })
     }
 
@@ -284,9 +383,19 @@ impl CatalogSnapshot {
         self.entries().map(|it| &it.table).find(|it| it.id == id)
     }
 
+    /// What the planner may know of a table.
+    pub fn info(&self, id: TableId) -> Option<&Arc<TableInfo>> {
+        self.entries().find(|it| it.table.id == id).map(|it| &it.info)
+    }
+
     /// All tables, by name.
     pub fn tables(&self) -> Vec<Arc<Table>> {
-        self.entries().map(|it| it.table.clone()).collect()
+        self.each_table().cloned().collect()
+    }
+
+    /// [`CatalogSnapshot::tables`], to be looked through.
+    pub fn each_table(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.entries().map(|it| &it.table)
     }
 }
 
@@ -299,8 +408,13 @@ impl CatalogView for CatalogSnapshot {
         self.entry(name).map(|it| it.info.clone())
     }
 
+    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDefinition>> {
+        if is_public(schema) { self.view(name).cloned() } else { None }
+    }
+
     fn table_names(&self) -> Vec<String> {
-        self.entries().map(|it| it.table.name.clone()).collect()
+        let views = self.views_by_name().map(|it| it.name.clone());
+        self.entries().map(|it| it.table.name.clone()).chain(views).collect()
     }
 
     fn has_sequence(&self, schema: Option<&str>, name: &str) -> bool {
@@ -312,8 +426,8 @@ fn is_public(schema: Option<&str>) -> bool {
     schema.is_none_or(|it| it.eq_ignore_ascii_case("public"))
 }
 
-fn key(name: &str) -> String {
-    name.to_lowercase()
+fn key(name: &str) -> Arc<str> {
+    name.to_lowercase().into()
 }
 
 fn already_exists(kind: &str, name: &str) -> SqlError {

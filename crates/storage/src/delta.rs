@@ -133,7 +133,8 @@ impl Table {
                 part.columns.is_empty() || kept.rows() == part.rows,
                 "each row has an id"
             );
-            new.push(self.indexed(Part { ids: Arc::new(kept), ..part }, context)?);
+            // As many workers as its columns took: few rows are not worth waking any.
+            new.push(self.indexed(Part { ids: Arc::new(kept), ..part }, reader.context())?);
             merged.iter().rev().for_each(|it| _ = parts.remove(*it));
         }
         let first = parts.len();
@@ -202,7 +203,7 @@ impl Table {
 
     /// A new part with the indexes that the table has.
     fn indexed(&self, mut part: Part, context: &BuildContext<'_>) -> SqlResult<Part> {
-        for (place, column) in part.columns.iter_mut().enumerate() {
+        for (place, column) in Arc::make_mut(&mut part.columns).iter_mut().enumerate() {
             if self.rules.has_index(place) {
                 let index = InvertedIndex::build(column, context)?.map(Arc::new);
                 *column = Arc::new(Column { index, ..Column::clone(column) });
@@ -371,8 +372,12 @@ fn renumber(parts: &mut [Part]) {
 }
 
 fn set_translation(part: &mut Part, place: usize, translation: Option<Translation>) {
-    part.translations.resize(part.columns.len(), None);
-    part.translations[place] = translation;
+    if translation.is_none() && part.translations.is_empty() {
+        return;
+    }
+    let translations = Arc::make_mut(&mut part.translations);
+    translations.resize(part.columns.len(), None);
+    translations[place] = translation;
 }
 
 /// Facts about a column of which rows have gone: all but the number of values of a key are now only bounds.

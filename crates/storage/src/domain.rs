@@ -216,7 +216,7 @@ fn statistics(
         columns.iter().copied().filter(|it| it.statistics.min.is_some()).collect();
     let (distinct, distinct_exact) = match distinct {
         Some(distinct) => (distinct, true),
-        None if apart || columns[0].data_type.is_text() => (
+        None if apart || columns[0].data_type.stored().is_text() => (
             filled.iter().map(|it| it.statistics.distinct).sum(),
             apart && filled.iter().all(|it| it.statistics.distinct_exact),
         ),
@@ -230,6 +230,7 @@ fn statistics(
 fn order(data_type: DataType, a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
+        (Value::Integer(a), Value::Integer(b)) if !data_type.is_float() => a.cmp(b),
         _ => key_equal_to(data_type, a).cmp(&key_equal_to(data_type, b)),
     }
 }

@@ -43,7 +43,7 @@ impl Column {
         if matches!(self.encoding, Encoding::Plain(_) | Encoding::Parts) {
             return None;
         }
-        if self.data_type.is_text() {
+        if self.data_type.stored().is_text() {
             return self.encode_text_range(low, high);
         }
         let low = match bound_value(low) {
@@ -153,7 +153,7 @@ impl Column {
         let (Some(min), Some(max)) = (&self.statistics.min, &self.statistics.max) else {
             return self.statistics.nulls == self.rows as u64;
         };
-        if self.data_type.is_text() {
+        if self.data_type.stored().is_text() {
             let text = |it: &Value| match it {
                 Value::Text(it) if matches!(self.data_type, DataType::Char(_)) => {
                     Some(it.trim_end_matches(' ').to_owned())

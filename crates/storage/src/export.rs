@@ -20,7 +20,7 @@ use crate::{Column, Dictionary, Encoding, Part, Table};
 
 /// Some rows of a column as an Arrow array of [`crate::schema::arrow_type`].
 pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
-    match column.data_type {
+    match column.data_type.stored() {
         DataType::Null
         | DataType::Text
         | DataType::Char(_)
@@ -44,6 +44,7 @@ pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
             let typed = array.with_precision_and_scale(precision, scale as i8);
             Arc::new(typed.expect("invariant: the type of a column is valid"))
         }
+        held => unreachable!("invariant: {held} is not held as itself"),
     }
 }
 

@@ -4,7 +4,7 @@
 //! leaves the old table as it was.
 
 use stdx::sync::Arc;
-use types::{ColumnId, SqlError, SqlResult, SqlState, Value};
+use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, Value, numeric};
 
 use crate::build::hash::{hash_bytes, hash_int};
 use crate::index::keys::Keys;
@@ -18,8 +18,11 @@ impl Table {
     /// The table with these keys and indexes: indexes that are missing are built, others are dropped, keys are checked.
     pub fn with_rules(mut self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
         // Each part has an index over its own rows.
-        for column in self.parts.iter_mut().flat_map(|it| it.columns.iter_mut().enumerate()) {
-            let (place, column) = column;
+        let columns = self
+            .parts
+            .iter_mut()
+            .flat_map(|it| Arc::make_mut(&mut it.columns).iter_mut().enumerate());
+        for (place, column) in columns {
             let wanted = rules.has_index(place);
             if wanted == column.index.is_some() {
                 continue;
@@ -31,7 +34,7 @@ impl Table {
             *column = Arc::new(Column { index, ..Column::clone(column) });
         }
         if !self.is_in_pieces() {
-            self.columns.clone_from(&self.parts[0].columns);
+            self.columns.clone_from(&*self.parts[0].columns);
         }
         for rule in rules.indexes.iter().filter(|it| it.kind.is_unique()) {
             self.check_key(rule, context)?;
@@ -47,6 +50,13 @@ impl Table {
 
     fn check_key(&self, rule: &TableIndex, context: &BuildContext<'_>) -> SqlResult<()> {
         self.check_filled(rule, self.parts())?;
+        if let Some(column) = (rule.columns.iter().map(|it| self.column(*it)))
+            .find(|it| it.data_type == DataType::Interval)
+        {
+            let what = format!("a key of the INTERVAL column \"{}\" is not supported", column.name);
+            let hint = "intervals that are written otherwise may be equal";
+            return Err(SqlError::unsupported(what).with_hint(hint));
+        }
         let columns: Vec<&Column> = rule.columns.iter().map(|it| &**self.column(*it)).collect();
         let found = match columns[..] {
             [column] if column.index.is_some() && !self.has_changed() => {
@@ -76,7 +86,10 @@ impl Table {
     /// What a row whose key another row has ends with.
     pub(crate) fn exists_twice(&self, rule: &TableIndex, part: &Part, row: usize) -> SqlError {
         let names: Vec<&str> = rule.columns.iter().map(|it| &*self.column(*it).name).collect();
-        let value = |it: &ColumnId| shown(&part.columns[it.index()].value(row));
+        let value = |it: &ColumnId| {
+            let column = &part.columns[it.index()];
+            shown(&column.value(row), column.data_type)
+        };
         let values: Vec<String> = rule.columns.iter().map(value).collect();
         let message = format!(
             "duplicate key value violates unique constraint \"{}\": key ({})=({}) exists twice",
@@ -89,14 +102,10 @@ impl Table {
 }
 
 /// A value as Postgres prints keys.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Text(text) => text.to_string(),
-        Value::Date(_) | Value::Timestamp(_) => {
-            let text = value.to_string();
-            text.split('\'').nth(1).unwrap_or_default().to_owned()
-        }
-        other => other.to_string(),
+fn shown(value: &Value, data_type: DataType) -> String {
+    match numeric::cast(value, data_type, DataType::Text) {
+        Ok(Value::Text(text)) => text.to_string(),
+        _ => value.to_string(),
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn point(data_type: DataType, value: &Value) -> Option<Point> {
     if data_type.is_float() {
         return float_point(value);
     }
-    match (data_type, value) {
+    match (data_type.stored(), value) {
         (DataType::Boolean, Value::Boolean(it)) => Some(exact(i128::from(*it))),
         (DataType::Date, Value::Date(days)) => Some(exact(i128::from(*days))),
         (DataType::Date, Value::Timestamp(micros)) => {

@@ -31,6 +31,7 @@ mod index_rules;
 pub mod index_vector;
 mod key;
 mod new_keys;
+pub mod outside;
 pub mod parallel;
 pub mod parquet;
 pub mod part;
@@ -52,7 +53,7 @@ mod verify;
 pub mod word;
 pub mod zones;
 
-pub use build::{BuildContext, COMPRESS_FROM, DELTA_FROM, TableBuilder};
+pub use build::{BuildContext, COMPRESS_FROM, ColumnChange, DELTA_FROM, TableBuilder};
 pub use catalog::{Catalog, CatalogSnapshot};
 pub use column::{Column, Encoding};
 pub use deletions::Deletions;
@@ -67,9 +68,10 @@ pub use parquet::{
 };
 pub use part::{Part, Replica, Translation};
 pub use partition::Partitioning;
-pub use placement::Placement;
+pub use placement::{Placement, units};
 pub use plain::{PlainStrings, PlainTexts, head};
 pub use preference::{PlaceTarget, Preference, TableDesign, Wish};
+pub use relocate::CopyShape;
 pub use row_ids::new_row_ids;
 pub use rules::{IndexKind, Rules, TableIndex};
 pub use schema::{ColumnSchema, arrow_type};

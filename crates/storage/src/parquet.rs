@@ -13,13 +13,13 @@ use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use ::parquet::basic::Encoding as PageEncoding;
+use ::parquet::basic::{Encoding as PageEncoding, LogicalType};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType as ArrowType, Field, Schema};
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, SqlState, UnreadColumn};
+use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
 
 use crate::build::{Chained, Piece, RowSource, build_table, piece_of};
 use crate::regular::{failed_by_system, open};
@@ -216,7 +216,15 @@ impl ParquetRows {
     /// A column of the file as it would be loaded.
     fn column_schema(&self, column: usize) -> SqlResult<ColumnSchema> {
         let field = self.plain.schema().field(column);
-        let data_type = sql_type(field, &self.path.display().to_string())?;
+        let descriptor = self.metadata().file_metadata().schema_descr();
+        let root = descriptor.root_schema().get_fields().get(column);
+        let is_uuid = root
+            .is_some_and(|it| it.get_basic_info().logical_type_ref() == Some(&LogicalType::Uuid));
+        let data_type = match is_uuid {
+            // Arrow tells its bytes only.
+            true => DataType::Uuid,
+            false => sql_type(field, &self.path.display().to_string())?,
+        };
         Ok(ColumnSchema::new(field.name(), data_type, field.is_nullable()))
     }
 

@@ -12,8 +12,8 @@ use crate::{Column, Deletions};
 /// Neighbouring rows of a table. A table in one piece has one part, whose columns are those of the table.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Its columns, in the order of the table's.
-    pub columns: Vec<Arc<Column>>,
+    /// Its columns, in the order of the table's; shared by versions of the table, as parts are many and change seldom.
+    pub columns: Arc<Vec<Arc<Column>>>,
     /// Its number among those that the table is cut into; that of a delta is its main's.
     pub(crate) number: usize,
     pub(crate) rows: usize,
@@ -21,7 +21,7 @@ pub struct Part {
     pub(crate) deletions: Option<Arc<Deletions>>,
     pub(crate) ids: Arc<RowIds>,
     pub(crate) nodes: Vec<NodeId>,
-    pub(crate) translations: Vec<Option<Translation>>,
+    pub(crate) translations: Arc<Vec<Option<Translation>>>,
     pub(crate) replicas: Vec<Replica>,
 }
 
@@ -63,7 +63,8 @@ impl Part {
         nodes: Vec<NodeId>,
     ) -> Self {
         let rows = columns.first().map_or(0, |it| it.rows());
-        let (deletions, translations, replicas) = (None, Vec::new(), Vec::new());
+        let (deletions, translations, replicas) = (None, Arc::default(), Vec::new());
+        let columns = Arc::new(columns);
         let ids = Arc::new(RowIds::fresh(rows));
         Self { columns, number, rows, first, deletions, ids, nodes, translations, replicas }
     }

@@ -132,6 +132,10 @@ impl RangeKeys {
                 format!("{value} does not bound a range of column \"{name}\" of type {data_type}");
             SqlError::new(SqlState::DATATYPE_MISMATCH, message)
         };
+        if schema.data_type.stored() != schema.data_type {
+            let what = format!("PARTITION BY RANGE of a column of type {}", schema.data_type);
+            return Err(SqlError::unsupported(format!("{what} is not supported")));
+        }
         if schema.data_type.is_text() {
             let text = |value: &Value| match value {
                 // Trailing blanks of CHAR(n) are not stored.
@@ -190,8 +194,10 @@ impl KeyHash {
             Value::Text(text) if matches!(data_type, DataType::Char(_)) => {
                 self.add(hash_bytes(text.trim_end_matches(' ').as_bytes()));
             }
-            Value::Text(text) if data_type.is_text() => self.add(hash_bytes(text.as_bytes())),
-            _ if data_type.is_text() => return None,
+            Value::Text(text) if data_type.stored().is_text() => {
+                self.add(hash_bytes(text.as_bytes()))
+            }
+            _ if data_type.stored().is_text() => return None,
             value => self.add(hash_key(data_type, crate::key::key_equal_to(data_type, value)?)),
         }
         Some(())
@@ -200,7 +206,7 @@ impl KeyHash {
 
 /// The hash of a stored number: equal for equal values of types that compare, whatever their width and scale.
 fn hash_key(data_type: DataType, key: i128) -> u64 {
-    match data_type {
+    match data_type.stored() {
         DataType::Decimal { scale, .. } => {
             let (mut unscaled, mut scale) = (key, scale);
             while scale > 0 && unscaled % 10 == 0 {

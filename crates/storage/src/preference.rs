@@ -7,6 +7,7 @@ use placement::{Placement, place_of_part, places};
 use types::{ColumnId, SqlError, SqlResult, SqlState};
 
 use crate::Partitioning;
+use crate::rules::moved_up;
 
 /// What of a table is placed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -152,6 +153,31 @@ pub struct TableDesign {
 }
 
 impl TableDesign {
+    /// The same for a table without a column, which no part is cut by.
+    pub(crate) fn without_column(&self, id: ColumnId) -> Self {
+        let partitioning = match &self.partitioning {
+            Partitioning::Hash { columns, parts } => {
+                let columns = columns.iter().filter_map(|it| moved_up(*it, id)).collect();
+                Partitioning::Hash { columns, parts: *parts }
+            }
+            Partitioning::Range { column, bounds } => {
+                let column = moved_up(*column, id).unwrap_or(*column);
+                Partitioning::Range { column, bounds: bounds.clone() }
+            }
+            other => other.clone(),
+        };
+        let wish = |it: &Wish| match &it.target {
+            PlaceTarget::Column(column) => {
+                let target = PlaceTarget::Column(moved_up(*column, id)?);
+                Some(Wish { target, ..it.clone() })
+            }
+            _ => Some(it.clone()),
+        };
+        let wishes = self.preference.wishes.iter().filter_map(wish).collect();
+        let preference = Preference::of(self.preference.base.clone(), wishes);
+        Self { partitioning, preference, ..self.clone() }
+    }
+
     /// A table in one piece, placed as is best.
     pub(crate) const PLAIN: Self = Self {
         partitioning: Partitioning::None,

@@ -73,6 +73,15 @@ impl Table {
         (gone.len() + came.len() <= most).then_some((gone, came))
     }
 
+    /// Whether rows could be stored: what converting their values to the types of the columns, and NULL, is refused with.
+    pub fn check_values(&self, batches: &[RecordBatch]) -> SqlResult<()> {
+        for (place, column) in self.columns.iter().enumerate() {
+            let schema = column.schema();
+            batches.iter().try_for_each(|it| piece_of(it.column(place), &schema).map(|_| ()))?;
+        }
+        Ok(())
+    }
+
     /// The keys that a change takes from rows or gives to them: the number of the rule and a hash that is the same for equal
     /// keys, whatever version of the table it is asked of. Positions rise.
     pub fn keys_of_change(

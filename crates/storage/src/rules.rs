@@ -1,7 +1,7 @@
 //! The keys and the indexes of a table, as they were asked for.
 
 use stdx::sync::Arc;
-use types::{ColumnId, ForeignKey, RowRules};
+use types::{ColumnId, ForeignKey, Identity, RowRules};
 
 /// Why there is an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,9 +77,29 @@ impl Rules {
         self.indexes.iter().find(|it| it.name.eq_ignore_ascii_case(name))
     }
 
+    /// The same for a table without a column, which stands in none of them.
+    pub(crate) fn without_column(&self, id: ColumnId) -> Self {
+        let moved = |it: &[ColumnId]| it.iter().filter_map(|it| moved_up(*it, id)).collect();
+        let mut rules = self.clone();
+        rules.indexes.iter_mut().for_each(|it| it.columns = moved(&it.columns));
+        rules.references.iter_mut().for_each(|it| it.columns = moved(&it.columns));
+        let rows = Arc::make_mut(&mut rules.rows);
+        if id.index() < rows.defaults.len() {
+            rows.defaults.remove(id.index());
+        }
+        let identity = |it: &Identity| Some(Identity { column: moved_up(it.column, id)?, ..*it });
+        rows.identities = rows.identities.iter().filter_map(identity).collect();
+        rules
+    }
+
     /// Whether any of them needs the inverted index of a column; those that do share it.
     pub(crate) fn has_index(&self, column: usize) -> bool {
         let mut columns = self.indexes.iter().flat_map(TableIndex::inverted_columns);
         columns.any(|it| it.index() == column)
     }
+}
+
+/// The id of a column once another has gone; `None` if it is that one.
+pub(crate) fn moved_up(column: ColumnId, gone: ColumnId) -> Option<ColumnId> {
+    (column != gone).then(|| ColumnId(column.0 - u16::from(column > gone)))
 }

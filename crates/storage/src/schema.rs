@@ -1,6 +1,6 @@
 //! What the columns of a table are called and hold, and how that maps to Arrow.
 
-use arrow_schema::{DataType as ArrowType, Field, TimeUnit};
+use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, TimeUnit};
 use types::{DataType, SqlError, SqlResult};
 
 /// A column before it has rows.
@@ -21,9 +21,9 @@ impl ColumnSchema {
     }
 }
 
-/// The Arrow type that results of a type have.
+/// The Arrow type of values of a type as the engine holds them; [`crate::outside`] says what others see.
 pub fn arrow_type(data_type: DataType) -> ArrowType {
-    match data_type {
+    match data_type.stored() {
         DataType::Null => ArrowType::Null,
         DataType::Boolean => ArrowType::Boolean,
         DataType::SmallInt => ArrowType::Int16,
@@ -38,7 +38,18 @@ pub fn arrow_type(data_type: DataType) -> ArrowType {
         DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => {
             ArrowType::Utf8
         }
+        held => unreachable!("invariant: {held} is not held as itself"),
     }
+}
+
+/// How Arrow tells what fixed bytes are (its canonical extensions).
+pub(crate) const EXTENSION: &str = "ARROW:extension:name";
+/// The extension of UUIDs.
+pub(crate) const UUID: &str = "arrow.uuid";
+
+/// Whether 16 bytes are a UUID.
+fn is_uuid(field: &Field) -> bool {
+    field.metadata().get(EXTENSION).is_some_and(|it| it == UUID)
 }
 
 /// The SQL type that an Arrow column is loaded as. `source` names the file or query in the error.
@@ -60,7 +71,15 @@ pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
         | ArrowType::Decimal128(precision, scale)
         | ArrowType::Decimal256(precision, scale) => decimal(*precision, *scale),
         ArrowType::Date32 | ArrowType::Date64 => Some(DataType::Date),
-        ArrowType::Timestamp(..) => Some(DataType::Timestamp),
+        ArrowType::Timestamp(_, None) => Some(DataType::Timestamp),
+        ArrowType::Timestamp(_, Some(_)) => Some(DataType::TimestampTz),
+        ArrowType::Time32(_) | ArrowType::Time64(_) => Some(DataType::Time),
+        ArrowType::Interval(IntervalUnit::MonthDayNano) => Some(DataType::Interval),
+        ArrowType::FixedSizeBinary(16) if is_uuid(field) => Some(DataType::Uuid),
+        ArrowType::Binary
+        | ArrowType::LargeBinary
+        | ArrowType::BinaryView
+        | ArrowType::FixedSizeBinary(_) => Some(DataType::Bytea),
         ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => Some(DataType::Text),
         ArrowType::Dictionary(_, values) => {
             let inner = Field::new(field.name(), (**values).clone(), true);
@@ -104,10 +123,9 @@ mod tests {
     #[test]
     fn what_cannot_be_stored_is_named() {
         for arrow in [
-            ArrowType::Binary,
             ArrowType::Decimal256(76, 0),
             ArrowType::Decimal128(5, -2),
-            ArrowType::Time32(TimeUnit::Second),
+            ArrowType::Duration(TimeUnit::Second),
         ] {
             let error = sql_type(&Field::new("c", arrow, true), "f.parquet").unwrap_err();
             assert_eq!(error.state, SqlState::FEATURE_NOT_SUPPORTED);

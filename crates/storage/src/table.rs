@@ -93,7 +93,7 @@ impl Table {
             let (column, translations) = domain(schema, place, &parts, additive, context)?;
             columns.push(Arc::new(column));
             for (part, translation) in parts.iter_mut().zip(translations) {
-                part.translations.push(translation);
+                Arc::make_mut(&mut part.translations).push(translation);
             }
         }
         let (id, rules) = (TableId(0), Arc::default());
@@ -151,6 +151,17 @@ impl Table {
     /// The names and types of its columns.
     pub fn schema(&self) -> Vec<ColumnSchema> {
         self.columns.iter().map(|it| it.schema()).collect()
+    }
+
+    /// Whether its columns have the names and types of another's, and may hold NULL where they may.
+    pub fn has_schema_of(&self, other: &Self) -> bool {
+        let is_same = |(one, other): (&Arc<Column>, &Arc<Column>)| {
+            one.data_type == other.data_type
+                && one.nullable == other.nullable
+                && one.name == other.name
+        };
+        self.columns.len() == other.columns.len()
+            && self.columns.iter().zip(&other.columns).all(is_same)
     }
 
     /// Whether its rows are in columns of parts, or some have gone: its own columns then tell only what all parts have in
@@ -300,7 +311,7 @@ impl Table {
     pub(crate) fn with_parts(&self, parts: Vec<Part>, design: TableDesign) -> Self {
         let columns = match self.is_in_pieces() {
             true => (0..self.columns.len()).map(|it| self.joined_again(it, &parts)).collect(),
-            false => parts[0].columns.clone(),
+            false => parts[0].columns.to_vec(),
         };
         Self { design, ..self.version(parts, columns) }
     }

@@ -12,11 +12,14 @@ use stdx::sync::atomic::{AtomicU64, Ordering};
 /// other: 16 words of 8 bytes, as processors fetch lines in pairs.
 const COUNTERS_ALIGNED: usize = 16;
 
+/// Rows, and values that were looked up.
+const KINDS: usize = 2;
+
 /// The counters of a table: zero at first, and rising from then on.
 #[derive(Debug, Default)]
 pub struct ItemTraffic {
     columns: usize,
-    /// Those of each column of each part, made when it is read for the first time.
+    /// Those of each column of each part, of its rows and of its dictionary, made when it is read for the first time.
     items: Vec<OnceLock<Box<[AtomicU64]>>>,
 }
 
@@ -31,6 +34,8 @@ pub struct ItemBytes {
     pub running: usize,
     /// The position of the node of the memory.
     pub memory: usize,
+    /// Whether single values were looked up in its dictionary; else rows were read one after the other.
+    pub is_lookup: bool,
     /// How many bytes.
     pub bytes: u64,
 }
@@ -38,12 +43,12 @@ pub struct ItemBytes {
 impl ItemTraffic {
     /// Counters for so many parts of so many columns.
     pub(crate) fn new(parts: usize, columns: usize) -> Self {
-        Self { columns, items: (0..parts * columns).map(|_| OnceLock::new()).collect() }
+        Self { columns, items: (0..parts * columns * KINDS).map(|_| OnceLock::new()).collect() }
     }
 
     /// Whether it counts for a table of that shape.
     pub(crate) fn fits(&self, parts: usize, columns: usize) -> bool {
-        self.columns == columns && self.items.len() == parts * columns
+        self.columns == columns && self.items.len() == parts * columns * KINDS
     }
 
     /// Counts bytes of a machine with `nodes` nodes, always the same number. What the table does not have is not counted.
@@ -51,7 +56,8 @@ impl ItemTraffic {
         if read.column >= self.columns || read.running.max(read.memory) >= nodes {
             return;
         }
-        let Some(item) = self.items.get(read.part * self.columns + read.column) else { return };
+        let place = (read.part * self.columns + read.column) * KINDS + usize::from(read.is_lookup);
+        let Some(item) = self.items.get(place) else { return };
         let stride = nodes.next_multiple_of(COUNTERS_ALIGNED);
         let counters =
             item.get_or_init(|| (0..nodes * stride).map(|_| AtomicU64::new(0)).collect());
@@ -69,9 +75,10 @@ impl ItemTraffic {
             for (at, counter) in counters.iter().enumerate() {
                 let bytes = counter.load(Ordering::Relaxed);
                 if bytes > 0 {
+                    let (number, is_lookup) = (number / KINDS, number % KINDS == 1);
                     let (part, column) = (number / self.columns, number % self.columns);
                     let (running, memory) = (at / stride, at % stride);
-                    found.push(ItemBytes { part, column, running, memory, bytes });
+                    found.push(ItemBytes { part, column, running, memory, is_lookup, bytes });
                 }
             }
         }
@@ -92,6 +99,7 @@ mod tests {
             column,
             running,
             memory,
+            is_lookup: part == 1 && column == 0,
             bytes,
         };
         let all = [read(0, 2, 1, 3, 5), read(1, 0, 0, 0, 7), read(1, 0, 3, 1, 9)];

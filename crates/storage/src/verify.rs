@@ -245,7 +245,7 @@ mod tests {
         let mut column = Column::clone(&table.columns[place]);
         change(&table, &mut column);
         table.columns[place] = Arc::new(column);
-        table.parts[0].columns[place] = table.columns[place].clone();
+        Arc::make_mut(&mut table.parts[0].columns)[place] = table.columns[place].clone();
         table.contradictions(&context).unwrap().join("; ")
     }
 

@@ -53,7 +53,7 @@ pub(crate) fn float_of_key(key: i64) -> f64 {
 /// The value that a stored integer is in a column of a type.
 pub(crate) fn value_of_int(data_type: DataType, value: i128) -> Value {
     // What a column stores fits its type, so the casts only undo a widening.
-    match data_type {
+    match data_type.stored() {
         DataType::Boolean => Value::Boolean(value != 0),
         DataType::Decimal { scale, .. } => Value::Decimal { unscaled: value, scale },
         DataType::Date => Value::Date(value as i32),

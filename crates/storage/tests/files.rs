@@ -195,7 +195,7 @@ fn assert_same(a: &Table, b: &Table, values: bool) {
     }
     for (a, b) in a.parts().iter().zip(b.parts()) {
         assert_eq!((a.positions(), a.nodes()), (b.positions(), b.nodes()));
-        for (place, (a_column, b_column)) in a.columns.iter().zip(&b.columns).enumerate() {
+        for (place, (a_column, b_column)) in a.columns.iter().zip(b.columns.iter()).enumerate() {
             assert_same_column(a_column, b_column);
             let translations = [a, b].map(|it| it.translation(place).map(|it| it.codes()));
             assert_eq!(translations[0], translations[1]);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 
-use crate::{ColumnId, DataType, Interrupt, SqlError, TableId, Value};
+use crate::{ColumnId, DataType, Interrupt, SqlError, TableId, Value, ViewDefinition};
 
 /// Facts about a column, kept by storage: exact, unless rows have gone.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -224,6 +224,10 @@ pub trait CatalogView: Send + Sync {
     /// A table by name: the exact name first, then ignoring case. The same table gives the same reference, so that what
     /// is made of it can be kept.
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>>;
+    /// A view by name, as [`CatalogView::table`] finds tables.
+    fn view(&self, _schema: Option<&str>, _name: &str) -> Option<Arc<ViewDefinition>> {
+        None
+    }
     /// The names of all tables, for suggestions.
     fn table_names(&self) -> Vec<String>;
     /// The columns that a table has beside those of its [`TableInfo`].

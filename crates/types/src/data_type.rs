@@ -31,6 +31,16 @@ pub enum DataType {
     Date,
     /// A point of time in microseconds from 1970-01-01, without zone.
     Timestamp,
+    /// A point of time in microseconds from 1970-01-01 in UTC, shown in the zone of the session.
+    TimestampTz,
+    /// A time of day, in microseconds from midnight; 24:00 is one.
+    Time,
+    /// A span of months, days and microseconds ([`crate::numeric::interval::Interval`]).
+    Interval,
+    /// 128 bits that name something. Held as the 36 characters that it is written with.
+    Uuid,
+    /// A string of bytes. Held as a text, each byte as the character of its number ([`crate::numeric::bytes`]).
+    Bytea,
     /// Text of exactly n characters. It is held without the blanks at its end, which are put back where it is shown or
     /// matched with a pattern.
     Char(u32),
@@ -44,6 +54,19 @@ pub enum DataType {
 }
 
 impl DataType {
+    /// The type as which columns, vectors and kernels hold values of this one: another name for the same integers, floats or
+    /// texts, in the same order. Whoever holds, moves, compares or counts values asks this; whoever reads, writes or
+    /// calculates with them asks the type itself.
+    pub fn stored(self) -> Self {
+        match self {
+            Self::TimestampTz => Self::Timestamp,
+            Self::Time => Self::BigInt,
+            Self::Interval => Self::Decimal { precision: 38, scale: 0 },
+            Self::Uuid | Self::Bytea => Self::Text,
+            own => own,
+        }
+    }
+
     /// Whether values are text.
     pub fn is_text(self) -> bool {
         matches!(self, Self::Char(_) | Self::Bpchar | Self::Varchar(_) | Self::Text)
@@ -91,6 +114,11 @@ impl fmt::Display for DataType {
             Self::Decimal { precision, scale } => write!(f, "DECIMAL({precision},{scale})"),
             Self::Date => f.write_str("DATE"),
             Self::Timestamp => f.write_str("TIMESTAMP"),
+            Self::TimestampTz => f.write_str("TIMESTAMPTZ"),
+            Self::Time => f.write_str("TIME"),
+            Self::Interval => f.write_str("INTERVAL"),
+            Self::Uuid => f.write_str("UUID"),
+            Self::Bytea => f.write_str("BYTEA"),
             Self::Char(n) => write!(f, "CHAR({n})"),
             Self::Bpchar => f.write_str("BPCHAR"),
             Self::Varchar(n) => write!(f, "VARCHAR({n})"),

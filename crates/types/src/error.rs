@@ -123,6 +123,8 @@ pub struct SqlError {
     pub hint: Option<String>,
     /// Where in the text of the statement: line and column, counted from 1.
     pub position: Option<(u32, u32)>,
+    /// Where in what the client has sent, as the line of a COPY.
+    pub context: Option<Box<str>>,
 }
 
 /// The result of anything a statement does.
@@ -131,12 +133,18 @@ pub type SqlResult<T> = Result<T, SqlError>;
 impl SqlError {
     /// An error of a class.
     pub fn new(state: SqlState, message: impl Into<String>) -> Self {
-        Self { state, message: message.into(), hint: None, position: None }
+        Self { state, message: message.into(), hint: None, position: None, context: None }
     }
 
     /// The same error with advice.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error with its place in what the client has sent.
+    pub fn within(mut self, context: impl Into<Box<str>>) -> Self {
+        self.context = Some(context.into());
         self
     }
 

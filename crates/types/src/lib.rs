@@ -14,6 +14,8 @@ pub mod numeric;
 pub mod sequence;
 pub mod shared;
 pub mod value;
+pub mod view;
+pub mod zone;
 
 pub use catalog::{
     CatalogView, CheckRule, ColumnInfo, ColumnStatistics, ForeignKey, Identity, ReferentialAction,
@@ -24,6 +26,8 @@ pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
 pub use value::Value;
+pub use view::{UsedRelation, ViewDefinition};
+pub use zone::Zone;
 
 stdx::id! {
     /// A table; unique over the life of a database, never used again.

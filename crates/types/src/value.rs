@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use stdx::sync::Arc;
 
-/// A value or NULL.
+/// A value or NULL, as [`DataType::stored`](crate::DataType::stored) holds it: what a timestamp is in UTC, an integer a time,
+/// a decimal an interval, a text a UUID, the type beside it says.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Value {
     /// No value.

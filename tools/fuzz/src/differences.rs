@@ -47,7 +47,7 @@ pub fn meant(query: &Query, ours: &Reply, theirs: &Reply) -> Option<&'static str
 /// Whether it is a sum or an average of floats, whose intermediate sums may cancel.
 fn sums_floats(expr: &Expr) -> bool {
     let argument = expr.parts.first().map(|it| it.kind);
-    matches!(expr.form, Form::Aggregate { name: "sum" | "avg", .. })
+    matches!(expr.form, Form::Aggregate { name: "sum" | "avg" | "var_pop" | "stddev", .. })
         && matches!(argument, Some(Kind::Real | Kind::Double))
 }
 

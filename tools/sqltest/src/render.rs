@@ -1,7 +1,7 @@
 //! Values as PostgreSQL prints them.
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use nodewise::{SqlError, SqlResult};
@@ -11,7 +11,7 @@ pub fn rows(batches: &[RecordBatch]) -> SqlResult<Vec<Vec<String>>> {
     let mut all = Vec::new();
     for batch in batches {
         let columns: Vec<Vec<String>> =
-            batch.columns().iter().map(|column| texts(column)).collect::<SqlResult<_>>()?;
+            batch.columns().iter().map(texts).collect::<SqlResult<_>>()?;
         for row in 0..batch.num_rows() {
             all.push(columns.iter().map(|column| column[row].clone()).collect());
         }
@@ -19,7 +19,20 @@ pub fn rows(batches: &[RecordBatch]) -> SqlResult<Vec<Vec<String>>> {
     Ok(all)
 }
 
-fn texts(column: &dyn Array) -> SqlResult<Vec<String>> {
+fn texts(column: &ArrayRef) -> SqlResult<Vec<String>> {
+    // Arrow writes these in other ways.
+    if matches!(
+        column.data_type(),
+        DataType::Timestamp(_, Some(_))
+            | DataType::Time64(_)
+            | DataType::Interval(_)
+            | DataType::FixedSizeBinary(_)
+            | DataType::Binary
+    ) {
+        let cells = nodewise::text::Cells::new(column);
+        let text = |row| cells.text(row).unwrap_or_else(|| "NULL".to_owned());
+        return Ok((0..column.len()).map(text).collect());
+    }
     let options = FormatOptions::new()
         .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
         .with_datetime_format(Some("%Y-%m-%d %H:%M:%S%.f"));

@@ -1,42 +1,18 @@
 //! Calls of aggregate functions.
 
-use plan::build::null;
 use plan::relation::Rel;
-use plan::{Aggregate, AggregateFunction, Expr};
+use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, Function};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
-use types::numeric;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::coercion::{fold_cast, name_of};
+use super::aggregate_names::is_ordered_set;
+use super::aggregate_types::{Given, wrong_arguments};
+use super::coercion::fold_cast;
 use super::errors::{at, unsupported};
 use super::level::Clause;
+use super::order::Ordering;
 use super::scope::{Columns, Meaning};
-
-/// The aggregate functions by name.
-pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
-    ("count", AggregateFunction::Count),
-    ("sum", AggregateFunction::Sum),
-    ("avg", AggregateFunction::Average),
-    ("mean", AggregateFunction::Average),
-    ("min", AggregateFunction::Min),
-    ("max", AggregateFunction::Max),
-    ("bool_and", AggregateFunction::Min),
-    ("every", AggregateFunction::Min),
-    ("bool_or", AggregateFunction::Max),
-    // Any value that is not NULL; the least, so that it is always the same.
-    ("any_value", AggregateFunction::Min),
-];
-
-/// The names of all aggregate functions.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    NAMES.iter().map(|it| it.0)
-}
-
-/// The aggregate function of a name.
-pub(super) fn by_name(name: &str) -> Option<AggregateFunction> {
-    NAMES.iter().find(|it| it.0 == name).map(|it| it.1)
-}
 
 impl<'a> Binder<'a> {
     /// A call of an aggregate function.
@@ -47,52 +23,174 @@ impl<'a> Binder<'a> {
         call: &'a ast::Function,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        if !call.within_group.is_empty() || call.null_treatment.is_some() {
-            return Err(unsupported("WITHIN GROUP, or IGNORE NULLS,", whole));
+        if call.null_treatment.is_some() {
+            return Err(unsupported("IGNORE NULLS in an aggregate", whole));
         }
-        let FunctionArguments::List(list) = &call.args else {
-            return Err(wrong_arguments(name, "", whole));
-        };
-        let distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
         let before = self.level().clause;
         let known = self.level().left_out.len();
-        let (argument, filter) = self.in_clause(Clause::Aggregate, |this| {
-            let argument = this.argument(function, name, list, distinct, whole)?;
-            // The order of what is counted, summed or compared changes nothing.
-            for clause in &list.clauses {
-                match clause {
-                    ast::FunctionArgumentClause::OrderBy(keys) => {
-                        keys.iter().try_for_each(|it| this.expr(&it.expr).map(|_| ()))?;
-                    }
-                    _ => return Err(unsupported("this clause in an aggregate", whole)),
-                }
-            }
-            let filter = call.filter.as_deref().map(|it| this.condition(it)).transpose()?;
-            Ok((argument, filter))
+        let given = self.in_clause(Clause::Aggregate, |this| {
+            let mut given = match call.within_group.is_empty() {
+                true => this.given(function, name, call, whole)?,
+                false if is_ordered_set(name) => this.ordered_set(name, call, whole)?,
+                false => return Err(this.no_ordered_set(name, call, whole)),
+            };
+            given.filter = call.filter.as_deref().map(|it| this.condition(it)).transpose()?;
+            Ok(given)
         })?;
         let left_out = self.level().left_out.split_off(known);
-        let used: Vec<&Expr> = argument.iter().chain(&filter).chain(&left_out).collect();
+        if let (AggregateFunction::Sum | AggregateFunction::Average, [argument]) =
+            (function, &given.arguments[..])
+            && argument.data_type == DataType::Interval
+        {
+            if given.distinct {
+                return Err(unsupported(&format!("{name}(DISTINCT interval)"), whole));
+            }
+            let used: Vec<&Expr> =
+                [argument].into_iter().chain(&given.filter).chain(&left_out).collect();
+            let owner = self.owner(&used);
+            self.check_aggregate(owner, whole)?;
+            return self.of_intervals(function, argument, given.filter.as_ref(), owner, whole);
+        }
+        let aggregate = self.aggregate_of(function, name, given, whole)?;
+        let used: Vec<&Expr> = aggregate.expressions().chain(&left_out).collect();
         let owner = self.owner(&used);
         debug_assert_eq!(self.level().clause, before);
         self.check_aggregate(owner, whole)?;
-        let aggregate = call_of(function, name, argument, distinct, filter, whole)?;
+        let value = self.call_of_level(owner, aggregate);
+        match function {
+            // Wherever nothing is counted, none is.
+            AggregateFunction::ApproximateDistinct => {
+                let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
+                self.coalesce(vec![value, zero], whole)
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// A sum of intervals by the sums of their parts; a mean is that, divided by their number.
+    fn of_intervals(
+        &mut self,
+        function: AggregateFunction,
+        argument: &Expr,
+        filter: Option<&Expr>,
+        owner: usize,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let parts = [Function::IntervalMonths, Function::IntervalDays, Function::IntervalMicros];
+        let of = |argument: Expr| Given {
+            arguments: vec![argument],
+            filter: filter.cloned(),
+            ..Given::default()
+        };
+        let mut sums = Vec::with_capacity(3);
+        for part in parts {
+            let copy = self.copy(argument)?;
+            let part = self.fold_call(part, vec![copy], DataType::BigInt)?;
+            let sum = self.aggregate_of(AggregateFunction::Sum, "sum", of(part), whole)?;
+            sums.push(fold_cast(self.call_of_level(owner, sum), DataType::BigInt));
+        }
+        let sum = self.fold_call(Function::IntervalOfParts, sums, DataType::Interval)?;
+        if function == AggregateFunction::Sum {
+            return Ok(sum);
+        }
+        let copy = self.copy(argument)?;
+        let count = self.aggregate_of(AggregateFunction::Count, "count", of(copy), whole)?;
+        let count = self.call_of_level(owner, count);
+        // Of no rows there is no sum, and of a count of zero no quotient is asked for.
+        let rows = Expr::literal(Value::Null, DataType::BigInt);
+        let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
+        let none = plan::build::compare(BinaryOperator::Equal, count.clone(), zero);
+        let branches = vec![(none, rows)];
+        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(count)) };
+        let divisor = Expr { kind, data_type: DataType::BigInt };
+        let both = vec![sum, fold_cast(divisor, DataType::Double)];
+        self.fold_call(Function::DivideInterval, both, DataType::Interval)
+    }
+
+    /// The value of an aggregate of a level; equal ones are computed once.
+    pub(super) fn call_of_level(&mut self, owner: usize, aggregate: Aggregate) -> Expr {
         let data_type = aggregate.data_type;
-        let known = self.levels[owner].calls.iter().find(|it| {
-            it.1 == aggregate && it.1.argument.iter().chain(&it.1.filter).all(super::is_repeatable)
-        });
+        let calls = &self.levels[owner].calls;
+        let known = calls
+            .iter()
+            .find(|it| it.1 == aggregate && it.1.expressions().all(super::is_repeatable));
         let attr = match known {
             Some((attr, _)) => *attr,
             None => {
-                let attr = self.attribute(data_type, function != AggregateFunction::Count);
+                let is_count = aggregate.function == AggregateFunction::Count;
+                let attr = self.attribute(data_type, !is_count);
                 self.levels[owner].calls.push((attr, aggregate));
                 attr
             }
         };
-        Ok(Expr::column(attr, data_type))
+        Expr::column(attr, data_type)
+    }
+
+    /// The arguments between the parentheses of a call, and their order.
+    fn given(
+        &mut self,
+        function: AggregateFunction,
+        name: &str,
+        call: &'a ast::Function,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Given> {
+        let FunctionArguments::List(list) = &call.args else {
+            return Err(wrong_arguments(name, "", whole));
+        };
+        if name.starts_with("percentile_") && list.args.len() == 2
+            || name == "mode" && list.args.is_empty()
+        {
+            let message = format!("WITHIN GROUP is required for ordered-set aggregate {name}");
+            return Err(at(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message), whole));
+        }
+        let distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
+        let arguments = self.arguments(function, name, list, distinct, whole)?;
+        let mut order = Vec::new();
+        for clause in &list.clauses {
+            let ast::FunctionArgumentClause::OrderBy(keys) = clause else {
+                return Err(unsupported("this clause in an aggregate", whole));
+            };
+            for entry in Ordering::By(keys).expressions(0) {
+                let Some(expr) = entry.expr else { continue };
+                let bound = self.expr(expr)?;
+                if distinct && !arguments.contains(&bound) {
+                    let message = "in an aggregate with DISTINCT, ORDER BY expressions must appear \
+                                   in argument list";
+                    let state = SqlState::INVALID_COLUMN_REFERENCE;
+                    return Err(at(SqlError::new(state, message), expr));
+                }
+                let bound = match bound.data_type {
+                    DataType::Null => self.coerce_unknown(bound, DataType::Text)?,
+                    _ => bound,
+                };
+                order.push(entry.key(bound));
+            }
+        }
+        Ok(Given { arguments, order, distinct, filter: None })
+    }
+
+    /// The arguments of an aggregate; none of `count(*)`.
+    pub(super) fn arguments(
+        &mut self,
+        function: AggregateFunction,
+        name: &str,
+        list: &'a ast::FunctionArgumentList,
+        distinct: bool,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Vec<Expr>> {
+        if list.args.len() < 2 {
+            let argument = self.argument(function, name, list, distinct, whole)?;
+            return Ok(argument.into_iter().collect());
+        }
+        let bind = |it: &'a FunctionArg| match it {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => self.expr(expr),
+            _ => Err(unsupported("a named argument, or * as one,", whole)),
+        };
+        list.args.iter().map(bind).collect()
     }
 
     /// The argument of an aggregate; `None` of `count(*)`.
-    pub(super) fn argument(
+    fn argument(
         &mut self,
         function: AggregateFunction,
         name: &str,
@@ -190,66 +288,4 @@ fn mark_rows(rel: &mut Rel, attr: usize, marker: usize, value: &Expr) -> bool {
         }
         _ => false,
     }
-}
-
-pub(super) fn wrong_arguments(name: &str, shown: &str, whole: &ast::Expr) -> SqlError {
-    let message = match (name, shown) {
-        ("count", "") => {
-            "count(*) must be used to call a parameterless aggregate function".to_owned()
-        }
-        _ => format!("function {name}({shown}) does not exist"),
-    };
-    at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole)
-}
-
-/// An aggregate of a value, with the type of its result.
-pub(super) fn call_of(
-    function: AggregateFunction,
-    name: &str,
-    argument: Option<Expr>,
-    distinct: bool,
-    filter: Option<Expr>,
-    whole: &ast::Expr,
-) -> SqlResult<Aggregate> {
-    let own = argument.as_ref().map_or(DataType::Null, |it| it.data_type);
-    let truth = matches!(name, "bool_and" | "bool_or" | "every");
-    let ordered =
-        own.is_numeric() || own.is_text() || matches!(own, DataType::Date | DataType::Timestamp);
-    let data_type = match function {
-        AggregateFunction::Count => Some(DataType::BigInt),
-        AggregateFunction::Sum => numeric::sum_type(own),
-        AggregateFunction::Average => numeric::average_type(own),
-        _ if truth => (own == DataType::Boolean).then_some(own),
-        _ if name == "any_value" => Some(own),
-        // A text has no limit of length any more.
-        _ if ordered => Some(if let DataType::Varchar(_) = own { DataType::Text } else { own }),
-        _ => None,
-    };
-    let Some(data_type) = data_type else {
-        return Err(wrong_arguments(name, &name_of(own), whole));
-    };
-    let argument = argument.map(|it| match function {
-        AggregateFunction::Sum | AggregateFunction::Average if data_type.is_float() => {
-            fold_cast(it, data_type)
-        }
-        _ => it,
-    });
-    let argument = match distinct {
-        true if function == AggregateFunction::Count => {
-            argument.map(super::coercion::without_blanks)
-        }
-        _ => argument,
-    };
-    // A constant that is not NULL counts every row.
-    let counted = |it: &Expr| super::constant(it).is_some_and(|it| !it.is_null());
-    let all_rows =
-        function == AggregateFunction::Count && !distinct && argument.as_ref().is_some_and(counted);
-    let argument = argument.filter(|_| !all_rows);
-    let extreme = matches!(function, AggregateFunction::Min | AggregateFunction::Max);
-    let argument = match (argument, function) {
-        (None, AggregateFunction::Count) => None,
-        (Some(it), _) => Some(it),
-        (None, _) => Some(null(data_type)),
-    };
-    Ok(Aggregate { function, argument, distinct: distinct && !extreme, filter, data_type })
 }

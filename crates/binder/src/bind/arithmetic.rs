@@ -59,10 +59,10 @@ impl<'a> Binder<'a> {
         right: &'a ast::Expr,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        if let Some(result) = self.with_interval(operator, left, right, whole)? {
+        let (left, right) = self.operands(left, right)?;
+        if let Some(result) = self.with_times(operator, &left, &right, whole)? {
             return Ok(result);
         }
-        let (left, right) = self.operands(left, right)?;
         if let Some(result) = self.with_dates(operator, &left, &right, whole)? {
             return Ok(result);
         }
@@ -151,6 +151,7 @@ impl<'a> Binder<'a> {
                 self.coerce_unknown(bound, DataType::Double).map_err(|it| at(it, whole))?
             }
             it if it.is_numeric() => bound,
+            DataType::Interval => return self.negated_interval(bound),
             other => return Err(no_operator("-", DataType::Null, other, whole)),
         };
         let data_type = bound.data_type;

@@ -8,7 +8,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use super::Binder;
 use super::coercion::{fold_cast, roomy, with_blanks};
 use super::errors::{at, suggested, unsupported};
-use super::{aggregate, constant};
+use super::{aggregate_names, constant};
 use crate::sequence_names::{relation_in, without_class};
 use crate::syntax::ident;
 
@@ -26,11 +26,8 @@ impl<'a> Binder<'a> {
         if let Some(over) = &call.over {
             return self.window(&name, call, over, whole);
         }
-        if let Some(function) = aggregate::by_name(&name) {
-            return self.aggregate(function, &name, call, whole);
-        }
-        if super::window::by_name(&name).is_some() {
-            return Err(super::window::needs_over(&name, whole));
+        if let Some(of_rows) = self.call_of_rows(&name, call, whole) {
+            return of_rows;
         }
         let mut arguments = plain_arguments(call, whole)?;
         if name == "grouping" {
@@ -43,6 +40,9 @@ impl<'a> Binder<'a> {
             *first = without_class(first);
         }
         let bound = self.together(&arguments)?;
+        if let Some(made) = self.made_of_others(&name, &bound, whole) {
+            return made;
+        }
         if name == "merge_action" && bound.is_empty() {
             return self.action_of_merge(whole);
         }
@@ -72,7 +72,7 @@ impl<'a> Binder<'a> {
                     None => self.invoke(Function::Version, bound, whole),
                 }
             }
-            Some(function) => self.invoke(function, bound, whole),
+            Some(function) => self.of_times(function, bound, whole),
             None => {
                 let error = self.no_function(&name, &bound, whole);
                 self.catalog_call(&name, bound, whole).unwrap_or(Err(error))
@@ -80,20 +80,41 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// A call of what is computed of several rows, or makes several; `None` of any other name.
+    fn call_of_rows(
+        &mut self,
+        name: &str,
+        call: &'a ast::Function,
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        if let Some(function) = aggregate_names::by_name(name) {
+            return Some(self.aggregate(function, name, call, whole));
+        }
+        if super::ordered_set::is_hypothetical(name) && !call.within_group.is_empty() {
+            return Some(self.hypothetical(name, call, whole));
+        }
+        if super::series::is_series(name) {
+            return Some(self.series_in_list(name, call, whole));
+        }
+        super::window::by_name(name).is_some().then(|| Err(super::window::needs_over(name, whole)))
+    }
+
     /// Refuses the name of no sequence, where a constant gives it.
-    fn check_sequence(&self, arguments: &[Expr]) -> SqlResult<()> {
+    fn check_sequence(&mut self, arguments: &[Expr]) -> SqlResult<()> {
         let Some(Value::Text(text)) = arguments.first().and_then(constant) else { return Ok(()) };
         let (schema, name) = relation_in(text)?;
         let catalog = self.environment.catalog;
         if catalog.has_sequence(schema.as_deref(), &name) {
+            self.note_used(&name, std::iter::empty());
             return Ok(());
         }
-        match catalog.table(schema.as_deref(), &name) {
-            Some(_) => {
+        let is_view = catalog.view(schema.as_deref(), &name).is_some();
+        match is_view || catalog.table(schema.as_deref(), &name).is_some() {
+            true => {
                 let message = format!("cannot open relation \"{name}\": it is no sequence");
                 Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message))
             }
-            None => {
+            false => {
                 let message = format!("relation \"{text}\" does not exist");
                 Err(SqlError::new(SqlState::UNDEFINED_TABLE, message))
             }
@@ -122,7 +143,7 @@ impl<'a> Binder<'a> {
             arguments.iter().map(|it| super::coercion::name_of(it.data_type)).collect();
         let message = format!("function {name}({}) does not exist", types.join(", "));
         let error = at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole);
-        suggested(error, name, functions::names().chain(aggregate::NAMES.iter().map(|it| it.0)))
+        suggested(error, name, functions::names().chain(aggregate_names::names()))
     }
 
     /// A function of bound arguments, which are converted to the types that it takes.
@@ -132,6 +153,10 @@ impl<'a> Binder<'a> {
         arguments: Vec<Expr>,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
+        let arguments = match self.by_clocks(function, arguments, whole)? {
+            Ok(done) => return Ok(done),
+            Err(arguments) => arguments,
+        };
         let types: Vec<DataType> = arguments.iter().map(|it| it.data_type).collect();
         let constants: Vec<Option<Value>> =
             arguments.iter().map(|it| constant(it).cloned()).collect();
@@ -142,11 +167,13 @@ impl<'a> Binder<'a> {
         {
             return call.map_err(|it| at(it, whole));
         }
-        if let Some((value, data_type)) =
-            functions::statement_constant(function, self.environment.now)
-        {
-            self.is_stable = false;
-            return Ok(Expr::literal(value, data_type));
+        if functions::volatility(function) == functions::Volatility::Stable {
+            let zone = self.environment.session.zone();
+            let now = functions::statement_constant(function, self.environment.now, &zone);
+            if let Some((value, data_type)) = now {
+                self.is_stable = false;
+                return Ok(Expr::literal(value, data_type));
+            }
         }
         let mut converted = Vec::with_capacity(arguments.len());
         for (argument, wanted) in arguments.into_iter().zip(signature.arguments) {
@@ -185,7 +212,11 @@ impl<'a> Binder<'a> {
     }
 
     /// The first argument that is not NULL.
-    fn coalesce(&mut self, mut arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+    pub(super) fn coalesce(
+        &mut self,
+        mut arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
         let data_type = self.unify(&mut arguments, "COALESCE").map_err(|it| at(it, whole))?;
         let Some(last) = arguments.pop() else {
             let message = "syntax error: coalesce needs at least one argument";
@@ -290,6 +321,7 @@ fn known_kind(function: Function, arguments: &[Expr]) -> Option<ExprKind> {
         _ => None,
     };
     match (function, arguments) {
+        _ if !arguments.first().is_some_and(|it| it.data_type.is_text()) => None,
         (Function::Substring, [operand, start]) => Some(ExprKind::Substring {
             operand: Box::new(operand.clone()),
             start: integer(start)?,

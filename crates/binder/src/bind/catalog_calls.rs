@@ -17,6 +17,9 @@ use super::{Binder, constant};
 pub(super) enum Registered {
     Relation,
     Type,
+    Schema,
+    Role,
+    Function,
 }
 
 impl Registered {
@@ -24,6 +27,9 @@ impl Registered {
         match self {
             Self::Relation => "regclass",
             Self::Type => "regtype",
+            Self::Schema => "regnamespace",
+            Self::Role => "regrole",
+            Self::Function => "regproc",
         }
     }
 
@@ -32,6 +38,9 @@ impl Registered {
         match last_word(data_type)?.as_str() {
             "regclass" => Some(Self::Relation),
             "regtype" => Some(Self::Type),
+            "regnamespace" => Some(Self::Schema),
+            "regrole" => Some(Self::Role),
+            "regproc" | "regprocedure" => Some(Self::Function),
             _ => None,
         }
     }
@@ -45,6 +54,27 @@ fn last_word(data_type: &ast::DataType) -> Option<String> {
             Some(name.0.last()?.as_ident()?.value.to_lowercase())
         }
         _ => None,
+    }
+}
+
+/// Whether a function tells of what there is none of here, as triggers and publications: of anything NULL.
+fn is_of_nothing(name: &str, arguments: usize) -> bool {
+    match arguments {
+        1 => matches!(
+            name,
+            "pg_get_triggerdef"
+                | "pg_get_ruledef"
+                | "pg_get_function_sqlbody"
+                | "pg_get_statisticsobjdef_columns"
+                | "pg_get_statisticsobjdef"
+                | "pg_get_partkeydef"
+                | "pg_tablespace_location"
+                | "pg_partition_ancestors"
+                | "pg_partition_root"
+        ),
+        2 => matches!(name, "pg_get_triggerdef" | "pg_get_ruledef" | "pg_get_function_sqlbody"),
+        3 => name == "pg_describe_object",
+        _ => false,
     }
 }
 
@@ -62,6 +92,14 @@ impl<'a> Binder<'a> {
                 | "pg_type_is_visible"
                 | "pg_function_is_visible"
                 | "pg_operator_is_visible"
+                | "pg_opclass_is_visible"
+                | "pg_opfamily_is_visible"
+                | "pg_conversion_is_visible"
+                | "pg_statistics_obj_is_visible"
+                | "pg_ts_config_is_visible"
+                | "pg_ts_dict_is_visible"
+                | "pg_ts_parser_is_visible"
+                | "pg_ts_template_is_visible"
                 | "pg_collation_is_visible",
                 1,
             )
@@ -74,6 +112,20 @@ impl<'a> Binder<'a> {
                 self.leave_out(arguments);
                 Some(Ok(Expr::literal(Value::Null, DataType::Text)))
             }
+            ("to_regclass" | "to_regtype" | "to_regnamespace" | "to_regrole" | "to_regproc", 1) => {
+                Some(self.number_of_name(&name[3..], arguments, whole))
+            }
+            ("pg_relation_is_publishable", 1) => {
+                self.leave_out(arguments);
+                Some(Ok(truth(Value::Boolean(false))))
+            }
+            ("pg_table_size" | "pg_total_relation_size" | "pg_relation_size", 1 | 2) => {
+                let bytes = self.told_of_number("pg_table_size", arguments, whole);
+                Some(bytes.map(|it| fold_cast(it, DataType::BigInt)))
+            }
+            ("pg_indexes_size" | "pg_database_size" | "pg_tablespace_size", 1) => {
+                self.told_by_session(name, arguments, whole)
+            }
             ("pg_get_expr", 2 | 3) => {
                 let mut arguments = arguments.into_iter();
                 let text = arguments.next();
@@ -81,8 +133,16 @@ impl<'a> Binder<'a> {
                 text.map(|it| Ok(fold_cast(it, DataType::Text)))
             }
             ("format_type", 2)
-            | ("pg_get_constraintdef" | "pg_get_indexdef", 1 | 2)
+            | ("pg_get_function_result" | "pg_get_function_arguments", 1)
+            | ("pg_get_function_identity_arguments" | "pg_get_functiondef", 1)
+            | ("pg_get_constraintdef" | "pg_get_indexdef" | "pg_get_viewdef", 1 | 2)
             | ("pg_get_indexdef", 3) => Some(self.told_of_number(name, arguments, whole)),
+            _ if is_of_nothing(name, arguments.len()) => {
+                self.leave_out(arguments);
+                let is_number = name.starts_with("pg_partition");
+                let of = if is_number { DataType::BigInt } else { DataType::Text };
+                Some(Ok(Expr::literal(Value::Null, of)))
+            }
             _ => self.told_by_session(name, arguments, whole),
         }
     }
@@ -100,6 +160,27 @@ impl<'a> Binder<'a> {
         self.leave_out(arguments);
         self.is_stable = false;
         Some(told.map(|it| Expr::literal(it.0, it.1)).map_err(|it| at(it, whole)))
+    }
+
+    /// The number of what a constant names; NULL where there is no such thing.
+    fn number_of_name(
+        &mut self,
+        kind: &str,
+        arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        self.is_stable = false;
+        let number = match arguments.first().and_then(constant) {
+            Some(Value::Text(name)) => self.environment.session.relation_number(kind, name),
+            Some(Value::Null) => None,
+            _ => {
+                let message = format!("only constants are looked up by to_{kind}()");
+                return Err(at(SqlError::unsupported(message), whole));
+            }
+        };
+        self.leave_out(arguments);
+        let value = number.map_or(Value::Null, Value::Integer);
+        Ok(Expr::literal(value, DataType::BigInt))
     }
 
     /// What a function tells of a number, and of a modifier where that is the second argument.
@@ -174,6 +255,9 @@ impl<'a> Binder<'a> {
         if bound.data_type.is_integer() {
             return Ok(fold_cast(bound, DataType::BigInt));
         }
+        if let Some(Value::Null) = constant(&bound) {
+            return Ok(Expr::literal(Value::Null, DataType::BigInt));
+        }
         let Some(Value::Text(name)) = constant(&bound) else {
             let message = format!("only constants are converted to {}", kind.name());
             return Err(at(SqlError::unsupported(message), whole));
@@ -187,6 +271,9 @@ impl<'a> Binder<'a> {
             let (what, state) = match kind {
                 Registered::Relation => ("relation", SqlState::UNDEFINED_TABLE),
                 Registered::Type => ("type", SqlState::UNDEFINED_OBJECT),
+                Registered::Schema => ("schema", SqlState("3F000")),
+                Registered::Role => ("role", SqlState::UNDEFINED_OBJECT),
+                Registered::Function => ("function", SqlState::UNDEFINED_FUNCTION),
             };
             at(SqlError::new(state, format!("{what} \"{name}\" does not exist")), whole)
         })?;

@@ -97,9 +97,10 @@ pub fn bind_change(
     binder.close_with(0)?;
     binder.decide_types(&mut changed.answer)?;
     let output = changed.answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
-    let Binder { attributes, shared, is_stable, parameters, .. } = binder;
+    let Binder { attributes, shared, recursions, is_stable, parameters, .. } = binder;
     let root = changed.answer.rel;
-    let query = Query { attributes, scalars: Vec::new(), shared, root, output };
+    let scalars = Vec::new();
+    let query = Query { attributes, scalars, shared, root, output, recursions };
     let Changed { kind, table, returning, checks, keys, .. } = changed;
     Ok(BoundChange { kind, table, query, returning, checks, keys, is_stable, parameters })
 }
@@ -180,6 +181,9 @@ impl<'a> Binder<'a> {
         }
         if schema.as_ref().is_some_and(|it| it.eq_ignore_ascii_case("nodewise")) {
             return refused("the view");
+        }
+        if let Some(view) = self.environment.catalog.view(schema.as_deref(), &ident(table)) {
+            return Err(at(super::view::no_change(&view)?, named));
         }
         let (rel, frame) =
             self.table(schema.as_deref(), &ident(table)).map_err(|it| at(it, named))?;
@@ -426,6 +430,12 @@ impl<'a> Binder<'a> {
             (DataType::Bpchar, _) if to.is_text() => fold_cast(value, DataType::Text),
             _ if from.is_text() && to.is_text() => value,
             _ if to.is_text() => fold_cast(value, DataType::Text),
+            // What is stored as something else is held so from here on.
+            _ if (from.stored() != from || to.stored() != to)
+                && numeric::is_assignable(from, to) =>
+            {
+                fold_cast(value, to)
+            }
             // It is converted where it is stored, whose errors name the column.
             _ if numeric::is_assignable(from, to) => value,
             _ if reads && from.is_text() => fold_cast(value, to),

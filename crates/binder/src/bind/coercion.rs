@@ -4,7 +4,7 @@
 use plan::build::cast;
 use plan::{Expr, ExprKind};
 use sqlparser::ast::Spanned;
-use types::numeric::{self, common_type};
+use types::numeric::{self, common_type, interval};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
@@ -16,6 +16,8 @@ pub(super) fn name_of(data_type: DataType) -> String {
         DataType::Null => "unknown".to_owned(),
         DataType::Decimal { .. } => "numeric".to_owned(),
         DataType::Timestamp => "timestamp without time zone".to_owned(),
+        DataType::TimestampTz => "timestamp with time zone".to_owned(),
+        DataType::Time => "time without time zone".to_owned(),
         DataType::Char(_) | DataType::Bpchar => "character".to_owned(),
         DataType::Varchar(_) => "character varying".to_owned(),
         other => other.to_string().to_lowercase(),
@@ -79,6 +81,17 @@ impl Binder<'_> {
         Ok(fold_cast(expr, to))
     }
 
+    /// A constant as a value of a type, in the time zone of the session where it names none.
+    pub(super) fn read(&mut self, value: &Value, to: DataType) -> SqlResult<Value> {
+        let zone = self.environment.session.zone();
+        if let (DataType::TimestampTz, Value::Text(text)) = (to, value)
+            && !numeric::datetime::names_zone(text)
+        {
+            self.is_stable = false;
+        }
+        numeric::cast_in(value, DataType::Text, to, &zone)
+    }
+
     /// A constant or a parameter of unknown type as a value of a type.
     pub(super) fn coerce_unknown(&mut self, expr: Expr, to: DataType) -> SqlResult<Expr> {
         match expr.kind {
@@ -87,7 +100,7 @@ impl Binder<'_> {
                 let value = match to {
                     // A limit of length is for values that are stored or cast.
                     DataType::Varchar(_) | DataType::Text => value,
-                    _ => numeric::cast(&value, DataType::Text, to)?,
+                    _ => self.read(&value, to)?,
                 };
                 let to = if to.is_text() && !to.is_blank_padded() { DataType::Text } else { to };
                 Ok(Expr::literal(value, to))
@@ -127,12 +140,31 @@ pub(super) fn roomy(known: DataType, expr: &Expr) -> DataType {
     }
 }
 
-/// CHAR without the blanks that do not count, as keys need it; anything else as it is.
-pub(super) fn without_blanks(expr: Expr) -> Expr {
+/// Whether values of a type may be equal and yet look different, so that they are compared by keys.
+pub(super) fn has_key(data_type: DataType) -> bool {
+    matches!(data_type, DataType::Bpchar | DataType::Interval)
+}
+
+/// What values are compared by: CHAR without the blanks that do not count, the span of an interval; anything else as it is.
+pub(super) fn key_of(expr: Expr) -> Expr {
     match expr.data_type {
         DataType::Bpchar => fold_cast(expr, DataType::Char(u32::MAX)),
+        DataType::Interval => span_of(expr),
         _ => expr,
     }
+}
+
+fn span_of(expr: Expr) -> Expr {
+    let data_type = DataType::Decimal { precision: 21, scale: 0 };
+    if let ExprKind::Literal(value) = &expr.kind {
+        let span = match value.as_i128() {
+            Some(held) => Value::Decimal { unscaled: interval::key_of(held), scale: 0 },
+            None => Value::Null,
+        };
+        return Expr::literal(span, data_type);
+    }
+    let kind = ExprKind::Call { function: plan::Function::IntervalKey, arguments: vec![expr] };
+    Expr { kind, data_type }
 }
 
 /// CHAR with the blanks that fill it, as patterns and functions of its characters see it; anything else as it is.
@@ -148,6 +180,7 @@ pub(super) fn fold_cast(expr: Expr, to: DataType) -> Expr {
     if let ExprKind::Literal(value) = &expr.kind
         && expr.data_type != to
         && expr.data_type != DataType::Null
+        && !numeric::depends_on_zone(expr.data_type, to)
         && let Ok(converted) = numeric::cast(value, expr.data_type, to)
     {
         return Expr::literal(converted, to);

@@ -182,6 +182,9 @@ impl<'a> Binder<'a> {
         let left = side(left, if b == DataType::Null { meet } else { b })?;
         let right = side(right, if a == DataType::Null { meet } else { a })?;
         match (left.data_type, right.data_type) {
+            (DataType::Interval, DataType::Interval) => {
+                Ok((super::coercion::key_of(left), super::coercion::key_of(right)))
+            }
             (DataType::Date, DataType::Timestamp) if constant_time(&right).is_none() => {
                 Ok((fold_cast(left, DataType::Timestamp), right))
             }

@@ -8,7 +8,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value, numeric};
 use super::Binder;
 use super::catalog_calls::Registered;
 use super::coercion::{fold_cast, name_of};
-use super::errors::{at, unsupported};
+use super::errors::at;
 
 /// What becomes of a value that does not convert.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,9 +28,6 @@ impl<'a> Binder<'a> {
         data_type: &'a ast::DataType,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        if matches!(data_type, ast::DataType::Interval { .. }) {
-            return Err(unsupported("an INTERVAL as a value", whole));
-        }
         if let Some(kind) = Registered::named(data_type) {
             return self.registered(kind, operand, whole);
         }
@@ -72,7 +69,7 @@ impl<'a> Binder<'a> {
             return match &operand.kind {
                 // A constant of unknown type is read as the type, and then cut to its length.
                 ExprKind::Literal(value) if !value.is_null() => {
-                    constant(value, DataType::Text, to, failing)
+                    read(self.read(value, to), to, failing)
                 }
                 _ => self.coerce_unknown(operand, to),
             };
@@ -82,7 +79,9 @@ impl<'a> Binder<'a> {
             return Err(SqlError::new(SqlState("42846"), message));
         }
         Ok(match (&operand.kind, failing) {
-            (ExprKind::Literal(value), Failing::IsNull) => constant(value, from, to, failing)?,
+            (ExprKind::Literal(value), Failing::IsNull) if !numeric::depends_on_zone(from, to) => {
+                constant(value, from, to, failing)?
+            }
             (ExprKind::Literal(_), Failing::Raises) => fold_cast(operand, to),
             (_, Failing::Raises) => cast(operand, to),
             (_, Failing::IsNull) if from == to => operand,
@@ -97,7 +96,12 @@ impl<'a> Binder<'a> {
 }
 
 fn constant(value: &Value, from: DataType, to: DataType, failing: Failing) -> SqlResult<Expr> {
-    match (numeric::cast(value, from, to), failing) {
+    read(numeric::cast(value, from, to), to, failing)
+}
+
+/// A constant that was converted, or what becomes of one that does not convert.
+fn read(value: SqlResult<Value>, to: DataType, failing: Failing) -> SqlResult<Expr> {
+    match (value, failing) {
         (Ok(value), _) => Ok(Expr::literal(value, to)),
         (Err(error), Failing::IsNull) if error.state.is_data_exception() => {
             Ok(Expr::literal(Value::Null, to))

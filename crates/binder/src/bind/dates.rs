@@ -1,4 +1,4 @@
-//! Arithmetic with dates and points of time.
+//! Dates and numbers of days, and EXTRACT.
 
 use plan::{BinaryOperator, Expr, ExprKind, Function};
 use sqlparser::ast::{self, DateTimeField};
@@ -7,74 +7,9 @@ use types::{DataType, SqlResult, Value};
 
 use super::Binder;
 use super::coercion::fold_cast;
-use super::errors::{at, unsupported};
-use super::interval::{self, Interval};
+use super::errors::at;
 
 impl<'a> Binder<'a> {
-    /// A date or point of time plus or minus a constant interval.
-    pub(super) fn with_interval(
-        &mut self,
-        operator: BinaryOperator,
-        left: &'a ast::Expr,
-        right: &'a ast::Expr,
-        whole: &'a ast::Expr,
-    ) -> SqlResult<Option<Expr>> {
-        use BinaryOperator::{Add, Subtract};
-        if !matches!(operator, Add | Subtract) {
-            return Ok(None);
-        }
-        let (operand, span) = match (interval::is_interval(left), interval::is_interval(right)) {
-            (false, false) => return Ok(None),
-            (false, true) => (left, right),
-            (true, false) if operator == Add => (right, left),
-            _ => return Err(unsupported("an INTERVAL as a value", whole)),
-        };
-        let Some(span) = interval::of_expression(span)? else {
-            return Err(unsupported("an INTERVAL as a value", whole));
-        };
-        let operand = self.expr(operand)?;
-        let operand = match operand.data_type {
-            DataType::Date | DataType::Timestamp => operand,
-            DataType::Null => {
-                self.coerce_unknown(operand, DataType::Timestamp).map_err(|it| at(it, whole))?
-            }
-            other => {
-                let sign = operator.sql();
-                let what = super::coercion::name_of(other);
-                return Err(unsupported(&format!("{what} {sign} interval"), whole));
-            }
-        };
-        self.moved(operator, operand, span, whole).map(Some)
-    }
-
-    /// A date or point of time plus or minus a span.
-    pub(super) fn moved(
-        &mut self,
-        operator: BinaryOperator,
-        operand: Expr,
-        span: Interval,
-        whole: &ast::Expr,
-    ) -> SqlResult<Expr> {
-        let span = match operator {
-            BinaryOperator::Subtract => span.times(-1.0),
-            _ => Some(span),
-        };
-        let span = span.ok_or_else(|| unsupported("so long an INTERVAL", whole))?;
-        self.later(operand, span)
-    }
-
-    /// A point of time some span after a date or another.
-    fn later(&mut self, operand: Expr, span: Interval) -> SqlResult<Expr> {
-        let whole = |it: i64, of: DataType| Expr::literal(Value::Integer(it), of);
-        let arguments = vec![
-            operand,
-            whole(span.months, DataType::Integer),
-            whole(span.days, DataType::Integer),
-            whole(span.micros, DataType::BigInt),
-        ];
-        self.fold_call(Function::AddInterval, arguments, DataType::Timestamp)
-    }
-
     /// Dates with numbers of days and with each other.
     pub(super) fn with_dates(
         &mut self,
@@ -84,21 +19,12 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Option<Expr>> {
         use BinaryOperator::{Add, Subtract};
-        use DataType::{BigInt, Date, Integer, Null, SmallInt, Timestamp};
+        use DataType::{BigInt, Date, Integer, Null, SmallInt};
         let result = match (operator, left.data_type, right.data_type) {
             (Add | Subtract, Date, SmallInt | Integer | BigInt) => Date,
             (Add, SmallInt | Integer | BigInt, Date) => Date,
-            (Subtract, Date, Date) | (Subtract, Date | Timestamp, Null) => match left.data_type {
-                Date => Integer,
-                _ => return Err(unsupported("the difference of two points of time", whole)),
-            },
-            (Subtract, Null, Date) => Integer,
-            (Subtract, Timestamp | Date, Timestamp) | (Subtract, Timestamp, Date) => {
-                let hint = "subtract dates, or use extract(epoch FROM ..)";
-                let error = unsupported("the difference of two points of time", whole);
-                return Err(error.with_hint(hint));
-            }
-            (Add | Subtract, Date | Timestamp, _) | (Add, _, Date | Timestamp) => {
+            (Subtract, Date, Date | Null) | (Subtract, Null, Date) => Integer,
+            (Add | Subtract, Date, _) | (Add, _, Date) => {
                 let (a, b) = (left.data_type, right.data_type);
                 return Err(super::comparison::no_operator(operator.sql(), a, b, whole));
             }

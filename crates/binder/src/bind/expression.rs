@@ -143,19 +143,17 @@ impl<'a> Binder<'a> {
             Ast::Extract { field, expr: operand, .. } => self.extract(field, operand, expr),
             Ast::Function(call) => self.call(call, expr),
             Ast::Tuple(_) => Err(unsupported("a row of values here", expr)),
-            Ast::Interval(_) => {
-                let what = "an INTERVAL other than beside + or - and a date or timestamp";
-                Err(unsupported(what, expr))
-            }
+            Ast::Interval(it) => super::interval::literal(it),
             other => self.special(other),
         }
     }
 
     /// A bare name.
     fn column(&mut self, name: &'a Ident) -> SqlResult<Expr> {
-        for level in self.levels.iter().rev() {
-            match level.frame.find(name) {
+        for level in (0..self.levels.len()).rev() {
+            match self.levels[level].frame.find(name) {
                 Meaning::Column(attr) => {
+                    self.note_bare(name, level, attr);
                     return self.named_column(attr).map_err(|it| at(it, &Name(name)));
                 }
                 Meaning::Several => return Err(ambiguous(name)),

@@ -14,7 +14,9 @@ use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
 use super::errors::{Name, at, suggested, unsupported};
 use super::level::{Clause, Level, apply, one_row, over};
 use super::scope::{Columns, Frame, Meaning, Named, Relation};
+use super::series::is_series;
 use super::{Answer, Binder, mapped};
+use crate::resolved::place;
 use crate::syntax::ident;
 
 /// Rows and the columns in view over them.
@@ -163,6 +165,10 @@ impl<'a> Binder<'a> {
                         columns.push(quoted);
                     }
                 }
+                if let Some(resolved) = &mut self.resolved {
+                    let names = columns.iter().map(|it| it.value.clone()).collect();
+                    resolved.natural.insert(place(join), names);
+                }
                 self.join_using(left, right, kind, columns)
             }
         }
@@ -234,11 +240,12 @@ impl<'a> Binder<'a> {
             let mut both = [a.clone(), b.clone()];
             self.unify(&mut both, "JOIN/USING")?;
             let (a, b) = match both {
-                [one, other] if one.data_type == DataType::Bpchar => {
-                    let bare = super::coercion::without_blanks;
+                [one, other] if super::coercion::has_key(one.data_type) => {
+                    let bare = super::coercion::key_of;
                     on.push(compare(BinaryOperator::Equal, bare(one.clone()), bare(other.clone())));
                     // CHAR shows its own blanks; a type that both share is needed where they mix.
-                    let own = |it: Expr, shared: Expr| match it.data_type.is_blank_padded() {
+                    let own = |it: Expr, shared: Expr| match super::coercion::has_key(it.data_type)
+                    {
                         true if kind != Kind::Full => it,
                         _ => shared,
                     };
@@ -288,11 +295,22 @@ impl<'a> Binder<'a> {
             } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
                 self.named(name, alias.as_ref())
             }
-            TableFactor::Table { name, args: Some(_), .. } => {
-                Err(unsupported("a function in FROM", name))
+            TableFactor::Table {
+                name,
+                args: Some(args),
+                alias,
+                with_ordinality,
+                sample: None,
+                ..
+            } if args.settings.is_none() => {
+                self.function(name, &args.args, *with_ordinality, alias.as_ref())
             }
-            TableFactor::Table { sample: Some(_), name, .. } => {
-                Err(unsupported("TABLESAMPLE", name))
+            TableFactor::Function { name, args, alias, with_ordinality, .. } => {
+                self.function(name, args, *with_ordinality, alias.as_ref())
+            }
+            TableFactor::Table { sample: Some(sample), name, alias, args: None, .. } => {
+                let (rel, frame) = self.named(name, alias.as_ref())?;
+                Ok((self.sampled(rel, sample)?, frame))
             }
             TableFactor::Derived { lateral, subquery, alias, sample: None } => {
                 let answer = match lateral {
@@ -308,7 +326,59 @@ impl<'a> Binder<'a> {
                     Some(alias) => self.renamed(rel, frame.all(), alias),
                 }
             }
+            it @ TableFactor::Pivot { .. } => self.pivot(it),
+            it @ TableFactor::Unpivot { .. } => self.unpivot(it),
             other => Err(unsupported("this in FROM", other)),
+        }
+    }
+
+    /// A function in FROM.
+    fn function(
+        &mut self,
+        name: &'a ObjectName,
+        arguments: &'a [ast::FunctionArg],
+        with_ordinality: bool,
+        alias: Option<&'a TableAlias>,
+    ) -> SqlResult<Source> {
+        let parts = name.0.iter().map(|it| it.as_ident().map(ident));
+        let parts = parts.collect::<Option<Vec<_>>>().unwrap_or_default();
+        let function = match &parts[..] {
+            [function] => function,
+            [schema, function] if schema == "pg_catalog" => function,
+            _ => return Err(unsupported("this function in FROM", name)),
+        };
+        match &**function {
+            it if is_series(it) => {
+                self.series_source(it, arguments, with_ordinality, (alias, name))
+            }
+            // No table is a part of another.
+            "pg_partition_ancestors" => self.no_rows(function, with_ordinality, alias),
+            _ => Err(unsupported("this function in FROM", name)),
+        }
+    }
+
+    /// A function that has no rows: the numbers of relations.
+    fn no_rows(
+        &mut self,
+        name: &str,
+        with_ordinality: bool,
+        alias: Option<&'a TableAlias>,
+    ) -> SqlResult<Source> {
+        let names = [name, "ordinality"].into_iter().take(1 + usize::from(with_ordinality));
+        let mut columns = Vec::new();
+        for name in names {
+            let attr = self.attribute(DataType::BigInt, true);
+            columns.push(super::OutputColumn { name: name.to_owned(), attr });
+        }
+        let output = columns.iter().map(|it| it.attr).collect();
+        let rel = Rel::Values { output, rows: Vec::new() };
+        match alias {
+            Some(_) => self.derived(Answer { rel, columns }, alias),
+            None => {
+                let columns = columns.into_iter();
+                let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();
+                Ok((rel, Frame::of_made(name.to_owned(), columns)))
+            }
         }
     }
 
@@ -335,11 +405,29 @@ impl<'a> Binder<'a> {
                 None => self.derived(answer, Some(&named)),
             };
         }
-        let (rel, frame) = self.table(schema.as_deref(), &key).map_err(|it| at(it, name))?;
+        if is_file && self.resolved.is_some() {
+            return Err(unsupported("a view of a file", name));
+        }
+        let (rel, frame) = self.relation(schema.as_deref(), &key).map_err(|it| at(it, name))?;
+        if let (Some(resolved), None) = (&mut self.resolved, &schema) {
+            resolved.relations.insert(place(name), "public".to_owned());
+        }
         match alias {
             None => Ok((rel, frame)),
             Some(alias) => self.renamed(rel, frame.all(), alias),
         }
+    }
+
+    /// A table or a view of the catalog.
+    pub(super) fn relation(&mut self, schema: Option<&str>, name: &str) -> SqlResult<Source> {
+        let Some(view) = self.environment.catalog.view(schema, name) else {
+            return self.table(schema, name);
+        };
+        let Answer { rel, columns } = self.view(&view)?;
+        let columns = columns.into_iter().map(|it| Named { name: it.name, attr: it.attr });
+        let columns = Columns::Made(columns.collect());
+        let (name, schema) = (Some(view.name.clone()), schema.map(str::to_owned));
+        Ok((rel, Frame::of(Relation { name, schema, columns })))
     }
 
     /// A table of the catalog.
@@ -359,6 +447,8 @@ impl<'a> Binder<'a> {
         for column in &table.columns {
             self.attribute(column.data_type, column.may_be_null(table.rows));
         }
+        let used = table.columns.iter().enumerate().map(|it| (it.1.name.clone(), base + it.0));
+        self.note_used(&table.name, used);
         let rows = table.rows as f64;
         let mut columns = Columns::Table(table.clone(), base);
         let unread = catalog.unread(table.id);
@@ -378,7 +468,11 @@ impl<'a> Binder<'a> {
         Ok((scan, Frame::of(relation)))
     }
 
-    fn derived(&mut self, mut answer: Answer, alias: Option<&TableAlias>) -> SqlResult<Source> {
+    pub(super) fn derived(
+        &mut self,
+        mut answer: Answer,
+        alias: Option<&TableAlias>,
+    ) -> SqlResult<Source> {
         self.decide_types(&mut answer)?;
         let columns = answer.columns.into_iter();
         let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();
@@ -393,7 +487,7 @@ impl<'a> Binder<'a> {
     }
 
     /// A relation under an alias, perhaps with other names for its first columns.
-    fn renamed(&self, rel: Rel, columns: Vec<Named>, alias: &TableAlias) -> SqlResult<Source> {
+    fn renamed(&mut self, rel: Rel, columns: Vec<Named>, alias: &TableAlias) -> SqlResult<Source> {
         if !alias.columns.is_empty() {
             // What was not read stands behind the others, so places say nothing.
             columns.iter().try_for_each(|it| self.named_column(it.attr).map(drop))?;

@@ -89,7 +89,7 @@ impl<'a> Binder<'a> {
                     DataType::Null => self.coerce(bound, DataType::Text, expr)?,
                     _ => bound,
                 };
-                let is_plain = bare(&key).is_some() || key.data_type == DataType::Bpchar;
+                let is_plain = bare(&key).is_some() || super::coercion::has_key(key.data_type);
                 if !is_plain && super::is_repeatable(&key) {
                     let attr = self.attribute(key.data_type, true);
                     self.level().keys.push((attr, key.clone()));
@@ -186,9 +186,12 @@ impl<'a> Binder<'a> {
                 let what = "a constant as a key of GROUPING SETS";
                 return Err(SqlError::unsupported(format!("{what} is not supported")));
             }
-            if expr.data_type == DataType::Bpchar {
+            if super::coercion::has_key(expr.data_type) {
                 if sets.is_some() {
-                    let what = "GROUPING SETS of CHAR of no one length";
+                    let what = match expr.data_type {
+                        DataType::Bpchar => "GROUPING SETS of CHAR of no one length",
+                        _ => "GROUPING SETS of an INTERVAL",
+                    };
                     return Err(SqlError::unsupported(format!("{what} is not supported")));
                 }
                 keys.push((self.unpadded(expr.clone(), &mut unique), expr));

@@ -103,7 +103,7 @@ impl Binder<'_> {
 
     fn base(&mut self, input: Rel, keys: Vec<(Attr, Expr)>, calls: Vec<(Attr, Aggregate)>) -> Base {
         let parts: Option<Vec<AggregateFunction>> =
-            calls.iter().map(|it| of_parts(&it.1)).collect();
+            calls.iter().map(|it| it.1.of_parts()).collect();
         let (mut own, mut named) = (Vec::new(), Vec::new());
         let mut computed = Vec::new();
         for (_, expr) in keys {
@@ -133,8 +133,7 @@ impl Binder<'_> {
             let data_type = call.data_type;
             let attr = self.attribute(data_type, true);
             let argument = Some(Expr::column(attr, data_type));
-            let (distinct, filter) = (false, None);
-            aggregates.push(Aggregate { function, argument, distinct, filter, data_type });
+            aggregates.push(Aggregate::of(function, argument, data_type));
             inner.push((attr, call));
         }
         let rel =
@@ -183,7 +182,7 @@ impl Binder<'_> {
         let mut aggregates = Vec::with_capacity(base.aggregates.len());
         for aggregate in &base.aggregates {
             let mut own = aggregate.clone();
-            own.argument.iter_mut().chain(&mut own.filter).for_each(|it| *it = read(it));
+            own.expressions_mut().for_each(|it| *it = read(it));
             let attr = self.attribute(own.data_type, true);
             // Over no rows a sum of counts is NULL, and the count is zero.
             let counts = base.is_grouped && aggregate.function == AggregateFunction::Sum;
@@ -223,22 +222,4 @@ fn or_else(value: Expr, otherwise: Expr) -> Expr {
     let known = unary(UnaryOperator::IsNotNull, value.clone());
     let branches = vec![(known, value)];
     Expr { kind: ExprKind::Case { branches, otherwise: Some(Box::new(otherwise)) }, data_type }
-}
-
-/// What makes an aggregate of a set from those of the groups of all keys; `None` where nothing does, or where a part could
-/// leave its type though the whole does not.
-fn of_parts(aggregate: &Aggregate) -> Option<AggregateFunction> {
-    let argument = aggregate.argument.as_ref().map(|it| it.data_type);
-    match aggregate.function {
-        _ if aggregate.distinct => None,
-        AggregateFunction::Count => Some(AggregateFunction::Sum),
-        AggregateFunction::Sum => match argument? {
-            DataType::SmallInt | DataType::Integer => Some(AggregateFunction::Sum),
-            DataType::Decimal { precision, .. } if precision <= 18 => Some(AggregateFunction::Sum),
-            _ => None,
-        },
-        AggregateFunction::Average => None,
-        same @ (AggregateFunction::Min | AggregateFunction::Max) => Some(same),
-        AggregateFunction::AnyValue => None,
-    }
 }

@@ -34,6 +34,8 @@ pub(super) struct Level {
     pub windows: Vec<(Attr, BoundWindow)>,
     /// The windows of the WINDOW clause.
     pub named_windows: Vec<(String, Definition)>,
+    /// Whether a series stands in the select list.
+    pub has_series: bool,
     /// What QUALIFY may call by the names of the select list.
     pub aliases: Vec<(String, Expr)>,
 }
@@ -132,6 +134,7 @@ impl Level {
             groupings: Vec::new(),
             windows: Vec::new(),
             named_windows: Vec::new(),
+            has_series: false,
             aliases: Vec::new(),
         }
     }

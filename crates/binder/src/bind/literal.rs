@@ -54,7 +54,7 @@ impl<'a> Binder<'a> {
             return Err(unsupported("this kind of constant", whole));
         };
         let text = Value::Text(text.into());
-        let value = numeric::cast(&text, DataType::Text, data_type).map_err(|it| at(it, whole))?;
+        let value = self.read(&text, data_type).map_err(|it| at(it, whole))?;
         Ok(Expr::literal(value, data_type))
     }
 }

@@ -14,6 +14,8 @@
 //! - Invariant: binding depends on the text, the catalog, the types of parameters and the time of the statement alone.
 
 mod aggregate;
+mod aggregate_names;
+mod aggregate_types;
 mod arithmetic;
 mod call;
 mod catalog_calls;
@@ -35,35 +37,49 @@ mod level;
 mod limit;
 mod literal;
 mod long_number;
+mod made_calls;
 mod merge;
 mod names;
+mod noting;
 mod order;
+mod ordered_set;
+mod pivot;
 mod query;
+mod recursive;
+mod recursive_rules;
 mod repeated;
+mod sample;
 mod scope;
 mod select;
+mod series;
 mod session_facts;
 mod set_operation;
 mod special;
+mod star;
 mod subquery;
 mod text;
+mod times;
 mod upper;
+mod view;
 mod window;
 mod window_definition;
 mod window_parts;
 mod with;
 
 use plan::Expr;
-use plan::relation::{Attr, Attribute, Query, Rel};
+use plan::relation::{Attr, Attribute, Query, RecursiveQuery, Rel};
 use sqlparser::ast;
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
 
-pub use aggregate::names as aggregate_names;
+pub use aggregate_names::names as aggregate_names;
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 use level::Level;
 pub use session_facts::SessionFacts;
+pub use view::{BoundView, bind_view};
 use with::WithQuery;
+
+use crate::resolved::Resolved;
 
 /// Nodes of bound expressions that a statement may come to. Some forms repeat their operands (BETWEEN, CASE x WHEN), and
 /// so a nest of them doubles at each level.
@@ -103,8 +119,9 @@ pub fn bind(
     let mut answer = binder.query(query)?;
     binder.decide_types(&mut answer)?;
     let output = answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
-    let Binder { attributes, shared, is_stable, parameters, .. } = binder;
-    let query = Query { attributes, scalars: Vec::new(), shared, root: answer.rel, output };
+    let Binder { attributes, shared, recursions, is_stable, parameters, .. } = binder;
+    let (scalars, root) = (Vec::new(), answer.rel);
+    let query = Query { attributes, scalars, shared, root, output, recursions };
     Ok(Bound { query, is_stable, parameters })
 }
 
@@ -116,18 +133,30 @@ struct Binder<'a> {
     unread: Vec<(Attr, SqlError)>,
     /// Relations that are computed once and read several times.
     shared: Vec<Rel>,
+    /// WITH queries that are made of themselves, each behind those that it uses.
+    recursions: Vec<RecursiveQuery>,
+    /// How many tables there are that nobody has stored.
+    unstored_tables: u32,
     parameters: Vec<Option<DataType>>,
     is_stable: bool,
     /// The SELECTs that are open, the innermost last.
     levels: Vec<Level>,
     /// The WITH queries in view, the innermost last.
     with: Vec<WithQuery<'a>>,
+    /// How many of them a part of a recursive query sees of the query around.
+    lent_with: usize,
+    /// The level of the SELECT that reads the query that it is a part of.
+    self_reference: Option<usize>,
     /// Nodes of expressions so far.
     nodes: usize,
     /// What the table that is changed asks of its rows.
     rules: &'a TargetRules,
     /// What merge_action() tells, in RETURNING of a MERGE.
     merge_action: Option<Attr>,
+    /// What names were found to mean, where that is asked for.
+    resolved: Option<Box<Resolved>>,
+    /// How many views are being bound, each inside of another.
+    views: usize,
 }
 
 /// A bound query or part of one.
@@ -151,13 +180,19 @@ impl<'a> Binder<'a> {
             attributes: Vec::new(),
             unread: Vec::new(),
             shared: Vec::new(),
+            recursions: Vec::new(),
+            unstored_tables: 0,
             parameters: parameters.to_vec(),
             is_stable: true,
             levels: Vec::new(),
             with: Vec::new(),
+            lent_with: 0,
+            self_reference: None,
             nodes: 0,
             rules: &change_rules::NOTHING,
             merge_action: None,
+            resolved: None,
+            views: 0,
         }
     }
 
@@ -171,7 +206,8 @@ impl<'a> Binder<'a> {
     }
 
     /// A column that the statement names, by itself or by `*`.
-    fn named_column(&self, attr: Attr) -> SqlResult<Expr> {
+    fn named_column(&mut self, attr: Attr) -> SqlResult<Expr> {
+        self.note_named(attr);
         match self.unread.iter().find(|it| it.0 == attr) {
             Some((_, error)) => Err(error.clone()),
             None => Ok(self.column_expr(attr)),

@@ -9,26 +9,48 @@ use crate::syntax::ident;
 
 /// The name that PostgreSQL gives an output column without alias.
 pub(super) fn of_expression(expr: &ast::Expr) -> String {
-    strong(expr).unwrap_or_else(|| "?column?".to_owned())
+    named(expr).map_or_else(|| "?column?".to_owned(), |it| it.0)
 }
 
-fn strong(expr: &ast::Expr) -> Option<String> {
+/// How much a name says: that of a type or of CASE gives way to what is around it.
+#[derive(PartialEq)]
+enum Says {
+    Little,
+    Much,
+}
+
+fn named(expr: &ast::Expr) -> Option<(String, Says)> {
     use ast::Expr as Ast;
+    let much = |it: String| (it, Says::Much);
+    let little = |it: String| (it, Says::Little);
     let name = match expr {
-        Ast::Nested(inner) | Ast::Collate { expr: inner, .. } => return strong(inner),
-        Ast::Identifier(name) => return Some(ident(name)),
-        Ast::CompoundIdentifier(parts) => return parts.last().map(ident),
-        Ast::Function(it) => return it.name.0.last().and_then(|it| it.as_ident()).map(ident),
+        Ast::Nested(inner) | Ast::Collate { expr: inner, .. } => return named(inner),
+        Ast::Identifier(name) => ident(name),
+        Ast::CompoundIdentifier(parts) => ident(parts.last()?),
+        Ast::Function(it) => ident(it.name.0.last()?.as_ident()?),
         Ast::Cast { expr, data_type, .. } => {
-            return strong(expr).or_else(|| crate::data_types::type_name(data_type));
+            let inner = named(expr).filter(|it| it.1 == Says::Much);
+            return inner.or_else(|| crate::data_types::type_name(data_type).map(little));
         }
-        Ast::TypedString(it) => return crate::data_types::type_name(&it.data_type),
-        Ast::Subquery(query) => return of_subquery(query),
+        Ast::TypedString(it) => {
+            return crate::data_types::type_name(&it.data_type).map(little);
+        }
+        Ast::Interval(_) => return Some(little("interval".to_owned())),
+        Ast::Subquery(query) => return of_subquery(query).map(much),
         Ast::Case { else_result, .. } => {
-            return Some(
-                else_result.as_deref().and_then(of_column).unwrap_or_else(|| "case".to_owned()),
-            );
+            let otherwise = else_result.as_deref().and_then(named);
+            let otherwise = otherwise.filter(|it| it.1 == Says::Much);
+            return Some(otherwise.unwrap_or_else(|| little("case".to_owned())));
         }
+        other => built_in(other)?.to_owned(),
+    };
+    Some(much(name))
+}
+
+/// The names of what has a grammar of its own.
+fn built_in(expr: &ast::Expr) -> Option<&'static str> {
+    use ast::Expr as Ast;
+    Some(match expr {
         Ast::Exists { negated: false, .. } => "exists",
         Ast::Extract { .. } => "extract",
         Ast::Substring { shorthand: true, .. } => "substr",
@@ -42,21 +64,11 @@ fn strong(expr: &ast::Expr) -> Option<String> {
         Ast::Overlay { .. } => "overlay",
         Ast::Ceil { .. } => "ceil",
         Ast::Floor { .. } => "floor",
-        Ast::Interval(_) => "interval",
         Ast::Tuple(_) => "row",
         Ast::Array(_) => "array",
         Ast::AtTimeZone { .. } => "timezone",
         _ => return None,
-    };
-    Some(name.to_owned())
-}
-
-/// The name that ELSE gives a CASE.
-fn of_column(expr: &ast::Expr) -> Option<String> {
-    match expr {
-        ast::Expr::Value(_) => None,
-        other => strong(other),
-    }
+    })
 }
 
 fn of_subquery(query: &ast::Query) -> Option<String> {

@@ -3,7 +3,7 @@
 use plan::relation::{AttrSet, Rel};
 use plan::{Expr, ExprKind, SortKey};
 use sqlparser::ast::{self, SetExpr};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Value, numeric};
 
 use super::errors::{at, unsupported};
 use super::level::{Clause, Level, one_row};
@@ -45,8 +45,11 @@ impl<'a> Binder<'a> {
                     return Err(SqlError::new(SqlState::SYNTAX, "TABLE needs a name"));
                 };
                 let schema = table.schema_name.as_ref();
-                let factor = self.table(schema.map(String::as_str), name)?;
-                let columns = factor.1.all().into_iter();
+                let factor = self.relation(schema.map(String::as_str), name)?;
+                let columns = factor.1.all();
+                self.note_star(&**table, &columns, None);
+                columns.iter().for_each(|it| self.note_named(it.attr));
+                let columns = columns.into_iter();
                 let columns = columns.map(|it| OutputColumn { name: it.name, attr: it.attr });
                 Ok(Answer { rel: factor.0, columns: columns.collect() })
             }
@@ -124,12 +127,23 @@ impl<'a> Binder<'a> {
         self.constant_rows(rows, width)
     }
 
-    /// An expression of VALUES; a parameter of unknown type is of the type that is asked for.
-    fn value(&mut self, node: &'a ast::Expr, parameter: Option<&DataType>) -> SqlResult<Expr> {
+    /// An expression of VALUES; a parameter or a text of unknown type is of the type that is asked for, whatever the other rows
+    /// have there.
+    fn value(&mut self, node: &'a ast::Expr, wanted: Option<&DataType>) -> SqlResult<Expr> {
         let value = self.expr(node)?;
-        match (&value.kind, parameter) {
-            (ExprKind::Parameter(_), Some(to)) if value.data_type == DataType::Null => {
-                self.coerce_unknown(value, *to)
+        match (&value.kind, wanted) {
+            (ExprKind::Parameter(_) | ExprKind::Literal(Value::Text(_)), Some(to))
+                if value.data_type == DataType::Null =>
+            {
+                self.coerce_unknown(value, *to).map_err(|it| super::errors::at(it, node))
+            }
+            // What is stored as something else is of the column's type at once: rows may have different ones.
+            (_, Some(to))
+                if (value.data_type.stored() != value.data_type || to.stored() != *to)
+                    && value.data_type != DataType::Null
+                    && numeric::is_assignable(value.data_type, *to) =>
+            {
+                Ok(super::coercion::fold_cast(value, *to))
             }
             _ => Ok(value),
         }
@@ -179,7 +193,7 @@ pub(super) fn sorted(input: Rel, keys: Vec<SortKey>) -> Rel {
     if keys.is_empty() {
         return input;
     }
-    let unpadded = |it: SortKey| SortKey { expr: super::coercion::without_blanks(it.expr), ..it };
+    let unpadded = |it: SortKey| SortKey { expr: super::coercion::key_of(it.expr), ..it };
     let keys = keys.into_iter().map(unpadded).collect();
     let input = Box::new(input);
     Rel::Sort { input, keys, offset: 0, limit: None, partition: Vec::new() }

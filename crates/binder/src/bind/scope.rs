@@ -115,6 +115,14 @@ impl Relation {
     }
 }
 
+impl Frame {
+    /// Of some columns under a name.
+    pub fn of_made(name: String, columns: Vec<Named>) -> Self {
+        let columns = Columns::Made(columns);
+        Self::of(Relation { name: Some(name), schema: None, columns })
+    }
+}
+
 impl Meaning {
     fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -207,6 +215,13 @@ impl Frame {
     /// The relation of a name.
     pub fn relation(&self, schema: Option<&Ident>, name: &Ident) -> Option<&Relation> {
         self.relations.iter().find(|it| it.is_called(schema, name))
+    }
+
+    /// The name of the relation whose column a bare name means.
+    pub fn relation_of(&self, name: &Ident, attr: Attr) -> Option<&str> {
+        let name = folded(name);
+        let has = |it: &&Relation| it.columns.find(&name, &self.hidden) == Meaning::Column(attr);
+        self.relations.iter().find(has)?.name.as_deref()
     }
 
     /// The first name that two relations share.

@@ -9,7 +9,7 @@ use super::errors::{Name, at, no_column, unsupported, windowing};
 use super::level::{Clause, Level, apply};
 use super::order::{Entry, Ordering, place};
 use super::query::sorted;
-use super::scope::{Frame, Meaning, is_named};
+use super::scope::{Frame, Meaning, Named, is_named};
 use super::upper::{Item, OrderKey, Upper};
 use super::window::part_of_windows;
 use super::{Answer, Binder, OutputColumn, mapped};
@@ -42,9 +42,7 @@ impl<'a> Binder<'a> {
         let subqueries = std::mem::replace(&mut self.level().input, rows);
         let mut below = super::repeated::chain(subqueries)?;
         self.named_windows(&select.named_window)?;
-        self.in_clause(Clause::Select, |this| {
-            this.listed(&select.projection, !select.from.is_empty(), &mut upper.items)
-        })?;
+        self.in_clause(Clause::Select, |this| this.select_list(select, &mut upper.items))?;
         if let Some(having) = &select.having {
             upper.having = Some(self.in_clause(Clause::Having, |this| this.condition(having))?);
         }
@@ -72,6 +70,7 @@ impl<'a> Binder<'a> {
             || !self.level().calls.is_empty()
             || !self.level().groupings.is_empty()
             || matches!(&select.group_by, ast::GroupByExpr::Expressions(it, _) if !it.is_empty());
+        self.check_recursive()?;
         let level = self.level();
         let input = std::mem::replace(&mut level.input, super::level::one_row());
         let pending = std::mem::take(&mut level.pending);
@@ -131,6 +130,15 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
+    /// The entries of a select list: all columns where there is none.
+    fn select_list(&mut self, select: &'a ast::Select, items: &mut Vec<Item>) -> SqlResult<()> {
+        if select.flavor == ast::SelectFlavor::FromFirstNoSelect {
+            let all = self.level().frame.all();
+            return self.starred((None, None), all, None, items);
+        }
+        self.listed(&select.projection, !select.from.is_empty(), items)
+    }
+
     /// The entries of a list; `has_from`: whether there are tables that `*` may stand for.
     pub(super) fn listed(
         &mut self,
@@ -149,19 +157,15 @@ impl<'a> Binder<'a> {
                     items.push(Item { name: ident(alias), expr: self.expr(expr)? });
                 }
                 SelectItem::Wildcard(options) => {
-                    plain_wildcard(options)?;
                     if !has_from {
                         let message = "SELECT * with no tables specified is not valid";
                         return Err(at(SqlError::new(SqlState::SYNTAX, message), item));
                     }
                     let all = self.level().frame.all();
-                    for super::scope::Named { name, attr } in all {
-                        items.push(Item { name, expr: self.named_column(attr)? });
-                    }
+                    self.starred((Some(item), None), all, Some(options), items)?;
                 }
                 SelectItem::QualifiedWildcard(of, options) => {
-                    plain_wildcard(options)?;
-                    self.all_of(of, items)?;
+                    self.all_of(item, of, options, items)?;
                 }
                 SelectItem::ExprWithAliases { expr, .. } => {
                     return Err(unsupported("several aliases", expr));
@@ -174,20 +178,20 @@ impl<'a> Binder<'a> {
     /// `t.*`
     fn all_of(
         &mut self,
+        item: &'a SelectItem,
         of: &'a SelectItemQualifiedWildcardKind,
+        options: &'a ast::WildcardAdditionalOptions,
         items: &mut Vec<Item>,
     ) -> SqlResult<()> {
         let SelectItemQualifiedWildcardKind::ObjectName(name) = of else {
             return Err(SqlError::unsupported(format!("{of} in a select list is not supported")));
         };
-        let columns: Vec<(String, Attr)> = {
+        let (columns, relation): (Vec<Named>, _) = {
             let relation = self.whole_row(name)?;
-            relation.columns.iter().map(|it| (it.0.to_owned(), it.1)).collect()
+            let named = |it: (&str, Attr)| Named { name: it.0.to_owned(), attr: it.1 };
+            (relation.columns.iter().map(named).collect(), relation.name.clone())
         };
-        for (name, attr) in columns {
-            items.push(Item { name, expr: self.named_column(attr)? });
-        }
-        Ok(())
+        self.starred((Some(item), relation.as_deref()), columns, Some(options), items)
     }
 
     /// What an entry of ORDER BY names: an output column by place or name, else any expression.
@@ -286,8 +290,11 @@ impl<'a> Binder<'a> {
                 OrderKey::Place(place, _) => self.column_expr(columns[place].attr),
                 OrderKey::By(key) => key.expr,
             };
-            if expr.data_type == DataType::Bpchar {
-                let what = "DISTINCT ON by CHAR of no one length";
+            if super::coercion::has_key(expr.data_type) {
+                let what = match expr.data_type {
+                    DataType::Bpchar => "DISTINCT ON by CHAR of no one length",
+                    _ => "DISTINCT ON by an INTERVAL",
+                };
                 return Err(SqlError::unsupported(format!("{what} is not supported")));
             }
             let attr = self.name_expr(expr, &mut made);
@@ -373,13 +380,6 @@ fn output_named(expr: &ast::Expr, items: &[Item]) -> SqlResult<Option<usize>> {
     Ok(found)
 }
 
-fn plain_wildcard(options: &ast::WildcardAdditionalOptions) -> SqlResult<()> {
-    if *options == ast::WildcardAdditionalOptions::default() {
-        return Ok(());
-    }
-    Err(SqlError::unsupported("EXCLUDE, REPLACE or RENAME after * is not supported"))
-}
-
 /// What the parser accepts and nobody here does.
 fn refuse_rare(select: &ast::Select) -> SqlResult<()> {
     let rare = [
@@ -394,7 +394,6 @@ fn refuse_rare(select: &ast::Select) -> SqlResult<()> {
         (select.exclude.is_some(), "EXCLUDE"),
         (select.value_table_mode.is_some(), "SELECT AS"),
         (select.select_modifiers.is_some(), "this modifier of SELECT"),
-        (select.flavor != ast::SelectFlavor::Standard, "FROM before SELECT"),
     ];
     match rare.into_iter().find(|it| it.0) {
         Some((_, what)) => Err(unsupported(what, select)),

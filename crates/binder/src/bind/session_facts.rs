@@ -1,6 +1,6 @@
 //! What the catalog and its functions tell of the session, and of what has a number.
 
-use types::{DataType, SqlResult, Value};
+use types::{DataType, SqlResult, Value, Zone};
 
 /// What the session tells to functions of PostgreSQL's catalog.
 pub trait SessionFacts: Sync {
@@ -11,6 +11,10 @@ pub trait SessionFacts: Sync {
         name: &str,
         arguments: &[Value],
     ) -> Option<SqlResult<(Value, DataType)>>;
+    /// The time zone of the session.
+    fn zone(&self) -> Zone {
+        Zone::utc()
+    }
     /// What a function tells of the numbers of the catalog, as `pg_get_indexdef`: texts by number, and by modifier where that
     /// counts, too; `None` of one that it does not know.
     fn catalog_texts(&self, function: &str) -> Option<Vec<(i64, Option<i64>, String)>>;

@@ -184,7 +184,7 @@ impl<'a> Binder<'a> {
         let mut shown: Vec<(Attr, Attr)> = Vec::new();
         for column in columns {
             let expr = self.column_expr(column.attr);
-            if expr.data_type != DataType::Bpchar {
+            if !super::coercion::has_key(expr.data_type) {
                 if unique.keys.iter().all(|it| it.0 != column.attr) {
                     unique.keys.push((column.attr, expr));
                 }
@@ -203,22 +203,17 @@ impl<'a> Binder<'a> {
 
     /// Groups by CHAR of no one length; gives what shows its texts.
     pub(super) fn unpadded(&mut self, expr: Expr, unique: &mut Unique) -> Attr {
-        let bare = super::coercion::without_blanks(expr.clone());
+        let bare = super::coercion::key_of(expr.clone());
         unique.keys.push((self.attribute(bare.data_type, true), bare));
         let least = self.attribute(expr.data_type, true);
-        let call = Aggregate {
-            function: AggregateFunction::Min,
-            data_type: expr.data_type,
-            argument: Some(expr),
-            distinct: false,
-            filter: None,
-        };
+        let data_type = expr.data_type;
+        let call = Aggregate::of(AggregateFunction::Min, Some(expr), data_type);
         unique.aggregates.push((least, call));
         least
     }
 
     /// INTERSECT and EXCEPT by counting.
-    fn counted(
+    pub(super) fn counted(
         &mut self,
         operator: SetOperator,
         all: bool,
@@ -245,13 +240,8 @@ impl<'a> Binder<'a> {
         for mark in marks {
             let attr = self.attribute(DataType::BigInt, false);
             counts.push(Expr::column(attr, DataType::BigInt));
-            let call = Aggregate {
-                function: AggregateFunction::Sum,
-                argument: Some(self.column_expr(mark.attr)),
-                distinct: false,
-                filter: None,
-                data_type: DataType::BigInt,
-            };
+            let argument = Some(self.column_expr(mark.attr));
+            let call = Aggregate::of(AggregateFunction::Sum, argument, DataType::BigInt);
             aggregates.push((attr, call));
         }
         let rel = Rel::Aggregate { input: Box::new(both.rel), keys, aggregates, rows: 0.0 };
@@ -277,7 +267,10 @@ impl<'a> Binder<'a> {
                 };
                 let count = self.attribute(DataType::BigInt, false);
                 let times = Expr { kind, data_type: DataType::BigInt };
-                Rel::Repeat { input: Box::new(mapped(rel, vec![(count, times)])), count }
+                {
+                    let input = Box::new(mapped(rel, vec![(count, times)]));
+                    Rel::Repeat { input, count, number: None }
+                }
             }
         };
         Answer { rel, columns: both.columns }

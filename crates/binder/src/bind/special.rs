@@ -68,7 +68,9 @@ impl<'a> Binder<'a> {
                 }
             }
             Ast::SimilarTo { .. } => self.similar(whole),
-            Ast::AtTimeZone { .. } => Err(unsupported("AT TIME ZONE", whole)),
+            Ast::AtTimeZone { timestamp, time_zone } => {
+                self.at_time_zone(timestamp, time_zone, whole)
+            }
             Ast::Array(_) => Err(unsupported("ARRAY", whole)),
             other => Err(unsupported("this expression", other)),
         }

@@ -146,6 +146,11 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         let (left, right) = (self.expr(left)?, self.expr(right)?);
         let (a, b) = (left.data_type, right.data_type);
+        if matches!((a, b), (DataType::Bytea, DataType::Bytea | DataType::Null))
+            || (a, b) == (DataType::Null, DataType::Bytea)
+        {
+            return self.invoke(Function::ConcatOperator, vec![left, right], whole);
+        }
         let is_text = |it: DataType| it.is_text() || it == DataType::Null;
         if !is_text(a) && !is_text(b) {
             return Err(no_operator("||", a, b, whole));

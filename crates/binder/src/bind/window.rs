@@ -5,11 +5,12 @@ use plan::{AggregateFunction, Expr, Frame, SortKey, WindowCall, WindowFunction};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
+use super::aggregate_types::{Given, wrong_arguments};
 use super::coercion::name_of;
 use super::errors::{at, unsupported, windowing};
 use super::level::Clause;
 use super::window_parts::{BoundWindow, Definition};
-use super::{Binder, aggregate, mapped};
+use super::{Binder, aggregate_names, mapped};
 
 /// The functions that need a window, by name.
 const NAMES: &[(&str, WindowFunction)] = &[
@@ -47,12 +48,13 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         self.check_window(whole)?;
-        if !call.within_group.is_empty() {
-            return Err(unsupported("OVER behind WITHIN GROUP", whole));
+        if !call.within_group.is_empty() || matches!(name, "percentile_cont" | "percentile_disc") {
+            let message = format!("OVER is not supported for ordered-set aggregate {name}");
+            return Err(at(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message), whole));
         }
         let ignore_nulls = call.null_treatment == Some(ast::NullTreatment::IgnoreNulls);
         let (mut bound, function) = self.in_clause(Clause::Window, |this| {
-            match (aggregate::by_name(name), by_name(name)) {
+            match (aggregate_names::by_name(name), by_name(name)) {
                 (Some(function), _) => {
                     let call = this.window_aggregate(function, name, call, whole)?;
                     Ok((call, WindowFunction::Aggregate(function)))
@@ -135,7 +137,7 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<WindowCall> {
         let FunctionArguments::List(list) = &call.args else {
-            return Err(aggregate::wrong_arguments(name, "", whole));
+            return Err(wrong_arguments(name, "", whole));
         };
         let refused = |what: &str| {
             let message = format!("{what} is not implemented for window functions");
@@ -147,12 +149,16 @@ impl<'a> Binder<'a> {
         if !list.clauses.is_empty() {
             return refused("aggregate ORDER BY");
         }
-        let argument = self.argument(function, name, list, false, whole)?;
+        let arguments = self.arguments(function, name, list, false, whole)?;
         let filter = call.filter.as_deref().map(|it| self.condition(it)).transpose()?;
-        let aggregate = aggregate::call_of(function, name, argument, false, filter, whole)?;
+        let given = Given { arguments, filter, ..Given::default() };
+        let aggregate = self.aggregate_of(function, name, given, whole)?;
+        if !aggregate.order.is_empty() {
+            return Err(unsupported(&format!("{name} with OVER"), whole));
+        }
         Ok(WindowCall {
             function: WindowFunction::Aggregate(aggregate.function),
-            arguments: aggregate.argument.into_iter().collect(),
+            arguments: aggregate.argument.into_iter().chain(aggregate.rest).collect(),
             filter: aggregate.filter,
             order: 0,
             frame: Frame::default(),
@@ -210,7 +216,7 @@ impl<'a> Binder<'a> {
         };
         let mut arguments = self.plain_values(call, whole)?;
         let shown: Vec<String> = arguments.iter().map(|it| name_of(it.data_type)).collect();
-        let none = || aggregate::wrong_arguments(name, &shown.join(", "), whole);
+        let none = || wrong_arguments(name, &shown.join(", "), whole);
         let counts: &[usize] = match function {
             RowNumber | Rank | DenseRank | PercentRank | CumeDist => &[0],
             Ntile | FirstValue | LastValue => &[1],
@@ -266,7 +272,7 @@ impl<'a> Binder<'a> {
         for (attr, BoundWindow { partition, order, call }) in windows {
             let mut own: Vec<Attr> = Vec::with_capacity(partition.len());
             for expr in partition {
-                let attr = self.name_expr(super::coercion::without_blanks(expr), &mut made);
+                let attr = self.name_expr(super::coercion::key_of(expr), &mut made);
                 if !own.contains(&attr) {
                     own.push(attr);
                 }
@@ -274,7 +280,7 @@ impl<'a> Binder<'a> {
             let mut keys = Vec::with_capacity(order.len());
             for key in order {
                 // What decides the order is computed once.
-                let expr = super::coercion::without_blanks(key.expr);
+                let expr = super::coercion::key_of(key.expr);
                 let attr = self.name_expr(expr, &mut made);
                 keys.push(SortKey { expr: self.column_expr(attr), ..key });
             }

@@ -1,13 +1,13 @@
 //! Windows: OVER (..) and WINDOW .. AS, their partitions, orders and frames.
 
-use plan::{BinaryOperator, Exclusion, Expr, Frame, FrameBound, FrameUnit, SortKey};
+use plan::{Exclusion, Expr, Frame, FrameBound, FrameUnit, SortKey};
 use sqlparser::ast::{self, NamedWindowDefinition, NamedWindowExpr, WindowType};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::numeric::interval;
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::coercion::{fold_cast, name_of};
 use super::errors::{Name, at, unsupported, windowing};
-use super::interval;
 use super::level::Clause;
 use super::order::Ordering;
 use super::scope::is_named;
@@ -143,7 +143,7 @@ impl<'a> Binder<'a> {
                                BY column";
                 return Err(at(windowing(message), offset));
             };
-            if matches!(key.expr.data_type, DataType::Date | DataType::Timestamp) {
+            if is_moment(key.expr.data_type) {
                 return self.range_of_time(key, offset, preceding);
             }
             let distance = self.in_clause(clause, |this| {
@@ -210,27 +210,35 @@ impl<'a> Binder<'a> {
         offset: &'a ast::Expr,
         preceding: bool,
     ) -> SqlResult<FrameBound> {
-        let Some(span) = interval::of_expression(offset)? else {
-            let bound = self.in_clause(Clause::FrameOffset("window RANGE"), |this| {
-                this.offset(offset, "RANGE")
-            })?;
-            return Err(match bound.data_type {
-                DataType::Null => unsupported("such an offset of RANGE", offset),
-                of => no_range(key.expr.data_type, Some(of), offset),
-            });
+        let bound = self
+            .in_clause(Clause::FrameOffset("window RANGE"), |this| this.offset(offset, "RANGE"))?;
+        let bound = match bound.data_type {
+            DataType::Null => {
+                self.coerce_unknown(bound, DataType::Interval).map_err(|it| at(it, offset))?
+            }
+            DataType::Interval => bound,
+            of => return Err(no_range(key.expr.data_type, Some(of), offset)),
         };
-        if span.is_negative() {
+        let Some(span) = super::constant(&bound).and_then(Value::as_i128) else {
+            return Err(unsupported("such an offset of RANGE", offset));
+        };
+        if interval::key_of(span) < 0 {
             let message = "invalid preceding or following size in window function";
             return Err(at(SqlError::new(SqlState::INVALID_FRAME_SIZE, message), offset));
         }
         // What comes before in falling order is later.
-        let operator = match preceding == key.descending {
-            true => BinaryOperator::Add,
-            false => BinaryOperator::Subtract,
+        let span = match preceding == key.descending {
+            true => bound,
+            false => self.negated_interval(bound)?,
         };
         let value = self.copy(&key.expr)?;
-        self.moved(operator, value, span, offset).map(FrameBound::Value)
+        self.later(value, span).map(FrameBound::Value)
     }
+}
+
+/// Whether an order by a type has distances that are intervals.
+fn is_moment(key: DataType) -> bool {
+    matches!(key, DataType::Date | DataType::Timestamp | DataType::TimestampTz)
 }
 
 fn placed(distance: Expr, preceding: bool) -> FrameBound {
@@ -239,7 +247,7 @@ fn placed(distance: Expr, preceding: bool) -> FrameBound {
 
 /// The error for an order that has no distances, or not of this type.
 fn no_range(key: DataType, offset: Option<DataType>, node: &ast::Expr) -> SqlError {
-    let known = key.is_numeric() || matches!(key, DataType::Date | DataType::Timestamp);
+    let known = key.is_numeric() || is_moment(key);
     let key = name_of(key);
     let what = "RANGE with offset PRECEDING/FOLLOWING is not supported for column type";
     let message = match offset.filter(|_| known) {

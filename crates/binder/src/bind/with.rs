@@ -3,19 +3,21 @@
 //! As in PostgreSQL, a query that is used once is bound where it is used; one that is used several times, or that may
 //! give other rows each time, is computed once. MATERIALIZED and NOT MATERIALIZED decide otherwise.
 
-use crate::walk;
+use crate::walk::uses_of;
 use plan::relation::{Attr, Rel};
 use sqlparser::ast::{self, CteAsMaterialized};
-use types::{SqlError, SqlResult, SqlState};
+use stdx::sync::Arc;
+use types::{SqlError, SqlResult, SqlState, TableId, TableInfo};
 
 use super::errors::{Name, at, unsupported};
+use super::recursive_rules::INVALID_RECURSION;
 use super::scope::is_named;
 use super::{Answer, Binder, OutputColumn, is_repeatable};
 
 /// A query of a WITH clause in view.
 #[derive(Debug)]
 pub(super) struct WithQuery<'a> {
-    cte: &'a ast::Cte,
+    pub(super) cte: &'a ast::Cte,
     /// The levels that it can see, as an error or a correlated use needs them.
     levels: usize,
     /// How often its name occurs where it is in view.
@@ -23,6 +25,30 @@ pub(super) struct WithQuery<'a> {
     is_used: bool,
     /// Where it was bound to be computed once.
     shared: Option<Shared>,
+    /// Whether it is made of itself.
+    is_recursive: bool,
+    /// Whether it is the query that a part of it is being bound of.
+    pub(super) is_own: bool,
+    /// The table of its rows, if it is and was bound.
+    pub(super) table: Option<Arc<TableInfo>>,
+}
+
+impl WithQuery<'_> {
+    /// The same for another query, which binds it anew.
+    pub(super) fn anew(&self) -> Self {
+        let Self { cte, uses, is_recursive, .. } = *self;
+        let table = self.table.clone();
+        Self {
+            cte,
+            levels: 0,
+            uses,
+            is_used: true,
+            shared: None,
+            is_recursive,
+            is_own: false,
+            table,
+        }
+    }
 }
 
 /// A WITH query that is computed once.
@@ -36,7 +62,12 @@ impl<'a> Binder<'a> {
     /// Brings the queries of a WITH clause into view.
     pub(super) fn add_with(&mut self, with: &'a ast::With, query: &'a ast::Query) -> SqlResult<()> {
         let first = self.with.len();
-        for (place, cte) in with.cte_tables.iter().enumerate() {
+        let order = match with.recursive {
+            true => super::recursive_rules::order(&with.cte_tables)?,
+            false => (0..with.cte_tables.len()).collect(),
+        };
+        for (at_place, place) in order.iter().enumerate() {
+            let cte = &with.cte_tables[*place];
             let name = &cte.alias.name;
             if cte.from.is_some() {
                 return Err(unsupported("FROM behind a WITH query", &Name(name)));
@@ -46,17 +77,21 @@ impl<'a> Binder<'a> {
                 let message = format!("WITH query name \"{own}\" specified more than once");
                 return Err(at(SqlError::new(SqlState::DUPLICATE_ALIAS, message), &Name(name)));
             }
-            let later = with.cte_tables[place + 1..].iter();
+            let later = order[at_place + 1..].iter().map(|it| &with.cte_tables[*it]);
             let mut uses = uses_of(&own, &query.body);
             uses += later.map(|it| uses_of(&own, &it.query)).sum::<usize>();
-            if with.recursive && uses_of(&own, &cte.query) > 0 {
-                return Err(unsupported(
-                    "WITH RECURSIVE with a query that uses itself",
-                    &Name(name),
-                ));
-            }
+            let is_recursive = with.recursive && uses_of(&own, &cte.query) > 0;
             let levels = self.levels.len();
-            self.with.push(WithQuery { cte, levels, uses, is_used: false, shared: None });
+            self.with.push(WithQuery {
+                cte,
+                levels,
+                uses,
+                is_used: false,
+                shared: None,
+                is_recursive,
+                is_own: false,
+                table: None,
+            });
         }
         Ok(())
     }
@@ -65,11 +100,26 @@ impl<'a> Binder<'a> {
     pub(super) fn close_with(&mut self, known: usize) -> SqlResult<()> {
         for place in known..self.with.len() {
             if !self.with[place].is_used {
-                self.bind_with(place)?;
+                let known = self.recursions.len();
+                match self.with[place].is_recursive {
+                    true => drop(self.bind_recursive(place)?),
+                    false => drop(self.bind_with(place)?),
+                }
+                // Nobody asks for its rows.
+                self.forget_recursions(known);
             }
         }
         self.with.truncate(known);
         Ok(())
+    }
+
+    /// Takes back recursive queries that nobody reads; who reads one of them later binds it anew.
+    fn forget_recursions(&mut self, known: usize) {
+        let gone: Vec<TableId> = self.recursions.drain(known..).map(|it| it.table.id).collect();
+        let of_gone = |it: &TableInfo| gone.contains(&it.id);
+        for query in &mut self.with {
+            query.table.take_if(|it| of_gone(it));
+        }
     }
 
     /// The WITH query of a name.
@@ -94,10 +144,24 @@ impl<'a> Binder<'a> {
     /// A use of a WITH query.
     pub(super) fn use_with(&mut self, place: usize) -> SqlResult<Answer> {
         self.with[place].is_used = true;
+        if self.with[place].is_recursive {
+            let table = match self.with[place].table.clone() {
+                Some(table) => table,
+                None => self.bind_recursive(place)?,
+            };
+            if self.with[place].is_own {
+                self.self_reference = self.levels.len().checked_sub(1);
+            }
+            return Ok(self.unstored_rows(&table));
+        }
         if let Some(shared) = self.with[place].shared.clone() {
             return Ok(self.read_shared(&shared));
         }
         let answer = self.bind_with(place)?;
+        if place < self.lent_with && !answer.rel.all_expressions(&mut is_repeatable) {
+            let what = "a volatile WITH query inside of a recursive one";
+            return Err(unsupported(what, &Name(&self.with[place].cte.alias.name)));
+        }
         let materialized = match self.with[place].cte.materialized {
             Some(CteAsMaterialized::Materialized) => true,
             Some(CteAsMaterialized::NotMaterialized) => false,
@@ -132,13 +196,18 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// How often a name stands for a relation in a part of a query. Another relation of the same name counts as well, which
-/// costs no more than a relation that is computed once without need.
-fn uses_of(name: &str, part: &impl ast::Visit) -> usize {
-    let mut uses = 0;
-    walk::relations(part, |relation| {
-        let [part] = &relation.0[..] else { return };
-        uses += usize::from(part.as_ident().is_some_and(|it| is_named(it, name)));
-    });
-    uses
+impl Binder<'_> {
+    /// Refuses aggregates over the rows of the query that the SELECT which is being bound is a part of.
+    pub(super) fn check_recursive(&mut self) -> SqlResult<()> {
+        if self.self_reference.is_none() || self.self_reference != self.levels.len().checked_sub(1)
+        {
+            return Ok(());
+        }
+        self.self_reference = None;
+        if self.level().calls.is_empty() {
+            return Ok(());
+        }
+        let message = "aggregate functions are not allowed in a recursive query's recursive term";
+        Err(SqlError::new(INVALID_RECURSION, message))
+    }
 }

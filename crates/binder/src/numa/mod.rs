@@ -163,7 +163,7 @@ fn alter(mut cursor: Cursor<'_>) -> SqlResult<Statement> {
         return Err(no_such_change(&cursor));
     };
     cursor.expect_end()?;
-    Ok(Statement::AlterTable { table, change })
+    Ok(Statement::AlterTable { table, change, if_exists: false })
 }
 
 /// Whether an ALTER TABLE is about what the table holds, and not about parts and nodes.

@@ -117,6 +117,10 @@ pub(super) fn dump(console: &mut Console, argument: &str) -> Done {
         write!(console.out, "{}", it.after_load)?;
     }
     definitions.iter().try_for_each(|it| write!(console.out, "{}", it.references))?;
+    if wanted.is_none() {
+        let views = console.session.view_definitions();
+        views.iter().try_for_each(|it| write!(console.out, "{}", it.create))?;
+    }
     writeln!(console.out, "{positions}COMMIT;")?;
     Ok(Outcome::Continue)
 }

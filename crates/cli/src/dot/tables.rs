@@ -37,6 +37,10 @@ pub(super) fn schema(console: &mut Console, argument: &str) -> Done {
         found = true;
         write!(console.out, "{}{}{}", it.create, it.after_load, it.references)?;
     }
+    for it in console.session.view_definitions().iter().filter(|it| is_wanted(&it.name)) {
+        found = true;
+        write!(console.out, "{}", it.create)?;
+    }
     if found { Ok(Outcome::Continue) } else { Err(no_table(&wanted.unwrap_or_default())) }
 }
 

@@ -17,7 +17,7 @@ pub fn write(
     interrupt: &Interrupt,
 ) -> io::Result<()> {
     let null = look.null.clone().unwrap_or_default();
-    let style = CsvStyle { delimiter, null };
+    let style = CsvStyle { delimiter, null, ..CsvStyle::default() };
     let mut line = String::new();
     if look.headers {
         style.push_header(&answer.schema, &mut line);

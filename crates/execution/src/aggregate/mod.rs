@@ -4,7 +4,7 @@
 //! Reading order: `spec` (aggregates and the accumulators they need), `plan`, `key` (key columns as one value), `index` (from
 //! keys to group numbers) and `accumulator` (a value per group): a `table` is an index with accumulators. Then `worker` (phase
 //! one), `merge` (phase two), `result`, and `sink`, which holds them together. `packed` takes in rows as they are stored,
-//! before they become batches. Thresholds stand in `tuning`.
+//! before they become batches. `state` has the aggregates that keep more than a number. Thresholds stand in `tuning`.
 //!
 //! - Invariant: a group's number is its place in all columns of a table or of `groups::Groups`.
 
@@ -24,6 +24,7 @@ mod result;
 mod sink;
 mod spec;
 mod spill;
+mod state;
 mod table;
 mod tasks;
 #[cfg(test)]
@@ -38,3 +39,4 @@ pub use order::compare_floats;
 pub(crate) use result::{checked_float, exact_average, exact_sum};
 pub use sink::AggregateSink;
 pub use spec::AggregateSpec;
+pub(crate) use state::{GroupStates, StateRows, StateSpec, states_of};

@@ -4,7 +4,9 @@ use super::accumulator::{Accumulator, Rule};
 use super::distinct::DistinctSet;
 use super::key::KeyLayout;
 use super::spec::{AccumulatorKind, AccumulatorSpec, AggregateSpec, accumulators_of};
+use super::state::{StateSpec, states_of};
 use crate::{ColumnShape, Representation, Values};
+use types::SqlResult;
 
 /// What all groups of a grouping have in common.
 pub(super) struct GroupPlan {
@@ -17,6 +19,8 @@ pub(super) struct GroupPlan {
     pub(super) accumulators: Vec<AccumulatorSpec>,
     /// For each aggregate: its accumulators (the value, then the count if it needs one).
     pub(super) parts: Vec<(usize, Option<usize>)>,
+    /// For each aggregate what it keeps by itself, if it does.
+    pub(super) states: Vec<Option<StateSpec>>,
     /// Groups that are expected.
     pub(super) expected: f64,
 }
@@ -27,12 +31,15 @@ impl GroupPlan {
         keys: &[ColumnShape],
         shapes: Vec<ColumnShape>,
         aggregates: Vec<AggregateSpec>,
-    ) -> Self {
+    ) -> SqlResult<Self> {
         let mut accumulators = Vec::new();
         let of = |it| accumulators_of(it, &shapes, !keys.is_empty(), &mut accumulators);
-        let parts = aggregates.iter().map(of).collect();
+        let parts = aggregates.iter().enumerate().map(of).collect();
+        let states = aggregates.iter().map(|it| StateSpec::new(it, &shapes));
+        let states = states.collect::<SqlResult<_>>()?;
         let (layout, key_columns) = (KeyLayout::new(keys), keys.len());
-        Self { layout, key_columns, shapes, aggregates, accumulators, parts, expected: 0.0 }
+        let expected = 0.0;
+        Ok(Self { layout, key_columns, shapes, aggregates, accumulators, parts, states, expected })
     }
 
     pub(super) fn is_keyed(&self) -> bool {
@@ -54,6 +61,11 @@ impl GroupPlan {
         self.accumulators.iter().any(|it| it.kind == AccumulatorKind::Distinct)
     }
 
+    /// What the aggregate of a number keeps by itself.
+    pub(super) fn states_of(&self, aggregate: usize) -> &StateSpec {
+        self.states[aggregate].as_ref().expect("invariant: it was found to keep something")
+    }
+
     /// Accumulators of no groups.
     pub(super) fn new_accumulators(&self) -> Vec<Accumulator> {
         let new = |it: &AccumulatorSpec| {
@@ -61,6 +73,9 @@ impl GroupPlan {
             match (it.kind, shape) {
                 (AccumulatorKind::Sum, Some(shape)) => Accumulator::sum(shape),
                 (AccumulatorKind::Pick(rule), Some(shape)) => Accumulator::pick(rule, shape),
+                (AccumulatorKind::States(aggregate), _) => {
+                    Accumulator::States(states_of(self.states_of(aggregate)))
+                }
                 _ => Accumulator::count(),
             }
         };
@@ -79,6 +94,9 @@ impl GroupPlan {
 pub(super) fn column_shape(plan: &GroupPlan, index: usize, values: &Values) -> ColumnShape {
     let aggregate = &plan.aggregates[index];
     let argument = aggregate.argument.map(|it| &plan.shapes[it]);
+    if let Some(states) = &plan.states[index] {
+        return ColumnShape { bounds: None, ..states.result().clone() };
+    }
     let representation = match (values, argument) {
         (Values::Codes(_), Some(shape)) => shape.representation.clone(),
         (Values::Codes(_) | Values::Text(_), _) => Representation::Text,

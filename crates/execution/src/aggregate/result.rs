@@ -158,6 +158,9 @@ fn finish(
         let some_empty = counts.contains(&0);
         some_empty.then(|| Bitmap::from_bits(counts.iter().map(|&count| count > 0)))
     };
+    if let Some(finished) = value.finished() {
+        return finished;
+    }
     match spec.function {
         AggregateFunction::Count => Ok(Vector::new(Values::I64(value.counts().to_vec()))),
         AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::AnyValue => {
@@ -167,7 +170,7 @@ fn finish(
             let values = sums(value, groups, scale, spec.data_type)?;
             Ok(Vector { values, validity: validity() })
         }
-        AggregateFunction::Average => {
+        _ => {
             let counts = counts.ok_or_else(|| SqlError::internal("an average has no count"))?;
             let values = average(value, counts, spec.data_type, scale)?;
             Ok(Vector { values, validity: validity() })

@@ -57,7 +57,7 @@ impl AggregateSink {
         let shapes = |of: &[Compiled]| -> Vec<ColumnShape> {
             of.iter().map(|it| it.shape().clone()).collect()
         };
-        let plan = GroupPlan::new(&shapes(&keys), shapes(&arguments), aggregates);
+        let plan = GroupPlan::new(&shapes(&keys), shapes(&arguments), aggregates)?;
         let packed = strategy_of(&plan, &keys, &arguments, slots);
         Ok(Self {
             keys,
@@ -103,7 +103,7 @@ impl Sink for AggregateSink {
             keys: evaluate(&self.keys)?,
             arguments: evaluate(&self.arguments)?,
             rows: batch.rows,
-            block: batch.sequence / storage::BLOCK_ROWS as u64,
+            sequence: batch.sequence,
         };
         let mut guard = self.workers.lock(context.slot);
         let workers = guard.get_or_insert_default();

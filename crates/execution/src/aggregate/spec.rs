@@ -4,6 +4,7 @@ use plan::AggregateFunction;
 use types::DataType;
 
 use super::accumulator::Rule;
+use super::state::interface::has_states;
 use crate::ColumnShape;
 
 /// An aggregate over compiled expressions.
@@ -13,8 +14,12 @@ pub struct AggregateSpec {
     pub function: AggregateFunction,
     /// Its argument by place among the sink's arguments; `None` for COUNT(*).
     pub argument: Option<usize>,
+    /// Its other arguments, likewise.
+    pub rest: Vec<usize>,
     /// Only distinct values.
     pub distinct: bool,
+    /// The order of its rows: arguments by place, whether greatest first, and whether NULL comes first.
+    pub order: Vec<(usize, bool, bool)>,
     /// FILTER by place among the sink's arguments, a Boolean.
     pub filter: Option<usize>,
     /// The type of the result.
@@ -36,16 +41,18 @@ pub(super) enum AccumulatorKind {
     Pick(Rule),
     /// A set of distinct values stands for it; counts and sums of it are made when the sets are merged.
     Distinct,
+    /// What the aggregate of this number keeps by itself.
+    States(usize),
 }
 
 /// Registers what an aggregate needs: the accumulator of its value and the count that tells an empty group.
 pub(super) fn accumulators_of(
-    aggregate: &AggregateSpec,
+    (number, aggregate): (usize, &AggregateSpec),
     shapes: &[ColumnShape],
     is_keyed: bool,
     accumulators: &mut Vec<AccumulatorSpec>,
 ) -> (usize, Option<usize>) {
-    use AccumulatorKind::{Count, Distinct, Pick, Sum};
+    use AccumulatorKind::{Count, Distinct, Pick, States, Sum};
     let AggregateSpec { argument, filter, .. } = *aggregate;
     let mut place = |spec: AccumulatorSpec| {
         accumulators.iter().position(|it| *it == spec).unwrap_or_else(|| {
@@ -62,10 +69,11 @@ pub(super) fn accumulators_of(
         AggregateFunction::Min => (Pick(Rule::Min), false),
         AggregateFunction::Max => (Pick(Rule::Max), false),
         AggregateFunction::AnyValue => (Pick(Rule::Any), false),
+        function if has_states(function) => (States(number), false),
         _ if aggregate.distinct => (Distinct, false),
         AggregateFunction::Count => return (place(count), None),
         AggregateFunction::Sum => (Sum, !never_empty),
-        AggregateFunction::Average => (Sum, true),
+        _ => (Sum, true),
     };
     let value = place(AccumulatorSpec { kind, argument, filter });
     (value, needs_count.then(|| place(count)))

@@ -144,8 +144,7 @@ impl Merging<'_> {
             context.check()?;
             let mut keys = read(self.file, extent)?;
             let arguments = keys.split_off(plan.key_columns);
-            let block = sequence / storage::BLOCK_ROWS as u64;
-            let input = Input { keys, arguments, rows: extent.rows as usize, block };
+            let input = Input { keys, arguments, rows: extent.rows as usize, sequence };
             if rest.is_none() && (level + 1 == LEVELS || self.fits(&worker)) {
                 worker.consume(plan, &input, NO_ROOM);
                 continue;

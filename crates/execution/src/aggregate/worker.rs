@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use stdx::Bytes;
 use stdx::sync::Arc;
 
+use super::accumulator::Accumulator;
 use super::batch_groups::BatchGroups;
 use super::distinct::DistinctSet;
 use super::groups::Groups;
@@ -12,6 +13,7 @@ use super::key::Keys;
 use super::merge::by_partition;
 use super::plan::GroupPlan;
 use super::spec::AccumulatorKind;
+use super::state::StateRows;
 use super::table::GroupTable;
 use crate::leveled::{FEW_GROUPS, group_masks, level};
 use crate::{Bitmap, Values, Vector};
@@ -31,6 +33,8 @@ pub(super) struct Worker {
     firsts: Vec<u32>,
     /// Bitmaps of rows by group, while there are few groups.
     masks: Vec<u64>,
+    /// Batches taken in.
+    batches: u64,
 }
 
 /// The key columns, arguments and filters of a batch.
@@ -38,8 +42,15 @@ pub(super) struct Input {
     pub(super) keys: Vec<Arc<Vector>>,
     pub(super) arguments: Vec<Arc<Vector>>,
     pub(super) rows: usize,
+    /// Where the first of them stood in the source.
+    pub(super) sequence: u64,
+}
+
+impl Input {
     /// The block of rows that they come from.
-    pub(super) block: u64,
+    fn block(&self) -> u64 {
+        self.sequence / storage::BLOCK_ROWS as u64
+    }
 }
 
 impl Worker {
@@ -56,6 +67,7 @@ impl Worker {
             ids: Vec::new(),
             firsts: Vec::new(),
             masks: Vec::new(),
+            batches: 0,
         }
     }
 
@@ -74,13 +86,15 @@ impl Worker {
                 sets.iter().map(|it| it.key_bytes() as u64 + DISTINCT_BYTES * it.len() as u64);
             keys.variable_bytes() as u64 + values.sum::<u64>()
         };
-        self.groups() as u64 * plan.group_bytes() + tables.map(variable).sum::<u64>()
+        let flushed = self.flushed.iter().flat_map(|it| &it.accumulators);
+        let states: u64 = flushed.chain(&self.table.accumulators).map(Accumulator::bytes).sum();
+        self.groups() as u64 * plan.group_bytes() + tables.map(variable).sum::<u64>() + states
     }
 
     /// Takes in a batch, when there are so many bytes left for the worker.
     pub(super) fn consume(&mut self, plan: &GroupPlan, input: &Input, room: Bytes) {
         plan.layout.encode(&input.keys, input.rows, &mut self.keys);
-        if !self.table.index.accepts(&self.keys, input.block) {
+        if !self.table.index.accepts(&self.keys, input.block()) {
             self.flush(plan);
             self.table.index.find_by_hash();
         }
@@ -95,6 +109,8 @@ impl Worker {
 
     /// Adds the rows of a batch to their groups.
     fn update(&mut self, plan: &GroupPlan, input: &Input) {
+        self.batches += 1;
+        let position = (input.sequence, self.batches);
         let Self { table, ids, firsts, masks, .. } = self;
         let is_sorted = table.index.is_sorted();
         let few = !is_sorted && (2..=FEW_GROUPS).contains(&table.len());
@@ -102,9 +118,18 @@ impl Worker {
         let groups = BatchGroups { ids, firsts, is_sorted, masks: masked.then_some(&**masks) };
         let mut sets = table.distinct.iter_mut();
         for (spec, accumulator) in plan.accumulators.iter().zip(&mut table.accumulators) {
+            if let (AccumulatorKind::States(of), Some(states)) = (spec.kind, accumulator.states()) {
+                let (filter, strict) = plan.states_of(of).filter();
+                let columns = strict.iter().map(|&it| &*input.arguments[it]);
+                let filter = filter.map(|it| &*input.arguments[it]);
+                let valid = rows_that_count(columns, filter, input.rows);
+                let (arguments, valid) = (&input.arguments[..], valid.as_deref());
+                states.update(&StateRows { groups: ids, arguments, valid, position });
+                continue;
+            }
             let column = spec.argument.map(|it| &input.arguments[it]);
             let filter = spec.filter.map(|it| &*input.arguments[it]);
-            let valid = rows_that_count(column.map(|it| &**it), filter, input.rows);
+            let valid = rows_that_count(column.map(|it| &**it).into_iter(), filter, input.rows);
             let valid = valid.as_deref();
             match (spec.kind, column) {
                 (AccumulatorKind::Distinct, Some(column)) => {
@@ -167,17 +192,23 @@ fn first_rows(ids: &[u32], known: u32, count: usize, firsts: &mut Vec<u32>) {
 
 /// The rows that count for an aggregate: not NULL, and TRUE under its filter.
 fn rows_that_count<'a>(
-    column: Option<&'a Vector>,
-    filter: Option<&Vector>,
+    columns: impl Iterator<Item = &'a Vector>,
+    filter: Option<&'a Vector>,
     rows: usize,
 ) -> Option<Cow<'a, Bitmap>> {
-    let validity = column.and_then(|it| it.validity.as_ref());
-    let Some(filter) = filter else { return validity.map(Cow::Borrowed) };
+    let mut maps = columns.filter_map(|it| it.validity.as_ref());
+    let Some(filter) = filter else {
+        let mut known = Cow::Borrowed(maps.next()?);
+        for map in maps {
+            known.to_mut().0.iter_mut().zip(&map.0).for_each(|(word, more)| *word &= more);
+        }
+        return Some(known);
+    };
     let Values::Bool(values) = &filter.values else {
         unreachable!("invariant: a filter is a Boolean");
     };
     let mut bits = Bitmap::from_bits(values[..rows].iter().copied());
-    for map in [&filter.validity, &validity.cloned()].into_iter().flatten() {
+    for map in maps.chain(&filter.validity) {
         bits.0.iter_mut().zip(&map.0).for_each(|(word, more)| *word &= more);
     }
     Some(Cow::Owned(bits))

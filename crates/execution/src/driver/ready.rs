@@ -49,7 +49,7 @@ impl ReadyPipeline {
         let workers = context.scheduler.workers() as u64;
         let wanted = lowered.source.morsel_rows().max(1);
         let morsel_rows = morsel_rows(context.control.policy().morsels, wanted, rows, workers);
-        let morsels = ranges.iter().map(|it| (it.end - it.start).div_ceil(morsel_rows)).sum();
+        let morsels = morsels_of(&ranges, morsel_rows);
         let index = pipeline.id.index();
         let meter = context.profile.then(|| {
             let (names, sources) = step_names(pipeline, &lowered);
@@ -57,6 +57,20 @@ impl ReadyPipeline {
         });
         Ok(Self { index, lowered, ranges, morsel_rows, morsels, meter, workspace })
     }
+
+    /// How many morsels some of its rows are cut into.
+    pub(super) fn morsels_of(&self, ranges: &[MorselRange]) -> u64 {
+        morsels_of(ranges, self.morsel_rows)
+    }
+
+    /// Its number in the plan.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+}
+
+fn morsels_of(ranges: &[MorselRange], morsel_rows: u64) -> u64 {
+    ranges.iter().map(|it| (it.end - it.start).div_ceil(morsel_rows)).sum()
 }
 
 /// Rows of a morsel, for a source that wants `wanted` and has `rows`. A source that counts in batches is left alone.

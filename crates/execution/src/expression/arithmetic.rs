@@ -28,7 +28,7 @@ pub(super) fn arithmetic(
     }
     for operand in [&left, &right] {
         let data_type = operand.shape.data_type;
-        if data_type.is_float() || data_type.is_text() || data_type == DataType::Boolean {
+        if data_type.is_float() || data_type.stored().is_text() || data_type == DataType::Boolean {
             return Err(SqlError::internal(format!("{} on {data_type}", operator.sql())));
         }
     }

@@ -4,8 +4,9 @@
 use types::numeric::datetime::{self, DAY};
 use types::numeric::errors::cannot_cast;
 use types::numeric::{float, format, spelling};
-use types::{DataType, SqlResult, Value};
+use types::{DataType, SqlResult, Value, Zone};
 
+use super::by_value::converted;
 use super::characters::{characters, trim_blanks};
 use super::compare::compare;
 use super::float::{float_of, is_exact};
@@ -14,8 +15,13 @@ use super::kernels::{Lanes, map2, valid_at};
 use super::node::{Facts, Kernel, Node, Texts, for_texts, push_text};
 use crate::{Batch, Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 
-/// Compiles a conversion; of a value that has the type already, nothing is left.
+/// Compiles a conversion that no time zone decides; of a value that has the type already, nothing is left.
 pub(super) fn cast(operand: Node, to: DataType) -> SqlResult<Node> {
+    cast_in(operand, to, None)
+}
+
+/// Compiles a conversion in a session of a time zone.
+pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlResult<Node> {
     let from = operand.shape.data_type;
     if operand.is_null() {
         return Ok(Node::null(to));
@@ -24,6 +30,9 @@ pub(super) fn cast(operand: Node, to: DataType) -> SqlResult<Node> {
         return Ok(operand);
     }
     Ok(match (from, to) {
+        // A UUID is held as it is written.
+        (DataType::Uuid, to) if to.is_text() => limited(operand.relabelled(DataType::Text), to),
+        (from, to) if from.stored() != from || to.stored() != to => converted(operand, to, zone)?,
         (DataType::Char(length), DataType::Bpchar) => padded(operand, length),
         // The blanks at its end go first.
         (DataType::Bpchar, DataType::Varchar(_)) => limited(limited(operand, DataType::Text), to),

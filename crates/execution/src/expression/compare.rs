@@ -70,7 +70,7 @@ pub(super) fn distinct(left: Node, right: Node, negated: bool) -> SqlResult<Node
 
 /// Brings two operands to one way of holding values.
 fn aligned(left: Node, right: Node) -> SqlResult<(Kind, Node, Node)> {
-    let (a, b) = (left.shape.data_type, right.shape.data_type);
+    let (a, b) = (left.shape.data_type.stored(), right.shape.data_type.stored());
     if a.is_text() && b.is_text() {
         let kind = if same_dictionary(&left, &right) {
             Kind::Codes

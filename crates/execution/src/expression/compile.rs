@@ -107,7 +107,7 @@ impl Compiler<'_> {
                 let operand = self.compile(operand)?;
                 like::like(operand, pattern, *escape, *case_insensitive, *negated)?
             }
-            ExprKind::Cast(operand) => cast::cast(self.compile(operand)?, data_type)?,
+            ExprKind::Cast(operand) => self.cast(operand, data_type)?,
             ExprKind::Extract { field, operand } => {
                 date::extract(*field, self.compile(operand)?, data_type)?
             }
@@ -116,7 +116,7 @@ impl Compiler<'_> {
             }
             ExprKind::Call { function: Function::TryCastToType, arguments } => {
                 let operand = arguments.first().ok_or_else(|| SqlError::internal("no operand"))?;
-                try_cast::try_cast(self.compile(operand)?, data_type)?
+                try_cast::try_cast(self.compile(operand)?, data_type, &self.outside.zone())?
             }
             ExprKind::Call { function, arguments } => {
                 let arguments =
@@ -130,6 +130,10 @@ impl Compiler<'_> {
         } else {
             cast::cast(node, data_type)
         }
+    }
+
+    fn cast(&self, operand: &Expr, to: DataType) -> SqlResult<Node> {
+        cast::cast_in(self.compile(operand)?, to, Some(&self.outside.zone()))
     }
 
     fn condition(&self, expr: &Expr) -> SqlResult<Node> {
@@ -211,19 +215,23 @@ fn has_dates(left: &Node, right: &Node) -> bool {
 
 /// A constant of a type; a value of another kind or scale is converted.
 pub(super) fn literal(value: &Value, data_type: DataType) -> SqlResult<Node> {
+    let stored = data_type.stored();
     let natural = match value {
         Value::Null => return Ok(Node::null(data_type)),
         Value::Boolean(_) => DataType::Boolean,
-        Value::Integer(_) if data_type.is_integer() => data_type,
+        Value::Integer(_) if stored.is_integer() => stored,
         Value::Integer(_) => DataType::BigInt,
         Value::Float(_) if data_type.is_float() => data_type,
         Value::Float(_) => DataType::Double,
-        Value::Decimal { scale, .. } if data_type.scale() == *scale => data_type,
+        Value::Decimal { scale, .. } if stored.scale() == *scale => stored,
         Value::Decimal { scale, .. } => DataType::Decimal { precision: 38, scale: *scale },
         Value::Date(_) => DataType::Date,
         Value::Timestamp(_) => DataType::Timestamp,
-        Value::Text(_) if data_type.is_text() => data_type,
+        Value::Text(_) if stored.is_text() => stored,
         Value::Text(_) => DataType::Text,
     };
+    if natural == stored {
+        return Ok(Node::constant(value.clone(), data_type));
+    }
     cast::cast(Node::constant(value.clone(), natural), data_type)
 }

@@ -124,7 +124,8 @@ impl Kernel for Days {
 pub(super) fn field_of_day(field: DateField, day: i64) -> i64 {
     let (year, month, day) = civil_from_days(day);
     match field {
-        DateField::Year => year,
+        // There is no year 0: the one before 1 is -1.
+        DateField::Year => year - i64::from(year <= 0),
         DateField::Quarter => i64::from(month - 1) / 3 + 1,
         DateField::Month => i64::from(month),
         DateField::Day => i64::from(day),

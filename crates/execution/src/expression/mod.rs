@@ -23,6 +23,7 @@ use crate::{Batch, ColumnShape, Layout, Vector};
 
 mod arithmetic;
 mod automaton;
+mod by_value;
 mod case;
 mod cast;
 mod characters;
@@ -49,6 +50,7 @@ mod scale;
 mod tests;
 mod text;
 mod try_cast;
+mod vectors;
 
 pub(crate) use formula::{Formula, FormulaKind};
 pub(crate) use node::null_vector;

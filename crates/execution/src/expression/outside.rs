@@ -3,7 +3,7 @@
 use functions::Sequences;
 use plan::PipelineId;
 use stdx::sync::Arc;
-use types::{SqlResult, Value};
+use types::{SqlResult, Value, Zone};
 
 /// What an expression needs beside its columns.
 pub trait Outside {
@@ -13,6 +13,11 @@ pub trait Outside {
     /// The sequences that its statement sees, if it may ask for any.
     fn sequences(&self) -> Option<Arc<dyn Sequences>> {
         None
+    }
+
+    /// The time zone of its session.
+    fn zone(&self) -> Zone {
+        Zone::utc()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Conversions that answer NULL where a value does not convert.
 
-use types::{DataType, SqlResult};
+use types::{DataType, SqlResult, Zone};
 
-use super::cast::cast;
+use super::cast::cast_in;
 use super::node::{Facts, Kernel, Node};
 use crate::{Batch, Bitmap, Vector};
 
@@ -14,10 +14,10 @@ struct TryCast {
 }
 
 /// Compiles TRY_CAST. An error of the operand itself stays one.
-pub(super) fn try_cast(operand: Node, to: DataType) -> SqlResult<Node> {
-    let cast = cast(Node::column(0, operand.shape.clone()), to)?;
+pub(super) fn try_cast(operand: Node, to: DataType, zone: &Zone) -> SqlResult<Node> {
+    let cast = cast_in(Node::column(0, operand.shape.clone()), to, Some(zone))?;
     if !cast.facts.fallible {
-        return super::cast::cast(operand, to);
+        return cast_in(operand, to, Some(zone));
     }
     let facts = Facts::of([&operand]);
     let mut shape = cast.shape.clone();

@@ -21,7 +21,12 @@ pub struct BuildSide {
     /// Where each table is of a node: a table without rows, by which keys are read before it is known which of them they are
     /// looked up in.
     router: Option<PartTable>,
+    /// The same table over copies of what is stored, for the workers of some nodes.
+    copies: Vec<(Vec<NodeId>, PartTable)>,
 }
+
+/// Tables over copies of what is stored, and the nodes that have them.
+pub(super) type Copies = Vec<(Vec<NodeId>, Arc<JoinTable>)>;
 
 /// The table of a part, or of all rows.
 pub(super) struct PartTable {
@@ -42,7 +47,23 @@ impl PartTable {
 impl BuildSide {
     /// One table for all rows.
     pub fn whole(table: Arc<JoinTable>) -> Self {
-        Self { parts: vec![PartTable::of(table)], spilled: None, router: None }
+        let (spilled, router, copies) = (None, None, Vec::new());
+        Self { parts: vec![PartTable::of(table)], spilled, router, copies }
+    }
+
+    /// The same with tables over copies, by the nodes whose workers look there.
+    pub(super) fn with_copies(mut self, copies: Copies) -> Self {
+        let copy = |(nodes, table): (Vec<NodeId>, Arc<JoinTable>)| {
+            let home = if let [node] = nodes[..] { Some(node) } else { None };
+            (nodes, PartTable { home, ..PartTable::of(table) })
+        };
+        self.copies = copies.into_iter().map(copy).collect();
+        self
+    }
+
+    /// The tables over copies, with their nodes.
+    pub(super) fn copies(&self) -> &[(Vec<NodeId>, PartTable)] {
+        &self.copies
     }
 
     /// Rows in files.
@@ -64,7 +85,8 @@ impl BuildSide {
             first += part.table.rows;
             part
         };
-        Self { parts: tables.into_iter().map(part).collect(), spilled: None, router: None }
+        let (spilled, router, copies) = (None, None, Vec::new());
+        Self { parts: tables.into_iter().map(part).collect(), spilled, router, copies }
     }
 
     /// A table for each node, which a row finds by the hash of its keys; `none` is one of none of the rows.
@@ -108,10 +130,11 @@ impl BuildSide {
         self.parts[0].table.layout()
     }
 
-    /// One column of what is stored, for the rows with these numbers.
-    pub(super) fn gather(&self, column: usize, rows: &[u32]) -> Arc<Vector> {
+    /// One column of what is stored, for the rows with these numbers, as a worker of a node reads it.
+    pub(super) fn gather(&self, column: usize, rows: &[u32], reader: NodeId) -> Arc<Vector> {
         if let [only] = &self.parts[..] {
-            return only.table.gather(column, rows, false);
+            let copy = self.copies.iter().find(|it| it.0.contains(&reader));
+            return copy.map_or(only, |it| &it.1).table.gather(column, rows, false);
         }
         let part_of = |row: u32| self.parts.partition_point(|it| it.first <= row) - 1;
         let mut by_part: Vec<Vec<u32>> = vec![Vec::new(); self.parts.len()];

@@ -58,7 +58,7 @@ impl Operator for FetchOperator {
             let partitions = rows.iter().map(|&it| deferred.build.partition_of(it)).collect();
             return deferred.hold(batch, partitions, context);
         }
-        let fetched = self.payload.iter().map(|&it| self.build.gather(it, &rows));
+        let fetched = self.payload.iter().map(|&it| self.build.gather(it, &rows, context.node));
         let fetched: Vec<_> = fetched.collect();
         batch.columns.extend(fetched);
         next(batch)

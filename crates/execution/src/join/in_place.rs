@@ -5,10 +5,10 @@
 use memory::Workspace;
 use plan::{Expr, ExprKind, HashBuild, Scan};
 use stdx::sync::Arc;
-use storage::{Column, Part, Table};
+use storage::{Column, Part, Replica, Table};
 use types::{ColumnId, SqlResult, Value};
 
-use super::build_side::BuildSide;
+use super::build_side::{BuildSide, Copies};
 use super::direct::KeyRange;
 use super::key::KeyDomain;
 use super::row_numbers::{Changes, RowNumbers};
@@ -20,6 +20,8 @@ use crate::{Batch, Layout, Sink, Source, State, Team, WorkContext};
 /// The table that building would end in.
 pub struct InPlace {
     table: Arc<JoinTable>,
+    /// The same over copies of its columns, for the workers of some nodes.
+    copies: Copies,
     layout: Layout,
 }
 
@@ -58,29 +60,66 @@ impl InPlace {
         let (low, high) = (i64::try_from(low).ok()?, i64::try_from(high).ok()?);
         let range = KeyRange { min: low, max: high, rising: !table.has_changed() };
         let rows = u32::try_from(table.parts().iter().map(Part::rows).sum::<usize>()).ok()?;
-        let mut columns: Vec<Vec<(u32, Leaving)>> = places.iter().map(|_| Vec::new()).collect();
+        let main_rows = main.rows() as u32;
+        let over = |copy: Option<&Replica>| {
+            let found = Found { scan, table, key, places: &places, shapes: &shapes };
+            let (columns, changes) = found.columns(copy);
+            let finder = Finder::InPlace(RowNumbers::new(min, main_rows, changes));
+            let layout: Layout = places.iter().map(|it| shapes[*it].clone()).collect();
+            let payload = columns.into_iter().map(Stored::in_parts).collect();
+            let made = JoinTable::of_parts(
+                rows,
+                domain.clone(),
+                range,
+                finder,
+                payload,
+                layout,
+                workspace,
+            );
+            made.map(Arc::new)
+        };
+        let copy = |it: &Replica| Ok((it.nodes.clone(), over(Some(it))?));
+        let copies: SqlResult<Copies> = table.parts()[0].replicas().iter().map(copy).collect();
+        let own = over(None).and_then(|table| Ok((table, copies?)));
+        Some(own.map(|(table, copies)| Self { table, copies, layout: Layout::new() }))
+    }
+}
+
+/// A table that finds its rows, and what is asked of it.
+struct Found<'a> {
+    scan: &'a Scan,
+    table: &'a Table,
+    key: usize,
+    places: &'a [usize],
+    shapes: &'a Layout,
+}
+
+/// Of each part how a column leaves a scan, and the number of its first row.
+type InParts = Vec<(u32, Leaving)>;
+
+impl Found<'_> {
+    /// The columns that are asked for, or a copy of those of the main, and what has changed since that was built.
+    fn columns(&self, copy: Option<&Replica>) -> (Vec<InParts>, Option<Changes>) {
+        let mut columns: Vec<InParts> = self.places.iter().map(|_| Vec::new()).collect();
         let (mut changes, mut first) = (Changes::default(), 0);
-        for (number, part) in table.parts().iter().enumerate() {
-            let leaving = || leaving_columns(scan, part, &shapes).into_iter();
+        for (number, part) in self.table.parts().iter().enumerate() {
+            let of_main = copy.filter(|_| number == 0);
+            let stored = of_main.map_or(&part.columns[..], |it| &it.columns);
+            let leaving = || leaving_columns(self.scan, part, stored, self.shapes).into_iter();
             let mut all: Vec<Option<Leaving>> = leaving().map(Some).collect();
             if number > 0 {
-                let keys = all[key].as_ref().expect("invariant: nothing was taken yet");
+                let keys = all[self.key].as_ref().expect("invariant: nothing was taken yet");
                 changes.add_keys(first, part, keys);
             }
             changes.parts.push((first, part.deletions().cloned()));
-            for (column, place) in columns.iter_mut().zip(&places) {
+            for (column, place) in columns.iter_mut().zip(self.places) {
                 // A column may be asked for twice.
                 let own = all[*place].take().or_else(|| leaving().nth(*place));
                 column.push((first, own.expect("invariant: a column of the scan")));
             }
             first += part.rows() as u32;
         }
-        let changes = table.has_changed().then_some(changes);
-        let finder = Finder::InPlace(RowNumbers::new(min, main.rows() as u32, changes));
-        let layout: Layout = places.iter().map(|it| shapes[*it].clone()).collect();
-        let payload = columns.into_iter().map(Stored::in_parts).collect();
-        let table = JoinTable::of_parts(rows, domain, range, finder, payload, layout, workspace);
-        Some(table.map(|table| Self { table: Arc::new(table), layout: Layout::new() }))
+        (columns, self.table.has_changed().then_some(changes))
     }
 }
 
@@ -121,12 +160,12 @@ impl Source for InPlace {
 }
 
 /// Leaves the table.
-pub struct LeaveTable(Arc<JoinTable>);
+pub struct LeaveTable(Arc<JoinTable>, Copies);
 
 impl InPlace {
     /// The sink that leaves this table.
     pub fn sink(&self) -> LeaveTable {
-        LeaveTable(self.table.clone())
+        LeaveTable(self.table.clone(), self.copies.clone())
     }
 }
 
@@ -136,6 +175,6 @@ impl Sink for LeaveTable {
     }
 
     fn finish(&self, _: &dyn Team) -> SqlResult<State> {
-        Ok(State::Table(Arc::new(BuildSide::whole(self.0.clone()))))
+        Ok(State::Table(Arc::new(BuildSide::whole(self.0.clone()).with_copies(self.1.clone()))))
     }
 }

@@ -1,6 +1,7 @@
 //! The operator that looks each row of a batch up in a table: in that of the batch's part, where the join runs part by part,
 //! or in that of the node of its key, where rows are exchanged.
 
+use hardware::NodeId;
 use plan::Join;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult};
@@ -19,6 +20,8 @@ pub struct ProbeOperator {
     build: Arc<BuildSide>,
     /// By part; one where there is one table.
     probes: Vec<Probe>,
+    /// For workers of nodes with copies of the only table.
+    near: Vec<(Vec<NodeId>, Probe)>,
     /// Which part a batch is of.
     parts: Option<Arc<PartMap>>,
     /// The rows that wait, where the build side is in files.
@@ -45,17 +48,25 @@ impl ProbeOperator {
         }
         let rows = (build.rows() as u32, deferred.is_some());
         let probe = |it: &PartTable| Probe::new(join, it, rows, input, outside);
-        let probes = build.parts().iter().map(probe).collect::<SqlResult<_>>()?;
+        let probes: Vec<Probe> = build.parts().iter().map(probe).collect::<SqlResult<_>>()?;
+        let copies = build.copies().iter().filter(|_| probes[0].may_look_elsewhere());
+        let near = copies.map(|(nodes, table)| (nodes.clone(), probes[0].near(table))).collect();
         let homes = || build.parts().iter().map(|it| it.home).collect();
         let sent = match build.router() {
             Some(router) => Some((probe(router)?, Sent::new(homes(), slots))),
             None => None,
         };
-        Ok(Self { build, probes, parts, deferred, sent, scratch: PerSlot::new(slots) })
+        Ok(Self { build, probes, near, parts, deferred, sent, scratch: PerSlot::new(slots) })
     }
 }
 
 impl ProbeOperator {
+    /// By what a worker of a node looks rows of a part up.
+    fn probe(&self, part: usize, reader: NodeId) -> &Probe {
+        let near = self.near.iter().find(|it| it.0.contains(&reader));
+        near.map_or(&self.probes[part], |it| &it.1)
+    }
+
     /// Does something with the memory that a worker's batches use again.
     fn with_scratch(
         &self,
@@ -98,7 +109,7 @@ impl Operator for ProbeOperator {
             };
             match rest.rows {
                 0 => Ok(()),
-                _ => self.probes[part].execute(rest, scratch, context, next),
+                _ => self.probe(part, context.node).execute(rest, scratch, context, next),
             }
         })
     }

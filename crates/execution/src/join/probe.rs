@@ -128,6 +128,16 @@ impl Probe {
         Self { table, how: self.how.clone(), first, place: self.place }
     }
 
+    /// The same over a copy of the table.
+    pub(super) fn near(&self, copy: &PartTable) -> Self {
+        Self { place: Place::of(copy.home), ..self.over(copy.table.clone(), 0) }
+    }
+
+    /// Whether it leaves nothing in the table that others would look for.
+    pub(super) fn may_look_elsewhere(&self) -> bool {
+        !self.tracks_matches() && self.how.comparison.is_none()
+    }
+
     /// Whether it tells the table which rows have found a partner.
     pub(super) fn tracks_matches(&self) -> bool {
         self.how.track_matches

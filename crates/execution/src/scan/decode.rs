@@ -32,7 +32,7 @@ impl Rows<'_> {
 pub fn shape(column: &Arc<Column>) -> ColumnShape {
     let data_type = column.data_type;
     let representation = match &column.encoding {
-        _ if data_type.is_text() => Representation::Codes(column.clone()),
+        _ if data_type.stored().is_text() => Representation::Codes(column.clone()),
         Encoding::Dictionary(Dictionary::Wide(_)) => Representation::I128,
         Encoding::Raw | Encoding::Dictionary(_) | Encoding::Offset { .. } | Encoding::Parts => {
             match data_type {

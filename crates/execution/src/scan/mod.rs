@@ -236,7 +236,7 @@ impl ScanSource {
                 false => Rows::Places(&places),
             };
             let columns = view.pick_all(&residual.columns, start, len, &rows);
-            view.count_lookups(&residual.columns, places.len(), context);
+            view.count_lookups(self.table.traffic(), &residual.columns, places.len(), context);
             let batch = Batch { rows: places.len(), columns, sequence };
             residual.condition.select(&batch, &mut chosen)?;
             if chosen.len() < places.len() {
@@ -275,7 +275,7 @@ impl ScanSource {
         };
         let scan = profile::enter(step, count, bytes);
         let columns = view.pick_all(&self.output, start, len, rows);
-        view.count_lookups(&self.output, count, context);
+        view.count_lookups(self.table.traffic(), &self.output, count, context);
         profile::leave(scan, count);
         columns
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use hardware::NodeId;
 use plan::{BinaryOperator, Expr, ExprKind, Scan};
 use stdx::sync::Arc;
-use storage::{BLOCK_ROWS, Column, Encoding, Part, Partitioning, Table};
+use storage::{BLOCK_ROWS, Column, Encoding, ItemTraffic, Part, Partitioning, Table};
 use types::{ColumnId, DataType, SqlResult, Value};
 
 use super::decode::{Progression, Rows, shape};
@@ -18,7 +18,6 @@ use crate::expression::Compiled;
 use crate::join::KeyFilter;
 use crate::sort::Cutoff;
 use crate::states::States;
-use crate::traffic::Item;
 use crate::{ColumnShape, ItemRead, Layout, Representation, Vector, WorkContext};
 
 /// What is scanned of a part.
@@ -215,7 +214,8 @@ impl View {
     fn cut_off(&mut self, column: usize, cutoff: &Arc<Cutoff>) -> bool {
         let Leaving { column: of, change, .. } = &self.columns[column];
         let is_number = matches!(shape(of).representation, Representation::I64);
-        let is_code = of.data_type.is_text() && matches!(of.encoding, Encoding::Dictionary(_));
+        let is_code =
+            of.data_type.stored().is_text() && matches!(of.encoding, Encoding::Dictionary(_));
         let same = matches!(change, Change::None) && (is_number || is_code);
         // A condition must raise its errors whatever is wanted.
         let fails = self.residual.iter().any(|it| it.condition.is_fallible());
@@ -272,10 +272,18 @@ impl View {
         columns.iter().map(|&it| Arc::new(self.columns[it].pick(start, len, rows))).collect()
     }
 
-    /// Counts what values of so many rows of some columns bring from memory beside their codes.
-    pub(super) fn count_lookups(&self, columns: &[usize], rows: usize, context: &WorkContext) {
-        for lookup in columns.iter().flat_map(|it| &self.columns[*it].lookups) {
-            lookup.count(Item::Dictionaries, rows, context);
+    /// Counts what values of so many rows of some columns of a table bring from memory beside their codes.
+    pub(super) fn count_lookups(
+        &self,
+        table: &ItemTraffic,
+        columns: &[usize],
+        rows: usize,
+        context: &WorkContext,
+    ) {
+        for &place in columns {
+            let item = (self.part, self.ids[place].index());
+            let lookups = self.columns[place].lookups.iter();
+            lookups.for_each(|it| it.count_in((table, item), rows, context));
         }
     }
 
@@ -385,9 +393,14 @@ impl Residual {
     }
 }
 
-/// The columns of a scan, in the order of its columns, as those of a part leave it.
-pub(crate) fn leaving_columns(scan: &Scan, part: &Part, shapes: &Layout) -> Vec<Leaving> {
-    View::of_columns(scan, part, &part.columns, shapes).columns
+/// The columns of a scan, in the order of its columns, as those of a part, or copies of them, leave it.
+pub(crate) fn leaving_columns(
+    scan: &Scan,
+    part: &Part,
+    columns: &[Arc<Column>],
+    shapes: &Layout,
+) -> Vec<Leaving> {
+    View::of_columns(scan, part, columns, shapes).columns
 }
 
 /// A column of a part; the first where the hidden one of positions is meant, which is nowhere.

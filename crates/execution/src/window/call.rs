@@ -4,6 +4,7 @@ use plan::{Exclusion, FrameUnit, WindowFunction};
 use types::DataType;
 
 use crate::ColumnShape;
+use crate::aggregate::StateSpec;
 use crate::expression::Compiled;
 use crate::sort::{CompiledSortKey, KeyEncoder};
 
@@ -17,6 +18,8 @@ pub struct CompiledCall {
     pub filter: Option<Compiled>,
     /// The order of its argument, of least and greatest values.
     pub ordered: Option<KeyEncoder>,
+    /// What an aggregate keeps by itself of the rows of a frame, if it does.
+    pub states: Option<StateSpec>,
     /// How many leading keys of the order are its own.
     pub order: usize,
     /// Its frame.

@@ -7,7 +7,7 @@ use types::SqlResult;
 
 use super::call::{CompiledBound, CompiledCall, CompiledFrame};
 use super::sink::WindowSink;
-use crate::aggregate::argument_of;
+use crate::aggregate::{AggregateSpec, StateSpec, argument_of};
 use crate::expression::Compiled;
 use crate::materialize::common_shape;
 use crate::sort::{CompiledSortKey, KeyEncoder};
@@ -47,14 +47,10 @@ fn call(it: &WindowCall, first: Option<&SortKey>, compile: Compile<'_>) -> SqlRe
     let mut exprs = it.arguments.clone();
     let mut ordered = None;
     if let WindowFunction::Aggregate(function) = it.function {
-        let aggregate = Aggregate {
-            function,
-            argument: exprs.pop(),
-            distinct: false,
-            filter: None,
-            data_type: it.data_type,
-        };
-        exprs = argument_of(&aggregate).map(|it| it.into_owned()).into_iter().collect();
+        let rest = exprs.split_off(exprs.len().min(1));
+        let aggregate = Aggregate::of(function, exprs.pop(), it.data_type);
+        let first = argument_of(&aggregate).map(|it| it.into_owned());
+        exprs = first.into_iter().chain(rest).collect();
         let chooses = matches!(
             function,
             AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::AnyValue
@@ -68,6 +64,7 @@ fn call(it: &WindowCall, first: Option<&SortKey>, compile: Compile<'_>) -> SqlRe
     let arguments = exprs.iter().map(compile).collect::<SqlResult<Vec<_>>>()?;
     let filter = it.filter.as_ref().map(compile).transpose()?;
     let value = value_of(it.function, &arguments);
+    let states = states_of(it, &arguments)?;
     let (function, order, data_type) = (it.function, it.order, it.data_type);
     let (frame, ignore_nulls) = (frame(&it.frame, first, compile)?, it.ignore_nulls);
     Ok(CompiledCall {
@@ -75,12 +72,29 @@ fn call(it: &WindowCall, first: Option<&SortKey>, compile: Compile<'_>) -> SqlRe
         arguments,
         filter,
         ordered,
+        states,
         order,
         frame,
         ignore_nulls,
         value,
         data_type,
     })
+}
+
+/// What an aggregate keeps by itself of its arguments, if it does.
+fn states_of(it: &WindowCall, arguments: &[Compiled]) -> SqlResult<Option<StateSpec>> {
+    let WindowFunction::Aggregate(function) = it.function else { return Ok(None) };
+    let layout: Layout = arguments.iter().map(|it| it.shape().clone()).collect();
+    let spec = AggregateSpec {
+        function,
+        argument: (!arguments.is_empty()).then_some(0),
+        rest: (1..arguments.len()).collect(),
+        distinct: false,
+        order: Vec::new(),
+        filter: None,
+        data_type: it.data_type,
+    };
+    StateSpec::new(&spec, &layout)
 }
 
 /// What the values of a function that chooses one are held as.

@@ -14,6 +14,7 @@ mod frames;
 mod keys;
 mod results;
 mod sink;
+mod states;
 mod sums;
 #[cfg(test)]
 mod tests;

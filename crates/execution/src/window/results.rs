@@ -8,6 +8,7 @@ use super::bounds::KnownFrame;
 use super::call::CompiledCall;
 use super::extremes::{Extremes, Last, NONE};
 use super::frames::{Position, Ranges, Walk, ranges};
+use super::states::{FrameStates, Source};
 use super::sums::{Floats, FrameSums, Prefix};
 use super::unit::{Column, Data, Piece, Unit};
 use crate::aggregate::{checked_float, exact_average, exact_sum};
@@ -23,6 +24,7 @@ pub(super) struct Running<'a> {
     groups: &'a [usize],
     sums: FrameSums,
     last: [Last; 2],
+    kept: Option<FrameStates>,
 }
 
 /// The value of a row comes from here.
@@ -46,7 +48,7 @@ impl<'a> Running<'a> {
     ) -> Self {
         let (column, groups) = (&unit.columns[number], &unit.starts[level][..]);
         let (sums, last) = (FrameSums::default(), [Last::default(); 2]);
-        Self { call, frame, unit, column, groups, sums, last }
+        Self { call, frame, unit, column, groups, sums, last, kept: None }
     }
 
     /// The values for the rows of a piece.
@@ -262,6 +264,15 @@ impl<'a> Running<'a> {
             }
             Data::Floats(floats) => self.float_sums(place, floats, is_average),
             Data::Exact(prefix) => self.exact_sums(place, prefix, is_average, shape),
+            Data::States(counted) => {
+                let (rows, unit, column) = (self.rows(place), self.unit, self.column);
+                let source = Source { pieces: &unit.pieces, arguments: &column.arguments, counted };
+                let ranges = rows.map(|at| self.ranges(&at)).collect::<Vec<_>>();
+                let spec = self.call.states.as_ref();
+                let spec = spec.ok_or_else(|| SqlError::internal("a window lost its states"))?;
+                let kept = self.kept.get_or_insert_with(|| FrameStates::new(spec));
+                kept.values(spec, &source, &ranges)
+            }
         }
     }
 
@@ -350,6 +361,9 @@ fn optional(values: Values, valid: Vec<bool>) -> Vector {
 
 /// The shape of the column of a function.
 pub(super) fn shape_of(call: &CompiledCall) -> ColumnShape {
+    if let Some(states) = &call.states {
+        return ColumnShape { bounds: None, ..states.result().clone() };
+    }
     let nullable = !call.function.is_never_null();
     match (&call.value, call.function) {
         (Some(shape), _) => {

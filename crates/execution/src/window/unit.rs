@@ -81,6 +81,8 @@ pub(super) enum Data {
     Exact(Prefix),
     Floats(Floats),
     Extremes(Extremes),
+    /// Of an aggregate that keeps what it needs by itself: the rows that count, piece by piece; `None` for all.
+    States(Vec<Option<Bitmap>>),
 }
 
 /// A unit with all that its functions need.
@@ -133,6 +135,33 @@ fn starts_of(begins: &[Begins], pieces: &[Piece], rows: usize) -> Vec<usize> {
     all.chain([rows]).collect()
 }
 
+/// The rows of a piece that an aggregate counts; `None` for all.
+fn counted(
+    call: &CompiledCall,
+    arguments: &[Arc<Vector>],
+    batch: &Batch,
+) -> SqlResult<Option<Bitmap>> {
+    let WindowFunction::Aggregate(function) = call.function else { return Ok(None) };
+    let strict = &arguments[..arguments.len().min(function.strict_arguments())];
+    let Some(filter) = &call.filter else {
+        let mut maps = strict.iter().filter_map(|it| it.validity.as_ref());
+        let first = maps.next().cloned();
+        return Ok(first.map(|first| {
+            maps.fold(first, |mut all, more| {
+                all.0.iter_mut().zip(&more.0).for_each(|(word, more)| *word &= more);
+                all
+            })
+        }));
+    };
+    let mut rows = Vec::new();
+    filter.select(batch, &mut rows)?;
+    let mut counted = Bitmap::filled(batch.rows, false);
+    for row in rows.into_iter().map(|it| it as usize) {
+        counted.set(row, strict.iter().all(|it| it.is_valid(row)));
+    }
+    Ok(Some(counted))
+}
+
 impl OfPiece {
     fn new(call: &CompiledCall, frame: &KnownFrame, batch: &Batch) -> SqlResult<Self> {
         let mut arguments = Vec::with_capacity(call.arguments.len());
@@ -144,21 +173,7 @@ impl OfPiece {
                 _ => vector,
             });
         }
-        let is_aggregate = matches!(call.function, WindowFunction::Aggregate(_));
-        let counted = match (is_aggregate, &call.filter) {
-            (true, Some(filter)) => {
-                let mut rows = Vec::new();
-                filter.select(batch, &mut rows)?;
-                let mut counted = Bitmap::filled(batch.rows, false);
-                let argument = arguments.first();
-                for row in rows.into_iter().map(|it| it as usize) {
-                    counted.set(row, argument.is_none_or(|it| it.is_valid(row)));
-                }
-                Some(counted)
-            }
-            (true, None) => arguments.first().and_then(|it| it.validity.clone()),
-            (false, _) => None,
-        };
+        let counted = counted(call, &arguments, batch)?;
         let keys = call.ordered.as_ref().map(|it| Keys::of(it, batch)).transpose()?;
         let range = Self::range(call, frame, batch)?;
         Ok(Self { arguments, counted, keys, range })
@@ -261,7 +276,8 @@ fn data_of(
             let rows = ends.last().copied().unwrap_or(0);
             Data::Extremes(Extremes::new(Keys::joined(keys), greatest, rows, counts_row))
         }
-        AggregateFunction::Sum | AggregateFunction::Average => {
+        _ if call.states.is_some() => Data::States(counted.to_vec()),
+        _ => {
             let vectors = arguments.iter().map(|it| &it[0]);
             let is_counted =
                 |piece: usize, row: usize| counted[piece].as_ref().is_none_or(|it| it.get(row));

@@ -68,6 +68,7 @@ fn formats() -> Vec<TextFormat> {
         strict,
         trailing: false,
         padded: false,
+        zone: types::Zone::utc(),
     };
     let skip = |malformed| OnError::Skip { limit: None, malformed };
     vec![

@@ -14,23 +14,27 @@ use crate::error::{invalid, too_long};
 use crate::texts::Texts;
 
 /// A part of a text that is joined.
-enum Part<'a> {
+pub(super) enum Part<'a> {
     Text(&'a StringArray),
     /// Prints as a letter.
     Boolean(&'a BooleanArray),
 }
 
 impl<'a> Part<'a> {
-    fn all(call: &Call<'a>, first: usize) -> SqlResult<Vec<Self>> {
-        let part = |index| match call.argument(index)?.as_boolean_opt() {
+    pub(super) fn all(call: &Call<'a>, first: usize) -> SqlResult<Vec<Self>> {
+        (first..call.count()).map(|index| Self::one(call, index)).collect()
+    }
+
+    /// An argument.
+    pub(super) fn one(call: &Call<'a>, index: usize) -> SqlResult<Self> {
+        match call.argument(index)?.as_boolean_opt() {
             Some(booleans) => Ok(Part::Boolean(booleans)),
             None => call.texts(index).map(Part::Text),
-        };
-        (first..call.count()).map(part).collect()
+        }
     }
 
     /// The text in a row; `None` for NULL.
-    fn at(&self, row: usize) -> Option<&'a str> {
+    pub(super) fn at(&self, row: usize) -> Option<&'a str> {
         match self {
             Self::Text(it) => it.is_valid(row).then(|| it.value(row)),
             Self::Boolean(it) => it.is_valid(row).then(|| if it.value(row) { "t" } else { "f" }),
@@ -177,7 +181,7 @@ pub(crate) fn overlay(call: &Call<'_>) -> SqlResult<ArrayRef> {
 }
 
 /// A whole number in hexadecimal digits, two's complement.
-pub(crate) fn to_hex(call: &Call<'_>) -> SqlResult<ArrayRef> {
+pub(crate) fn in_base(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let values = call.integers(0)?;
     let narrow = !matches!(values, crate::call::Integers::Big(_));
     let mut digits = String::new();
@@ -186,7 +190,12 @@ pub(crate) fn to_hex(call: &Call<'_>) -> SqlResult<ArrayRef> {
         let value = values.at(row);
         // PostgreSQL has this for INTEGER and BIGINT: a SMALLINT is as wide as the first.
         let bits = if narrow { u64::from(value as i32 as u32) } else { value as u64 };
-        write!(digits, "{bits:x}").map_err(|_| too_long())?;
+        let written = match call.function {
+            Function::ToBin => write!(digits, "{bits:b}"),
+            Function::ToOct => write!(digits, "{bits:o}"),
+            _ => write!(digits, "{bits:x}"),
+        };
+        written.map_err(|_| too_long())?;
         out.push(&digits)
     })
 }

@@ -2,19 +2,23 @@
 
 mod build;
 mod case;
+mod format;
 mod list;
 mod measure;
 mod part;
 mod place;
+mod quote;
 
 pub(crate) use build::{
-    chr, concat, concat_ws, overlay, pad, repeat, replace, reverse, to_hex, translate,
+    chr, concat, concat_ws, in_base, overlay, pad, repeat, replace, reverse, translate,
 };
 pub(crate) use case::{change_case, initcap};
+pub(crate) use format::format;
 pub(crate) use list::{find_in_set, split_part, substring_index};
 pub(crate) use measure::{levenshtein, measure};
 pub(crate) use part::{left_or_right, substring, trim};
 pub(crate) use place::{search, strpos};
+pub(crate) use quote::quote;
 
 /// The byte at which the character of a place (from 0) begins; the end when there are not so many.
 fn byte_of(text: &str, characters: usize) -> usize {

@@ -6,11 +6,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use binder::Statement;
+use binder::{CopyPlace, Statement};
 use types::{SqlError, SqlResult, SqlState};
 
-use super::format::FileFormat;
-use super::schema_sql::{after_load, create_sequence, create_table, position, references};
+use super::format::CopyFormat;
+use super::schema_sql::{
+    after_load, create_sequence, create_table, create_view, position, references,
+};
 use super::to::query_of;
 use super::writing::io_failed;
 use crate::answer::done;
@@ -28,8 +30,8 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.check_files()?;
-        let format = FileFormat::of(options, Some("parquet"))?;
-        if format != FileFormat::Parquet {
+        let format = CopyFormat::of(options, Some("parquet"))?;
+        if format != CopyFormat::Parquet {
             return Err(SqlError::unsupported("EXPORT DATABASE writes Parquet files")
                 .with_hint("COPY t TO 'file' (FORMAT csv) writes one table as CSV"));
         }
@@ -51,6 +53,7 @@ impl Session {
             schema.push_str(&create_table(table, &snapshot));
             load.push_str(&after_load(table));
         }
+        schema.extend(snapshot.views().iter().map(|it| create_view(it)));
         load.extend(tables.iter().map(|it| references(it)));
         load.extend(snapshot.sequences().map(|it| position(it)));
         export.write(SCHEMA, &schema)?;
@@ -97,20 +100,21 @@ impl Session {
 /// A statement of an import. Files are looked for in the folder of the import, wherever they lay when they were written.
 fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
     match statement {
-        Statement::CopyFrom { table, columns, path, options } => {
+        Statement::CopyFrom { table, columns, place: CopyPlace::File(path), options } => {
             let name = Path::new(&path).file_name().unwrap_or_default();
             let path = folder.join(name).display().to_string();
-            Ok(Statement::CopyFrom { table, columns, path, options })
+            Ok(Statement::CopyFrom { table, columns, place: CopyPlace::File(path), options })
         }
         it @ (Statement::CreateTable { .. }
         | Statement::CreateIndex { .. }
         | Statement::CreateSequence { .. }
         | Statement::AlterSequence { .. }
+        | Statement::CreateView { .. }
         | Statement::Query { .. }
         | Statement::AlterTable { .. }
         | Statement::Change { .. }) => Ok(it),
         _ => Err(SqlError::unsupported(
-            "an import makes tables, indexes and sequences, fills and places them, and does nothing else",
+            "an import makes tables, indexes, sequences and views, fills and places them, and does nothing else",
         )),
     }
 }

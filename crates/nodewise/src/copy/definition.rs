@@ -2,8 +2,11 @@
 
 use stdx::sync::Arc;
 use storage::Table;
+use types::ViewDefinition;
 
-use super::schema_sql::{after_load, create_sequence, create_table, position, references};
+use super::schema_sql::{
+    after_load, create_sequence, create_table, create_view, position, references,
+};
 use crate::Session;
 
 /// A table as SQL.
@@ -20,6 +23,15 @@ pub struct TableDefinition {
     pub gives_numbers: bool,
     /// What is said when all tables have their rows: foreign keys.
     pub references: String,
+}
+
+/// A view as SQL.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ViewSql {
+    /// Its name, unquoted.
+    pub name: String,
+    /// CREATE VIEW.
+    pub create: String,
 }
 
 /// All sequences as SQL.
@@ -45,6 +57,14 @@ impl Session {
             references: references(it),
         };
         tables.iter().map(definition).collect()
+    }
+
+    /// The views that the next statement of the session would see, each behind those that it is made of.
+    pub fn view_definitions(&self) -> Vec<ViewSql> {
+        let views = self.snapshot().views();
+        let of =
+            |it: &Arc<ViewDefinition>| ViewSql { name: it.name.clone(), create: create_view(it) };
+        views.iter().map(of).collect()
     }
 
     /// The sequences that the next statement of the session would see.

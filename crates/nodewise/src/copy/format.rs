@@ -4,68 +4,60 @@ use std::path::Path;
 
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::csv::CsvStyle;
+use super::style::LineStyle;
 
-/// What a file is written as.
+/// What rows are written as.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum FileFormat {
+pub enum CopyFormat {
+    /// Columns, which only files have.
     Parquet,
-    Csv {
-        style: CsvStyle,
-        /// Whether the first line has the names of the columns.
-        header: bool,
-    },
+    /// Lines.
+    Lines(LineStyle),
+    /// PostgreSQL's binary format, which only clients are sent.
+    Binary,
 }
 
-impl FileFormat {
+impl CopyFormat {
     /// What the options say; where they name no format, what `usual` is the name of.
     pub(crate) fn of(options: &[(String, String)], usual: Option<&str>) -> SqlResult<Self> {
         let said = options.iter().find(|it| it.0 == "format").map(|it| it.1.to_lowercase());
-        let mut format = match said.as_deref().or(usual) {
-            Some("parquet") => Self::Parquet,
-            Some("csv") => Self::Csv { style: CsvStyle::default(), header: false },
+        match said.as_deref().or(usual) {
+            Some("parquet") => without_options(options, "Parquet").map(|()| Self::Parquet),
+            Some("binary") => without_options(options, "BINARY mode").map(|()| Self::Binary),
+            Some("csv") => LineStyle::of(options, true).map(Self::Lines),
+            Some("text") => LineStyle::of(options, false).map(Self::Lines),
             Some(other) => {
-                let message = format!("files cannot be written as \"{other}\"");
-                return Err(SqlError::unsupported(message).with_hint("parquet and csv are there"));
+                let message = format!("COPY format \"{other}\" not recognized");
+                Err(SqlError::new(SqlState::INVALID_PARAMETER, message))
             }
             None => {
                 let message = "the name of the file does not tell its format";
-                return Err(SqlError::new(SqlState::INVALID_PARAMETER, message)
-                    .with_hint("add WITH (FORMAT parquet) or WITH (FORMAT csv)"));
+                Err(SqlError::new(SqlState::INVALID_PARAMETER, message)
+                    .with_hint("add WITH (FORMAT parquet), (FORMAT csv) or (FORMAT text)"))
             }
-        };
-        for (name, value) in options.iter().filter(|it| it.0 != "format") {
-            format.set(name, value)?;
         }
-        Ok(format)
-    }
-
-    fn set(&mut self, name: &str, value: &str) -> SqlResult<()> {
-        let wrong = || {
-            let message = format!("COPY has no option {name} {value} for this format");
-            Err(SqlError::unsupported(message)
-                .with_hint("CSV has HEADER, DELIMITER and NULL, Parquet has none"))
-        };
-        let Self::Csv { style, header } = self else { return wrong() };
-        let mut characters = value.chars();
-        match (name, characters.next(), characters.next()) {
-            ("header", ..) if is_on(value).is_some() => *header = is_on(value) == Some(true),
-            ("delimiter", Some(it), None) if !matches!(it, '"' | '\n' | '\r') => {
-                style.delimiter = it;
-            }
-            ("null", ..) if !value.contains(['"', '\n', '\r']) => style.null = value.to_owned(),
-            ("quote" | "escape", Some('"'), None) => {}
-            ("encoding", ..) if value.eq_ignore_ascii_case("utf8") => {}
-            _ => return wrong(),
-        }
-        Ok(())
     }
 
     /// How names of such files end.
     pub(crate) fn extension(&self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
-            Self::Csv { .. } => "csv",
+            Self::Lines(_) => "csv",
+            Self::Binary => "bin",
+        }
+    }
+}
+
+/// Fails where there is an option beside the format (42601, 0A000).
+pub(crate) fn without_options(options: &[(String, String)], format: &str) -> SqlResult<()> {
+    match options.iter().find(|it| !matches!(&*it.0, "format" | "freeze")) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let message = format!("cannot specify {} in {format}", name.to_uppercase());
+            // As PostgreSQL has it of its binary format.
+            let is_syntax = format != "Parquet" && name != "header";
+            let state = if is_syntax { SqlState::SYNTAX } else { SqlState::FEATURE_NOT_SUPPORTED };
+            Err(SqlError::new(state, message))
         }
     }
 }
@@ -73,13 +65,6 @@ impl FileFormat {
 /// The format that the name of a file tells.
 pub(crate) fn format_of_name(path: &Path) -> Option<&'static str> {
     let ends = |it: &str| path.extension().is_some_and(|end| end.eq_ignore_ascii_case(it));
-    ["parquet", "csv"].into_iter().find(|it| ends(it))
-}
-
-fn is_on(value: &str) -> Option<bool> {
-    match value.to_lowercase().as_str() {
-        "true" | "on" | "1" => Some(true),
-        "false" | "off" | "0" => Some(false),
-        _ => None,
-    }
+    let known = [("parquet", "parquet"), ("csv", "csv"), ("txt", "text")];
+    known.into_iter().find(|it| ends(it.0)).map(|it| it.1)
 }

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use files::{Header, Known, Quoting, Rows, TextColumn, TextFormat, read_text, sniff};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableDesign};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Zone};
 
 use crate::answer::done;
 use crate::change::parsed;
@@ -15,23 +15,24 @@ use crate::constraints::quoted;
 use crate::durability::Operation;
 use crate::notice::Notice;
 use crate::parallel::LoadProgress;
-use crate::reading::{CopyHeader, CopyText, FileKind, Verbosity, is_tbl, text_table};
+use crate::reading::{CopyHeader, CopyText, Direction, FileKind, Verbosity, is_tbl, text_table};
 use crate::{Answer, CancelToken, Session};
 
 /// How the rows are called that an INSERT takes: no file is, because it has a line break.
 const COPIED: &str = "copied\nrows";
 
 /// What a file is read as.
-enum CopyFormat {
+enum ReadFormat {
     Parquet,
     Text(Box<CopyText>),
 }
 
-impl CopyFormat {
+impl ReadFormat {
     /// What the options say, else the name of the file, else its first bytes; else it is PostgreSQL's text format.
     fn of(path: &str, options: &[(String, String)], table: &Table) -> SqlResult<Self> {
         let said = options.iter().find(|it| it.0 == "format").map(|it| it.1.to_lowercase());
-        let text = |is_csv| Ok(Self::Text(Box::new(CopyText::of(options, is_csv)?)));
+        let text =
+            |is_csv| Ok(Self::Text(Box::new(CopyText::of(options, is_csv, Direction::From)?)));
         match said.as_deref() {
             Some("csv") => text(true),
             Some("text") => text(false),
@@ -46,7 +47,7 @@ impl CopyFormat {
                 // PostgreSQL writes its text format into such files.
                 Some(FileKind::Csv) if path.to_lowercase().ends_with(".txt") => text(false),
                 Some(FileKind::Csv) => {
-                    let mut text = CopyText::of(options, true)?;
+                    let mut text = CopyText::of(options, true, Direction::From)?;
                     adapt(&mut text, path, options, table)?;
                     Ok(Self::Text(Box::new(text)))
                 }
@@ -129,9 +130,9 @@ impl Session {
         self.wait_for_place()?;
         let old = self.existing(table)?;
         let targets = targets(&old, columns)?;
-        match CopyFormat::of(path, options, &old)? {
-            CopyFormat::Parquet => self.copy_parquet(&old, &targets, path, cancel),
-            CopyFormat::Text(text) => self.copy_text(&old, &targets, path, &text, cancel),
+        match ReadFormat::of(path, options, &old)? {
+            ReadFormat::Parquet => self.copy_parquet(&old, &targets, path, cancel),
+            ReadFormat::Text(text) => self.copy_text(&old, &targets, path, &text, cancel),
         }
     }
 
@@ -172,40 +173,65 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let paths = files::expand(path)?;
-        let (columns, format) = (columns_of(old, targets, text)?, format_of(old, targets, text));
+        let columns = columns_of(old, targets, text)?;
+        let format = format_of(old, targets, text, self.settings.client.zone());
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);
         let stop = || execution::is_ended(cancel);
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
         let read = read_text(&paths, &columns, &format, &context);
-        let Rows { batches, skipped, skipped_rows, .. } = self.cancelled_or(cancel, read)?;
+        let rows = self.cancelled_or(cancel, read)?;
+        drop((team, progress));
+        self.add_rows(old, targets, (&columns, text), rows, cancel)
+    }
+
+    /// Adds rows that were read; the transaction writes alone.
+    pub(super) fn add_rows(
+        &mut self,
+        old: &Arc<Table>,
+        targets: &[usize],
+        (columns, text): (&[TextColumn], &CopyText),
+        Rows { batches, skipped, skipped_rows, .. }: Rows,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
         for told in notices(skipped, &skipped_rows, text.verbosity) {
             self.notice(Notice::told("00000", told));
         }
-        let answer = if is_plain(old, targets) && text.default.is_none() {
+        let has_defaults = text.default.is_some();
+        if is_plain(old, targets) && !has_defaults {
             let batches = ordered(batches, targets)?;
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
             if rows > 0 {
                 self.replace_rows(old, &[], &batches, cancel)?;
             }
             self.activity.changed(rows as u64);
-            done(format!("COPY {rows}"))
-        } else {
-            let mut schema: Vec<ColumnSchema> = (columns.iter())
-                .map(|it| ColumnSchema::new(it.name.clone(), it.data_type, true))
-                .collect();
-            let defaults = text.default.as_ref().map(|_| columns.iter());
-            schema.extend(defaults.into_iter().flatten().map(|it| {
+            return Ok(done(format!("COPY {rows}")));
+        }
+        let mut schema: Vec<ColumnSchema> = (columns.iter())
+            .map(|it| ColumnSchema::new(it.name.clone(), it.data_type, true))
+            .collect();
+        let defaults = has_defaults.then(|| columns.iter()).into_iter().flatten();
+        schema.extend(
+            defaults.map(|it| {
                 ColumnSchema::new(files::default_mark(&it.name), DataType::Boolean, true)
-            }));
-            let rows = text_table(COPIED, schema, batches, &context)?;
-            let statement = parsed(&insert_of(old, targets, text.default.is_some()))?;
-            drop((team, progress));
-            let answer = self.change_with(&statement, Some((COPIED.to_owned(), rows)), cancel)?;
-            Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer }
+            }),
+        );
+        let rows = {
+            let team = self.load_team(cancel);
+            let progress = LoadProgress::new(&*self.progress, &old.name);
+            let stop = || execution::is_ended(cancel);
+            let plain = TableDesign::default();
+            text_table(
+                COPIED,
+                schema,
+                batches,
+                &self.build_context(&team, &progress, &stop, &plain),
+            )?
         };
-        Ok(answer)
+        let statement = parsed(&insert_of(old, targets, has_defaults))?;
+        let answer = self.change_with(&statement, Some((COPIED.to_owned(), rows)), cancel)?;
+        Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
     }
 }
 
@@ -227,7 +253,7 @@ fn notices(skipped: u64, rows: &[SqlError], verbosity: Verbosity) -> Vec<String>
 }
 
 /// The places of the columns that are filled, in the order of the file.
-fn targets(table: &Table, columns: &[String]) -> SqlResult<Vec<usize>> {
+pub(super) fn targets(table: &Table, columns: &[String]) -> SqlResult<Vec<usize>> {
     if columns.is_empty() {
         return Ok((0..table.columns.len()).collect());
     }
@@ -284,7 +310,11 @@ fn insert_of(table: &Table, targets: &[usize], has_defaults: bool) -> String {
     )
 }
 
-fn columns_of(table: &Table, targets: &[usize], text: &CopyText) -> SqlResult<Vec<TextColumn>> {
+pub(super) fn columns_of(
+    table: &Table,
+    targets: &[usize],
+    text: &CopyText,
+) -> SqlResult<Vec<TextColumn>> {
     let forced = |list: &[String], option: &str| {
         for name in list.iter().filter(|it| *it != "*") {
             let place = find(table, name)?;
@@ -312,7 +342,12 @@ fn columns_of(table: &Table, targets: &[usize], text: &CopyText) -> SqlResult<Ve
     Ok(targets.iter().map(column).collect())
 }
 
-fn format_of(table: &Table, targets: &[usize], text: &CopyText) -> TextFormat {
+pub(super) fn format_of(
+    table: &Table,
+    targets: &[usize],
+    text: &CopyText,
+    zone: Zone,
+) -> TextFormat {
     let names = targets.iter().map(|it| table.columns[*it].name.clone());
     TextFormat {
         dialect: text.dialect,
@@ -330,6 +365,7 @@ fn format_of(table: &Table, targets: &[usize], text: &CopyText) -> TextFormat {
         strict: text.strict,
         trailing: text.trailing,
         padded: false,
+        zone,
     }
 }
 

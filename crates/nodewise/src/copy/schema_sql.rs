@@ -1,11 +1,14 @@
-//! Tables and sequences as the SQL that makes them again.
+//! Tables, sequences and views as the SQL that makes them again.
 
 use binder::sequence_names::as_relation;
 use hardware::NodeId;
 use storage::{
     CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table, TableIndex,
 };
-use types::{ColumnId, ForeignKey, SequenceDefinition, SequenceOwner, SequencePosition, Value};
+use types::{
+    ColumnId, ForeignKey, SequenceDefinition, SequenceOwner, SequencePosition, Value,
+    ViewDefinition,
+};
 
 use crate::constraints::quoted;
 
@@ -79,6 +82,12 @@ fn options(definition: &SequenceDefinition) -> String {
     format!(
         " START WITH {start} INCREMENT BY {increment} MINVALUE {min} MAXVALUE {max} CACHE {cache}{cycle}"
     )
+}
+
+/// CREATE VIEW, said when there are the relations that it is made of.
+pub(super) fn create_view(view: &ViewDefinition) -> String {
+    let columns: Vec<String> = view.columns.iter().map(|it| quoted(&it.0)).collect();
+    format!("CREATE VIEW {} ({}) AS {};\n", quoted(&view.name), columns.join(", "), view.query)
 }
 
 /// What a sequence belongs to, and where it is: said when there are tables.

@@ -7,11 +7,11 @@ use stdx::sync::Arc;
 use storage::CatalogSnapshot;
 use types::{SqlError, SqlResult};
 
-use super::format::{FileFormat, format_of_name};
+use super::format::{CopyFormat, format_of_name};
 use super::writing::write_file;
 use crate::answer::done;
 use crate::query::Finished;
-use crate::result::schema_of;
+use crate::result::{place_of, schema_of};
 use crate::statement_catalog::StatementCatalog;
 use crate::{Answer, CancelToken, Session};
 
@@ -25,7 +25,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         self.check_files()?;
         let path = Path::new(path);
-        let format = FileFormat::of(options, format_of_name(path))?;
+        let format = CopyFormat::of(options, format_of_name(path))?;
         let rows = self.write_rows(query, self.snapshot(), path, &format, cancel)?;
         Ok(done(format!("COPY {rows}")))
     }
@@ -36,13 +36,17 @@ impl Session {
         query: &ParsedQuery,
         snapshot: Arc<CatalogSnapshot>,
         path: &Path,
-        format: &FileFormat,
+        format: &CopyFormat,
         cancel: &CancelToken,
     ) -> SqlResult<usize> {
         let catalog = StatementCatalog::on(self, snapshot);
         let Finished { plan, executed, .. } = self.run_on(&catalog, query, cancel, |_| Ok(()))?;
-        let schema = schema_of(&plan.output);
-        let batches = self.shown_batches(&executed, &schema, cancel)?;
+        let schema = self.zoned(&schema_of(&plan.output));
+        if let CopyFormat::Lines(style) = format {
+            style.check(&schema)?;
+        }
+        let place = place_of(&executed);
+        let batches = self.shown_batches(&executed.rows, place, &schema, cancel, &|it| it)?;
         drop(executed);
         write_file(path, format, &schema, &batches, &self.load_team(cancel))?;
         Ok(batches.iter().map(arrow_array::RecordBatch::num_rows).sum())

@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::Compression;
@@ -20,8 +20,8 @@ use stdx::sync::{Arc, Mutex};
 use storage::Parallel;
 use types::{SqlError, SqlResult, SqlState};
 
-use super::format::FileFormat;
-use crate::csv::CsvStyle;
+use super::format::CopyFormat;
+use super::style::LineStyle;
 use crate::text::Cells;
 
 /// Rows of a row group, at least: enough for good dictionaries, few enough to load one file with many workers.
@@ -30,7 +30,7 @@ const ROW_GROUP_ROWS: usize = 128 << 10;
 /// Writes rows into a file, in the place of one that is there.
 pub(crate) fn write_file(
     path: &Path,
-    format: &FileFormat,
+    format: &CopyFormat,
     schema: &SchemaRef,
     batches: &[RecordBatch],
     parallel: &dyn Parallel,
@@ -41,9 +41,15 @@ pub(crate) fn write_file(
     let write = || {
         let file = File::create(&temporary).map_err(|error| io_failed(path, &error))?;
         match format {
-            FileFormat::Parquet => write_parquet(file, schema, batches, parallel),
-            FileFormat::Csv { style, header } => {
-                write_csv(file, style, *header, schema, batches).map_err(|it| io_failed(path, &it))
+            CopyFormat::Parquet => {
+                let (schema, batches) = without_intervals(schema, batches)?;
+                write_parquet(file, &schema, &batches, parallel)
+            }
+            CopyFormat::Lines(style) => {
+                write_lines(file, style, schema, batches).map_err(|it| io_failed(path, &it))
+            }
+            CopyFormat::Binary => {
+                Err(SqlError::unsupported("COPY TO a file of format binary is not supported"))
             }
         }
         .map_err(|error| SqlError { message: named(path, error.message), ..error })?;
@@ -55,6 +61,39 @@ pub(crate) fn write_file(
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Rows as Parquet holds them: its intervals have neither microseconds nor signs, so they are texts, which tables read again.
+fn without_intervals(
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+) -> SqlResult<(SchemaRef, Vec<RecordBatch>)> {
+    let is_interval = |it: &Field| matches!(it.data_type(), DataType::Interval(_));
+    if !schema.fields().iter().any(|it| is_interval(it)) {
+        return Ok((schema.clone(), batches.to_vec()));
+    }
+    let field = |it: &Arc<Field>| match is_interval(it) {
+        true => Arc::new(Field::clone(it).with_data_type(DataType::Utf8)),
+        false => it.clone(),
+    };
+    let texts: SchemaRef =
+        Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()));
+    let column = |array: &ArrayRef| -> ArrayRef {
+        match array.data_type() {
+            DataType::Interval(_) => {
+                let cells = Cells::new(array);
+                Arc::new((0..array.len()).map(|row| cells.text(row)).collect::<StringArray>())
+            }
+            _ => array.clone(),
+        }
+    };
+    let batch = |it: &RecordBatch| {
+        let columns = it.columns().iter().map(column).collect();
+        RecordBatch::try_new(texts.clone(), columns)
+            .map_err(|error| SqlError::internal(format!("texts do not fit: {error}")))
+    };
+    let batches = batches.iter().map(batch).collect::<SqlResult<Vec<_>>>()?;
+    Ok((texts.clone(), batches))
 }
 
 fn named(path: &Path, message: String) -> String {
@@ -73,21 +112,17 @@ pub(crate) fn io_failed(path: &Path, error: &std::io::Error) -> SqlError {
     SqlError::new(state, format!("cannot write {}: {error}", path.display()))
 }
 
-fn write_csv(
+fn write_lines(
     file: File,
-    style: &CsvStyle,
-    header: bool,
+    style: &LineStyle,
     schema: &SchemaRef,
     batches: &[RecordBatch],
 ) -> std::io::Result<()> {
-    let (mut out, mut lines) = (BufWriter::new(file), String::new());
-    if header {
-        style.push_header(schema, &mut lines);
-    }
+    let (mut out, mut lines) = (BufWriter::new(file), style.header(schema));
     for batch in batches {
-        let columns: Vec<Cells<'_>> = batch.columns().iter().map(Cells::new).collect();
+        let mut writer = style.lines(batch);
         for row in 0..batch.num_rows() {
-            style.push_row(&columns, row, &mut lines);
+            writer.push(row, &mut lines);
             if lines.len() >= 1 << 16 {
                 out.write_all(lines.as_bytes())?;
                 lines.clear();

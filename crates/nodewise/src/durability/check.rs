@@ -259,7 +259,7 @@ fn without_manifest(names: &[String]) -> Manifest {
     let tables = names.iter().filter(|it| is_of_table(it)).map(|it| vec![it.clone()]).collect();
     let number = |it: &String| u64::from_str_radix(it.strip_prefix("log-")?, 16).ok();
     let first = names.iter().filter_map(number).min().unwrap_or(1);
-    Manifest { lsn: first.saturating_sub(1), tables, sequences: Vec::new() }
+    Manifest { lsn: first.saturating_sub(1), tables, ..Manifest::default() }
 }
 
 fn contradiction(table: &str, what: &str) -> SqlError {

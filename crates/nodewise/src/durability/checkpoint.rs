@@ -19,6 +19,7 @@ use super::history::Tally;
 use super::loads::Loads;
 use super::refusal::journal_error;
 use super::sequence_form::{SequenceForm, forms};
+use super::view_form::{ViewForm, view_forms};
 use crate::{Loading, Progress};
 
 use super::table_files::{self, PartFile, failed, is_of_table, of_round, write_names, write_parts};
@@ -33,6 +34,8 @@ pub(super) struct Manifest {
     pub(super) tables: Vec<Vec<String>>,
     #[serde(default)]
     pub(super) sequences: Vec<SequenceForm>,
+    #[serde(default)]
+    pub(super) views: Vec<ViewForm>,
 }
 
 /// The tables of the last checkpoint, with their files.
@@ -82,6 +85,7 @@ pub(super) fn read(
     }
     progress.end();
     manifest.sequences.into_iter().for_each(|it| it.put(catalog));
+    manifest.views.into_iter().for_each(|it| it.put(catalog));
     Ok((Lsn(manifest.lsn), written, files))
 }
 
@@ -98,9 +102,9 @@ pub(super) fn write(
     let new = write_tables(folder, (tables, round), known, tally, &|| Ok(()));
     // What it has written would take the room that the log needs.
     let (new, parts) = new.inspect_err(|_| discard(folder, round))?;
-    let sequences = forms(tables, true);
+    let (sequences, views) = (forms(tables, true), view_forms(tables));
     let tables = new.iter().map(|it| it.1.clone()).collect();
-    let manifest = Manifest { lsn: lsn.0, tables, sequences };
+    let manifest = Manifest { lsn: lsn.0, tables, sequences, views };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     let sealed = folder.sync().map_err(JournalError::from);
     let sealed = sealed.and_then(|()| write_sealed(folder, MANIFEST, &bytes));
@@ -153,10 +157,11 @@ pub(super) fn write_anew(
 ) -> SqlResult<()> {
     let (nothing, mut tally) = ((&Written::new(), &[][..]), Tally::default());
     let (new, _) = write_tables(folder, (tables, 1), nothing, &mut tally, may_go_on)?;
-    let sequences = forms(tables, false);
+    let (sequences, views) = (forms(tables, false), view_forms(tables));
     let tables = new.into_iter().map(|it| it.1).collect();
     folder.sync().map_err(failed)?;
-    let bytes = serde_json::to_vec(&Manifest { lsn: 0, tables, sequences }).map_err(malformed)?;
+    let manifest = Manifest { lsn: 0, tables, sequences, views };
+    let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
 }
 

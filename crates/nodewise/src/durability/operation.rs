@@ -8,14 +8,16 @@ use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use journal::Record;
 use serde::{Deserialize, Serialize};
-use storage::{Rules, Sequence, Table};
-use types::{SequencePosition, SqlError, SqlResult};
+use storage::{ColumnChange, Rules, Sequence, Table};
+use types::{SequencePosition, SqlError, SqlResult, ViewDefinition};
 
+use super::column_form::ColumnForm;
 use super::definition::{ReshapeForm, RulesForm, TableForm, malformed};
 use super::sequence_form::SequenceForm;
+use super::view_form::ViewForm;
 use crate::reshape::Reshape;
 
-/// What was done to a table or a sequence.
+/// What was done to a table, a sequence or a view.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Deed {
     /// It was made, with rows.
@@ -32,10 +34,18 @@ pub(crate) enum Deed {
     Sequence { sequence: SequenceForm },
     /// A sequence was dropped.
     DropSequence { sequence: String },
+    /// There is a view of this name, or another than before.
+    View { view: ViewForm },
+    /// A view was dropped.
+    DropView { view: String },
     /// The counter of a sequence is there; other than all else not as a part of a transaction.
     Count { counter: u64, position: SequencePosition },
     /// It is what some files hold: its own, then those of its parts.
     Load { table: String, files: Vec<String> },
+    /// A column of it came, went or is another; with the values of one that was built.
+    Column { table: String, change: ColumnForm },
+    /// It has another name.
+    Rename { table: String, to: String },
     /// It is cut or placed in another way.
     Reshape { table: String, steps: Vec<ReshapeForm> },
 }
@@ -85,12 +95,30 @@ impl Operation {
         Self::without_rows(Ok(Deed::DropSequence { sequence: name.to_owned() }))
     }
 
+    pub(crate) fn view(view: &ViewDefinition) -> Self {
+        Self::without_rows(Ok(Deed::View { view: ViewForm::of(view) }))
+    }
+
+    pub(crate) fn drop_view(name: &str) -> Self {
+        Self::without_rows(Ok(Deed::DropView { view: name.to_owned() }))
+    }
+
     pub(crate) fn count(counter: u64, position: SequencePosition) -> Self {
         Self::without_rows(Ok(Deed::Count { counter, position }))
     }
 
     pub(crate) fn load(table: &str, files: Vec<String>) -> Self {
         Self::without_rows(Ok(Deed::Load { table: table.to_owned(), files }))
+    }
+
+    pub(crate) fn column(table: &str, change: &ColumnChange, values: &[RecordBatch]) -> Self {
+        let (table, change) = (table.to_owned(), ColumnForm::of(change));
+        Self { rows: values.to_vec(), ..Self::without_rows(Ok(Deed::Column { table, change })) }
+    }
+
+    pub(crate) fn rename(table: &str, to: &str) -> Self {
+        let (table, to) = (table.to_owned(), to.to_owned());
+        Self::without_rows(Ok(Deed::Rename { table, to }))
     }
 
     pub(crate) fn reshape(table: &str, steps: &[Reshape]) -> Self {

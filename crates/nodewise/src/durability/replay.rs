@@ -5,6 +5,7 @@ use hardware::Folder;
 use journal::Lsn;
 use types::{SqlError, SqlResult};
 
+use super::column_form::values_of;
 use super::definition::malformed;
 use super::loads::Loads;
 use super::operation::{Deed, Operation};
@@ -47,8 +48,7 @@ impl Session {
             _ => storage::TableDesign::default(),
         };
         let (team, progress) = (self.load_team(&cancel), LoadProgress::new(&NoProgress, &name));
-        let stop = || false;
-        let context = self.build_context(&team, &progress, &stop, &design);
+        let context = self.build_context(&team, &progress, &|| false, &design);
         let old =
             || catalog.get(&name).ok_or_else(|| malformed(format!("there is no table {name}")));
         let (old, new) = match deed {
@@ -73,6 +73,11 @@ impl Session {
                 sequence.put(catalog);
                 return Ok(());
             }
+            Deed::View { view } => {
+                view.put(catalog);
+                return Ok(());
+            }
+            Deed::DropView { .. } => return catalog.drop_view(&name),
             Deed::DropSequence { .. } => return catalog.drop_sequence(&name),
             Deed::Count { counter, position } => {
                 count(&catalog.snapshot(), counter, position);
@@ -81,6 +86,11 @@ impl Session {
             Deed::Drop { .. } => return catalog.drop_table(&name).map(|_| ()),
             Deed::Change { .. } => (old()?, old()?.changed(gone, &rows, &context)?),
             Deed::Empty { .. } => (old()?, old()?.emptied(&context)?),
+            Deed::Column { change, .. } => {
+                let values = values_of(&rows)?;
+                (old()?, old()?.with_column_changed(&change.read(), values.as_ref(), &context)?)
+            }
+            Deed::Rename { to, .. } => return catalog.rename(&name, &to).map(|_| ()),
             Deed::Rules { rules, .. } => (old()?, old()?.ruled(rules.read()?, &context)?),
             Deed::Reshape { steps, .. } => {
                 let steps = steps.iter().map(|it| it.read(topology));
@@ -102,12 +112,16 @@ impl Deed {
             Self::Create { table, .. } => &table.name,
             Self::Sequence { sequence } => &sequence.name,
             Self::DropSequence { sequence } => sequence,
+            Self::View { view } => &view.name,
+            Self::DropView { view } => view,
             Self::Count { .. } => "a counter",
             Self::Drop { table }
             | Self::Change { table }
             | Self::Empty { table }
             | Self::Load { table, .. }
             | Self::Rules { table, .. }
+            | Self::Column { table, .. }
+            | Self::Rename { table, .. }
             | Self::Reshape { table, .. } => table,
         }
     }

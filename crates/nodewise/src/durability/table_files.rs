@@ -34,7 +34,8 @@ impl PartFile {
     fn is_of(&self, part: &Part) -> bool {
         let same =
             |it: (&Weak<Column>, &Arc<Column>)| std::ptr::eq(it.0.as_ptr(), Arc::as_ptr(it.1));
-        self.columns.len() == part.columns.len() && self.columns.iter().zip(&part.columns).all(same)
+        self.columns.len() == part.columns.len()
+            && self.columns.iter().zip(part.columns.iter()).all(same)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The views of `information_schema`.
 
-use ::types::{DataType, SqlResult};
+use ::types::{DataType, SqlResult, ViewDefinition};
 use arrow_array::RecordBatch;
-use storage::IndexKind;
+use stdx::sync::Arc;
+use storage::{ColumnSchema, IndexKind};
 
 use super::shared::{SCHEMAS, none, number};
 use super::types::TYPES;
@@ -10,8 +11,8 @@ use crate::Session;
 use crate::pg_types::wire_type;
 use crate::views::{Cell, ViewBuilder};
 
-pub(super) const NAMES: [&str; 5] =
-    ["columns", "key_column_usage", "schemata", "table_constraints", "tables"];
+pub(super) const NAMES: [&str; 6] =
+    ["columns", "key_column_usage", "schemata", "table_constraints", "tables", "views"];
 
 pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {
     Some(match name {
@@ -20,6 +21,7 @@ pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordB
         "schemata" => schemata(session),
         "table_constraints" => constraints(session),
         "tables" => tables(session),
+        "views" => views(session),
         _ => return None,
     })
 }
@@ -59,6 +61,45 @@ fn tables(session: &Session) -> SqlResult<RecordBatch> {
             "YES".into(),
         ]);
     }
+    for it in session.snapshot().views() {
+        view.row([
+            catalog(session),
+            "public".into(),
+            it.name.as_str().into(),
+            "VIEW".into(),
+            "NO".into(),
+        ]);
+    }
+    view.finish()
+}
+
+fn views(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("table_catalog", 't'),
+        ("table_schema", 't'),
+        ("table_name", 't'),
+        ("view_definition", 't'),
+        ("check_option", 't'),
+        ("is_updatable", 't'),
+        ("is_insertable_into", 't'),
+        ("is_trigger_updatable", 't'),
+        ("is_trigger_deletable", 't'),
+        ("is_trigger_insertable_into", 't'),
+    ]);
+    for it in session.snapshot().views() {
+        view.row([
+            catalog(session),
+            "public".into(),
+            it.name.as_str().into(),
+            format!("{};", it.query).into(),
+            "NONE".into(),
+            "NO".into(),
+            "NO".into(),
+            "NO".into(),
+            "NO".into(),
+            "NO".into(),
+        ]);
+    }
     view.finish()
 }
 
@@ -83,8 +124,8 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
         ("is_generated", 't'),
         ("is_updatable", 't'),
     ]);
-    for table in session.snapshot().tables() {
-        for (place, column) in table.schema().iter().enumerate() {
+    for Listed { relation, columns, defaults, is_updatable } in listed(session) {
+        for (place, column) in columns.iter().enumerate() {
             let of = i64::from(wire_type(column.data_type).oid);
             let known = TYPES.iter().find(|it| it.oid == of);
             let (precision, scale) = digits(column.data_type);
@@ -94,14 +135,17 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
             };
             let moment = match column.data_type {
                 DataType::Date => Some(0),
-                DataType::Timestamp => Some(6),
+                DataType::Timestamp
+                | DataType::TimestampTz
+                | DataType::Time
+                | DataType::Interval => Some(6),
                 _ => None,
             };
-            let default = table.rules().rows.defaults.get(place).cloned().flatten();
+            let default = defaults.get(place).cloned().flatten();
             view.row([
                 catalog(session),
                 "public".into(),
-                table.name.as_str().into(),
+                relation.as_str().into(),
                 column.name.as_str().into(),
                 number(place as i64 + 1),
                 default.map(|it| it.to_string()).into(),
@@ -116,11 +160,40 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 known.map_or("", |it| it.name).into(),
                 "NO".into(),
                 "NEVER".into(),
-                "YES".into(),
+                if is_updatable { "YES".into() } else { "NO".into() },
             ]);
         }
     }
     view.finish()
+}
+
+/// A relation with its columns.
+struct Listed {
+    relation: String,
+    columns: Vec<ColumnSchema>,
+    defaults: Vec<Option<Arc<str>>>,
+    is_updatable: bool,
+}
+
+/// All tables and views with their columns.
+fn listed(session: &Session) -> Vec<Listed> {
+    let snapshot = session.snapshot();
+    let tables = snapshot.tables().into_iter().map(|it| Listed {
+        relation: it.name.clone(),
+        columns: it.schema(),
+        defaults: it.rules().rows.defaults.clone(),
+        is_updatable: true,
+    });
+    let columns = |it: &ViewDefinition| {
+        it.columns.iter().map(|it| ColumnSchema::new(&it.0, it.1, true)).collect()
+    };
+    let views = snapshot.views().into_iter().map(|it| Listed {
+        relation: it.name.clone(),
+        columns: columns(&it),
+        defaults: Vec::new(),
+        is_updatable: false,
+    });
+    tables.chain(views).collect()
 }
 
 /// Digits of a number in all, and behind the point; those of binary numbers are binary.

@@ -6,7 +6,9 @@
 //! Types that we do not have stand as the nearest of ours: `oid` and `xid` are BIGINT, `name`, `"char"`, arrays and expressions
 //! are TEXT.
 
+mod functions;
 mod information;
+mod nothing;
 mod oids;
 mod relations;
 mod session;
@@ -27,7 +29,7 @@ pub const CATALOG: &str = "pg_catalog";
 pub const INFORMATION: &str = "information_schema";
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 20] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -37,12 +39,17 @@ const NAMES: [&str; 15] = [
     "pg_constraint",
     "pg_database",
     "pg_index",
+    "pg_language",
     "pg_namespace",
+    "pg_opclass",
+    "pg_proc",
     "pg_roles",
+    "pg_sequence",
     "pg_settings",
     "pg_tables",
     "pg_tablespace",
     "pg_type",
+    "pg_views",
 ];
 
 /// Views of things that there are none of: their columns, all of them text or numbers.
@@ -71,6 +78,11 @@ const EMPTY: &[(&str, &[(&str, char)])] = &[
             ("tgname", 't'),
             ("tgenabled", 't'),
             ("tgisinternal", 'b'),
+            ("tgparentid", 'i'),
+            ("tgconstraint", 'i'),
+            ("tgfoid", 'i'),
+            ("tgtype", 'i'),
+            ("tgargs", 't'),
         ],
     ),
     ("pg_shdescription", &[("objoid", 'i'), ("classoid", 'i'), ("description", 't')]),
@@ -91,14 +103,25 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_constraint" => relations::constraints(session),
         "pg_database" => shared::databases(session),
         "pg_index" => relations::indexes(session),
+        "pg_language" => shared::languages(),
         "pg_namespace" => shared::namespaces(),
+        "pg_opclass" => types::operator_classes(),
+        "pg_proc" => functions::functions(),
+        "pg_sequence" => relations::sequences(session),
         "pg_settings" => shared::settings(session),
         "pg_tables" => relations::tables(session),
         "pg_tablespace" => shared::tablespaces(),
         "pg_type" => types::types(),
+        "pg_views" => relations::views(session),
         _ => {
-            let (_, columns) = EMPTY.iter().find(|it| it.0 == name)?;
-            ViewBuilder::new(columns).finish()
+            if let Some((_, columns)) = EMPTY.iter().find(|it| it.0 == name) {
+                return Some(ViewBuilder::new(columns).finish());
+            }
+            let (_, columns) = nothing::NOTHING.iter().find(|it| it.0 == name)?;
+            let columns = columns.split(' ').filter_map(|it| it.split_once(':'));
+            let columns: Vec<(&str, char)> =
+                columns.filter_map(|it| Some((it.0, it.1.chars().next()?))).collect();
+            ViewBuilder::new(&columns).finish()
         }
     })
 }
@@ -106,7 +129,10 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
 /// The views of a schema, in order.
 pub fn names(schema: &str) -> Vec<&'static str> {
     match schema {
-        CATALOG => NAMES.into_iter().chain(EMPTY.iter().map(|it| it.0)).collect(),
+        CATALOG => {
+            let nothing = nothing::NOTHING.iter().map(|it| it.0);
+            NAMES.into_iter().chain(EMPTY.iter().map(|it| it.0)).chain(nothing).collect()
+        }
         INFORMATION => information::NAMES.to_vec(),
         _ => Vec::new(),
     }

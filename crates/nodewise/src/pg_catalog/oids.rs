@@ -13,6 +13,10 @@ pub const DATABASE: i64 = 5;
 /// How tables are kept, and how keys are found.
 pub const COLUMNS: i64 = 2;
 pub const INVERTED: i64 = 403;
+/// What functions are written in.
+pub const INTERNAL: i64 = 12;
+/// Orders of values have numbers from here on, by type.
+pub const CLASSES: i64 = 10_000;
 /// The order of texts.
 pub const COLLATION: i64 = 950;
 
@@ -33,9 +37,17 @@ pub fn view(place: usize) -> i64 {
     VIEWS + place as i64
 }
 
+/// A sequence, or a function.
+pub fn of_name(kind: &str, name: &str) -> i64 {
+    hashed(&format!("{kind}\0{name}"))
+}
+
 /// A part of a table with a name: an index, a constraint, a default.
 pub fn named(kind: &str, table: TableId, name: &str) -> i64 {
-    let text = format!("{kind}\0{}\0{name}", table.0);
+    hashed(&format!("{kind}\0{}\0{name}", table.0))
+}
+
+fn hashed(text: &str) -> i64 {
     // FNV-1a.
     let hash = text
         .bytes()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ::types::{ColumnId, ForeignKey, ReferentialAction, SqlResult, TableId};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
-use storage::{IndexKind, Table, TableIndex};
+use storage::{ColumnSchema, IndexKind, Rules, Table, TableIndex};
 
 use super::oids;
 use super::shared::{none, number};
@@ -68,48 +68,108 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&CLASS);
     for table in all(session) {
         let rules = table.rules();
-        let mut class = |oid, name: &str, kind: &str, columns: usize| {
-            let is_table = kind == "r";
-            let rows = if is_table { table.rows() } else { 0 };
-            let checks = if is_table { rules.rows.checks.len() } else { 0 };
-            view.row([
-                number(oid),
-                name.into(),
-                number(oids::PUBLIC),
-                number(0),
-                number(0),
-                number(oids::OWNER),
-                number(if is_table { oids::COLUMNS } else { oids::INVERTED }),
-                number(oid),
-                number(0),
-                number(0),
-                rows.into(),
-                number(0),
-                (is_table && !rules.indexes.is_empty()).into(),
-                false.into(),
-                "p".into(),
-                kind.into(),
-                number(columns as i64),
-                number(checks as i64),
-                false.into(),
-                (is_table && !rules.references.is_empty()).into(),
-                false.into(),
-                false.into(),
-                false.into(),
-                true.into(),
-                if is_table { "d".into() } else { "n".into() },
-                false.into(),
-                none(),
-                none(),
-                none(),
-            ]);
-        };
-        class(oids::table(table.id), &table.name, "r", table.columns.len());
+        let columns = table.columns.len();
+        let own = Class { rows: table.rows(), ..Class::of(oids::table(table.id), "r", columns) };
+        class(&mut view, &table.name, &Class { rules: Some(rules), ..own });
         for index in &rules.indexes {
-            class(index_oid(table.id, index), &index.name, "i", index.columns.len());
+            let own = Class::of(index_oid(table.id, index), "i", index.columns.len());
+            class(&mut view, &index.name, &own);
         }
     }
+    for it in session.snapshot().views() {
+        class(&mut view, &it.name, &Class::of(oids::table(it.id), "v", it.columns.len()));
+    }
+    for it in session.snapshot().sequences() {
+        let own = Class::of(oids::of_name("sequence", &it.name), "S", 3);
+        class(&mut view, &it.name, &Class { rows: 1, ..own });
+    }
     view.finish()
+}
+
+/// The sequences, as `pg_sequence` has them.
+pub(super) fn sequences(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("seqrelid", 'i'),
+        ("seqtypid", 'i'),
+        ("seqstart", 'i'),
+        ("seqincrement", 'i'),
+        ("seqmax", 'i'),
+        ("seqmin", 'i'),
+        ("seqcache", 'i'),
+        ("seqcycle", 'b'),
+    ]);
+    let snapshot = session.snapshot();
+    for sequence in snapshot.sequences() {
+        let of = &sequence.definition;
+        view.row([
+            number(oids::of_name("sequence", &sequence.name)),
+            number(wire_type(of.data_type).oid.into()),
+            number(of.start),
+            number(of.increment),
+            number(of.max),
+            number(of.min),
+            (of.cache).into(),
+            of.cycles.into(),
+        ]);
+    }
+    view.finish()
+}
+
+/// A relation of `pg_class`.
+struct Class<'a> {
+    oid: i64,
+    kind: &'static str,
+    columns: usize,
+    rows: u64,
+    /// Those of a table.
+    rules: Option<&'a Rules>,
+}
+
+impl Class<'_> {
+    fn of(oid: i64, kind: &'static str, columns: usize) -> Self {
+        Self { oid, kind, columns, rows: 0, rules: None }
+    }
+}
+
+fn class(view: &mut ViewBuilder, name: &str, class: &Class<'_>) {
+    let Class { oid, kind, columns, rows, rules } = *class;
+    let method = match kind {
+        "r" => oids::COLUMNS,
+        "i" => oids::INVERTED,
+        _ => 0,
+    };
+    let is_view = kind == "v";
+    view.row([
+        number(oid),
+        name.into(),
+        number(oids::PUBLIC),
+        number(0),
+        number(0),
+        number(oids::OWNER),
+        number(method),
+        number(if is_view { 0 } else { oid }),
+        number(0),
+        number(0),
+        rows.into(),
+        number(0),
+        rules.is_some_and(|it| !it.indexes.is_empty()).into(),
+        false.into(),
+        "p".into(),
+        kind.into(),
+        number(columns as i64),
+        number(rules.map_or(0, |it| it.rows.checks.len()) as i64),
+        is_view.into(),
+        rules.is_some_and(|it| !it.references.is_empty()).into(),
+        false.into(),
+        false.into(),
+        false.into(),
+        true.into(),
+        if kind == "r" { "d".into() } else { "n".into() },
+        false.into(),
+        none(),
+        none(),
+        none(),
+    ]);
 }
 
 /// The columns of `pg_attribute`.
@@ -144,49 +204,61 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&ATTRIBUTE);
     for table in all(session) {
         let columns = table.schema();
-        let mut attribute = |relation: i64, place: usize, column: ColumnId, is_table: bool| {
-            let schema = &columns[column.index()];
-            let wire = wire_type(schema.data_type);
-            let defaults = &table.rules().rows.defaults;
-            let default = is_table && defaults.get(column.index()).is_some_and(Option::is_some);
-            let by_value = (1..=8).contains(&wire.size);
-            view.row([
-                number(relation),
-                schema.name.as_str().into(),
-                number(wire.oid.into()),
-                number(wire.size.into()),
-                number(place as i64 + 1),
-                number(wire.modifier.into()),
-                number(0),
-                by_value.into(),
-                if wire.size == 8 { "d".into() } else { "i".into() },
-                if by_value { "p".into() } else { "x".into() },
-                "".into(),
-                (is_table && !schema.nullable).into(),
-                default.into(),
-                false.into(),
-                "".into(),
-                "".into(),
-                false.into(),
-                true.into(),
-                number(0),
-                number(if schema.data_type.is_text() { oids::COLLATION } else { 0 }),
-                Cell::Integer(None),
-                none(),
-                none(),
-                none(),
-            ]);
-        };
-        for place in 0..columns.len() {
-            attribute(oids::table(table.id), place, ColumnId(place as u16), true);
+        let defaults = &table.rules().rows.defaults;
+        for (place, column) in columns.iter().enumerate() {
+            let has_default = defaults.get(place).is_some_and(Option::is_some);
+            attribute(&mut view, (oids::table(table.id), place), column, has_default);
         }
         for index in &table.rules().indexes {
             for (place, column) in index.columns.iter().enumerate() {
-                attribute(index_oid(table.id, index), place, *column, false);
+                let column = ColumnSchema { nullable: true, ..columns[column.index()].clone() };
+                attribute(&mut view, (index_oid(table.id, index), place), &column, false);
             }
         }
     }
+    for it in session.snapshot().views() {
+        for (place, (name, data_type)) in it.columns.iter().enumerate() {
+            let column = ColumnSchema::new(name, *data_type, true);
+            attribute(&mut view, (oids::table(it.id), place), &column, false);
+        }
+    }
     view.finish()
+}
+
+fn attribute(
+    view: &mut ViewBuilder,
+    (relation, place): (i64, usize),
+    schema: &ColumnSchema,
+    has_default: bool,
+) {
+    let wire = wire_type(schema.data_type);
+    let by_value = (1..=8).contains(&wire.size);
+    view.row([
+        number(relation),
+        schema.name.as_str().into(),
+        number(wire.oid.into()),
+        number(wire.size.into()),
+        number(place as i64 + 1),
+        number(wire.modifier.into()),
+        number(0),
+        by_value.into(),
+        if wire.size == 8 { "d".into() } else { "i".into() },
+        if by_value { "p".into() } else { "x".into() },
+        "".into(),
+        (!schema.nullable).into(),
+        has_default.into(),
+        false.into(),
+        "".into(),
+        "".into(),
+        false.into(),
+        true.into(),
+        number(0),
+        number(if schema.data_type.is_text() { oids::COLLATION } else { 0 }),
+        Cell::Integer(None),
+        none(),
+        none(),
+        none(),
+    ]);
 }
 
 pub(super) fn defaults(session: &Session) -> SqlResult<RecordBatch> {
@@ -233,6 +305,8 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
         ("indoption", 't'),
         ("indexprs", 't'),
         ("indpred", 't'),
+        ("indclass", 't'),
+        ("indcollation", 't'),
     ]);
     for table in all(session) {
         for index in &table.rules().indexes {
@@ -257,6 +331,8 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
                 vec!["0"; index.columns.len()].join(" ").into(),
                 none(),
                 none(),
+                vec!["0"; index.columns.len()].join(" ").into(),
+                vec!["0"; index.columns.len()].join(" ").into(),
             ]);
         }
     }
@@ -371,6 +447,10 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
         ("conkey", 't'),
         ("confkey", 't'),
         ("conbin", 't'),
+        ("conperiod", 'b'),
+        ("conpfeqop", 't'),
+        ("conexclop", 't'),
+        ("confdelsetcols", 't'),
     ]);
     let tables = all(session);
     let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
@@ -402,6 +482,10 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
                 true.into(),
                 array(&it.columns).into(),
                 array(&keys).into(),
+                none(),
+                false.into(),
+                none(),
+                none(),
                 none(),
             ]);
         }
@@ -435,7 +519,24 @@ pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-/// The names of tables and indexes by their numbers, as they are written in SQL.
+pub(super) fn views(session: &Session) -> SqlResult<RecordBatch> {
+    let columns = [("schemaname", 't'), ("viewname", 't'), ("viewowner", 't'), ("definition", 't')];
+    let mut view = ViewBuilder::new(&columns);
+    for it in session.snapshot().views() {
+        let owner = session.client.user.as_str();
+        let definition = format!("{};", it.query);
+        view.row(["public".into(), it.name.as_str().into(), owner.into(), definition.into()]);
+    }
+    view.finish()
+}
+
+/// The queries of views by their numbers.
+pub(super) fn view_definitions(session: &Session) -> Vec<(i64, String)> {
+    let views = session.snapshot().views();
+    views.iter().map(|it| (oids::table(it.id), format!("{};", it.query))).collect()
+}
+
+/// The names of tables, indexes and views by their numbers, as they are written in SQL.
 pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
     let mut names = Vec::new();
     for table in all(session) {
@@ -443,7 +544,18 @@ pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
         let indexes = table.rules().indexes.iter();
         names.extend(indexes.map(|it| (index_oid(table.id, it), quoted(&it.name))));
     }
+    let views = session.snapshot().views();
+    names.extend(views.iter().map(|it| (oids::table(it.id), quoted(&it.name))));
+    let snapshot = session.snapshot();
+    let sequences = snapshot.sequences();
+    names.extend(sequences.map(|it| (oids::of_name("sequence", &it.name), quoted(&it.name))));
     names
+}
+
+/// The bytes of tables by their numbers.
+pub(super) fn sizes(session: &Session) -> Vec<(i64, String)> {
+    let size = |it: &Arc<Table>| (oids::table(it.id), it.memory_bytes().to_string());
+    all(session).iter().map(size).collect()
 }
 
 /// The definitions of constraints by their numbers.
@@ -475,10 +587,13 @@ pub(super) fn index_definitions(session: &Session) -> Vec<(i64, String)> {
 /// Types as `format_type` writes them: by number, and by number and modifier of the columns that there are.
 pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
     let mut names = Vec::new();
-    for table in all(session) {
-        for column in table.schema() {
-            let wire = wire_type(column.data_type);
-            let name = ::types::numeric::errors::type_name(column.data_type);
+    let views = session.snapshot().views();
+    let of_views = views.iter().flat_map(|it| it.columns.iter().map(|it| it.1));
+    let of_tables = all(session).into_iter().flat_map(|it| it.schema());
+    for data_type in of_tables.map(|it| it.data_type).chain(of_views) {
+        {
+            let wire = wire_type(data_type);
+            let name = ::types::numeric::errors::type_name(data_type);
             let entry = (i64::from(wire.oid), Some(i64::from(wire.modifier)), name);
             if wire.modifier >= 0 && !names.contains(&entry) {
                 names.push(entry);

@@ -4,7 +4,7 @@ use ::types::{DataType, SqlResult, Value};
 
 use super::oids;
 use super::relations;
-use super::shared::version;
+use super::shared::{SCHEMAS, version};
 use super::types::TYPES;
 use crate::Session;
 
@@ -23,7 +23,17 @@ pub(crate) fn session_value(
             text(&session.client.user)
         }
         ("pg_get_userbyid", [_]) => text(&session.client.user),
+        ("current_schemas", [Value::Boolean(true)]) => text("{pg_catalog,public}"),
+        ("current_schemas", [_]) => text("{public}"),
+        ("pg_indexes_size", [_]) => (Value::Integer(0), DataType::BigInt),
+        ("pg_database_size" | "pg_tablespace_size", [_]) => {
+            let tables = relations::sizes(session);
+            let bytes = tables.iter().filter_map(|it| it.1.parse::<i64>().ok()).sum();
+            (Value::Integer(bytes), DataType::BigInt)
+        }
         ("pg_encoding_to_char", [_]) => text("UTF8"),
+        ("getdatabaseencoding" | "pg_client_encoding", []) => text("UTF8"),
+        ("pg_char_to_encoding", [_]) => (Value::Integer(6), DataType::Integer),
         ("pg_backend_pid", []) => (Value::Integer(session.number as i64), DataType::Integer),
         ("pg_is_in_recovery", []) => (Value::Boolean(false), DataType::Boolean),
         ("pg_my_temp_schema", []) => (Value::Integer(0), DataType::BigInt),
@@ -51,8 +61,16 @@ pub(crate) fn catalog_texts(
     Some(match function {
         "format_type" => relations::type_names(session),
         "pg_get_constraintdef" => plain(relations::constraint_definitions(session)),
+        "pg_get_viewdef" => plain(relations::view_definitions(session)),
         "pg_get_indexdef" => plain(relations::index_definitions(session)),
         "regclass" => plain(relations::names(session)),
+        "regproc" => plain(super::functions::names()),
+        "pg_table_size" => plain(relations::sizes(session)),
+        "pg_get_function_result" => plain(super::functions::results()),
+        "pg_get_function_arguments" | "pg_get_function_identity_arguments" => Vec::new(),
+        "pg_get_functiondef" => plain(super::functions::definitions()),
+        "regnamespace" => SCHEMAS.iter().map(|it| (it.1, None, it.0.to_owned())).collect(),
+        "regrole" => vec![(oids::OWNER, None, session.client.user.clone())],
         "regtype" => TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned())).collect(),
         _ => return None,
     })
@@ -61,6 +79,18 @@ pub(crate) fn catalog_texts(
 /// The number of a relation, or of a type, by its name.
 pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Option<i64> {
     let name = name.trim();
+    if kind == "regnamespace" {
+        let wanted = unquoted(name);
+        return SCHEMAS.iter().find(|it| it.0 == wanted).map(|it| it.1);
+    }
+    if kind == "regproc" {
+        let name = name.strip_prefix("pg_catalog.").unwrap_or(name);
+        let name = name.split('(').next().unwrap_or(name);
+        return super::functions::number(&unquoted(name));
+    }
+    if kind == "regrole" {
+        return (unquoted(name) == session.client.user).then_some(oids::OWNER);
+    }
     if kind == "regtype" {
         let is = |it: &&super::types::PgType| it.name == name || it.sql == name;
         return TYPES.iter().find(is).map(|it| it.oid);
@@ -70,8 +100,20 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
         None => (None, unquoted(name)),
     };
     let is_public = schema.as_deref().is_none_or(|it| it == "public");
-    if let Some(table) = session.snapshot().get(&name).filter(|_| is_public) {
-        return Some(oids::table(table.id));
+    let snapshot = session.snapshot();
+    let view = snapshot.view(&name).map(|it| it.id);
+    let own = snapshot.get(&name).map(|it| it.id).or(view);
+    if let Some(id) = own.filter(|_| is_public) {
+        return Some(oids::table(id));
+    }
+    let snapshot = session.snapshot();
+    if snapshot.sequence(&name).is_some() && is_public {
+        return Some(oids::of_name("sequence", &name));
+    }
+    let index = |it: &(i64, String)| unquoted(&it.1) == name;
+    if let Some(found) = relations::names(session).iter().find(|it| index(it)).filter(|_| is_public)
+    {
+        return Some(found.0);
     }
     let schemas = [super::CATALOG, super::INFORMATION];
     let place = |it: &&str| {

@@ -44,6 +44,33 @@ pub(super) fn access_methods() -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// What functions are written in.
+pub(super) fn languages() -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("oid", 'i'),
+        ("lanname", 't'),
+        ("lanowner", 'i'),
+        ("lanispl", 'b'),
+        ("lanpltrusted", 'b'),
+        ("lanplcallfoid", 'i'),
+        ("laninline", 'i'),
+        ("lanvalidator", 'i'),
+        ("lanacl", 't'),
+    ]);
+    view.row([
+        number(oids::INTERNAL),
+        "internal".into(),
+        number(oids::OWNER),
+        false.into(),
+        false.into(),
+        number(0),
+        number(0),
+        number(0),
+        none(),
+    ]);
+    view.finish()
+}
+
 pub(super) fn collations() -> SqlResult<RecordBatch> {
     let columns = [
         ("oid", 'i'),
@@ -55,6 +82,9 @@ pub(super) fn collations() -> SqlResult<RecordBatch> {
         ("collencoding", 'i'),
         ("collcollate", 't'),
         ("collctype", 't'),
+        ("colllocale", 't'),
+        ("collicurules", 't'),
+        ("collversion", 't'),
     ];
     let mut view = ViewBuilder::new(&columns);
     for (oid, name, provider) in [(100, "default", "d"), (oids::COLLATION, "C", "c")] {
@@ -68,6 +98,9 @@ pub(super) fn collations() -> SqlResult<RecordBatch> {
             number(-1),
             "C".into(),
             "C".into(),
+            none(),
+            none(),
+            none(),
         ]);
     }
     view.finish()

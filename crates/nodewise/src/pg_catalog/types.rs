@@ -29,6 +29,7 @@ const fn pg_type(
 /// By number. Those that no value has are there for what the catalog says of itself.
 pub(super) const TYPES: &[PgType] = &[
     pg_type((16, "bool", 1), "B", "bool", "boolean"),
+    pg_type((17, "bytea", -1), "U", "bytea", "bytea"),
     pg_type((18, "char", 1), "Z", "char", "\"char\""),
     pg_type((19, "name", 64), "S", "name", "name"),
     pg_type((20, "int8", 8), "N", "int8", "bigint"),
@@ -42,8 +43,12 @@ pub(super) const TYPES: &[PgType] = &[
     pg_type((1042, "bpchar", -1), "S", "bpchar", "character"),
     pg_type((1043, "varchar", -1), "S", "varchar", "character varying"),
     pg_type((1082, "date", 4), "D", "date_", "date"),
+    pg_type((1083, "time", 8), "D", "time_", "time without time zone"),
     pg_type((1114, "timestamp", 8), "D", "timestamp_", "timestamp without time zone"),
+    pg_type((1184, "timestamptz", 8), "D", "timestamptz_", "timestamp with time zone"),
+    pg_type((1186, "interval", 16), "T", "interval_", "interval"),
     pg_type((1700, "numeric", -1), "N", "numeric_", "numeric"),
+    pg_type((2950, "uuid", 16), "U", "uuid_", "uuid"),
 ];
 
 /// The columns of `pg_type`.
@@ -79,7 +84,8 @@ pub(super) fn types() -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&COLUMNS);
     for it in TYPES {
         let by_value = (1..=8).contains(&it.length);
-        let preferred = matches!(it.name, "bool" | "text" | "float8" | "oid");
+        let preferred =
+            matches!(it.name, "bool" | "text" | "float8" | "oid" | "timestamptz" | "interval");
         // Their binary functions have an underscore before the verb in any case.
         let base = it.functions.trim_end_matches('_');
         let function = |verb: &str| match verb {
@@ -87,7 +93,7 @@ pub(super) fn types() -> SqlResult<RecordBatch> {
             _ => format!("{base}{verb}"),
         };
         let binary = |verb: &str| match it.name {
-            "date" | "timestamp" | "numeric" => format!("{base}_{verb}"),
+            _ if it.functions.ends_with('_') => format!("{base}_{verb}"),
             _ => function(verb),
         };
         let collated = it.category == "S";
@@ -118,6 +124,35 @@ pub(super) fn types() -> SqlResult<RecordBatch> {
             number(0),
             number(if collated { oids::COLLATION } else { 0 }),
             none(),
+        ]);
+    }
+    view.finish()
+}
+
+/// The order of values in keys: one for all types.
+pub(super) fn operator_classes() -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("oid", 'i'),
+        ("opcmethod", 'i'),
+        ("opcname", 't'),
+        ("opcnamespace", 'i'),
+        ("opcowner", 'i'),
+        ("opcfamily", 'i'),
+        ("opcintype", 'i'),
+        ("opcdefault", 'b'),
+        ("opckeytype", 'i'),
+    ]);
+    for it in TYPES {
+        view.row([
+            number(oids::CLASSES + it.oid),
+            number(oids::INVERTED),
+            format!("{}_ops", it.name).into(),
+            number(oids::CATALOG),
+            number(oids::OWNER),
+            number(0),
+            number(it.oid),
+            true.into(),
+            number(0),
         ]);
     }
     view.finish()

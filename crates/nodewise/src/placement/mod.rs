@@ -14,6 +14,7 @@ use types::{ColumnId, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::durability::Operation;
+use crate::notice::Notice;
 use crate::parallel::LoadProgress;
 use crate::reshape::{Reshape, reshaped};
 use crate::{Answer, CancelToken, Session};
@@ -27,11 +28,17 @@ impl Session {
     pub(crate) fn alter_table(
         &mut self,
         table: &str,
-        change: &TableChange,
+        (change, if_exists): (&TableChange, bool),
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
+        if if_exists && self.snapshot().kind_of(table).is_none() {
+            let message = format!("relation \"{table}\" does not exist, skipping");
+            self.notice(Notice::told("42P01", message));
+            return Ok(done("ALTER TABLE"));
+        }
         match change {
             TableChange::Rules(changes) => self.change_rules(table, changes, cancel)?,
+            TableChange::Rename(to) => self.rename_table(table, to, cancel)?,
             TableChange::Place(places) => {
                 self.change_table(table, cancel, |old| self.placing(old, places))?;
             }

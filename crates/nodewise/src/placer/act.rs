@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use hardware::{Demand, Machine, NodeId, Pattern};
-use placer::{Decision, Item};
+use hardware::{Demand, Machine, Pattern};
+use placer::{Action, Decision, Item};
 use scheduler::{Morsel, MorselBody, MorselContext, PipelineJob, class};
 use stdx::sync::{Arc, Mutex, Weak};
 use storage::{BuildContext, PlaceTarget, Placement, Table};
@@ -44,6 +44,10 @@ impl Database {
 
     /// Moves an item and puts the table that came of it in the place of the one that it was.
     fn rebalance(&self, decision: &Decision) -> Outcome {
+        if matches!(decision.action, Action::Partition | Action::Merge) {
+            charge(&*self.machine, decision);
+            return self.recut(decision);
+        }
         let Item { table: id, part, column } = decision.item;
         // Before the table is looked up: one that a writer is about to replace would be moved in vain.
         let Some(turn) = self.writer.try_enter() else { return Outcome::Waiting };
@@ -74,6 +78,12 @@ impl Database {
         drop(turn);
         match replaced {
             Err(error) => Outcome::failed(&error.message),
+            Ok(table) if decision.action == Action::Replicate => {
+                match table.parts()[part].replicas().is_empty() {
+                    true => Outcome::failed("there is one place for all of it"),
+                    false => Outcome::Done,
+                }
+            }
             Ok(table) if column.is_some() && place_of(&table, part, place).0 != decision.to => {
                 Outcome::failed("it is too small to be split so")
             }
@@ -84,19 +94,23 @@ impl Database {
     fn moved(&self, old: &Arc<Table>, decision: &Decision) -> SqlResult<Table> {
         let Item { part, column, .. } = decision.item;
         let target = column.map_or(PlaceTarget::Part(part), PlaceTarget::Column);
-        let placement = Placement::IndexVector(decision.to.clone());
+        let placement = match decision.action {
+            Action::Replicate => Placement::Replicated(Vec::new()),
+            _ => Placement::IndexVector(decision.to.clone()),
+        };
         old.rebalanced(&target, &placement, &BuildContext::serial(&self.allocator))
     }
 }
 
 /// What a modelled machine is told of a copy.
 fn charge(machine: &dyn Machine, decision: &Decision) {
-    let on = |node: NodeId| vec![node];
+    let is_remade = matches!(decision.action, Action::Partition | Action::Replicate);
+    let (from, to) = match is_remade {
+        true => (decision.from.clone(), decision.to.clone()),
+        false => (vec![decision.hottest], vec![decision.coldest]),
+    };
     machine.charge(&|| {
-        Demand::default().access(on(decision.hottest), decision.copy_bytes, Pattern::Stream).access(
-            on(decision.coldest),
-            decision.copy_bytes,
-            Pattern::Write,
-        )
+        let read = Demand::default().access(from.clone(), decision.copy_bytes, Pattern::Stream);
+        read.access(to.clone(), decision.copy_bytes, Pattern::Write)
     });
 }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use execution::Traffic;
 use hardware::NodeId;
-use placer::{Item, ItemWindow, Window};
+use placer::{Item, ItemWindow, Lookups, Window};
 use scheduler::Scheduler;
 use stdx::Nanos;
 use stdx::sync::Arc;
-use storage::{BLOCK_ROWS, Partitioning, Table};
+use storage::{BLOCK_ROWS, ItemBytes, Part, Partitioning, Table};
 use types::ColumnId;
+
+use super::cut::{can_be_cut, is_mapped};
 
 /// Where the counters are.
 pub(super) struct Sources<'a> {
@@ -24,8 +26,49 @@ pub(crate) struct Measured {
     at: Nanos,
     /// Time in morsels of the workers of each node, and how many workers.
     busy: Vec<(Nanos, u64)>,
-    /// Bytes read of the memory of each node.
-    items: BTreeMap<Item, Vec<u64>>,
+    items: BTreeMap<Item, ItemReads>,
+}
+
+/// Bytes read of an item.
+#[derive(Clone, Default)]
+struct ItemReads {
+    /// Of the memory of each node.
+    by_node: Vec<u64>,
+    /// Of these, values that were looked up in dictionaries.
+    looked_up: u64,
+    /// What CPUs of other nodes have read of rows, and have looked up.
+    remote_rows: u64,
+    remote_lookups: u64,
+}
+
+impl ItemReads {
+    fn new(nodes: usize) -> Self {
+        Self { by_node: vec![0; nodes], ..Self::default() }
+    }
+
+    fn add(&mut self, read: &ItemBytes) {
+        self.by_node[read.memory] += read.bytes;
+        let remote = if read.running == read.memory { 0 } else { read.bytes };
+        match read.is_lookup {
+            true => {
+                (self.looked_up, self.remote_lookups) =
+                    (self.looked_up + read.bytes, self.remote_lookups + remote)
+            }
+            false => self.remote_rows += remote,
+        }
+    }
+
+    /// Counters begin anew when a table is cut in another way.
+    fn since(&self, before: Option<&Self>) -> Self {
+        let Some(before) = before else { return self.clone() };
+        let pairs = self.by_node.iter().zip(&before.by_node);
+        Self {
+            by_node: pairs.map(|it| it.0.saturating_sub(*it.1)).collect(),
+            looked_up: self.looked_up.saturating_sub(before.looked_up),
+            remote_rows: self.remote_rows.saturating_sub(before.remote_rows),
+            remote_lookups: self.remote_lookups.saturating_sub(before.remote_lookups),
+        }
+    }
 }
 
 impl Measured {
@@ -43,8 +86,8 @@ impl Measured {
         for table in &sources.tables {
             for read in table.traffic().snapshot(nodes.len()) {
                 let item = item_of(table, read.part, read.column);
-                let bytes = items.entry(item).or_insert_with(|| vec![0; nodes.len()]);
-                bytes[read.memory] += read.bytes;
+                let reads = items.entry(item).or_insert_with(|| ItemReads::new(nodes.len()));
+                reads.add(&read);
             }
         }
         Self { at: sources.scheduler.machine().now(), busy, items }
@@ -82,6 +125,7 @@ impl Measured {
 
     fn items_of(&self, table: &Arc<Table>, before: &Self) -> Vec<ItemWindow> {
         let mut items: Vec<ItemWindow> = Vec::new();
+        let table_bytes = can_be_cut(table).then(|| table.memory_bytes());
         for part in 0..table.partitioning().parts() {
             for column in 0..table.columns.len() {
                 let item = item_of(table, part, column);
@@ -96,18 +140,43 @@ impl Measured {
                     known.is_demanded |= is_demanded;
                     continue;
                 }
-                let read = self.read_since(before, item);
-                items.push(ItemWindow { item, nodes, bytes, read, is_demanded });
+                let now = self.items.get(&item);
+                let reads = now.map(|it| it.since(before.items.get(&item)));
+                let reads = reads.unwrap_or_else(|| ItemReads::new(self.busy.len()));
+                let lookups = Lookups { table_bytes, ..lookups_of(table, item, &reads) };
+                let most_nodes = table.parts()[part].rows().div_ceil(BLOCK_ROWS).max(1);
+                let read = reads.by_node;
+                items.push(ItemWindow {
+                    item,
+                    nodes,
+                    bytes,
+                    read,
+                    is_demanded,
+                    lookups,
+                    most_nodes,
+                });
             }
         }
         items
     }
+}
 
-    /// Counters begin anew when a table is cut in another way.
-    fn read_since(&self, before: &Self, item: Item) -> Vec<u64> {
-        let Some(now) = self.items.get(&item) else { return vec![0; self.busy.len()] };
-        let earlier = |node: usize| before.items.get(&item).map_or(0, |it| it[node]);
-        now.iter().enumerate().map(|(node, &it)| it.saturating_sub(earlier(node))).collect()
+/// What was looked up of an item, and what a copy of it takes. A part is on the node of its readers: it is not copied.
+fn lookups_of(table: &Table, item: Item, reads: &ItemReads) -> Lookups {
+    let part = &table.parts()[item.part];
+    let gone = |it: &Part| (it.rows() - it.live_rows()) as u64;
+    let rows = table.parts().iter().map(|it| it.rows() as u64).sum::<u64>();
+    let version = rows << 32 ^ table.parts().iter().map(gone).sum::<u64>();
+    let shape = item.column.map(|it| table.copy_shape(it.index(), item.part));
+    let has_rows = shape.is_some_and(|it| it.has_rows);
+    let remote = reads.remote_lookups + if has_rows { reads.remote_rows } else { 0 };
+    Lookups {
+        bytes: reads.looked_up,
+        remote,
+        copy_bytes: shape.filter(|_| !is_mapped(table)).map(|it| it.bytes),
+        has_copies: !part.replicas().is_empty(),
+        table_bytes: None,
+        version,
     }
 }
 

@@ -6,9 +6,11 @@
 //! - Invariant: it never waits: for a writer it gives way, and tries again later.
 
 mod act;
+mod cut;
 mod log;
 mod look;
 mod measure;
+mod parts;
 mod service;
 
 pub(crate) use log::{LogEntry, Outcome};

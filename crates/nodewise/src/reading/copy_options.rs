@@ -1,4 +1,4 @@
-//! The options of COPY .. FROM for text, as PostgreSQL has them.
+//! The options of COPY for text, as PostgreSQL has them.
 
 use files::{Compression, Dialect, Encoding, OnError, Quoting};
 use types::{SqlError, SqlResult, SqlState};
@@ -20,10 +20,18 @@ pub(crate) struct CopyText {
     /// Columns, `*` for all.
     pub(crate) force_null: Vec<String>,
     pub(crate) force_not_null: Vec<String>,
+    pub(crate) force_quote: Vec<String>,
     /// Whether lines end alike, and empty ones are rows.
     pub(crate) strict: bool,
     /// Whether a delimiter may stand at the end of a line.
     pub(crate) trailing: bool,
+}
+
+/// Whether rows come or go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Direction {
+    From,
+    To,
 }
 
 /// What is said of the first line.
@@ -58,16 +66,49 @@ struct Said {
     verbosity: Option<Verbosity>,
     force_null: Vec<String>,
     force_not_null: Vec<String>,
+    force_quote: Vec<String>,
 }
 
 impl CopyText {
     /// What the options say of CSV, or of PostgreSQL's text format.
-    pub(crate) fn of(options: &[(String, String)], is_csv: bool) -> SqlResult<Self> {
+    pub(crate) fn of(
+        options: &[(String, String)],
+        is_csv: bool,
+        direction: Direction,
+    ) -> SqlResult<Self> {
         let mut said = Said::default();
         for (name, value) in options.iter().filter(|it| it.0 != "format") {
+            check_direction(name, value, direction)?;
             said.set(name, value, is_csv)?;
         }
         said.checked(is_csv)
+    }
+}
+
+/// Whether an option is one of a direction. Errors as in PostgreSQL: 0A000, 22023.
+fn check_direction(name: &str, value: &str, direction: Direction) -> SqlResult<()> {
+    let upper = name.to_uppercase();
+    match (direction, name) {
+        (Direction::From, "force_quote") => {
+            Err(SqlError::unsupported("COPY FORCE_QUOTE cannot be used with COPY FROM"))
+        }
+        (Direction::To, "force_null" | "force_not_null" | "freeze" | "default") => {
+            Err(SqlError::unsupported(format!("COPY {upper} cannot be used with COPY TO")))
+        }
+        (Direction::To, "on_error" | "reject_limit") => {
+            Err(invalid(format!("COPY {upper} cannot be used with COPY TO")))
+        }
+        (Direction::To, "header") if value.eq_ignore_ascii_case("match") => {
+            Err(SqlError::unsupported("cannot use \"match\" with HEADER in COPY TO"))
+        }
+        (Direction::To, "encoding") if values::encoding(value)? != Encoding::Utf8 => {
+            Err(SqlError::unsupported(format!("COPY TO in encoding {value} is not supported"))
+                .with_hint("rows are written as UTF8"))
+        }
+        (Direction::To, "compression") => {
+            Err(SqlError::unsupported("COPY TO does not compress what it writes"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -84,7 +125,7 @@ impl Said {
                 _ => Err(SqlError::unsupported(message)),
             }
         };
-        let only_csv = ["quote", "escape", "force_null", "force_not_null"];
+        let only_csv = ["quote", "escape", "force_null", "force_not_null", "force_quote"];
         if !is_csv && only_csv.contains(&name) {
             let name = name.to_uppercase();
             return Err(SqlError::unsupported(format!("COPY {name} requires CSV mode")));
@@ -131,11 +172,7 @@ impl Said {
             }
             "force_null" => self.force_null.push(value.to_owned()),
             "force_not_null" => self.force_not_null.push(value.to_owned()),
-            "force_quote" => {
-                return Err(SqlError::unsupported(
-                    "COPY FORCE_QUOTE cannot be used with COPY FROM",
-                ));
-            }
+            "force_quote" => self.force_quote.push(value.to_owned()),
             // Rows are always as good as frozen.
             "freeze" if is_on(value).is_some() => {}
             _ => {
@@ -206,6 +243,7 @@ impl Said {
             verbosity: self.verbosity.unwrap_or(Verbosity::Count),
             force_null: self.force_null,
             force_not_null: self.force_not_null,
+            force_quote: self.force_quote,
             strict: true,
             trailing: false,
         })

@@ -2,7 +2,7 @@
 
 use binder::{FileOption, FileReference, named_type};
 use files::{Known, OnError, Quoting};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Zone};
 
 use super::values::{boolean, character, compression, encoding, list, number, text, wrong};
 
@@ -12,6 +12,8 @@ pub(crate) struct CsvOptions {
     pub(crate) known: Known,
     pub(crate) on_error: OnError,
     pub(crate) padded: bool,
+    /// The time zone of the session.
+    pub(crate) zone: Zone,
     /// Whether names become words that need no quotes.
     pub(crate) normalized: bool,
     /// The name of a column of the names of files.
@@ -26,6 +28,7 @@ impl Default for CsvOptions {
             known: Known::default(),
             on_error: OnError::Stop,
             padded: false,
+            zone: Zone::utc(),
             normalized: false,
             filename: None,
             hive: None,

@@ -10,6 +10,6 @@ mod opened;
 mod parquet_files;
 mod values;
 
-pub(crate) use copy_options::{CopyHeader, CopyText, Verbosity};
+pub(crate) use copy_options::{CopyHeader, CopyText, Direction, Verbosity};
 pub(crate) use kind::{FileKind, is_tbl};
 pub(crate) use opened::{Opened, text_table};

@@ -7,7 +7,7 @@ use binder::{FileOption, FileReference};
 use files::{Found, Header, Rows, TextColumn, TextFormat, read_text, sniff};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, NoProgress, Table, TableBuilder};
-use types::{SqlError, SqlResult, SqlState, UnreadColumn};
+use types::{SqlError, SqlResult, SqlState, UnreadColumn, Zone};
 
 use super::csv_options::{CsvOptions, shown};
 use super::extra::{ExtraColumn, extra_columns, with_extra};
@@ -32,19 +32,23 @@ pub(crate) struct TextFiles {
 
 impl Opened {
     /// Opens what the name of a table in single quotes means.
-    pub(crate) fn open(name: &str) -> SqlResult<Self> {
+    pub(crate) fn open(name: &str, zone: &Zone) -> SqlResult<Self> {
         let reference = FileReference::parse(name)?;
         match reference.function.as_deref() {
             None => {
                 let paths = files::expand(name)?;
                 match known(&paths[0])? {
-                    FileKind::Csv => Self::text(paths, CsvOptions::default()),
+                    FileKind::Csv => Self::text(
+                        paths,
+                        CsvOptions { zone: zone.clone(), ..CsvOptions::default() },
+                    ),
                     FileKind::Parquet => Ok(Self::Parquet(ParquetFiles::open(paths, &[])?)),
                 }
             }
-            Some("read_csv" | "read_csv_auto") => {
-                Self::text(expanded(&reference)?, CsvOptions::of(&reference)?)
-            }
+            Some("read_csv" | "read_csv_auto") => Self::text(
+                expanded(&reference)?,
+                CsvOptions { zone: zone.clone(), ..CsvOptions::of(&reference)? },
+            ),
             Some("read_parquet" | "parquet_scan") => {
                 let files = ParquetFiles::open(expanded(&reference)?, &reference.options)?;
                 Ok(Self::Parquet(files))
@@ -52,7 +56,10 @@ impl Opened {
             Some("glob") => listed(&reference).map(Self::Rows),
             Some("sniff_csv") => {
                 let paths = expanded(&reference)?;
-                let opened = TextFiles::open(paths, CsvOptions::of(&reference)?)?;
+                let opened = TextFiles::open(
+                    paths,
+                    CsvOptions { zone: zone.clone(), ..CsvOptions::of(&reference)? },
+                )?;
                 opened.described(&reference.options).map(Self::Rows)
             }
             Some(function) => {
@@ -188,6 +195,7 @@ impl TextFiles {
             strict: false,
             trailing: found.trailing,
             padded: options.padded,
+            zone: options.zone.clone(),
         }
     }
 

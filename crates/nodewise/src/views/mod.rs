@@ -5,6 +5,7 @@
 
 mod builder;
 mod constraints;
+mod defined;
 mod durability;
 mod functions;
 mod indexes;
@@ -29,7 +30,7 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 28] = [
+pub const NAMES: [&str; 29] = [
     "tables",
     "columns",
     "indexes",
@@ -58,6 +59,7 @@ pub const NAMES: [&str; 28] = [
     "log",
     "checkpoints",
     "merges",
+    "views",
 ];
 
 /// The names of all views, without their schema.
@@ -100,6 +102,7 @@ pub fn rows_of(
         "log" => durability::log(database),
         "checkpoints" => durability::checkpoints(database),
         "merges" => durability::merges(database),
+        "views" => defined::rows(database),
         _ => return None,
     })
 }

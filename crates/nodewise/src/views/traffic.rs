@@ -33,6 +33,7 @@ pub(super) fn item_traffic(database: &Database) -> SqlResult<RecordBatch> {
         ("running_node", 'i'),
         ("memory_node", 'i'),
         ("bytes_read", 'i'),
+        ("component", 't'),
     ]);
     let nodes = database.traffic.nodes();
     let number = |it: NodeId| u64::from(it.0);
@@ -45,6 +46,7 @@ pub(super) fn item_traffic(database: &Database) -> SqlResult<RecordBatch> {
                 number(nodes[read.running]).into(),
                 number(nodes[read.memory]).into(),
                 read.bytes.into(),
+                if read.is_lookup { "dictionary" } else { "rows" }.into(),
             ]);
         }
     }

@@ -209,7 +209,7 @@ fn queries_of_the_sql_tests_are_read_as_they_were_written() {
         tally.script(&Declared::default(), records.into_iter());
     }
     assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
-    // The rest are other statements, and queries of what only a database has: sequences, its catalog.
-    assert!(tally.plans * 4 > asked * 3, "{} of {asked} records planned", tally.plans);
+    // The rest are other statements, and queries of what only a database has: sequences, views, its catalog.
+    assert!(tally.plans * 3 > asked * 2, "{} of {asked} records planned", tally.plans);
     assert_eq!(tally.queries, tally.plans);
 }

@@ -63,6 +63,7 @@ impl<'a> Facts<'a> {
                 Some((_, expr)) => Some(self.nullable_expr(input, expr)),
                 None => self.look_up(input, attr),
             },
+            Rel::Repeat { number: Some(number), .. } if *number == attr => Some(false),
             Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::Repeat { input, .. } => {
                 self.look_up(input, attr)
             }
@@ -152,6 +153,11 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Timestamp => 5,
         DataType::Boolean => 6,
         DataType::Null => 7,
+        DataType::TimestampTz => 8,
+        DataType::Time => 9,
+        DataType::Interval => 10,
+        DataType::Uuid => 11,
+        DataType::Bytea => 12,
     };
     kind(left) == kind(right)
 }

@@ -148,7 +148,7 @@ impl Lowering<'_> {
         let mut below = AttrSet::default();
         keys.iter().for_each(|it| below.add_expr(&it.1));
         for (_, aggregate) in &aggregates {
-            aggregate.argument.iter().chain(&aggregate.filter).for_each(|it| below.add_expr(it));
+            aggregate.expressions().for_each(|it| below.add_expr(it));
         }
         let stream = self.stream(&input, &below, &passed)?;
         let exported = reducers_of_groups(&stream, &keys);
@@ -185,7 +185,7 @@ impl Lowering<'_> {
     ) -> SqlResult<Vec<Aggregate>> {
         let mut placed: Vec<Aggregate> = aggregates.iter().map(|it| it.1.clone()).collect();
         for aggregate in &mut placed {
-            for expr in aggregate.argument.iter_mut().chain(&mut aggregate.filter) {
+            for expr in aggregate.expressions_mut() {
                 *expr = self.place(expr, stream)?;
             }
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use plan::properties::is_volatile;
 use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin};
-use plan::{Aggregate, Expr};
+use plan::{Aggregate, Expr, SortKey};
 
 /// The attributes of one relation with those of another that has the same rows.
 #[derive(Default)]
@@ -55,6 +55,13 @@ impl Correspondence {
         all && there.next().is_none()
     }
 
+    /// Whether two orders are the same.
+    fn order(&self, here: &[SortKey], there: &[SortKey]) -> bool {
+        let directions = |it: &SortKey| (it.descending, it.nulls_first);
+        here.iter().map(directions).eq(there.iter().map(directions))
+            && self.exprs(here.iter().map(|it| &it.expr), there.iter().map(|it| &it.expr))
+    }
+
     /// Whether two aggregates over the relations have the same value in each group.
     pub fn aggregate(&self, here: &Aggregate, there: &Aggregate) -> bool {
         here.function == there.function
@@ -62,6 +69,8 @@ impl Correspondence {
             && here.data_type == there.data_type
             && here.argument.is_some() == there.argument.is_some()
             && self.exprs(&here.argument, &there.argument)
+            && self.exprs(&here.rest, &there.rest)
+            && self.order(&here.order, &there.order)
             && self.exprs(&here.filter, &there.filter)
     }
 

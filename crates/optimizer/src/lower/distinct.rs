@@ -2,7 +2,6 @@
 //! repeated values while it merges what the workers found, all of them in parallel, and needs no sets within groups.
 
 use plan::{Aggregate, AggregateFunction, Expr, Sink};
-use types::DataType;
 
 /// The two groupings of one with DISTINCT; the second reads the rows of the first. `None` when there is nothing to gain:
 /// no DISTINCT, several columns with it, or another aggregate that cannot be put together from parts.
@@ -13,8 +12,9 @@ pub(super) fn two_levels(
     groups: f64,
 ) -> Option<(Sink, Sink)> {
     let mut distinct = aggregates.iter().filter(|it| it.distinct);
-    let value = distinct.next()?.argument.as_ref()?;
-    if distinct.any(|it| it.argument.as_ref() != Some(value)) {
+    let first = distinct.next().filter(|it| is_of_value(it))?;
+    let value = first.argument.as_ref()?;
+    if distinct.any(|it| it.argument.as_ref() != Some(value) || !is_of_value(it)) {
         return None;
     }
     let (mut inner, mut outer) = (Vec::new(), Vec::new());
@@ -22,12 +22,13 @@ pub(super) fn two_levels(
         let (function, argument) = if aggregate.distinct && aggregate.filter.is_none() {
             (aggregate.function, Expr::column(keys.len(), value.data_type))
         } else {
-            let function = of_parts(aggregate, !keys.is_empty())?;
+            // Over no rows at all a sum of counts is NULL and not zero, which no group of a key can be.
+            let counts = aggregate.function == AggregateFunction::Count;
+            let function = aggregate.of_parts().filter(|_| !(counts && keys.is_empty()))?;
             inner.push(aggregate.clone());
             (function, Expr::column(keys.len() + inner.len(), aggregate.data_type))
         };
-        let (argument, data_type) = (Some(argument), aggregate.data_type);
-        outer.push(Aggregate { function, argument, distinct: false, filter: None, data_type });
+        outer.push(Aggregate::of(function, Some(argument), aggregate.data_type));
     }
     let own = keys.iter().enumerate();
     let outer_keys = own.map(|(place, it)| Expr::column(place, it.data_type)).collect();
@@ -38,30 +39,20 @@ pub(super) fn two_levels(
     ))
 }
 
-/// What makes an aggregate of a group from those of its parts. Over no rows at all a sum of counts is NULL and not zero,
-/// which no group of a key can be; and a part of a sum must not leave its type where the whole would not.
-pub(super) fn of_parts(aggregate: &Aggregate, keyed: bool) -> Option<AggregateFunction> {
-    let argument = aggregate.argument.as_ref().map(|it| it.data_type);
-    match aggregate.function {
-        _ if aggregate.distinct => None,
-        AggregateFunction::Count => keyed.then_some(AggregateFunction::Sum),
-        AggregateFunction::Sum => match argument? {
-            DataType::SmallInt | DataType::Integer => Some(AggregateFunction::Sum),
-            DataType::Decimal { precision, .. } if precision <= 18 => Some(AggregateFunction::Sum),
-            _ => None,
-        },
-        AggregateFunction::Average => None,
-        same => Some(same),
-    }
+/// Whether an aggregate looks at its first argument alone, in any order.
+fn is_of_value(it: &Aggregate) -> bool {
+    it.rest.is_empty() && it.order.is_empty()
 }
 
 #[cfg(test)]
 mod tests {
+    use types::DataType;
+
     use super::*;
 
     fn aggregate(function: AggregateFunction, distinct: bool, argument: usize) -> Aggregate {
         let argument = Some(Expr::column(argument, DataType::Integer));
-        Aggregate { function, argument, distinct, filter: None, data_type: DataType::BigInt }
+        Aggregate { distinct, ..Aggregate::of(function, argument, DataType::BigInt) }
     }
 
     #[test]

@@ -15,7 +15,6 @@ use plan::{
 };
 use types::DataType;
 
-use super::distinct::of_parts;
 use super::state::Lowering;
 use super::stream::Stream;
 use crate::rewrite::origin;
@@ -99,7 +98,7 @@ impl Lowering<'_> {
         };
         let one_each = build.unique && (0..build.keys.len()).all(covered);
         let computed = grouping.aggregates.iter().zip(&aggregates).filter(|it| it.1.is_none());
-        let mergeable = computed.map(|it| &it.0.1).all(|it| of_parts(it, true).is_some());
+        let mergeable = computed.map(|it| &it.0.1).all(|it| it.of_parts().is_some());
         let pays = stream.rows >= SMALL_ROWS
             && stream.rows >= ROWS_PER_PARTNER_MIN * built.estimated_rows
             && key_bits(input, grouping.attrs) > ARRAY_KEY_BITS;
@@ -164,12 +163,9 @@ impl Lowering<'_> {
             Expr::column(place.expect("invariant: each key and aggregate is there"), data_type)
         };
         let keys = attrs.iter().map(|(attr, it)| column(*attr, it.data_type)).collect();
-        let whole = |(attr, part): &(Attr, Aggregate)| Aggregate {
-            function: of_parts(part, true).unwrap_or(AggregateFunction::AnyValue),
-            argument: Some(column(*attr, part.data_type)),
-            distinct: false,
-            filter: None,
-            data_type: part.data_type,
+        let whole = |(attr, part): &(Attr, Aggregate)| {
+            let function = part.of_parts().unwrap_or(AggregateFunction::AnyValue);
+            Aggregate::of(function, Some(column(*attr, part.data_type)), part.data_type)
         };
         let whole = aggregates.iter().map(whole).collect();
         let sink = Sink::Aggregate { keys, aggregates: whole, estimated_groups: groups };
@@ -192,8 +188,7 @@ fn hand_on_numbers(
         Operator::Filter(condition) => Some(condition),
         _ => None,
     });
-    let arguments =
-        aggregates.iter_mut().flat_map(|it| it.argument.iter_mut().chain(&mut it.filter));
+    let arguments = aggregates.iter_mut().flat_map(|it| it.expressions_mut());
     let mut exprs: Vec<&mut Expr> = conditions.chain(arguments).collect();
     let mut used = BTreeSet::new();
     exprs.iter().for_each(|it| it.collect_columns(&mut used));
@@ -212,7 +207,7 @@ fn key_bits(input: &Rel, keys: &[(Attr, Expr)]) -> f64 {
         let (scan, of) = origin::of(input, bare(expr)?)?;
         let (_, column) = crate::estimate::column(scan, of)?;
         let statistics = &column.statistics;
-        if column.data_type.is_text() {
+        if column.data_type.stored().is_text() {
             // Near-unique texts have no codes.
             let coded = statistics.distinct * 2 <= scan.table.rows;
             return coded.then(|| (statistics.distinct.max(1) as f64).log2());

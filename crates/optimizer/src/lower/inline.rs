@@ -15,11 +15,7 @@ pub(super) fn inline_once<'r>(
     let uses = |attr: Attr| {
         let in_exprs = |expr: &Expr| count(expr, attr);
         keys.iter().map(|it| in_exprs(&it.1)).sum::<usize>()
-            + aggregates
-                .iter()
-                .flat_map(|it| it.1.argument.iter().chain(&it.1.filter))
-                .map(in_exprs)
-                .sum::<usize>()
+            + aggregates.iter().flat_map(|it| it.1.expressions()).map(in_exprs).sum::<usize>()
     };
     let (once, more): (Vec<_>, Vec<_>) = exprs.iter().cloned().partition(|it| uses(it.0) <= 1);
     // A bare key keeps its attribute, an inlined one keeps it as the name of the result.
@@ -27,7 +23,7 @@ pub(super) fn inline_once<'r>(
         substitute(expr, &once);
     }
     for (_, aggregate) in aggregates.iter_mut() {
-        for expr in aggregate.argument.iter_mut().chain(&mut aggregate.filter) {
+        for expr in aggregate.expressions_mut() {
             substitute(expr, &once);
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn unified_keys(join: &JoinRel) -> (Vec<Expr>, Vec<Expr>) {
     for (left, right) in &join.keys {
         let (l, r) = (left.data_type, right.data_type);
         let common = match (l, r) {
-            _ if l == r || (l.is_text() && r.is_text()) => None,
+            _ if l == r || (l.stored().is_text() && r.stored().is_text()) => None,
             _ if l.is_integer() && r.is_integer() => Some(DataType::BigInt),
             _ if l.is_float() || r.is_float() => Some(DataType::Double),
             _ if l.is_numeric() && r.is_numeric() => {

@@ -52,7 +52,7 @@ pub fn lower(query: &Query, options: Options, interrupt: &Interrupt) -> SqlResul
             data_type: query.attributes[*attr].data_type,
         })
         .collect();
-    Ok(Plan { pipelines: this.pipelines, output })
+    Ok(Plan { pipelines: this.pipelines, output, recursions: Vec::new() })
 }
 
 fn tables_in(rel: &Rel, tables: &mut Vec<u32>) {
@@ -112,14 +112,17 @@ impl Lowering<'_> {
             }
             Rel::Union { inputs, output } => self.union(inputs, output, required),
             Rel::Values { output, rows } => self.values(output, rows),
-            Rel::Repeat { input, count } => {
+            Rel::Repeat { input, count, number } => {
                 let mut below = required.clone();
+                number.iter().for_each(|it| below.remove(*it));
                 below.insert(*count);
                 let mut stream = self.stream(input, &below, reducers)?;
                 let place = stream
                     .position(*count)
                     .ok_or_else(|| SqlError::internal("the count of a row is lost on the way"))?;
-                stream.operators.push(Operator::Repeat(place));
+                let numbered = number.is_some();
+                stream.operators.push(Operator::Repeat { count: place, numbered });
+                stream.layout.extend(*number);
                 Ok(stream)
             }
             Rel::Shared { id, output, rows } => self.read_shared(*id, output, *rows, required),

@@ -32,7 +32,7 @@ fn is_of_parts(it: &Aggregate) -> bool {
         && !it.distinct
         && it.filter.is_none()
         && it.argument.is_some()
-        && !it.argument.iter().chain(&it.filter).any(is_volatile)
+        && !it.expressions().any(is_volatile)
 }
 
 impl Lowering<'_> {

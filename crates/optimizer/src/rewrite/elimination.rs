@@ -12,7 +12,8 @@ pub(super) fn drop_idle_joins(rel: &mut Rel, required: &AttrSet) {
     let mut below = required.clone();
     match rel {
         Rel::Scan(_) | Rel::Values { .. } | Rel::Shared { .. } | Rel::Apply(_) => {}
-        Rel::Repeat { input, count } => {
+        Rel::Repeat { input, count, number } => {
+            number.iter().for_each(|it| below.remove(*it));
             below.insert(*count);
             drop_idle_joins(input, &below);
         }
@@ -31,7 +32,7 @@ pub(super) fn drop_idle_joins(rel: &mut Rel, required: &AttrSet) {
             let mut below = AttrSet::default();
             keys.iter().for_each(|it| below.add_expr(&it.1));
             for (_, it) in aggregates.iter().filter(|it| required.contains(it.0)) {
-                it.argument.iter().chain(&it.filter).for_each(|it| below.add_expr(it));
+                it.expressions().for_each(|it| below.add_expr(it));
             }
             drop_idle_joins(input, &below);
         }

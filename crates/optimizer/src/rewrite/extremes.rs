@@ -53,7 +53,7 @@ impl Inequality {
             return None;
         }
         // Texts whose blanks do not count are in another order than those that the right side is searched in.
-        let is_text = left.data_type.is_text() || right.data_type.is_text();
+        let is_text = left.data_type.stored().is_text() || right.data_type.stored().is_text();
         if is_text && !equality_chains(left.data_type, right.data_type) {
             return None;
         }
@@ -67,13 +67,7 @@ impl Inequality {
     /// Groups the right side of a join by its keys, so that the comparison is one with extremes.
     pub(super) fn group(&self, join: &mut JoinRel, groups: f64) {
         let data_type = self.right.data_type;
-        let aggregate = |function| Aggregate {
-            function,
-            argument: Some(self.right.clone()),
-            distinct: false,
-            filter: None,
-            data_type,
-        };
+        let aggregate = |function| Aggregate::of(function, Some(self.right.clone()), data_type);
         let [least, greatest] = self.ends;
         let (min, max) = (aggregate(AggregateFunction::Min), aggregate(AggregateFunction::Max));
         let compare =

@@ -111,7 +111,8 @@ fn applies(join: &JoinRel, keys: &Keys, aggregates: &Aggregates) -> bool {
 
 /// Whether an aggregate over a row of NULLs alone is what it is over nothing, and uses the right side only.
 fn movable(it: &Aggregate, left: &AttrSet, right: &AttrSet) -> bool {
-    if it.filter.is_some() || it.argument.as_ref().is_some_and(is_volatile) {
+    let is_plain = it.rest.is_empty() && it.order.is_empty() && it.filter.is_none();
+    if !is_plain || it.argument.as_ref().is_some_and(is_volatile) {
         return false;
     }
     let Some(argument) = &it.argument else { return it.function == AggregateFunction::Count };

@@ -116,7 +116,7 @@ impl<'a> Fetching<'a> {
             return false;
         };
         let columns = &scan.table.columns;
-        let texts = own.clone().any(|it| columns[it.2 - base].data_type.is_text());
+        let texts = own.clone().any(|it| columns[it.2 - base].data_type.stored().is_text());
         if !texts && own.count() <= CARRIED_COLUMNS_MAX {
             return false;
         }

@@ -144,9 +144,12 @@ impl Optimiser<'_> {
                 Ok(Rel::Limit { input, offset, limit }.filtered(demanded))
             }
             Rel::Union { inputs, output } => self.union(inputs, output, &demanded),
-            Rel::Repeat { input, count } => {
-                let input = Box::new(self.rel(*input, demanded)?);
-                Ok(Rel::Repeat { input, count })
+            Rel::Repeat { input, count, number } => {
+                let of_number =
+                    |it: &Expr| number.is_some_and(|number| AttrSet::of(it).contains(number));
+                let (above, below) = demanded.into_iter().partition(of_number);
+                let input = Box::new(self.rel(*input, below)?);
+                Ok(Rel::Repeat { input, count, number }.filtered(above))
             }
             Rel::Shared { id, output, .. } => {
                 let rows = self.shared_rows[id];
@@ -295,7 +298,7 @@ impl Optimiser<'_> {
         let dependencies = Dependencies::of(input, facts);
         // Wide keys go first; of two that determine each other the integer stays.
         let width = |expr: &Expr| match expr.data_type {
-            it if it.is_text() => 3,
+            it if it.stored().is_text() => 3,
             types::DataType::Decimal { .. } => 2,
             it if it.is_integer() => 0,
             _ => 1,
@@ -321,13 +324,7 @@ impl Optimiser<'_> {
                 continue;
             }
             let data_type = expr.data_type;
-            let aggregate = Aggregate {
-                function: AggregateFunction::AnyValue,
-                argument: Some(expr),
-                distinct: false,
-                filter: None,
-                data_type,
-            };
+            let aggregate = Aggregate::of(AggregateFunction::AnyValue, Some(expr), data_type);
             cut.push((attr, aggregate));
         }
         (left, cut)

@@ -64,7 +64,7 @@ fn lifted(rel: &mut Rel) -> Definitions {
         Rel::Aggregate { input, aggregates, keys, .. } => {
             let definitions = lifted(input);
             for (_, it) in aggregates {
-                it.argument.iter_mut().chain(&mut it.filter).for_each(|it| {
+                it.expressions_mut().for_each(|it| {
                     substitute(it, &definitions);
                 });
             }

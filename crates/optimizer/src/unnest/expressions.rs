@@ -1,6 +1,7 @@
 //! Expressions that unnesting makes and takes apart.
 
-use plan::relation::{AttrSet, split_conjunction};
+use plan::properties::is_volatile;
+use plan::relation::{AttrSet, Rel, split_conjunction};
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::{DataType, Value};
 
@@ -10,6 +11,11 @@ pub(super) fn conjuncts(predicates: Vec<Expr>) -> Vec<Expr> {
     predicates.into_iter().for_each(|it| split_conjunction(it, &mut all));
     all.retain(|it| it.kind != ExprKind::Literal(Value::Boolean(true)));
     all
+}
+
+/// Whether some expression of a relation is volatile.
+pub(super) fn has_volatile(rel: &Rel) -> bool {
+    !rel.all_expressions(&mut |it| !is_volatile(it))
 }
 
 pub(super) fn constant(value: bool) -> Expr {

@@ -176,16 +176,9 @@ impl Unnesting {
         let data_type = self.attributes[value].data_type;
         let (any, count) =
             (self.attribute(data_type, true), self.attribute(DataType::BigInt, false));
-        let of_group = |function, argument, data_type| Aggregate {
-            function,
-            argument,
-            distinct: false,
-            filter: None,
-            data_type,
-        };
         let aggregates = vec![
-            (any, of_group(AggregateFunction::AnyValue, Some(found), data_type)),
-            (count, of_group(AggregateFunction::Count, None, DataType::BigInt)),
+            (any, Aggregate::of(AggregateFunction::AnyValue, Some(found), data_type)),
+            (count, Aggregate::of(AggregateFunction::Count, None, DataType::BigInt)),
         ];
         let (keys, on) = self.keys_of(on, &left.attrs(), &right.attrs());
         let groups = Rel::Aggregate { input: Box::new(right), keys, aggregates, rows: 0.0 };

@@ -7,7 +7,7 @@
 //! 2. the right side has at most one row for each left row because it is an aggregate without keys or has no FROM: it is
 //!    joined by its equalities, and everything above the aggregate is computed above the join (`single`);
 //! 3. the conditions that depend on the left can be pulled up to the join (`pull`);
-//! 4. else the left side is shared, the distinct values that the right side uses of it are joined to the relations deep
+//! 4. else, and where the right side is volatile, the left side is shared, the distinct values that the right side uses of it are joined to the relations deep
 //!    in the right side, and the results to the left rows (`push`).
 //!
 //! - Invariant: what comes out has no [`Rel::Apply`], and no expression uses an attribute that its inputs lack.
@@ -31,10 +31,10 @@ mod unique;
 
 use plan::properties::is_volatile;
 use plan::relation::{Apply, ApplyRel, Attr, AttrSet, Query, Rel, bare};
-use plan::{Expr, ExprKind, UnaryOperator};
-use types::{Interrupt, SqlResult};
+use plan::{Expr, ExprKind, Frame, UnaryOperator, WindowCall, WindowFunction};
+use types::{DataType, Interrupt, SqlResult};
 
-use expressions::conjuncts;
+use expressions::{conjuncts, has_volatile};
 use pull::Context;
 use state::{Unnesting, Use};
 
@@ -165,12 +165,42 @@ impl Unnesting {
         if single::is_single(&right, &free, &how) {
             return self.single(left, right, how, &free, &below);
         }
+        if has_volatile(&right) {
+            return self.for_each_row(left, right, how, free, &below);
+        }
         if let Some(pulled) = pull::pull(right.clone(), &Context::of(&free, &how))
             && self.can_join(&pulled, &how, &free)
         {
             return self.join(left, pulled, how, &below);
         }
         self.general(left, right, how, &free, &below)
+    }
+
+    /// The general way for a right side that may be another one each time that it is computed: for each left row, told
+    /// apart by its number, and not for each of their distinct values.
+    fn for_each_row(
+        &mut self,
+        left: Rel,
+        right: Rel,
+        how: Use,
+        mut outer: AttrSet,
+        required: &AttrSet,
+    ) -> SqlResult<Rel> {
+        let number = self.attribute(DataType::BigInt, false);
+        let call = WindowCall {
+            function: WindowFunction::RowNumber,
+            arguments: Vec::new(),
+            filter: None,
+            order: 0,
+            frame: Frame::default(),
+            ignore_nulls: false,
+            data_type: DataType::BigInt,
+        };
+        let input = Box::new(left);
+        let (partition, keys, functions) = (Vec::new(), Vec::new(), vec![(number, call)]);
+        let left = Rel::Window { input, partition, keys, functions };
+        outer.insert(number);
+        self.general(left, right, how, &outer, required)
     }
 }
 

@@ -107,7 +107,7 @@ fn expanded(
 
 /// The expression with a value of its type in the place of NULL.
 fn replaced(expr: &Expr) -> Option<Expr> {
-    let value = match expr.data_type {
+    let value = match expr.data_type.stored() {
         DataType::Null => return None,
         DataType::Boolean => Value::Boolean(false),
         DataType::SmallInt | DataType::Integer | DataType::BigInt => Value::Integer(0),
@@ -118,6 +118,7 @@ fn replaced(expr: &Expr) -> Option<Expr> {
         DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => {
             Value::Text("".into())
         }
+        held => unreachable!("invariant: {held} is not held as itself"),
     };
     let missing = unary(UnaryOperator::IsNull, expr.clone());
     let value = Expr::literal(value, expr.data_type);

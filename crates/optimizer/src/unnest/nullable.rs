@@ -48,6 +48,7 @@ impl Unnesting {
     fn look_up(&self, rel: &Rel, attr: Attr) -> Option<bool> {
         match rel {
             Rel::Scan(_) => rel.made().contains(&attr).then(|| self.attributes[attr].nullable),
+            Rel::Repeat { number: Some(number), .. } if *number == attr => Some(false),
             Rel::Filter { input, .. }
             | Rel::Sort { input, .. }
             | Rel::Limit { input, .. }

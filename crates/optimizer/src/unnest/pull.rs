@@ -18,6 +18,7 @@ pub(super) struct Pulled {
 }
 
 /// Where conditions are pulled to.
+#[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     /// The attributes of the left side that the right side uses.
     pub outer: &'a AttrSet,
@@ -41,6 +42,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// For the input of an operator that keeps some of its rows: which rows there are decides whether some are left.
+    fn below_choice(&self) -> Self {
+        Self { rows_matter: true, ..*self }
+    }
+
     fn depends(&self, expr: &Expr) -> bool {
         AttrSet::of(expr).intersects(self.outer)
     }
@@ -53,7 +59,7 @@ pub(super) fn pull(rel: Rel, to: &Context<'_>) -> Option<Pulled> {
     }
     match rel {
         Rel::Filter { input, predicates } => {
-            let mut pulled = pull(*input, to)?;
+            let mut pulled = pull(*input, &to.below_choice())?;
             let mut predicates = predicates;
             predicates.iter_mut().for_each(|it| substitute(it, &pulled.definitions));
             let (up, stay): (Vec<Expr>, Vec<Expr>) =
@@ -105,9 +111,10 @@ pub(super) fn pull(rel: Rel, to: &Context<'_>) -> Option<Pulled> {
 
 fn join(rel: Rel, to: &Context<'_>) -> Option<Pulled> {
     let Rel::Join(mut join) = rel else { return None };
-    let mut pulled = pull(join.left.take(), to)?;
+    let below = to.below_choice();
+    let mut pulled = pull(join.left.take(), &below)?;
     if join.kind == RelJoin::Inner {
-        let right = pull(join.right.take(), to)?;
+        let right = pull(join.right.take(), &below)?;
         join.right = right.rel;
         pulled.conjuncts.extend(right.conjuncts);
         pulled.definitions.extend(right.definitions);
@@ -129,7 +136,9 @@ fn join(rel: Rel, to: &Context<'_>) -> Option<Pulled> {
 
 fn apply(rel: Rel, to: &Context<'_>) -> Option<Pulled> {
     let Rel::Apply(mut apply) = rel else { return None };
-    let mut pulled = pull(apply.left.take(), to)?;
+    let chosen = matches!(apply.kind, Apply::Join { .. });
+    let below = if chosen { to.below_choice() } else { *to };
+    let mut pulled = pull(apply.left.take(), &below)?;
     // What the inner dependent join uses must still be on its left side.
     let mut gone = to.outer.clone();
     pulled.definitions.iter().for_each(|it| gone.insert(it.0));

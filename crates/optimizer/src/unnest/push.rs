@@ -169,10 +169,10 @@ impl Unnesting {
             }
             Rel::Union { inputs, output } => self.push_union(inputs, output, domain),
             Rel::Values { output, rows } => self.push_values(output, rows, domain),
-            Rel::Repeat { input, count } => {
+            Rel::Repeat { input, count, number } => {
                 let Pushed { rel, locals } = self.push(*input, domain)?;
                 let count = domain.local(count, &locals);
-                Ok(Pushed { rel: Rel::Repeat { input: Box::new(rel), count }, locals })
+                Ok(Pushed { rel: Rel::Repeat { input: Box::new(rel), count, number }, locals })
             }
             Rel::Shared { .. } => {
                 Err(types::SqlError::internal("a shared relation depends on the rows around it"))
@@ -270,8 +270,7 @@ impl Unnesting {
         let Pushed { rel, locals } = self.push(*input, domain)?;
         keys.iter_mut().for_each(|it| domain.put(&mut it.1, &locals));
         for (_, aggregate) in &mut aggregates {
-            let own = aggregate.argument.iter_mut().chain(&mut aggregate.filter);
-            own.for_each(|it| domain.put(it, &locals));
+            aggregate.expressions_mut().for_each(|it| domain.put(it, &locals));
         }
         let whole = keys.is_empty();
         keys.extend(locals.iter().map(|it| (*it, self.column(*it))));

@@ -3,11 +3,12 @@
 //! its input is compared with and joined to the left rows; everything above is computed above the join, where it sees the
 //! row that an aggregate has over no rows, too.
 
+use plan::properties::is_volatile;
 use plan::relation::{Apply, ApplyRel, Attr, AttrSet, Rel, RelJoin, combine, substitute};
 use plan::{Aggregate, BinaryOperator, Expr};
 use types::SqlResult;
 
-use super::expressions::{case, conjuncts, constant, sides};
+use super::expressions::{case, conjuncts, constant, has_volatile, sides};
 use super::join::joined;
 use super::pull::{Context, Pulled, pull};
 use super::push::{keeps_number, with_counts};
@@ -39,6 +40,8 @@ fn is_row(rel: &Rel, outer: &AttrSet, always: bool) -> bool {
         Rel::Aggregate { input, keys, aggregates, .. } if !keys.is_empty() => {
             aggregates.is_empty() && is_row(input, outer, always)
         }
+        // What is volatile is computed for each left row anew.
+        Rel::Aggregate { .. } if has_volatile(rel) => false,
         Rel::Aggregate { input, aggregates, .. } => {
             grouped((**input).clone(), aggregates.clone(), outer).is_some()
         }
@@ -62,7 +65,7 @@ fn grouped(input: Rel, mut aggregates: Vec<(Attr, Aggregate)>, outer: &AttrSet) 
     let Pulled { rel, conjuncts, definitions } = pull(input, &context)?;
     let mut used = AttrSet::default();
     for (_, it) in &mut aggregates {
-        for expr in it.argument.iter_mut().chain(&mut it.filter) {
+        for expr in it.expressions_mut() {
             substitute(expr, &definitions);
             used.add_expr(expr);
         }
@@ -131,7 +134,13 @@ impl Unnesting {
                 Ok(mapped(left, output.into_iter().zip(row).collect()))
             }
             Rel::Map { input, exprs } => {
-                Ok(mapped(self.row(left, *input, outer, required, present)?, exprs))
+                let rel = self.row(left, *input, outer, required, present)?;
+                let mut exprs = exprs;
+                for (_, it) in exprs.iter_mut().filter(|it| is_volatile(&it.1)) {
+                    // Not for rows that a condition below has dropped.
+                    *it = self.if_present(present.clone(), it.clone(), None);
+                }
+                Ok(mapped(rel, exprs))
             }
             Rel::Filter { input, predicates } => {
                 let rel = self.row(left, *input, outer, required, present)?;

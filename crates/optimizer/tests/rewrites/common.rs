@@ -80,7 +80,7 @@ impl Builder {
     fn query(self, root: Rel, wanted: &[Attr]) -> Query {
         let output = wanted.iter().map(|it| (format!("a{it}"), *it)).collect();
         let (scalars, shared) = (Vec::new(), Vec::new());
-        Query { attributes: self.attributes, scalars, shared, root, output }
+        Query { attributes: self.attributes, scalars, shared, root, output, recursions: Vec::new() }
     }
 }
 
@@ -141,7 +141,7 @@ pub fn aggregate(function: AggregateFunction, argument: Option<Expr>) -> Aggrega
         (AggregateFunction::Min | AggregateFunction::Max, Some(it)) => it.data_type,
         _ => DataType::BigInt,
     };
-    Aggregate { function, argument, distinct: false, filter: None, data_type }
+    Aggregate::of(function, argument, data_type)
 }
 
 /// All relations of a tree, from the top down.

@@ -32,7 +32,10 @@ pub(super) fn aggregate(it: &Aggregate, names: &[String]) -> String {
     let argument = it.argument.as_ref().map_or_else(|| "*".to_owned(), |it| expr(it, names));
     let filter = it.filter.as_ref().map(|it| format!(" filter {}", expr(it, names)));
     let distinct = if it.distinct { "distinct " } else { "" };
-    format!("{name}({distinct}{argument}){}", filter.unwrap_or_default())
+    let rest: String = it.rest.iter().map(|it| format!(", {}", expr(it, names))).collect();
+    let keys: Vec<String> = it.order.iter().map(|it| sort_key(it, names)).collect();
+    let order = if keys.is_empty() { String::new() } else { format!(" by {}", keys.join(", ")) };
+    format!("{name}({distinct}{argument}{rest}{order}){}", filter.unwrap_or_default())
 }
 
 /// A window function, less its partition and order.

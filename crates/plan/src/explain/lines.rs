@@ -38,8 +38,10 @@ impl Lines<'_> {
                     format!("project [{}]", shown.join(", "))
                 }
                 Operator::Join(it) => self.join(it, &mut layout),
-                Operator::Repeat(count) => {
-                    format!("repeat each row {} times", column(*count, &names))
+                Operator::Repeat { count, numbered } => {
+                    layout.extend(numbered.then(|| Name::of_value("number")));
+                    let said = if *numbered { ", numbered" } else { "" };
+                    format!("repeat each row {} times{said}", column(*count, &names))
                 }
                 Operator::Fetch(it) => {
                     let stored = self.state(it.build.index());

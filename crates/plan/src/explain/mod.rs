@@ -94,6 +94,14 @@ impl Remarks for () {
 /// The plan as text, one block per pipeline.
 pub fn text(plan: &Plan, remarks: &dyn Remarks) -> String {
     let mut out = String::new();
+    for it in &plan.recursions {
+        for (what, part) in [("first", &it.first), ("each other round", &it.step)] {
+            let _ = writeln!(out, "recursive {}, {what}:", it.name);
+            text(part, &()).lines().for_each(|line| {
+                let _ = writeln!(out, "  {line}");
+            });
+        }
+    }
     for (pipeline, lines) in plan.pipelines.iter().zip(lines::of(plan)) {
         let id = pipeline.id.index();
         let _ = writeln!(out, "pipeline {id} (about {} rows)", rounded(pipeline.estimated_rows));

@@ -15,7 +15,7 @@ pub use traverse::{Part, fresh_copy};
 use crate::{Aggregate, BinaryOperator, Expr, ExprKind, SortKey, WindowCall};
 use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
-use types::{DataType, TableInfo};
+use types::{DataType, TableId, TableInfo};
 
 /// What is known of an attribute.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,6 +40,22 @@ pub struct Query {
     pub root: Rel,
     /// Names and attributes of the answer.
     pub output: Vec<(String, Attr)>,
+    /// WITH queries that are made of themselves, whose rows it scans as tables; each may scan those before it.
+    pub recursions: Vec<RecursiveQuery>,
+}
+
+/// WITH RECURSIVE: rows that are made of rows, round by round, until a round makes none.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RecursiveQuery {
+    /// A table that nobody has stored: to `step` the rows of the last round, to all others those of all rounds.
+    #[serde(with = "types::shared")]
+    pub table: Arc<TableInfo>,
+    /// Where rows come once (UNION): to `step` a table of the rows of all rounds so far, which it leaves out.
+    pub seen: Option<TableId>,
+    /// The rows of the first round.
+    pub first: Query,
+    /// The rows that a round makes.
+    pub step: Query,
 }
 
 /// A subquery that gives one value.
@@ -50,6 +66,9 @@ pub struct ScalarQuery {
     /// The value.
     pub attr: Attr,
 }
+
+/// Rows that a series is expected to have.
+const SERIES_ROWS: f64 = 1000.0;
 
 /// A relation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -131,12 +150,14 @@ pub enum Rel {
         /// The rows.
         rows: Vec<Vec<Expr>>,
     },
-    /// Each row as often as it says itself: what is left of EXCEPT ALL and INTERSECT ALL after counting.
+    /// Each row as often as it says itself: what is left of EXCEPT ALL and INTERSECT ALL after counting, and series.
     Repeat {
         /// The input.
         input: Box<Rel>,
-        /// How often: a BIGINT that is never NULL and never negative.
+        /// How often: a BIGINT that is never NULL; below one is not at all.
         count: Attr,
+        /// An attribute more, if wanted: the how manieth of its kind a row is, from 1 on. A BIGINT.
+        number: Option<Attr>,
     },
     /// The rows of an entry of [`Query::shared`].
     Shared {
@@ -268,10 +289,14 @@ impl Rel {
     pub fn attrs(&self) -> AttrSet {
         match self {
             Self::Scan(scan) => AttrSet::of_range(scan.base..scan.base + scan.table.columns.len()),
-            Self::Filter { input, .. }
-            | Self::Sort { input, .. }
-            | Self::Limit { input, .. }
-            | Self::Repeat { input, .. } => input.attrs(),
+            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
+                input.attrs()
+            }
+            Self::Repeat { input, number, .. } => {
+                let mut set = input.attrs();
+                number.iter().for_each(|it| set.insert(*it));
+                set
+            }
             Self::Map { input, exprs } => {
                 let mut set = input.attrs();
                 exprs.iter().for_each(|it| set.insert(it.0));
@@ -327,7 +352,8 @@ impl Rel {
             }
             Self::Union { inputs, .. } => inputs.iter().map(|it| it.0.rows()).sum(),
             Self::Values { rows, .. } => rows.len() as f64,
-            Self::Repeat { input, .. } => input.rows(),
+            Self::Repeat { input, number: None, .. } => input.rows(),
+            Self::Repeat { input, number: Some(_), .. } => SERIES_ROWS * input.rows(),
             Self::Shared { rows, .. } => *rows,
             Self::Apply(apply) => apply.left.rows(),
         }

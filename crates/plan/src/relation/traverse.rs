@@ -62,7 +62,7 @@ impl Rel {
             Self::Filter { predicates, .. } => predicates.iter().collect(),
             Self::Map { exprs, .. } => exprs.iter().map(|it| &it.1).collect(),
             Self::Aggregate { keys, aggregates, .. } => {
-                let of = aggregates.iter().flat_map(|it| it.1.argument.iter().chain(&it.1.filter));
+                let of = aggregates.iter().flat_map(|it| it.1.expressions());
                 keys.iter().map(|it| &it.1).chain(of).collect()
             }
             Self::Sort { keys, .. } => keys.iter().map(|it| &it.expr).collect(),
@@ -93,9 +93,7 @@ impl Rel {
             Self::Filter { predicates, .. } => predicates.iter_mut().collect(),
             Self::Map { exprs, .. } => exprs.iter_mut().map(|it| &mut it.1).collect(),
             Self::Aggregate { keys, aggregates, .. } => {
-                let of = aggregates
-                    .iter_mut()
-                    .flat_map(|it| it.1.argument.iter_mut().chain(&mut it.1.filter));
+                let of = aggregates.iter_mut().flat_map(|it| it.1.expressions_mut());
                 keys.iter_mut().map(|it| &mut it.1).chain(of).collect()
             }
             Self::Sort { keys, .. } => keys.iter_mut().map(|it| &mut it.expr).collect(),
@@ -172,9 +170,8 @@ impl Rel {
                 Apply::Scalar { value, .. } => vec![value],
                 Apply::Join { .. } => Vec::new(),
             },
-            Self::Filter { .. } | Self::Sort { .. } | Self::Limit { .. } | Self::Repeat { .. } => {
-                Vec::new()
-            }
+            Self::Repeat { number, .. } => number.iter().copied().collect(),
+            Self::Filter { .. } | Self::Sort { .. } | Self::Limit { .. } => Vec::new(),
         }
     }
 
@@ -249,7 +246,10 @@ impl Rel {
                 output.iter_mut().chain(inputs.iter_mut().flat_map(|it| &mut it.1)).for_each(put);
             }
             Self::Values { output, .. } => output.iter_mut().for_each(put),
-            Self::Repeat { count, .. } => put(count),
+            Self::Repeat { count, number, .. } => {
+                put(count);
+                number.iter_mut().for_each(put);
+            }
             Self::Shared { output, .. } => output.iter_mut().for_each(|it| put(&mut it.0)),
             Self::Apply(apply) => match &mut apply.kind {
                 Apply::Any { mark, .. } => put(mark),

@@ -46,7 +46,7 @@ fn plan() -> Plan {
         source: Source::Values { types: vec![DataType::Null], rows: vec![row, functions()] },
         operators: vec![
             Operator::Filter(Expr { kind: like, data_type: DataType::Boolean }),
-            Operator::Repeat(usize::MAX),
+            Operator::Repeat { count: usize::MAX, numbered: true },
         ],
         sink: Sink::Materialize { offset: u64::MAX, limit: Some(0) },
         estimated_rows: f64::INFINITY,
@@ -79,7 +79,7 @@ fn plan() -> Plan {
         estimated_rows: 0.0,
     };
     let output = vec![OutputColumn { name: "\u{f6}".to_owned(), data_type: DataType::Text }];
-    Plan { pipelines: vec![pipeline, windows], output }
+    Plan { pipelines: vec![pipeline, windows], output, recursions: Vec::new() }
 }
 
 fn query() -> Query {
@@ -97,7 +97,14 @@ fn query() -> Query {
     let filters = functions();
     let scan = Rel::Scan(ScanRel { table: Arc::new(table), base: 0, filters, rows: f64::NAN });
     let output = vec![("c".to_owned(), 0)];
-    Query { attributes: Vec::new(), scalars: Vec::new(), shared: vec![], root: scan, output }
+    Query {
+        attributes: Vec::new(),
+        scalars: Vec::new(),
+        shared: vec![],
+        root: scan,
+        output,
+        recursions: vec![],
+    }
 }
 
 /// So many operators, one in the other.

@@ -17,7 +17,12 @@ use crate::word::key_of_float;
 
 /// Converts rows for a column: widens, rescales, trims; checks ranges, lengths and NULL.
 pub(crate) fn piece_of(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Piece> {
-    let piece = if column.data_type.is_text() || column.data_type == DataType::Null {
+    if column.data_type.stored() != column.data_type {
+        let held = crate::outside::held(array, column)?;
+        let column = ColumnSchema { data_type: column.data_type.stored(), ..column.clone() };
+        return piece_of(&held, &column);
+    }
+    let piece = if column.data_type.stored().is_text() || column.data_type == DataType::Null {
         texts(array, column)?
     } else {
         match numbers(array, column)? {

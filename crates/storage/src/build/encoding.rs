@@ -10,7 +10,9 @@ impl ColumnBuild<'_> {
     /// Builds the column.
     pub(super) fn finish(self) -> SqlResult<Column> {
         self.context.check_cancelled()?;
-        if self.schema.data_type.is_text() || self.schema.data_type == types::DataType::Null {
+        if self.schema.data_type.stored().is_text()
+            || self.schema.data_type == types::DataType::Null
+        {
             text::build(self)
         } else if self.pieces.any_wide() {
             wide::build(self)

@@ -5,6 +5,7 @@
 
 mod assign;
 mod column;
+mod column_change;
 mod context;
 mod convert;
 mod encoding;
@@ -33,6 +34,7 @@ use crate::place::ColumnPlace;
 use crate::{Column, ColumnSchema, Encoding, Part, Table, TableDesign};
 
 use column::ColumnBuild;
+pub use column_change::ColumnChange;
 pub use context::{BuildContext, COMPRESS_FROM, DELTA_FROM};
 pub(crate) use convert::piece_of;
 pub(crate) use hash::Sketch;
@@ -142,7 +144,7 @@ fn build_columns(
             let placement = design.placement_of(topology, column, number);
             let turn = if design.is_parted() { number } else { context.turn.wrapping_add(column) };
             let place = ColumnPlace::new(context.allocator, &placement, turn);
-            let is_text = schema.data_type.is_text() || schema.data_type == DataType::Null;
+            let is_text = schema.data_type.stored().is_text() || schema.data_type == DataType::Null;
             let is_plain = |it: &Part| matches!(it.columns[column].encoding, Encoding::Plain(_));
             let plain = main.filter(|_| is_text).map(is_plain);
             let build = ColumnBuild { schema, pieces, context, place, plain };

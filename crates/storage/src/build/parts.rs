@@ -57,7 +57,7 @@ pub(crate) fn empty_part(
         let pieces = Pieces::new(Vec::new());
         ColumnBuild { schema, pieces, context: *context, place, plain }.finish().map(Arc::new)
     };
-    let columns = schema.iter().zip(&like.columns).map(empty).collect::<SqlResult<_>>()?;
+    let columns = schema.iter().zip(like.columns.iter()).map(empty).collect::<SqlResult<_>>()?;
     Ok(Part::new(columns, like.number, 0, Vec::new()))
 }
 
@@ -152,7 +152,7 @@ impl PartsBuild<'_> {
     /// Whether the texts of a column are kept one per row: alike in all parts, and as it was if there are old parts.
     fn plain(&self, column: usize, pieces: &[Vec<Piece>]) -> SqlResult<Option<bool>> {
         let data_type = self.reader.schema[column].data_type;
-        if !data_type.is_text() && data_type != DataType::Null {
+        if !data_type.stored().is_text() && data_type != DataType::Null {
             return Ok(None);
         }
         if let Some(part) = self.old.first() {

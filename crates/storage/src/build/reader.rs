@@ -50,6 +50,11 @@ impl<'a> ChunkReader<'a> {
         Self { schema, source, context, rows, done: AtomicU64::new(0) }
     }
 
+    /// How it builds: with no other workers where there are few values.
+    pub(crate) fn context(&self) -> &BuildContext<'a> {
+        &self.context
+    }
+
     pub(super) fn read(&self, chunk: usize, column: usize) -> SqlResult<Vec<Piece>> {
         self.context.check_cancelled()?;
         self.source.read(chunk, column, &self.schema[column], &self.context)

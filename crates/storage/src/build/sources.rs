@@ -80,7 +80,7 @@ pub(crate) fn pieces_of(
             Piece::new(PieceValues::Coded { codes, texts }, nulls)
         }
         // Pieces of few rows, so that texts stay below what 32-bit offsets reach.
-        _ if column.data_type.is_text() => {
+        _ if column.data_type.stored().is_text() => {
             return rows
                 .clone()
                 .step_by(BLOCK_ROWS / 8)

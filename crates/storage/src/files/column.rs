@@ -211,13 +211,13 @@ impl ColumnReader<'_> {
         };
         let codes = column.code_count();
         let (encoded, narrow) = match &column.encoding {
-            Encoding::Offset { .. } => (own && !data_type.is_text(), bits <= 32),
+            Encoding::Offset { .. } => (own && !data_type.stored().is_text(), bits <= 32),
             Encoding::Dictionary(it) => {
                 let kind = match it {
-                    Dictionary::Text(_) => data_type.is_text(),
+                    Dictionary::Text(_) => data_type.stored().is_text(),
                     Dictionary::Float(_) => data_type.is_float() && own,
                     Dictionary::Int(_) | Dictionary::Wide(_) => {
-                        !data_type.is_text() && !data_type.is_float() && own
+                        !data_type.stored().is_text() && !data_type.is_float() && own
                     }
                 };
                 (kind && it.len() == codes, bits <= 32)
@@ -249,10 +249,10 @@ fn is_plain(column: &Column) -> bool {
 /// Whether a bound is of the kind of its column.
 fn is_of(data_type: types::DataType, value: &Value) -> bool {
     match value {
-        Value::Text(_) => data_type.is_text(),
+        Value::Text(_) => data_type.stored().is_text(),
         Value::Float(_) => data_type.is_float(),
         Value::Null => false,
-        _ => !data_type.is_text() && !data_type.is_float(),
+        _ => !data_type.stored().is_text() && !data_type.is_float(),
     }
 }
 

@@ -257,7 +257,7 @@ impl Head {
     ) -> SqlResult<Table> {
         self.check_positions(&parts)?;
         for (head, part) in self.parts.iter().zip(&mut parts) {
-            part.translations = read_translations(head, part, &mut reader, context)?;
+            part.translations = read_translations(head, part, &mut reader, context)?.into();
         }
         let rows = parts.iter().map(|it| it.live_rows() as u64).sum();
         let (shared, facts) = (reader.meta.take_list("shared")?, reader.meta.take_list("facts")?);
@@ -265,7 +265,7 @@ impl Head {
         let columns = match has_changed || self.design.is_parted() {
             true if is_marked_only(&self.design, parts.len()) => with_facts(&parts[0], facts)?,
             true => self.shared(shared, &parts, &mut reader, context)?,
-            false => parts[0].columns.clone(),
+            false => parts[0].columns.to_vec(),
         };
         reader.close()?;
         check_translations(&parts, &columns)?;

@@ -58,6 +58,11 @@ pub(super) fn type_record(data_type: DataType) -> Record {
         }
         DataType::Date => kind("date"),
         DataType::Timestamp => kind("timestamp"),
+        DataType::TimestampTz => kind("timestamptz"),
+        DataType::Time => kind("time"),
+        DataType::Interval => kind("interval"),
+        DataType::Uuid => kind("uuid"),
+        DataType::Bytea => kind("bytea"),
         DataType::Char(length) => kind("char").number("length", length),
         DataType::Bpchar => kind("bpchar"),
         DataType::Varchar(length) => kind("varchar").number("length", length),
@@ -86,6 +91,11 @@ pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
         }
         "date" => DataType::Date,
         "timestamp" => DataType::Timestamp,
+        "timestamptz" => DataType::TimestampTz,
+        "time" => DataType::Time,
+        "interval" => DataType::Interval,
+        "uuid" => DataType::Uuid,
+        "bytea" => DataType::Bytea,
         "char" => DataType::Char(record.take_number("length")?),
         "bpchar" => DataType::Bpchar,
         "varchar" => DataType::Varchar(record.take_number("length")?),

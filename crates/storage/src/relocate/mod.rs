@@ -4,6 +4,7 @@
 //! All is planned before anything moves, so that too little memory is noticed in time. What fails half way leaves every
 //! segment readable and its map true, in the old place or the new.
 
+mod copies;
 mod segment_places;
 
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::ops::Range;
 
 use hardware::{Machine, NodeId, PagePolicy, Topology};
 use memory::Segment;
-use placement::{ColumnPlacement, ColumnShape, Placement, places};
+use placement::{ColumnShape, Placement, places};
 use stdx::Bytes;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState};
@@ -21,7 +22,9 @@ use crate::parallel::try_map;
 use crate::part::{Part, Replica, Translation};
 use crate::place::{ColumnPlace, check_file, out_of_memory};
 use crate::preference::check_nodes;
-use crate::{BuildContext, Column, Partitioning, PlaceTarget, Table, TableDesign};
+use crate::{BuildContext, Partitioning, PlaceTarget, Table, TableDesign};
+pub use copies::CopyShape;
+use copies::{copied, is_copied};
 use segment_places::{
     Places, bytes_of_rows, decided_for, is_there, overlay, places_now, places_of, whole_pages,
 };
@@ -174,8 +177,10 @@ impl Table {
         for part in &mut parts {
             let number = part.number;
             for place in (0..part.columns.len()).filter(|&it| covers(it, number)) {
-                part.columns[place] = Arc::new(part.columns[place].moved(&mut next)?);
-                let translation = part.translations.get_mut(place).and_then(Option::as_mut);
+                let columns = Arc::make_mut(&mut part.columns);
+                columns[place] = Arc::new(columns[place].moved(&mut next)?);
+                let translations = Arc::make_mut(&mut part.translations);
+                let translation = translations.get_mut(place).and_then(Option::as_mut);
                 if let Some(it) = translation {
                     *it = Translation { segment: next("translation", &it.segment)?, len: it.len };
                 }
@@ -268,7 +273,8 @@ impl Plan<'_> {
                 let turn = self.turn(part.number, place);
                 let column_place = ColumnPlace::new(self.context.allocator, &placement, turn);
                 let decided = decided_for(&column_place, column);
-                let copied = column.segments().into_iter().filter(|it| is_copied(it.0, &decided));
+                let copied =
+                    column.segments().into_iter().filter(|it| is_copied(it.0, decided.copies_iv));
                 let bytes: u64 = copied.map(|it| it.1.bytes() as u64).sum();
                 for nodes in &decided.copies {
                     for node in nodes {
@@ -297,7 +303,7 @@ impl Plan<'_> {
                 match replicas.iter_mut().find(|it| it.nodes == *nodes) {
                     Some(replica) => replica.columns[place] = copy,
                     None => {
-                        let mut columns = part.columns.clone();
+                        let mut columns = part.columns.to_vec();
                         columns[place] = copy;
                         replicas.push(Replica { nodes: nodes.clone(), columns });
                     }
@@ -306,30 +312,6 @@ impl Plan<'_> {
         }
         Ok(replicas)
     }
-}
-
-/// Whether a copy of a column has a segment of its own. An index is looked up once per query, not per morsel: its
-/// readers share it.
-fn is_copied(name: &str, decided: &ColumnPlacement) -> bool {
-    matches!(name, "dictionary" | "zones") || decided.copies_iv && !name.starts_with("ix")
-}
-
-/// A column with copies of its dictionary, or of all its segments, on some nodes.
-fn copied(column: &Column, nodes: &[NodeId], decided: &ColumnPlacement) -> SqlResult<Column> {
-    let policy = match nodes {
-        [node] => PagePolicy::Node(*node),
-        nodes => PagePolicy::Interleave(nodes.to_vec()),
-    };
-    column.moved(&mut |name, segment| {
-        if is_copied(name, decided) {
-            check_file(segment)?;
-            let copy = segment.copy(&policy).map_err(out_of_memory)?;
-            check_file(segment)?;
-            Ok(Arc::new(copy))
-        } else {
-            Ok(segment.clone())
-        }
-    })
 }
 
 /// Whether the pages of a segment can be moved to its places; else it is copied, as first touch asks for.

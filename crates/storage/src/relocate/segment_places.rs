@@ -15,12 +15,17 @@ pub(super) type Places = Vec<(Range<usize>, PagePolicy)>;
 
 /// What is decided for a column as a whole.
 pub(super) fn decided_for(place: &ColumnPlace<'_>, column: &Column) -> ColumnPlacement {
-    let bytes_iv = match &column.encoding {
-        Encoding::Plain(PlainStrings::Own(texts)) => texts.stored().bytes_segment().bytes(),
-        _ => column.iv().segment().bytes(),
-    };
+    let bytes_iv = bytes_of_rows_segment(column);
     let bits = if column.bits() == 0 { 8 } else { column.bits() };
     place.decide(&ColumnShape { bits, bytes_iv, bytes_dictionary: 0 })
+}
+
+/// Bytes of what belongs to rows: codes, or the texts of a plain column.
+pub(super) fn bytes_of_rows_segment(column: &Column) -> usize {
+    match &column.encoding {
+        Encoding::Plain(PlainStrings::Own(texts)) => texts.stored().bytes_segment().bytes(),
+        _ => column.iv().segment().bytes(),
+    }
 }
 
 /// Where a segment of a column goes, as when it is built.

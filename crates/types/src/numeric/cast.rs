@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::errors::{cannot_assign, cannot_cast, date_beyond_timestamp, out_of_range, too_long};
+use super::interval::{self, Interval};
 use super::types::{is_assignable, is_castable};
-use super::{datetime, decimal, float, format, spelling};
-use crate::{DataType, SqlError, SqlResult, Value};
+use super::{bytes, datetime, decimal, float, format, spelling, uuid};
+use crate::{DataType, SqlError, SqlResult, Value, Zone};
 
 /// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept,
 /// but CHAR(n) fills its n characters with them where it becomes CHAR of no one length.
@@ -13,6 +14,15 @@ use crate::{DataType, SqlError, SqlResult, Value};
 /// # Errors
 /// 42846 where there is no such cast; 22P02, 22007, 22003, 22008 where the value is not one of the type.
 pub fn cast(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
+    cast_in(value, from, to, &Zone::utc())
+}
+
+/// As [`cast`], in a session whose clocks show the time of a zone
+/// ([`depends_on_zone`](super::depends_on_zone) tells where that counts).
+///
+/// # Errors
+/// As of [`cast`].
+pub fn cast_in(value: &Value, from: DataType, to: DataType, zone: &Zone) -> SqlResult<Value> {
     if value.is_null() || from == to {
         return Ok(value.clone());
     }
@@ -20,13 +30,29 @@ pub fn cast(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         return Err(cannot_cast(from, to));
     }
     if to.is_text() {
-        let text = text_of(value, from)?;
+        let text = text_of(value, from, zone)?;
         return Ok(match (from, to) {
             (DataType::Char(length), DataType::Bpchar) => Value::Text(padded(&text, length).into()),
             _ => Value::Text(shortened(&text, to).into()),
         });
     }
-    converted(value, from, to)
+    match (source(value, from), value) {
+        (DataType::TimestampTz, Value::Timestamp(it)) if to != DataType::TimestampTz => {
+            let local = zone.local(*it).ok_or_else(|| out_of_range(DataType::Timestamp))?;
+            converted(&Value::Timestamp(local), DataType::Timestamp, to)
+        }
+        (_, Value::Text(it)) if to == DataType::TimestampTz => {
+            Ok(Value::Timestamp(datetime::parse_moment(it, zone)?))
+        }
+        (DataType::Date | DataType::Timestamp, _) if to == DataType::TimestampTz => {
+            let Value::Timestamp(local) = cast(value, from, DataType::Timestamp)? else {
+                return Err(mismatch(value, from));
+            };
+            let moment = zone.moment(local).ok_or_else(|| out_of_range(to))?;
+            Ok(Value::Timestamp(moment))
+        }
+        _ => converted(value, from, to),
+    }
 }
 
 /// What a column of type `to` stores for a value in INSERT, COPY and UPDATE. Like a cast, but text is not cut: only blanks at its
@@ -43,7 +69,7 @@ pub fn assign(value: &Value, from: DataType, to: DataType, column: &str) -> SqlR
         return Err(cannot_assign(column, from, to));
     }
     if to.is_text() {
-        let text = text_of(value, from)?;
+        let text = text_of(value, from, &Zone::utc())?;
         return Ok(Value::Text(fitting(&text, to)?.into()));
     }
     cast(value, source(value, from), to)
@@ -89,9 +115,19 @@ fn source(value: &Value, from: DataType) -> DataType {
     }
 }
 
-fn text_of(value: &Value, from: DataType) -> SqlResult<Cow<'_, str>> {
+fn text_of<'a>(value: &'a Value, from: DataType, zone: &Zone) -> SqlResult<Cow<'a, str>> {
     let mut out = String::new();
     match value {
+        Value::Timestamp(it) if from == DataType::TimestampTz => {
+            format::moment(*it, zone, &mut out)
+        }
+        Value::Text(it) if from == DataType::Bytea => bytes::format(it, &mut out),
+        Value::Integer(_) | Value::Decimal { .. }
+            if matches!(from, DataType::Time | DataType::Interval) =>
+        {
+            let held = value.as_i128().ok_or_else(|| mismatch(value, from))?;
+            format::number(held, from, &mut out);
+        }
         Value::Text(it) if from == DataType::Bpchar => {
             return Ok(Cow::Borrowed(it.trim_end_matches(' ')));
         }
@@ -117,7 +153,14 @@ fn mismatch(value: &Value, of: DataType) -> SqlError {
 fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
     let single = to == DataType::Real;
     match (value, to) {
+        (Value::Text(it), _) if from == DataType::Bytea => number_of_bytes(it, to),
         (Value::Text(it), _) => parse(it, to),
+        (Value::Integer(it), DataType::Bytea) => Ok(bytes_of_number(*it, from)),
+        (Value::Integer(it), DataType::Interval) => Ok(held_interval(Interval::new(0, 0, *it)?)),
+        (Value::Decimal { unscaled, .. }, DataType::Time) if from == DataType::Interval => {
+            Ok(Value::Integer(Interval::of_held(*unscaled).micros.rem_euclid(datetime::DAY)))
+        }
+        (Value::Timestamp(it), DataType::Time) => Ok(Value::Integer(it.rem_euclid(datetime::DAY))),
         (Value::Boolean(it), DataType::Boolean) => Ok(Value::Boolean(*it)),
         (Value::Boolean(it), DataType::Integer) => Ok(Value::Integer(i64::from(*it))),
         (Value::Integer(it), DataType::Boolean) => Ok(Value::Boolean(*it != 0)),
@@ -148,6 +191,41 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
     }
 }
 
+/// An interval as a value.
+pub fn held_interval(it: Interval) -> Value {
+    Value::Decimal { unscaled: it.held(), scale: 0 }
+}
+
+/// The bytes of a number, the greatest first.
+fn bytes_of_number(value: i64, from: DataType) -> Value {
+    let all = value.to_be_bytes();
+    let count = match from {
+        DataType::SmallInt => 2,
+        DataType::Integer => 4,
+        _ => 8,
+    };
+    Value::Text(bytes::held(&all[8 - count..]).into())
+}
+
+fn number_of_bytes(held: &str, to: DataType) -> SqlResult<Value> {
+    let bytes = bytes::bytes_of(held);
+    let size = match to {
+        DataType::SmallInt => 2,
+        DataType::Integer => 4,
+        _ => 8,
+    };
+    if bytes.len() > size {
+        return Err(out_of_range(to));
+    }
+    // The sign is that of a number of as many bytes as the type has.
+    let value = bytes.iter().fold(0u64, |value, it| value << 8 | u64::from(*it));
+    Ok(Value::Integer(match to {
+        DataType::SmallInt => i64::from(value as i16),
+        DataType::Integer => i64::from(value as i32),
+        _ => value as i64,
+    }))
+}
+
 fn rescaled(unscaled: i128, scale: u8, to: DataType) -> SqlResult<Value> {
     let rescaled = decimal::rescale(unscaled, scale, to.scale());
     exact_value(rescaled.ok_or_else(|| out_of_range(to))?, to)
@@ -172,6 +250,10 @@ fn parse(text: &str, to: DataType) -> SqlResult<Value> {
         DataType::Boolean => Ok(Value::Boolean(spelling::boolean(text)?)),
         DataType::Date => exact_value(i128::from(datetime::parse_date(text)?), to),
         DataType::Timestamp => Ok(Value::Timestamp(datetime::parse_timestamp(text)?)),
+        DataType::Time => Ok(Value::Integer(datetime::parse_time(text)?)),
+        DataType::Interval => Ok(held_interval(interval::parse(text, None)?)),
+        DataType::Uuid => Ok(Value::Text(uuid::parse(text)?.into())),
+        DataType::Bytea => Ok(Value::Text(bytes::parse(text)?.into())),
         _ if to.is_float() => Ok(Value::Float(spelling::float(text, to)?)),
         _ => exact_value(spelling::exact(text, to)?, to),
     }

@@ -2,13 +2,15 @@
 //!
 //! Read are PostgreSQL's forms with the date style ISO, MDY: `2024-01-31`, `20240131`, `2024/1/31`, `1/31/2024`, `Jan 31, 2024`,
 //! `31-Jan-2024`, each with a time (`13:05`, `1:05:06.7 PM`) and a zone, which a timestamp without zone does not count, and
-//! `BC`. The words that mean another moment each time (`now`) and those for no moment (`infinity`) are refused.
+//! `BC`. A timestamp with time zone counts the zone, or is in the one that is given. The words that mean another moment each
+//! time (`now`) and those for no moment (`infinity`) are refused.
 
 use std::fmt::Write;
 
 use super::errors::{field_out_of_range, invalid_text, text_out_of_range};
 use super::spelling::trimmed;
 use crate::value::civil_from_days;
+use crate::zone::{Zone, write_offset};
 use crate::{DataType, SqlError, SqlResult};
 
 /// Microseconds of a day.
@@ -48,10 +50,33 @@ pub fn parse_date(text: &str) -> SqlResult<i64> {
 /// A timestamp, as microseconds from 1970-01-01. Errors as of [`parse_date`].
 pub fn parse_timestamp(text: &str) -> SqlResult<i64> {
     let Some(fields) = Fields::read(text, DataType::Timestamp)? else { return Ok(0) };
-    let days = fields.days(text, DataType::Timestamp)?;
-    timestamp_of_date(days)
-        .and_then(|it| it.checked_add(fields.time.unwrap_or(0)))
-        .ok_or_else(|| text_out_of_range(text, DataType::Timestamp))
+    fields.local(text, DataType::Timestamp)
+}
+
+/// A timestamp with time zone, as microseconds from 1970-01-01 in UTC; what names no zone is in this one. Errors as of
+/// [`parse_date`].
+pub fn parse_moment(text: &str, zone: &Zone) -> SqlResult<i64> {
+    let Some(fields) = Fields::read(text, DataType::TimestampTz)? else { return Ok(0) };
+    let local = fields.local(text, DataType::TimestampTz)?;
+    let moment = fields.zone.as_ref().unwrap_or(zone).moment(local);
+    moment
+        .filter(|it| *it >= FIRST_DAY * DAY)
+        .ok_or_else(|| text_out_of_range(text, DataType::TimestampTz))
+}
+
+/// Whether the text of a moment names its zone, so that it is the same moment in every session.
+pub fn names_zone(text: &str) -> bool {
+    match Fields::read(text, DataType::TimestampTz) {
+        Ok(Some(fields)) => fields.zone.is_some(),
+        _ => true,
+    }
+}
+
+/// A time of day, in microseconds from midnight. A date before it and a zone behind it do not count. Errors as of
+/// [`parse_date`].
+pub fn parse_time(text: &str) -> SqlResult<i64> {
+    let fields = Fields::read(text, DataType::Time)?;
+    fields.and_then(|it| it.time).ok_or_else(|| invalid_text(text, DataType::Time))
 }
 
 /// The first and the last day that a date may be.
@@ -104,21 +129,45 @@ pub(super) fn format_date(days: i64, out: &mut String) {
 }
 
 pub(super) fn format_timestamp(micros: i64, out: &mut String) {
+    format_zoned(micros, None, out);
+}
+
+/// Appends a moment as the clocks of a zone show it, and how far these are ahead of UTC.
+pub fn format_moment(micros: i64, zone: &Zone, out: &mut String) {
+    let ahead = zone.ahead_at(micros);
+    // At the ends of the range the clocks may show what no timestamp holds.
+    format_zoned(micros.saturating_add(ahead * 1_000_000), Some(ahead), out);
+}
+
+fn format_zoned(micros: i64, ahead: Option<i64>, out: &mut String) {
     format_date(date_of_timestamp(micros), out);
     let bc = out.ends_with(" BC");
     if bc {
         out.truncate(out.len() - 3);
     }
-    let seconds = micros.rem_euclid(DAY) / 1_000_000;
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let _ = write!(out, " {hour:02}:{minute:02}:{second:02}");
-    let fraction = micros.rem_euclid(1_000_000);
-    if fraction != 0 {
-        let _ = write!(out, ".{fraction:06}");
-        out.truncate(out.trim_end_matches('0').len());
+    out.push(' ');
+    format_time(micros.rem_euclid(DAY), out);
+    if let Some(ahead) = ahead {
+        write_offset(ahead, out);
     }
     if bc {
         out.push_str(" BC");
+    }
+}
+
+/// Appends a time of day.
+pub fn format_time(micros: i64, out: &mut String) {
+    let seconds = micros / 1_000_000;
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let _ = write!(out, "{hour:02}:{minute:02}:{second:02}");
+    format_fraction(micros % 1_000_000, out);
+}
+
+/// Appends microseconds of a second behind a point, where there are any.
+pub(super) fn format_fraction(micros: i64, out: &mut String) {
+    if micros != 0 {
+        let _ = write!(out, ".{micros:06}");
+        out.truncate(out.trim_end_matches('0').len());
     }
 }
 
@@ -140,6 +189,9 @@ struct Fields {
     time: Option<i64>,
     afternoon: Option<bool>,
     before_christ: bool,
+    zone: Option<Zone>,
+    /// Whether a time alone is wanted.
+    of_day: bool,
 }
 
 impl Fields {
@@ -147,7 +199,10 @@ impl Fields {
     fn read(text: &str, to: DataType) -> SqlResult<Option<Self>> {
         let lower = trimmed(text).to_ascii_lowercase();
         match lower.trim_start_matches(['+', '-']) {
-            "epoch" => return Ok(None),
+            "allballs" if to == DataType::Time => {
+                return Ok(Some(Self { time: Some(0), ..Self::default() }));
+            }
+            "epoch" if to != DataType::Time => return Ok(None),
             "infinity" => {
                 return Err(SqlError::unsupported(format!("{to} does not hold infinity")));
             }
@@ -157,7 +212,7 @@ impl Fields {
             }
             _ => {}
         }
-        let mut fields = Self::default();
+        let mut fields = Self { of_day: to == DataType::Time, ..Self::default() };
         for token in tokens(&lower) {
             fields.take(token).map_err(|flaw| match flaw {
                 Flaw::Syntax => invalid_text(text, to),
@@ -177,7 +232,14 @@ impl Fields {
             return self.take_time(token);
         }
         if let Some(rest) = token.strip_prefix(['+', '-']) {
-            return if self.time.is_some() && is_offset(rest) { Ok(()) } else { Err(Flaw::Syntax) };
+            let is_zone = self.time.is_some() && is_offset(rest);
+            return if is_zone { self.take_offset(token) } else { Err(Flaw::Syntax) };
+        }
+        if first.is_ascii_alphabetic()
+            && token.contains(['/', '+', '-', '_'])
+            && let Some(zone) = Zone::find(token)
+        {
+            return self.take_zone(zone);
         }
         if token.bytes().all(|it| it.is_ascii_digit()) {
             return self.take_digits(token);
@@ -189,11 +251,12 @@ impl Fields {
             "bc" | "b.c." => self.before_christ = true,
             "ad" | "a.d." => {}
             "am" | "pm" if self.afternoon.is_none() => self.afternoon = Some(token == "pm"),
-            "z" | "zulu" | "utc" | "gmt" | "ut" => {}
             "t" if self.date.is_some() => {}
             _ if name_of(&WEEKDAYS, token).is_some() => {}
             _ => {
-                let month = month_of(token).ok_or(Flaw::Syntax)?;
+                let Some(month) = month_of(token) else {
+                    return self.take_zone(Zone::find(token).ok_or(Flaw::Syntax)?);
+                };
                 if self.month.replace(month).is_some() {
                     return Err(Flaw::Syntax);
                 }
@@ -202,9 +265,39 @@ impl Fields {
         Ok(())
     }
 
+    fn take_zone(&mut self, zone: Zone) -> Result<(), Flaw> {
+        if self.zone.replace(zone).is_some() { Err(Flaw::Syntax) } else { Ok(()) }
+    }
+
+    /// A zone by its distance from UTC: `+02`, `-0330`, `+05:30:15`.
+    fn take_offset(&mut self, token: &str) -> Result<(), Flaw> {
+        let digits = &token[1..];
+        let mut parts = match digits.contains(':') {
+            true => digits.split(':').map(number).collect::<Result<Vec<_>, _>>()?,
+            false if digits.len() > 2 => {
+                let whole = number(digits)?;
+                vec![whole / 100, whole % 100]
+            }
+            false => vec![number(digits)?],
+        };
+        parts.resize(3, 0);
+        if parts[0] > 15 || parts[1] > 59 || parts[2] > 59 {
+            return Err(Flaw::Field);
+        }
+        let seconds = (parts[0] * 60 + parts[1]) * 60 + parts[2];
+        let seconds = if token.starts_with('-') { -seconds } else { seconds };
+        self.take_zone(Zone::fixed(seconds).ok_or(Flaw::Field)?)
+    }
+
     fn take_digits(&mut self, token: &str) -> Result<(), Flaw> {
         let number = |range: std::ops::Range<usize>| number(&token[range]);
         match token.len() {
+            6 if self.of_day && self.time.is_none() => {
+                self.set_time(number(0..2)?, number(2..4)?, number(4..6)?, 0)
+            }
+            4 if self.of_day && self.time.is_none() => {
+                self.set_time(number(0..2)?, number(2..4)?, 0, 0)
+            }
             8 if self.date.is_none() => self.set_date(number(0..4)?, number(4..6)?, number(6..8)?),
             6 if self.date.is_none() && self.month.is_none() => {
                 self.set_date(full_year(number(0..2)?), number(2..4)?, number(4..6)?)
@@ -253,10 +346,10 @@ impl Fields {
             .unwrap_or(token.len());
         let (time, rest) = token.split_at(end);
         match rest {
-            "" | "z" => {}
+            "" => {}
             "am" | "pm" => self.afternoon = Some(rest == "pm"),
-            _ if rest.strip_prefix(['+', '-']).is_some_and(is_offset) => {}
-            _ => return Err(Flaw::Syntax),
+            _ if rest.strip_prefix(['+', '-']).is_some_and(is_offset) => self.take_offset(rest)?,
+            _ => self.take_zone(Zone::find(rest).ok_or(Flaw::Syntax)?)?,
         }
         let parts: Vec<&str> = time.split(':').collect();
         let (hour, minute, seconds) = match parts[..] {
@@ -315,7 +408,15 @@ impl Fields {
                 _ => return Err(Flaw::Field),
             });
         }
-        self.date.map(|_| ()).ok_or(Flaw::Syntax)
+        let is_whole = if self.of_day { self.time.is_some() } else { self.date.is_some() };
+        if is_whole { Ok(()) } else { Err(Flaw::Syntax) }
+    }
+
+    /// The microseconds from 1970-01-01 that clocks show.
+    fn local(&self, text: &str, to: DataType) -> SqlResult<i64> {
+        let midnight = timestamp_of_date(self.days(text, to)?);
+        let local = midnight.and_then(|it| it.checked_add(self.time.unwrap_or(0)));
+        local.ok_or_else(|| text_out_of_range(text, to))
     }
 
     /// The day, if there is such a day.
@@ -408,6 +509,25 @@ mod tests {
             assert_eq!(parse_timestamp(&text), Ok(micros), "{text}");
             assert_eq!(parse_date(&text), Ok(date_of_timestamp(micros)), "{text}");
         }
+    }
+
+    #[test]
+    fn clocks_are_turned_as_postgres_turns_them() {
+        let berlin = Zone::find("europe/berlin").unwrap();
+        let of = |text| parse_timestamp(text).unwrap();
+        for (local, utc) in [
+            ("2024-01-01 12:00", "2024-01-01 11:00"),
+            ("2024-07-01 12:00", "2024-07-01 10:00"),
+            // There was no such time; there were two.
+            ("2024-03-31 02:30", "2024-03-31 01:30"),
+            ("2024-10-27 02:30", "2024-10-27 01:30"),
+            ("30024-07-01 12:00", "30024-07-01 10:00"),
+        ] {
+            assert_eq!(berlin.moment(of(local)), Some(of(utc)), "{local}");
+        }
+        assert_eq!(berlin.local(of("2024-03-31 01:00")), Some(of("2024-03-31 03:00")));
+        assert_eq!(berlin.name(), "Europe/Berlin");
+        assert_eq!(berlin.abbreviation_at(0), "CET");
     }
 
     #[test]

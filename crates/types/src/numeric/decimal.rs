@@ -28,7 +28,7 @@ fn power(exponent: u8) -> i128 {
 /// The least and the greatest value of an exact type, as its columns store them (unscaled digits, days, microseconds).
 pub fn range(of: DataType) -> (i128, i128) {
     let of_i64 = |low: i64, high: i64| (i128::from(low), i128::from(high));
-    match of {
+    match of.stored() {
         DataType::Boolean => (0, 1),
         DataType::SmallInt => of_i64(i64::from(i16::MIN), i64::from(i16::MAX)),
         DataType::Integer | DataType::Date => of_i64(i64::from(i32::MIN), i64::from(i32::MAX)),

@@ -8,6 +8,8 @@ pub fn type_name(of: DataType) -> String {
         DataType::Null => "unknown".into(),
         DataType::Decimal { precision, scale } => format!("numeric({precision},{scale})"),
         DataType::Timestamp => "timestamp without time zone".into(),
+        DataType::TimestampTz => "timestamp with time zone".into(),
+        DataType::Time => "time without time zone".into(),
         DataType::Char(n) => format!("character({n})"),
         DataType::Bpchar => "character".into(),
         DataType::Varchar(n) => format!("character varying({n})"),
@@ -15,11 +17,16 @@ pub fn type_name(of: DataType) -> String {
     }
 }
 
+fn is_temporal(of: DataType) -> bool {
+    matches!(of, DataType::Date | DataType::Timestamp | DataType::TimestampTz | DataType::Time)
+}
+
 /// The type's name without its length, as messages on input spell it.
 fn input_name(of: DataType) -> String {
     match of {
         DataType::Decimal { .. } => "numeric".into(),
         DataType::Timestamp => "timestamp".into(),
+        DataType::Time => "time".into(),
         _ => type_name(of),
     }
 }
@@ -29,7 +36,13 @@ pub fn out_of_range(of: DataType) -> SqlError {
     let state = SqlState::NUMERIC_OUT_OF_RANGE;
     match of {
         DataType::Date => SqlError::new(SqlState::DATETIME_OVERFLOW, "date out of range"),
-        DataType::Timestamp => SqlError::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range"),
+        DataType::Timestamp | DataType::TimestampTz => {
+            SqlError::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range")
+        }
+        DataType::Time => SqlError::new(SqlState::DATETIME_OVERFLOW, "time out of range"),
+        DataType::Interval => {
+            SqlError::new(SqlState::DATETIME_OVERFLOW, "interval out of range")
+        }
         DataType::Real | DataType::Double => overflow(),
         DataType::Decimal { precision, scale } => {
             SqlError::new(state, "numeric field overflow").with_hint(format!(
@@ -72,7 +85,7 @@ pub(super) fn date_beyond_timestamp() -> SqlError {
 /// 22P02 or 22007: a text that does not spell a value of the type.
 pub(super) fn invalid_text(text: &str, of: DataType) -> SqlError {
     let state = match of {
-        DataType::Date | DataType::Timestamp => SqlState::INVALID_DATETIME,
+        _ if is_temporal(of) => SqlState::INVALID_DATETIME,
         _ => SqlState::INVALID_TEXT,
     };
     let error = SqlError::new(
@@ -80,9 +93,7 @@ pub(super) fn invalid_text(text: &str, of: DataType) -> SqlError {
         format!("invalid input syntax for type {}: \"{text}\"", input_name(of)),
     );
     match of {
-        DataType::Date | DataType::Timestamp => {
-            error.with_hint("write dates as YYYY-MM-DD and times as HH:MM:SS")
-        }
+        _ if is_temporal(of) => error.with_hint("write dates as YYYY-MM-DD and times as HH:MM:SS"),
         _ => error,
     }
 }
@@ -93,7 +104,9 @@ pub(super) fn text_out_of_range(text: &str, of: DataType) -> SqlError {
     let date = |message| SqlError::new(SqlState::DATETIME_OVERFLOW, message);
     match of {
         DataType::Date => date(format!("date out of range: \"{text}\"")),
-        DataType::Timestamp => date(format!("timestamp out of range: \"{text}\"")),
+        DataType::Timestamp | DataType::TimestampTz => {
+            date(format!("timestamp out of range: \"{text}\""))
+        }
         DataType::Decimal { .. } => out_of_range(of),
         DataType::Real | DataType::Double => {
             number(format!("\"{text}\" is out of range for type {}", type_name(of)))

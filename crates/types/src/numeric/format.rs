@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::datetime;
-use crate::DataType;
+use super::interval::{self, Interval};
+use super::{bytes, datetime};
+use crate::{DataType, Zone};
 
 /// Appends what a column of an exact type stores: an integer, the unscaled digits of a decimal, days, microseconds.
 /// Nothing fails to be written to a string.
@@ -11,8 +12,23 @@ pub fn number(value: i128, data_type: DataType, out: &mut String) {
     match data_type {
         DataType::Date => datetime::format_date(value as i64, out),
         DataType::Timestamp => datetime::format_timestamp(value as i64, out),
+        DataType::Time => datetime::format_time(value as i64, out),
+        DataType::Interval => interval::format(Interval::of_held(value), out),
         _ => decimal(value, usize::from(data_type.scale()), out),
     }
+}
+
+/// Appends what a column of such a type stores as a text.
+pub fn text(held: &str, data_type: DataType, out: &mut String) {
+    match data_type {
+        DataType::Bytea => bytes::format(held, out),
+        _ => out.push_str(held),
+    }
+}
+
+/// Appends a moment as the clocks of a zone show it.
+pub fn moment(micros: i64, zone: &Zone, out: &mut String) {
+    datetime::format_moment(micros, zone, out);
 }
 
 /// Appends a decimal with all digits of its scale.

@@ -11,6 +11,7 @@
 //!
 //! - Invariant: nothing here panics on any value of any type.
 
+pub mod bytes;
 mod cast;
 pub mod datetime;
 pub mod decimal;
@@ -18,16 +19,18 @@ mod digits;
 pub mod errors;
 pub mod float;
 pub mod format;
+pub mod interval;
 mod operate;
 pub mod spelling;
 mod types;
+pub mod uuid;
 mod wide;
 
-pub use cast::{assign, cast, fitting, padded, shortened};
+pub use cast::{assign, cast, cast_in, fitting, held_interval, padded, shortened};
 pub use decimal::Exact;
 pub use operate::{arithmetic, compare, negate};
 pub use spelling::parse_literal;
 pub use types::{
-    Arithmetic, arithmetic_type, average_type, common_type, comparison_type, is_assignable,
-    is_castable, is_implicit, sum_type,
+    Arithmetic, arithmetic_type, average_type, common_type, comparison_type, depends_on_zone,
+    is_assignable, is_castable, is_implicit, sum_type,
 };

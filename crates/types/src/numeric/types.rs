@@ -136,6 +136,10 @@ pub fn common_type(a: DataType, b: DataType) -> Option<DataType> {
         (DataType::Date, DataType::Timestamp) | (DataType::Timestamp, DataType::Date) => {
             Some(DataType::Timestamp)
         }
+        (DataType::Date | DataType::Timestamp, DataType::TimestampTz)
+        | (DataType::TimestampTz, DataType::Date | DataType::Timestamp) => {
+            Some(DataType::TimestampTz)
+        }
         _ => None,
     }
 }
@@ -165,6 +169,9 @@ pub fn comparison_type(a: DataType, b: DataType) -> Option<DataType> {
     match (a, b) {
         (DataType::Bpchar, DataType::Bpchar) => Some(DataType::Char(u32::MAX)),
         _ if a == b => Some(a),
+        (DataType::Time, DataType::Interval) | (DataType::Interval, DataType::Time) => {
+            Some(DataType::Interval)
+        }
         (DataType::Real, it) | (it, DataType::Real) if it.is_numeric() => Some(DataType::Double),
         (DataType::Text, it) | (it, DataType::Text) if it.is_text() => Some(DataType::Text),
         _ if a.is_text() && b.is_text() && (a.is_blank_padded() || b.is_blank_padded()) => {
@@ -180,7 +187,10 @@ pub fn is_castable(from: DataType, to: DataType) -> bool {
         || from.is_text() && to != DataType::Null
         || matches!(
             (from, to),
-            (DataType::Boolean, DataType::Integer) | (DataType::Integer, DataType::Boolean)
+            (DataType::Boolean, DataType::Integer)
+                | (DataType::Integer, DataType::Boolean)
+                | (DataType::Bytea, DataType::SmallInt | DataType::Integer | DataType::BigInt)
+                | (DataType::SmallInt | DataType::Integer | DataType::BigInt, DataType::Bytea)
         )
 }
 
@@ -189,7 +199,17 @@ pub fn is_assignable(from: DataType, to: DataType) -> bool {
     is_implicit(from, to)
         || from.is_numeric() && to.is_numeric()
         || to.is_text()
-        || (from, to) == (DataType::Timestamp, DataType::Date)
+        || matches!(
+            (from, to),
+            (DataType::Timestamp, DataType::Date | DataType::Time)
+                | (DataType::TimestampTz, DataType::Date | DataType::Timestamp | DataType::Time)
+                | (DataType::Interval, DataType::Time)
+        )
+}
+
+/// Whether a value becomes another one by the zone of the session.
+pub fn depends_on_zone(from: DataType, to: DataType) -> bool {
+    from != to && (from == DataType::TimestampTz || to == DataType::TimestampTz)
 }
 
 /// Whether values of `from` become values of `to` where an argument or operand needs it, unasked.
@@ -206,7 +226,9 @@ pub fn is_implicit(from: DataType, to: DataType) -> bool {
     match (from, to) {
         _ if from == to => true,
         (DataType::Null, _) => true,
-        (DataType::Date, DataType::Timestamp) => true,
+        (DataType::Date, DataType::Timestamp | DataType::TimestampTz) => true,
+        (DataType::Timestamp, DataType::TimestampTz) => true,
+        (DataType::Time, DataType::Interval) => true,
         _ if from.is_text() => to.is_text(),
         _ => rank(from).zip(rank(to)).is_some_and(|(from, to)| from <= to),
     }
@@ -220,7 +242,7 @@ mod tests {
         DataType::Decimal { precision, scale }
     }
 
-    const ALL: [DataType; 23] = [
+    const ALL: [DataType; 28] = [
         DataType::Null,
         DataType::Boolean,
         DataType::SmallInt,
@@ -239,6 +261,11 @@ mod tests {
         DataType::Decimal { precision: 38, scale: 38 },
         DataType::Date,
         DataType::Timestamp,
+        DataType::TimestampTz,
+        DataType::Time,
+        DataType::Interval,
+        DataType::Uuid,
+        DataType::Bytea,
         DataType::Char(3),
         DataType::Bpchar,
         DataType::Varchar(3),

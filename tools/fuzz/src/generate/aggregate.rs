@@ -18,6 +18,9 @@ impl Generator<'_> {
                 (4, ("sum", Some(Class::Integer))),
                 (2, ("min", Some(Class::Integer))),
                 (2, ("max", Some(Class::Integer))),
+                (1, ("bit_and", Some(Class::Integer))),
+                (1, ("bit_or", Some(Class::Integer))),
+                (1, ("bit_xor", Some(Class::Integer))),
             ]),
             Class::Decimal => self.draw.weighted(&[
                 (4, ("sum", Some(Class::Decimal))),
@@ -29,6 +32,8 @@ impl Generator<'_> {
             Class::Float => self.draw.weighted(&[
                 (3, ("sum", Some(class))),
                 (3, ("avg", Some(class))),
+                (1, ("var_pop", Some(class))),
+                (1, ("stddev", Some(class))),
                 (2, ("min", Some(class))),
                 (2, ("max", Some(class))),
             ]),

@@ -48,7 +48,7 @@ const MANY: [&str; 8] =
     ["i", "j", "s", "k", "i % 30000", "j * 3 - k", "'k' || j", "coalesce(s, 'none') || k"];
 const FEW: [&str; 4] = ["k % 7", "nullif(i % 3, 1)", "j % 4", "length(s)"];
 /// Aggregates that do not depend on the order of rows.
-const SUMS: [&str; 9] = [
+const SUMS: [&str; 14] = [
     "count(*)",
     "sum(j)",
     "min(s)",
@@ -58,6 +58,11 @@ const SUMS: [&str; 9] = [
     "count(DISTINCT k % 11)",
     "sum(i) FILTER (WHERE k > 3000)",
     "max(length(s))",
+    "bit_xor(j)",
+    "stddev(j)",
+    "approx_count_distinct(k)",
+    "percentile_disc(0.3) WITHIN GROUP (ORDER BY j)",
+    "length(string_agg(DISTINCT 'x' || k % 50, ','))",
 ];
 /// What becomes of rows of two columns, so that few are given out.
 const ENDS: [&str; 4] = [

@@ -175,6 +175,15 @@ impl FloatSums {
         sum.rounded()
     }
 
+    /// Floats whose sum is that of a group: all of it, but where it took more than three.
+    pub fn parts(&self, group: usize) -> [f64; 3] {
+        let [high, low] = self.pairs[group];
+        match self.long.contains_key(&(group as u32)) {
+            true => [self.sum(group), 0.0, 0.0],
+            false => [high, low, self.thirds.get(group).copied().unwrap_or(0.0)],
+        }
+    }
+
     /// Whether no infinity was added to a group: an infinite sum is an overflow then.
     pub fn is_finite(&self, group: usize) -> bool {
         self.long.get(&(group as u32)).is_none_or(|it| it.is_finite())

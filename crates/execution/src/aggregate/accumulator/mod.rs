@@ -1,6 +1,7 @@
 //! What is kept per group, as a column over all groups: counts, sums, and picked values (least, greatest, any).
 //!
-//! [`Accumulator`] dispatches once per batch to the kind that it is: `integer_sums` (counts, too), `float_sums`, `pick`.
+//! [`Accumulator`] dispatches once per batch to the kind that it is: `integer_sums` (counts, too), `float_sums`, `pick`, and
+//! what the aggregates of `state` keep.
 
 mod float_sums;
 mod gather;
@@ -12,10 +13,14 @@ mod wide_sums;
 
 use std::ops::Range;
 
+use types::SqlResult;
+
 use super::batch_groups::BatchGroups;
+use super::state::interface::GroupStates;
 use crate::{Bitmap, ColumnShape, Representation, Values, Vector};
 
 pub use float_sums::FloatSums;
+pub use gather::take;
 pub use long_sum::LongSum;
 pub use pick::Rule;
 pub use wide_sums::Wide;
@@ -33,6 +38,8 @@ pub enum Accumulator {
     FloatSum(FloatSums),
     /// A chosen value.
     Pick(Pick),
+    /// What some aggregate keeps, whose rows are fed to it by itself.
+    States(Box<dyn GroupStates>),
 }
 
 impl Accumulator {
@@ -64,6 +71,7 @@ impl Accumulator {
             Self::Count(it) | Self::Sum(it) => it.resize(groups),
             Self::FloatSum(it) => it.resize(groups),
             Self::Pick(it) => it.resize(groups),
+            Self::States(it) => it.resize(groups),
         }
     }
 
@@ -74,6 +82,7 @@ impl Accumulator {
             Self::Sum(it) => Self::Sum(it.take(places)),
             Self::FloatSum(it) => Self::FloatSum(it.take(places.iter().map(|&it| it as usize))),
             Self::Pick(it) => Self::Pick(it.take(places)),
+            Self::States(it) => Self::States(it.take(places)),
         }
     }
 
@@ -83,8 +92,8 @@ impl Accumulator {
             Self::Count(it) => Self::Count(it.slice(groups)),
             Self::Sum(it) => Self::Sum(it.slice(groups)),
             Self::FloatSum(it) => Self::FloatSum(it.take(groups)),
-            Self::Pick(it) => {
-                Self::Pick(it.take(&(groups.start as u32..groups.end as u32).collect::<Vec<_>>()))
+            Self::Pick(_) | Self::States(_) => {
+                self.take(&(groups.start as u32..groups.end as u32).collect::<Vec<_>>())
             }
         }
     }
@@ -116,6 +125,7 @@ impl Accumulator {
                 pairs.for_each(|(to, from)| into.merge(to, more, from));
             }
             (Self::Pick(into), Self::Pick(more)) => into.merge(pairs, more),
+            (Self::States(into), Self::States(more)) => into.merge(to, &**more, from),
             _ => unreachable!("invariant: accumulators of one aggregate are of one kind"),
         }
     }
@@ -157,6 +167,30 @@ impl Accumulator {
         match self {
             Self::FloatSum(it) => Some(it),
             _ => None,
+        }
+    }
+
+    /// What an aggregate keeps by itself.
+    pub fn states(&mut self) -> Option<&mut dyn GroupStates> {
+        match self {
+            Self::States(it) => Some(&mut **it),
+            _ => None,
+        }
+    }
+
+    /// The finished values of who keeps them by itself.
+    pub fn finished(&self) -> Option<SqlResult<Vector>> {
+        match self {
+            Self::States(it) => Some(it.finish()),
+            _ => None,
+        }
+    }
+
+    /// Bytes beyond a few for each group.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::States(it) => it.bytes(),
+            _ => 0,
         }
     }
 

@@ -55,7 +55,9 @@ impl Query {
         let spec = |it: &Aggregate| AggregateSpec {
             function: it.function,
             argument: it.argument,
+            rest: Vec::new(),
             distinct: it.distinct,
+            order: Vec::new(),
             filter: it.filter,
             data_type: it.data_type,
         };

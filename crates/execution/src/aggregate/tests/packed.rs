@@ -65,7 +65,9 @@ fn grouped(
     let mut specs = vec![AggregateSpec {
         function: AggregateFunction::Count,
         argument: None,
+        rest: Vec::new(),
         distinct: false,
+        order: Vec::new(),
         filter: None,
         data_type: DataType::BigInt,
     }];
@@ -79,7 +81,9 @@ fn grouped(
             specs.push(AggregateSpec {
                 function,
                 argument,
+                rest: Vec::new(),
                 distinct: false,
+                order: Vec::new(),
                 filter: None,
                 data_type,
             });

@@ -82,7 +82,7 @@ fn random_aggregate(samples: &[(Kind, Sample)], filters: &[usize], prng: &mut Pr
         Sum | Average if kind == Kind::Float => DataType::Double,
         Sum => wide(2),
         Average => wide(6),
-        Min | Max | AnyValue => kind.data_type(),
+        _ => kind.data_type(),
     };
     let mut aggregate = super::aggregate(function, argument, data_type);
     aggregate.distinct = prng.below(4) == 0;

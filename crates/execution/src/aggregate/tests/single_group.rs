@@ -109,7 +109,15 @@ fn some_aggregates(prng: &mut Prng) -> (Vec<AggregateSpec>, Vec<Expr>) {
             _ => arguments[place].data_type,
         };
         let argument = Some(place);
-        specs.push(AggregateSpec { function, argument, distinct: false, filter: None, data_type });
+        specs.push(AggregateSpec {
+            function,
+            argument,
+            rest: Vec::new(),
+            distinct: false,
+            order: Vec::new(),
+            filter: None,
+            data_type,
+        });
     }
     (specs, arguments)
 }

@@ -31,7 +31,9 @@ fn partitions_that_do_not_fit_are_cut_again() {
     let spec = AggregateSpec {
         function: Sum,
         argument: Some(0),
+        rest: Vec::new(),
         distinct: false,
+        order: Vec::new(),
         filter: None,
         data_type: DataType::Decimal { precision: 38, scale: 0 },
     };

@@ -12,7 +12,7 @@ use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, Value};
 
 use super::Compiled;
-use super::rows::vector_of;
+use super::vectors::vector_of;
 use crate::{Batch, Bitmap, ColumnShape, Layout, Values, Vector};
 
 pub(super) const INTEGER: DataType = DataType::Integer;

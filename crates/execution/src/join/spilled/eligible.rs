@@ -33,7 +33,7 @@ impl SpillingJoins {
                         may[join.build.index()] &= !in_order && !asks_all;
                     }
                     Operator::Fetch(fetch) => may[fetch.build.index()] &= !in_order,
-                    Operator::Filter(_) | Operator::Project(_) | Operator::Repeat(_) => {}
+                    Operator::Filter(_) | Operator::Project(_) | Operator::Repeat { .. } => {}
                 }
             }
         }

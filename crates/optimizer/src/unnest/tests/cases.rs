@@ -72,7 +72,7 @@ fn not(expr: Expr) -> Expr {
 fn total(input: Rel, function: AggregateFunction, argument: Option<Attr>) -> Rel {
     let argument = argument.map(column);
     let data_type = DataType::BigInt;
-    let aggregate = Aggregate { function, argument, distinct: false, filter: None, data_type };
+    let aggregate = Aggregate::of(function, argument, data_type);
     let aggregates = vec![(MADE, aggregate)];
     Rel::Aggregate { input: Box::new(input), keys: Vec::new(), aggregates, rows: 0.0 }
 }
@@ -91,6 +91,7 @@ fn query(root: Rel, output: &[Attr]) -> Query {
         shared: Vec::new(),
         root,
         output: output.iter().map(|it| (String::new(), *it)).collect(),
+        recursions: Vec::new(),
     }
 }
 

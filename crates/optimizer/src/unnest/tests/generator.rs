@@ -31,7 +31,7 @@ impl Generator {
         let output = attrs.iter().map(|it| (format!("c{it}"), *it)).collect();
         let attributes = std::mem::take(&mut self.attributes);
         let shared = std::mem::take(&mut self.shared);
-        Query { attributes, scalars: Vec::new(), shared, root, output }
+        Query { attributes, scalars: Vec::new(), shared, root, output, recursions: Vec::new() }
     }
 
     fn chance(&mut self, percent: u64) -> bool {
@@ -190,7 +190,10 @@ impl Generator {
         outer: &[Attr],
     ) -> (Rel, Attr, bool) {
         let around = Self::around(attrs, outer);
-        let (mut right, inner) = self.rel(depth - 1, &around);
+        let (mut right, inner) = match self.chance(10) {
+            true => self.chosen_of_first(&around),
+            false => self.rel(depth - 1, &around),
+        };
         if self.chance(10) {
             right = Rel::Limit { input: Box::new(right), offset: 0, limit: Some(1) };
         }
@@ -208,6 +211,14 @@ impl Generator {
         let null_as_false = self.chance(40);
         let kind = Apply::Any { mark, condition, null_as_false };
         (Rel::Apply(Box::new(ApplyRel { left, right, kind })), mark, null_as_false)
+    }
+
+    /// A condition on the first row of those that another condition keeps.
+    fn chosen_of_first(&mut self, outer: &[Attr]) -> Made {
+        let (rel, attrs) = self.values(&[]);
+        let rel = rel.filtered(vec![self.condition(&attrs, outer)]);
+        let rel = self.first(rel, &attrs, 1);
+        (rel.filtered(vec![self.condition(&attrs, outer)]), attrs)
     }
 
     fn scalar(&mut self, left: Rel, attrs: &[Attr], depth: usize, outer: &[Attr]) -> (Rel, Attr) {
@@ -299,7 +310,8 @@ impl Generator {
             let distinct = argument.is_some() && self.chance(20);
             let filter = self.chance(15).then(|| self.condition(inner, &[]));
             let data_type = DataType::BigInt;
-            let aggregate = Aggregate { function, argument, distinct, filter, data_type };
+            let plain = Aggregate::of(function, argument, data_type);
+            let aggregate = Aggregate { distinct, filter, ..plain };
             all.push((self.attribute(DataType::BigInt, function != Count), aggregate));
         }
         let attrs = all.iter().map(|it| it.0).collect();
@@ -470,7 +482,7 @@ impl Generator {
         let branches = vec![(is_one, number(self.random.below(3) as i64))];
         let often = super::super::expressions::case(branches, Some(number(1)), DataType::BigInt);
         let input = Box::new(Rel::Map { input: Box::new(rel), exprs: vec![(count, often)] });
-        (Rel::Repeat { input, count }, attrs)
+        (Rel::Repeat { input, count, number: None }, attrs)
     }
 
     fn shared(&mut self, depth: usize, outer: &[Attr]) -> Made {

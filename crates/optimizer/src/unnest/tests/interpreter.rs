@@ -159,7 +159,7 @@ impl Interpreter<'_> {
                 Ok(some(self.rel(input, outer)?, *offset, *limit))
             }
             Rel::Union { inputs, output } => self.union(inputs, output, outer),
-            Rel::Repeat { input, count } => {
+            Rel::Repeat { input, count, .. } => {
                 let mut all = Vec::new();
                 for row in self.rel(input, outer)? {
                     let count = integer(&row[count].clone()?).expect("a count is never NULL");
@@ -347,7 +347,7 @@ impl Interpreter<'_> {
             AggregateFunction::Min => numbers.min().map_or(Value::Null, Value::Integer),
             AggregateFunction::Max => numbers.max().map_or(Value::Null, Value::Integer),
             AggregateFunction::AnyValue => values.first().cloned().unwrap_or(Value::Null),
-            AggregateFunction::Average => panic!("averages are not interpreted"),
+            other => panic!("{} is not interpreted", other.name()),
         })
     }
 
@@ -384,12 +384,10 @@ impl Interpreter<'_> {
                         own.push(other.clone());
                     }
                 }
+                let argument = call.arguments.first().cloned();
                 let aggregate = Aggregate {
-                    function,
-                    argument: call.arguments.first().cloned(),
-                    distinct: false,
                     filter: call.filter.clone(),
-                    data_type: call.data_type,
+                    ..Aggregate::of(function, argument, call.data_type)
                 };
                 made.insert(*attr, self.total(&aggregate, &own, outer));
             }

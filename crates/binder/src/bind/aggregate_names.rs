@@ -1,0 +1,78 @@
+//! The aggregate functions by name.
+
+use plan::AggregateFunction;
+
+/// The aggregate functions by name. Those that DuckDB alone has are marked.
+pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
+    ("count", AggregateFunction::Count),
+    // DuckDB's: of rows for which a condition is TRUE.
+    ("count_if", AggregateFunction::Count),
+    ("sum", AggregateFunction::Sum),
+    ("avg", AggregateFunction::Average),
+    ("mean", AggregateFunction::Average),
+    ("min", AggregateFunction::Min),
+    ("max", AggregateFunction::Max),
+    ("bool_and", AggregateFunction::Min),
+    ("every", AggregateFunction::Min),
+    ("bool_or", AggregateFunction::Max),
+    // Any value that is not NULL; the least, so that it is always the same.
+    ("any_value", AggregateFunction::Min),
+    ("bit_and", AggregateFunction::BitAnd),
+    ("bit_or", AggregateFunction::BitOr),
+    ("bit_xor", AggregateFunction::BitXor),
+    ("var_pop", AggregateFunction::VariancePopulation),
+    ("var_samp", AggregateFunction::VarianceSample),
+    ("variance", AggregateFunction::VarianceSample),
+    ("stddev_pop", AggregateFunction::DeviationPopulation),
+    ("stddev_samp", AggregateFunction::DeviationSample),
+    ("stddev", AggregateFunction::DeviationSample),
+    ("covar_pop", AggregateFunction::CovariancePopulation),
+    ("covar_samp", AggregateFunction::CovarianceSample),
+    ("corr", AggregateFunction::Correlation),
+    ("regr_count", AggregateFunction::Count),
+    ("regr_avgx", AggregateFunction::Average),
+    ("regr_avgy", AggregateFunction::Average),
+    ("regr_sxx", AggregateFunction::RegressionXx),
+    ("regr_syy", AggregateFunction::RegressionYy),
+    ("regr_sxy", AggregateFunction::RegressionXy),
+    ("regr_slope", AggregateFunction::RegressionSlope),
+    ("regr_intercept", AggregateFunction::RegressionIntercept),
+    ("regr_r2", AggregateFunction::RegressionSquare),
+    ("string_agg", AggregateFunction::StringAggregate),
+    // DuckDB's: of any values, a comma between them unless said otherwise.
+    ("group_concat", AggregateFunction::StringAggregate),
+    ("listagg", AggregateFunction::StringAggregate),
+    // DuckDB's.
+    ("first", AggregateFunction::First),
+    ("last", AggregateFunction::Last),
+    ("arg_min", AggregateFunction::First),
+    ("argmin", AggregateFunction::First),
+    ("min_by", AggregateFunction::First),
+    ("arg_max", AggregateFunction::First),
+    ("argmax", AggregateFunction::First),
+    ("max_by", AggregateFunction::First),
+    ("approx_count_distinct", AggregateFunction::ApproximateDistinct),
+    ("percentile_cont", AggregateFunction::PercentileContinuous),
+    ("percentile_disc", AggregateFunction::PercentileDiscrete),
+    ("mode", AggregateFunction::Mode),
+    // DuckDB's.
+    ("median", AggregateFunction::PercentileContinuous),
+    ("quantile_cont", AggregateFunction::PercentileContinuous),
+    ("quantile_disc", AggregateFunction::PercentileDiscrete),
+    ("quantile", AggregateFunction::PercentileDiscrete),
+];
+
+/// The names of all aggregate functions.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|it| it.0)
+}
+
+/// The aggregate function of a name.
+pub(super) fn by_name(name: &str) -> Option<AggregateFunction> {
+    NAMES.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// Whether a name is one of PostgreSQL's ordered-set aggregates.
+pub(super) fn is_ordered_set(name: &str) -> bool {
+    matches!(name, "percentile_cont" | "percentile_disc" | "mode")
+}

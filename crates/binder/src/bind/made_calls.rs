@@ -1,0 +1,120 @@
+//! Calls that are made of others: num_nulls, isfinite, pg_typeof, random between two bounds, and DuckDB's names of the fields
+//! of dates.
+
+use plan::build::unary;
+use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
+use sqlparser::ast;
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::Binder;
+use super::coercion::{fold_cast, name_of};
+use super::errors::at;
+
+/// DuckDB's functions that are fields of dates and points of time.
+const FIELDS: [&str; 14] = [
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "decade",
+    "century",
+    "millennium",
+    "dayofweek",
+    "dayofyear",
+    "isodow",
+];
+
+impl<'a> Binder<'a> {
+    /// A call that is made of others; `None` of any other name.
+    pub(super) fn made_of_others(
+        &mut self,
+        name: &str,
+        bound: &[Expr],
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        match (name, bound) {
+            ("num_nulls", [_, ..]) => Some(self.counts_of(UnaryOperator::IsNull, bound)),
+            ("num_nonnulls", [_, ..]) => Some(self.counts_of(UnaryOperator::IsNotNull, bound)),
+            ("pg_typeof", [of]) => {
+                self.leave_out([of.clone()]);
+                let name = Value::Text(name_of(of.data_type).into());
+                Some(Ok(Expr::literal(name, DataType::Text)))
+            }
+            // None of ours is infinite.
+            ("isfinite", [of]) if matches!(of.data_type, DataType::Date | DataType::Timestamp) => {
+                let known = unary(UnaryOperator::IsNotNull, of.clone());
+                let truth = Expr::literal(Value::Boolean(true), DataType::Boolean);
+                let (branches, data_type) = (vec![(known, truth)], DataType::Boolean);
+                Some(Ok(Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type }))
+            }
+            ("random", [low, high]) => Some(self.random_between(low, high, whole)),
+            (_, [of])
+                if FIELDS.contains(&name)
+                    && matches!(of.data_type, DataType::Date | DataType::Timestamp) =>
+            {
+                let field = match name {
+                    "dayofweek" => "dow",
+                    "dayofyear" => "doy",
+                    other => other,
+                };
+                let field = Expr::literal(Value::Text(field.into()), DataType::Text);
+                let found = self.invoke(Function::DatePart, vec![field, of.clone()], whole);
+                Some(found.map(|it| fold_cast(it, DataType::BigInt)))
+            }
+            _ => None,
+        }
+    }
+
+    /// How many values are NULL, or not.
+    fn counts_of(&mut self, test: UnaryOperator, bound: &[Expr]) -> SqlResult<Expr> {
+        let number = |it: i64| Expr::literal(Value::Integer(it), DataType::Integer);
+        let mut sum = number(0);
+        for value in bound {
+            let value = match value.data_type {
+                DataType::Null => self.coerce_unknown(value.clone(), DataType::Text)?,
+                _ => value.clone(),
+            };
+            let branches = vec![(unary(test, value), number(1))];
+            let otherwise = Some(Box::new(number(0)));
+            let kind = ExprKind::Case { branches, otherwise };
+            let one = Expr { kind, data_type: DataType::Integer };
+            let more = self.calculate(BinaryOperator::Add, sum, one);
+            sum = more.unwrap_or_else(|| Err(SqlError::internal("counts do not add up")))?;
+        }
+        Ok(sum)
+    }
+
+    /// A whole number between two bounds, which are constants.
+    fn random_between(&mut self, low: &Expr, high: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let bound = |it: &Expr| match super::constant(it) {
+            Some(Value::Integer(number)) if it.data_type.is_integer() => Ok(*number),
+            _ => Err(super::errors::unsupported("random between what is no whole constant", whole)),
+        };
+        let (least, greatest) = (bound(low)?, bound(high)?);
+        let data_type = match (low.data_type, high.data_type) {
+            (DataType::BigInt, _) | (_, DataType::BigInt) => DataType::BigInt,
+            _ => DataType::Integer,
+        };
+        if least > greatest {
+            let message = "lower bound must be less than or equal to upper bound";
+            return Err(at(SqlError::new(SqlState::INVALID_PARAMETER, message), whole));
+        }
+        let width = (i128::from(greatest) - i128::from(least) + 1) as f64;
+        if width > (1u64 << 53) as f64 {
+            let what = "random between bounds that are farther apart than 2^53";
+            return Err(super::errors::unsupported(what, whole));
+        }
+        let float = |it: f64| Expr::literal(Value::Float(it), DataType::Double);
+        let draw = self.invoke(Function::Random, Vec::new(), whole)?;
+        let drawn = self.calculate(BinaryOperator::Multiply, draw, float(width));
+        let drawn = drawn.unwrap_or_else(|| Err(SqlError::internal("no draw")))?;
+        let floor = self.invoke(Function::Floor, vec![drawn], whole)?;
+        let start = Expr::literal(Value::Integer(least), data_type);
+        let sum = self.calculate(BinaryOperator::Add, fold_cast(floor, data_type), start);
+        sum.unwrap_or_else(|| Err(SqlError::internal("no draw")))
+    }
+}

@@ -1,0 +1,52 @@
+//! Notes of what names mean, for queries that are kept ([`crate::resolved`]).
+
+use plan::relation::Attr;
+use sqlparser::ast::Ident;
+
+use super::Binder;
+use super::scope::{Frame, Named};
+use crate::resolved::{Qualified, place};
+
+impl Binder<'_> {
+    /// Notes that a column is named.
+    pub(super) fn note_named(&mut self, attr: Attr) {
+        if let Some(resolved) = &mut self.resolved {
+            resolved.named.insert(attr);
+        }
+    }
+
+    /// Notes a relation of the catalog, with its columns.
+    pub(super) fn note_used(&mut self, name: &str, columns: impl Iterator<Item = (String, Attr)>) {
+        if let Some(resolved) = &mut self.resolved {
+            resolved.used.push((name.to_owned(), columns.collect()));
+        }
+    }
+
+    /// Notes the relation of a bare column that a level offers, if that cannot be mistaken for another.
+    pub(super) fn note_bare(&mut self, name: &Ident, level: usize, attr: Attr) {
+        let Some(resolved) = &mut self.resolved else { return };
+        let Some(relation) = self.levels[level].frame.relation_of(name, attr) else { return };
+        let quoted = Ident::with_quote('"', relation);
+        let is_hidden = |it: &Frame| it.relation(None, &quoted).is_some();
+        if !self.levels[level + 1..].iter().any(|it| is_hidden(&it.frame)) {
+            resolved.columns.insert(place(name), relation.to_owned());
+        }
+    }
+
+    /// Whether names are noted: a text is being resolved.
+    pub(super) fn is_resolving(&self) -> bool {
+        self.resolved.is_some()
+    }
+
+    /// Notes what a `*` stands for.
+    pub(super) fn note_star<T>(&mut self, node: &T, columns: &[Named], relation: Option<&str>) {
+        let Some(resolved) = &mut self.resolved else { return };
+        let level = self.levels.last().map(|it| &it.frame);
+        let column = |it: &Named| {
+            let quoted = Ident::with_quote('"', it.name.clone());
+            let own = relation.or_else(|| level.and_then(|of| of.relation_of(&quoted, it.attr)));
+            Qualified { relation: own.map(str::to_owned), column: it.name.clone() }
+        };
+        resolved.stars.insert(place(node), columns.iter().map(column).collect());
+    }
+}

@@ -1,0 +1,265 @@
+//! Points of time, times of day and intervals: operators, and functions that see what the clocks of a time zone show.
+
+use plan::{BinaryOperator, Expr, Function};
+use sqlparser::ast;
+use types::{DataType, SqlResult, Value};
+
+use super::Binder;
+use super::coercion::fold_cast;
+use super::errors::{at, unsupported};
+
+use DataType::{Date, Interval, Null, Time, Timestamp, TimestampTz};
+
+/// Whether a type is of points of time.
+fn is_moment(it: DataType) -> bool {
+    matches!(it, Date | Timestamp | TimestampTz)
+}
+
+/// The types of two operands, where a constant of unknown type is what the other one asks for.
+fn decided(operator: BinaryOperator, a: DataType, b: DataType) -> (DataType, DataType) {
+    use BinaryOperator::{Add, Divide, Multiply, Subtract};
+    match (operator, a, b) {
+        (Subtract, it @ (Timestamp | TimestampTz | Time | Interval), Null) => (it, it),
+        (Subtract, Null, it @ (Timestamp | TimestampTz | Time | Interval)) => (it, it),
+        (Add, it @ (Timestamp | TimestampTz | Time | Interval), Null) => (it, Interval),
+        (Add, Null, it @ (Timestamp | TimestampTz | Time | Interval)) => (Interval, it),
+        (Multiply, Null, Interval) => (DataType::Double, Interval),
+        (Multiply | Divide, Interval, Null) => (Interval, DataType::Double),
+        _ => (a, b),
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// The name of the session's time zone, as a constant; a plan with it is one of that zone.
+    pub(super) fn session_zone(&mut self) -> Expr {
+        self.is_stable = false;
+        zone(self.environment.session.zone().name())
+    }
+
+    /// An operator on a point of time, a time of day or an interval; `None` for operands of other types, and where there is no
+    /// such operator.
+    pub(super) fn with_times(
+        &mut self,
+        operator: BinaryOperator,
+        left: &Expr,
+        right: &Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Option<Expr>> {
+        use BinaryOperator::{Add, Divide, Multiply, Subtract};
+        let types = (left.data_type, right.data_type);
+        let is_known = |it: DataType| matches!(it, Timestamp | TimestampTz | Time | Interval);
+        if !is_known(types.0) && !is_known(types.1) {
+            return Ok(None);
+        }
+        let (a, b) = decided(operator, types.0, types.1);
+        let mut known = |side: &Expr, to: DataType| match side.data_type {
+            Null if to != Null => self.coerce_unknown(side.clone(), to).map_err(|it| at(it, whole)),
+            _ => Ok(side.clone()),
+        };
+        let (left, right) = (known(left, a)?, known(right, b)?);
+        let result = match (operator, a, b) {
+            (Add, _, Interval) if is_moment(a) => self.later(left, right)?,
+            (Add, Interval, _) if is_moment(b) => self.later(right, left)?,
+            (Subtract, _, Interval) if is_moment(a) => {
+                let back = self.negated_interval(right)?;
+                self.later(left, back)?
+            }
+            (Add, Date, Time) => self.later(left, fold_cast(right, Interval))?,
+            (Add, Time, Date) => self.later(right, fold_cast(left, Interval))?,
+            (Add, Time, Interval) => {
+                self.fold_call(Function::AddToTime, vec![left, right], Time)?
+            }
+            (Add, Interval, Time) => {
+                self.fold_call(Function::AddToTime, vec![right, left], Time)?
+            }
+            (Subtract, Time, Interval) => {
+                let back = self.negated_interval(right)?;
+                self.fold_call(Function::AddToTime, vec![left, back], Time)?
+            }
+            (Subtract, Time, Time) => {
+                let back = self.negated_interval(fold_cast(right, Interval))?;
+                let both = vec![fold_cast(left, Interval), back];
+                self.fold_call(Function::AddIntervals, both, Interval)?
+            }
+            (Subtract, _, _) if is_moment(a) && is_moment(b) => {
+                let meet =
+                    if a == TimestampTz || b == TimestampTz { TimestampTz } else { Timestamp };
+                let both = vec![fold_cast(left, meet), fold_cast(right, meet)];
+                self.fold_call(Function::MomentsBetween, both, Interval)?
+            }
+            (Add, Interval, Interval) => {
+                self.fold_call(Function::AddIntervals, vec![left, right], Interval)?
+            }
+            (Subtract, Interval, Interval) => {
+                let back = self.negated_interval(right)?;
+                self.fold_call(Function::AddIntervals, vec![left, back], Interval)?
+            }
+            (Multiply, Interval, it) if it.is_numeric() => {
+                self.scaled(Function::MultiplyInterval, left, right)?
+            }
+            (Multiply, it, Interval) if it.is_numeric() => {
+                self.scaled(Function::MultiplyInterval, right, left)?
+            }
+            (Divide, Interval, it) if it.is_numeric() => {
+                self.scaled(Function::DivideInterval, left, right)?
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(result))
+    }
+
+    fn scaled(&mut self, function: Function, span: Expr, by: Expr) -> SqlResult<Expr> {
+        self.fold_call(function, vec![span, fold_cast(by, DataType::Double)], Interval)
+    }
+
+    /// A point of time some span after a date or another.
+    pub(super) fn later(&mut self, moment: Expr, span: Expr) -> SqlResult<Expr> {
+        let (mut arguments, mut result) = (vec![moment, span], Timestamp);
+        if arguments[0].data_type == TimestampTz {
+            arguments.push(self.session_zone());
+            result = TimestampTz;
+        }
+        self.fold_call(Function::AddInterval, arguments, result)
+    }
+
+    /// An interval in the other direction.
+    pub(super) fn negated_interval(&mut self, span: Expr) -> SqlResult<Expr> {
+        self.fold_call(Function::NegateInterval, vec![span], Interval)
+    }
+
+    /// What the clocks of a zone show at a moment.
+    fn shown_in(&mut self, zone: Expr, moment: Expr) -> SqlResult<Expr> {
+        self.fold_call(Function::Timezone, vec![zone, moment], Timestamp)
+    }
+
+    /// `moment AT TIME ZONE zone`.
+    pub(super) fn at_time_zone(
+        &mut self,
+        moment: &'a ast::Expr,
+        zone: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let (moment, zone) = (self.expr(moment)?, self.expr(zone)?);
+        let moment = match moment.data_type {
+            Null => self.coerce_unknown(moment, TimestampTz).map_err(|it| at(it, whole))?,
+            Date => fold_cast(moment, TimestampTz),
+            _ => moment,
+        };
+        self.invoke(Function::Timezone, vec![zone, moment], whole)
+    }
+
+    /// A function of a moment that sees what the clocks of a zone show: by the same function of points of time without zone.
+    /// The arguments come back where the function is none of these.
+    pub(super) fn by_clocks(
+        &mut self,
+        function: Function,
+        mut arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Result<Expr, Vec<Expr>>> {
+        let Some(place) = arguments.iter().position(|it| it.data_type == TimestampTz) else {
+            return Ok(Err(arguments));
+        };
+        match function {
+            Function::DateTrunc if arguments.len() <= 3 && place == 1 => {
+                let zone = match arguments.pop() {
+                    Some(zone) if arguments.len() == 2 => zone,
+                    Some(moment) => {
+                        arguments.push(moment);
+                        self.session_zone()
+                    }
+                    None => self.session_zone(),
+                };
+                let zone = match zone.data_type {
+                    Null => self.coerce_unknown(zone, DataType::Text)?,
+                    _ => zone,
+                };
+                let again = self.copy(&zone)?;
+                arguments[1] = self.shown_in(zone, arguments[1].clone())?;
+                let cut = self.invoke(Function::DateTrunc, arguments, whole)?;
+                self.fold_call(Function::Timezone, vec![again, cut], TimestampTz).map(Ok)
+            }
+            Function::Extract | Function::DatePart if place == 1 => {
+                let field = match super::constant(&arguments[0]) {
+                    Some(Value::Text(field)) => field.to_lowercase(),
+                    _ => String::new(),
+                };
+                let moment = arguments[1].clone();
+                let of_zone = field == "timezone";
+                let clocks = if field == "epoch" { zone("UTC") } else { self.session_zone() };
+                arguments[1] = self.shown_in(clocks, moment.clone())?;
+                if of_zone {
+                    let utc = self.shown_in(zone("UTC"), moment)?;
+                    let both = vec![arguments[1].clone(), utc];
+                    arguments[1] = self.fold_call(Function::MomentsBetween, both, Interval)?;
+                    arguments[0] = Expr::literal(Value::Text("epoch".into()), DataType::Text);
+                    let seconds = self.invoke(function, arguments, whole)?;
+                    let whole = DataType::Decimal { precision: 10, scale: 0 };
+                    let wanted =
+                        if seconds.data_type.is_float() { DataType::Double } else { whole };
+                    return Ok(Ok(fold_cast(seconds, wanted)));
+                }
+                self.invoke(function, arguments, whole).map(Ok)
+            }
+            Function::ToChar if place == 0 && shows_zone(&arguments) => {
+                Err(unsupported("a time zone in to_char", whole))
+            }
+            Function::ToChar | Function::DateFormat | Function::ToDate | Function::Age => {
+                for argument in &mut arguments {
+                    if matches!(argument.data_type, TimestampTz) {
+                        let clocks = self.session_zone();
+                        *argument = self.shown_in(clocks, argument.clone())?;
+                    }
+                }
+                self.invoke(function, arguments, whole).map(Ok)
+            }
+            Function::ToUnixtime => {
+                arguments[place] = self.shown_in(zone("UTC"), arguments[place].clone())?;
+                self.invoke(function, arguments, whole).map(Ok)
+            }
+            _ => Ok(Err(arguments)),
+        }
+    }
+
+    /// Functions whose result is a moment, by what the clocks show; and those of one name that have several kernels.
+    pub(super) fn of_times(
+        &mut self,
+        function: Function,
+        mut bound: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        match (function, bound.first().map(|it| it.data_type)) {
+            (Function::ToTimestamp, Some(first)) if first != TimestampTz => {
+                let clocks = if first.is_numeric() { zone("UTC") } else { self.session_zone() };
+                let local = self.invoke(function, bound, whole)?;
+                self.fold_call(Function::Timezone, vec![clocks, local], TimestampTz)
+            }
+            (Function::Age, Some(_)) if bound.len() == 1 => {
+                let today = self.invoke(Function::CurrentDate, Vec::new(), whole)?;
+                bound.insert(0, fold_cast(today, Timestamp));
+                self.invoke(function, bound, whole)
+            }
+            (Function::Md5, Some(DataType::Bytea)) => {
+                self.invoke(Function::Md5OfBytes, bound, whole)
+            }
+            // A byte is held as a character.
+            (Function::OctetLength, Some(DataType::Bytea)) => {
+                self.invoke(Function::CharacterLength, bound, whole)
+            }
+            _ => self.invoke(function, bound, whole),
+        }
+    }
+}
+
+/// The name of a zone as a constant.
+fn zone(name: &str) -> Expr {
+    Expr::literal(Value::Text(name.into()), DataType::Text)
+}
+
+/// Whether the format of to_char may ask for the time zone, of which the clocks' time says nothing.
+fn shows_zone(arguments: &[Expr]) -> bool {
+    let Some(Value::Text(format)) = arguments.get(1).and_then(super::constant) else {
+        return false;
+    };
+    let format = format.to_uppercase();
+    ["TZ", "OF"].iter().any(|it| format.contains(it))
+}

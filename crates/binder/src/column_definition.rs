@@ -1,0 +1,34 @@
+//! Columns as CREATE TABLE and ALTER TABLE say them.
+
+use types::DataType;
+
+use crate::sequence::SequenceOptions;
+
+/// A column of CREATE TABLE.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ColumnDefinition {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may hold NULL.
+    pub nullable: bool,
+    /// The expression of its default.
+    pub default: Option<String>,
+    /// Whether it is numbered by itself.
+    pub numbering: Option<Numbering>,
+}
+
+/// How a column is numbered by itself.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Numbering {
+    /// SERIAL: its default is the next number of a sequence that it owns.
+    Serial,
+    /// GENERATED AS IDENTITY.
+    Identity {
+        /// ALWAYS, and not BY DEFAULT.
+        always: bool,
+        /// Of its sequence.
+        options: SequenceOptions,
+    },
+}

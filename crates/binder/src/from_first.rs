@@ -1,0 +1,59 @@
+//! `FROM t WHERE ..` without SELECT, as DuckDB has it: the parser reads such a FROM alone, so it is told of all columns.
+
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+
+/// Puts `SELECT *` before each FROM that begins a query and has no SELECT behind it. There are no blanks.
+pub(crate) fn complete(tokens: &mut Vec<TokenWithSpan>) {
+    let begins = |place: usize| is(&tokens[place], Keyword::FROM) && begins_query(tokens, place);
+    let lacking: Vec<usize> =
+        (0..tokens.len()).filter(|&it| begins(it) && !is_selected(&tokens[it + 1..])).collect();
+    for place in lacking.into_iter().rev() {
+        let span = tokens[place].span;
+        let select =
+            Word { value: "SELECT".to_owned(), quote_style: None, keyword: Keyword::SELECT };
+        let all = [Token::Word(select), Token::Mul];
+        tokens.splice(place..place, all.map(|token| TokenWithSpan { token, span }));
+    }
+}
+
+fn is(token: &TokenWithSpan, keyword: Keyword) -> bool {
+    matches!(&token.token, Token::Word(it) if it.keyword == keyword && it.quote_style.is_none())
+}
+
+/// Whether a FROM at a place can begin a query. In `trim(FROM x)` it does not.
+fn begins_query(tokens: &[TokenWithSpan], place: usize) -> bool {
+    let Some(before) = place.checked_sub(1) else { return true };
+    let of_trim = |place: usize| is(&tokens[place], Keyword::TRIM);
+    match &tokens[before].token {
+        Token::LParen => !before.checked_sub(1).is_some_and(of_trim),
+        Token::Word(it) => matches!(
+            it.keyword,
+            Keyword::UNION
+                | Keyword::EXCEPT
+                | Keyword::INTERSECT
+                | Keyword::EXPLAIN
+                | Keyword::ANALYZE
+        ),
+        _ => false,
+    }
+}
+
+/// Whether a SELECT stands in the query whose tokens follow.
+fn is_selected(tokens: &[TokenWithSpan]) -> bool {
+    let mut depth = 0_usize;
+    for token in tokens {
+        match &token.token {
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 0 => return false,
+            Token::RParen => depth -= 1,
+            Token::Word(it) if depth == 0 => match it.keyword {
+                Keyword::SELECT => return true,
+                Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => return false,
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,202 @@
+//! Queries that are kept as text: written with all names resolved, and with other names of what they are of.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    self, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Select, SelectItem,
+    SetExpr, TableFactor, VisitMut, VisitorMut,
+};
+use stdx::stack::Deep;
+use types::{SqlError, SqlResult};
+
+use crate::resolved::{Qualified, Resolved, place};
+use crate::statement::Statement;
+use crate::syntax::{ident, quoted_name};
+
+/// The query of a text that was made of one.
+pub(crate) fn parsed(text: &str) -> SqlResult<Deep<Box<ast::Query>>> {
+    let statements = crate::parse::parse(text)?;
+    let levels = statements.levels();
+    let mut statements = stdx::stack::with_levels(levels, || statements.into_tree().into_iter());
+    match (statements.next(), statements.next()) {
+        (Some(Statement::Query { query }), None) => Ok(Deep::new(query.0, levels)),
+        _ => Err(SqlError::internal(format!("{text} is no query any more"))),
+    }
+}
+
+/// Writes names into a query for what they were found to mean.
+pub(crate) fn resolve(query: &mut ast::Query, resolved: &Resolved) {
+    let ended: ControlFlow<()> = query.visit(&mut Resolve(resolved));
+    debug_assert!(ended.is_continue());
+}
+
+/// A name as SQL reads it back.
+fn named(name: &str) -> Ident {
+    match quoted_name(name) {
+        plain if plain == name || name == "public" => Ident::new(name),
+        _ => Ident::with_quote('"', name),
+    }
+}
+
+fn column_expr(column: &Qualified) -> ast::Expr {
+    match &column.relation {
+        Some(relation) => {
+            ast::Expr::CompoundIdentifier(vec![named(relation), named(&column.column)])
+        }
+        None => ast::Expr::Identifier(named(&column.column)),
+    }
+}
+
+struct Resolve<'a>(&'a Resolved);
+
+impl VisitorMut for Resolve<'_> {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        for table in &mut select.from {
+            table.joins.iter_mut().for_each(|it| self.join(it));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        if !select.projection.iter().any(|it| self.0.stars.contains_key(&place(it))) {
+            return ControlFlow::Continue(());
+        }
+        let star = |it: &SelectItem| self.0.stars.get(&place(it)).cloned();
+        let stars: Vec<_> = select.projection.iter().map(star).collect();
+        let items = std::mem::take(&mut select.projection);
+        for (item, star) in items.into_iter().zip(stars) {
+            match star {
+                Some(columns) => {
+                    let columns = columns.iter().map(column_expr).map(SelectItem::UnnamedExpr);
+                    select.projection.extend(columns);
+                }
+                None => select.projection.push(item),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::NestedJoin { table_with_joins, .. } = factor {
+            table_with_joins.joins.iter_mut().for_each(|it| self.join(it));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+        self.tables(&mut query.body);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<()> {
+        if let Some(schema) = self.0.relations.get(&place(relation)) {
+            relation.0.insert(0, ObjectNamePart::Identifier(named(schema)));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        if let ast::Expr::Identifier(name) = expr
+            && let Some(relation) = self.0.columns.get(&place(name))
+        {
+            *expr = ast::Expr::CompoundIdentifier(vec![named(relation), name.clone()]);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Resolve<'_> {
+    /// NATURAL joins by the columns that it found.
+    fn join(&self, join: &mut ast::Join) {
+        use JoinOperator as On;
+        let Some(columns) = self.0.natural.get(&place(join)) else { return };
+        let (On::Join(it)
+        | On::Inner(it)
+        | On::Left(it)
+        | On::LeftOuter(it)
+        | On::Right(it)
+        | On::RightOuter(it)
+        | On::FullOuter(it)) = &mut join.join_operator
+        else {
+            return;
+        };
+        *it = match columns.is_empty() {
+            // Of no columns: all pairs.
+            true => JoinConstraint::On(ast::Expr::Value(ast::Value::Boolean(true).into())),
+            false => {
+                let name = |it: &String| ObjectName::from(vec![named(it)]);
+                JoinConstraint::Using(columns.iter().map(name).collect())
+            }
+        };
+    }
+
+    /// `TABLE t` is `SELECT .. FROM t`.
+    fn tables(&self, body: &mut SetExpr) {
+        match body {
+            SetExpr::SetOperation { left, right, .. } => {
+                self.tables(left);
+                self.tables(right);
+            }
+            SetExpr::Table(table) => {
+                let Some(columns) = self.0.stars.get(&place(&**table)) else { return };
+                let list: Vec<String> = columns.iter().map(|it| quoted_name(&it.column)).collect();
+                let schema = table.schema_name.as_deref().unwrap_or("public");
+                let name = quoted_name(table.table_name.as_deref().unwrap_or_default());
+                let text =
+                    format!("SELECT {} FROM {}.{name}", list.join(", "), quoted_name(schema));
+                if let Ok(query) = parsed(&text) {
+                    *body = *query.into_tree().body;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A kept query with another name of a relation in the place of one; what calls its columns by the old name still does.
+pub fn with_relation_renamed(
+    query: &str,
+    (schema, from): (&str, &str),
+    to: (&str, &str),
+) -> SqlResult<String> {
+    let parsed = parsed(query)?;
+    let levels = parsed.levels();
+    stdx::stack::with_levels(levels, || {
+        let mut query = parsed.into_tree();
+        let ended: ControlFlow<()> = query.visit(&mut Rename { schema, from, to });
+        debug_assert!(ended.is_continue());
+        Ok(query.to_string())
+    })
+}
+
+struct Rename<'a> {
+    schema: &'a str,
+    from: &'a str,
+    to: (&'a str, &'a str),
+}
+
+impl VisitorMut for Rename<'_> {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        let TableFactor::Table { name, alias, .. } = factor else {
+            return ControlFlow::Continue(());
+        };
+        let parts: Option<Vec<String>> = name.0.iter().map(|it| it.as_ident().map(ident)).collect();
+        match parts.as_deref() {
+            Some([schema, own]) if schema == self.schema && own == self.from => {
+                *name = ObjectName::from(vec![named(self.to.0), named(self.to.1)]);
+                alias.get_or_insert_with(|| ast::TableAlias {
+                    explicit: true,
+                    name: named(self.from),
+                    columns: Vec::new(),
+                    at: None,
+                });
+                ControlFlow::Continue(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What every aggregate with states of its own can do.
+
+use std::any::Any;
+
+use plan::AggregateFunction;
+use types::SqlResult;
+
+use super::rows::StateRows;
+use crate::Vector;
+
+/// What an aggregate keeps of each of some groups.
+pub(crate) trait GroupStates: Send + Sync {
+    /// Makes room for groups.
+    fn resize(&mut self, groups: usize);
+    /// The groups at some places, in that order.
+    fn take(&self, places: &[u32]) -> Box<dyn GroupStates>;
+    /// Takes in the rows of a batch.
+    fn update(&mut self, rows: &StateRows<'_>);
+    /// Adds the groups `from[i]` of other states of the same aggregate to the groups `to[i]`.
+    fn merge(&mut self, to: &[u32], other: &dyn GroupStates, from: &[u32]);
+    /// The value of each group.
+    fn finish(&self) -> SqlResult<Vector>;
+    /// About how many bytes it holds.
+    fn bytes(&self) -> u64;
+    /// Itself, for who merges it.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// The states of another worker as what they are: those of one aggregate are of one kind.
+pub(super) fn same_kind<T: 'static>(other: &dyn GroupStates) -> &T {
+    other.as_any().downcast_ref().expect("invariant: states of one aggregate are of one kind")
+}
+
+/// Whether a function keeps states of its own.
+pub(crate) fn has_states(function: AggregateFunction) -> bool {
+    use AggregateFunction::{AnyValue, Average, Count, Max, Min, Sum};
+    !matches!(function, Count | Sum | Average | Min | Max | AnyValue)
+}

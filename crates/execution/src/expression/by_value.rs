@@ -1,0 +1,44 @@
+//! Conversions done value by value, by the rules for single values: of types that are held as others.
+
+use types::numeric::{self, depends_on_zone};
+use types::{DataType, SqlError, SqlResult, Zone};
+
+use super::node::{Facts, Kernel, Node};
+use super::vectors::vector_of;
+use crate::{Batch, ColumnShape, Vector};
+
+#[derive(Debug)]
+struct Converted {
+    operand: Node,
+    shape: ColumnShape,
+    zone: Zone,
+}
+
+/// Compiles a conversion; `zone` is that of the session, where it may count.
+pub(super) fn converted(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlResult<Node> {
+    let from = operand.shape.data_type;
+    if from != DataType::Null && !numeric::is_castable(from, to) {
+        return Err(numeric::errors::cannot_cast(from, to));
+    }
+    let zone = match zone {
+        Some(zone) => zone.clone(),
+        None if depends_on_zone(from, to) => {
+            return Err(SqlError::internal(format!("{from} becomes {to} in no time zone")));
+        }
+        None => Zone::utc(),
+    };
+    let facts = Facts::of([&operand]).or_fallible(true);
+    let shape = ColumnShape::computed(to, facts.nullable);
+    Ok(Node::new(shape.clone(), facts, Converted { operand, shape, zone }))
+}
+
+impl Kernel for Converted {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let vector = self.operand.evaluate(batch)?;
+        let (held, to) = (&self.operand.shape, self.shape.data_type);
+        let value =
+            |row| numeric::cast_in(&vector.value(held, row), held.data_type, to, &self.zone);
+        let values = (0..batch.rows).map(value).collect::<SqlResult<Vec<_>>>()?;
+        Ok(vector_of(&values, &self.shape))
+    }
+}

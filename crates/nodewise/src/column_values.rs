@@ -1,0 +1,139 @@
+//! The values that a column gets when it comes to a table, or has another type: those of a query, converted as an INSERT
+//! converts them.
+//!
+//! Key decision: what a default or USING gives is asked by an INSERT into a table that nobody sees, so that there is one way to
+//! convert and to refuse. Only its query runs.
+
+use arrow_array::{ArrayRef, new_empty_array};
+use plan::properties::is_volatile;
+use plan::{Operator, Plan, Source};
+use stdx::sync::Arc;
+use storage::{BuildContext, ColumnSchema, Rules, Table, arrow_type};
+use types::{DataType, RowRules, SqlError, SqlResult, SqlState};
+
+use crate::change::parsed;
+use crate::constraints::quoted;
+use crate::durability::values_of;
+use crate::foreign_keys::queried;
+use crate::planned_change::PlannedChange;
+use crate::planning::{plan_plain, plan_plain_change};
+use crate::result::held_schema_of;
+use crate::statement_catalog::StatementCatalog;
+use crate::{CancelToken, Session};
+
+/// The table that is asked.
+const ASKED: &str = "nodewise.new_column";
+
+impl Session {
+    /// The values of a default for the rows of a table: one where it is the same for all.
+    pub(crate) fn values_of_default(
+        &self,
+        table: &Table,
+        column: &ColumnSchema,
+        default: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<ArrayRef> {
+        let (asked, beside) = (quoted(ASKED), beside(column));
+        let found = self.with_asked(column, Some(default), |session| {
+            let once = session.asked(&format!("INSERT INTO {asked} ({beside}) VALUES (1)"))?;
+            if !gives_others(&once.plan) {
+                return session.first_column(&once, cancel);
+            }
+            let own = quoted(&table.name);
+            let each =
+                session.asked(&format!("INSERT INTO {asked} ({beside}) SELECT 1 FROM {own}"))?;
+            session.first_column(&each, cancel)
+        });
+        found.map_err(|error| match error.state {
+            SqlState::UNDEFINED_COLUMN => {
+                SqlError::unsupported("cannot use column reference in DEFAULT expression")
+            }
+            _ => error,
+        })
+    }
+
+    /// The type of an expression over the rows of a table.
+    pub(crate) fn type_of_expression(
+        &self,
+        table: &Table,
+        expression: &str,
+    ) -> SqlResult<DataType> {
+        let sql = format!("SELECT ({expression}) FROM {}", quoted(&table.name));
+        let planned = plan_plain(&queried(&sql)?, &StatementCatalog::new(self))?;
+        let output = planned.plan.output.first();
+        output
+            .map(|it| it.data_type)
+            .ok_or_else(|| SqlError::internal("an expression without a type"))
+    }
+
+    /// The values of an expression over the rows of a table, in their order.
+    pub(crate) fn values_of_expression(
+        &self,
+        table: &Table,
+        column: &ColumnSchema,
+        expression: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<ArrayRef> {
+        let (own, asked) = (quoted(&table.name), quoted(ASKED));
+        let name = quoted(&column.name);
+        let sql = format!("INSERT INTO {asked} ({name}) SELECT ({expression}) FROM {own}");
+        self.with_asked(column, None, |session| session.first_column(&session.asked(&sql)?, cancel))
+    }
+
+    /// Runs something while there is a table of a column with a default, and of another one.
+    fn with_asked<T>(
+        &self,
+        column: &ColumnSchema,
+        default: Option<&str>,
+        ask: impl FnOnce(&Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let schema = [
+            ColumnSchema::new(column.name.clone(), column.data_type, true),
+            ColumnSchema::new(beside(column), DataType::Integer, true),
+        ];
+        let context = BuildContext::serial(&self.database.allocator);
+        let table = Table::empty(ASKED, &schema, &context)?;
+        let rows = RowRules { defaults: vec![default.map(Arc::from), None], ..RowRules::default() };
+        let rules = Rules { rows: Arc::new(rows), ..Rules::default() };
+        self.catalog().create(table.with_rules(Arc::new(rules), &context)?)?;
+        let asked = ask(self);
+        self.catalog().drop_table(ASKED)?;
+        asked
+    }
+
+    fn asked(&self, sql: &str) -> SqlResult<PlannedChange> {
+        plan_plain_change(&parsed(sql)?, &StatementCatalog::new(self))
+    }
+
+    /// The first column of the rows that a change would bring.
+    fn first_column(&self, change: &PlannedChange, cancel: &CancelToken) -> SqlResult<ArrayRef> {
+        let tables = StatementCatalog::new(self).tables(&change.plan);
+        let executed = self.run_plan(&change.plan, tables, cancel)?;
+        let rows = self.record_batches(&executed, &held_schema_of(&change.plan.output), cancel)?;
+        let output = change.plan.output.first();
+        let output = output.ok_or_else(|| SqlError::internal("a row without columns"))?;
+        let found = values_of(&rows)?;
+        Ok(found.unwrap_or_else(|| new_empty_array(&arrow_type(output.data_type))))
+    }
+}
+
+/// The other column of the table that is asked.
+fn beside(column: &ColumnSchema) -> &'static str {
+    if column.name == "n" { "m" } else { "n" }
+}
+
+/// Whether another run gives other values.
+fn gives_others(plan: &Plan) -> bool {
+    plan.pipelines.iter().any(|it| {
+        let operators = it.operators.iter().any(|it| match it {
+            Operator::Filter(it) => is_volatile(it),
+            Operator::Project(all) => all.iter().any(is_volatile),
+            _ => false,
+        });
+        let source = match &it.source {
+            Source::Values { rows, .. } => rows.iter().flatten().any(is_volatile),
+            _ => false,
+        };
+        operators || source
+    })
+}

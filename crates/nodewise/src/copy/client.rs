@@ -1,0 +1,267 @@
+//! COPY between a client and a table or a query: the protocol's part is elsewhere, here are the rows.
+//!
+//! Key decision: what comes is read while more comes, and the table is not touched before all has come, so that a slow client
+//! is in nobody's way.
+
+use arrow_array::RecordBatch;
+use binder::ParsedQuery;
+use files::{Rows, TextColumn, TextStream};
+use stdx::sync::Arc;
+use storage::{BuildContext, Table, TableDesign};
+use types::{DataType, SqlError, SqlResult, SqlState};
+
+use super::format::{CopyFormat, without_options};
+use super::from::{columns_of, format_of, targets};
+use crate::begun_rows::BegunRows;
+use crate::cursor::Cursor;
+use crate::open_statement::OpenStatement;
+use crate::parallel::LoadProgress;
+use crate::reading::{CopyText, Direction};
+use crate::statement_catalog::StatementCatalog;
+use crate::{Answer, CancelToken, Session};
+
+/// COPY .. TO STDOUT under way.
+pub struct CopyOut {
+    /// The rows.
+    pub cursor: Cursor,
+    /// How they are to be written.
+    pub format: Arc<CopyFormat>,
+}
+
+impl CopyOut {
+    pub(crate) fn new(cursor: Cursor, format: CopyFormat) -> Self {
+        Self { cursor, format: Arc::new(format) }
+    }
+}
+
+/// COPY .. FROM STDIN under way.
+pub struct CopyIn {
+    /// Present once it is under way, until it has ended.
+    statement: Option<OpenStatement>,
+    table: Arc<Table>,
+    targets: Vec<usize>,
+    columns: Vec<TextColumn>,
+    text: CopyText,
+    data: Data,
+}
+
+/// What has come.
+enum Data {
+    /// Lines.
+    Lines(Box<TextStream>),
+    /// Rows that somebody else has read.
+    Rows(Vec<RecordBatch>),
+}
+
+impl CopyIn {
+    pub(crate) fn opened(self: Box<Self>, statement: OpenStatement) -> Self {
+        Self { statement: Some(statement), ..*self }
+    }
+
+    /// Whether its data are rows in PostgreSQL's binary format, which [`Session::copy_rows`] takes.
+    pub fn is_binary(&self) -> bool {
+        matches!(self.data, Data::Rows(_))
+    }
+
+    /// The names and types of the columns of its rows.
+    pub fn columns(&self) -> Vec<(&str, DataType)> {
+        self.columns.iter().map(|it| (&*it.name, it.data_type)).collect()
+    }
+
+    /// The name of the table.
+    pub fn table(&self) -> &str {
+        &self.table.name
+    }
+}
+
+impl Session {
+    /// Begins COPY .. TO STDOUT.
+    pub(crate) fn begin_copy_to(
+        &mut self,
+        query: &ParsedQuery,
+        options: &[(String, String)],
+        cancel: &CancelToken,
+    ) -> SqlResult<(BegunRows, CopyFormat)> {
+        let format = CopyFormat::of(options, Some("text"))?;
+        if format == CopyFormat::Parquet {
+            return Err(SqlError::unsupported("COPY TO STDOUT of format parquet is not supported")
+                .with_hint("text, csv and binary are there"));
+        }
+        let catalog = StatementCatalog::new(self);
+        let planned = self.planned(&catalog, query, cancel, |_| Ok(()))?;
+        let tables = catalog.tables(&planned.plan);
+        let rows = self.begin_plan(&planned.plan, tables, cancel)?;
+        if let CopyFormat::Lines(style) = &format {
+            style.check(&rows.schema)?;
+        }
+        Ok((rows, format))
+    }
+
+    /// Begins COPY .. FROM STDIN.
+    pub(crate) fn begin_copy_from(
+        &mut self,
+        table: &str,
+        columns: &[String],
+        options: &[(String, String)],
+    ) -> SqlResult<CopyIn> {
+        // Whether it may write at all is told before the client sends anything.
+        self.begin_writing()?;
+        let table = self.existing(table)?;
+        let targets = targets(&table, columns)?;
+        let said = options.iter().find(|it| it.0 == "format").map(|it| it.1.to_lowercase());
+        let (is_csv, is_binary) = match said.as_deref() {
+            None | Some("text") => (false, false),
+            Some("csv") => (true, false),
+            Some("binary") => (false, true),
+            Some("parquet") => {
+                let message = "COPY FROM STDIN of format parquet is not supported";
+                return Err(
+                    SqlError::unsupported(message).with_hint("text, csv and binary are there")
+                );
+            }
+            Some(other) => {
+                let message = format!("COPY format \"{other}\" not recognized");
+                return Err(SqlError::new(SqlState::INVALID_PARAMETER, message));
+            }
+        };
+        if options.iter().any(|it| it.0 == "compression") {
+            return Err(SqlError::unsupported("COPY FROM STDIN of compressed data"));
+        }
+        let options = if is_binary {
+            without_options(options, "BINARY mode").map(|()| &[][..])?
+        } else {
+            options
+        };
+        let text = CopyText::of(options, is_csv, Direction::From)?;
+        let columns = columns_of(&table, &targets, &text)?;
+        let data = match is_binary {
+            true => Data::Rows(Vec::new()),
+            false => {
+                let format = format_of(&table, &targets, &text, self.settings.client.zone());
+                let name = table.name.clone();
+                Data::Lines(Box::new(TextStream::new(name, columns.clone(), format)))
+            }
+        };
+        let statement = None;
+        Ok(CopyIn { statement, table, targets, columns, text, data })
+    }
+
+    /// Takes in lines that have come. An error ends the statement.
+    pub fn copy_data(&mut self, copy: &mut CopyIn, bytes: &[u8]) -> SqlResult<()> {
+        self.some_of_copy(copy, |session, copy, cancel| {
+            let Data::Lines(lines) = &mut copy.data else { return Err(not_lines()) };
+            session.reading(&copy.table.name, cancel, |context| lines.push(bytes, context))
+        })
+    }
+
+    /// Takes in rows, with the columns of the statement. An error ends the statement.
+    pub fn copy_rows(&mut self, copy: &mut CopyIn, rows: RecordBatch) -> SqlResult<()> {
+        self.some_of_copy(copy, |_, copy, _| {
+            let Data::Rows(all) = &mut copy.data else { return Err(not_lines()) };
+            for (column, array) in copy.columns.iter().zip(rows.columns()) {
+                if column.required && array.null_count() > 0 {
+                    let message = format!(
+                        "null value in column \"{}\" violates not-null constraint",
+                        column.name
+                    );
+                    return Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message));
+                }
+            }
+            all.push(rows);
+            Ok(())
+        })
+    }
+
+    /// Adds all rows that have come to the table.
+    pub fn copy_end(&mut self, mut copy: CopyIn) -> SqlResult<Answer> {
+        let Some(statement) = copy.statement.take() else { return Err(ended()) };
+        let added = self.within(&statement, |session, cancel| session.add_copied(copy, &cancel));
+        drop(statement);
+        self.end_statement(added)
+    }
+
+    /// Ends the statement by an error, which is given back.
+    pub fn copy_failed(&mut self, mut copy: CopyIn, error: SqlError) -> SqlError {
+        self.fail_copy(&mut copy, error)
+    }
+
+    /// [`Session::copy_failed`] of one that others still hold.
+    pub fn fail_copy(&mut self, copy: &mut CopyIn, error: SqlError) -> SqlError {
+        if copy.statement.take().is_some() {
+            // It fails with what it is given.
+            let _ = self.end_statement::<()>(Err(error.clone()));
+        }
+        error
+    }
+
+    fn some_of_copy<T>(
+        &mut self,
+        copy: &mut CopyIn,
+        run: impl FnOnce(&mut Self, &mut CopyIn, &CancelToken) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let Some(statement) = copy.statement.take() else { return Err(ended()) };
+        let done = self.within(&statement, |session, cancel| {
+            execution::check(&cancel)?;
+            run(session, copy, &cancel)
+        });
+        match done {
+            Ok(done) => {
+                copy.statement = Some(statement);
+                Ok(done)
+            }
+            Err(error) => {
+                drop(statement);
+                self.end_statement(Err(error))
+            }
+        }
+    }
+
+    /// Reads with the workers of the session.
+    fn reading<T>(
+        &self,
+        name: &str,
+        cancel: &CancelToken,
+        read: impl FnOnce(&BuildContext<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let team = self.load_team(cancel);
+        let progress = LoadProgress::new(&*self.progress, name);
+        let stop = || execution::is_ended(cancel);
+        let plain = TableDesign::default();
+        self.cancelled_or(cancel, read(&self.build_context(&team, &progress, &stop, &plain)))
+    }
+
+    fn add_copied(&mut self, copy: CopyIn, cancel: &CancelToken) -> SqlResult<Answer> {
+        let CopyIn { table, targets, columns, text, data, .. } = copy;
+        let rows = match data {
+            Data::Lines(lines) => {
+                self.reading(&table.name, cancel, |context| lines.finish(context))?
+            }
+            Data::Rows(batches) => Rows { batches, ..Rows::default() },
+        };
+        self.write_alone(cancel)?;
+        self.wait_for_place()?;
+        let now = self.existing(&table.name)?;
+        if !Arc::ptr_eq(&now, &table) && !is_alike(&now, &table) {
+            let message = format!("table \"{}\" was altered while rows were copied", table.name);
+            return Err(SqlError::new(SqlState::NOT_IN_STATE, message));
+        }
+        self.add_rows(&now, &targets, (&columns, &text), rows, cancel)
+    }
+}
+
+/// Whether rows that were read for one table fit another one of its name.
+fn is_alike(now: &Table, then: &Table) -> bool {
+    let columns = |it: &Table| -> Vec<_> {
+        let columns = it.columns.iter();
+        columns.map(|it| (it.name.clone(), it.data_type, it.nullable)).collect()
+    };
+    now.id == then.id && columns(now) == columns(then)
+}
+
+fn ended() -> SqlError {
+    SqlError::internal("a COPY that has ended")
+}
+
+fn not_lines() -> SqlError {
+    SqlError::internal("data of a COPY in another format")
+}

@@ -1,0 +1,40 @@
+//! Views, as the log and checkpoints keep them.
+
+use serde::{Deserialize, Serialize};
+use storage::{Catalog, CatalogSnapshot};
+use types::{DataType, TableId, UsedRelation, ViewDefinition};
+
+/// A view.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ViewForm {
+    pub(crate) name: String,
+    columns: Vec<(String, DataType)>,
+    query: String,
+    /// Relations, with those of their columns that the view names.
+    uses: Vec<(String, Vec<String>)>,
+}
+
+impl ViewForm {
+    pub(crate) fn of(view: &ViewDefinition) -> Self {
+        let uses = view.uses.iter().map(|it| (it.name.clone(), it.columns.clone()));
+        Self {
+            name: view.name.clone(),
+            columns: view.columns.clone(),
+            query: view.query.clone(),
+            uses: uses.collect(),
+        }
+    }
+
+    /// Puts the view into a catalog.
+    pub(crate) fn put(self, catalog: &Catalog) {
+        let Self { name, columns, query, uses } = self;
+        let uses = uses.into_iter().map(|(name, columns)| UsedRelation { name, columns }).collect();
+        // The catalog knows its id.
+        catalog.put_view(ViewDefinition { id: TableId(0), name, columns, query, uses });
+    }
+}
+
+/// All views, for a checkpoint.
+pub(super) fn view_forms(tables: &CatalogSnapshot) -> Vec<ViewForm> {
+    tables.views().iter().map(|it| ViewForm::of(it)).collect()
+}

@@ -1,0 +1,125 @@
+//! The view `pg_proc`: the functions that there are, by name.
+//!
+//! Key decision: a function is one row, whatever it takes: the types of its calls are found when it is called.
+
+use ::types::SqlResult;
+use arrow_array::RecordBatch;
+use functions::Volatility;
+
+use super::oids;
+use super::shared::{none, number as cell};
+use crate::views::{Cell, ViewBuilder};
+
+/// A function: its name, its kind and how its results change.
+struct Known {
+    name: &'static str,
+    kind: &'static str,
+    volatility: &'static str,
+}
+
+fn all() -> Vec<Known> {
+    let scalars = functions::names().filter_map(|name| {
+        let volatility = match functions::volatility(functions::lookup(name)?) {
+            Volatility::Immutable => "i",
+            Volatility::Stable => "s",
+            Volatility::Volatile => "v",
+        };
+        Some(Known { name, kind: "f", volatility })
+    });
+    let aggregates = binder::bind::aggregate_names();
+    let aggregates = aggregates.map(|name| Known { name, kind: "a", volatility: "i" });
+    scalars.chain(aggregates).collect()
+}
+
+fn oid(it: &Known) -> i64 {
+    oids::of_name("function", it.name)
+}
+
+/// The rows of `pg_proc`.
+pub(super) fn functions() -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("oid", 'i'),
+        ("proname", 't'),
+        ("pronamespace", 'i'),
+        ("proowner", 'i'),
+        ("prolang", 'i'),
+        ("procost", 'i'),
+        ("prorows", 'i'),
+        ("provariadic", 'i'),
+        ("prokind", 't'),
+        ("prosecdef", 'b'),
+        ("proleakproof", 'b'),
+        ("proisstrict", 'b'),
+        ("proretset", 'b'),
+        ("provolatile", 't'),
+        ("proparallel", 't'),
+        ("pronargs", 'i'),
+        ("pronargdefaults", 'i'),
+        ("prorettype", 'i'),
+        ("proargtypes", 't'),
+        ("proallargtypes", 't'),
+        ("proargmodes", 't'),
+        ("proargnames", 't'),
+        ("prosrc", 't'),
+        ("probin", 't'),
+        ("proconfig", 't'),
+        ("proacl", 't'),
+    ]);
+    for it in all() {
+        view.row([
+            cell(oid(&it)),
+            it.name.into(),
+            cell(oids::CATALOG),
+            cell(oids::OWNER),
+            cell(oids::INTERNAL),
+            cell(1),
+            cell(0),
+            cell(0),
+            it.kind.into(),
+            false.into(),
+            false.into(),
+            false.into(),
+            false.into(),
+            it.volatility.into(),
+            "s".into(),
+            Cell::Integer(None),
+            cell(0),
+            cell(0),
+            none(),
+            none(),
+            none(),
+            none(),
+            it.name.into(),
+            none(),
+            none(),
+            none(),
+        ]);
+    }
+    view.finish()
+}
+
+/// The number of a function, if there is one of the name.
+pub(super) fn number(name: &str) -> Option<i64> {
+    all().iter().find(|it| it.name == name).map(oid)
+}
+
+/// The names of functions by their numbers.
+pub(super) fn names() -> Vec<(i64, String)> {
+    all().iter().map(|it| (oid(it), it.name.to_owned())).collect()
+}
+
+/// What functions give, by their numbers.
+pub(super) fn results() -> Vec<(i64, String)> {
+    all().iter().map(|it| (oid(it), "any".to_owned())).collect()
+}
+
+/// Statements that would make functions, by their numbers.
+pub(super) fn definitions() -> Vec<(i64, String)> {
+    let definition = |it: &Known| {
+        let name = it.name;
+        format!(
+            "CREATE OR REPLACE FUNCTION pg_catalog.{name}()\n LANGUAGE internal\nAS $function${name}$function$\n"
+        )
+    };
+    all().iter().filter(|it| it.kind == "f").map(|it| (oid(it), definition(it))).collect()
+}

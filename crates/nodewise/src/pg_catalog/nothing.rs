@@ -1,0 +1,114 @@
+//! Views of `pg_catalog` of what there is none of: their columns, as PostgreSQL 18 has them.
+
+/// A view and its columns, each with the letter of its type: number, truth, text.
+pub(super) const NOTHING: &[(&str, &str)] = &[
+    (
+        "pg_aggregate",
+        "aggfnoid:i aggkind:t aggnumdirectargs:i aggtransfn:i aggfinalfn:i aggcombinefn:i aggserialfn:i aggdeserialfn:i aggmtransfn:i aggminvtransfn:i aggmfinalfn:i aggfinalextra:b aggmfinalextra:b aggfinalmodify:t aggmfinalmodify:t aggsortop:i aggtranstype:i aggtransspace:i aggmtranstype:i aggmtransspace:i agginitval:t aggminitval:t",
+    ),
+    (
+        "pg_amop",
+        "oid:i amopfamily:i amoplefttype:i amoprighttype:i amopstrategy:i amoppurpose:t amopopr:i amopmethod:i amopsortfamily:i",
+    ),
+    ("pg_amproc", "oid:i amprocfamily:i amproclefttype:i amprocrighttype:i amprocnum:i amproc:i"),
+    (
+        "pg_auth_members",
+        "oid:i roleid:i member:i grantor:i admin_option:b inherit_option:b set_option:b",
+    ),
+    ("pg_available_extensions", "name:t default_version:t installed_version:t comment:t"),
+    ("pg_cast", "oid:i castsource:i casttarget:i castfunc:i castcontext:t castmethod:t"),
+    (
+        "pg_conversion",
+        "oid:i conname:t connamespace:i conowner:i conforencoding:i contoencoding:i conproc:i condefault:b",
+    ),
+    ("pg_db_role_setting", "setdatabase:i setrole:i setconfig:t"),
+    ("pg_default_acl", "oid:i defaclrole:i defaclnamespace:i defaclobjtype:t defaclacl:t"),
+    ("pg_depend", "classid:i objid:i objsubid:i refclassid:i refobjid:i refobjsubid:i deptype:t"),
+    ("pg_event_trigger", "oid:i evtname:t evtevent:t evtowner:i evtfoid:i evtenabled:t evttags:t"),
+    (
+        "pg_foreign_data_wrapper",
+        "oid:i fdwname:t fdwowner:i fdwhandler:i fdwvalidator:i fdwacl:t fdwoptions:t",
+    ),
+    (
+        "pg_foreign_server",
+        "oid:i srvname:t srvowner:i srvfdw:i srvtype:t srvversion:t srvacl:t srvoptions:t",
+    ),
+    ("pg_init_privs", "objoid:i classoid:i objsubid:i privtype:t initprivs:t"),
+    ("pg_largeobject_metadata", "oid:i lomowner:i lomacl:t"),
+    (
+        "pg_locks",
+        "locktype:t database:i relation:i page:i tuple:i virtualxid:t transactionid:i classid:i objid:i objsubid:i virtualtransaction:t pid:i mode:t granted:b fastpath:b waitstart:t",
+    ),
+    (
+        "pg_operator",
+        "oid:i oprname:t oprnamespace:i oprowner:i oprkind:t oprcanmerge:b oprcanhash:b oprleft:i oprright:i oprresult:i oprcom:i oprnegate:i oprcode:i oprrest:i oprjoin:i",
+    ),
+    ("pg_opfamily", "oid:i opfmethod:i opfname:t opfnamespace:i opfowner:i"),
+    ("pg_parameter_acl", "oid:i parname:t paracl:t"),
+    (
+        "pg_partitioned_table",
+        "partrelid:i partstrat:t partnatts:i partdefid:i partattrs:t partclass:t partcollation:t partexprs:t",
+    ),
+    (
+        "pg_policy",
+        "oid:i polname:t polrelid:i polcmd:t polpermissive:b polroles:t polqual:t polwithcheck:t",
+    ),
+    ("pg_prepared_xacts", "transaction:i gid:t prepared:t owner:t database:t"),
+    (
+        "pg_publication",
+        "oid:i pubname:t pubowner:i puballtables:b pubinsert:b pubupdate:b pubdelete:b pubtruncate:b pubviaroot:b pubgencols:t",
+    ),
+    ("pg_publication_namespace", "oid:i pnpubid:i pnnspid:i"),
+    ("pg_publication_rel", "oid:i prpubid:i prrelid:i prqual:t prattrs:t"),
+    (
+        "pg_rewrite",
+        "oid:i rulename:t ev_class:i ev_type:t ev_enabled:t is_instead:b ev_qual:t ev_action:t",
+    ),
+    ("pg_rules", "schemaname:t tablename:t rulename:t definition:t"),
+    ("pg_seclabel", "objoid:i classoid:i objsubid:i provider:t label:t"),
+    (
+        "pg_seclabels",
+        "objoid:i classoid:i objsubid:i objtype:t objnamespace:i objname:t provider:t label:t",
+    ),
+    ("pg_shdepend", "dbid:i classid:i objid:i objsubid:i refclassid:i refobjid:i deptype:t"),
+    ("pg_shseclabel", "objoid:i classoid:i provider:t label:t"),
+    (
+        "pg_stat_all_tables",
+        "relid:i schemaname:t relname:t seq_scan:i last_seq_scan:t seq_tup_read:i idx_scan:i last_idx_scan:t idx_tup_fetch:i n_tup_ins:i n_tup_upd:i n_tup_del:i n_tup_hot_upd:i n_tup_newpage_upd:i n_live_tup:i n_dead_tup:i n_mod_since_analyze:i n_ins_since_vacuum:i last_vacuum:t last_autovacuum:t last_analyze:t last_autoanalyze:t vacuum_count:i autovacuum_count:i analyze_count:i autoanalyze_count:i total_vacuum_time:t total_autovacuum_time:t total_analyze_time:t total_autoanalyze_time:t",
+    ),
+    (
+        "pg_stat_user_indexes",
+        "relid:i indexrelid:i schemaname:t relname:t indexrelname:t idx_scan:i last_idx_scan:t idx_tup_read:i idx_tup_fetch:i",
+    ),
+    (
+        "pg_stat_user_tables",
+        "relid:i schemaname:t relname:t seq_scan:i last_seq_scan:t seq_tup_read:i idx_scan:i last_idx_scan:t idx_tup_fetch:i n_tup_ins:i n_tup_upd:i n_tup_del:i n_tup_hot_upd:i n_tup_newpage_upd:i n_live_tup:i n_dead_tup:i n_mod_since_analyze:i n_ins_since_vacuum:i last_vacuum:t last_autovacuum:t last_analyze:t last_autoanalyze:t vacuum_count:i autovacuum_count:i analyze_count:i autoanalyze_count:i total_vacuum_time:t total_autovacuum_time:t total_analyze_time:t total_autoanalyze_time:t",
+    ),
+    (
+        "pg_statio_user_tables",
+        "relid:i schemaname:t relname:t heap_blks_read:i heap_blks_hit:i idx_blks_read:i idx_blks_hit:i toast_blks_read:i toast_blks_hit:i tidx_blks_read:i tidx_blks_hit:i",
+    ),
+    (
+        "pg_statistic_ext",
+        "oid:i stxrelid:i stxname:t stxnamespace:i stxowner:i stxkeys:t stxstattarget:i stxkind:t stxexprs:t",
+    ),
+    (
+        "pg_statistic_ext_data",
+        "stxoid:i stxdinherit:b stxdndistinct:t stxddependencies:t stxdmcv:t stxdexpr:t",
+    ),
+    (
+        "pg_subscription",
+        "oid:i subdbid:i subskiplsn:t subname:t subowner:i subenabled:b subbinary:b substream:t subtwophasestate:t subdisableonerr:b subpasswordrequired:b subrunasowner:b subfailover:b subconninfo:t subslotname:t subsynccommit:t subpublications:t suborigin:t",
+    ),
+    ("pg_transform", "oid:i trftype:i trflang:i trffromsql:i trftosql:i"),
+    ("pg_ts_config", "oid:i cfgname:t cfgnamespace:i cfgowner:i cfgparser:i"),
+    ("pg_ts_config_map", "mapcfg:i maptokentype:i mapseqno:i mapdict:i"),
+    ("pg_ts_dict", "oid:i dictname:t dictnamespace:i dictowner:i dicttemplate:i dictinitoption:t"),
+    (
+        "pg_ts_parser",
+        "oid:i prsname:t prsnamespace:i prsstart:i prstoken:i prsend:i prsheadline:i prslextype:i",
+    ),
+    ("pg_ts_template", "oid:i tmplname:t tmplnamespace:i tmplinit:i tmpllexize:i"),
+    ("pg_user_mapping", "oid:i umuser:i umserver:i umoptions:t"),
+    ("pg_user_mappings", "umid:i srvid:i srvname:t umuser:i usename:t umoptions:t"),
+];

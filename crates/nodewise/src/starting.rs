@@ -1,0 +1,144 @@
+//! Starting statements: what has ended at once, and what goes on while its rows are fetched or its data come.
+
+use binder::{CopyPlace, Statement};
+use types::{SqlError, SqlResult};
+
+use crate::answer::done;
+use crate::begun_rows::BegunRows;
+use crate::copy::{CopyFormat, CopyIn, CopyOut};
+use crate::cursor::Cursor;
+use crate::{Answer, CancelToken, Prepared, Session, Value};
+
+/// What a statement that was started has come to.
+pub enum Started {
+    /// It has ended.
+    Done(Answer),
+    /// It gives rows, to be fetched.
+    Rows(Cursor),
+    /// COPY .. TO STDOUT: it gives rows in some format.
+    CopyOut(CopyOut),
+    /// COPY .. FROM STDIN: it waits for data.
+    CopyIn(Box<CopyIn>),
+}
+
+/// What a statement has come to inside of its session.
+pub(crate) enum Begun {
+    Answer(Answer),
+    Rows(Box<BegunRows>),
+    CopyOut(Box<BegunRows>, CopyFormat),
+    CopyIn(Box<CopyIn>),
+}
+
+impl Session {
+    /// Starts a statement.
+    pub(crate) fn start(
+        &mut self,
+        text: &str,
+        run: impl FnOnce(&mut Self, &CancelToken) -> SqlResult<Begun>,
+    ) -> SqlResult<Started> {
+        self.start_as_it_is(text, |session, cancel| {
+            session.refresh()?;
+            run(session, cancel)
+        })
+    }
+
+    /// [`Session::start`] for who sees to it that what it reads is what was committed before.
+    fn start_as_it_is(
+        &mut self,
+        text: &str,
+        run: impl FnOnce(&mut Self, &CancelToken) -> SqlResult<Begun>,
+    ) -> SqlResult<Started> {
+        let statement = self.open_statement(text)?;
+        let begun = self.within(&statement, |session, cancel| run(session, &cancel));
+        let ended = match begun {
+            Ok(Begun::Rows(rows)) => return Ok(Started::Rows(Cursor::new(statement, *rows))),
+            Ok(Begun::CopyOut(rows, format)) => {
+                return Ok(Started::CopyOut(CopyOut::new(Cursor::new(statement, *rows), format)));
+            }
+            Ok(Begun::CopyIn(copy)) => {
+                return Ok(Started::CopyIn(Box::new(copy.opened(statement))));
+            }
+            Ok(Begun::Answer(answer)) => Ok(answer),
+            Err(error) => Err(error),
+        };
+        drop(statement);
+        self.end_statement(ended).map(Started::Done)
+    }
+
+    /// Starts a prepared statement with a value for each of its parameters.
+    pub fn start_prepared(&mut self, prepared: &Prepared, values: &[Value]) -> SqlResult<Started> {
+        let text = prepared.0.text.clone();
+        self.with_levels(prepared.0.levels(), |session| match &prepared.0.statement {
+            Some(Statement::Transaction(it)) => {
+                session.run_transaction(it.clone()).map(Started::Done)
+            }
+            // What it reads is made new when its plan tells what that is.
+            Some(Statement::Query { .. } | Statement::Change { .. }) => session
+                .start_as_it_is(&text, |session, cancel| {
+                    session.begin_prepared(prepared, values, cancel)
+                }),
+            Some(_) => session
+                .start(&text, |session, cancel| session.begin_prepared(prepared, values, cancel)),
+            None => Ok(Started::Done(done(""))),
+        })
+    }
+
+    /// All that a statement gives.
+    pub(crate) fn whole(&mut self, started: Started) -> SqlResult<Answer> {
+        match started {
+            Started::Done(answer) => Ok(answer),
+            Started::Rows(cursor) => self.fetch_all(cursor),
+            Started::CopyOut(copy) => {
+                let error = copy_needs_client("TO STDOUT");
+                Err(self.fail(copy.cursor, error))
+            }
+            Started::CopyIn(copy) => {
+                let error = copy_needs_client("FROM STDIN");
+                Err(self.copy_failed(*copy, error))
+            }
+        }
+    }
+
+    /// Begins what a statement of a text says. `kept` is its text where its plan is to be kept.
+    pub(crate) fn begin_parsed(
+        &mut self,
+        statement: Statement,
+        kept: Option<&str>,
+        cancel: &CancelToken,
+    ) -> SqlResult<Begun> {
+        match statement {
+            Statement::Query { query } => {
+                Ok(Begun::Rows(Box::new(self.begin_select(&query, kept, cancel)?)))
+            }
+            Statement::CopyTo { query, place: CopyPlace::Client, options } => {
+                let (rows, format) = self.begin_copy_to(&query, &options, cancel)?;
+                Ok(Begun::CopyOut(Box::new(rows), format))
+            }
+            Statement::CopyFrom { table, columns, place: CopyPlace::Client, options } => {
+                Ok(Begun::CopyIn(Box::new(self.begin_copy_from(&table, &columns, &options)?)))
+            }
+            Statement::Execute { name, arguments } => self.begin_named(&name, &arguments, cancel),
+            other => self.run_statement(other, cancel.clone()).map(Begun::Answer),
+        }
+    }
+
+    /// Runs a statement within another to its end.
+    pub(crate) fn run_within(
+        &mut self,
+        statement: Statement,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        match self.begin_parsed(statement, None, cancel)? {
+            Begun::Answer(answer) => Ok(answer),
+            Begun::Rows(mut rows) => self.rest_of(&mut rows, cancel),
+            Begun::CopyOut(..) | Begun::CopyIn(_) => {
+                Err(SqlError::unsupported("COPY between a client and another statement"))
+            }
+        }
+    }
+}
+
+fn copy_needs_client(way: &str) -> SqlError {
+    let message = format!("COPY {way} needs a client of the server");
+    SqlError::unsupported(message).with_hint("name a file, or connect to nodewise serve")
+}

@@ -1,0 +1,295 @@
+//! CREATE, ALTER and DROP VIEW, and what depends on a relation.
+//!
+//! Key decision: who drops or changes a relation asks here for the views above it, so that no view is ever of something that is not
+//! there.
+
+use binder::ParsedQuery;
+use binder::bind::{BoundView, Environment, bind_view};
+use binder::view_text::with_relation_renamed;
+use stdx::sync::Arc;
+use storage::CatalogSnapshot;
+use types::{
+    CatalogView, DataType, SqlError, SqlResult, SqlState, TableId, UsedRelation, ViewDefinition,
+};
+
+use crate::answer::done;
+use crate::durability::Operation;
+use crate::notice::Notice;
+use crate::statement_catalog::StatementCatalog;
+use crate::{Answer, CancelToken, Session};
+
+/// A definition that cannot be.
+const INVALID_DEFINITION: SqlState = SqlState("42P16");
+
+/// What CREATE VIEW makes.
+pub(crate) struct NewView {
+    pub name: String,
+    pub columns: Vec<String>,
+    pub query: ParsedQuery,
+    pub or_replace: bool,
+    pub if_not_exists: bool,
+}
+
+impl Session {
+    pub(crate) fn create_view(&mut self, new: NewView, cancel: &CancelToken) -> SqlResult<Answer> {
+        let NewView { name, columns, query, or_replace, if_not_exists } = new;
+        self.write_alone(cancel)?;
+        let snapshot = self.snapshot();
+        if if_not_exists && snapshot.kind_of(&name).is_some() {
+            let message = format!("relation \"{name}\" already exists, skipping");
+            self.notice(Notice::told("42P07", message));
+            return Ok(done("CREATE VIEW"));
+        }
+        let old = snapshot.view(&name).cloned();
+        match (&old, or_replace, snapshot.kind_of(&name)) {
+            (None, true, Some(_)) => {
+                let message = format!("\"{name}\" is not a view");
+                return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+            }
+            (Some(_), true, _) => {}
+            _ => snapshot.check_free(&name)?,
+        }
+        let BoundView { query, columns, uses } = self.bound_view(&query, &columns)?;
+        if let Some(old) = &old {
+            check_replaced(&old.columns, &columns)?;
+            if reaches(&snapshot, &uses, &name) {
+                let message =
+                    format!("infinite recursion detected in rules for relation \"{name}\"");
+                return Err(SqlError::new(SqlState("42P17"), message));
+            }
+        }
+        self.put_view(ViewDefinition { id: TableId(0), name, columns, query, uses })?;
+        Ok(done("CREATE VIEW"))
+    }
+
+    fn bound_view(&self, query: &ParsedQuery, names: &[String]) -> SqlResult<BoundView> {
+        let catalog = StatementCatalog::new(self);
+        let interrupt = catalog.interrupt();
+        let check = || interrupt.check();
+        let now = catalog.wall_clock();
+        let environment = Environment { catalog: &catalog, session: &catalog, now, check: &check };
+        catalog.planned(bind_view(&query.0, names, &environment))
+    }
+
+    fn put_view(&self, view: ViewDefinition) -> SqlResult<()> {
+        let view = self.catalog().put_view(view);
+        self.note(|| Operation::view(&view))
+    }
+
+    /// A view that is there. Errors: 42809 and 42P01.
+    fn existing_view(&self, name: &str) -> SqlResult<Arc<ViewDefinition>> {
+        let snapshot = self.snapshot();
+        snapshot.view(name).cloned().ok_or_else(|| match snapshot.kind_of(name) {
+            Some(_) => {
+                let message = format!("\"{name}\" is not a view");
+                SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+            }
+            None => {
+                let message = format!("view \"{name}\" does not exist");
+                SqlError::new(SqlState::UNDEFINED_TABLE, message)
+            }
+        })
+    }
+
+    pub(crate) fn rename_view(
+        &mut self,
+        name: &str,
+        to: &str,
+        if_exists: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.write_alone(cancel)?;
+        if if_exists && self.snapshot().kind_of(name).is_none() {
+            let message = format!("relation \"{name}\" does not exist, skipping");
+            self.notice(Notice::told("00000", message));
+            return Ok(done("ALTER VIEW"));
+        }
+        let old = self.existing_view(name)?;
+        self.snapshot().check_free(to)?;
+        self.catalog().drop_view(name)?;
+        self.note(|| Operation::drop_view(name))?;
+        self.put_view(ViewDefinition { name: to.to_owned(), ..ViewDefinition::clone(&old) })?;
+        self.rename_in_views(name, to)?;
+        Ok(done("ALTER VIEW"))
+    }
+
+    /// Lets views that are made of a relation name it by its new name.
+    pub(crate) fn rename_in_views(&self, from: &str, to: &str) -> SqlResult<()> {
+        for view in views_on(&self.snapshot(), from) {
+            let query = with_relation_renamed(&view.query, ("public", from), ("public", to))?;
+            let mut uses = view.uses.clone();
+            uses.iter_mut().filter(|it| it.name == *from).for_each(|it| it.name = to.to_owned());
+            self.put_view(ViewDefinition { query, uses, ..ViewDefinition::clone(&view) })?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn drop_views(
+        &mut self,
+        names: &[String],
+        if_exists: bool,
+        cascade: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.write_alone(cancel)?;
+        let mut found = Vec::with_capacity(names.len());
+        for name in names {
+            if if_exists && self.snapshot().kind_of(name).is_none() {
+                let message = format!("view \"{name}\" does not exist, skipping");
+                self.notice(Notice::told("00000", message));
+                continue;
+            }
+            found.push(self.existing_view(name)?.name.clone());
+        }
+        self.release_views("view", &found, cascade)?;
+        for name in &found {
+            // Named twice, or gone with another.
+            if self.snapshot().view(name).is_some() {
+                self.remove_view(name)?;
+            }
+        }
+        Ok(done("DROP VIEW"))
+    }
+
+    fn remove_view(&self, name: &str) -> SqlResult<()> {
+        self.catalog().drop_view(name)?;
+        self.note(|| Operation::drop_view(name))
+    }
+
+    /// Makes relations of a kind ready to go: views that are made of them go first, or all is refused (2BP01).
+    pub(crate) fn release_views(
+        &self,
+        kind: &str,
+        names: &[String],
+        cascade: bool,
+    ) -> SqlResult<()> {
+        let snapshot = self.snapshot();
+        let goes = |name: &str| names.iter().any(|it| it.eq_ignore_ascii_case(name));
+        let mut above: Vec<(Arc<ViewDefinition>, String)> = Vec::new();
+        for name in names {
+            let mut next = vec![(name.clone(), format!("{kind} {name}"))];
+            while let Some((name, what)) = next.pop() {
+                for view in views_on(&snapshot, &name).into_iter().filter(|it| !goes(&it.name)) {
+                    if above.iter().all(|it| it.0.id != view.id) {
+                        next.push((view.name.clone(), format!("view {}", view.name)));
+                        above.push((view, what.clone()));
+                    }
+                }
+            }
+        }
+        if above.is_empty() {
+            return Ok(());
+        }
+        if !cascade {
+            let what: Vec<String> = above
+                .iter()
+                .map(|(view, of)| format!("view {} depends on {of}", view.name))
+                .collect();
+            let dropped = match names {
+                [one] => format!("{kind} {one}"),
+                _ => "desired object(s)".to_owned(),
+            };
+            let message = format!(
+                "cannot drop {dropped} because other objects depend on it: {}",
+                what.join(", ")
+            );
+            return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS, message)
+                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+        }
+        self.notice(Notice::told(
+            "00000",
+            match &above[..] {
+                [(one, _)] => format!("drop cascades to view {}", one.name),
+                several => format!("drop cascades to {} other objects", several.len()),
+            },
+        ));
+        above.iter().try_for_each(|it| self.remove_view(&it.0.name))
+    }
+
+    /// Makes a column ready to go: views that name it go first, or all is refused (2BP01).
+    pub(crate) fn release_views_of_column(
+        &self,
+        table: &str,
+        column: &str,
+        cascade: bool,
+    ) -> SqlResult<()> {
+        let mut above = views_on(&self.snapshot(), table);
+        above.retain(|it| it.uses_column(table, column));
+        let names: Vec<String> = above.iter().map(|it| it.name.clone()).collect();
+        match (names.first(), cascade) {
+            (None, _) => return Ok(()),
+            (Some(view), false) => {
+                let message = format!(
+                    "cannot drop column {column} of table {table} because other objects depend on it: \
+                     view {view} depends on it"
+                );
+                return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS, message)
+                    .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+            }
+            (Some(_), true) => self.release_views("view", &names, true)?,
+        }
+        for name in &names {
+            self.notice(Notice::told("00000", format!("drop cascades to view {name}")));
+            self.remove_view(name)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a change of a column, or of all of a table, that views are made of: 0A000.
+    pub(crate) fn refuse_with_views(&self, table: &str, column: Option<&str>) -> SqlResult<()> {
+        let snapshot = self.snapshot();
+        let mut above = views_on(&snapshot, table).into_iter();
+        let uses = |it: &Arc<ViewDefinition>| match column {
+            Some(column) => it.uses_column(table, column),
+            None => true,
+        };
+        match above.find(uses) {
+            Some(view) => {
+                let what = column.map_or_else(|| "a table".to_owned(), |it| format!("column {it}"));
+                let message = format!("cannot alter {what} that view {} is made of", view.name);
+                Err(SqlError::unsupported(message)
+                    .with_hint("drop the view first, and create it again"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The views that are made of a relation itself.
+fn views_on(snapshot: &CatalogSnapshot, name: &str) -> Vec<Arc<ViewDefinition>> {
+    snapshot.views().into_iter().filter(|it| it.uses(name)).collect()
+}
+
+/// Whether one of some relations is a view of this name, or is made of it.
+fn reaches(snapshot: &CatalogSnapshot, uses: &[UsedRelation], name: &str) -> bool {
+    uses.iter().any(|it| {
+        let view = snapshot.view(&it.name);
+        it.name.eq_ignore_ascii_case(name)
+            || view.is_some_and(|view| reaches(snapshot, &view.uses, name))
+    })
+}
+
+/// A view may be replaced by one of the same columns, and of more behind them.
+fn check_replaced(old: &[(String, DataType)], new: &[(String, DataType)]) -> SqlResult<()> {
+    let invalid = |message: String| Err(SqlError::new(INVALID_DEFINITION, message));
+    if new.len() < old.len() {
+        return invalid("cannot drop columns from view".to_owned());
+    }
+    for ((old_name, old_type), (name, data_type)) in old.iter().zip(new) {
+        if old_name != name {
+            let message = format!("cannot change name of view column \"{old_name}\" to \"{name}\"");
+            return Err(SqlError::new(INVALID_DEFINITION, message).with_hint(
+                "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.",
+            ));
+        }
+        if !ViewDefinition::is_same_type(*old_type, *data_type) {
+            let name_of = types::numeric::errors::type_name;
+            return invalid(format!(
+                "cannot change data type of view column \"{old_name}\" from {} to {}",
+                name_of(*old_type),
+                name_of(*data_type)
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! Rows as the bytes of messages: what workers make of a batch.
+
+use arrow_array::RecordBatch;
+use bytes::{BufMut, BytesMut};
+use nodewise::CopyFormat;
+use stdx::sync::Arc;
+
+use crate::replies::Format;
+use crate::values::{RowWriter, fill_length};
+
+/// How rows are written.
+#[derive(Clone, Debug)]
+pub enum Encoding {
+    /// As rows of a query, each column in a format of its own; in text behind those that are said.
+    Rows(Vec<Format>),
+    /// As data of COPY.
+    Copy(Arc<CopyFormat>),
+}
+
+/// The messages of the rows of a batch.
+pub struct Encoded {
+    bytes: BytesMut,
+    /// Where each message ends.
+    ends: Vec<usize>,
+}
+
+impl Encoding {
+    /// Writes the rows of a batch, a message each.
+    pub fn encode(&self, batch: &RecordBatch) -> Encoded {
+        let (rows, mut bytes) = (batch.num_rows(), BytesMut::new());
+        let mut ends = Vec::with_capacity(rows);
+        let mut each = |bytes: &mut BytesMut, row: &mut dyn FnMut(usize, &mut BytesMut)| {
+            for place in 0..rows {
+                row(place, bytes);
+                ends.push(bytes.len());
+            }
+        };
+        match self {
+            Self::Rows(formats) => {
+                let format = |it: usize| formats.get(it).copied().unwrap_or(Format::Text);
+                let mut writer = RowWriter::new(batch, format);
+                each(&mut bytes, &mut |row, bytes| writer.put_message(row, bytes));
+            }
+            Self::Copy(format) => match &**format {
+                CopyFormat::Lines(style) => {
+                    let (mut writer, mut line) = (style.lines(batch), String::new());
+                    each(&mut bytes, &mut |row, bytes| {
+                        line.clear();
+                        writer.push(row, &mut line);
+                        put_copy_data(line.as_bytes(), bytes);
+                    });
+                }
+                // No other is sent.
+                CopyFormat::Binary | CopyFormat::Parquet => {
+                    let mut writer = RowWriter::new(batch, |_| Format::Binary);
+                    let columns = batch.num_columns() as i16;
+                    each(&mut bytes, &mut |row, bytes| {
+                        let start = bytes.len();
+                        bytes.put_u8(b'd');
+                        bytes.put_i32(0);
+                        bytes.put_i16(columns);
+                        writer.put_values(row, bytes);
+                        fill_length(start + 1, 0, bytes);
+                    });
+                }
+            },
+        }
+        Encoded { bytes, ends }
+    }
+}
+
+/// Appends data of COPY as a message.
+pub fn put_copy_data(data: &[u8], out: &mut BytesMut) {
+    out.put_u8(b'd');
+    out.put_i32(data.len() as i32 + 4);
+    out.put_slice(data);
+}
+
+impl Encoded {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The messages of some rows.
+    pub fn of_rows(&self, from: usize, to: usize) -> &[u8] {
+        let end_of = |count: usize| count.checked_sub(1).map_or(0, |it| self.ends[it]);
+        &self.bytes[end_of(from)..end_of(to)]
+    }
+
+    /// The first row from `from` on whose message ends behind so many bytes; all rows where none does.
+    pub fn fitting(&self, from: usize, bytes: usize) -> usize {
+        let start = from.checked_sub(1).map_or(0, |it| self.ends[it]);
+        let end = self.ends.partition_point(|it| *it < start.saturating_add(bytes));
+        (end + 1).clamp(from, self.rows())
+    }
+}

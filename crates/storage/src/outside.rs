@@ -1,0 +1,236 @@
+//! Values as others see them in Arrow, and how they are held: types that are stored as another type ([`DataType::stored`])
+//! have an Arrow type of their own in results, in files and for callers.
+
+use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Decimal128Type, Int64Type, IntervalMonthDayNanoType, Time32MillisecondType, Time32SecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+};
+use arrow_array::{Array, ArrayRef, Decimal128Array, Int64Array, IntervalMonthDayNanoArray};
+use arrow_buffer::IntervalMonthDayNano;
+use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, TimeUnit};
+use stdx::sync::Arc;
+use types::numeric::interval::{self, Interval};
+use types::numeric::{bytes, datetime::DAY, errors, uuid};
+use types::{DataType, SqlError, SqlResult, Zone};
+
+use crate::ColumnSchema;
+use crate::schema::{EXTENSION, UUID};
+
+/// A column as others see it; moments are told in a zone, UTC if none is given.
+pub fn field(name: &str, data_type: DataType, zone: Option<&Zone>) -> Field {
+    let zone = || Arc::from(zone.map_or("UTC".to_owned(), Zone::arrow_name));
+    let arrow = match data_type {
+        DataType::TimestampTz => ArrowType::Timestamp(TimeUnit::Microsecond, Some(zone())),
+        DataType::Time => ArrowType::Time64(TimeUnit::Microsecond),
+        DataType::Interval => ArrowType::Interval(IntervalUnit::MonthDayNano),
+        DataType::Uuid => ArrowType::FixedSizeBinary(16),
+        DataType::Bytea => ArrowType::Binary,
+        other => crate::arrow_type(other),
+    };
+    let field = Field::new(name, arrow, true);
+    match data_type {
+        DataType::Uuid => field.with_metadata([(EXTENSION.to_owned(), UUID.to_owned())].into()),
+        _ => field,
+    }
+}
+
+/// Values that are held, as others see them: of the Arrow type of [`field`].
+pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
+    if array.data_type() == field.data_type() {
+        return array.clone();
+    }
+    match (data_type, field.data_type()) {
+        (DataType::TimestampTz, ArrowType::Timestamp(_, zone)) => {
+            let moments = array.as_primitive::<TimestampMicrosecondType>().clone();
+            Arc::new(moments.with_timezone_opt(zone.clone()))
+        }
+        (DataType::Time, _) => {
+            let held = array.as_primitive::<Int64Type>();
+            Arc::new(held.reinterpret_cast::<Time64MicrosecondType>())
+        }
+        (DataType::Interval, _) => {
+            let held = array.as_primitive::<Decimal128Type>();
+            let parts = |held: i128| {
+                let it = Interval::of_held(held);
+                // An interval is what these hold.
+                IntervalMonthDayNano::new(it.months as i32, it.days as i32, it.micros * 1_000)
+            };
+            let shown = held.iter().map(|it| it.map(parts));
+            Arc::new(IntervalMonthDayNanoArray::from_iter(shown))
+        }
+        (DataType::Uuid, _) => {
+            let texts = array.as_string::<i32>();
+            let mut out = FixedSizeBinaryBuilder::with_capacity(texts.len(), 16);
+            for text in texts {
+                match text.and_then(uuid::bits) {
+                    Some(bits) => out
+                        .append_value(bits.to_be_bytes())
+                        .expect("invariant: 128 bits are 16 bytes"),
+                    None => out.append_null(),
+                }
+            }
+            Arc::new(out.finish())
+        }
+        (DataType::Bytea, _) => {
+            let texts = array.as_string::<i32>();
+            let mut out = BinaryBuilder::with_capacity(texts.len(), texts.values().len());
+            texts.iter().for_each(|it| out.append_option(it.map(bytes::bytes_of)));
+            Arc::new(out.finish())
+        }
+        _ => array.clone(),
+    }
+}
+
+/// Values of a column as they are held, whether they come from outside or are held so already. Errors: 42804 for values of
+/// another type, 22008 for those out of range.
+pub(crate) fn held(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRef> {
+    let data_type = column.data_type;
+    if matches!(array.data_type(), ArrowType::Null)
+        || *array.data_type() == crate::arrow_type(data_type)
+    {
+        return Ok(array.clone());
+    }
+    let found = match (data_type, array.data_type()) {
+        // Longer units are brought to microseconds where all timestamps are.
+        (DataType::TimestampTz, ArrowType::Timestamp(TimeUnit::Microsecond, Some(_))) => {
+            let moments = array.as_primitive::<TimestampMicrosecondType>();
+            Some(Arc::new(moments.clone().with_timezone_opt(None::<Arc<str>>)) as ArrayRef)
+        }
+        (DataType::TimestampTz, ArrowType::Timestamp(..) | ArrowType::Date32) => {
+            Some(array.clone())
+        }
+        (DataType::Time, _) => times(array, column)?,
+        (DataType::Interval, _) => intervals(array, column)?,
+        (DataType::Uuid | DataType::Bytea, _) => texts(array, data_type),
+        _ => None,
+    };
+    // Texts repeat in codes, which stay.
+    let is_coded = matches!(array.data_type(), ArrowType::Dictionary(..));
+    match found {
+        Some(found) => Ok(found),
+        None if is_coded && data_type.stored().is_text() => Ok(array.clone()),
+        None => {
+            let (name, arrow) = (&column.name, array.data_type());
+            let message = format!(
+                "column \"{name}\" is of type {data_type} but its values are of the Arrow type {arrow}"
+            );
+            Err(SqlError::new(types::SqlState::DATATYPE_MISMATCH, message))
+        }
+    }
+}
+
+/// Microseconds of a day, of any unit. What is below a microsecond is rounded away, as PostgreSQL does.
+fn times(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Option<ArrayRef>> {
+    fn of<T: arrow_array::ArrowPrimitiveType>(
+        array: &ArrayRef,
+        micros: impl Fn(T::Native) -> i64,
+    ) -> Int64Array {
+        array.as_primitive::<T>().unary(micros)
+    }
+    let times: Int64Array = match array.data_type() {
+        ArrowType::Time32(TimeUnit::Second) => {
+            of::<Time32SecondType>(array, |it| i64::from(it) * 1_000_000)
+        }
+        ArrowType::Time32(_) => of::<Time32MillisecondType>(array, |it| i64::from(it) * 1_000),
+        ArrowType::Time64(TimeUnit::Nanosecond) => {
+            of::<Time64NanosecondType>(array, |it| (it.saturating_add(500)).div_euclid(1_000))
+        }
+        ArrowType::Time64(_) => of::<Time64MicrosecondType>(array, |it| it),
+        _ => return Ok(None),
+    };
+    let wrong = times.iter().flatten().any(|it| !(0..=DAY).contains(&it));
+    if wrong { Err(errors::out_of_range(column.data_type)) } else { Ok(Some(Arc::new(times))) }
+}
+
+/// Intervals from those of Arrow that have all parts, or from texts. (Readers of Parquet leave months out.)
+fn intervals(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Option<ArrayRef>> {
+    let held: Vec<Option<SqlResult<i128>>> = match array.data_type() {
+        ArrowType::Interval(IntervalUnit::MonthDayNano) => {
+            let parts = |it: IntervalMonthDayNano| {
+                let micros = it.nanoseconds.div_euclid(1_000);
+                Interval::new(it.months.into(), it.days.into(), micros).map(Interval::held)
+            };
+            let array = array.as_primitive::<IntervalMonthDayNanoType>();
+            array.iter().map(|it| it.map(parts)).collect()
+        }
+        ArrowType::Utf8 => {
+            let read = |it| interval::parse(it, None).map(Interval::held);
+            array.as_string::<i32>().iter().map(|it| it.map(read)).collect()
+        }
+        ArrowType::Dictionary(_, values) if **values == ArrowType::Utf8 => {
+            let dictionary = array.as_any_dictionary();
+            let texts = arrow_select::take::take(dictionary.values(), dictionary.keys(), None)
+                .map_err(|it| SqlError::internal(format!("a dictionary is malformed: {it}")))?;
+            return intervals(&texts, column);
+        }
+        _ => return Ok(None),
+    };
+    let named = |it: SqlError| SqlError {
+        message: format!("{}, in column \"{}\"", it.message, column.name),
+        ..it
+    };
+    let held = held.into_iter().map(|it| it.transpose().map_err(named));
+    let held = held.collect::<SqlResult<Vec<Option<i128>>>>()?;
+    let array = Decimal128Array::from_iter(held).with_precision_and_scale(38, 0);
+    Ok(Some(Arc::new(array.map_err(|_| errors::out_of_range(DataType::Interval))?)))
+}
+
+/// Bytes as the texts that they are held as; 16 of them are a UUID.
+fn texts(array: &ArrayRef, data_type: DataType) -> Option<ArrayRef> {
+    let mut out = StringBuilder::new();
+    let mut push = |it: Option<&[u8]>| -> Option<()> {
+        match (it, data_type) {
+            (None, _) => out.append_null(),
+            (Some(it), DataType::Uuid) => {
+                out.append_value(uuid::format(u128::from_be_bytes(it.try_into().ok()?)));
+            }
+            (Some(it), _) => out.append_value(bytes::held(it)),
+        }
+        Some(())
+    };
+    match array.data_type() {
+        ArrowType::Binary => array.as_binary::<i32>().iter().try_for_each(&mut push)?,
+        ArrowType::LargeBinary => array.as_binary::<i64>().iter().try_for_each(&mut push)?,
+        ArrowType::BinaryView => array.as_binary_view().iter().try_for_each(&mut push)?,
+        ArrowType::FixedSizeBinary(_) => {
+            array.as_fixed_size_binary().iter().try_for_each(&mut push)?;
+        }
+        _ => return None,
+    }
+    Some(Arc::new(out.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::TimestampMicrosecondArray;
+
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_held_again() {
+        let texts =
+            |it: Vec<Option<&str>>| Arc::new(arrow_array::StringArray::from(it)) as ArrayRef;
+        let id = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11";
+        let spans = [(1, -2, 3), (0, 0, -1)].map(|(months, days, micros)| {
+            Some(Interval::new(months, days, micros).unwrap().held())
+        });
+        let spans = Decimal128Array::from(spans.to_vec()).with_precision_and_scale(38, 0).unwrap();
+        let cases: [(DataType, ArrayRef); 5] = [
+            (DataType::TimestampTz, Arc::new(TimestampMicrosecondArray::from(vec![Some(5), None]))),
+            (DataType::Time, Arc::new(Int64Array::from(vec![Some(DAY), None]))),
+            (DataType::Interval, Arc::new(spans)),
+            (DataType::Uuid, texts(vec![Some(id), None])),
+            (DataType::Bytea, texts(vec![Some("a\u{ff}\0"), None])),
+        ];
+        for (data_type, array) in cases {
+            let field = field("c", data_type, None);
+            let seen = shown(&array, data_type, &field);
+            assert_eq!(seen.data_type(), field.data_type());
+            assert_eq!(crate::schema::sql_type(&field, "f"), Ok(data_type));
+            let column = ColumnSchema::new("c", data_type, true);
+            assert_eq!(&held(&seen, &column).unwrap(), &array, "{data_type}");
+        }
+    }
+}

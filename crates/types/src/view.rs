@@ -1,0 +1,50 @@
+//! Views as plain data: a query under a name.
+//!
+//! Key decision: what a view is of, is the text of its query, in which all names were resolved when it was made: `*` stands
+//! there as columns, relations with their schemas, columns with their relations. So it means the same whatever comes later, and can be
+//! written out as it is.
+
+use crate::{DataType, TableId};
+
+/// A view.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ViewDefinition {
+    /// Its id, among those of tables.
+    pub id: TableId,
+    /// Its name.
+    pub name: String,
+    /// Names and types of its columns.
+    pub columns: Vec<(String, DataType)>,
+    /// Its query, as SQL.
+    pub query: String,
+    /// What it is made of.
+    pub uses: Vec<UsedRelation>,
+}
+
+/// A relation that a view is made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UsedRelation {
+    /// The relation.
+    pub name: String,
+    /// Those of its columns that the view names.
+    pub columns: Vec<String>,
+}
+
+impl ViewDefinition {
+    /// Whether a column of a view may come to be of another type: the digits of a computed number are none of what it is.
+    pub fn is_same_type(one: DataType, other: DataType) -> bool {
+        let is_decimal = |it| matches!(it, DataType::Decimal { .. });
+        one == other || is_decimal(one) && is_decimal(other)
+    }
+
+    /// Whether it is made of a relation.
+    pub fn uses(&self, relation: &str) -> bool {
+        self.uses.iter().any(|it| it.name.eq_ignore_ascii_case(relation))
+    }
+
+    /// Whether it is made of a column of a relation.
+    pub fn uses_column(&self, relation: &str, column: &str) -> bool {
+        let of = self.uses.iter().find(|it| it.name.eq_ignore_ascii_case(relation));
+        of.is_some_and(|it| it.columns.iter().any(|it| it == column))
+    }
+}

@@ -1,0 +1,233 @@
+//! Time zones: how far local time is ahead of UTC, and when.
+//!
+//! The zones of IANA come with the program, so that the same text means the same moment on every machine. Where clocks are
+//! turned, PostgreSQL's choice holds: a local time that there was not is read as if they had not been turned yet, one that
+//! there was twice as the second.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
+use stdx::sync::Arc;
+
+use crate::value::civil_from_days;
+use crate::{SqlError, SqlResult, SqlState};
+
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+/// The calendar repeats, down to the day of the week.
+const CYCLE: i64 = 146_097 * DAY;
+/// Microseconds up to which rules are asked: years 1 to 9900. What lies beyond is asked of the same day of another cycle.
+const KNOWN: (i64, i64) = (-62_135_596_800 * SECOND, 250_246_080_000 * SECOND);
+
+/// Names that are no zones of IANA's but stand in texts often, with their hours ahead of UTC.
+const ABBREVIATIONS: [(&str, i32); 16] = [
+    ("z", 0),
+    ("zulu", 0),
+    ("ut", 0),
+    ("edt", -4),
+    ("cst", -6),
+    ("cdt", -5),
+    ("mdt", -6),
+    ("pst", -8),
+    ("pdt", -7),
+    ("akst", -9),
+    ("akdt", -8),
+    ("bst", 1),
+    ("cest", 2),
+    ("eest", 3),
+    ("msk", 3),
+    ("jst", 9),
+];
+
+/// A time zone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zone {
+    name: Arc<str>,
+    rules: TimeZone,
+}
+
+impl Default for Zone {
+    fn default() -> Self {
+        Self::utc()
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Zone {
+    /// UTC.
+    pub fn utc() -> Self {
+        Self { name: "UTC".into(), rules: TimeZone::UTC }
+    }
+
+    /// A zone so many seconds ahead of UTC, always; `None` beyond a day.
+    pub fn fixed(seconds: i64) -> Option<Self> {
+        let seconds = i32::try_from(seconds).ok()?;
+        let offset = Offset::from_seconds(seconds).ok()?;
+        // As PostgreSQL: the name, and the distance to the west.
+        let (mut name, mut west) = (String::new(), String::new());
+        write_offset(seconds.into(), &mut name);
+        write_offset(-i64::from(seconds), &mut west);
+        let west = west.trim_start_matches('+');
+        Some(Self { name: format!("<{name}>{west}").into(), rules: TimeZone::fixed(offset) })
+    }
+
+    /// The zone of a name of IANA's in any case, of an abbreviation, or of a rule of POSIX (`EST5EDT`, `UTC-3`, where west is
+    /// positive).
+    pub fn find(name: &str) -> Option<Self> {
+        if name.eq_ignore_ascii_case("utc") {
+            return Some(Self::utc());
+        }
+        if let Some((_, hours)) = ABBREVIATIONS.iter().find(|it| it.0.eq_ignore_ascii_case(name)) {
+            let fixed = Self::fixed(i64::from(*hours) * 3_600)?;
+            return Some(Self { name: name.to_uppercase().into(), ..fixed });
+        }
+        if !name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '<') {
+            return None;
+        }
+        let known = TimeZone::get(name).ok();
+        let rules = known.or_else(|| TimeZone::posix(name).ok())?;
+        let name = rules.iana_name().unwrap_or(name).into();
+        Some(Self { name, rules })
+    }
+
+    /// The zone that `SET TimeZone` or `AT TIME ZONE` names: as [`Self::find`], or hours ahead of UTC.
+    ///
+    /// # Errors
+    /// 22023 for what is none.
+    pub fn named(text: &str) -> SqlResult<Self> {
+        let hours = || {
+            let (hours, minutes) = match text.trim().split_once(':') {
+                Some((hours, minutes)) => (hours, minutes.parse::<u8>().ok()?),
+                None => (text.trim(), 0),
+            };
+            let minutes = if hours.starts_with('-') { -f64::from(minutes) } else { minutes.into() };
+            let hours = hours.parse::<f64>().ok().filter(|it| it.is_finite())?;
+            Self::fixed(((hours * 60.0 + minutes) * 60.0) as i64)
+        };
+        Self::find(text.trim()).or_else(hours).ok_or_else(|| {
+            let message = format!("time zone \"{text}\" not recognized");
+            SqlError::new(SqlState::INVALID_PARAMETER, message)
+                .with_hint("zones have names like Europe/Berlin")
+        })
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What Arrow calls it: the name of IANA's, or the distance from UTC of a zone that has none.
+    pub fn arrow_name(&self) -> String {
+        if self.rules.iana_name().is_some() || self.is_utc() {
+            return self.name.to_string();
+        }
+        let ahead = self.ahead_at(0);
+        let (sign, distance) = (if ahead < 0 { '-' } else { '+' }, ahead.abs());
+        format!("{sign}{:02}:{:02}", distance / 3_600, distance / 60 % 60)
+    }
+
+    /// Whether it is UTC itself.
+    pub fn is_utc(&self) -> bool {
+        &*self.name == "UTC"
+    }
+
+    /// Seconds that its clocks are ahead of UTC at a moment, in microseconds from 1970-01-01 UTC.
+    pub fn ahead_at(&self, micros: i64) -> i64 {
+        match Timestamp::from_second(known(micros).div_euclid(SECOND)) {
+            Ok(moment) => self.rules.to_offset(moment).seconds().into(),
+            Err(_) => 0,
+        }
+    }
+
+    /// What its time is called at a moment: `CET`, or its distance from UTC.
+    pub fn abbreviation_at(&self, micros: i64) -> String {
+        match Timestamp::from_second(known(micros).div_euclid(SECOND)) {
+            Ok(moment) => self.rules.to_offset_info(moment).abbreviation().to_owned(),
+            Err(_) => self.name.to_string(),
+        }
+    }
+
+    /// What its clocks show at a moment; `None` where a timestamp does not reach.
+    pub fn local(&self, micros: i64) -> Option<i64> {
+        micros.checked_add(self.ahead_at(micros) * SECOND)
+    }
+
+    /// The moment at which its clocks show a time; `None` where a timestamp does not reach.
+    pub fn moment(&self, local: i64) -> Option<i64> {
+        local.checked_sub(self.ahead_of_local(local) * SECOND)
+    }
+
+    /// Seconds that clocks that show a time are ahead of UTC.
+    fn ahead_of_local(&self, local: i64) -> i64 {
+        let within = known(local);
+        let (days, of_day) = (within.div_euclid(DAY), within.rem_euclid(DAY) / SECOND);
+        let (year, month, day) = civil_from_days(days);
+        let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+        let shown = DateTime::new(
+            year as i16,
+            month as i8,
+            day as i8,
+            hour as i8,
+            minute as i8,
+            second as i8,
+            0,
+        );
+        let Ok(shown) = shown else { return 0 };
+        let offset = match self.rules.to_ambiguous_timestamp(shown).offset() {
+            AmbiguousOffset::Unambiguous { offset } => offset,
+            AmbiguousOffset::Gap { before, .. } => before,
+            AmbiguousOffset::Fold { after, .. } => after,
+        };
+        offset.seconds().into()
+    }
+}
+
+/// The same time of a year whose rules are known.
+fn known(micros: i64) -> i64 {
+    let (first, last) = KNOWN;
+    if micros < first {
+        // Before there were zones: the first cycle is as good as any.
+        first + (micros - first).rem_euclid(CYCLE)
+    } else if micros >= last {
+        last - CYCLE + (micros - last).rem_euclid(CYCLE)
+    } else {
+        micros
+    }
+}
+
+/// Appends an offset as PostgreSQL writes it: `+02`, `-03:30`, `+00:53:28`.
+pub fn write_offset(seconds: i64, out: &mut String) {
+    use std::fmt::Write;
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let ahead = seconds.abs();
+    let (hours, minutes, rest) = (ahead / 3_600, ahead / 60 % 60, ahead % 60);
+    let _ = write!(out, "{sign}{hours:02}");
+    if minutes != 0 || rest != 0 {
+        let _ = write!(out, ":{minutes:02}");
+    }
+    if rest != 0 {
+        let _ = write!(out, ":{rest:02}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_have_several_kinds_of_names() {
+        let ahead = |name| Zone::named(name).map(|it| it.ahead_at(0));
+        assert_eq!(ahead("PST"), Ok(-8 * 3600));
+        assert_eq!(ahead("-3.5"), Ok(-12_600));
+        assert_eq!(ahead("UTC+3"), Ok(-3 * 3600));
+        assert_eq!(ahead("Asia/Kolkata"), Ok(19_800));
+        assert!(ahead("Mars/Olympus").is_err());
+    }
+}
