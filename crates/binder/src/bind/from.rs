@@ -372,14 +372,7 @@ impl<'a> Binder<'a> {
         }
         let output = columns.iter().map(|it| it.attr).collect();
         let rel = Rel::Values { output, rows: Vec::new() };
-        match alias {
-            Some(_) => self.derived(Answer { rel, columns }, alias),
-            None => {
-                let columns = columns.into_iter();
-                let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();
-                Ok((rel, Frame::of_made(name.to_owned(), columns)))
-            }
-        }
+        self.called(name.to_owned(), Answer { rel, columns }, alias)
     }
 
     /// A table or a WITH query.

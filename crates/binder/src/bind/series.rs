@@ -44,14 +44,22 @@ impl<'a> Binder<'a> {
         if with_ordinality {
             columns.push(OutputColumn { name: "ordinality".to_owned(), attr: number });
         }
-        match alias {
-            Some(_) => self.derived(Answer { rel, columns }, alias),
-            None => {
-                let columns = columns.into_iter();
-                let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();
-                Ok((rel, Frame::of_made(own, columns)))
-            }
+        self.called(own, Answer { rel, columns }, alias)
+    }
+
+    /// The rows of a function in FROM, under an alias or its own name.
+    pub(super) fn called(
+        &mut self,
+        own: String,
+        answer: Answer,
+        alias: Option<&'a TableAlias>,
+    ) -> SqlResult<(Rel, Frame)> {
+        if alias.is_some() {
+            return self.derived(answer, alias);
         }
+        let columns = answer.columns.into_iter();
+        let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();
+        Ok((answer.rel, Frame::of_made(own, columns)))
     }
 
     /// A series in a select list: each row comes once for each of its values.
