@@ -65,6 +65,8 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     let copy_options = copy_options::take(&mut tokens)?;
     rewrite::abort(&mut tokens);
     rewrite::table_commands(&mut tokens);
+    rewrite::similar_substrings(&mut tokens);
+    rewrite::order_operators(&mut tokens);
     rewrite::untyped_columns(&mut tokens);
     merge_words::known_words(&mut tokens);
     overriding::known_words(&mut tokens);

@@ -9,7 +9,7 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 use crate::call::{Call, arrow_type};
 use crate::{
     bucket, bytes, cast, choice, exact, field, float, from_text, interval, like, moment, random,
-    regexp, series, strftime, text, to_char, zone,
+    regexp, rows, series, strftime, text, to_char, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -88,6 +88,12 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Pi => float::pi(call),
         F::Abs | F::Ceil | F::Floor | F::Round | F::Sign | F::Trunc => exact::rounding(call),
         F::Div | F::Gcd | F::Lcm | F::Mod => exact::division(call),
+        F::BitwiseAnd
+        | F::BitwiseNot
+        | F::BitwiseOr
+        | F::BitwiseXor
+        | F::ShiftLeft
+        | F::ShiftRight => exact::bits(call),
         F::Factorial => exact::factorial(call),
         F::IsZero => exact::is_zero(call),
         F::Random => random::random(call),
@@ -119,7 +125,7 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RegexpInstr => regexp::instr(call),
         F::RegexpReplace => regexp::replace(call),
         F::RegexpSubstr => regexp::substr(call),
-        F::SimilarToEscape => regexp::similar_to_escape(call),
+        F::SimilarParts | F::SimilarToEscape => regexp::similar_to_escape(call),
         F::CurrentDate | F::LocalTime | F::LocalTimestamp | F::Now => {
             Err(call.broken("no constant in its place"))
         }
@@ -176,6 +182,7 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::AddToTime => interval::add_to_time(call),
         F::Age => interval::age(call),
         F::DivideInterval | F::MultiplyInterval => interval::scale(call),
+        F::CheckedRows => rows::checked(call),
         F::IntervalKey => interval::key(call),
         F::IntervalDays | F::IntervalMicros | F::IntervalMonths => interval::part(call),
         F::IntervalOfParts => interval::of_parts(call),
@@ -193,8 +200,9 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Extract => field::extract(call),
         F::FromUnixtime => moment::from_unixtime(call),
         F::MakeDate => moment::make_date(call),
-        F::MakeTimestamp => moment::make_timestamp(call),
-        F::ToChar => to_char::to_char(call),
+        F::DateBin => moment::date_bin(call),
+        F::MakeTimestamp | F::MakeTimestampTz => moment::make_timestamp(call),
+        F::ToChar | F::ToCharInZone => to_char::to_char(call),
         F::ToDate => from_text::to_date(call),
         F::ToLocalTime => call.argument(0).map(Arc::clone),
         F::ToTimestamp

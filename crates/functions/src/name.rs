@@ -32,6 +32,11 @@ const UNNAMED: &[Function] = &[
     Function::AddInterval,
     Function::AddIntervals,
     Function::AddToTime,
+    Function::BitwiseAnd,
+    Function::BitwiseNot,
+    Function::BitwiseOr,
+    Function::BitwiseXor,
+    Function::CheckedRows,
     Function::ConcatOperator,
     Function::DivideInterval,
     Function::IntervalDays,
@@ -48,12 +53,15 @@ const UNNAMED: &[Function] = &[
     Function::SeriesLength,
     Function::SeriesMoment,
     Function::SeriesMoments,
+    Function::ShiftLeft,
+    Function::ShiftRight,
+    Function::SimilarParts,
+    Function::ToCharInZone,
 ];
 
 /// Names that DataFusion's library has and that are refused, with the reason (the table in the head of the crate).
 pub const REFUSED: &[(&str, &str)] = &[
     ("arrow_field", "its result is a struct"),
-    ("date_bin", "date_trunc and arithmetic with intervals are there"),
     ("file_row_index", "no file lies behind a row"),
     ("get_field", "its argument is a struct"),
     ("input_file_name", "no file lies behind a row"),

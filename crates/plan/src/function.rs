@@ -288,6 +288,8 @@ functions! {
     /// The regular expression that a pattern of SIMILAR TO stands for: pattern, escape (one character, or the empty text
     /// for none; a backslash when left out).
     SimilarToEscape = "similar_to_escape",
+    /// The regular expression that a pattern of the standard stands for, whose second part SUBSTRING gives.
+    SimilarParts = "similar_parts",
 
     // Dates and times.
     /// A date or timestamp plus months (INTEGER), days (INTEGER) and microseconds (BIGINT), in this order: a month that
@@ -305,6 +307,20 @@ functions! {
     Age = "age",
     /// From one point of time to another in days and time: the operator.
     MomentsBetween = "moments_between",
+    /// A number of rows of LIMIT or OFFSET (its second argument) that must not be negative.
+    CheckedRows = "checked_rows",
+    /// The bits that two whole numbers have: the operator.
+    BitwiseAnd = "bitwise_and",
+    /// The bits that one of two whole numbers has: the operator.
+    BitwiseOr = "bitwise_or",
+    /// The bits in which two whole numbers differ: the operator.
+    BitwiseXor = "bitwise_xor",
+    /// The bits that a whole number has not: the operator.
+    BitwiseNot = "bitwise_not",
+    /// The bits of a whole number moved up by so many places, modulo its width: the operator.
+    ShiftLeft = "shift_left",
+    /// The bits of a whole number moved down, with copies of its sign: the operator.
+    ShiftRight = "shift_right",
     /// What intervals that are equal have in common: a month is thirty days, and a day 24 hours.
     IntervalKey = "interval_key",
     /// The months of an interval.
@@ -373,6 +389,10 @@ functions! {
     MakeDate = "make_date",
     /// The point of time of a year, month, day, hour, minute and seconds with a fraction.
     MakeTimestamp = "make_timestamp",
+    /// A moment of the numbers that the clocks of a time zone show.
+    MakeTimestampTz = "make_timestamptz",
+    /// The beginning of the span that a point of time is in, of spans side by side from an origin on.
+    DateBin = "date_bin",
     /// The point of time at the start of the statement, in UTC.
     Now = "now",
     /// How many points of time a series has: first, last, and the step in months, days and microseconds.
@@ -381,6 +401,8 @@ functions! {
     SeriesMoment = "series_moment",
     /// A date or timestamp as text by a template.
     ToChar = "to_char",
+    /// A moment as text by a template, as the clocks of a time zone show it.
+    ToCharInZone = "to_char_in_zone",
     /// A text as a date: by a template, or as a date is written.
     ToDate = "to_date",
     /// A timestamp without its zone: as it is, since none has one.

@@ -395,25 +395,38 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Vec<Option<Expr>>> {
         let mut values: Vec<Option<Expr>> = vec![None; target.table.columns.len()];
         for assignment in assignments {
-            let pairs: Vec<(&ast::ObjectName, &'a ast::Expr)> = match &assignment.target {
-                AssignmentTarget::ColumnName(column) => vec![(column, &assignment.value)],
-                AssignmentTarget::Tuple(columns) => {
-                    let row = row_of(&assignment.value)?;
-                    if row.len() != columns.len() {
-                        let message = "number of columns does not match number of values";
-                        let error = SqlError::new(SqlState::SYNTAX, message);
-                        return Err(at(error, &assignment.value));
-                    }
-                    columns.iter().zip(row).collect()
+            let columns = match &assignment.target {
+                AssignmentTarget::ColumnName(column) => std::slice::from_ref(column),
+                AssignmentTarget::Tuple(columns) => &columns[..],
+            };
+            let whole = &assignment.value;
+            let row: Vec<Given<'a>> = match (&assignment.target, whole) {
+                (AssignmentTarget::ColumnName(_), value) => vec![Given::Written(value)],
+                (AssignmentTarget::Tuple(_), ast::Expr::Subquery(query)) => {
+                    self.row_subquery(query)?.into_iter().map(Given::Bound).collect()
+                }
+                (AssignmentTarget::Tuple(_), row) => {
+                    row_of(row)?.into_iter().map(Given::Written).collect()
                 }
             };
-            for (column, value) in pairs {
+            if row.len() != columns.len() {
+                let message = "number of columns does not match number of values";
+                return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
+            }
+            for (column, value) in columns.iter().zip(row) {
                 let place = target.place(column)?;
                 if values[place].is_some() {
                     return Err(assigned_twice(target, place, column));
                 }
-                self.rules.check_set(&target.table.columns[place].name, place, value)?;
-                values[place] = Some(self.assigned_to(value, target, place, false)?);
+                let info = &target.table.columns[place];
+                let written = if let Given::Written(it) = &value { *it } else { whole };
+                self.rules.check_set(&info.name, place, written)?;
+                values[place] = Some(match value {
+                    Given::Written(value) => self.assigned_to(value, target, place, false)?,
+                    Given::Bound(value) => self
+                        .assigned(value, &info.name, info.data_type, false)
+                        .map_err(|it| at(it, whole))?,
+                });
             }
         }
         Ok(values)
@@ -607,6 +620,12 @@ impl Target {
         let columns = self.columns(attr);
         Frame::of(Relation { name: Some(self.name.clone()), schema: None, columns })
     }
+}
+
+/// A value that is assigned: an expression of the statement, or a column of a subquery.
+enum Given<'a> {
+    Written(&'a ast::Expr),
+    Bound(Expr),
 }
 
 /// The values of a row that is assigned to several columns.

@@ -67,6 +67,20 @@ impl<'a> Binder<'a> {
                 let pairs = self.pairs_of(&left, &right, whole)?;
                 self.compare_rows(operator, &pairs, whole)
             }
+            (Some(left), None) if let ast::Expr::Subquery(query) = right => {
+                let left =
+                    left.into_iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
+                let right = self.row_subquery(query)?;
+                if left.len() != right.len() {
+                    let message = match left.len() < right.len() {
+                        true => "subquery has too many columns",
+                        false => "subquery has too few columns",
+                    };
+                    return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
+                }
+                let pairs: Vec<_> = left.into_iter().zip(right).collect();
+                self.compare_rows(operator, &pairs, whole)
+            }
             _ => Err(unsupported("the comparison of a row with a single value", whole)),
         }
     }

@@ -142,6 +142,9 @@ impl<'a> Binder<'a> {
             }
             Ast::Extract { field, expr: operand, .. } => self.extract(field, operand, expr),
             Ast::Function(call) => self.call(call, expr),
+            Ast::Tuple(parts) if parts.is_empty() => {
+                Err(at(SqlError::new(SqlState::SYNTAX, "syntax error: () is no value"), expr))
+            }
             Ast::Tuple(_) => Err(unsupported("a row of values here", expr)),
             Ast::Interval(it) => super::interval::literal(it),
             other => self.special(other),
@@ -226,6 +229,9 @@ impl<'a> Binder<'a> {
                 self.prefix(Function::Sqrt, operator, operand, whole)
             }
             ast::UnaryOperator::PGCubeRoot => self.prefix(Function::Cbrt, operator, operand, whole),
+            ast::UnaryOperator::BitwiseNot => {
+                self.prefix(Function::BitwiseNot, operator, operand, whole)
+            }
             ast::UnaryOperator::PGAbs => self.prefix(Function::Abs, operator, operand, whole),
             other => Err(unsupported(&format!("the operator {other}"), whole)),
         }

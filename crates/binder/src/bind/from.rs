@@ -4,7 +4,7 @@
 //! SELECT shows the left side.
 
 use plan::build::compare;
-use plan::relation::{Apply, Attr, JoinRel, Rel, RelJoin, ScanRel};
+use plan::relation::{Apply, Attr, AttrSet, JoinRel, Rel, RelJoin, ScanRel};
 use plan::{BinaryOperator, Expr, ExprKind};
 use sqlparser::ast::{
     self, Ident, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins,
@@ -467,6 +467,7 @@ impl<'a> Binder<'a> {
         alias: Option<&TableAlias>,
     ) -> SqlResult<Source> {
         self.decide_types(&mut answer)?;
+        self.apart_columns(&mut answer);
         let columns = answer.columns.into_iter();
         let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();
         match alias {
@@ -477,6 +478,20 @@ impl<'a> Binder<'a> {
                 Ok((answer.rel, Frame::of(relation)))
             }
         }
+    }
+
+    /// Gives each column of an answer an attribute of its own: USING takes one of them away by its attribute.
+    fn apart_columns(&mut self, answer: &mut Answer) {
+        let (mut seen, mut made) = (AttrSet::default(), Vec::new());
+        for column in &mut answer.columns {
+            if seen.contains(column.attr) {
+                let again = self.column_expr(column.attr);
+                column.attr = self.attribute(again.data_type, true);
+                made.push((column.attr, again));
+            }
+            seen.insert(column.attr);
+        }
+        answer.rel = mapped(answer.rel.take(), made);
     }
 
     /// A relation under an alias, perhaps with other names for its first columns.

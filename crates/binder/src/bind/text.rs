@@ -118,6 +118,12 @@ impl<'a> Binder<'a> {
                 }
                 self.invoke(Function::Power, arguments, whole)
             }
+            Sign::BitwiseAnd => self.of_bits(Function::BitwiseAnd, left, right, whole),
+            Sign::BitwiseOr => self.of_bits(Function::BitwiseOr, left, right, whole),
+            Sign::PGBitwiseXor => self.of_bits(Function::BitwiseXor, left, right, whole),
+            Sign::PGBitwiseShiftLeft => self.of_bits(Function::ShiftLeft, left, right, whole),
+            Sign::PGBitwiseShiftRight => self.of_bits(Function::ShiftRight, left, right, whole),
+            Sign::Overlaps => self.overlaps(left, right, whole),
             Sign::PGStartsWith => {
                 let arguments = vec![self.expr(left)?, self.expr(right)?];
                 self.invoke(Function::StartsWith, arguments, whole)
@@ -135,6 +141,24 @@ impl<'a> Binder<'a> {
             }
             other => Err(unsupported(&format!("the operator {other}"), whole)),
         }
+    }
+
+    /// An operator on the bits of whole numbers; a constant of unknown type is of the other's.
+    fn of_bits(
+        &mut self,
+        function: Function,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let mut both = [self.expr(left)?, self.expr(right)?];
+        let types = [both[1].data_type, both[0].data_type];
+        for (side, other) in both.iter_mut().zip(types) {
+            if side.data_type == DataType::Null && other.is_integer() {
+                *side = self.coerce_unknown(side.clone(), other)?;
+            }
+        }
+        self.invoke(function, both.into(), whole)
     }
 
     /// `a || b || c ..`, which leans to the left: one call of two texts after the other.

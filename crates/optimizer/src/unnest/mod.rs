@@ -48,7 +48,7 @@ pub fn unnest(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
         interrupt: interrupt.clone(),
     };
     for place in 0..this.shared.len() {
-        // Each is closed: what depends on a row of another relation was put in where it is read.
+        // Each is closed: it uses nothing of what is around its readers.
         let rel = this.shared[place].take();
         let required = rel.attrs();
         this.shared[place] = this.rel(rel, &required)?;

@@ -34,7 +34,7 @@ pub struct Query {
     /// Uncorrelated scalar subqueries. They and the shared relations use one another in no circle.
     pub scalars: Vec<ScalarQuery>,
     /// Relations whose rows several [`Rel::Shared`] read: computed once. In a bound query each uses those before it alone,
-    /// and may use attributes of the left sides around all of its readers.
+    /// and nothing of what is around its readers.
     pub shared: Vec<Rel>,
     /// The rows of the answer.
     pub root: Rel,
