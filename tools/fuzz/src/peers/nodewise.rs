@@ -125,8 +125,7 @@ fn rows(answer: &nodewise::Answer) -> SqlResult<Rows> {
 }
 
 fn push_rows(batch: &RecordBatch, rows: &mut Vec<Vec<Cell>>) -> SqlResult<()> {
-    let columns: Vec<Vec<Cell>> =
-        batch.columns().iter().map(|column| cells(column)).collect::<SqlResult<_>>()?;
+    let columns: Vec<Vec<Cell>> = batch.columns().iter().map(cells).collect::<SqlResult<_>>()?;
     rows.extend((0..batch.num_rows()).map(|at| columns.iter().map(|it| it[at].clone()).collect()));
     Ok(())
 }
