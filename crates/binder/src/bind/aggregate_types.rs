@@ -60,6 +60,15 @@ impl Binder<'_> {
             Count | Average if name.starts_with("regr_") => {
                 self.of_pairs_alone(function, name, given, whole)
             }
+            // Any value of an order is its first.
+            Min if name == "any_value" && !given.order.is_empty() => {
+                let [value] = given.arguments(name, whole)?;
+                let value = self.decided(value)?;
+                given.distinct = false;
+                given.also(unary(UnaryOperator::IsNotNull, value.clone()));
+                let data_type = value.data_type;
+                Ok(made(First, [value], given, data_type))
+            }
             Count | Sum | Average | Min | Max | AnyValue => {
                 of_one_value(function, name, given, whole)
             }

@@ -115,7 +115,12 @@ impl Binder<'_> {
         Ok(Rel::Union { inputs, output })
     }
 
-    fn base(&mut self, input: Rel, keys: Vec<(Attr, Expr)>, calls: Vec<(Attr, Aggregate)>) -> Base {
+    fn base(
+        &mut self,
+        input: Rel,
+        keys: Vec<(Attr, Expr)>,
+        mut calls: Vec<(Attr, Aggregate)>,
+    ) -> Base {
         let parts: Option<Vec<AggregateFunction>> =
             calls.iter().map(|it| it.1.of_parts()).collect();
         let mut own = Vec::with_capacity(keys.len());
@@ -139,6 +144,14 @@ impl Binder<'_> {
             }
         }
         let Some(parts) = parts else {
+            // What is volatile is the same for all sets.
+            for expr in calls.iter_mut().flat_map(|it| it.1.expressions_mut()) {
+                if !is_repeatable(expr) {
+                    let attr = self.attribute(expr.data_type, true);
+                    let column = Expr::column(attr, expr.data_type);
+                    computed.push((attr, std::mem::replace(expr, column)));
+                }
+            }
             let rows = self.rows_of_sets(mapped(input, computed));
             let aggregates = calls.into_iter().map(|it| it.1).collect();
             return Base { rows, keys: own, aggregates, counts: AttrSet::default() };
