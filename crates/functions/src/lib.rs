@@ -77,4 +77,4 @@ pub use name::{REFUSED, lookup, names, refusal};
 pub use resolve::{Signature, resolve, resolve_call};
 pub use sequences::{Sequences, count};
 pub use texts::{ARRAY_BYTES_MAX, VALUE_BYTES_MAX};
-pub use volatility::{Volatility, statement_constant, volatility};
+pub use volatility::{STABLE, Volatility, statement_constant, volatility};

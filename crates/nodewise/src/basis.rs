@@ -55,8 +55,15 @@ impl Basis {
         Self { version: tables.version(), whole, views, facts: None, shape: None }
     }
 
-    /// The same for a plan that is one scan of the only table that was asked for, and tells all that is read of it.
-    pub fn of_scan(mut self, tables: &CatalogSnapshot, plan: &Plan, unknown: &[TableId]) -> Self {
+    /// The same for a plan that is one scan of the only table that was asked for, and tells all that is read of it; of which
+    /// planning has known this.
+    pub fn of_scan(
+        mut self,
+        tables: &CatalogSnapshot,
+        known: impl Fn(TableId) -> Option<Arc<TableInfo>>,
+        plan: &Plan,
+        unknown: &[TableId],
+    ) -> Self {
         let ([(id, _)], [pipeline], []) = (&self.whole[..], &plan.pipelines[..], unknown) else {
             return self;
         };
@@ -66,11 +73,11 @@ impl Basis {
         let scans = matches!(&pipeline.source, Source::Scan(it) if it.table == *id);
         if let (true, Some(info), Some(table)) = (
             plan.recursions.is_empty() && scans && pipeline.operators.iter().all(maps),
-            tables.info(*id),
+            known(*id),
             tables.by_id(*id),
         ) {
             let rules = Arc::downgrade(table.rules());
-            self.facts = Some(Facts { info: info.clone(), rules });
+            self.facts = Some(Facts { info, rules });
             self.whole.clear();
         }
         self

@@ -64,7 +64,11 @@ impl Session {
         let statements = &database.statements;
         let number = database.next_statement();
         let policy = self.policy();
-        let text: String = text.trim().chars().take(TEXT_CHARS).collect();
+        let text = text.trim();
+        let text: String = match text.len() <= TEXT_CHARS {
+            true => text.to_owned(),
+            false => text.chars().take(TEXT_CHARS).collect(),
+        };
         if policy.traced {
             statements.traced.lock().insert(number, text.clone());
         }

@@ -33,6 +33,8 @@ pub(crate) struct StatementCatalog<'a> {
     failed_view: Mutex<Option<SqlError>>,
     /// The tables that were asked for.
     asked: Mutex<Vec<TableId>>,
+    /// Whether planning sees bounds of tables that leave room for values to come.
+    is_loose: bool,
 }
 
 impl<'a> StatementCatalog<'a> {
@@ -46,7 +48,19 @@ impl<'a> StatementCatalog<'a> {
         let transient = Mutex::new(HashMap::new());
         let unread = Mutex::new(HashMap::new());
         let (failed_view, asked) = (Mutex::new(None), Mutex::default());
-        Self { session, snapshot, interrupt, transient, unread, failed_view, asked }
+        let is_loose = false;
+        Self { session, snapshot, interrupt, transient, unread, failed_view, asked, is_loose }
+    }
+
+    /// The same for a plan that was made before and did not stay: its tables change so that their bounds do.
+    pub(crate) fn loosened(self, is_loose: bool) -> Self {
+        Self { is_loose, ..self }
+    }
+
+    /// What planning sees of a table.
+    pub(crate) fn known(&self, id: TableId) -> Option<Arc<TableInfo>> {
+        let info = self.snapshot.info(id)?;
+        Some(if self.is_loose { Arc::new(info.loosened()) } else { info.clone() })
     }
 
     /// The time of day on the machine.
@@ -125,7 +139,12 @@ impl<'a> StatementCatalog<'a> {
 
     /// [`StatementCatalog::basis`] of a plan, of which some tables are read in ways that its scans do not tell.
     pub(crate) fn basis_of(&self, plan: &Plan, unknown: &[TableId]) -> Option<Basis> {
-        self.basis().map(|it| it.of_scan(&self.snapshot, plan, unknown))
+        self.basis().map(|it| self.of_scan(it, plan, unknown))
+    }
+
+    /// What a plan rests on, if it is one scan.
+    pub(crate) fn of_scan(&self, basis: Basis, plan: &Plan, unknown: &[TableId]) -> Basis {
+        basis.of_scan(&self.snapshot, |it| self.known(it), plan, unknown)
     }
 
     /// The tables as they are.
@@ -164,7 +183,7 @@ impl CatalogView for StatementCatalog<'_> {
             _ => match self.snapshot.table(schema, name) {
                 Some(info) => {
                     self.asked.lock().push(info.id);
-                    Some(info)
+                    if self.is_loose { self.known(info.id) } else { Some(info) }
                 }
                 None if self.snapshot.has_sequence(schema, name) => {
                     self.sequence(name).map(|it| Arc::new(it.info()))

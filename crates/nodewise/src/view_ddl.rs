@@ -67,7 +67,8 @@ impl Session {
         let interrupt = catalog.interrupt();
         let check = || interrupt.check();
         let now = catalog.wall_clock();
-        let environment = Environment { catalog: &catalog, session: &catalog, now, check: &check };
+        let environment =
+            Environment { catalog: &catalog, session: &catalog, now, moments: None, check: &check };
         catalog.planned(bind_view(&query.0, names, &environment))
     }
 

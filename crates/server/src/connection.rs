@@ -26,7 +26,7 @@ use crate::requests::{Request, missing, next};
 use crate::shared::Shared;
 use crate::socket::Socket;
 use crate::startup::{First, Refused, Startup, VERSION_MINOR, first};
-use crate::stream::{Bytes, Origin, read_some};
+use crate::stream::{Bytes, Origin, read_some, watched};
 
 /// Bytes that are read ahead while a step runs.
 const AHEAD_BYTES: usize = 1 << 20;
@@ -312,7 +312,7 @@ impl Connection {
     }
 
     fn take_back(&mut self, socket: Socket) {
-        match socket.into_bytes() {
+        match watched(socket) {
             Ok(stream) => self.stream = Some(stream),
             Err(_) => self.gone = true,
         }

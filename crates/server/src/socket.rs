@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 
-use crate::stream::Bytes;
-
 /// Bytes that are read at once: a message of a statement that is prepared is short.
 const READ_BYTES: usize = 4 << 10;
 
@@ -44,20 +42,6 @@ impl Socket {
                 it.set_nonblocking(false)
             }
         }
-    }
-
-    /// Gives it into the hands of the runtime that runs.
-    pub fn into_bytes(self) -> io::Result<Box<dyn Bytes>> {
-        Ok(match self {
-            Self::Tcp(it) => {
-                it.set_nonblocking(true)?;
-                Box::new(tokio::net::TcpStream::from_std(it)?)
-            }
-            Self::Unix(it) => {
-                it.set_nonblocking(true)?;
-                Box::new(tokio::net::UnixStream::from_std(it)?)
-            }
-        })
     }
 
     /// Appends what comes next.
@@ -99,5 +83,30 @@ fn waited(error: &io::Error) -> Waited {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => Waited::TooLong,
         _ => Waited::Gone,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_waits_for_a_while_and_sees_that_a_client_has_gone() {
+        let (client, server) = UnixStream::pair().unwrap();
+        let (mut client, mut server) = (Socket::Unix(client), Socket::Unix(server));
+        server.wait_at_most(Duration::from_millis(5)).unwrap();
+        client.wait_at_most(Duration::from_millis(5)).unwrap();
+        let mut input = BytesMut::from("so far ");
+        assert_eq!(server.read_some(&mut input), Waited::TooLong);
+        let mut output = BytesMut::from("and more");
+        assert_eq!(client.write(&mut output), Waited::Done);
+        assert_eq!(server.read_some(&mut input), Waited::Done);
+        assert_eq!(&input[..], b"so far and more");
+        // A client that takes nothing: what is left is not lost.
+        let mut much = BytesMut::zeroed(8 << 20);
+        assert_eq!(server.write(&mut much), Waited::TooLong);
+        assert!(!much.is_empty() && much.len() < 8 << 20);
+        drop(client);
+        assert_eq!(server.write(&mut much), Waited::Gone);
     }
 }

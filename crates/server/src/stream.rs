@@ -40,6 +40,20 @@ impl Bytes for DuplexStream {
     }
 }
 
+/// Gives a socket into the hands of the runtime that runs.
+pub fn watched(socket: Socket) -> io::Result<Box<dyn Bytes>> {
+    Ok(match socket {
+        Socket::Tcp(it) => {
+            it.set_nonblocking(true)?;
+            Box::new(TcpStream::from_std(it)?)
+        }
+        Socket::Unix(it) => {
+            it.set_nonblocking(true)?;
+            Box::new(UnixStream::from_std(it)?)
+        }
+    })
+}
+
 /// Bytes that are read at once.
 const READ_BYTES: usize = 16 << 10;
 

@@ -227,7 +227,7 @@ fn statistics(
 }
 
 /// The order of two values of a column.
-fn order(data_type: DataType, a: &Value, b: &Value) -> Ordering {
+pub(crate) fn order(data_type: DataType, a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
         (Value::Integer(a), Value::Integer(b)) if !data_type.is_float() => a.cmp(b),

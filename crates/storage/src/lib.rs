@@ -12,7 +12,7 @@
 //!
 //! - Invariant: a block of rows belongs to one part, and a code of a table's column means the same in all of them.
 //!
-//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`, `row_ids`, `row_changes`,
+//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`, `tail`, `row_ids`, `row_changes`,
 //! [`catalog`], then [`build`] and [`mod@parquet`].
 #![forbid(unsafe_code)]
 
@@ -48,6 +48,7 @@ pub mod schema;
 pub mod sequence;
 pub mod symbols;
 pub mod table;
+mod tail;
 pub mod traffic;
 mod verify;
 pub mod word;
@@ -78,6 +79,7 @@ pub use schema::{ColumnSchema, arrow_type};
 pub use sequence::{Counted, Counter, Logged, Sequence};
 pub use symbols::SymbolTable;
 pub use table::{Component, Table};
+pub use tail::TAIL_ROWS;
 pub use traffic::{ItemBytes, ItemTraffic};
 pub use word::{float_of_word, int_of_word, word_of_float, word_of_int};
 pub use zones::{Zone, Zones};

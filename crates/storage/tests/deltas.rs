@@ -212,7 +212,7 @@ fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
     let mut model: Vec<Row> = (1..next).map(|it| row(it, 9, &mut prng)).collect();
     let mut table = built(&model, keyed, &context);
     let mut known: HashMap<u64, String> = HashMap::new();
-    for step in 0..20 {
+    for step in 0..24 {
         let there = rows_of(&table);
         check_ids(&table, &there, &mut known);
         let share = [0, 0, 2, 50][prng.below(4) as usize];
@@ -223,7 +223,7 @@ fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
                 false => left.push(row),
             }
         }
-        let count = [0, 1, 1, 3, 40, 900][prng.below(6) as usize];
+        let count = [0, 1, 1, 1, 3, 3, 40, 150, 900][prng.below(9) as usize];
         let words = 9 + prng.below(3) * step;
         let mut new: Vec<Row> = (next..next + count).map(|it| row(it, words, &mut prng)).collect();
         next += count;
@@ -298,10 +298,47 @@ fn deltas_are_few_and_a_table_that_changed_much_is_put_together_anew() {
         most = most.max(table.parts().len());
         rewritten += usize::from(before > 1 && table.parts().len() == 1);
     }
-    // The main, and seven of each tier: of 1, 8, 64 and 512 rows.
-    assert_eq!(most, 29);
+    // The main, four that tails were merged into, and seven tails.
+    assert_eq!(most, 12);
     assert_eq!((rewritten, table.rows()), (1, 9_200), "once 4,096 had come");
     let few = BuildContext { delta_from: 1 << 20, ..context };
-    let small = table.changed(&[5], &[keys(5..6)], &few).unwrap();
+    let small = table.changed(&[5], &[keys(9_300..9_302)], &few).unwrap();
     assert!(!small.has_changed(), "a small table is put together anew at once");
+    let replaced = table.changed(&[5], &[keys(5..6)], &few).unwrap();
+    assert!(replaced.has_changed(), "but where rows come in the place of others");
+}
+
+#[test]
+fn a_tail_takes_rows_and_versions_before_do_not_see_them() {
+    let allocator = allocator_on(samples::laptop());
+    let context = BuildContext { delta_from: 0, ..BuildContext::serial(&allocator) };
+    let mut prng = Prng::new(7);
+    let rows: Vec<Row> = (1..500).map(|it| row(it, 9, &mut prng)).collect();
+    let table = built(&rows, true, &context);
+    let (mut versions, mut wanted) = (vec![table], vec![rows]);
+    for key in 500..500 + storage::TAIL_ROWS as u64 + 3 {
+        // From time to time a text that the tail's dictionary does not have.
+        let new = row(key, 9 + key / 30, &mut prng);
+        let last = versions[versions.len() - 1].changed(
+            &[],
+            &batches(std::slice::from_ref(&new)),
+            &context,
+        );
+        let last = last.unwrap();
+        assert_eq!(last.parts().len(), 2 + usize::from(key >= 500 + storage::TAIL_ROWS as u64));
+        let mut rows = wanted[wanted.len() - 1].clone();
+        rows.push(new);
+        versions.push(last);
+        wanted.push(rows);
+    }
+    for (version, wanted) in versions.iter().zip(&wanted) {
+        let found: Vec<String> = rows_of(version).iter().map(|it| shown(&it.1)).collect();
+        let wanted: Vec<String> = wanted.iter().map(|it| shown(it)).collect();
+        assert_eq!(found, wanted);
+    }
+    let last = &versions[versions.len() - 1];
+    assert_eq!(last.contradictions(&context).unwrap(), [""; 0]);
+    let taken = &wanted[wanted.len() - 1][520..521];
+    let twice = last.changed(&[], &batches(taken), &context).unwrap_err();
+    assert_eq!(twice.state.0, "23505", "a key of the tail");
 }

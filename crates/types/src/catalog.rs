@@ -172,7 +172,45 @@ impl ColumnInfo {
     }
 }
 
+/// Values that a number may be beyond what there is before it is beyond what is said of a table that changes often.
+const SLACK_MIN: i128 = 1 << 10;
+
+impl ColumnStatistics {
+    /// These facts with bounds that leave room for values to come: what follows from them stays true for longer.
+    fn loosened(&self) -> Self {
+        let (Some(min), Some(max)) = (&self.min, &self.max) else { return self.clone() };
+        let (min, max) = match (min, max) {
+            (Value::Text(_), _) => (Value::Text("".into()), Value::Text("\u{10ffff}".into())),
+            (Value::Float(_), _) => (Value::Float(f64::NEG_INFINITY), Value::Float(f64::INFINITY)),
+            _ => {
+                let (Some(low), Some(high)) = (min.as_i128(), max.as_i128()) else {
+                    return self.clone();
+                };
+                let slack = (high.saturating_sub(low) / 4).max(SLACK_MIN);
+                let Some(step) = (slack as u128).checked_next_power_of_two() else {
+                    return self.clone();
+                };
+                let step = step as i128;
+                let below = low.div_euclid(step).saturating_mul(step).saturating_sub(step);
+                let above = high.div_euclid(step).saturating_add(2).saturating_mul(step);
+                match (min.with_i128(below), max.with_i128(above)) {
+                    (Some(min), Some(max)) => (min, max),
+                    _ => return self.clone(),
+                }
+            }
+        };
+        Self { min: Some(min), max: Some(max), widened: true, ..self.clone() }
+    }
+}
+
 impl TableInfo {
+    /// The same with bounds that leave room for values to come.
+    pub fn loosened(&self) -> Self {
+        let column =
+            |it: &ColumnInfo| ColumnInfo { statistics: it.statistics.loosened(), ..it.clone() };
+        Self { columns: self.columns.iter().map(column).collect(), ..self.clone() }
+    }
+
     /// A column by id.
     pub fn column(&self, id: ColumnId) -> &ColumnInfo {
         &self.columns[id.index()]

@@ -171,6 +171,10 @@ impl<'a> Binder<'a> {
             let zone = self.environment.session.zone();
             let now = functions::statement_constant(function, self.environment.now, &zone);
             if let Some((value, data_type)) = now {
+                let number = functions::STABLE.iter().position(|it| *it == function);
+                if let Some((first, number)) = self.environment.moments.zip(number) {
+                    return Ok(Expr { kind: ExprKind::Parameter(first + number), data_type });
+                }
                 self.is_stable = false;
                 return Ok(Expr::literal(value, data_type));
             }

@@ -93,6 +93,9 @@ pub struct Environment<'a> {
     pub session: &'a dyn SessionFacts,
     /// The time at which the statement began: microseconds from 1970-01-01, UTC.
     pub now: i64,
+    /// The number of the parameter that stands for the first of the functions of the time ([`functions::STABLE`]), where a plan is
+    /// made for statements of any time and any time zone; the others follow it. `None`: they stand for their values.
+    pub moments: Option<usize>,
     /// Asked now and then: an error ends binding.
     pub check: &'a dyn Fn() -> SqlResult<()>,
 }
