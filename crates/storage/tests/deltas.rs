@@ -212,7 +212,7 @@ fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
     let mut model: Vec<Row> = (1..next).map(|it| row(it, 9, &mut prng)).collect();
     let mut table = built(&model, keyed, &context);
     let mut known: HashMap<u64, String> = HashMap::new();
-    for step in 0..24 {
+    for step in 0..20 {
         let there = rows_of(&table);
         check_ids(&table, &there, &mut known);
         let share = [0, 0, 2, 50][prng.below(4) as usize];
