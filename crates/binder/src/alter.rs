@@ -1,7 +1,9 @@
 //! ALTER TABLE, as far as it is about columns and what a table asks of its rows; [`crate::numa`] reads what is about parts and nodes.
 
-use sqlparser::ast::{self, AlterColumnOperation, AlterTableOperation, RenameTableNameKind};
-use types::SqlResult;
+use sqlparser::ast::{
+    self, AlterColumnOperation, AlterTableOperation, ObjectNamePart, RenameTableNameKind,
+};
+use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::column::column;
 use crate::constraint::Constraints;
@@ -30,7 +32,11 @@ pub(crate) fn alter_table(change: ast::AlterTable) -> SqlResult<Statement> {
         let RenameTableNameKind::To(to) = table_name else {
             return Err(unsupported("ALTER TABLE .. RENAME AS"));
         };
-        let change = TableChange::Rename(name(to));
+        let [ObjectNamePart::Identifier(to)] = &to.0[..] else {
+            let message = format!("syntax error: {to} is more than the new name of a table");
+            return Err(SqlError::new(SqlState::SYNTAX, message));
+        };
+        let change = TableChange::Rename(names::written(&[ident(to)]));
         return Ok(Statement::AlterTable { table, change, if_exists });
     }
     let changes = operations.into_iter().map(rule_changes).collect::<SqlResult<Vec<_>>>()?;

@@ -12,6 +12,7 @@ mod clauses;
 mod column;
 mod column_definition;
 pub mod column_names;
+mod comment_words;
 mod constraint;
 mod copy;
 mod copy_options;
@@ -27,6 +28,7 @@ mod frames;
 mod from_first;
 mod keys;
 mod levels;
+mod like_words;
 mod maintenance;
 mod merge_words;
 mod numa;
@@ -38,6 +40,7 @@ pub mod parse;
 mod precedence;
 mod resolved;
 mod rewrite;
+mod schema_words;
 mod sequence;
 pub mod sequence_names;
 mod sequence_words;
@@ -45,6 +48,7 @@ mod show_words;
 pub mod statement;
 mod steering;
 mod syntax;
+mod temporary;
 mod tokens;
 mod transactions;
 mod values;
@@ -60,9 +64,10 @@ pub use design::{
     PartitionClause, PlacedItem, RuleChange, TableChange,
 };
 pub use file_reference::{FileOption, FileReference, named_type};
+pub use like_words::{Including, LikeClause};
 pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
-    Arguments, CopyPlace, ExplainFormat, Isolation, ParsedQuery, Statement, TransactionModes,
-    TransactionStatement,
+    Arguments, Commented, CopyPlace, Discarded, ExplainFormat, Isolation, ParsedQuery, Statement,
+    TransactionModes, TransactionStatement,
 };
 pub use syntax::quoted_name;

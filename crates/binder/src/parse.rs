@@ -14,11 +14,12 @@ use crate::design::DesignClause;
 use crate::levels::levels;
 use crate::numa::{self, Recognised};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
-use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
+use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unsupported};
 use crate::{
-    alter, catalog_arrays, clauses, copy, copy_options, file_calls, folders, frames, from_first,
-    keys, maintenance, merge_words, numerals, overriding, parameters, rewrite, sequence_words,
-    show_words, steering, tokens, transactions, values, view_words,
+    alter, catalog_arrays, clauses, comment_words, copy, copy_options, file_calls, folders, frames,
+    from_first, keys, like_words, maintenance, merge_words, numerals, overriding, parameters,
+    rewrite, schema_words, sequence_words, show_words, steering, temporary, tokens, transactions,
+    values, view_words,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -72,9 +73,24 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     view_words::recursive(&mut tokens);
     file_calls::fold(&mut tokens);
     from_first::complete(&mut tokens);
+    let likes = like_words::take(&mut tokens)?;
+    let has_rows = view_words::take_data(&mut tokens);
     let deferrable = transactions::take_deferrable(&mut tokens);
     let known = statements.len();
     parse_one(tokens, copy_options, statements)?;
+    if !likes.is_empty() {
+        let Some(Statement::CreateTable { likes: said, .. }) = statements.get_mut(known) else {
+            return Err(unsupported("LIKE in CREATE TABLE .. AS"));
+        };
+        *said = likes;
+    }
+    if !has_rows {
+        for it in &mut statements[known..] {
+            if let Statement::CreateView { materialized: Some(with_data), .. } = it {
+                *with_data = false;
+            }
+        }
+    }
     if let Some(deferrable) = deferrable {
         statements[known..].iter_mut().for_each(|it| transactions::defer(it, deferrable));
     }
@@ -99,6 +115,22 @@ fn parse_one(
         return Ok(());
     }
     if let Some(statement) = folders::export_or_import(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    if let Some(query) = comment_words::summarized(&tokens) {
+        let query = parse_tokens(query, copy_options)?;
+        let [Statement::Query { query }] = &query[..] else {
+            return Err(SqlError::new(SqlState::SYNTAX, "syntax error: SUMMARIZE takes a query"));
+        };
+        statements.push(Statement::Summarize { query: query.clone() });
+        return Ok(());
+    }
+    if let Some(statement) = comment_words::recognise(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    if let Some(statement) = schema_words::recognise(&tokens)? {
         statements.push(statement);
         return Ok(());
     }
@@ -231,7 +263,7 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
         }
         Ast::Execute { name: Some(name), parameters, .. } => {
             let arguments = parameters::arguments(parameters)?;
-            Ok(Statement::Execute { name: self::name(&name), arguments })
+            Ok(Statement::Execute { name: dotted(&name), arguments })
         }
         Ast::Deallocate { name, .. } => {
             let all = name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all");
@@ -253,6 +285,7 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             let restart = matches!(truncate.identity, Some(ast::TruncateIdentityOption::Restart));
             Ok(Statement::Truncate { names, cascade, restart })
         }
+        Ast::Discard { object_type } => Ok(temporary::discard(object_type)),
         Ast::Set(set) => self::set(set),
         Ast::Reset(it) => Ok(reset(it.reset)),
         Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
@@ -269,7 +302,7 @@ fn reset(what: ast::Reset) -> Statement {
     match what {
         ast::Reset::ALL => Statement::ResetAll,
         ast::Reset::ConfigurationParameter(it) => {
-            Statement::Set { name: name(&it), value: None, local: false }
+            Statement::Set { name: dotted(&it), value: None, local: false }
         }
     }
 }
@@ -287,12 +320,19 @@ fn drop_objects(statement: ast::Statement) -> SqlResult<Statement> {
             let names = names.iter().map(name).collect();
             Ok(Statement::DropTable { names, if_exists, cascade })
         }
-        Ast::Drop { object_type: ObjectType::View, if_exists, names, cascade, .. } => {
-            let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
-            Ok(Statement::DropView { names, if_exists, cascade })
+        Ast::Drop {
+            object_type: object_type @ (ObjectType::View | ObjectType::MaterializedView),
+            if_exists,
+            names,
+            cascade,
+            ..
+        } => {
+            let names = names.iter().map(name).collect();
+            let materialized = object_type == ObjectType::MaterializedView;
+            Ok(Statement::DropView { names, materialized, if_exists, cascade })
         }
         Ast::Drop { object_type: ObjectType::Sequence, if_exists, names, cascade, .. } => {
-            let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
+            let names = names.iter().map(name).collect();
             Ok(Statement::DropSequence { names, if_exists, cascade })
         }
         Ast::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
@@ -319,7 +359,7 @@ fn set(set: Set) -> SqlResult<Statement> {
             let texts: Vec<String> = values.iter().map(setting).collect();
             let value = Some(texts.join(",")).filter(|it| !is_default(it));
             let local = scope == Some(ast::ContextModifier::Local);
-            Ok(Statement::Set { name: name(&variable), value, local })
+            Ok(Statement::Set { name: dotted(&variable), value, local })
         }
         Set::SetTimeZone { local, value } => {
             let value = Some(setting(&value)).filter(|it| !is_default(it));
@@ -425,9 +465,11 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
         let message = "syntax error: columns have types, but not in CREATE TABLE .. AS";
         return Err(SqlError::new(SqlState::SYNTAX, message));
     }
+    let on_commit = temporary::on_commit(&table)?;
     if let Some(query) = table.query {
         return Ok(Statement::CreateTableAs {
-            name: name(&table.name),
+            name: temporary::name(&table.name, table.temporary)?,
+            on_commit,
             columns: table.columns.iter().map(|it| ident(&it.name)).collect(),
             query: parsed(query)?,
             if_not_exists,
@@ -440,8 +482,18 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     }
     let columns = table.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
     let constraints = keys::constraints(&table)?;
-    let (name, design) = (name(&table.name), DesignClause::default());
-    Ok(Statement::CreateTable { name, columns, constraints, if_not_exists, design })
+    let name = temporary::name(&table.name, table.temporary)?;
+    let design = DesignClause::default();
+    let likes = Vec::new();
+    Ok(Statement::CreateTable {
+        name,
+        columns,
+        likes,
+        constraints,
+        if_not_exists,
+        design,
+        on_commit,
+    })
 }
 
 /// An expression that stands by itself.

@@ -139,7 +139,8 @@ pub(crate) fn untyped_columns(tokens: &mut Vec<TokenWithSpan>) {
     let before = open.checked_sub(2).and_then(|it| tokens.get(it));
     let is_named = matches!(keyword(before), Some(TABLE | EXISTS))
         || before.is_some_and(|it| it.token == Token::Period);
-    if !is_named {
+    let is_table = tokens[..open].iter().any(|it| keyword(Some(it)) == Some(TABLE));
+    if !is_named || !is_table {
         return;
     }
     let mut names = Vec::new();

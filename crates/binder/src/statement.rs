@@ -3,11 +3,12 @@
 use std::fmt;
 
 use sqlparser::ast;
-use types::{DataType, Value};
+use types::{DataType, OnCommit, Value};
 
 use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
 use crate::design::{DesignClause, TableChange};
+use crate::like_words::LikeClause;
 use crate::sequence::{SequenceChange, SequenceOptions};
 
 /// A parsed query; opaque, because its form belongs to the parser.
@@ -73,12 +74,16 @@ pub enum Statement {
         name: String,
         /// Its columns.
         columns: Vec<ColumnDefinition>,
+        /// LIKE: columns of other tables among them.
+        likes: Vec<LikeClause>,
         /// What is asked of its rows.
         constraints: Constraints,
         /// Whether an existing table is no error.
         if_not_exists: bool,
         /// How it is cut and placed.
         design: DesignClause,
+        /// What a commit does to it, if it is temporary.
+        on_commit: OnCommit,
     },
     /// CREATE INDEX.
     CreateIndex {
@@ -111,6 +116,41 @@ pub enum Statement {
         /// Whether a missing one is no error.
         if_exists: bool,
     },
+    /// COMMENT ON.
+    Comment {
+        /// What it is on.
+        of: Commented,
+        /// The comment; `None` takes it away.
+        text: Option<String>,
+    },
+    /// SUMMARIZE: what is in the columns of a query.
+    Summarize {
+        /// The query.
+        query: ParsedQuery,
+    },
+    /// CREATE SCHEMA.
+    CreateSchema {
+        /// The schema.
+        name: String,
+        /// Whether an existing one is no error.
+        if_not_exists: bool,
+    },
+    /// ALTER SCHEMA .. RENAME TO.
+    RenameSchema {
+        /// The schema.
+        name: String,
+        /// Its new name.
+        to: String,
+    },
+    /// DROP SCHEMA.
+    DropSchema {
+        /// The schemas.
+        names: Vec<String>,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+        /// Whether what is in them goes, too.
+        cascade: bool,
+    },
     /// CREATE VIEW.
     CreateView {
         /// The view.
@@ -123,6 +163,15 @@ pub enum Statement {
         or_replace: bool,
         /// Whether an existing relation is no error.
         if_not_exists: bool,
+        /// Of a materialized view, whether it is filled at once.
+        materialized: Option<bool>,
+    },
+    /// REFRESH MATERIALIZED VIEW.
+    RefreshView {
+        /// The view.
+        name: String,
+        /// Whether it has rows afterwards.
+        with_data: bool,
     },
     /// ALTER VIEW .. RENAME TO.
     RenameView {
@@ -137,6 +186,8 @@ pub enum Statement {
     DropView {
         /// The views.
         names: Vec<String>,
+        /// Whether materialized ones are meant.
+        materialized: bool,
         /// Whether a missing one is no error.
         if_exists: bool,
         /// Whether views that are made of them go, too.
@@ -193,6 +244,8 @@ pub enum Statement {
         or_replace: bool,
         /// How it is cut and placed.
         design: DesignClause,
+        /// What a commit does to it, if it is temporary.
+        on_commit: OnCommit,
     },
     /// ALTER TABLE.
     AlterTable {
@@ -278,6 +331,11 @@ pub enum Statement {
     },
     /// RESET ALL: every setting of the session has its default again.
     ResetAll,
+    /// DISCARD.
+    Discard {
+        /// What is forgotten.
+        what: Discarded,
+    },
     /// CHECKPOINT.
     Checkpoint,
     /// VACUUM and ANALYZE, which have nothing to do: deleted rows go by themselves, and statistics are exact.
@@ -321,6 +379,49 @@ impl Statement {
         }
         self
     }
+}
+
+/// What a comment is on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Commented {
+    /// A table, a view or a sequence.
+    Relation {
+        /// Which of them, as it is said.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// A column.
+    Column {
+        /// Its table or view.
+        relation: String,
+        /// The column.
+        column: String,
+    },
+    /// A schema.
+    Schema(String),
+    /// An index.
+    Index(String),
+    /// A constraint.
+    Constraint {
+        /// The constraint.
+        name: String,
+        /// Its table.
+        table: String,
+    },
+}
+
+/// What DISCARD lets a session forget.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Discarded {
+    /// Everything.
+    All,
+    /// Plans: they are kept for all sessions and made anew where they do not hold, so that nothing is to be done.
+    Plans,
+    /// What it was given of sequences.
+    Sequences,
+    /// Its temporary relations.
+    Temporary,
 }
 
 /// A statement about the transaction that it is in.

@@ -16,12 +16,12 @@ use types::{SqlError, SqlResult, SqlState};
 use crate::answer::done;
 use crate::changed_rows::{Seen, malformed, positions};
 use crate::conflict::concurrent_update;
-use crate::constraints::quoted;
 use crate::durability::Operation;
 use crate::parallel::LoadProgress;
 use crate::planned_change::PlannedChange;
 use crate::planning::plan_plain_change;
 use crate::result::{held_schema_of, schema_of, shown, types_of};
+use crate::sql_names::sql_path;
 use crate::statement_catalog::{StatementCatalog, Tables, tables_of};
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
@@ -173,7 +173,7 @@ impl Session {
 
     /// Whether the defaults and CHECK constraints of a table can be bound.
     pub(crate) fn check_row_rules(&self, table: &Table) -> SqlResult<()> {
-        let statement = parsed(&format!("INSERT INTO {} DEFAULT VALUES", quoted(&table.name)))?;
+        let statement = parsed(&format!("INSERT INTO {} DEFAULT VALUES", sql_path(&table.name)))?;
         plan_plain_change(&statement, &StatementCatalog::new(self)).map(|_| ())
     }
 

@@ -15,6 +15,7 @@ use arrow_select::concat::concat;
 use binder::{ParsedQuery, ReferenceDefinition, Statement};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, values_at};
+use types::names as names_of;
 use types::{ColumnId, ForeignKey, ReferentialAction, SqlError, SqlResult, SqlState};
 
 use crate::change::{Changes, parsed};
@@ -23,6 +24,7 @@ use crate::constraints::{check_free, free_name, quoted};
 use crate::index_ddl::column_of;
 use crate::planning::plan_plain_change;
 use crate::result::{place_of, schema_of};
+use crate::sql_names::sql_path;
 use crate::statement_catalog::StatementCatalog;
 use crate::{CancelToken, Session};
 
@@ -67,6 +69,11 @@ impl Session {
                 (&*found, &**found.rules())
             }
         };
+        if names_of::is_temporary(&parent.name) != names_of::is_temporary(&table.name) {
+            let kind = if names_of::is_temporary(&table.name) { "temporary" } else { "permanent" };
+            let message = format!("constraints on {kind} tables may reference only {kind} tables");
+            return Err(SqlError::new(SqlState("42P16"), message));
+        }
         let key = parent_key(parent, keys, &new.parent_columns)?;
         if key.len() != columns.len() {
             let message = "number of referencing and referenced columns for foreign key disagree";
@@ -76,7 +83,8 @@ impl Session {
             (key.iter().map(|it| parent.column(*it).name.as_str().into()).collect(), &*parent.name);
         let parent = parent.into();
         check_free(table, rules, new.name.as_deref())?;
-        let suggested = || format!("{}_{}_fkey", table.name, new.columns.join("_"));
+        let suggested =
+            || format!("{}_{}_fkey", names_of::bare(&table.name), new.columns.join("_"));
         let name = new.name.clone().unwrap_or_else(|| free_name(rules, &suggested())).into();
         let (on_delete, on_update) = (new.on_delete, new.on_update);
         rules.references.push(ForeignKey {
@@ -101,7 +109,7 @@ impl Session {
         let sql = format!(
             "SELECT {} FROM {} AS c WHERE {} AND NOT EXISTS ({}) LIMIT 1",
             own.join(", "),
-            quoted(&child.name),
+            sql_path(&child.name),
             filled(&own),
             parents(key, &own)
         );
@@ -174,7 +182,7 @@ impl Session {
         key: &ForeignKey,
         cancel: &CancelToken,
     ) -> SqlResult<(Arc<Table>, Changes)> {
-        let (own, columns) = (quoted(&child.name), names(child, key));
+        let (own, columns) = (sql_path(&child.name), names(child, key));
         let is_child = |it: (usize, &String)| format!("c.{} = k.o{}", it.1, it.0);
         let mut condition: Vec<String> = columns.iter().enumerate().map(is_child).collect();
         condition.extend(lost.is_update.then(|| differs(columns.len())));
@@ -398,7 +406,7 @@ fn filled(values: &[String]) -> String {
 fn parents(key: &ForeignKey, values: &[String]) -> String {
     let same = |it: (&Arc<str>, &String)| format!("p.{} = {}", quoted(it.0), it.1);
     let same: Vec<String> = key.parent_columns.iter().zip(values).map(same).collect();
-    format!("SELECT 1 FROM {} AS p WHERE {}", quoted(&key.parent), same.join(" AND "))
+    format!("SELECT 1 FROM {} AS p WHERE {}", sql_path(&key.parent), same.join(" AND "))
 }
 
 /// The error of a row that refers to nothing.
@@ -455,7 +463,7 @@ impl LostKeys {
         let mut sql = format!(
             "SELECT {} FROM {KEYS} AS k WHERE EXISTS (SELECT 1 FROM {} AS c WHERE {})",
             old.join(", "),
-            quoted(&child.name),
+            sql_path(&child.name),
             condition.join(" AND ")
         );
         if self.is_update {

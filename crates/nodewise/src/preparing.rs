@@ -220,7 +220,7 @@ impl Session {
         let known = inner.generic.lock().clone();
         if let Some(known) = known
             && known.options == options
-            && known.basis.holds(snapshot)
+            && known.basis.holds(snapshot, &self.search_path(snapshot))
         {
             return Ok(known);
         }
@@ -236,7 +236,7 @@ impl Session {
             let tables: Vec<_> = known.basis.tables().collect();
             self.refresh_for(Extent::Of(&tables))?;
             let snapshot = self.snapshot();
-            if known.basis.holds(&snapshot) {
+            if known.basis.holds(&snapshot, &self.search_path(&snapshot)) {
                 return Ok((known, snapshot));
             }
         }

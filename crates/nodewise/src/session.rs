@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -10,6 +11,7 @@ use crate::client_settings::ClientSettings;
 use crate::given_numbers::GivenNumbers;
 use crate::notice::Notice;
 use crate::reads::Reads;
+use crate::search_path::SearchPath;
 use crate::settings::Settings;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
@@ -50,6 +52,10 @@ pub struct Session {
     pub(crate) notices: Mutex<Vec<Notice>>,
     /// Whether its statements may read and write files of the machine.
     pub(crate) may_use_files: bool,
+    /// Whether it has made temporary relations.
+    pub(crate) has_temporary: AtomicBool,
+    /// Where it looks for names when nobody has said anything, and there are no other schemas.
+    pub(crate) usual_path: SearchPath,
 }
 
 /// Who a client is.
@@ -97,6 +103,8 @@ impl Session {
             client: Client::default(),
             notices: Mutex::default(),
             may_use_files: true,
+            has_temporary: AtomicBool::new(false),
+            usual_path: SearchPath::usual(),
             reads: Mutex::default(),
         }
     }
@@ -178,7 +186,25 @@ impl Session {
     }
 }
 
+impl Drop for Session {
+    /// Temporary relations go with their session.
+    fn drop(&mut self) {
+        if self.has_temporary.load(Ordering::Relaxed) {
+            *self.writing.lock() = None;
+            self.database.forget_schema(&self.temporary_schema());
+        }
+    }
+}
+
 impl Database {
+    /// Takes out a schema of temporary relations. A transaction that is under way knows nothing of it, or is of its session.
+    fn forget_schema(&self, schema: &str) {
+        match self.durability.get() {
+            Some(durability) => durability.forget(schema, &self.catalog),
+            None => self.catalog.forget(schema),
+        }
+    }
+
     /// A new session; sessions on different threads run at once on the one pool of workers.
     pub fn session(self: &Arc<Self>) -> Session {
         Session::new(self.clone())

@@ -8,14 +8,12 @@ use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
     CatalogView, DataType, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UniqueKey,
-    UnreadColumn, Value, ViewDefinition, Zone,
+    UnreadColumn, Value, ViewDefinition, Zone, names,
 };
 
 use crate::basis::Basis;
+use crate::search_path::SearchPath;
 use crate::{Session, pg_catalog, views};
-
-/// The schemas whose tables are views.
-const VIEW_SCHEMAS: [&str; 3] = [views::SCHEMA, pg_catalog::CATALOG, pg_catalog::INFORMATION];
 
 /// Tables by id.
 pub(crate) type Tables = HashMap<TableId, Arc<Table>>;
@@ -33,6 +31,10 @@ pub(crate) struct StatementCatalog<'a> {
     failed_view: Mutex<Option<SqlError>>,
     /// The tables that were asked for.
     asked: Mutex<Vec<TableId>>,
+    /// Where names are looked for that say no schema.
+    path: SearchPath,
+    /// Names that were looked for before those that were found.
+    absent: Mutex<Vec<String>>,
 }
 
 impl<'a> StatementCatalog<'a> {
@@ -46,7 +48,8 @@ impl<'a> StatementCatalog<'a> {
         let transient = Mutex::new(HashMap::new());
         let unread = Mutex::new(HashMap::new());
         let (failed_view, asked) = (Mutex::new(None), Mutex::default());
-        Self { session, snapshot, interrupt, transient, unread, failed_view, asked }
+        let (path, absent) = (session.search_path(&snapshot), Mutex::default());
+        Self { session, snapshot, interrupt, transient, unread, failed_view, asked, path, absent }
     }
 
     /// The time of day on the machine.
@@ -72,8 +75,16 @@ impl<'a> StatementCatalog<'a> {
         }
     }
 
+    /// The relation that a schema, if one is said, and a name mean.
+    fn found(&self, schema: Option<&str>, name: &str) -> Option<String> {
+        let is_there = |it: &str| self.snapshot.kind_of(it).is_some() || is_of_system(it);
+        let found = self.session.find_name(&self.path, (schema, name), &is_there);
+        self.absent.lock().extend(found.absent);
+        found.name
+    }
+
     /// What a sequence is as a table.
-    fn sequence(&self, name: &str) -> Option<Arc<Table>> {
+    fn sequence_table(&self, name: &str) -> Option<Arc<Table>> {
         let sequence = self.snapshot.sequence(name)?;
         let key = format!("{}.sequence.{name}", views::SCHEMA);
         let rows = views::sequences::as_table(sequence);
@@ -120,7 +131,10 @@ impl<'a> StatementCatalog<'a> {
     /// The tables that were asked for so far; `None` if some of them live as long as the statement only.
     pub(crate) fn basis(&self) -> Option<Basis> {
         let asked = self.asked.lock();
-        self.transient.lock().is_empty().then(|| Basis::new(&self.snapshot, &asked))
+        self.transient.lock().is_empty().then(|| {
+            let absent = self.absent.lock().clone();
+            Basis::new(&self.snapshot, &asked).found_by(&self.path, absent)
+        })
     }
 
     /// [`StatementCatalog::basis`] of a plan, of which some tables are read in ways that its scans do not tell.
@@ -151,34 +165,36 @@ impl<'a> StatementCatalog<'a> {
 
 impl CatalogView for StatementCatalog<'_> {
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
-        match schema {
-            Some(schema) if VIEW_SCHEMAS.contains(&&*schema.to_ascii_lowercase()) => {
-                let view =
-                    self.system_view(&schema.to_ascii_lowercase(), &name.to_ascii_lowercase());
-                view.map(|it| Arc::new(it.info()))
-            }
-            // The schema of the catalog is looked through first; its views are all called so.
-            None if is_of_catalog(name) => {
-                self.system_view(pg_catalog::CATALOG, name).map(|it| Arc::new(it.info()))
-            }
-            _ => match self.snapshot.table(schema, name) {
-                Some(info) => {
-                    self.asked.lock().push(info.id);
-                    Some(info)
-                }
-                None if self.snapshot.has_sequence(schema, name) => {
-                    self.sequence(name).map(|it| Arc::new(it.info()))
-                }
-                None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
-            },
+        if let Some(schema) = schema.map(str::to_ascii_lowercase)
+            && names::SYSTEM.contains(&&*schema)
+        {
+            let view = self.system_view(&schema, &name.to_ascii_lowercase());
+            return view.map(|it| Arc::new(it.info()));
         }
+        // The schema of the catalog is looked through first; its views are all called so.
+        if schema.is_none() && is_of_catalog(name) {
+            return self.system_view(pg_catalog::CATALOG, name).map(|it| Arc::new(it.info()));
+        }
+        let Some(found) = self.found(schema, name) else {
+            let transient = self.transient.lock();
+            return transient.get(name).map(|it| Arc::new(it.info()));
+        };
+        if let Some(table) = self.snapshot.get(&found) {
+            self.asked.lock().push(table.id);
+            return self.snapshot.info(table.id).cloned();
+        }
+        if is_of_system(&found) {
+            let (schema, name) = names::split(&found);
+            return self.system_view(&schema, &name).map(|it| Arc::new(it.info()));
+        }
+        self.sequence_table(&found).map(|it| Arc::new(it.info()))
     }
 
     fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDefinition>> {
         if schema.is_none() && is_of_catalog(name) {
             return None;
         }
-        let view = CatalogView::view(&*self.snapshot, schema, name)?;
+        let view = self.snapshot.view(&self.found(schema, name)?)?.clone();
         self.asked.lock().push(view.id);
         Some(view)
     }
@@ -192,8 +208,9 @@ impl CatalogView for StatementCatalog<'_> {
         self.snapshot.table_names().into_iter().chain(views).collect()
     }
 
-    fn has_sequence(&self, schema: Option<&str>, name: &str) -> bool {
-        self.snapshot.has_sequence(schema, name)
+    fn sequence(&self, schema: Option<&str>, name: &str) -> Option<String> {
+        let found = self.found(schema, name)?;
+        self.snapshot.sequence(&found).map(|it| it.name.clone())
     }
 
     fn unread(&self, table: TableId) -> Vec<UnreadColumn> {
@@ -242,11 +259,26 @@ impl SessionFacts for StatementCatalog<'_> {
     fn relation_number(&self, kind: &str, name: &str) -> Option<i64> {
         pg_catalog::relation_number(self.session, kind, name)
     }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let of_database = crate::database_settings::list_of_database(&self.session.database);
+        let all = of_database.into_iter().chain(self.session.settings.list());
+        all.map(|it| (it.name.to_owned(), it.value)).collect()
+    }
 }
 
 /// Whether a bare name is one of the catalog, which is looked through first.
 fn is_of_catalog(name: &str) -> bool {
     name.starts_with("pg_") && pg_catalog::names(pg_catalog::CATALOG).contains(&name)
+}
+
+/// Whether a relation is made for each statement.
+fn is_of_system(full: &str) -> bool {
+    let (schema, name) = names::split(full);
+    match schema.as_str() {
+        views::SCHEMA => views::NAMES.contains(&&*name),
+        other => pg_catalog::names(other).contains(&&*name),
+    }
 }
 
 /// The tables that a plan scans.

@@ -140,6 +140,7 @@ impl Session {
 
     /// Commits what was changed. Returns when it is durable, where that is asked for.
     fn publish(&self) -> SqlResult<()> {
+        self.drop_on_commit()?;
         let Some(mut writing) = self.writing.lock().take() else { return Ok(()) };
         if writing.turn.is_none() {
             if writing.changes.is_empty() {
@@ -161,6 +162,7 @@ impl Session {
             self.record_changes(&mut writing)?;
             writing.turn = Some(turn);
         }
+        self.empty_on_commit(&writing)?;
         self.database.commit(writing, self.settings.synchronous_commit)?;
         self.cut_if_long();
         Ok(())

@@ -164,7 +164,8 @@ impl Session {
             return Ok(());
         }
         let operations = writing.changes.operations(&writing.began)?;
-        operations.into_iter().try_for_each(|it| it.write(&mut writing.record))
+        let lasting = operations.into_iter().filter(|it| !it.is_temporary());
+        lasting.into_iter().try_for_each(|it| it.write(&mut writing.record))
     }
 
     /// Waits for the transactions that are in the way of some locks, one after the other, for `lock_timeout` at most. Holds no

@@ -15,8 +15,6 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("this function in FROM", &["\\d+ part", "\\dx", "\\dy"]),
     ("this expression is not supported", &["\\d+ part"]),
     ("typacl", &["\\dT+"]),
-    ("regoperator", &["\\dAo"]),
-    ("function current_setting(text)", &["\\dconfig work_mem"]),
     ("tableoid", &["\\dd", "\\dL"]),
     // PostgreSQL 18 has not these either, which psql 15 asks for.
     ("iculocale", &["\\l", "\\l+", "\\dO"]),

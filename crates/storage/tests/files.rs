@@ -166,7 +166,7 @@ fn rules(columns: usize) -> Arc<Rules> {
     };
     let identity = Identity { column: ColumnId(3), always: true };
     let rows = Arc::new(RowRules { defaults, checks: vec![check], identities: vec![identity] });
-    Arc::new(Rules { indexes, rows, references: vec![reference] })
+    Arc::new(Rules { indexes, rows, references: vec![reference], ..Rules::default() })
 }
 
 fn partitionings() -> [Partitioning; 4] {

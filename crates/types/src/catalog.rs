@@ -221,8 +221,8 @@ pub struct UnreadColumn {
 
 /// A consistent picture of the tables at the start of a statement.
 pub trait CatalogView: Send + Sync {
-    /// A table by name: the exact name first, then ignoring case. The same table gives the same reference, so that what
-    /// is made of it can be kept.
+    /// A table by its schema, or where the statement looks when none is said, and its name, in any case. The same table
+    /// gives the same reference, so that what is made of it can be kept.
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>>;
     /// A view by name, as [`CatalogView::table`] finds tables.
     fn view(&self, _schema: Option<&str>, _name: &str) -> Option<Arc<ViewDefinition>> {
@@ -242,9 +242,9 @@ pub trait CatalogView: Send + Sync {
     fn unique_keys(&self, _table: TableId) -> Vec<UniqueKey> {
         Vec::new()
     }
-    /// Whether there is a sequence of a name, in the schema that is named or in any.
-    fn has_sequence(&self, _schema: Option<&str>, _name: &str) -> bool {
-        false
+    /// The name ([`crate::names::joined`]) of the sequence that a name means, found as [`CatalogView::table`] finds tables.
+    fn sequence(&self, _schema: Option<&str>, _name: &str) -> Option<String> {
+        None
     }
     /// Whether the statement that looks may go on; binding and planning ask it again and again.
     fn interrupt(&self) -> &Interrupt {

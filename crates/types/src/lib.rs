@@ -10,6 +10,7 @@ pub mod catalog;
 pub mod data_type;
 pub mod error;
 pub mod interrupt;
+pub mod names;
 pub mod numeric;
 pub mod sequence;
 pub mod shared;
@@ -24,9 +25,10 @@ pub use catalog::{
 pub use data_type::DataType;
 pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;
+pub use names::OnCommit;
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
 pub use value::Value;
-pub use view::{UsedRelation, ViewDefinition};
+pub use view::{Materialized, UsedRelation, ViewDefinition};
 pub use zone::Zone;
 
 stdx::id! {

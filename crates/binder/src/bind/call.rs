@@ -3,13 +3,13 @@
 use plan::build::unary;
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value, names};
 
 use super::Binder;
 use super::coercion::{fold_cast, roomy, with_blanks};
 use super::errors::{at, suggested, unsupported};
 use super::{aggregate_names, constant};
-use crate::sequence_names::{relation_in, without_class};
+use crate::sequence_names::{as_relation, relation_in, without_class};
 use crate::syntax::ident;
 
 impl<'a> Binder<'a> {
@@ -48,7 +48,8 @@ impl<'a> Binder<'a> {
         }
         match function {
             Some(function) if function.is_of_sequences() => {
-                self.check_sequence(&bound).map_err(|it| at(it, whole))?;
+                let mut bound = bound;
+                self.check_sequence(&mut bound).map_err(|it| at(it, whole))?;
                 self.invoke(function, bound, whole)
             }
             Some(Function::Coalesce | Function::Nvl) => self.coalesce(bound, whole),
@@ -99,13 +100,18 @@ impl<'a> Binder<'a> {
         super::window::by_name(name).is_some().then(|| Err(super::window::needs_over(name, whole)))
     }
 
-    /// Refuses the name of no sequence, where a constant gives it.
-    fn check_sequence(&mut self, arguments: &[Expr]) -> SqlResult<()> {
-        let Some(Value::Text(text)) = arguments.first().and_then(constant) else { return Ok(()) };
-        let (schema, name) = relation_in(text)?;
+    /// Finds the sequence that a constant names, which is then named with its schema. Refuses the name of none.
+    fn check_sequence(&mut self, arguments: &mut [Expr]) -> SqlResult<()> {
+        let Some(first) = arguments.first_mut() else { return Ok(()) };
+        let Some(Value::Text(text)) = constant(first) else { return Ok(()) };
+        let text = text.clone();
+        let (schema, name) = relation_in(&text)?;
         let catalog = self.environment.catalog;
-        if catalog.has_sequence(schema.as_deref(), &name) {
-            self.note_used(&name, std::iter::empty());
+        if let Some(found) = catalog.sequence(schema.as_deref(), &name) {
+            self.note_used(&found, std::iter::empty());
+            let (schema, name) = names::split(&found);
+            let full = format!("{}.{}", as_relation(&schema), as_relation(&name));
+            *first = Expr::literal(Value::Text(full.as_str().into()), DataType::Text);
             return Ok(());
         }
         let is_view = catalog.view(schema.as_deref(), &name).is_some();

@@ -7,7 +7,7 @@ use plan::Expr;
 use plan::relation::{Attr, Query, Rel, ScanRel};
 use sqlparser::ast::{self, AssignmentTarget, SetExpr, TableFactor};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, SqlState, TableInfo, numeric};
+use types::{DataType, SqlError, SqlResult, SqlState, TableInfo, names, numeric};
 
 use super::change_rules::{TargetRules, check_plain};
 use super::coercion::{fold_cast, name_of};
@@ -194,7 +194,7 @@ impl<'a> Binder<'a> {
             return Err(unsupported("a change of a table without columns", named));
         }
         let positions = self.attribute(DataType::BigInt, false);
-        let name = alias.map_or_else(|| table.name.clone(), ident);
+        let name = alias.map_or_else(|| names::bare(&table.name), ident);
         let target = Target { table: table.clone(), name, base };
         debug_assert_eq!(
             positions,
@@ -599,7 +599,7 @@ impl Target {
     /// The frame of it alone under its own name, as its rules name it.
     fn own_frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
         let columns = self.columns(attr);
-        Frame::of(Relation { name: Some(self.table.name.clone()), schema: None, columns })
+        Frame::of(Relation { name: Some(names::bare(&self.table.name)), schema: None, columns })
     }
 
     /// The frame of it alone.

@@ -8,6 +8,7 @@ use types::{CatalogView, Identity, SqlError, SqlResult, SqlState, UniqueKey};
 
 use super::scope::is_named;
 use crate::parse::expression;
+use crate::sequence_names::kept_expression as kept;
 use crate::syntax::ident;
 use crate::values::is_default;
 
@@ -76,7 +77,7 @@ impl TargetRules {
         let Some(info) = catalog.table(schema.as_deref(), &table) else { return Ok(nothing) };
         let keys = catalog.unique_keys(info.id);
         let Some(rules) = catalog.row_rules(info.id) else { return Ok(Self { keys, ..nothing }) };
-        let default = |it: &Option<std::sync::Arc<str>>| it.as_deref().map(expression).transpose();
+        let default = |it: &Option<std::sync::Arc<str>>| it.as_deref().map(kept).transpose();
         let checks = rules.checks.iter();
         Ok(Self {
             defaults: rules.defaults.iter().map(default).collect::<SqlResult<_>>()?,

@@ -192,6 +192,10 @@ impl<'a> Binder<'a> {
                 Ok(Meaning::Column(attr)) => {
                     return self.named_column(attr).map_err(|it| at(it, &Name(name)));
                 }
+                Ok(Meaning::Several) if level.frame.called(schema, relation) > 1 => {
+                    let message = format!("table reference \"{}\" is ambiguous", ident(relation));
+                    return Err(at(SqlError::new(SqlState("42P09"), message), &Name(relation)));
+                }
                 Ok(Meaning::Several) => return Err(ambiguous(name)),
                 Ok(Meaning::Nothing) => {
                     let error = no_column(&format!("{}.{}", ident(relation), ident(name)), name);

@@ -9,7 +9,7 @@ use plan::{BinaryOperator, Expr, ExprKind};
 use sqlparser::ast::{
     self, Ident, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins,
 };
-use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
+use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn, names};
 
 use super::errors::{Name, at, suggested, unsupported};
 use super::level::{Clause, Level, apply, one_row, over};
@@ -402,8 +402,8 @@ impl<'a> Binder<'a> {
             return Err(unsupported("a view of a file", name));
         }
         let (rel, frame) = self.relation(schema.as_deref(), &key).map_err(|it| at(it, name))?;
-        if let (Some(resolved), None) = (&mut self.resolved, &schema) {
-            resolved.relations.insert(place(name), "public".to_owned());
+        if schema.as_deref().is_none_or(|it| it == "pg_temp") {
+            self.note_schema(name, &frame);
         }
         match alias {
             None => Ok((rel, frame)),
@@ -419,7 +419,8 @@ impl<'a> Binder<'a> {
         let Answer { rel, columns } = self.view(&view)?;
         let columns = columns.into_iter().map(|it| Named { name: it.name, attr: it.attr });
         let columns = Columns::Made(columns.collect());
-        let (name, schema) = (Some(view.name.clone()), schema.map(str::to_owned));
+        let (schema, name) = names::split(&view.name);
+        let (name, schema) = (Some(name), Some(schema));
         Ok((rel, Frame::of(Relation { name, schema, columns })))
     }
 
@@ -455,8 +456,8 @@ impl<'a> Binder<'a> {
             }
             columns = Columns::Made(all);
         }
-        let (name, schema) = (Some(name.to_owned()), schema.map(str::to_owned));
-        let relation = Relation { name, schema, columns };
+        let schema = Some(names::schema_of(&table.name));
+        let relation = Relation { name: Some(name.to_owned()), schema, columns };
         let scan = Rel::Scan(ScanRel { table, base, filters: Vec::new(), rows });
         Ok((scan, Frame::of(relation)))
     }

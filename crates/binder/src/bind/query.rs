@@ -46,6 +46,7 @@ impl<'a> Binder<'a> {
                 };
                 let schema = table.schema_name.as_ref();
                 let factor = self.relation(schema.map(String::as_str), name)?;
+                self.note_schema(&**table, &factor.1);
                 let columns = factor.1.all();
                 self.note_star(&**table, &columns, None);
                 columns.iter().for_each(|it| self.note_named(it.attr));

@@ -41,6 +41,7 @@ pub(super) struct Named {
 pub(super) struct Relation {
     /// `None` for a subquery without alias: its columns are known by their own names alone.
     pub name: Option<String>,
+    /// The schema of a table or a view under its own name.
     pub schema: Option<String>,
     pub columns: Columns,
 }
@@ -209,7 +210,20 @@ impl Frame {
         name: &Ident,
     ) -> Result<Meaning, ()> {
         let found = self.relation(schema, relation).ok_or(())?;
+        if self.called(schema, relation) > 1 {
+            return Ok(Meaning::Several);
+        }
         Ok(found.columns.find(&folded(name), &AttrSet::default()))
+    }
+
+    /// How many relations have a name: tables of one name may be in several schemas.
+    pub fn called(&self, schema: Option<&Ident>, name: &Ident) -> usize {
+        self.relations.iter().filter(|it| it.is_called(schema, name)).count()
+    }
+
+    /// Its relations, in the order of FROM.
+    pub fn relations(&self) -> &[Relation] {
+        &self.relations
     }
 
     /// The relation of a name.
@@ -228,7 +242,8 @@ impl Frame {
     pub fn repeated_name(&self) -> Option<&str> {
         let repeated = self.relations.iter().enumerate().find(|(place, relation)| {
             let before = &self.relations[..*place];
-            relation.name.is_some() && before.iter().any(|it| it.name == relation.name)
+            let is_same = |it: &Relation| it.name == relation.name && it.schema == relation.schema;
+            relation.name.is_some() && before.iter().any(is_same)
         });
         repeated.and_then(|it| it.1.name.as_deref())
     }

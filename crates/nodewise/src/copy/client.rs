@@ -106,7 +106,7 @@ impl Session {
     ) -> SqlResult<CopyIn> {
         // Whether it may write at all is told before the client sends anything.
         self.begin_writing()?;
-        let table = self.existing(table)?;
+        let table = self.existing(&self.existing_name(table, false)?)?;
         let targets = targets(&table, columns)?;
         let said = options.iter().find(|it| it.0 == "format").map(|it| it.1.to_lowercase());
         let (is_csv, is_binary) = match said.as_deref() {

@@ -16,7 +16,9 @@ use crate::durability::Operation;
 use crate::notice::Notice;
 use crate::parallel::LoadProgress;
 use crate::reading::{CopyHeader, CopyText, Direction, FileKind, Verbosity, is_tbl, text_table};
+use crate::sql_names::sql_path;
 use crate::{Answer, CancelToken, Session};
+use binder::sequence_names::qualified;
 
 /// How the rows are called that an INSERT takes: no file is, because it has a line break.
 const COPIED: &str = "copied\nrows";
@@ -147,7 +149,7 @@ impl Session {
         if !is_plain(old, targets) {
             let list = names(old, targets);
             let call = format!("read_parquet('{}')", path.replace('\'', "''"));
-            let (table, call) = (quoted(&old.name), call.replace('\'', "''"));
+            let (table, call) = (sql_path(&old.name), call.replace('\'', "''"));
             let statement = format!(
                 "INSERT INTO {table} ({list}) OVERRIDING SYSTEM VALUE SELECT {list} FROM '{call}'"
             );
@@ -296,6 +298,8 @@ fn insert_of(table: &Table, targets: &[usize], has_defaults: bool) -> String {
         let name = quoted(&table.columns[*place].name);
         match defaults.get(*place).and_then(Option::as_ref) {
             Some(default) if has_defaults => {
+                // What cannot be read is told when the statement is.
+                let default = qualified(default).unwrap_or_else(|_| default.to_string());
                 let mark = quoted(&files::default_mark(&table.columns[*place].name));
                 format!("CASE WHEN {mark} THEN {default} ELSE {name} END")
             }
@@ -303,7 +307,7 @@ fn insert_of(table: &Table, targets: &[usize], has_defaults: bool) -> String {
         }
     };
     let values: Vec<String> = targets.iter().map(value).collect();
-    let (table_name, list) = (quoted(&table.name), names(table, targets));
+    let (table_name, list) = (sql_path(&table.name), names(table, targets));
     format!(
         "INSERT INTO {table_name} ({list}) OVERRIDING SYSTEM VALUE SELECT {} FROM '{COPIED}'",
         values.join(", ")

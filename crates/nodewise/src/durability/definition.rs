@@ -203,7 +203,7 @@ impl RulesForm {
         let references =
             self.references.iter().map(ReferenceForm::read).collect::<SqlResult<_>>()?;
         let indexes = self.indexes.iter().map(index).collect();
-        Ok(Arc::new(Rules { indexes, rows: Arc::new(rows), references }))
+        Ok(Arc::new(Rules { indexes, rows: Arc::new(rows), references, ..Rules::default() }))
     }
 }
 

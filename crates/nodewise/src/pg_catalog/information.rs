@@ -1,11 +1,11 @@
 //! The views of `information_schema`.
 
-use ::types::{DataType, SqlResult, ViewDefinition};
+use ::types::{DataType, SqlResult, ViewDefinition, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, IndexKind};
 
-use super::shared::{SCHEMAS, none, number};
+use super::shared::{none, number, schemas};
 use super::types::TYPES;
 use crate::Session;
 use crate::pg_types::wire_type;
@@ -37,7 +37,7 @@ fn schemata(session: &Session) -> SqlResult<RecordBatch> {
         ("schema_owner", 't'),
         ("default_character_set_name", 't'),
     ]);
-    for (name, _) in SCHEMAS {
+    for (name, _) in schemas(session) {
         let owner = session.client.user.as_str();
         view.row([catalog(session), name.into(), owner.into(), none()]);
     }
@@ -52,20 +52,20 @@ fn tables(session: &Session) -> SqlResult<RecordBatch> {
         ("table_type", 't'),
         ("is_insertable_into", 't'),
     ]);
-    for table in session.snapshot().tables() {
+    for table in super::relations::all(session) {
         view.row([
             catalog(session),
-            "public".into(),
-            table.name.as_str().into(),
-            "BASE TABLE".into(),
+            names::schema_of(&table.name).into(),
+            names::bare(&table.name).into(),
+            if names::is_temporary(&table.name) { "LOCAL TEMPORARY" } else { "BASE TABLE" }.into(),
             "YES".into(),
         ]);
     }
-    for it in session.snapshot().views() {
+    for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
         view.row([
             catalog(session),
-            "public".into(),
-            it.name.as_str().into(),
+            names::schema_of(&it.name).into(),
+            names::bare(&it.name).into(),
             "VIEW".into(),
             "NO".into(),
         ]);
@@ -86,11 +86,11 @@ fn views(session: &Session) -> SqlResult<RecordBatch> {
         ("is_trigger_deletable", 't'),
         ("is_trigger_insertable_into", 't'),
     ]);
-    for it in session.snapshot().views() {
+    for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
         view.row([
             catalog(session),
-            "public".into(),
-            it.name.as_str().into(),
+            names::schema_of(&it.name).into(),
+            names::bare(&it.name).into(),
             format!("{};", it.query).into(),
             "NONE".into(),
             "NO".into(),
@@ -144,8 +144,8 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
             let default = defaults.get(place).cloned().flatten();
             view.row([
                 catalog(session),
-                "public".into(),
-                relation.as_str().into(),
+                names::schema_of(&relation).into(),
+                names::bare(&relation).into(),
                 column.name.as_str().into(),
                 number(place as i64 + 1),
                 default.map(|it| it.to_string()).into(),
@@ -178,7 +178,7 @@ struct Listed {
 /// All tables and views with their columns.
 fn listed(session: &Session) -> Vec<Listed> {
     let snapshot = session.snapshot();
-    let tables = snapshot.tables().into_iter().map(|it| Listed {
+    let tables = super::relations::all(session).into_iter().map(|it| Listed {
         relation: it.name.clone(),
         columns: it.schema(),
         defaults: it.rules().rows.defaults.clone(),
@@ -187,7 +187,8 @@ fn listed(session: &Session) -> Vec<Listed> {
     let columns = |it: &ViewDefinition| {
         it.columns.iter().map(|it| ColumnSchema::new(&it.0, it.1, true)).collect()
     };
-    let views = snapshot.views().into_iter().map(|it| Listed {
+    let views = snapshot.views().into_iter().filter(|it| it.materialized.is_none());
+    let views = views.map(|it| Listed {
         relation: it.name.clone(),
         columns: columns(&it),
         defaults: Vec::new(),
@@ -222,7 +223,7 @@ fn constraints(session: &Session) -> SqlResult<RecordBatch> {
         ("initially_deferred", 't'),
         ("enforced", 't'),
     ]);
-    for table in session.snapshot().tables() {
+    for table in super::relations::all(session) {
         let rules = table.rules();
         let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
             let primary = it.kind == IndexKind::PrimaryKey;
@@ -233,11 +234,11 @@ fn constraints(session: &Session) -> SqlResult<RecordBatch> {
         for (name, kind) in keys.chain(checks).chain(references) {
             view.row([
                 catalog(session),
-                "public".into(),
+                names::schema_of(&table.name).into(),
                 name.into(),
                 catalog(session),
-                "public".into(),
-                table.name.as_str().into(),
+                names::schema_of(&table.name).into(),
+                names::bare(&table.name).into(),
                 kind.into(),
                 "NO".into(),
                 "NO".into(),
@@ -260,7 +261,7 @@ fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
         ("ordinal_position", 'i'),
         ("position_in_unique_constraint", 'i'),
     ]);
-    for table in session.snapshot().tables() {
+    for table in super::relations::all(session) {
         let rules = table.rules();
         let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint());
         let keys = keys.map(|it| (&it.name, &it.columns[..], false));
@@ -270,11 +271,11 @@ fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
                 let place = place as i64 + 1;
                 view.row([
                     catalog(session),
-                    "public".into(),
+                    names::schema_of(&table.name).into(),
                     name.to_string().into(),
                     catalog(session),
-                    "public".into(),
-                    table.name.as_str().into(),
+                    names::schema_of(&table.name).into(),
+                    names::bare(&table.name).into(),
                     table.column(*column).name.as_str().into(),
                     number(place),
                     Cell::Integer(refers.then_some(place)),

@@ -1,6 +1,6 @@
 //! What there is beside tables: schemas, roles, the database, settings.
 
-use ::types::SqlResult;
+use ::types::{SqlResult, names};
 use arrow_array::RecordBatch;
 
 use super::oids;
@@ -20,17 +20,17 @@ pub(super) fn none() -> Cell {
 }
 
 /// All schemas with their numbers.
-pub(super) const SCHEMAS: [(&str, i64); 4] = [
-    ("pg_catalog", oids::CATALOG),
-    ("public", oids::PUBLIC),
-    ("information_schema", oids::INFORMATION),
-    ("nodewise", oids::NODEWISE),
-];
+pub(super) fn schemas(session: &Session) -> Vec<(String, i64)> {
+    let system = [super::CATALOG, names::PUBLIC, super::INFORMATION, crate::views::SCHEMA];
+    let snapshot = session.snapshot();
+    let own = snapshot.schemas().map(|it| &**it).filter(|it| *it != names::MATERIALIZED);
+    system.into_iter().chain(own).map(|it| (it.to_owned(), oids::schema(it))).collect()
+}
 
-pub(super) fn namespaces() -> SqlResult<RecordBatch> {
+pub(super) fn namespaces(session: &Session) -> SqlResult<RecordBatch> {
     let columns = [("oid", 'i'), ("nspname", 't'), ("nspowner", 'i'), ("nspacl", 't')];
     let mut view = ViewBuilder::new(&columns);
-    for (name, oid) in SCHEMAS {
+    for (name, oid) in schemas(session) {
         view.row([number(oid), name.into(), number(oids::OWNER), none()]);
     }
     view.finish()

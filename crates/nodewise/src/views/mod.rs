@@ -20,6 +20,7 @@ mod traffic;
 
 use arrow_array::RecordBatch;
 use types::SqlResult;
+use types::names as schemas;
 
 use crate::Database;
 use crate::settings::Settings;
@@ -27,7 +28,7 @@ pub(crate) use builder::{Cell, ViewBuilder};
 pub(crate) use tables::partitioning;
 
 /// The schema that holds the views.
-pub const SCHEMA: &str = "nodewise";
+pub const SCHEMA: &str = schemas::NODEWISE;
 
 /// The names of all views.
 pub const NAMES: [&str; 29] = [

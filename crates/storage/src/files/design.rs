@@ -249,5 +249,6 @@ pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules
         Ok(Identity { column, always: it.take_flag("always")? })
     })?;
     let references = record.take_each("references", |it| read_reference(it, columns))?;
-    Ok(Rules { indexes, rows: Arc::new(RowRules { defaults, checks, identities }), references })
+    let rows = Arc::new(RowRules { defaults, checks, identities });
+    Ok(Rules { indexes, rows, references, ..Rules::default() })
 }
