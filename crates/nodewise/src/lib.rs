@@ -64,6 +64,7 @@ mod reading;
 mod reads;
 mod recursion;
 mod reshape;
+mod resolution;
 mod result;
 mod row_changes;
 mod running;

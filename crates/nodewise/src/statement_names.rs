@@ -1,4 +1,4 @@
-//! Statements with the names of relations that they mean, in the place of those that they say ([`crate::search_path`]).
+//! Statements with the names of relations that they mean, in the place of those that they say ([`crate::resolution`]).
 
 use binder::{
     ColumnAlteration, ColumnDefinition, Constraints, IdentityChange, Numbering, RuleChange,

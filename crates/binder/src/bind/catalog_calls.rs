@@ -90,11 +90,7 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> Option<SqlResult<Expr>> {
         match (name, arguments.len()) {
-            // Told of those that are hidden: of all others it is true.
-            ("pg_table_is_visible", 1) => Some(
-                self.told_of_number(name, arguments, whole)
-                    .map(|it| plan::build::unary(plan::UnaryOperator::IsNull, it)),
-            ),
+            ("pg_table_is_visible", 1) => Some(self.is_visible(arguments, whole)),
             (
                 "pg_type_is_visible"
                 | "pg_function_is_visible"
@@ -154,6 +150,12 @@ impl<'a> Binder<'a> {
             }
             _ => self.told_by_session(name, arguments, whole),
         }
+    }
+
+    /// Whether a relation is found without its schema: told of those that are not.
+    fn is_visible(&mut self, arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let hidden = self.told_of_number("pg_table_is_visible", arguments, whole)?;
+        Ok(plan::build::unary(plan::UnaryOperator::IsNull, hidden))
     }
 
     /// The comment on an object, by its number; the class of objects is named by a constant.

@@ -47,15 +47,17 @@ pub(super) fn described(session: &Session) -> Vec<Described> {
     found.collect()
 }
 
-/// The view `pg_description`.
-pub(super) fn descriptions(session: &Session) -> SqlResult<RecordBatch> {
+/// The view `pg_description`; `number_of` tells the number of a view of the catalog.
+pub(super) fn descriptions(
+    session: &Session,
+    number_of: impl Fn(&str) -> i64,
+) -> SqlResult<RecordBatch> {
     let columns = [("objoid", 'i'), ("classoid", 'i'), ("objsubid", 'i'), ("description", 't')];
     let mut view = ViewBuilder::new(&columns);
     for it in described(session) {
-        let class = super::session::relation_number(session, "regclass", it.class);
         view.row([
             number(it.object),
-            number(class.unwrap_or(0)),
+            number(number_of(it.class)),
             number(it.part),
             it.text.to_string().into(),
         ]);

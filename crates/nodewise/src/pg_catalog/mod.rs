@@ -100,7 +100,7 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_collation" => shared::collations(),
         "pg_constraint" => relations::constraints(session),
         "pg_database" => shared::databases(session),
-        "pg_description" => descriptions::descriptions(session),
+        "pg_description" => descriptions::descriptions(session, number_of_view),
         "pg_index" => relations::indexes(session),
         "pg_language" => shared::languages(),
         "pg_matviews" => relations::materialized_views(session),
@@ -124,6 +124,11 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
             ViewBuilder::new(&columns).finish()
         }
     })
+}
+
+/// The number of a view of `pg_catalog`.
+fn number_of_view(name: &str) -> i64 {
+    names(CATALOG).iter().position(|it| *it == name).map_or(0, oids::view)
 }
 
 /// The views of a schema, in order.

@@ -40,10 +40,10 @@ pub fn view(place: usize) -> i64 {
 /// A schema.
 pub fn schema(name: &str) -> i64 {
     match name {
-        super::CATALOG => CATALOG,
-        super::INFORMATION => INFORMATION,
+        names::CATALOG => CATALOG,
+        names::INFORMATION => INFORMATION,
         names::PUBLIC => PUBLIC,
-        crate::views::SCHEMA => NODEWISE,
+        names::NODEWISE => NODEWISE,
         other => of_name("schema", other),
     }
 }

@@ -14,7 +14,6 @@ use crate::Session;
 use crate::constraints;
 use crate::pg_types::wire_type;
 use crate::search_path::SearchPath;
-use crate::sql_names::{sql_name, sql_path};
 use crate::views::{Cell, ViewBuilder};
 
 /// A name as it is written in SQL: quoted where it has to be.
@@ -22,6 +21,14 @@ fn quoted(name: &str) -> String {
     let begins = name.starts_with(|it: char| it.is_ascii_lowercase() || it == '_');
     let plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
     if begins && name.chars().all(plain) { name.to_owned() } else { constraints::quoted(name) }
+}
+
+/// The name of a relation as it is written in SQL, without its schema if it is in this one.
+fn full_name(full: &str, within: &str) -> String {
+    match names::split(full) {
+        (schema, name) if schema == within => quoted(&name),
+        (schema, name) => format!("{}.{}", quoted(&schema), quoted(&name)),
+    }
 }
 
 /// The tables, but those that keep the rows of materialized views.
@@ -414,7 +421,7 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
         let mut definition = format!(
             "FOREIGN KEY ({}) REFERENCES {}({})",
             columns_of(table, columns),
-            sql_name(parent),
+            full_name(parent, names::PUBLIC),
             parent_names.join(", ")
         );
         for (event, action) in [("UPDATE", on_update), ("DELETE", on_delete)] {
@@ -664,7 +671,7 @@ pub(super) fn index_definitions(session: &Session) -> Vec<(i64, String)> {
             let definition = format!(
                 "CREATE {unique}INDEX {} ON {} USING inverted ({})",
                 quoted(&index.name),
-                sql_path(&table.name),
+                full_name(&table.name, ""),
                 columns_of(&table, &index.columns)
             );
             definitions.push((index_oid(table.id, index), definition));

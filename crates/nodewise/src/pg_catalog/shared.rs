@@ -21,7 +21,7 @@ pub(super) fn none() -> Cell {
 
 /// All schemas with their numbers.
 pub(super) fn schemas(session: &Session) -> Vec<(String, i64)> {
-    let system = [super::CATALOG, names::PUBLIC, super::INFORMATION, crate::views::SCHEMA];
+    let system = [names::CATALOG, names::PUBLIC, names::INFORMATION, names::NODEWISE];
     let snapshot = session.snapshot();
     let own = snapshot.schemas().map(|it| &**it).filter(|it| *it != names::MATERIALIZED);
     system.into_iter().chain(own).map(|it| (it.to_owned(), oids::schema(it))).collect()
