@@ -20,7 +20,7 @@ use crate::part::{Part, Translation};
 use crate::place::ColumnPlace;
 use crate::word::{int_of_word, key_of_float};
 use crate::{
-    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, IndexVector,
+    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, IndexVector, KeyRows,
     PlainStrings, StringHeap, Zones,
 };
 
@@ -54,7 +54,9 @@ pub(crate) fn domain(
         _ => (Encoding::Parts, 0, None),
     };
     let statistics = statistics(&columns, distinct, additive, context)?;
-    Ok((joined(schema, parts, (encoding, code_count), statistics, &place)?, translations))
+    let joined = joined(schema, parts, (encoding, code_count), statistics, &place)?;
+    let key_rows = KeyRows::of(column, parts, &place, context)?;
+    Ok((Column { key_rows, ..joined }, translations))
 }
 
 /// A column of a table that has its rows in the columns of its parts.
@@ -79,6 +81,7 @@ pub(crate) fn joined(
         code_count,
         null_rows: None,
         index: None,
+        key_rows: None,
     })
 }
 
@@ -324,7 +327,7 @@ fn dictionary_keys(column: &Column) -> Vec<i128> {
 
 /// Calls `body` with the key of each row that is not NULL. A number beyond 64 bits has both its halves folded into one
 /// key, which is enough for a sketch: numbers that fit keep their own key, whatever the encoding of their column.
-fn for_each_key(column: &Column, rows: Range<usize>, mut body: impl FnMut(i64)) {
+pub(crate) fn for_each_key(column: &Column, rows: Range<usize>, mut body: impl FnMut(i64)) {
     if let Encoding::Raw = column.encoding {
         let values = rows.filter(|&row| !column.is_null(row));
         return values.for_each(|row| body(int_of_word(column.iv().get(row))));

@@ -30,6 +30,7 @@ pub mod index;
 mod index_rules;
 pub mod index_vector;
 mod key;
+mod key_rows;
 mod new_keys;
 pub mod outside;
 pub mod parallel;
@@ -62,6 +63,7 @@ pub use encode::CodeRange;
 pub use export::{column_to_arrow, table_to_arrow, values_at};
 pub use index::InvertedIndex;
 pub use index_vector::IndexVector;
+pub use key_rows::{DenseKey, KeyRows};
 pub use parallel::{NoProgress, Parallel, Progress, Serial};
 pub use parquet::{
     FileColumn, append_parquet, load_parquet, load_parquet_columns, parquet_names, parquet_schema,

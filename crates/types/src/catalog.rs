@@ -37,8 +37,9 @@ pub struct ColumnInfo {
     pub statistics: ColumnStatistics,
     /// Bytes read to scan it: its index vector.
     pub scan_bytes: u64,
-    /// Whether the value of each row is its number plus a constant, but for a few rows that came later: rows are found by it
-    /// without a hash table.
+    /// Whether the values are all integers from the least to the greatest, each once, but for a few rows that came later, and
+    /// the table finds rows by them: their values number them, or, where the table is cut into parts, it keeps their rows.
+    /// No join needs a hash table for it.
     pub numbers_rows: bool,
     /// The name of the index on it, when there is one.
     #[serde(with = "crate::shared::optional_text")]

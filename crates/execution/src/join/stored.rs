@@ -24,7 +24,7 @@ enum StoredValues {
     F64(Placed<f64>),
     Bool(Placed<bool>),
     Text(StoredText),
-    /// Rows of a stored column, where they are: in the main of the table and its deltas, each with the number of its first
+    /// Rows of a stored column, where they are: in the parts of the table and their deltas, each with the number of its first
     /// row.
     InParts(Vec<(u32, Leaving)>),
 }
@@ -296,16 +296,18 @@ fn gather_parts(parts: &[(u32, Leaving)], rows: &[u32], outer: bool) -> Vector {
     if rows.iter().all(|it| *it < end) {
         return main.pick(0, main.rows(), &Places(rows));
     }
-    // There is a row 0: a table without rows is not found in place.
-    let there: Vec<u32> = rows.iter().map(|&row| if row < end { row } else { 0 }).collect();
-    let mut vector = main.pick(0, main.rows(), &Places(&there));
-    for (place, (first, delta)) in parts.iter().enumerate().skip(1) {
-        let end = parts.get(place + 1).map_or(NO_ROW, |it| it.0);
-        let here = |it: &(usize, &u32)| (*first..end).contains(it.1);
-        let places: Vec<usize> = rows.iter().enumerate().filter(here).map(|it| it.0).collect();
-        if !places.is_empty() {
-            let own: Vec<u32> = places.iter().map(|it| rows[*it] - first).collect();
-            vector.put(&places, &delta.pick(0, delta.rows(), &Places(&own)));
+    // There is some row: a table without rows is not found in place.
+    let (_, filled) = parts.iter().find(|it| it.1.rows() > 0).unwrap_or(&parts[0]);
+    let mut vector = filled.pick(0, filled.rows(), &Places(&[0])).repeated(rows.len());
+    let mut by_part: Vec<(Vec<usize>, Vec<u32>)> = vec![(Vec::new(), Vec::new()); parts.len()];
+    for (place, &row) in rows.iter().enumerate().filter(|it| !outer || *it.1 != NO_ROW) {
+        let part = parts.partition_point(|it| it.0 <= row) - 1;
+        by_part[part].0.push(place);
+        by_part[part].1.push(row - parts[part].0);
+    }
+    for ((_, part), (places, own)) in parts.iter().zip(&by_part) {
+        if !own.is_empty() {
+            vector.put(places, &part.pick(0, part.rows(), &Places(own)));
         }
     }
     if outer {

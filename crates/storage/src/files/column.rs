@@ -13,7 +13,7 @@ use crate::place::ColumnPlace;
 use crate::zones::ZONE_BYTES;
 use crate::{
     BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, IndexVector,
-    InvertedIndex, Part, PlainStrings, PlainTexts, StringHeap, SymbolTable, Zones,
+    InvertedIndex, KeyRows, Part, PlainStrings, PlainTexts, StringHeap, SymbolTable, Zones,
 };
 
 /// Writes the segments of a column; the record tells the rest, but for what belongs to the table: name and nullability.
@@ -140,6 +140,11 @@ impl ColumnReader<'_> {
             false => None,
         };
         let statistics = record.take_record("statistics", read_statistics)?;
+        // No file has it: it follows from the rows.
+        let key_rows = match self.parts {
+            Some((column, parts)) => KeyRows::of(column, parts, &self.place, self.context)?,
+            None => None,
+        };
         let column = Column {
             name: self.schema.name.clone(),
             data_type,
@@ -152,6 +157,7 @@ impl ColumnReader<'_> {
             code_count,
             null_rows,
             index,
+            key_rows,
         };
         self.check(&column)?;
         Ok(column)
