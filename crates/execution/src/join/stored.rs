@@ -299,16 +299,10 @@ fn gather_parts(parts: &[(u32, Leaving)], rows: &[u32], outer: bool) -> Vector {
     // There is some row: a table without rows is not found in place.
     let (_, filled) = parts.iter().find(|it| it.1.rows() > 0).unwrap_or(&parts[0]);
     let mut vector = filled.pick(0, filled.rows(), &Places(&[0])).repeated(rows.len());
-    let mut by_part: Vec<(Vec<usize>, Vec<u32>)> = vec![(Vec::new(), Vec::new()); parts.len()];
-    for (place, &row) in rows.iter().enumerate().filter(|it| !outer || *it.1 != NO_ROW) {
-        let part = parts.partition_point(|it| it.0 <= row) - 1;
-        by_part[part].0.push(place);
-        by_part[part].1.push(row - parts[part].0);
-    }
-    for ((_, part), (places, own)) in parts.iter().zip(&by_part) {
-        if !own.is_empty() {
-            vector.put(places, &part.pick(0, part.rows(), &Places(own)));
-        }
+    for (part, places) in by_part(parts, rows, outer) {
+        let (first, part) = &parts[part];
+        let own: Vec<u32> = places.iter().map(|it| rows[*it as usize] - first).collect();
+        vector.put(&places, &part.pick(0, part.rows(), &Places(&own)));
     }
     if outer {
         let known = |place: usize| vector.validity.as_ref().is_none_or(|it| it.get(place));
@@ -316,6 +310,33 @@ fn gather_parts(parts: &[(u32, Leaving)], rows: &[u32], outer: bool) -> Vector {
         vector.validity = Some(Bitmap::from_bits(bits));
     }
     vector
+}
+
+/// Parts up to which that of a row is found by comparing with all of them.
+const COMPARED_PARTS_MAX: usize = 16;
+
+/// The places of rows by the part that they are of, as far as a part has any; with `outer` those of [`NO_ROW`] are left out.
+fn by_part(parts: &[(u32, Leaving)], rows: &[u32], outer: bool) -> Vec<(usize, Vec<u32>)> {
+    let firsts: Vec<u32> = parts[1..].iter().map(|it| it.0).collect();
+    let mut of = vec![0u16; rows.len()];
+    match firsts.len() < COMPARED_PARTS_MAX {
+        true => firsts.iter().for_each(|first| {
+            of.iter_mut().zip(rows).for_each(|(of, row)| *of += u16::from(row >= first));
+        }),
+        false => {
+            let part = |row: &u32| firsts.partition_point(|it| it <= row) as u16;
+            of.iter_mut().zip(rows).for_each(|(of, row)| *of = part(row));
+        }
+    }
+    let mut counts = vec![0; parts.len()];
+    of.iter().for_each(|it| counts[usize::from(*it)] += 1);
+    let mut places: Vec<Vec<u32>> = counts.into_iter().map(Vec::with_capacity).collect();
+    for (place, (&of, &row)) in of.iter().zip(rows).enumerate() {
+        if !outer || row != NO_ROW {
+            places[usize::from(of)].push(place as u32);
+        }
+    }
+    places.into_iter().enumerate().filter(|it| !it.1.is_empty()).collect()
 }
 
 fn pick<T: Copy + Default>(from: &[T], rows: &[u32], outer: bool) -> Vec<T> {
