@@ -14,13 +14,14 @@ use crate::build::Sketch;
 use crate::build::hash::hash_int;
 use crate::build::merge::merge_sorted;
 use crate::build::text::store_texts;
+use crate::column_keys::{dictionary_keys, for_each_key};
+use crate::dense_keys::rows_of_dense_key;
 use crate::key::key_equal_to;
 use crate::parallel::{map, try_map};
 use crate::part::{Part, Translation};
 use crate::place::ColumnPlace;
-use crate::word::{int_of_word, key_of_float};
 use crate::{
-    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, IndexVector, KeyRows,
+    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, IndexVector,
     PlainStrings, StringHeap, Zones,
 };
 
@@ -55,7 +56,7 @@ pub(crate) fn domain(
     };
     let statistics = statistics(&columns, distinct, additive, context)?;
     let joined = joined(schema, parts, (encoding, code_count), statistics, &place)?;
-    let key_rows = KeyRows::of(column, parts, &place, context)?;
+    let key_rows = rows_of_dense_key(column, parts, &place, context)?;
     Ok((Column { key_rows, ..joined }, translations))
 }
 
@@ -310,41 +311,4 @@ fn blocks_of(columns: &[&Column]) -> Vec<(usize, Range<usize>)> {
         (0..rows).step_by(BLOCK_ROWS).map(move |it| (index, it..rows.min(it + BLOCK_ROWS)))
     };
     columns.iter().enumerate().flat_map(blocks).collect()
-}
-
-fn dictionary_keys(column: &Column) -> Vec<i128> {
-    match &column.encoding {
-        Encoding::Dictionary(Dictionary::Int(it)) => {
-            it.as_slice().iter().map(|&it| i128::from(it)).collect()
-        }
-        Encoding::Dictionary(Dictionary::Float(it)) => {
-            it.as_slice().iter().map(|&it| i128::from(key_of_float(it))).collect()
-        }
-        Encoding::Dictionary(Dictionary::Wide(it)) => it.as_slice().to_vec(),
-        _ => Vec::new(),
-    }
-}
-
-/// Calls `body` with the key of each row that is not NULL. A number beyond 64 bits has both its halves folded into one
-/// key, which is enough for a sketch: numbers that fit keep their own key, whatever the encoding of their column.
-pub(crate) fn for_each_key(column: &Column, rows: Range<usize>, mut body: impl FnMut(i64)) {
-    if let Encoding::Raw = column.encoding {
-        let values = rows.filter(|&row| !column.is_null(row));
-        return values.for_each(|row| body(int_of_word(column.iv().get(row))));
-    }
-    let mut codes = vec![0u32; rows.len()];
-    bitpack::unpack_u32(column.packed(), column.bits(), rows.start, &mut codes);
-    let codes = codes.into_iter().filter(|&it| (it as usize) < column.code_count);
-    match &column.encoding {
-        Encoding::Offset { min } => codes.for_each(|it| body(min.wrapping_add(i64::from(it)))),
-        Encoding::Dictionary(_) => {
-            let keys: Vec<i64> = dictionary_keys(column).into_iter().map(folded).collect();
-            codes.for_each(|it| body(keys[it as usize]));
-        }
-        Encoding::Plain(_) | Encoding::Raw | Encoding::Parts => {}
-    }
-}
-
-fn folded(key: i128) -> i64 {
-    i64::try_from(key).unwrap_or_else(|_| key as i64 ^ hash_int((key >> 64) as u64) as i64)
 }

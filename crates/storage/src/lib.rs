@@ -19,8 +19,10 @@
 pub mod build;
 pub mod catalog;
 pub mod column;
+mod column_keys;
 mod deletions;
 mod delta;
+mod dense_keys;
 pub mod dictionary;
 mod domain;
 pub mod encode;

@@ -7,13 +7,14 @@ use super::container::{Entries, Reader, Writer};
 use super::medium::damaged;
 use super::record::Record;
 use super::values::{read_statistics, read_type, statistics_record, type_record};
+use crate::dense_keys::rows_of_dense_key;
 use crate::dictionary::Sorted;
 use crate::domain::plain_domain;
 use crate::place::ColumnPlace;
 use crate::zones::ZONE_BYTES;
 use crate::{
     BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, IndexVector,
-    InvertedIndex, KeyRows, Part, PlainStrings, PlainTexts, StringHeap, SymbolTable, Zones,
+    InvertedIndex, Part, PlainStrings, PlainTexts, StringHeap, SymbolTable, Zones,
 };
 
 /// Writes the segments of a column; the record tells the rest, but for what belongs to the table: name and nullability.
@@ -142,7 +143,7 @@ impl ColumnReader<'_> {
         let statistics = record.take_record("statistics", read_statistics)?;
         // No file has it: it follows from the rows.
         let key_rows = match self.parts {
-            Some((column, parts)) => KeyRows::of(column, parts, &self.place, self.context)?,
+            Some((column, parts)) => rows_of_dense_key(column, parts, &self.place, self.context)?,
             None => None,
         };
         let column = Column {
