@@ -29,6 +29,7 @@ mod keys;
 mod levels;
 mod maintenance;
 mod merge_words;
+mod normalized;
 mod numa;
 mod numerals;
 mod overriding;
@@ -60,6 +61,7 @@ pub use design::{
     PartitionClause, PlacedItem, RuleChange, TableChange,
 };
 pub use file_reference::{FileOption, FileReference, named_type};
+pub use normalized::normalized;
 pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
     Arguments, CopyPlace, ExplainFormat, Isolation, ParsedQuery, Statement, TransactionModes,

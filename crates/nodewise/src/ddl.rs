@@ -334,7 +334,8 @@ impl Session {
     }
 }
 
-fn check_names(schema: &[ColumnSchema]) -> SqlResult<()> {
+/// Errors: 42701 where two columns have one name.
+pub(crate) fn check_names(schema: &[ColumnSchema]) -> SqlResult<()> {
     for (place, column) in schema.iter().enumerate() {
         if schema[..place].iter().any(|it| it.name.eq_ignore_ascii_case(&column.name)) {
             return Err(SqlError::new(

@@ -9,7 +9,7 @@ use stdx::sync::{Arc, Mutex};
 use types::{Interrupt, SqlError, SqlResult, SqlState};
 
 use crate::scheduling::Scheduling;
-use crate::statements::StatementRecord;
+use crate::statements::{StatementRecord, Work};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, Session};
 
@@ -77,6 +77,7 @@ impl Session {
             waiting: AtomicBool::new(false),
             placed: AtomicBool::new(false),
             workspace: self.new_workspace(),
+            work: Work::default(),
         });
         statements.under_way.lock().insert(number, record.clone());
         let timeout = self.settings.scheduling.statement_timeout;

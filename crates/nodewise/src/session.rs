@@ -7,6 +7,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Registered;
 use crate::client_settings::ClientSettings;
+use crate::frames::Frames;
 use crate::given_numbers::GivenNumbers;
 use crate::notice::Notice;
 use crate::reads::Reads;
@@ -50,6 +51,8 @@ pub struct Session {
     pub(crate) notices: Mutex<Vec<Notice>>,
     /// Whether its statements may read and write files of the machine.
     pub(crate) may_use_files: bool,
+    /// Rows that a program around it has given names.
+    pub(crate) frames: Frames,
 }
 
 /// Who a client is.
@@ -98,6 +101,7 @@ impl Session {
             notices: Mutex::default(),
             may_use_files: true,
             reads: Mutex::default(),
+            frames: Frames::default(),
         }
     }
 

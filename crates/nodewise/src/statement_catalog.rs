@@ -33,6 +33,8 @@ pub(crate) struct StatementCatalog<'a> {
     failed_view: Mutex<Option<SqlError>>,
     /// The tables that were asked for.
     asked: Mutex<Vec<TableId>>,
+    /// Whether the frames of the session are among the tables.
+    has_frames: bool,
 }
 
 impl<'a> StatementCatalog<'a> {
@@ -46,7 +48,13 @@ impl<'a> StatementCatalog<'a> {
         let transient = Mutex::new(HashMap::new());
         let unread = Mutex::new(HashMap::new());
         let (failed_view, asked) = (Mutex::new(None), Mutex::default());
-        Self { session, snapshot, interrupt, transient, unread, failed_view, asked }
+        let has_frames = true;
+        Self { session, snapshot, interrupt, transient, unread, failed_view, asked, has_frames }
+    }
+
+    /// The tables without what only the session has.
+    pub(crate) fn stored(session: &'a Session) -> Self {
+        Self { has_frames: false, ..Self::new(session) }
     }
 
     /// The time of day on the machine.
@@ -84,6 +92,13 @@ impl<'a> StatementCatalog<'a> {
                 None
             }
         }
+    }
+
+    /// The rows that the session was given under a name.
+    fn frame(&self, name: &str) -> Option<Arc<Table>> {
+        let table = self.session.frames.get(name).filter(|_| self.has_frames)?;
+        self.transient.lock().insert(format!("frame {}", table.name), table.clone());
+        Some(table.clone())
     }
 
     /// What planning on it came to. A view that exists and cannot be made is told so, and not as a missing table.
@@ -169,7 +184,11 @@ impl CatalogView for StatementCatalog<'_> {
                 None if self.snapshot.has_sequence(schema, name) => {
                     self.sequence(name).map(|it| Arc::new(it.info()))
                 }
-                None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
+                None => {
+                    let file = self.transient.lock().get(name).cloned();
+                    let found = file.or_else(|| self.frame(name).filter(|_| schema.is_none()));
+                    found.map(|it| Arc::new(it.info()))
+                }
             },
         }
     }

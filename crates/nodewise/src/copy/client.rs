@@ -176,8 +176,10 @@ impl Session {
     pub fn copy_end(&mut self, mut copy: CopyIn) -> SqlResult<Answer> {
         let Some(statement) = copy.statement.take() else { return Err(ended()) };
         let added = self.within(&statement, |session, cancel| session.add_copied(copy, &cancel));
-        drop(statement);
-        self.end_statement(added)
+        if let Ok(answer) = &added {
+            statement.answered(answer);
+        }
+        self.end_open(statement, added)
     }
 
     /// Ends the statement by an error, which is given back.
@@ -187,9 +189,9 @@ impl Session {
 
     /// [`Session::copy_failed`] of one that others still hold.
     pub fn fail_copy(&mut self, copy: &mut CopyIn, error: SqlError) -> SqlError {
-        if copy.statement.take().is_some() {
+        if let Some(statement) = copy.statement.take() {
             // It fails with what it is given.
-            let _ = self.end_statement::<()>(Err(error.clone()));
+            let _ = self.end_open::<()>(statement, Err(error.clone()));
         }
         error
     }
@@ -209,10 +211,7 @@ impl Session {
                 copy.statement = Some(statement);
                 Ok(done)
             }
-            Err(error) => {
-                drop(statement);
-                self.end_statement(Err(error))
-            }
+            Err(error) => self.end_open(statement, Err(error)),
         }
     }
 

@@ -13,6 +13,7 @@ mod oids;
 mod relations;
 mod session;
 mod shared;
+mod statements;
 mod types;
 
 use ::types::SqlResult;
@@ -29,7 +30,7 @@ pub const CATALOG: &str = "pg_catalog";
 pub const INFORMATION: &str = "information_schema";
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -46,6 +47,7 @@ const NAMES: [&str; 20] = [
     "pg_roles",
     "pg_sequence",
     "pg_settings",
+    "pg_stat_statements",
     "pg_tables",
     "pg_tablespace",
     "pg_type",
@@ -109,6 +111,7 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_proc" => functions::functions(),
         "pg_sequence" => relations::sequences(session),
         "pg_settings" => shared::settings(session),
+        "pg_stat_statements" => statements::statements(session),
         "pg_tables" => relations::tables(session),
         "pg_tablespace" => shared::tablespaces(),
         "pg_type" => types::types(),
