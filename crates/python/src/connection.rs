@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use nodewise::{
-    DataType, Database, DatabaseOptions, NoProgress, Prepared, Session, SqlError,
-    SqlResult, SqlState, Started, Value,
+    DataType, Database, DatabaseOptions, NoProgress, Prepared, Session, SqlError, SqlResult,
+    SqlState, Started, Value,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -73,7 +73,9 @@ impl Connection {
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Rows> {
         let started = match parameters {
-            None => run(py, &self.0, |session| of_script(session, sql).map(|it| paused(session, it)))?,
+            None => {
+                run(py, &self.0, |session| of_script(session, sql).map(|it| paused(session, it)))?
+            }
             Some(given) => {
                 let parameters = Parameters::of(sql, given)?;
                 run(py, &self.0, |session| {

@@ -64,7 +64,8 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<(Value, Option<DataType>)> {
     if object.cast::<PyInt>().is_ok() {
         return match (object.extract::<i64>(), object.extract::<i128>()) {
             (Ok(it), _) => {
-                let of = if i32::try_from(it).is_ok() { DataType::Integer } else { DataType::BigInt };
+                let of =
+                    if i32::try_from(it).is_ok() { DataType::Integer } else { DataType::BigInt };
                 Ok((Value::Integer(it), Some(of)))
             }
             (_, Ok(unscaled)) if unscaled.unsigned_abs() < 10u128.pow(38) => {

@@ -16,6 +16,9 @@ use crate::source::Source;
 use crate::stream;
 use crate::values::Converter;
 
+/// Rows as texts; `None` for NULL.
+type Texts = Vec<Vec<Option<String>>>;
+
 /// What a statement gives.
 #[pyclass(frozen, module = "nodewise._native")]
 pub struct Rows {
@@ -90,7 +93,7 @@ impl Rows {
     }
 
     /// The next rows as texts, without taking them away: at most so many; and whether there are more.
-    fn peek(&self, py: Python<'_>, count: usize) -> PyResult<(Vec<Vec<Option<String>>>, bool)> {
+    fn peek(&self, py: Python<'_>, count: usize) -> PyResult<(Texts, bool)> {
         let batches = self.seen(py, count)?;
         let mut rows = Vec::new();
         for batch in &batches {

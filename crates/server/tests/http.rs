@@ -78,7 +78,7 @@ fn statements_give_their_rows_as_texts() {
         &server,
         &[
             "CREATE TABLE t (n INT, s TEXT); INSERT INTO t VALUES (1, 'a'), (2, NULL)",
-            "SELECT n, s, n / 2.0 AS half FROM t ORDER BY n",
+            "SELECT n, s, n + 0.5 AS half FROM t ORDER BY n",
             "SELECT 1 / 0",
             "SELECT * FROM generate_series(1, 100000)",
         ],
@@ -87,10 +87,7 @@ fn statements_give_their_rows_as_texts() {
     assert_eq!(answers[0]["results"][1]["tag"], "INSERT 0 2");
     let rows = &answers[1]["results"][0];
     assert_eq!(rows["columns"][0], json!({"name": "n", "type": "integer", "number": true}));
-    assert_eq!(
-        rows["rows"],
-        json!([["1", "a", "0.50000000000000000000"], ["2", null, "1.00000000000000000000"]])
-    );
+    assert_eq!(rows["rows"], json!([["1", "a", "1.5"], ["2", null, "2.5"]]));
     assert_eq!(answers[2]["error"]["sqlstate"], "22012");
     let first = &answers[3]["results"][0];
     assert_eq!((first["rows"].as_array().unwrap().len(), &first["more"]), (3, &json!(true)));

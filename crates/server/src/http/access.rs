@@ -1,7 +1,8 @@
 //! Who may ask: those who may connect by the wire, with the same passwords, and no page of another server on their behalf.
 //!
 //! A browser sends what it knows of a user with every request, whoever made it. So requests of other origins are refused by
-//! what browsers say of them, and names that are not the server's own are, too, as another's name may be made to mean it.
+//! what browsers say of them. Without TLS, which tells a browser whom it speaks with, so are names that somebody else may have
+//! made to mean this address.
 
 use std::net::IpAddr;
 
@@ -52,7 +53,7 @@ fn credentials(headers: &HeaderMap) -> Option<(String, String)> {
 }
 
 /// Whether a request is one of our own page, or of no page at all.
-pub fn check_origin(head: &Parts) -> Result<(), &'static str> {
+pub fn check_origin(head: &Parts, encrypted: bool) -> Result<(), &'static str> {
     let field = |it: &str| head.headers.get(it).map(|it| it.to_str().unwrap_or("?"));
     if field("sec-fetch-site").is_some_and(|it| !matches!(it, "same-origin" | "none")) {
         return Err("requests of other pages are refused");
@@ -63,27 +64,20 @@ pub fn check_origin(head: &Parts) -> Result<(), &'static str> {
     {
         return Err("requests of other pages are refused");
     }
-    match is_own(host) {
+    match encrypted || is_own(host) {
         true => Ok(()),
-        false => Err("this server goes by its address, by localhost or by the name of its machine"),
+        false => Err("without TLS this server goes by its address, or by localhost"),
     }
 }
 
-/// Whether a name can be only ours: an address, localhost, or a name that no public zone gives out.
+/// Whether a name can be only ours: an address, or localhost.
 fn is_own(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => name,
         _ => host,
     };
     let address = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(name);
-    let is_name = |it: &str| it.eq_ignore_ascii_case("localhost") || own_name() == Some(it.into());
-    address.parse::<IpAddr>().is_ok() || is_name(name)
-}
-
-/// What the kernel calls this machine.
-fn own_name() -> Option<String> {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    Some(name.trim().to_owned()).filter(|it| !it.is_empty())
+    address.parse::<IpAddr>().is_ok() || name.eq_ignore_ascii_case("localhost")
 }
 
 /// Whether what is sent is JSON: no form of another page can say so.

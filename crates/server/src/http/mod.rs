@@ -127,7 +127,7 @@ async fn routed(
         ("/readyz", true) => return readiness(&shared, *stopping.borrow()),
         _ => {}
     }
-    if let Err(message) = access::check_origin(&head) {
+    if let Err(message) = access::check_origin(&head, shared.options.certificate.is_some()) {
         return reply(StatusCode::FORBIDDEN, TEXT, format!("{message}\n"));
     }
     let Some(user) = access::user(&shared, origin, &head.headers).await else {
