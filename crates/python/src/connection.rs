@@ -145,14 +145,19 @@ impl Connection {
 
     /// Whether a transaction is open.
     #[getter]
-    fn in_transaction(&self) -> bool {
-        self.0.session.lock().as_ref().is_some_and(|it| it.open_transaction().is_some())
+    fn in_transaction(&self, py: Python<'_>) -> bool {
+        // Another thread's statement may hold the session for long.
+        py.detach(|| {
+            self.0.session.lock().as_ref().is_some_and(|it| it.open_transaction().is_some())
+        })
     }
 
     /// What statements have said beside their answers since this was last asked: severity, SQLSTATE, sentence.
-    fn take_notices(&self) -> Vec<(&'static str, &'static str, String)> {
-        let mut session = self.0.session.lock();
-        let notices = session.as_mut().map(Session::take_notices).unwrap_or_default();
+    fn take_notices(&self, py: Python<'_>) -> Vec<(&'static str, &'static str, String)> {
+        let notices = py.detach(|| {
+            let mut session = self.0.session.lock();
+            session.as_mut().map(Session::take_notices).unwrap_or_default()
+        });
         notices.into_iter().map(|it| (it.severity, it.state.0, it.message)).collect()
     }
 

@@ -1,6 +1,7 @@
 //! What a connection and the rows of its statements share.
 
 use nodewise::{CancelHandle, Session};
+use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex, Weak};
 
 use crate::source::Source;
@@ -10,6 +11,8 @@ pub struct Shared {
     /// `None` once it is closed.
     pub session: Mutex<Option<Session>>,
     pub cancel: CancelHandle,
+    /// Told without the lock of the session, which a statement holds.
+    closed: AtomicBool,
     /// Rows that may not have been read, which end with the connection.
     sources: Mutex<Vec<Weak<Mutex<Source>>>>,
 }
@@ -17,7 +20,8 @@ pub struct Shared {
 impl Shared {
     pub fn new(session: Session) -> Arc<Self> {
         let cancel = session.cancel_handle();
-        Arc::new(Self { session: Mutex::new(Some(session)), cancel, sources: Mutex::default() })
+        let (session, sources) = (Mutex::new(Some(session)), Mutex::default());
+        Arc::new(Self { session, cancel, closed: AtomicBool::new(false), sources })
     }
 
     /// Remembers rows until they are gone.
@@ -28,11 +32,12 @@ impl Shared {
     }
 
     pub fn is_open(&self) -> bool {
-        self.session.lock().is_some()
+        !self.closed.load(Ordering::Acquire)
     }
 
     /// Ends what is open; whoever reads rows still is told so.
     pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
         let mut session = self.session.lock();
         let sources = std::mem::take(&mut *self.sources.lock());
         if let Some(open) = &mut *session {

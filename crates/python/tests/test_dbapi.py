@@ -278,6 +278,26 @@ class Threads(unittest.TestCase):
         thread.join()
         self.assertEqual((caught.exception.sqlstate, len(steps)), ("57014", 20))
 
+    def test_threads_that_share_a_connection_wait_for_one_another_alone(self):
+        con = nodewise.connect()
+        steps = []
+
+        def waits():
+            with self.assertRaises(nodewise.OperationalError):
+                con.execute(LONG).fetchall()
+
+        first = threading.Thread(target=waits)
+        first.start()
+        time.sleep(0.2)
+        second = threading.Thread(target=lambda: steps.append(con.execute("SELECT 1").fetchall()))
+        second.start()
+        time.sleep(0.2)
+        self.assertEqual((steps, con.closed), ([], False))
+        con.cancel()
+        first.join()
+        second.join()
+        self.assertEqual(steps, [[(1,)]])
+
     def test_connections_work_on_threads_of_their_own(self):
         con = nodewise.connect()
         con.execute("CREATE TABLE t AS SELECT i FROM generate_series(1, 100000) AS s(i)")
