@@ -27,6 +27,7 @@ mod frames;
 mod from_first;
 mod keys;
 mod levels;
+mod lock_words;
 mod maintenance;
 mod merge_words;
 mod numa;

@@ -17,8 +17,8 @@ use crate::statement::{ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
     alter, catalog_arrays, clauses, copy, copy_options, file_calls, folders, frames, from_first,
-    keys, maintenance, merge_words, numerals, overriding, parameters, rewrite, sequence_words,
-    show_words, steering, tokens, transactions, values, view_words,
+    keys, lock_words, maintenance, merge_words, numerals, overriding, parameters, rewrite,
+    sequence_words, show_words, steering, tokens, transactions, values, view_words,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -68,6 +68,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     rewrite::untyped_columns(&mut tokens);
     merge_words::known_words(&mut tokens);
     overriding::known_words(&mut tokens);
+    lock_words::known_words(&mut tokens);
     frames::exclusions(&mut tokens);
     view_words::recursive(&mut tokens);
     file_calls::fold(&mut tokens);
@@ -193,6 +194,7 @@ fn whole(mut query: Box<ast::Query>) -> SqlResult<Statement> {
     }
     match query.body.as_ref() {
         Insert(_) | Update(_) | Delete(_) | Merge(_) => changing(query),
+        _ if !query.locks.is_empty() => locking(query),
         _ => Ok(Statement::Query { query: parsed(query)? }),
     }
 }
@@ -253,6 +255,7 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             let restart = matches!(truncate.identity, Some(ast::TruncateIdentityOption::Restart));
             Ok(Statement::Truncate { names, cascade, restart })
         }
+        Ast::Lock(lock) => Ok(lock_words::lock_table(&lock)),
         Ast::Set(set) => self::set(set),
         Ast::Reset(it) => Ok(reset(it.reset)),
         Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
@@ -501,6 +504,18 @@ fn changing(mut query: Box<ast::Query>) -> SqlResult<Statement> {
         other => return Err(unknown(other)),
     }
     Ok(Statement::Change { query: ParsedQuery(query) })
+}
+
+/// A SELECT that locks rows: a change of nothing.
+fn locking(query: Box<ast::Query>) -> SqlResult<Statement> {
+    let what = match query.body.as_ref() {
+        ast::SetExpr::Select(_) => return Ok(Statement::Change { query: ParsedQuery(query) }),
+        ast::SetExpr::Values(_) => "VALUES",
+        _ => "UNION/INTERSECT/EXCEPT",
+    };
+    let mode = query.locks.first().map_or("UPDATE", |it| lock_words::said(it).0.name());
+    let message = format!("FOR {mode} is not allowed with {what}");
+    Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use sqlparser::ast;
-use types::{DataType, Value};
+use types::{DataType, LockMode, LockWait, Value};
 
 use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
@@ -31,6 +31,11 @@ impl ParsedQuery {
     pub fn changes_rows(&self) -> bool {
         use ast::SetExpr::{Delete, Insert, Merge, Update};
         matches!(&*self.0.body, Insert(_) | Update(_) | Delete(_) | Merge(_))
+    }
+
+    /// Whether it is a SELECT that locks rows.
+    pub fn locks_rows(&self) -> bool {
+        !self.0.locks.is_empty()
     }
 }
 
@@ -219,13 +224,22 @@ pub enum Statement {
         /// Whether foreign keys that refer to them go, too.
         cascade: bool,
     },
-    /// INSERT, UPDATE or DELETE.
+    /// INSERT, UPDATE, DELETE or MERGE; or SELECT .. FOR UPDATE and its kin, which locks rows.
     Change {
         /// The statement, as the body of a query, and the WITH queries before it.
         query: ParsedQuery,
     },
     /// BEGIN, COMMIT and the like.
     Transaction(TransactionStatement),
+    /// LOCK TABLE.
+    LockTables {
+        /// The tables.
+        names: Vec<String>,
+        /// How strong.
+        mode: LockMode,
+        /// Whether it waits for others.
+        wait: LockWait,
+    },
     /// TRUNCATE.
     Truncate {
         /// The tables.

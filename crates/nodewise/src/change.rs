@@ -63,13 +63,15 @@ impl Session {
     ) -> SqlResult<Answer> {
         let database = self.database.clone();
         self.begin_writing()?;
+        let mut added: Option<(String, Arc<Table>)> = None;
         loop {
             self.wait_for_place()?;
             let started = database.machine.now();
             let catalog = StatementCatalog::new(self);
-            // Who brings a table writes alone, and never comes here twice.
             if let Some((name, table)) = beside.take() {
-                catalog.add(name, table);
+                added = Some((name.clone(), catalog.add(name, table)));
+            } else if let Some((name, table)) = &added {
+                catalog.add_again(name.clone(), table.clone());
             }
             self.load_files(statement, &catalog, cancel)?;
             let change = plan_plain_change(statement, &catalog)?;
@@ -106,6 +108,9 @@ impl Session {
         tables: Tables,
         cancel: &CancelToken,
     ) -> SqlResult<Option<Answer>> {
+        if change.kind == ChangeKind::Lock {
+            return self.run_locking(change, plan, tables, cancel);
+        }
         let machine = &self.database.machine;
         let started = machine.now();
         let changed = self.change_rows(change, plan, tables, cancel)?;
@@ -117,6 +122,7 @@ impl Session {
             ChangeKind::Update => format!("UPDATE {count}"),
             ChangeKind::Delete => format!("DELETE {count}"),
             ChangeKind::Merge => format!("MERGE {count}"),
+            ChangeKind::Lock => format!("SELECT {count}"),
         };
         let returned = if change.returning.is_some() { change.returned() } else { &[] };
         let (schema, types) = (self.zoned(&schema_of(returned)), types_of(returned));
@@ -138,7 +144,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Option<Changed>> {
         let old = self.existing(&change.table)?;
-        if !self.writes_alone() && Self::must_write_alone(&self.snapshot(), &old) {
+        if !self.writes_alone() && !old.keeps_row_ids() {
             self.write_alone(cancel)?;
             if !Arc::ptr_eq(&old, &self.existing(&change.table)?) {
                 return Ok(None);
@@ -148,12 +154,13 @@ impl Session {
         let executed = self.run_plan(plan, tables, cancel)?;
         let changes = self.changes(change, &old, &executed, cancel)?;
         if changes.count > 0 {
-            let replaced = self.replace_rows(&old, &changes.gone, &changes.rows, cancel);
+            let Changes { gone, rows, replaced, .. } = &changes;
+            let replaced = self.replace_rows(&old, gone, rows, replaced, cancel);
             // Who would have looked at the row with that key cannot see it.
             let looks = match change.kind {
                 ChangeKind::Insert => !change.keys.is_empty(),
                 ChangeKind::Upsert | ChangeKind::Merge => true,
-                ChangeKind::Update | ChangeKind::Delete => false,
+                ChangeKind::Update | ChangeKind::Delete | ChangeKind::Lock => false,
             };
             match replaced {
                 Err(error)
@@ -241,17 +248,18 @@ impl Session {
         Ok(changes)
     }
 
-    /// Changes rows; false if the statement has to be run once more, on newer tables.
+    /// Changes rows; `replaced` as in [`Changes`]. False if the statement has to be run once more, on newer tables.
     pub(crate) fn replace_rows(
         &self,
         old: &Arc<Table>,
         gone: &[u64],
         rows: &[RecordBatch],
+        replaced: &[ArrayRef],
         cancel: &CancelToken,
     ) -> SqlResult<bool> {
         if !self.writes_alone() {
             if !self.is_much(old, gone, rows) {
-                return self.change_beside(old, gone, rows, cancel);
+                return self.change_beside(old, gone, rows, replaced, cancel);
             }
             self.write_alone(cancel)?;
             if !Arc::ptr_eq(old, &self.existing(&old.name)?) {

@@ -30,6 +30,7 @@ impl Seen {
         batch: RecordBatch,
     ) -> SqlResult<RecordBatch> {
         let keep: Vec<bool> = match change.kind {
+            ChangeKind::Lock => return Ok(batch),
             ChangeKind::Insert if change.keys.is_empty() => return Ok(batch),
             ChangeKind::Insert => {
                 let keys = keys(change, &batch);

@@ -4,6 +4,7 @@
 //! the keys that changed. They are planned like any other, so that indexes, placement and strategies serve them, too.
 //!
 //! - Invariant: actions come first, in turn and not one inside the other; what must hold is asked when all of them are done.
+//! - Invariant: what is asked of others' rows is asked of the newest ones, once the keys are locked that the answer rests on.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -19,6 +20,7 @@ use types::{ColumnId, ForeignKey, ReferentialAction, SqlError, SqlResult, SqlSta
 
 use crate::change::{Changes, parsed};
 use crate::changed_rows::{malformed, positions};
+use crate::conflict::concurrent_update;
 use crate::constraints::{check_free, free_name, quoted};
 use crate::index_ddl::column_of;
 use crate::planning::plan_plain_change;
@@ -31,9 +33,9 @@ const KEYS: &str = "nodewise.changed_keys";
 
 /// Rows of [`KEYS`].
 #[derive(Clone)]
-struct Keys {
+pub(crate) struct Keys {
     schema: Vec<ColumnSchema>,
-    rows: RecordBatch,
+    pub(crate) rows: RecordBatch,
 }
 
 /// A query that must find no row.
@@ -43,7 +45,7 @@ struct Asked {
     sql: String,
     keys: Option<Keys>,
     /// What is wrong when the query finds a row, from the text of the key in it.
-    error: Box<dyn FnOnce(&str) -> SqlError>,
+    error: Box<dyn Fn(&str) -> SqlError>,
 }
 
 impl Session {
@@ -108,16 +110,15 @@ impl Session {
         let (name, at) = (child.name.clone(), key.clone());
         let columns = listed(child, key);
         let error = Box::new(move |value: &str| missing(&name, &at, &columns, value));
-        self.ask(Asked { of: key.parent.to_string(), sql, keys: None, error }, cancel).map_err(
-            |error| match error.state.0 {
-                "42883" | "42804" => {
-                    let message =
-                        format!("foreign key constraint \"{}\" cannot be implemented", key.name);
-                    SqlError::new(SqlState("42804"), format!("{message}: {}", error.message))
-                }
-                _ => error,
-            },
-        )
+        let asked = Asked { of: key.parent.to_string(), sql, keys: None, error };
+        self.ask(&asked, cancel).map_err(|error| match error.state.0 {
+            "42883" | "42804" => {
+                let message =
+                    format!("foreign key constraint \"{}\" cannot be implemented", key.name);
+                SqlError::new(SqlState("42804"), format!("{message}: {}", error.message))
+            }
+            _ => error,
+        })
     }
 
     /// Does what follows from a change of rows for those that refer to them, and refuses what refers to nothing.
@@ -128,19 +129,29 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<()> {
         let (mut changed, mut asked) = (VecDeque::from([(old, changes)]), Vec::new());
+        // What others may have brought that the picture of the transaction does not show.
+        let mut unseen = Vec::new();
         while let Some((old, changes)) = changed.pop_front() {
             if changes.count == 0 {
                 continue;
             }
             for key in &old.rules().references {
-                asked.extend(new_children(&old, key, &changes)?);
+                let Some(new) = new_children(&old, key, &changes)? else { continue };
+                if let Some(keys) = &new.keys {
+                    self.lock_parents(key, keys, cancel)?;
+                }
+                asked.push(new);
             }
             for (child, key) in self.referring(&old.name) {
                 for lost in lost_keys(&old, &key, &changes)? {
+                    self.refresh()?;
+                    if self.sees_less() {
+                        unseen.push(lost.question(&child, &key));
+                    }
                     match lost.action {
                         ReferentialAction::NoAction => asked.push(lost.question(&child, &key)),
                         ReferentialAction::Restrict => {
-                            self.ask(lost.question(&child, &key), cancel)?;
+                            self.ask(&lost.question(&child, &key), cancel)?;
                         }
                         action => {
                             changed.push_back(self.act(&lost, &child, &key, cancel)?);
@@ -153,7 +164,21 @@ impl Session {
                 }
             }
         }
-        asked.into_iter().try_for_each(|it| self.ask(it, cancel))
+        if asked.is_empty() && unseen.is_empty() {
+            return Ok(());
+        }
+        self.refresh()?;
+        asked.iter().try_for_each(|it| self.ask(it, cancel))?;
+        if self.sees_less() {
+            asked.append(&mut unseen);
+            let newest = self.changes_on_newest()?;
+            for it in &asked {
+                if self.found(&StatementCatalog::on(self, newest.clone()), it, cancel)?.is_some() {
+                    return Err(concurrent_update());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The tables that refer to one, each with the foreign key.
@@ -192,37 +217,51 @@ impl Session {
             (ReferentialAction::SetDefault, _) => set(&|_| "DEFAULT".to_owned()),
             _ => set(&|_| "NULL".to_owned()),
         };
-        let catalog = StatementCatalog::new(self);
-        self.add_keys(&catalog, &lost.keys)?;
         self.rely_on(&child.name);
-        let change = plan_plain_change(&parsed(&sql)?, &catalog)?;
-        let tables = catalog.tables(&change.plan);
-        let changed = self.change_rows(&change, &change.plan, tables, cancel)?;
-        let (old, _, changes) =
-            changed.ok_or_else(|| SqlError::internal("a foreign key is not followed alone"))?;
-        Ok((old, changes))
+        loop {
+            let catalog = StatementCatalog::new(self);
+            self.add_keys(&catalog, &lost.keys)?;
+            let change = plan_plain_change(&parsed(&sql)?, &catalog)?;
+            let tables = catalog.tables(&change.plan);
+            drop(catalog);
+            if let Some((old, _, changes)) =
+                self.change_rows(&change, &change.plan, tables, cancel)?
+            {
+                return Ok((old, changes));
+            }
+            self.refresh()?;
+        }
     }
 
     /// Asks a query that must find no row.
-    fn ask(&self, asked: Asked, cancel: &CancelToken) -> SqlResult<()> {
+    fn ask(&self, asked: &Asked, cancel: &CancelToken) -> SqlResult<()> {
         self.rely_on(&asked.of);
-        let catalog = StatementCatalog::new(self);
-        if let Some(keys) = &asked.keys {
-            self.add_keys(&catalog, keys)?;
+        match self.found(&StatementCatalog::new(self), asked, cancel)? {
+            Some(found) => Err((asked.error)(&found)),
+            None => Ok(()),
         }
-        let finished = self.run_on(&catalog, &queried(&asked.sql)?, cancel, |_| Ok(()))?;
+    }
+
+    /// The text of the key in the first row that a query finds that must find none.
+    fn found(
+        &self,
+        catalog: &StatementCatalog<'_>,
+        asked: &Asked,
+        cancel: &CancelToken,
+    ) -> SqlResult<Option<String>> {
+        if let Some(keys) = &asked.keys {
+            self.add_keys(catalog, keys)?;
+        }
+        let finished = self.run_on(catalog, &queried(&asked.sql)?, cancel, |_| Ok(()))?;
         let schema = self.zoned(&schema_of(&finished.plan.output));
         let (rows, place) = (&finished.executed.rows, place_of(&finished.executed));
         let found = self.shown_batches(rows, place, &schema, cancel, &|it| it)?;
-        match found.iter().find(|it| it.num_rows() > 0) {
-            Some(batch) => {
-                let texts: Vec<String> = (batch.columns().iter())
-                    .map(|it| crate::text::Cells::new(it).text(0).unwrap_or("NULL".into()))
-                    .collect();
-                Err((asked.error)(&texts.join(", ")))
-            }
-            None => Ok(()),
-        }
+        Ok(found.iter().find(|it| it.num_rows() > 0).map(|batch| {
+            let texts: Vec<String> = (batch.columns().iter())
+                .map(|it| crate::text::Cells::new(it).text(0).unwrap_or("NULL".into()))
+                .collect();
+            texts.join(", ")
+        }))
     }
 
     /// The transaction rests on the rows of a table that it may not change itself.
@@ -468,7 +507,7 @@ impl LostKeys {
         sql.push_str(" LIMIT 1");
         let (of, child, key) = (child.name.clone(), child.name.clone(), key.clone());
         let error = move |value: &str| {
-            let ForeignKey { name, parent, parent_columns, .. } = key;
+            let ForeignKey { name, parent, parent_columns, .. } = &key;
             let columns = parent_columns.join(", ");
             let (what, state) = match restricts {
                 true => ("violates RESTRICT setting of", SqlState("23001")),

@@ -42,11 +42,23 @@ pub(crate) fn plan_change(
     let environment =
         Environment { catalog, session: catalog, now: catalog.wall_clock(), check: &check };
     let bound = catalog.planned(binder::bind::bind_change(&statement.0, parameters, &environment));
-    let BoundChange { kind, table, query, returning, checks, keys, is_stable, parameters } = bound?;
+    let BoundChange { kind, table, query, returning, checks, keys, locks, is_stable, parameters } =
+        bound?;
     let read = TablesRead::of(&query);
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
     let unknown = read.unknown(&plan);
-    Ok(PlannedChange { kind, table, plan, unknown, returning, checks, keys, is_stable, parameters })
+    Ok(PlannedChange {
+        kind,
+        table,
+        plan,
+        unknown,
+        returning,
+        checks,
+        keys,
+        locks,
+        is_stable,
+        parameters,
+    })
 }
 
 /// Plans a query that nobody gives parameters to.

@@ -65,6 +65,9 @@ impl Session {
                 Err(SqlError::unsupported("a transaction inside of a statement is not supported"))
             }
             Statement::Change { query } => self.change(&query, &cancel),
+            Statement::LockTables { names, mode, wait } => {
+                self.lock_tables(&names, mode, wait, &cancel)
+            }
             Statement::Truncate { names, cascade, restart } => {
                 self.truncate(&names, (cascade, restart), &cancel)
             }
@@ -268,7 +271,7 @@ impl Session {
         } else {
             let catalog = StatementCatalog::new(self);
             self.load_files(query, &catalog, cancel)?;
-            let plan = match query.changes_rows() {
+            let plan = match query.changes_rows() || query.locks_rows() {
                 true => plan_plain_change(query, &catalog)?.plan,
                 false => plan_plain(query, &catalog)?.plan,
             };

@@ -100,6 +100,11 @@ impl<'a> StatementCatalog<'a> {
         table
     }
 
+    /// Adds a table that was added to the catalog of an earlier try of the statement, before all others.
+    pub(crate) fn add_again(&self, key: String, table: Arc<Table>) {
+        self.transient.lock().insert(key, table);
+    }
+
     /// Whether a file is there already.
     pub(crate) fn has_file(&self, name: &str) -> bool {
         self.transient.lock().contains_key(name)

@@ -10,6 +10,7 @@ pub mod catalog;
 pub mod data_type;
 pub mod error;
 pub mod interrupt;
+pub mod lock_mode;
 pub mod numeric;
 pub mod sequence;
 pub mod shared;
@@ -24,6 +25,7 @@ pub use catalog::{
 pub use data_type::DataType;
 pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;
+pub use lock_mode::{LockMode, LockModes, LockWait};
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
 pub use value::Value;
 pub use view::{UsedRelation, ViewDefinition};

@@ -14,6 +14,7 @@ use super::coercion::{fold_cast, name_of};
 use super::errors::{Name, at, unsupported};
 use super::from::Source;
 use super::level::{Clause, Level};
+use super::locking::RowLock;
 use super::scope::{Columns, Frame, Named, Relation, is_named};
 use super::{Answer, Binder, Environment, OutputColumn, mapped};
 use crate::overriding::Overriding;
@@ -36,6 +37,8 @@ pub struct BoundChange {
     pub checks: Vec<String>,
     /// How many columns each key of ON CONFLICT has; behind all others those of new rows stand, key by key.
     pub keys: Vec<usize>,
+    /// The tables whose rows are locked, one for each of the first columns.
+    pub locks: Vec<RowLock>,
     /// Whether binding at another time gives the same as long as the tables do not change.
     pub is_stable: bool,
     /// The types of its parameters: those given, and what the surroundings tell of the others.
@@ -55,6 +58,8 @@ pub enum ChangeKind {
     Upsert,
     /// Any of these. Behind the position, which is NULL of new ones, stands whether the row goes.
     Merge,
+    /// Nothing, but others cannot change them meanwhile. A position stands for each table whose rows are locked.
+    Lock,
 }
 
 impl ChangeKind {
@@ -70,7 +75,7 @@ impl ChangeKind {
 
     /// Whether it leaves rows.
     pub fn has_rows(self) -> bool {
-        self != Self::Delete
+        !matches!(self, Self::Delete | Self::Lock)
     }
 }
 
@@ -92,6 +97,9 @@ pub fn bind_change(
         SetExpr::Update(ast::Statement::Update(it)) => binder.update(it)?,
         SetExpr::Delete(ast::Statement::Delete(it)) => binder.delete(it)?,
         SetExpr::Merge(ast::Statement::Merge(it)) => binder.merge(it)?,
+        SetExpr::Select(select) if !statement.locks.is_empty() => {
+            binder.locking(statement, select)?
+        }
         other => return Err(unsupported("this change of data", other)),
     };
     binder.close_with(0)?;
@@ -101,18 +109,19 @@ pub fn bind_change(
     let root = changed.answer.rel;
     let scalars = Vec::new();
     let query = Query { attributes, scalars, shared, root, output, recursions };
-    let Changed { kind, table, returning, checks, keys, .. } = changed;
-    Ok(BoundChange { kind, table, query, returning, checks, keys, is_stable, parameters })
+    let Changed { kind, table, returning, checks, keys, locks, .. } = changed;
+    Ok(BoundChange { kind, table, query, returning, checks, keys, locks, is_stable, parameters })
 }
 
 /// What a statement comes to.
 pub(super) struct Changed {
-    kind: ChangeKind,
-    table: String,
+    pub(super) kind: ChangeKind,
+    pub(super) table: String,
     pub(super) answer: Answer,
-    returning: Option<usize>,
-    checks: Vec<String>,
+    pub(super) returning: Option<usize>,
+    pub(super) checks: Vec<String>,
     pub(super) keys: Vec<usize>,
+    pub(super) locks: Vec<RowLock>,
 }
 
 /// New rows on their way into a table.
@@ -398,6 +407,10 @@ impl<'a> Binder<'a> {
             let pairs: Vec<(&ast::ObjectName, &'a ast::Expr)> = match &assignment.target {
                 AssignmentTarget::ColumnName(column) => vec![(column, &assignment.value)],
                 AssignmentTarget::Tuple(columns) => {
+                    if let ast::Expr::Subquery(query) = &assignment.value {
+                        self.assign_row(columns, query, target, &mut values)?;
+                        continue;
+                    }
                     let row = row_of(&assignment.value)?;
                     if row.len() != columns.len() {
                         let message = "number of columns does not match number of values";
@@ -417,6 +430,28 @@ impl<'a> Binder<'a> {
             }
         }
         Ok(values)
+    }
+
+    /// `(a, b) = (subquery)`.
+    fn assign_row(
+        &mut self,
+        columns: &'a [ast::ObjectName],
+        query: &'a ast::Query,
+        target: &Target,
+        values: &mut [Option<Expr>],
+    ) -> SqlResult<()> {
+        let row = self.row_subquery(query, columns.len())?;
+        for (column, value) in columns.iter().zip(row) {
+            let place = target.place(column)?;
+            if values[place].is_some() {
+                return Err(assigned_twice(target, place, column));
+            }
+            let info = &target.table.columns[place];
+            self.rules.check_computed(&info.name, place)?;
+            let assigned = self.assigned(value, &info.name, info.data_type, false);
+            values[place] = Some(assigned.map_err(|it| at(it, query))?);
+        }
+        Ok(())
     }
 
     /// A value that a column takes; what it does to the value is done where that is stored. `reads`: whether texts are read
@@ -513,8 +548,10 @@ impl<'a> Binder<'a> {
                 returning: None,
                 checks: Vec::new(),
                 keys: Vec::new(),
+                locks: Vec::new(),
             });
         };
+        let (rel, frame) = self.with_sides(kind, target, rel, frame);
         let level = Level::new(frame, rel, Clause::Returning);
         let mut items = Vec::new();
         let ((), level) = self.in_level(level, |this| this.listed(asked, true, &mut items))?;
@@ -532,7 +569,47 @@ impl<'a> Binder<'a> {
             returning: Some(count),
             checks: Vec::new(),
             keys: Vec::new(),
+            locks: Vec::new(),
         })
+    }
+
+    /// The rows before and after the change beside those that RETURNING sees, by the names `old` and `new`: of NULLs where there
+    /// is none.
+    fn with_sides(
+        &mut self,
+        kind: ChangeKind,
+        target: &Target,
+        rel: Rel,
+        mut frame: Frame,
+    ) -> (Rel, Frame) {
+        let own: Vec<Attr> = match frame.relation(None, &ast::Ident::with_quote('"', &target.name))
+        {
+            Some(it) => it.columns.iter().map(|it| it.1).collect(),
+            None => return (rel, frame),
+        };
+        let mut made = Vec::new();
+        let missing = |this: &mut Self, made: &mut Vec<(Attr, Expr)>| -> Vec<Attr> {
+            let types: Vec<DataType> = target.table.columns.iter().map(|it| it.data_type).collect();
+            let null = |data_type| {
+                let attr = this.attribute(data_type, true);
+                made.push((attr, plan::build::null(data_type)));
+                attr
+            };
+            types.into_iter().map(null).collect()
+        };
+        let stored: Vec<Attr> = (0..own.len()).map(|it| target.base + it).collect();
+        let (old, new) = match kind {
+            ChangeKind::Insert => (missing(self, &mut made), own),
+            ChangeKind::Delete => (own, missing(self, &mut made)),
+            _ => (stored, own),
+        };
+        // What a MERGE leaves of a row that goes is the row.
+        let sides = [("old", old), ("new", new)].into_iter();
+        for (name, side) in sides.take(if kind == ChangeKind::Merge { 1 } else { 2 }) {
+            let columns = target.columns(|place| side[place]);
+            frame.add_aside(Relation { name: Some(name.to_owned()), schema: None, columns });
+        }
+        (mapped(rel, made), frame)
     }
 
     /// The default of a column.
@@ -612,9 +689,9 @@ impl Target {
 /// The values of a row that is assigned to several columns.
 fn row_of(expr: &ast::Expr) -> SqlResult<Vec<&ast::Expr>> {
     match expr {
-        ast::Expr::Tuple(values) => Ok(values.iter().collect()),
         ast::Expr::Nested(value) => Ok(vec![value]),
-        other => Err(unsupported("anything but a row (..) for several columns", other)),
+        other => super::comparison::row_of(other)
+            .ok_or_else(|| unsupported("anything but a row (..) for several columns", other)),
     }
 }
 

@@ -56,15 +56,20 @@ impl TargetRules {
         }
     }
 
-    /// Whether a column may be set to a value.
-    pub(super) fn check_set(&self, column: &str, place: usize, value: &ast::Expr) -> SqlResult<()> {
-        match self.identity(place).is_some_and(|it| it.always) && !is_default(value) {
+    /// Whether a column may be set to a value that is computed.
+    pub(super) fn check_computed(&self, column: &str, place: usize) -> SqlResult<()> {
+        match self.identity(place).is_some_and(|it| it.always) {
             true => {
                 let message = format!("column \"{column}\" can only be updated to DEFAULT");
                 Err(SqlError::new(GENERATED_ALWAYS, message))
             }
             false => Ok(()),
         }
+    }
+
+    /// Whether a column may be set to a value.
+    pub(super) fn check_set(&self, column: &str, place: usize, value: &ast::Expr) -> SqlResult<()> {
+        if is_default(value) { Ok(()) } else { self.check_computed(column, place) }
     }
 
     /// Those of the table that a statement changes; nothing where there is none, of which binding will tell.

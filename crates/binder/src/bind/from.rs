@@ -280,6 +280,9 @@ impl<'a> Binder<'a> {
     }
 
     pub(super) fn factor(&mut self, factor: &'a TableFactor) -> SqlResult<Source> {
+        if let Some(locked) = self.locked_factor(factor)? {
+            return Ok(locked);
+        }
         match factor {
             TableFactor::Table {
                 name,
@@ -480,7 +483,12 @@ impl<'a> Binder<'a> {
     }
 
     /// A relation under an alias, perhaps with other names for its first columns.
-    fn renamed(&mut self, rel: Rel, columns: Vec<Named>, alias: &TableAlias) -> SqlResult<Source> {
+    pub(super) fn renamed(
+        &mut self,
+        rel: Rel,
+        columns: Vec<Named>,
+        alias: &TableAlias,
+    ) -> SqlResult<Source> {
         if !alias.columns.is_empty() {
             // What was not read stands behind the others, so places say nothing.
             columns.iter().try_for_each(|it| self.named_column(it.attr).map(drop))?;

@@ -36,6 +36,7 @@ mod interval;
 mod level;
 mod limit;
 mod literal;
+mod locking;
 mod long_number;
 mod made_calls;
 mod merge;
@@ -75,6 +76,8 @@ pub use aggregate_names::names as aggregate_names;
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 use level::Level;
+use locking::Locking;
+pub use locking::RowLock;
 pub use session_facts::SessionFacts;
 pub use view::{BoundView, bind_view};
 use with::WithQuery;
@@ -157,6 +160,8 @@ struct Binder<'a> {
     resolved: Option<Box<Resolved>>,
     /// How many views are being bound, each inside of another.
     views: usize,
+    /// What the statement locks, if it is a SELECT that does.
+    locking: Option<Locking<'a>>,
 }
 
 /// A bound query or part of one.
@@ -193,6 +198,7 @@ impl<'a> Binder<'a> {
             merge_action: None,
             resolved: None,
             views: 0,
+            locking: None,
         }
     }
 

@@ -15,6 +15,9 @@ impl<'a> Binder<'a> {
     /// Binds a query. What it uses of the levels around it makes it correlated.
     pub(super) fn query(&mut self, query: &'a ast::Query) -> SqlResult<Answer> {
         (self.environment.check)()?;
+        if !query.locks.is_empty() {
+            return Err(unsupported("FOR UPDATE or FOR SHARE of a query inside of another", query));
+        }
         refuse_rare(query)?;
         let known = self.with.len();
         if let Some(with) = &query.with {
@@ -200,16 +203,12 @@ pub(super) fn sorted(input: Rel, keys: Vec<SortKey>) -> Rel {
 }
 
 /// What the parser accepts and nobody here does.
-fn refuse_rare(query: &ast::Query) -> SqlResult<()> {
-    let refused = |what: &str| Err(unsupported(what, query));
-    if !query.locks.is_empty() {
-        return refused("FOR UPDATE or FOR SHARE");
-    }
+pub(super) fn refuse_rare(query: &ast::Query) -> SqlResult<()> {
     if query.for_clause.is_some() || query.settings.is_some() || query.format_clause.is_some() {
         return Err(at(SqlError::new(SqlState::SYNTAX, "syntax error after the query"), query));
     }
     if !query.pipe_operators.is_empty() {
-        return refused("the pipe operator |>");
+        return Err(unsupported("the pipe operator |>", query));
     }
     Ok(())
 }

@@ -21,6 +21,8 @@ pub(super) struct Frame {
     order: Vec<Segment>,
     /// Attributes that a merged column has taken the place of.
     hidden: AttrSet,
+    /// Relations that only a name before the column means: `old` and `new` in RETURNING.
+    aside: Vec<Relation>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -162,6 +164,11 @@ impl Frame {
         self
     }
 
+    /// Adds a relation whose columns only its name means, unless another one has the name.
+    pub fn add_aside(&mut self, relation: Relation) {
+        self.aside.push(relation);
+    }
+
     /// Gives the first relation other columns.
     pub fn replace_first(&mut self, columns: Columns) {
         self.relations[0].columns = columns;
@@ -214,7 +221,8 @@ impl Frame {
 
     /// The relation of a name.
     pub fn relation(&self, schema: Option<&Ident>, name: &Ident) -> Option<&Relation> {
-        self.relations.iter().find(|it| it.is_called(schema, name))
+        let all = self.relations.iter().chain(&self.aside);
+        all.into_iter().find(|it| it.is_called(schema, name))
     }
 
     /// The name of the relation whose column a bare name means.
@@ -252,7 +260,7 @@ impl Frame {
     /// Whether an attribute is a column of this frame.
     pub fn contains(&self, attr: Attr) -> bool {
         self.merged.iter().any(|it| it.attr == attr)
-            || self.relations.iter().any(|it| match &it.columns {
+            || self.relations.iter().chain(&self.aside).any(|it| match &it.columns {
                 Columns::Table(table, base) => (*base..base + table.columns.len()).contains(&attr),
                 Columns::Made(columns) => columns.iter().any(|it| it.attr == attr),
             })

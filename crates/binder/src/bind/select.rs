@@ -71,6 +71,7 @@ impl<'a> Binder<'a> {
             || !self.level().groupings.is_empty()
             || matches!(&select.group_by, ast::GroupByExpr::Expressions(it, _) if !it.is_empty());
         self.check_recursive()?;
+        self.check_locking(select, is_grouped)?;
         let level = self.level();
         let input = std::mem::replace(&mut level.input, super::level::one_row());
         let pending = std::mem::take(&mut level.pending);

@@ -25,6 +25,32 @@ impl<'a> Binder<'a> {
         Ok(Expr::column(value, data_type))
     }
 
+    /// A subquery that stands for a row of values: one for each of its columns, in each of which it is asked anew.
+    pub(super) fn row_subquery(
+        &mut self,
+        query: &'a ast::Query,
+        count: usize,
+    ) -> SqlResult<Vec<Expr>> {
+        let mut row = Vec::with_capacity(count);
+        for place in 0..count {
+            let mut answer = self.inner(query)?;
+            self.decide_types(&mut answer)?;
+            if answer.columns.len() != count {
+                let message = "number of columns does not match number of values";
+                return Err(at(SqlError::new(SqlState::SYNTAX, message), query));
+            }
+            if !answer.rel.all_expressions(&mut super::is_repeatable) {
+                return Err(unsupported("a volatile subquery as a row of values", query));
+            }
+            let source = answer.columns[place].attr;
+            let data_type = self.attributes[source].data_type;
+            let value = self.attribute(data_type, true);
+            self.attach(answer.rel, Apply::Scalar { value, source });
+            row.push(Expr::column(value, data_type));
+        }
+        Ok(row)
+    }
+
     /// EXISTS.
     pub(super) fn exists(&mut self, query: &'a ast::Query, negate: bool) -> SqlResult<Expr> {
         let mut answer = self.inner(query)?;

@@ -238,7 +238,7 @@ impl Session {
             }
             Data::Rows(batches) => Rows { batches, ..Rows::default() },
         };
-        self.write_alone(cancel)?;
+        self.refresh()?;
         self.wait_for_place()?;
         let now = self.existing(&table.name)?;
         if !Arc::ptr_eq(&now, &table) && !is_alike(&now, &table) {

@@ -126,7 +126,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.check_files()?;
-        self.write_alone(cancel)?;
+        self.begin_writing()?;
         self.wait_for_place()?;
         let old = self.existing(table)?;
         let targets = targets(&old, columns)?;
@@ -154,6 +154,9 @@ impl Session {
             let answer = self.change(&parsed(&statement)?, cancel)?;
             return Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer });
         }
+        // They go into its columns piece by piece.
+        self.write_alone(cancel)?;
+        let old = &self.existing(&old.name)?;
         let paths = files::expand(path)?;
         let load = |context: &BuildContext<'_>| storage::append_parquet(old, &paths, context);
         let new = self.loaded(path, &TableDesign::default(), cancel, load)?;
@@ -186,7 +189,7 @@ impl Session {
         self.add_rows(old, targets, (&columns, text), rows, cancel)
     }
 
-    /// Adds rows that were read; the transaction writes alone.
+    /// Adds rows that were read.
     pub(super) fn add_rows(
         &mut self,
         old: &Arc<Table>,
@@ -202,8 +205,10 @@ impl Session {
         if is_plain(old, targets) && !has_defaults {
             let batches = ordered(batches, targets)?;
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-            if rows > 0 {
-                self.replace_rows(old, &[], &batches, cancel)?;
+            let mut table = old.clone();
+            while rows > 0 && !self.replace_rows(&table, &[], &batches, &[], cancel)? {
+                self.refresh()?;
+                table = self.existing(&old.name)?;
             }
             self.activity.changed(rows as u64);
             return Ok(done(format!("COPY {rows}")));

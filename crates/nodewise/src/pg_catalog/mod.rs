@@ -8,6 +8,7 @@
 
 mod functions;
 mod information;
+mod locks;
 mod nothing;
 mod oids;
 mod relations;
@@ -29,7 +30,7 @@ pub const CATALOG: &str = "pg_catalog";
 pub const INFORMATION: &str = "information_schema";
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -40,6 +41,7 @@ const NAMES: [&str; 20] = [
     "pg_database",
     "pg_index",
     "pg_language",
+    "pg_locks",
     "pg_namespace",
     "pg_opclass",
     "pg_proc",
@@ -104,6 +106,7 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_database" => shared::databases(session),
         "pg_index" => relations::indexes(session),
         "pg_language" => shared::languages(),
+        "pg_locks" => locks::locks(session),
         "pg_namespace" => shared::namespaces(),
         "pg_opclass" => types::operator_classes(),
         "pg_proc" => functions::functions(),

@@ -36,10 +36,6 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
     ("pg_init_privs", "objoid:i classoid:i objsubid:i privtype:t initprivs:t"),
     ("pg_largeobject_metadata", "oid:i lomowner:i lomacl:t"),
     (
-        "pg_locks",
-        "locktype:t database:i relation:i page:i tuple:i virtualxid:t transactionid:i classid:i objid:i objsubid:i virtualtransaction:t pid:i mode:t granted:b fastpath:b waitstart:t",
-    ),
-    (
         "pg_operator",
         "oid:i oprname:t oprnamespace:i oprowner:i oprkind:t oprcanmerge:b oprcanhash:b oprleft:i oprright:i oprresult:i oprcom:i oprnegate:i oprcode:i oprrest:i oprjoin:i",
     ),

@@ -50,7 +50,7 @@ impl Database {
 
     /// The locks and the turn of one that writes alone, if nobody else writes.
     fn alone(&self) -> Option<(Owner, Admitted)> {
-        let owner = self.locks.owner();
+        let owner = self.locks.owner(0);
         self.locks.take_alone(owner.number()).ok()?;
         self.writer.try_enter().map(|turn| (owner, turn))
     }

@@ -9,6 +9,7 @@ mod defined;
 mod durability;
 mod functions;
 mod indexes;
+mod locks;
 mod memory;
 pub(crate) mod placement;
 pub(crate) mod placer;
@@ -30,7 +31,7 @@ pub(crate) use tables::partitioning;
 pub const SCHEMA: &str = "nodewise";
 
 /// The names of all views.
-pub const NAMES: [&str; 29] = [
+pub const NAMES: [&str; 30] = [
     "tables",
     "columns",
     "indexes",
@@ -56,6 +57,7 @@ pub const NAMES: [&str; 29] = [
     "settings",
     "functions",
     "transactions",
+    "locks",
     "log",
     "checkpoints",
     "merges",
@@ -99,6 +101,7 @@ pub fn rows_of(
         "settings" => system::all_settings(database, settings),
         "functions" => functions::rows(),
         "transactions" => durability::transactions(database),
+        "locks" => locks::rows(database),
         "log" => durability::log(database),
         "checkpoints" => durability::checkpoints(database),
         "merges" => durability::merges(database),
