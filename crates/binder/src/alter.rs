@@ -56,10 +56,17 @@ fn rule_changes(operation: AlterTableOperation) -> SqlResult<Vec<RuleChange>> {
 
 fn rule_change(operation: AlterTableOperation) -> SqlResult<RuleChange> {
     match operation {
-        AlterTableOperation::AddConstraint { constraint, not_valid: false } => {
+        AlterTableOperation::AddConstraint { constraint, not_valid } => {
             let mut all = Constraints::default();
             keys::of_table(&constraint, &mut all)?;
+            if not_valid && all.references.is_empty() {
+                return Err(unsupported("NOT VALID of anything but a foreign key"));
+            }
+            all.references.iter_mut().for_each(|it| it.not_valid = not_valid);
             Ok(RuleChange::Add(all))
+        }
+        AlterTableOperation::ValidateConstraint { name } => {
+            Ok(RuleChange::Validate { name: ident(&name) })
         }
         AlterTableOperation::DropConstraint { if_exists, name, drop_behavior } => {
             let cascade = matches!(drop_behavior, Some(ast::DropBehavior::Cascade));

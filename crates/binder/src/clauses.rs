@@ -364,15 +364,10 @@ pub(crate) fn foreign_key(key: &ast::ForeignKeyConstraint) -> SqlResult<()> {
         match_kind,
         characteristics,
     } = key;
-    let full = match_kind.is_some_and(|it| it != ast::ConstraintReferenceMatchKind::Simple);
-    let is_deferred = characteristics.is_some_and(|it| {
-        let ast::ConstraintCharacteristics { deferrable, initially, enforced } = it;
-        deferrable == Some(true)
-            || initially == Some(ast::DeferrableInitial::Deferred)
-            || enforced == Some(false)
-    });
+    let partial = *match_kind == Some(ast::ConstraintReferenceMatchKind::Partial);
+    let not_enforced = characteristics.is_some_and(|it| it.enforced == Some(false));
     refuse(
-        &[(full, "MATCH FULL and MATCH PARTIAL"), (is_deferred, "a deferred foreign key")],
+        &[(partial, "MATCH PARTIAL"), (not_enforced, "a foreign key that is NOT ENFORCED")],
         &[(index_name.is_some(), "a foreign key is named by CONSTRAINT")],
     )
 }

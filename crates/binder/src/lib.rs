@@ -13,6 +13,7 @@ mod column;
 mod column_definition;
 pub mod column_names;
 mod constraint;
+mod constraint_words;
 mod copy;
 mod copy_options;
 mod cursor;
@@ -39,12 +40,14 @@ pub mod parse;
 mod precedence;
 mod resolved;
 mod rewrite;
+mod row_changes;
 mod sequence;
 pub mod sequence_names;
 mod sequence_words;
 mod show_words;
 pub mod statement;
 mod steering;
+mod steps;
 mod syntax;
 mod tokens;
 mod transactions;
@@ -63,7 +66,7 @@ pub use design::{
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
-    Arguments, CopyPlace, ExplainFormat, Isolation, ParsedQuery, Statement, TransactionModes,
+    Arguments, CopyPlace, ExplainFormat, Isolation, ParsedQuery, Statement, Step, TransactionModes,
     TransactionStatement,
 };
 pub use syntax::quoted_name;

@@ -13,12 +13,14 @@ use crate::data_types::data_type;
 use crate::design::DesignClause;
 use crate::levels::levels;
 use crate::numa::{self, Recognised};
+use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
-use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
+use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unknown, unsupported};
 use crate::{
-    alter, catalog_arrays, clauses, copy, copy_options, file_calls, folders, frames, from_first,
-    keys, lock_words, maintenance, merge_words, numerals, overriding, parameters, rewrite,
-    sequence_words, show_words, steering, tokens, transactions, values, view_words,
+    alter, catalog_arrays, clauses, constraint_words, copy, copy_options, file_calls, folders,
+    frames, from_first, keys, lock_words, maintenance, merge_words, numerals, overriding,
+    parameters, rewrite, sequence_words, show_words, steering, steps, tokens, transactions,
+    view_words,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -92,6 +94,10 @@ fn parse_one(
         return Ok(());
     }
     if let Some(statement) = maintenance::recognise(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    if let Some(statement) = constraint_words::recognise(&tokens)? {
         statements.push(statement);
         return Ok(());
     }
@@ -185,7 +191,15 @@ fn begins_query(token: &Token) -> bool {
 }
 
 /// A query that is all of a statement: its body may change rows, behind WITH.
-fn whole(mut query: Box<ast::Query>) -> SqlResult<Statement> {
+fn whole(query: Box<ast::Query>) -> SqlResult<Statement> {
+    match steps::steps_of(query)? {
+        Ok((first, last)) => Ok(Statement::InSteps { first, last: Box::new(single(last)?) }),
+        Err(query) => single(query),
+    }
+}
+
+/// A query, or a change of rows, without another inside.
+fn single(mut query: Box<ast::Query>) -> SqlResult<Statement> {
     use ast::SetExpr::{Delete, Insert, Merge, Select, Update};
     if let Select(select) = query.body.as_mut()
         && let Some(into) = select.into.take()
@@ -303,14 +317,6 @@ fn drop_objects(statement: ast::Statement) -> SqlResult<Statement> {
         }
         other => Err(unknown(&other)),
     }
-}
-
-/// A statement, or a form of one, that is not there, by its first words.
-fn unknown(statement: &impl std::fmt::Display) -> SqlError {
-    let text = statement.to_string();
-    let upper = |it: &&str| it.chars().all(|it| it.is_ascii_uppercase());
-    let words: Vec<&str> = text.split_whitespace().take(3).take_while(upper).collect();
-    unsupported(words.join(" "))
 }
 
 fn set(set: Set) -> SqlResult<Statement> {
@@ -482,40 +488,7 @@ fn change(statement: ast::Statement) -> SqlResult<Statement> {
         format_clause: None,
         pipe_operators: Vec::new(),
     };
-    changing(Box::new(query))
-}
-
-/// A query whose body changes rows.
-fn changing(mut query: Box<ast::Query>) -> SqlResult<Statement> {
-    use ast::{SetExpr, Statement as Ast};
-    match &mut *query.body {
-        SetExpr::Insert(Ast::Insert(insert)) => {
-            clauses::insert(insert)?;
-            overriding::note(insert);
-            if let Some(source) = &mut insert.source
-                && let SetExpr::Values(rows) = &mut *source.body
-            {
-                values::prepare(rows);
-            }
-        }
-        SetExpr::Update(Ast::Update(update)) => clauses::update(update)?,
-        SetExpr::Delete(Ast::Delete(delete)) => clauses::delete(delete)?,
-        SetExpr::Merge(Ast::Merge(merge)) => clauses::merge(merge)?,
-        other => return Err(unknown(other)),
-    }
-    Ok(Statement::Change { query: ParsedQuery(query) })
-}
-
-/// A SELECT that locks rows: a change of nothing.
-fn locking(query: Box<ast::Query>) -> SqlResult<Statement> {
-    let what = match query.body.as_ref() {
-        ast::SetExpr::Select(_) => return Ok(Statement::Change { query: ParsedQuery(query) }),
-        ast::SetExpr::Values(_) => "VALUES",
-        _ => "UNION/INTERSECT/EXCEPT",
-    };
-    let mode = query.locks.first().map_or("UPDATE", |it| lock_words::said(it).0.name());
-    let message = format!("FOR {mode} is not allowed with {what}");
-    Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))
+    whole(Box::new(query))
 }
 
 #[cfg(test)]

@@ -39,6 +39,15 @@ impl ParsedQuery {
     }
 }
 
+/// A change, or a query that locks rows, inside of a statement.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// The name by which its rows are read: no file is called so. `None` where it has none.
+    pub rows: Option<String>,
+    /// What it does.
+    pub query: ParsedQuery,
+}
+
 /// Where the rows of a COPY go, or come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CopyPlace {
@@ -229,6 +238,13 @@ pub enum Statement {
         /// The statement, as the body of a query, and the WITH queries before it.
         query: ParsedQuery,
     },
+    /// A query or a change of rows, with changes in its WITH, or queries inside that lock rows.
+    InSteps {
+        /// These, in the order in which they run.
+        first: Vec<Step>,
+        /// What is left of the statement: a query or a change.
+        last: Box<Statement>,
+    },
     /// BEGIN, COMMIT and the like.
     Transaction(TransactionStatement),
     /// LOCK TABLE.
@@ -289,6 +305,13 @@ pub enum Statement {
         value: Option<String>,
         /// SET LOCAL: until the transaction ends.
         local: bool,
+    },
+    /// SET CONSTRAINTS.
+    SetConstraints {
+        /// The constraints; all that can be deferred where it is `None`.
+        names: Option<Vec<String>>,
+        /// Whether they are asked at the end of the transaction, and not of each statement.
+        deferred: bool,
     },
     /// RESET ALL: every setting of the session has its default again.
     ResetAll,

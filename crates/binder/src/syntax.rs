@@ -40,6 +40,14 @@ pub(crate) fn unsupported(what: impl std::fmt::Display) -> SqlError {
     SqlError::unsupported(format!("{what} is not supported"))
 }
 
+/// A statement, or a form of one, that is not there, by its first words.
+pub(crate) fn unknown(statement: &impl std::fmt::Display) -> SqlError {
+    let text = statement.to_string();
+    let upper = |it: &&str| it.chars().all(|it| it.is_ascii_uppercase());
+    let words: Vec<&str> = text.split_whitespace().take(3).take_while(upper).collect();
+    unsupported(words.join(" "))
+}
+
 /// The name of a table: without quotes when it was quoted, in lower case when it was not, and without the schema that all
 /// tables are in.
 pub(crate) fn name(object: &ObjectName) -> String {

@@ -54,6 +54,7 @@ const KNOWN: &[Known] = &[
     known("client_encoding", "UTF8", UTF8, true, "how texts come and go: UTF-8"),
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
     known("DateStyle", "ISO, MDY", DATES, true, "how dates are written: ISO 8601"),
+    known("deadlock_timeout", "1s", Takes::Text, false, "kept: deadlocks are found at once"),
     known(DEFERRABLE, "off", SWITCH, false, "kept: what only reads is never refused"),
     known(READ_ONLY, "off", SWITCH, true, "on: transactions change nothing, if they do not say so"),
     known("extra_float_digits", "1", Takes::Number(-15, 3), false, "floats are always shortest"),

@@ -67,11 +67,7 @@ impl Session {
                 RuleChange::Drop { name, if_exists, cascade } => {
                     let known = drop_constraint(&mut rules, name);
                     if !known && !if_exists {
-                        let message = format!(
-                            "constraint \"{name}\" of relation \"{}\" does not exist",
-                            old.name
-                        );
-                        return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
+                        return Err(no_constraint(&old, name));
                     }
                     self.release_keys(&old, &rules, *cascade, cancel)?;
                     // Foreign keys of its own may have gone with the key that they named.
@@ -91,6 +87,9 @@ impl Session {
                     if let IdentityChange::Drop { .. } = change {
                         continue;
                     }
+                }
+                RuleChange::Validate { name } => {
+                    validate(&old, &mut rules, name)?;
                 }
                 RuleChange::Default { column, default } => {
                     let place = column_of(&old, column)?.index();
@@ -184,7 +183,8 @@ impl Session {
         if !table.rules().rows.is_empty() {
             self.check_row_rules(table)?;
         }
-        table.rules().references.iter().try_for_each(|it| self.check_reference(table, it, cancel))
+        let mut references = table.rules().references.iter();
+        references.try_for_each(|it| self.check_reference(table, it, cancel))
     }
 
     /// Refuses CHECK constraints that are false of a row that is there.
@@ -262,6 +262,30 @@ fn rename_constraint(table: &Table, rules: &mut Rules, name: &str, to: &str) -> 
     })?;
     *found = to.into();
     Ok(())
+}
+
+/// VALIDATE CONSTRAINT. What is not a foreign key holds of all rows since it is there.
+fn validate(table: &Table, rules: &mut Rules, name: &str) -> SqlResult<()> {
+    if let Some(key) = rules.references.iter_mut().find(|it| *it.name == *name) {
+        key.is_validated = true;
+        return Ok(());
+    }
+    let is_check = rules.rows.checks.iter().any(|it| *it.name == *name);
+    match is_taken(rules, name) {
+        true if is_check => Ok(()),
+        true => {
+            let message =
+                format!("cannot validate constraint \"{name}\" of relation \"{}\"", table.name);
+            Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+                .with_hint("it is neither a foreign key nor a CHECK constraint"))
+        }
+        false => Err(no_constraint(table, name)),
+    }
+}
+
+fn no_constraint(table: &Table, name: &str) -> SqlError {
+    let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", table.name);
+    SqlError::new(SqlState::UNDEFINED_OBJECT, message)
 }
 
 /// Takes a constraint away, and tells whether there was one of this name.

@@ -11,7 +11,6 @@ use std::collections::{HashSet, VecDeque};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{Field, Schema};
 use arrow_select::concat::concat;
 use binder::{ParsedQuery, ReferenceDefinition, Statement};
 use stdx::sync::Arc;
@@ -19,6 +18,7 @@ use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, values_at}
 use types::{ColumnId, ForeignKey, ReferentialAction, SqlError, SqlResult, SqlState};
 
 use crate::change::{Changes, parsed};
+use crate::changed_keys::{KEYS, KeyColumns, Keys};
 use crate::changed_rows::{malformed, positions};
 use crate::conflict::concurrent_update;
 use crate::constraints::{check_free, free_name, quoted};
@@ -28,18 +28,8 @@ use crate::result::{place_of, schema_of};
 use crate::statement_catalog::StatementCatalog;
 use crate::{CancelToken, Session};
 
-/// The table of the keys that changed: `o0`, `o1`, .. before and `n0`, `n1`, .. after.
-const KEYS: &str = "nodewise.changed_keys";
-
-/// Rows of [`KEYS`].
-#[derive(Clone)]
-pub(crate) struct Keys {
-    schema: Vec<ColumnSchema>,
-    pub(crate) rows: RecordBatch,
-}
-
 /// A query that must find no row.
-struct Asked {
+pub(crate) struct Asked {
     /// The table that is asked, beside that of the change.
     of: String,
     sql: String,
@@ -88,11 +78,14 @@ impl Session {
             parent_columns,
             on_delete,
             on_update,
+            is_full: new.is_full,
+            deferral: new.deferral,
+            is_validated: !new.not_valid,
         });
         Ok(())
     }
 
-    /// Refuses a foreign key whose columns cannot be compared, or that some row of its table breaks.
+    /// Refuses a foreign key whose columns cannot be compared, or that some row of its table breaks, unless it is not valid.
     pub(crate) fn check_reference(
         &self,
         child: &Table,
@@ -101,11 +94,11 @@ impl Session {
     ) -> SqlResult<()> {
         let own: Vec<String> = names(child, key).iter().map(|it| format!("c.{it}")).collect();
         let sql = format!(
-            "SELECT {} FROM {} AS c WHERE {} AND NOT EXISTS ({}) LIMIT 1",
+            "SELECT {} FROM {} AS c WHERE {} AND {} LIMIT 1",
             own.join(", "),
             quoted(&child.name),
-            filled(&own),
-            parents(key, &own)
+            refers_to_nothing(key, &own),
+            key.is_validated
         );
         let (name, at) = (child.name.clone(), key.clone());
         let columns = listed(child, key);
@@ -121,7 +114,8 @@ impl Session {
         })
     }
 
-    /// Does what follows from a change of rows for those that refer to them, and refuses what refers to nothing.
+    /// Does what follows from a change of rows for those that refer to them, and refuses what refers to nothing; what may be
+    /// wrong until the transaction ends is noted.
     pub(crate) fn keep_references(
         &self,
         old: Arc<Table>,
@@ -136,15 +130,22 @@ impl Session {
                 continue;
             }
             for key in &old.rules().references {
-                let Some(new) = new_children(&old, key, &changes)? else { continue };
-                if let Some(keys) = &new.keys {
-                    self.lock_parents(key, keys, cancel)?;
+                let Some(keys) = new_children(&old, key, &changes)? else { continue };
+                if self.is_deferred(key) {
+                    self.defer(&old, key, keys, None);
+                    continue;
                 }
-                asked.push(new);
+                self.lock_parents(key, &keys, cancel)?;
+                asked.push(question_of_new(&old, key, keys, false));
             }
             for (child, key) in self.referring(&old.name) {
                 for lost in lost_keys(&old, &key, &changes)? {
                     self.refresh()?;
+                    if lost.action == ReferentialAction::NoAction && self.is_deferred(&key) {
+                        let LostKeys { keys, is_update, .. } = lost;
+                        self.defer(&child, &key, keys, Some(is_update));
+                        continue;
+                    }
                     if self.sees_less() {
                         unseen.push(lost.question(&child, &key));
                     }
@@ -164,15 +165,24 @@ impl Session {
                 }
             }
         }
+        self.ask_all(&asked, &unseen, cancel)
+    }
+
+    /// Asks what must hold of what the statement sees and, with what must hold besides, of what others have committed since.
+    pub(crate) fn ask_all(
+        &self,
+        asked: &[Asked],
+        unseen: &[Asked],
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
         if asked.is_empty() && unseen.is_empty() {
             return Ok(());
         }
         self.refresh()?;
         asked.iter().try_for_each(|it| self.ask(it, cancel))?;
         if self.sees_less() {
-            asked.append(&mut unseen);
             let newest = self.changes_on_newest()?;
-            for it in &asked {
+            for it in asked.iter().chain(unseen) {
                 if self.found(&StatementCatalog::on(self, newest.clone()), it, cancel)?.is_some() {
                     return Err(concurrent_update());
                 }
@@ -443,6 +453,13 @@ fn parents(key: &ForeignKey, values: &[String]) -> String {
 /// The error of a row that refers to nothing.
 fn missing(child: &str, key: &ForeignKey, columns: &str, value: &str) -> SqlError {
     let ForeignKey { name, parent, .. } = key;
+    if key.is_full && value.split(", ").any(|it| it == "NULL") {
+        let message = format!(
+            "insert or update on table \"{child}\" violates foreign key constraint \"{name}\": MATCH FULL \
+             does not allow mixing of null and nonnull key values"
+        );
+        return SqlError::new(SqlState("23503"), message);
+    }
     let message = format!(
         "insert or update on table \"{child}\" violates foreign key constraint \"{name}\": key \
          ({columns})=({value}) is not present in table \"{parent}\""
@@ -450,24 +467,50 @@ fn missing(child: &str, key: &ForeignKey, columns: &str, value: &str) -> SqlErro
     SqlError::new(SqlState("23503"), message)
 }
 
-/// What is asked of the rows that came into a table that refers to others. Those whose key is what it was are not asked.
-fn new_children(table: &Table, key: &ForeignKey, changes: &Changes) -> SqlResult<Option<Asked>> {
-    if changes.rows.iter().all(|it| it.num_rows() == 0) {
-        return Ok(None);
+/// The keys of the rows that came into a table that refers to others; nothing where none is new.
+fn new_children(table: &Table, key: &ForeignKey, changes: &Changes) -> SqlResult<Option<Keys>> {
+    match changes.rows.iter().all(|it| it.num_rows() == 0) {
+        true => Ok(None),
+        false => changed_keys(table, &key.columns, changes),
     }
-    let Some(keys) = changed_keys(table, &key.columns, changes)? else { return Ok(None) };
+}
+
+/// Whether a row with one of some keys refers to nothing. Those whose key is what it was are not asked; `is_late`: nor those
+/// that are not there any more.
+pub(crate) fn question_of_new(table: &Table, key: &ForeignKey, keys: Keys, is_late: bool) -> Asked {
     let count = key.columns.len();
     let new: Vec<String> = (0..count).map(|it| format!("k.n{it}")).collect();
+    let is_row = |it: (&String, &String)| format!("c.{} IS NOT DISTINCT FROM {}", it.0, it.1);
+    let is_there = match is_late {
+        true => {
+            let row: Vec<String> = names(table, key).iter().zip(&new).map(is_row).collect();
+            let (own, row) = (quoted(&table.name), row.join(" AND "));
+            format!(" AND EXISTS (SELECT 1 FROM {own} AS c WHERE {row})")
+        }
+        false => String::new(),
+    };
     let sql = format!(
-        "SELECT {} FROM {KEYS} AS k WHERE {} AND {} AND NOT EXISTS ({}) LIMIT 1",
+        "SELECT {} FROM {KEYS} AS k WHERE {} AND {}{is_there} LIMIT 1",
         new.join(", "),
-        filled(&new),
         differs(count),
-        parents(key, &new)
+        refers_to_nothing(key, &new)
     );
     let (name, at, columns) = (table.name.clone(), key.clone(), listed(table, key));
     let error = Box::new(move |value: &str| missing(&name, &at, &columns, value));
-    Ok(Some(Asked { of: key.parent.to_string(), sql, keys: Some(keys), error }))
+    Asked { of: key.parent.to_string(), sql, keys: Some(keys), error }
+}
+
+/// Whether values refer to something that is not there.
+fn refers_to_nothing(key: &ForeignKey, values: &[String]) -> String {
+    let plain = format!("{} AND NOT EXISTS ({})", filled(values), parents(key, values));
+    match key.is_full && values.len() > 1 {
+        true => {
+            let null: Vec<String> = values.iter().map(|it| format!("{it} IS NULL")).collect();
+            let null = null.join(" AND ");
+            format!("({plain} OR NOT ({}) AND NOT ({null}))", filled(values))
+        }
+        false => format!("({plain})"),
+    }
 }
 
 /// That a key is not what it was.
@@ -488,40 +531,51 @@ struct LostKeys {
 impl LostKeys {
     /// Whether a row still refers to one of them.
     fn question(&self, child: &Table, key: &ForeignKey) -> Asked {
-        let old: Vec<String> = (0..key.columns.len()).map(|it| format!("k.o{it}")).collect();
-        let is_child = |it: (&String, &String)| format!("c.{} = {}", it.0, it.1);
-        let condition: Vec<String> = names(child, key).iter().zip(&old).map(is_child).collect();
-        let mut sql = format!(
-            "SELECT {} FROM {KEYS} AS k WHERE EXISTS (SELECT 1 FROM {} AS c WHERE {})",
-            old.join(", "),
-            quoted(&child.name),
-            condition.join(" AND ")
-        );
-        if self.is_update {
-            sql.push_str(&format!(" AND {}", differs(old.len())));
-        }
         let restricts = self.action == ReferentialAction::Restrict;
-        if !restricts {
-            sql.push_str(&format!(" AND NOT EXISTS ({})", parents(key, &old)));
-        }
-        sql.push_str(" LIMIT 1");
-        let (of, child, key) = (child.name.clone(), child.name.clone(), key.clone());
-        let error = move |value: &str| {
-            let ForeignKey { name, parent, parent_columns, .. } = &key;
-            let columns = parent_columns.join(", ");
-            let (what, state) = match restricts {
-                true => ("violates RESTRICT setting of", SqlState("23001")),
-                false => ("violates", SqlState("23503")),
-            };
-            let message = format!(
-                "update or delete on table \"{parent}\" {what} foreign key constraint \"{name}\" on \
+        question_of_lost(child, key, self.keys.clone(), (self.is_update, restricts))
+    }
+}
+
+/// Whether a row still refers to keys that went, or that changed where `is_update`; even to one that is there again where the key
+/// `restricts`.
+pub(crate) fn question_of_lost(
+    child: &Table,
+    key: &ForeignKey,
+    keys: Keys,
+    (is_update, restricts): (bool, bool),
+) -> Asked {
+    let old: Vec<String> = (0..key.columns.len()).map(|it| format!("k.o{it}")).collect();
+    let is_child = |it: (&String, &String)| format!("c.{} = {}", it.0, it.1);
+    let condition: Vec<String> = names(child, key).iter().zip(&old).map(is_child).collect();
+    let mut sql = format!(
+        "SELECT {} FROM {KEYS} AS k WHERE EXISTS (SELECT 1 FROM {} AS c WHERE {})",
+        old.join(", "),
+        quoted(&child.name),
+        condition.join(" AND ")
+    );
+    if is_update {
+        sql.push_str(&format!(" AND {}", differs(old.len())));
+    }
+    if !restricts {
+        sql.push_str(&format!(" AND NOT EXISTS ({})", parents(key, &old)));
+    }
+    sql.push_str(" LIMIT 1");
+    let (of, child, key) = (child.name.clone(), child.name.clone(), key.clone());
+    let error = move |value: &str| {
+        let ForeignKey { name, parent, parent_columns, .. } = &key;
+        let columns = parent_columns.join(", ");
+        let (what, state) = match restricts {
+            true => ("violates RESTRICT setting of", SqlState("23001")),
+            false => ("violates", SqlState("23503")),
+        };
+        let message = format!(
+            "update or delete on table \"{parent}\" {what} foreign key constraint \"{name}\" on \
                  table \"{child}\": key ({columns})=({value}) is still referenced from table \
                  \"{child}\""
-            );
-            SqlError::new(state, message)
-        };
-        Asked { of, sql, keys: Some(self.keys.clone()), error: Box::new(error) }
-    }
+        );
+        SqlError::new(state, message)
+    };
+    Asked { of, sql, keys: Some(keys), error: Box::new(error) }
 }
 
 /// The keys of a table that went, and those that changed.
@@ -544,20 +598,6 @@ fn lost_keys(old: &Table, key: &ForeignKey, changes: &Changes) -> SqlResult<Vec<
         lost.push(LostKeys { action: key.on_update, is_update: true, keys });
     }
     Ok(lost)
-}
-
-type KeyColumns = Vec<(ColumnSchema, ArrayRef)>;
-
-impl Keys {
-    fn of(columns: KeyColumns) -> SqlResult<Self> {
-        let field = |(column, array): &(ColumnSchema, ArrayRef)| {
-            Field::new(&column.name, array.data_type().clone(), true)
-        };
-        let fields: Vec<Field> = columns.iter().map(field).collect();
-        let (schema, arrays) = columns.into_iter().unzip();
-        let rows = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
-        Ok(Self { schema, rows: rows.map_err(|error| malformed(&error))? })
-    }
 }
 
 /// Columns of [`KEYS`] for the columns of a key.

@@ -132,7 +132,13 @@ impl Locks {
         Ok(())
     }
 
-    /// The rows of a table that one cannot lock, because others have them or a key of them.
+    /// Whether nobody else is in the way of some locks.
+    pub(crate) fn are_free(&self, owner: u64, wanted: &[Lock]) -> bool {
+        let inside = self.0.lock();
+        wanted.iter().all(|it| inside.in_the_way(owner, it).is_none())
+    }
+
+    /// The rows of a table that one cannot lock, because others have them.
     pub(crate) fn rows_of_others(&self, owner: u64, table: TableId, mode: LockMode) -> Vec<u64> {
         let inside = self.0.lock();
         let rows = inside.held.keys().filter(|it| it.0 == table && it.1 == Locked::Row);

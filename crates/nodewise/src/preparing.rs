@@ -81,13 +81,13 @@ impl Session {
         let inner: &Inner = &prepared.0;
         let text = |name: &str| OutputColumn { name: name.to_owned(), data_type: DataType::Text };
         match &inner.statement {
-            Some(Statement::Query { .. } | Statement::Change { .. }) => {
-                self.with_levels(prepared.0.levels(), |session| {
-                    let generic = session.generic(inner, &session.snapshot())?;
-                    let output = generic.output.filter(|it| !it.is_empty());
-                    Ok(output.map(|it| Described::of(&it)))
-                })
-            }
+            Some(
+                Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },
+            ) => self.with_levels(prepared.0.levels(), |session| {
+                let generic = session.generic(inner, &session.snapshot())?;
+                let output = generic.output.filter(|it| !it.is_empty());
+                Ok(output.map(|it| Described::of(&it)))
+            }),
             Some(Statement::Show { name }) => {
                 Ok(Some(Described::of(&[text(&self.shown_as(name))])))
             }
@@ -114,8 +114,16 @@ impl Session {
         types.resize(count.max(declared.len()), None);
         let generic = Mutex::new(None);
         let mut inner = Inner { statement, text, declared: types.clone(), types, generic };
-        if let Some(Statement::Query { .. } | Statement::Change { .. }) = &inner.statement {
-            let generic = self.plan_generic(&inner)?;
+        if let Some(
+            Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },
+        ) = &inner.statement
+        {
+            let generic = match &inner.statement {
+                Some(Statement::InSteps { first, last }) => {
+                    self.plan_steps(first, last, &inner.declared)?
+                }
+                _ => self.plan_generic(&inner)?,
+            };
             inner.types.clone_from(&generic.types);
             inner.generic = Mutex::new(Some(generic));
         }
@@ -262,7 +270,9 @@ impl Session {
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
         match &inner.statement {
-            Some(Statement::Query { .. } | Statement::Change { .. }) => {}
+            Some(
+                Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },
+            ) => {}
             Some(other) => return self.begin_parsed(other.clone(), None, cancel),
             None => return Ok(Begun::Answer(done(""))),
         }
@@ -308,6 +318,12 @@ impl Session {
         match &mut statement {
             Statement::Query { query } | Statement::Change { query } => {
                 *query = substitute(query, values)?;
+            }
+            Statement::InSteps { first, last } => {
+                for step in first {
+                    step.query = substitute(&step.query, values)?;
+                }
+                **last = self.with_values(last, values)?;
             }
             _ => {}
         }

@@ -6,8 +6,8 @@ use stdx::sync::Arc;
 use storage::{CatalogSnapshot, Table, TableDesign};
 use types::{ColumnId, ForeignKey, LockMode, SqlResult};
 
+use crate::changed_keys::Keys;
 use crate::conflict::{concurrent_update, no_transaction};
-use crate::foreign_keys::Keys;
 use crate::index_ddl::column_of;
 use crate::locks::{Lock, Locked};
 use crate::parallel::LoadProgress;
@@ -75,7 +75,7 @@ fn referring(tables: &CatalogSnapshot, parent: &Table) -> Vec<ForeignKey> {
     of_all.filter(|it| it.parent.eq_ignore_ascii_case(&parent.name)).collect()
 }
 
-/// Locks of the keys of a table that some values refer to. What its columns cannot hold is no key of it.
+/// Locks of the keys of a table that some values refer to, and of the table, as if a SELECT had locked their rows. What its columns cannot hold is no key of it.
 fn locks_of_parents(parent: &Table, key: &ForeignKey, keys: &Keys) -> SqlResult<Vec<Lock>> {
     let columns: Vec<ColumnId> =
         key.parent_columns.iter().map(|it| column_of(parent, it)).collect::<SqlResult<_>>()?;
@@ -84,7 +84,7 @@ fn locks_of_parents(parent: &Table, key: &ForeignKey, keys: &Keys) -> SqlResult<
             && it.columns.len() == columns.len()
             && it.columns.iter().all(|it| columns.contains(it))
     };
-    let mut locks = Vec::new();
+    let mut locks = vec![((parent.id, Locked::Table, 0), LockMode::RowShare)];
     for (number, rule) in parent.rules().indexes.iter().enumerate().filter(|it| is_of_key(it.1)) {
         let value = |column: &ColumnId| {
             let place = columns.iter().position(|it| it == column)?;

@@ -4,22 +4,39 @@
 //! result or none; and if one of the rows is not what it was, it runs once more. SKIP LOCKED runs on tables without the rows that
 //! others have locked, so that LIMIT counts those that it gets.
 
-use arrow_array::RecordBatch;
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
 use binder::bind::RowLock;
+use execution::PipelineReport;
 use plan::Plan;
 use stdx::sync::Arc;
 use storage::{Table, TableDesign};
 use types::{LockMode, LockWait, SqlError, SqlResult, SqlState, TableId};
 
 use crate::answer::done;
+use crate::change::shown_batches;
 use crate::changed_rows::{malformed, positions};
-use crate::conflict::{concurrent_update, no_transaction};
+use crate::conflict::no_transaction;
 use crate::key_locks::locks_of_rows;
 use crate::locks::{Lock, Locked};
 use crate::planned_change::PlannedChange;
-use crate::result::{held_schema_of, schema_of, shown, types_of};
+use crate::result::{held_schema_of, schema_of, types_of};
 use crate::statement_catalog::Tables;
 use crate::{Answer, CancelToken, QueryProfile, Session};
+
+/// Rows that others have, by table and id.
+type Skipped = BTreeMap<TableId, BTreeSet<u64>>;
+
+/// What became of the rows of a result.
+enum Outcome {
+    /// All are locked.
+    Locked,
+    /// Others have some of them, that are left out from now on.
+    Skipped,
+    /// Some are not what they were.
+    Changed,
+}
 
 impl Session {
     /// Runs a SELECT that locks rows by its plan. Nothing comes of it if it has to be run once more, on newer tables.
@@ -27,61 +44,71 @@ impl Session {
         &self,
         change: &PlannedChange,
         plan: &Plan,
-        mut tables: Tables,
+        tables: Tables,
         cancel: &CancelToken,
     ) -> SqlResult<Option<Answer>> {
         let machine = &self.database.machine;
         let started = machine.now();
-        self.skip_locked(&change.locks, plan, &mut tables, cancel)?;
-        self.note_reads(plan, &change.unknown);
-        let executed = self.run_plan(plan, tables.clone(), cancel)?;
-        let batches = self.record_batches(&executed, &held_schema_of(&plan.output), cancel)?;
-        for (place, lock) in change.locks.iter().enumerate() {
-            let Some(table) = tables.values().find(|it| it.name == lock.table) else { continue };
-            let mut rows: Vec<u64> =
-                batches.iter().flat_map(|it| positions(it.column(place))).collect();
-            rows.sort_unstable();
-            rows.dedup();
-            if !self.lock_rows(table, &rows, lock, cancel)? {
-                return Ok(None);
-            }
-        }
-        let returned = self.zoned(&schema_of(change.returned()));
+        let Some((batches, pipelines)) = self.locked_rows(change, plan, tables, cancel)? else {
+            return Ok(None);
+        };
+        let schema = self.zoned(&schema_of(change.returned()));
         let types = types_of(change.returned());
         let count: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        let batches = shown_batches(&batches, &schema, &types)?;
+        let execution = machine.now() - started;
+        let profile = QueryProfile { execution, pipelines, ..QueryProfile::default() };
+        Ok(Some(Answer { tag: change.kind.tag(count), schema, types, batches, profile }))
+    }
+
+    /// The rows of a SELECT that locks them, as they are held, and what its pipelines did. Nothing if it has to be run once more.
+    pub(crate) fn locked_rows(
+        &self,
+        change: &PlannedChange,
+        plan: &Plan,
+        tables: Tables,
+        cancel: &CancelToken,
+    ) -> SqlResult<Option<(Vec<RecordBatch>, Vec<PipelineReport>)>> {
+        self.note_reads(plan, &change.unknown);
+        let mut skipped = BTreeMap::new();
+        let (batches, reports) = loop {
+            let seen = self.but_locked(&change.locks, plan, &tables, &mut skipped, cancel)?;
+            let executed = self.run_plan(plan, seen.clone(), cancel)?;
+            let batches = self.record_batches(&executed, &held_schema_of(&plan.output), cancel)?;
+            match self.lock_all(&change.locks, &seen, &batches, &mut skipped, cancel)? {
+                Outcome::Locked => break (batches, executed.reports),
+                Outcome::Skipped => {}
+                Outcome::Changed => return Ok(None),
+            }
+        };
+        let schema = held_schema_of(change.returned());
         let answer = |batch: &RecordBatch| {
-            let columns = batch.columns()[change.locks.len()..].iter();
-            let columns = columns.zip(&types).zip(returned.fields());
-            let columns = columns.map(|((it, of), field)| shown(it.clone(), *of, field)).collect();
-            let options =
-                arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            RecordBatch::try_new_with_options(returned.clone(), columns, &options)
+            let columns = batch.columns()[change.locks.len()..].to_vec();
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            RecordBatch::try_new_with_options(schema.clone(), columns, &options)
                 .map_err(|error| malformed(&error))
         };
         let batches = batches.iter().filter(|it| it.num_rows() > 0).map(answer);
-        let batches = batches.collect::<SqlResult<_>>()?;
-        let profile = QueryProfile {
-            execution: machine.now() - started,
-            pipelines: executed.reports,
-            ..QueryProfile::default()
-        };
-        let (tag, schema) = (format!("SELECT {count}"), returned);
-        Ok(Some(Answer { tag, schema, types, batches, profile }))
+        Ok(Some((batches.collect::<SqlResult<_>>()?, reports)))
     }
 
-    /// Takes the rows that others have locked out of the tables of a plan, where it says SKIP LOCKED.
-    fn skip_locked(
+    /// The tables of a plan, but for the rows that others have locked where it says SKIP LOCKED: these, and what was `skipped` before.
+    fn but_locked(
         &self,
         locks: &[RowLock],
         plan: &Plan,
-        tables: &mut Tables,
+        tables: &Tables,
+        skipped: &mut Skipped,
         cancel: &CancelToken,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<Tables> {
+        let mut tables = tables.clone();
         for lock in locks.iter().filter(|it| it.wait == LockWait::Skip) {
             let found = tables.iter().find(|it| it.1.name == lock.table);
             let Some((id, table)) = found.map(|it| (*it.0, it.1.clone())) else { continue };
-            let others = self.database.locks.rows_of_others(self.lock_owner()?, id, lock.mode);
-            let mut rows: Vec<u64> = table.positions_of(&others).into_iter().flatten().collect();
+            let own = skipped.entry(id).or_default();
+            own.extend(self.database.locks.rows_of_others(self.lock_owner()?, id, lock.mode));
+            let ids: Vec<u64> = own.iter().copied().collect();
+            let mut rows: Vec<u64> = table.positions_of(&ids).into_iter().flatten().collect();
             if rows.is_empty() {
                 continue;
             }
@@ -97,38 +124,65 @@ impl Session {
             left.id = id;
             tables.insert(id, Arc::new(left));
         }
-        Ok(())
+        Ok(tables)
     }
 
-    /// Locks rows at some positions of a table, which rise. False if one of them is not what it was.
+    /// Locks the rows that a result was made of.
+    fn lock_all(
+        &self,
+        locks: &[RowLock],
+        tables: &Tables,
+        batches: &[RecordBatch],
+        skipped: &mut Skipped,
+        cancel: &CancelToken,
+    ) -> SqlResult<Outcome> {
+        for (place, lock) in locks.iter().enumerate() {
+            let Some(table) = tables.values().find(|it| it.name == lock.table) else { continue };
+            let rows = batches.iter().flat_map(|it| positions(it.column(place)));
+            let rows: Vec<u64> = rows.collect::<BTreeSet<u64>>().into_iter().collect();
+            match self.lock_rows(table, &rows, lock, skipped, cancel)? {
+                Outcome::Locked => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Outcome::Locked)
+    }
+
+    /// Locks rows at some positions of a table, which rise.
     fn lock_rows(
         &self,
         table: &Arc<Table>,
         rows: &[u64],
         lock: &RowLock,
+        skipped: &mut Skipped,
         cancel: &CancelToken,
-    ) -> SqlResult<bool> {
+    ) -> SqlResult<Outcome> {
         if rows.is_empty() || self.writes_alone() {
-            return Ok(true);
+            return Ok(Outcome::Locked);
         }
-        let ids = table.row_ids(rows);
         if !table.keeps_row_ids() {
             self.write_alone(cancel)?;
-            return Ok(false);
+            return Ok(Outcome::Changed);
         }
-        let mut wanted = locks_of_rows(table, rows, &ids, lock.mode)?;
-        wanted.push(((table.id, Locked::Table, 0), LockMode::RowShare));
+        let ids = table.row_ids(rows);
+        let wanted = locks_of_rows(table, rows, &ids, lock.mode)?;
+        // Whoever has all of the table is waited for, whatever is said of its rows.
+        let whole = [((table.id, Locked::Table, 0), LockMode::RowShare)];
+        self.take_locks(&whole, &table.name, LockWait::Wait, cancel)?;
         if !self.take_locks(&wanted, &table.name, lock.wait, cancel)? {
-            return Ok(false);
+            let (locks, owner) = (&self.database.locks, self.lock_owner()?);
+            let others = skipped.entry(table.id).or_default();
+            for (row, id) in rows.iter().zip(&ids) {
+                let own = locks_of_rows(table, &[*row], &[*id], lock.mode)?;
+                if !locks.are_free(owner, &own) {
+                    others.insert(*id);
+                }
+            }
+            return Ok(Outcome::Skipped);
         }
         let (newest, _) = self.database.newest();
-        match self.newest_of(table, rows, &ids, &newest) {
-            // Who skips what is locked does not fail where it was changed.
-            Err(_) if lock.wait == LockWait::Skip && self.keeps_picture() => {
-                Err(concurrent_update())
-            }
-            found => Ok(found?.is_some()),
-        }
+        let found = self.newest_of(table, rows, &ids, &newest)?;
+        Ok(if found.is_some() { Outcome::Locked } else { Outcome::Changed })
     }
 
     /// Takes locks. False where others have one of them, and it is not waited for.

@@ -65,6 +65,7 @@ impl Session {
                 Err(SqlError::unsupported("a transaction inside of a statement is not supported"))
             }
             Statement::Change { query } => self.change(&query, &cancel),
+            Statement::InSteps { first, last } => self.run_in_steps(&first, &last, &cancel),
             Statement::LockTables { names, mode, wait } => {
                 self.lock_tables(&names, mode, wait, &cancel)
             }
@@ -80,9 +81,10 @@ impl Session {
             Statement::CopyFrom { .. } | Statement::CopyTo { .. } => {
                 Err(SqlError::unsupported("COPY between a client and another statement"))
             }
-            Statement::Set { name, value, local } => self.set(&name, value.as_deref(), local),
-            Statement::Show { name } => self.show(&name),
-            Statement::ResetAll => self.reset_all(),
+            it @ (Statement::Set { .. }
+            | Statement::SetConstraints { .. }
+            | Statement::Show { .. }
+            | Statement::ResetAll) => self.set_or_show(it, &cancel),
             it @ (Statement::ExportDatabase { .. }
             | Statement::ImportDatabase { .. }
             | Statement::Checkpoint
@@ -91,6 +93,19 @@ impl Session {
             | Statement::Kill { .. }
             | Statement::AlterQuery { .. }) => self.operate(it, &cancel),
             other => self.run_definition(other, &cancel),
+        }
+    }
+
+    /// What is set of the session or of its transaction, or shown of it.
+    fn set_or_show(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
+        match statement {
+            Statement::Set { name, value, local } => self.set(&name, value.as_deref(), local),
+            Statement::SetConstraints { names, deferred } => {
+                self.set_constraints(names.as_deref(), deferred, cancel)
+            }
+            Statement::Show { name } => self.show(&name),
+            Statement::ResetAll => self.reset_all(),
+            _ => Err(SqlError::internal("a statement that sets nothing")),
         }
     }
 

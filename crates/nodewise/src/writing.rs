@@ -46,18 +46,20 @@ impl Session {
         let began = self.activity.picture.lock().clone().unwrap_or(newest);
         let branch = Arc::new(self.database.head().branch(began.clone()));
         let owner = self.database.locks.owner(self.number);
-        let (turn, commits, asked) = (None, None, BTreeSet::new());
+        let (turn, commits, asked, deferred) = (None, None, BTreeSet::new(), Vec::new());
         let changes = RowChanges::default();
         let (record, loads) = (Record::default(), Vec::new());
         let is_serializable = self.is_serializable();
         *self.writing.lock() = Some(Writing {
             turn,
             commits,
+            has_steps: false,
             owner,
             is_serializable,
             began,
             asked,
             branch,
+            deferred,
             changes,
             record,
             loads,

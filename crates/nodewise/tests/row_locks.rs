@@ -117,9 +117,24 @@ fn skip_locked_takes_what_is_left() {
         "a: BEGIN; SELECT id FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED -> 1
          b: BEGIN; SELECT id FROM t ORDER BY id LIMIT 2 FOR UPDATE SKIP LOCKED -> 2 3
          c: SELECT id FROM t ORDER BY id LIMIT 2 FOR UPDATE SKIP LOCKED -> 4
+         c: SELECT count(id) FROM (SELECT id FROM t WHERE v < 35 FOR SHARE SKIP LOCKED) s -> 0
          a: DELETE FROM t WHERE id = 1; COMMIT -> COMMIT
          b: ROLLBACK -> ROLLBACK
          c: SELECT id FROM t ORDER BY id DESC FOR UPDATE SKIP LOCKED -> 4 3 2",
+    );
+}
+
+#[test]
+fn skip_locked_skips_rows_whose_keys_others_need() {
+    script(
+        FAMILY,
+        "a: BEGIN; INSERT INTO child VALUES (7, 2) -> INSERT 0 1
+         b: SELECT id FROM parent ORDER BY id FOR UPDATE SKIP LOCKED -> 1 3
+         b: SELECT id FROM parent ORDER BY id LIMIT 2 FOR NO KEY UPDATE SKIP LOCKED -> 1 2
+         c: BEGIN; LOCK TABLE parent IN EXCLUSIVE MODE -> 55P03
+         a: COMMIT -> COMMIT
+         c: ROLLBACK; BEGIN; LOCK TABLE parent IN EXCLUSIVE MODE -> LOCK TABLE
+         b: SELECT id FROM parent FOR UPDATE SKIP LOCKED -> 55P03",
     );
 }
 
@@ -170,11 +185,14 @@ fn who_waits_sees_what_the_other_has_done() {
         thread::yield_now();
     }
     let held = "SELECT kind, \"table\", key, mode FROM nodewise.locks WHERE granted ORDER BY 1";
-    assert_eq!(run(&mut c, held), "key=t=t_pkey=UPDATE row=t=NULL=UPDATE table=t=NULL=ROW SHARE");
+    assert_eq!(
+        run(&mut c, held),
+        "key=t=t_pkey=UPDATE row=t=NULL=UPDATE table=t=NULL=ROW SHARE table=t=NULL=ROW SHARE"
+    );
     let locks = "SELECT locktype, mode, granted FROM pg_locks ORDER BY 1, 2, 3";
     assert_eq!(
         run(&mut c, locks),
-        "relation=RowShareLock=true transactionid=ExclusiveLock=true \
+        "relation=RowShareLock=true relation=RowShareLock=true transactionid=ExclusiveLock=true \
          transactionid=ExclusiveLock=true transactionid=ShareLock=false"
     );
     assert_eq!(
@@ -291,4 +309,45 @@ fn no_row_refers_to_nothing_whoever_writes() {
     let sql = "SELECT count(*) FROM child WHERE p NOT IN (SELECT id FROM parent)";
     assert_eq!(run(&mut database.session(), sql), "0");
     assert_eq!(run(&mut database.session(), "SELECT count(*) FROM nodewise.locks"), "0");
+}
+
+/// As in PostgreSQL 18, but that it does not let tables be altered (55006) of which something was put off.
+#[test]
+fn what_is_deferred_is_asked_at_the_end_of_the_transaction() {
+    script(
+        "CREATE TABLE lp (id INT PRIMARY KEY);
+         CREATE TABLE lc (n INT, p INT CONSTRAINT lc_fk REFERENCES lp DEFERRABLE INITIALLY DEFERRED,
+                          q INT CONSTRAINT lq_fk REFERENCES lp ON DELETE CASCADE DEFERRABLE,
+                          r INT CONSTRAINT lr_fk REFERENCES lp)",
+        "a: INSERT INTO lc VALUES (1, 1) -> 23503
+         a: BEGIN; INSERT INTO lc VALUES (1, 1) -> INSERT 0 1
+         a: INSERT INTO lc VALUES (2, NULL, 1) -> 23503
+         a: COMMIT -> ROLLBACK
+         a: BEGIN; INSERT INTO lc VALUES (1, 1) -> INSERT 0 1
+         a: COMMIT -> 23503
+         a: SELECT count(*) FROM lc -> 0
+         a: BEGIN; SET CONSTRAINTS ALL DEFERRED; INSERT INTO lc VALUES (1, 1, 2), (2, 3, NULL) -> INSERT 0 2
+         a: DELETE FROM lc WHERE n = 2; INSERT INTO lp VALUES (1), (2) -> INSERT 0 2
+         a: SET CONSTRAINTS lq_fk IMMEDIATE; COMMIT -> COMMIT
+         a: SELECT n, p, q FROM lc -> 1=1=2
+         a: BEGIN; DELETE FROM lp WHERE id = 1 -> DELETE 1
+         a: SET CONSTRAINTS ALL IMMEDIATE -> 23503
+         a: ROLLBACK -> ROLLBACK
+         a: BEGIN; DELETE FROM lp WHERE id = 1; INSERT INTO lp VALUES (1); COMMIT -> COMMIT
+         a: BEGIN; SAVEPOINT s; INSERT INTO lc VALUES (9, 9); ROLLBACK TO s; COMMIT -> COMMIT
+         a: BEGIN; INSERT INTO lc VALUES (9, 9); SAVEPOINT s; UPDATE lc SET p = 1 WHERE n = 9 -> UPDATE 1
+         a: SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO s -> ROLLBACK
+         a: COMMIT -> 23503
+         a: BEGIN; SET CONSTRAINTS nothing DEFERRED -> 42704
+         a: ROLLBACK; BEGIN; SET CONSTRAINTS lr_fk DEFERRED -> 42809
+         a: ROLLBACK; SET CONSTRAINTS ALL DEFERRED -> SET CONSTRAINTS
+         a: BEGIN; DELETE FROM lp WHERE id = 2; COMMIT -> COMMIT
+         a: SELECT count(*) FROM lc -> 0
+         a: BEGIN; INSERT INTO lc VALUES (1, 1) -> INSERT 0 1
+         b: DELETE FROM lp WHERE id = 1 -> DELETE 1
+         a: COMMIT -> 23503
+         a: BEGIN; INSERT INTO lc VALUES (1, 4); ALTER TABLE lc RENAME TO lx; ALTER TABLE lp RENAME id TO key -> ALTER TABLE
+         a: COMMIT -> 23503
+         a: BEGIN; INSERT INTO lc VALUES (1, 4); ALTER TABLE lc DROP CONSTRAINT lc_fk; COMMIT -> COMMIT",
+    );
 }

@@ -129,6 +129,41 @@ pub struct ForeignKey {
     pub on_delete: ReferentialAction,
     /// What becomes of rows whose parent gets another key.
     pub on_update: ReferentialAction,
+    /// MATCH FULL: a row has all of the values or none; else it refers to nothing where one is NULL.
+    pub is_full: bool,
+    /// Until when a row may refer to nothing.
+    pub deferral: Deferral,
+    /// Whether all rows were looked at; NOT VALID leaves out those that were there before.
+    pub is_validated: bool,
+}
+
+/// Until when what a constraint asks may be wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Deferral {
+    /// The end of a statement.
+    #[default]
+    None,
+    /// DEFERRABLE: the same, unless SET CONSTRAINTS says otherwise.
+    Deferrable,
+    /// INITIALLY DEFERRED: the end of a transaction, unless SET CONSTRAINTS says otherwise.
+    Deferred,
+}
+
+impl ForeignKey {
+    /// What stands behind the columns of its parent, before ON UPDATE and ON DELETE.
+    pub fn match_clause(&self) -> &'static str {
+        if self.is_full { " MATCH FULL" } else { "" }
+    }
+
+    /// What stands behind all else.
+    pub fn last_clauses(&self) -> String {
+        let deferral = match self.deferral {
+            Deferral::None => "",
+            Deferral::Deferrable => " DEFERRABLE",
+            Deferral::Deferred => " DEFERRABLE INITIALLY DEFERRED",
+        };
+        format!("{deferral}{}", if self.is_validated { "" } else { " NOT VALID" })
+    }
 }
 
 /// A CHECK constraint.

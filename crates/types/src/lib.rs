@@ -19,8 +19,8 @@ pub mod view;
 pub mod zone;
 
 pub use catalog::{
-    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, ForeignKey, Identity, ReferentialAction,
-    RowRules, TableInfo, UniqueKey, UnreadColumn,
+    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, ForeignKey, Identity,
+    ReferentialAction, RowRules, TableInfo, UniqueKey, UnreadColumn,
 };
 pub use data_type::DataType;
 pub use error::{SqlError, SqlResult, SqlState};

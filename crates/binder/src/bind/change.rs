@@ -14,7 +14,7 @@ use super::coercion::{fold_cast, name_of};
 use super::errors::{Name, at, unsupported};
 use super::from::Source;
 use super::level::{Clause, Level};
-use super::locking::RowLock;
+use super::row_lock::RowLock;
 use super::scope::{Columns, Frame, Named, Relation, is_named};
 use super::{Answer, Binder, Environment, OutputColumn, mapped};
 use crate::overriding::Overriding;
@@ -71,6 +71,22 @@ impl ChangeKind {
     /// Whether all its rows are new.
     pub fn is_new(self) -> bool {
         self == Self::Insert
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_lock(self) -> bool {
+        self == Self::Lock
+    }
+
+    /// What a client is told of so many rows.
+    pub fn tag(self, count: usize) -> String {
+        match self {
+            Self::Insert | Self::Upsert => format!("INSERT 0 {count}"),
+            Self::Update => format!("UPDATE {count}"),
+            Self::Delete => format!("DELETE {count}"),
+            Self::Merge => format!("MERGE {count}"),
+            Self::Lock => format!("SELECT {count}"),
+        }
     }
 
     /// Whether it leaves rows.
@@ -370,7 +386,7 @@ impl<'a> Binder<'a> {
         for column in columns {
             let place = target.place(column)?;
             if places.contains(&place) {
-                return Err(assigned_twice(target, place, column));
+                return Err(assigned_twice(SqlState::DUPLICATE_COLUMN, target, place, column));
             }
             places.push(place);
         }
@@ -423,7 +439,7 @@ impl<'a> Binder<'a> {
             for (column, value) in pairs {
                 let place = target.place(column)?;
                 if values[place].is_some() {
-                    return Err(assigned_twice(target, place, column));
+                    return Err(assigned_twice(SqlState::SYNTAX, target, place, column));
                 }
                 self.rules.check_set(&target.table.columns[place].name, place, value)?;
                 values[place] = Some(self.assigned_to(value, target, place, false)?);
@@ -444,7 +460,7 @@ impl<'a> Binder<'a> {
         for (column, value) in columns.iter().zip(row) {
             let place = target.place(column)?;
             if values[place].is_some() {
-                return Err(assigned_twice(target, place, column));
+                return Err(assigned_twice(SqlState::SYNTAX, target, place, column));
             }
             let info = &target.table.columns[place];
             self.rules.check_computed(&info.name, place)?;
@@ -695,8 +711,14 @@ fn row_of(expr: &ast::Expr) -> SqlResult<Vec<&ast::Expr>> {
     }
 }
 
-fn assigned_twice(target: &Target, place: usize, column: &ast::ObjectName) -> SqlError {
+/// PostgreSQL has other states of it for INSERT and for UPDATE.
+fn assigned_twice(
+    state: SqlState,
+    target: &Target,
+    place: usize,
+    column: &ast::ObjectName,
+) -> SqlError {
     let name = &target.table.columns[place].name;
     let message = format!("column \"{name}\" is assigned to more than once");
-    at(SqlError::new(SqlState::DUPLICATE_COLUMN, message), column)
+    at(SqlError::new(state, message), column)
 }

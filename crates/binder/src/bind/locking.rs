@@ -8,30 +8,10 @@ use super::change::{ChangeKind, Changed};
 use super::errors::{at, unsupported};
 use super::from::Source;
 use super::order::Ordering;
-use super::{Answer, Binder, OutputColumn};
+use super::row_lock::RowLock;
+use super::{Answer, Binder, Locking};
 use crate::lock_words::said;
 use crate::syntax::ident;
-
-/// The rows of a table that a query locks.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RowLock {
-    /// The table.
-    pub table: String,
-    /// How strong.
-    pub mode: LockMode,
-    /// What is done about rows that others have.
-    pub wait: LockWait,
-}
-
-/// What a SELECT locks.
-#[derive(Debug)]
-pub(super) struct Locking<'a> {
-    select: &'a ast::Select,
-    /// The places in FROM whose rows are locked.
-    wanted: Vec<(&'a TableFactor, LockMode, LockWait)>,
-    /// Those that were bound, each with the column of its positions.
-    found: Vec<(RowLock, OutputColumn)>,
-}
 
 /// A place in FROM, and whether its rows may be missing from an outer join.
 type Place<'a> = (&'a TableFactor, bool);

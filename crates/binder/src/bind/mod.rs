@@ -49,6 +49,7 @@ mod query;
 mod recursive;
 mod recursive_rules;
 mod repeated;
+mod row_lock;
 mod sample;
 mod scope;
 mod select;
@@ -70,14 +71,13 @@ mod with;
 use plan::Expr;
 use plan::relation::{Attr, Attribute, Query, RecursiveQuery, Rel};
 use sqlparser::ast;
-use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
+use types::{CatalogView, DataType, LockMode, LockWait, SqlError, SqlResult, SqlState, Value};
 
 pub use aggregate_names::names as aggregate_names;
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 use level::Level;
-use locking::Locking;
-pub use locking::RowLock;
+pub use row_lock::RowLock;
 pub use session_facts::SessionFacts;
 pub use view::{BoundView, bind_view};
 use with::WithQuery;
@@ -162,6 +162,16 @@ struct Binder<'a> {
     views: usize,
     /// What the statement locks, if it is a SELECT that does.
     locking: Option<Locking<'a>>,
+}
+
+/// What a SELECT locks.
+#[derive(Debug)]
+struct Locking<'a> {
+    select: &'a ast::Select,
+    /// The places in FROM whose rows are locked.
+    wanted: Vec<(&'a ast::TableFactor, LockMode, LockWait)>,
+    /// Those that were bound, each with the column of its positions.
+    found: Vec<(RowLock, OutputColumn)>,
 }
 
 /// A bound query or part of one.

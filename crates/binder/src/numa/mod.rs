@@ -176,7 +176,7 @@ fn changes_rules(mut cursor: Cursor<'_>) -> bool {
     if cursor.table_name().is_err() {
         return false;
     }
-    if ["ADD", "DROP", "RENAME"].iter().any(|it| cursor.sees(&[it])) {
+    if ["ADD", "DROP", "RENAME", "VALIDATE"].iter().any(|it| cursor.sees(&[it])) {
         return true;
     }
     if !cursor.take("ALTER") || cursor.peek() == Some(&Token::LParen) {

@@ -134,17 +134,19 @@ pub(super) fn after_load(table: &Table) -> String {
 pub(super) fn references(table: &Table) -> String {
     let mut text = String::new();
     for key in &table.rules().references {
-        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update } = key;
+        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update, .. } = key;
         let parent_columns: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
         let (own, parent_columns) = (names(table, columns), parent_columns.join(", "));
         text.push_str(&format!(
-            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({own}) REFERENCES {} ({parent_columns}) ON \
-             DELETE {} ON UPDATE {};\n",
+            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({own}) REFERENCES {} ({parent_columns}){} ON \
+             DELETE {} ON UPDATE {}{};\n",
             quoted(&table.name),
             quoted(name),
             quoted(parent),
+            key.match_clause(),
             on_delete.name(),
             on_update.name(),
+            key.last_clauses(),
         ));
     }
     text

@@ -1,6 +1,6 @@
 //! The views of `information_schema`.
 
-use ::types::{DataType, SqlResult, ViewDefinition};
+use ::types::{CheckRule, DataType, Deferral, SqlResult, ViewDefinition};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, IndexKind};
@@ -226,11 +226,13 @@ fn constraints(session: &Session) -> SqlResult<RecordBatch> {
         let rules = table.rules();
         let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
             let primary = it.kind == IndexKind::PrimaryKey;
-            (it.name.to_string(), if primary { "PRIMARY KEY" } else { "UNIQUE" })
+            (it.name.to_string(), if primary { "PRIMARY KEY" } else { "UNIQUE" }, Deferral::None)
         });
-        let checks = rules.rows.checks.iter().map(|it| (it.name.to_string(), "CHECK"));
-        let references = rules.references.iter().map(|it| (it.name.to_string(), "FOREIGN KEY"));
-        for (name, kind) in keys.chain(checks).chain(references) {
+        let check = |it: &CheckRule| (it.name.to_string(), "CHECK", Deferral::None);
+        let checks = rules.rows.checks.iter().map(check);
+        let references = rules.references.iter();
+        let references = references.map(|it| (it.name.to_string(), "FOREIGN KEY", it.deferral));
+        for (name, kind, deferral) in keys.chain(checks).chain(references) {
             view.row([
                 catalog(session),
                 "public".into(),
@@ -239,8 +241,8 @@ fn constraints(session: &Session) -> SqlResult<RecordBatch> {
                 "public".into(),
                 table.name.as_str().into(),
                 kind.into(),
-                "NO".into(),
-                "NO".into(),
+                if deferral == Deferral::None { "NO" } else { "YES" }.into(),
+                if deferral == Deferral::Deferred { "YES" } else { "NO" }.into(),
                 "YES".into(),
             ]);
         }

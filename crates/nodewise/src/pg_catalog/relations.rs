@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ::types::{ColumnId, ForeignKey, ReferentialAction, SqlResult, TableId};
+use ::types::{ColumnId, Deferral, ForeignKey, ReferentialAction, SqlResult, TableId};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, IndexKind, Rules, Table, TableIndex};
@@ -348,6 +348,8 @@ struct Constraint {
     index: Option<i64>,
     parent: Option<(i64, Vec<ColumnId>, &'static str, &'static str)>,
     definition: String,
+    /// Of a foreign key.
+    rule: Option<ForeignKey>,
 }
 
 /// The letter of an action.
@@ -379,6 +381,7 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
             columns: it.columns.to_vec(),
             index: Some(index_oid(table.id, it)),
             parent: None,
+            rule: None,
             definition: format!("{words} ({})", columns_of(table, &it.columns)),
         }
     });
@@ -389,10 +392,11 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
         columns: Vec::new(),
         index: None,
         parent: None,
+        rule: None,
         definition: format!("CHECK ({})", it.condition),
     });
     let references = rules.references.iter().map(|it| {
-        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update } = it;
+        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update, .. } = it;
         let found = tables.get(&**parent).map(|parent| {
             let schema = parent.schema();
             let place = |name: &Arc<str>| schema.iter().position(|it| *it.name == **name);
@@ -401,16 +405,18 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
         });
         let names: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
         let mut definition = format!(
-            "FOREIGN KEY ({}) REFERENCES {}({})",
+            "FOREIGN KEY ({}) REFERENCES {}({}){}",
             columns_of(table, columns),
             quoted(parent),
-            names.join(", ")
+            names.join(", "),
+            it.match_clause()
         );
         for (event, action) in [("UPDATE", on_update), ("DELETE", on_delete)] {
             if *action != ReferentialAction::NoAction {
                 definition.push_str(&format!(" ON {event} {}", action.name()));
             }
         }
+        definition.push_str(&it.last_clauses());
         Constraint {
             oid: oid(name),
             name: name.to_string(),
@@ -419,6 +425,7 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
             index: None,
             parent: found,
             definition,
+            rule: Some(it.clone()),
         }
     });
     keys.chain(checks).chain(references).collect()
@@ -461,15 +468,16 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
             };
             let (parent, keys, on_update, on_delete) =
                 it.parent.clone().unwrap_or((0, Vec::new(), " ", " "));
+            let deferral = it.rule.as_ref().map_or(Deferral::None, |it| it.deferral);
             view.row([
                 number(it.oid),
                 it.name.into(),
                 number(oids::PUBLIC),
                 it.kind.into(),
-                false.into(),
-                false.into(),
+                (deferral != Deferral::None).into(),
+                (deferral == Deferral::Deferred).into(),
                 true.into(),
-                true.into(),
+                it.rule.as_ref().is_none_or(|it| it.is_validated).into(),
                 number(oids::table(table.id)),
                 number(0),
                 number(it.index.unwrap_or(0)),
@@ -477,7 +485,7 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
                 number(parent),
                 on_update.into(),
                 on_delete.into(),
-                if it.kind == "f" { "s".into() } else { " ".into() },
+                it.rule.as_ref().map_or(" ", |it| if it.is_full { "f" } else { "s" }).into(),
                 true.into(),
                 true.into(),
                 array(&it.columns).into(),

@@ -76,6 +76,8 @@ impl Database {
         let (asked, changes, loads) = (BTreeSet::new(), RowChanges::default(), Vec::new());
         let is_serializable = false;
         let writing = Writing {
+            deferred: Vec::new(),
+            has_steps: false,
             turn,
             commits: None,
             owner,
