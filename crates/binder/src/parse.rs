@@ -411,6 +411,7 @@ fn explain(
                 Ok(Statement::Explain { analyze, format, query })
             }
             Statement::Query { query } => Ok(Statement::Explain { analyze, format, query }),
+            Statement::InSteps { .. } => Err(unsupported("EXPLAIN of a statement in steps")),
             _ => Err(unsupported("EXPLAIN ANALYZE of a statement that changes rows")),
         },
         it @ (ast::Statement::Insert(_)

@@ -39,7 +39,7 @@ impl ParsedQuery {
     }
 }
 
-/// A change, or a query that locks rows, inside of a statement.
+/// A change, a query that locks rows, or one that several others read, inside of a statement.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
     /// The name by which its rows are read: no file is called so. `None` where it has none.

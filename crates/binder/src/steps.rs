@@ -1,5 +1,6 @@
 //! Statements with others inside: WITH queries that change rows, and queries inside of a statement that lock rows. They are taken
-//! out of it as steps that run before; what is left reads their rows like those of a file.
+//! out of it as steps that run before; what is left reads their rows like those of a file. So are WITH queries that several others
+//! read, which must all see the same of random() and nextval().
 //!
 //! Key decision: steps are told apart by the parser's tree alone, so that binding knows statements of one change only.
 
@@ -9,7 +10,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::dialect::Postgres;
 use crate::row_changes::checked_change;
-use crate::statement::Step;
+use crate::statement::{ParsedQuery, Step};
 use crate::syntax::{ident, syntax};
 use crate::walk::uses_of;
 
@@ -25,7 +26,7 @@ pub(crate) fn steps_of(mut query: Box<ast::Query>) -> SqlResult<Split> {
     }
     let mut taken = Taken { with: None, first: Vec::new() };
     if let Some(with) = query.with.take() {
-        taken.of_with(with, &query.body)?;
+        taken.of_with(with, &query)?;
     }
     taken.of_body(&mut query.body)?;
     let Taken { with, first } = taken;
@@ -74,16 +75,25 @@ struct Taken {
 
 impl Taken {
     /// Takes steps out of a WITH; what is left of it is in view of what follows.
-    fn of_with(&mut self, with: ast::With, body: &SetExpr) -> SqlResult<()> {
+    fn of_with(&mut self, with: ast::With, last: &ast::Query) -> SqlResult<()> {
         let ast::With { with_token, recursive, cte_tables } = with;
         let names: Vec<String> = cte_tables.iter().map(|it| ident(&it.alias.name)).collect();
         let mut unread: Vec<&str> = Vec::new();
+        // By the places of the queries that read them, a recursive one itself.
+        let uses = |name: &str| -> usize {
+            cte_tables.iter().map(|it| uses_of(name, &it.query)).sum::<usize>()
+                + uses_of(name, last)
+        };
+        let is_recursive = |it: &ast::Cte| uses_of(&ident(&it.alias.name), &it.query) > 0;
+        let shared: Vec<bool> = (cte_tables.iter().zip(&names))
+            .map(|(it, name)| !is_recursive(it) && uses(name) > 1)
+            .collect();
         for (place, mut cte) in cte_tables.into_iter().enumerate() {
             let is_read = returns(&cte.query.body);
             let read = unread.iter().find(|it| uses_of(it, &cte.query) > 0);
             read.map_or(Ok(()), |it| Err(no_rows(it)))?;
             self.of_body(&mut cte.query.body)?;
-            if is_change(&cte.query.body) || !cte.query.locks.is_empty() {
+            if is_change(&cte.query.body) || !cte.query.locks.is_empty() || shared[place] {
                 self.take(&mut cte.query, is_read)?;
             }
             if !is_read {
@@ -97,7 +107,7 @@ impl Taken {
             });
             known.cte_tables.push(cte);
         }
-        let read = unread.iter().find(|it| uses_of(it, body) > 0);
+        let read = unread.iter().find(|it| uses_of(it, last) > 0);
         read.map_or(Ok(()), |it| Err(no_rows(it)))
     }
 
@@ -115,7 +125,10 @@ impl Taken {
             (known, own) => known.or(own),
         };
         let rows = is_read.then_some(rows);
-        let query = checked_change(Box::new(step))?;
+        let query = match is_change(&step.body) || !step.locks.is_empty() {
+            true => checked_change(Box::new(step))?,
+            false => ParsedQuery(Box::new(step)),
+        };
         self.first.push(Step { rows, query });
         Ok(())
     }

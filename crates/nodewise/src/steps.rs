@@ -16,7 +16,7 @@ use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_plain_change, plan_query};
 use crate::prepared::{Generic, GenericPlan};
 use crate::query::Planned;
-use crate::result::{schema_of, types_of};
+use crate::result::{held_schema_of, schema_of, types_of};
 use crate::statement_catalog::StatementCatalog;
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
@@ -54,13 +54,25 @@ impl Session {
         let catalog = StatementCatalog::new(self);
         let mut pending = Vec::new();
         for Step { rows: name, query } in first {
-            self.load_files(query, &catalog, cancel)?;
-            let change = plan_plain_change(query, &catalog)?;
-            let Some(rows) = self.step(&change, &catalog, &mut pending, cancel)? else {
-                return Ok(None);
+            let (columns, rows) = match query.changes_rows() || query.locks_rows() {
+                true => {
+                    self.load_files(query, &catalog, cancel)?;
+                    let change = plan_plain_change(query, &catalog)?;
+                    let Some(rows) = self.step(&change, &catalog, &mut pending, cancel)? else {
+                        return Ok(None);
+                    };
+                    (change.returned().to_vec(), rows)
+                }
+                false => {
+                    let Planned { plan, .. } = self.planned(&catalog, query, cancel, |_| Ok(()))?;
+                    let executed = self.run_plan(&plan, catalog.tables(&plan), cancel)?;
+                    let schema = held_schema_of(&plan.output);
+                    let rows = self.record_batches(&executed, &schema, cancel)?;
+                    (plan.output, rows)
+                }
             };
             if let Some(name) = name {
-                let table = self.table_of_step(name, change.returned(), rows, cancel)?;
+                let table = self.table_of_step(name, &columns, rows, cancel)?;
                 catalog.add(name.clone(), table);
             }
         }
@@ -189,13 +201,22 @@ impl Session {
             types.iter_mut().zip(found).for_each(|(known, found)| *known = known.or(found));
         };
         for Step { rows: name, query } in first {
-            let change = plan_change(query, types, catalog)?;
+            let (columns, found) = match query.changes_rows() || query.locks_rows() {
+                true => {
+                    let change = plan_change(query, types, catalog)?;
+                    (change.returned().to_vec(), change.parameters)
+                }
+                false => {
+                    let planned = plan_query(query, types, catalog)?;
+                    (planned.plan.output, planned.parameters)
+                }
+            };
             if let Some(name) = name {
                 let never = CancelToken::new();
-                let table = self.table_of_step(name, change.returned(), Vec::new(), &never)?;
+                let table = self.table_of_step(name, &columns, Vec::new(), &never)?;
                 catalog.add(name.clone(), table);
             }
-            learn(types, change.parameters);
+            learn(types, found);
         }
         match last {
             Statement::Query { query } => {
