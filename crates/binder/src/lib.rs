@@ -7,7 +7,6 @@
 
 mod alter;
 pub mod bind;
-mod catalog_arrays;
 mod clauses;
 mod column;
 mod column_definition;
@@ -44,6 +43,7 @@ mod sequence_words;
 mod show_words;
 pub mod statement;
 mod steering;
+mod subscripts;
 mod syntax;
 mod tokens;
 mod transactions;

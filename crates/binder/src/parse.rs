@@ -16,9 +16,9 @@ use crate::numa::{self, Recognised};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
 use crate::{
-    alter, catalog_arrays, clauses, copy, copy_options, file_calls, folders, frames, from_first,
-    keys, maintenance, merge_words, numerals, overriding, parameters, rewrite, sequence_words,
-    show_words, steering, tokens, transactions, values, view_words,
+    alter, clauses, copy, copy_options, file_calls, folders, frames, from_first, keys, maintenance,
+    merge_words, numerals, overriding, parameters, rewrite, sequence_words, show_words, steering,
+    subscripts, tokens, transactions, values, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -137,20 +137,27 @@ fn parse_tokens(
     tokens: Vec<TokenWithSpan>,
     copy_options: copy_options::CopyWords,
 ) -> SqlResult<Vec<Statement>> {
-    let has_arrays = tokens.iter().any(|it| catalog_arrays::is_about(&it.token));
+    let has_subscripts = tokens.iter().any(|it| subscripts::is_about(&it.token));
+    let is_expanded = tokens.iter().any(|it| written_in_sql::is_about(&it.token));
     let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
     let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = if begins_query {
         let mut query = parser.parse_query().map_err(|it| syntax(&it))?;
-        if has_arrays {
-            catalog_arrays::as_texts(&mut query)?;
+        if has_subscripts {
+            subscripts::of_columns(&mut query);
+        }
+        if is_expanded {
+            written_in_sql::expanded(&mut query)?;
         }
         vec![whole(query)?]
     } else {
         let mut statements = parser.parse_statements().map_err(|it| syntax(&it))?;
-        if has_arrays {
-            catalog_arrays::as_texts(&mut statements)?;
+        if has_subscripts {
+            subscripts::of_columns(&mut statements);
+        }
+        if is_expanded {
+            written_in_sql::expanded(&mut statements)?;
         }
         let one = |it| match it {
             it @ ast::Statement::Copy { .. } => copy::copy(it, copy_options.clone()),

@@ -316,7 +316,11 @@ impl Search<'_> {
         for operator in &pipeline.operators {
             match operator {
                 Operator::Filter(_) => {}
-                Operator::Repeat { numbered, .. } => columns.extend(numbered.then_some(false)),
+                Operator::Repeat { numbered, kept, items, .. } => {
+                    let place = |it: &usize| columns.get(*it).copied().unwrap_or_default();
+                    columns = kept.iter().map(place).collect();
+                    columns.resize(columns.len() + usize::from(*numbered) + items.len(), false);
+                }
                 Operator::Project(exprs) => columns = with(&columns, exprs),
                 Operator::Fetch(fetch) => {
                     columns.resize(columns.len() + fetch.payload.len(), false)

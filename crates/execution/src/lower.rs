@@ -218,8 +218,9 @@ fn lower_operator(
             let build = states.table(fetch.build)?.clone();
             Box::new(FetchOperator::new(fetch, build, (layout, parts.cloned()), slots)?)
         }
-        PlanOperator::Repeat { count, numbered } => {
-            Box::new(RepeatOperator::new(*count, *numbered, layout))
+        PlanOperator::Repeat { count, numbered, kept, items } => {
+            let columns = (kept.clone(), items.clone());
+            Box::new(RepeatOperator::new(*count, *numbered, columns, &layout))
         }
     })
 }

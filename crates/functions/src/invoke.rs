@@ -8,8 +8,8 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, arrow_type};
 use crate::{
-    bucket, bytes, cast, choice, exact, field, float, from_text, interval, like, moment, random,
-    regexp, series, strftime, text, to_char, zone,
+    array, bucket, bytes, cast, choice, exact, field, float, from_text, interval, like, moment,
+    random, regexp, series, strftime, text, to_char, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -44,11 +44,14 @@ fn is_strict(function: Function) -> bool {
             | F::Nvl2
             | F::ArrowTypeof
             | F::WithMetadata
-    )
+    ) && !array::takes_null(function)
 }
 
 fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
     use Function as F;
+    if array::is_of_arrays(call.function) {
+        return array::kernel(call);
+    }
     match call.function {
         F::Erf
         | F::Erfc

@@ -35,6 +35,7 @@
 //! - Invariant: no argument makes a kernel panic; arguments of other types than resolved are XX000.
 #![forbid(unsafe_code)]
 
+mod array;
 mod bucket;
 mod bytes;
 mod calendar;

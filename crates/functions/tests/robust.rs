@@ -31,6 +31,8 @@ const TYPES: &[DataType] = &[
     DataType::Interval,
     DataType::Uuid,
     DataType::Bytea,
+    DataType::Array(types::Element::Integer),
+    DataType::Array(types::Element::Text),
     DataType::Text,
     DataType::Text,
     DataType::Char(3),

@@ -102,6 +102,7 @@ pub use scheduler::{CancelToken, StealingScope, WORKERS_MAX};
 pub use script::Script;
 pub use session::{CancelHandle, Session};
 pub use starting::Started;
+pub use storage::lists;
 pub use trace::Trace;
 pub use types::{DataType, SqlError, SqlResult, SqlState, Value};
 pub use views::names as view_names;

@@ -268,6 +268,66 @@ functions! {
     /// A random UUID of version 4 as text, drawn anew for each row.
     Uuid = "uuid",
 
+    // Arrays.
+    /// An array of its arguments, all of one type: items, of which each may be NULL. Never NULL.
+    ArrayOf = "array_of",
+    /// An array of one dimension more than its arguments, arrays of the same dimensions. Never NULL.
+    ArrayStack = "array_stack",
+    /// The item at subscripts, one for each dimension; NULL where there is none.
+    ArrayItem = "array_item",
+    /// The items between a lower and an upper bound of each dimension; subscripts from 1 on.
+    ArraySlice = "array_slice_of",
+    /// The items of two arrays, the second behind the first. Where one is NULL, the other.
+    ArrayCat = "array_cat",
+    /// An array with a value, which may be NULL, behind its items. An array that is NULL has none.
+    ArrayAppend = "array_append",
+    /// The same with the value before the items.
+    ArrayPrepend = "array_prepend",
+    /// Items of a dimension.
+    ArrayLength = "array_length",
+    /// Items of all dimensions.
+    Cardinality = "cardinality",
+    /// How many dimensions.
+    ArrayNdims = "array_ndims",
+    /// The bounds of the dimensions as a text.
+    ArrayDims = "array_dims",
+    /// The subscript of the first item of a dimension.
+    ArrayLower = "array_lower",
+    /// The subscript of the last item of a dimension.
+    ArrayUpper = "array_upper",
+    /// The subscript of the first item that is not distinct from a value, from a subscript on if one is given.
+    ArrayPosition = "array_position",
+    /// The subscripts of all such items.
+    ArrayPositions = "array_positions",
+    /// An array without the items that are not distinct from a value.
+    ArrayRemove = "array_remove",
+    /// An array with such items replaced by another value.
+    ArrayReplace = "array_replace",
+    /// The texts of the items with a text between them, and one for NULL if it is given.
+    ArrayToString = "array_to_string",
+    /// The parts of a text between separators, all characters where that is NULL; a text that stands for NULL may be given.
+    StringToArray = "string_to_array",
+    /// An array of a value that is everywhere the same: value, lengths of the dimensions, lower bounds.
+    ArrayFill = "array_fill",
+    /// An array without so many items at its end.
+    TrimArray = "trim_array",
+    /// An array with its first dimension the other way round.
+    ArrayReverse = "array_reverse",
+    /// An array in order of its first dimension: array, whether descending, whether NULL comes first.
+    ArraySort = "array_sort",
+    /// An array with each item once, in order: DuckDB's.
+    ListDistinct = "list_distinct",
+    /// `@>`: whether each item of the second array is one of the first. NULL is none.
+    ArrayContains = "array_contains_all",
+    /// `&&`: whether an item of one array is one of the other. NULL is none.
+    ArrayOverlap = "array_overlaps",
+    /// `value = ANY (array)`: NULL where no item is equal and one, or the value, is NULL.
+    ArrayAny = "equals_any",
+    /// An array of texts as a column of arrays with a limit of length stores it: what is too long is an error.
+    ArrayFit = "array_fit",
+    /// What intervals that are equal have in common, of each item.
+    ArrayIntervalKeys = "array_interval_keys",
+
     // Patterns.
     /// LIKE with any pattern: text, pattern, escape (one character, or the empty text for none), whether case does not
     /// count. BOOLEAN.

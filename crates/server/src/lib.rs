@@ -11,6 +11,7 @@
 //! - Invariant: no bytes of a client make it panic, and none take more memory than the options allow.
 #![forbid(unsafe_code)]
 
+mod array_values;
 mod authentication;
 mod backend;
 mod binary_rows;

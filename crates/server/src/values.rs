@@ -13,8 +13,10 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use bytes::{BufMut, BytesMut};
+use nodewise::DataType as SqlType;
 use nodewise::text::Cells;
 
+use crate::array_values::ArrayColumn;
 use crate::replies::Format;
 
 /// Days and microseconds from 1970, where we count from, to 2000, where PostgreSQL does.
@@ -33,10 +35,11 @@ enum Column<'a> {
     Truth(&'a BooleanArray),
     Printed(Cells<'a>),
     Binary(&'a ArrayRef, Binary<'a>),
+    Arrays(ArrayColumn),
 }
 
 /// A column whose values are written as their send functions do.
-enum Binary<'a> {
+pub enum Binary<'a> {
     Boolean(&'a BooleanArray),
     Int16(&'a PrimitiveArray<Int16Type>),
     Int32(&'a PrimitiveArray<Int32Type>),
@@ -55,9 +58,21 @@ enum Binary<'a> {
 
 impl<'a> RowWriter<'a> {
     /// For the rows of a batch.
-    pub fn new(batch: &'a RecordBatch, format: impl Fn(usize) -> Format) -> Self {
+    pub fn new(
+        batch: &'a RecordBatch,
+        types: &[SqlType],
+        format: impl Fn(usize) -> Format,
+    ) -> Self {
         let each = batch.columns().iter().enumerate();
+        let element = |it: usize| types.get(it).and_then(|it| it.element());
         let columns = each.map(|(index, array)| match (format(index), array.data_type()) {
+            (Format::Binary, DataType::Utf8) if let Some(element) = element(index) => {
+                ArrayColumn::new(array.as_string(), element).map_or_else(
+                    // What no array is read from is sent as it is.
+                    || Column::Text(array.as_string()),
+                    Column::Arrays,
+                )
+            }
             (_, DataType::Utf8) => Column::Text(array.as_string()),
             (Format::Text, DataType::Boolean) => Column::Truth(array.as_boolean()),
             (Format::Text, _) => Column::Printed(Cells::new(array)),
@@ -100,12 +115,14 @@ impl Column<'_> {
             Self::Printed(cells) => put_printed(cells, row, text, out),
             Self::Binary(array, _) if array.is_null(row) => out.put_i32(-1),
             Self::Binary(_, it) => it.put(row, text, out),
+            Self::Arrays(it) => it.put(row, text, out),
         }
     }
 }
 
 impl<'a> Binary<'a> {
-    fn new(array: &'a ArrayRef) -> Self {
+    /// Of a column.
+    pub fn new(array: &'a ArrayRef) -> Self {
         match array.data_type() {
             DataType::Boolean => Self::Boolean(array.as_boolean()),
             DataType::Int16 => Self::Int16(array.as_primitive()),
@@ -126,7 +143,8 @@ impl<'a> Binary<'a> {
         }
     }
 
-    fn put(&self, row: usize, text: &mut String, out: &mut BytesMut) {
+    /// Appends the value of a row, which is not NULL, behind its length.
+    pub fn put(&self, row: usize, text: &mut String, out: &mut BytesMut) {
         match self {
             Self::Boolean(it) => put_bytes(&[u8::from(it.value(row))], out),
             Self::Int16(it) => put_bytes(&it.value(row).to_be_bytes(), out),
@@ -311,12 +329,12 @@ mod tests {
         ];
         let batch = RecordBatch::try_from_iter(columns).unwrap();
         let mut out = BytesMut::new();
-        RowWriter::new(&batch, |_| Format::Text).put_message(0, &mut out);
+        RowWriter::new(&batch, &[], |_| Format::Text).put_message(0, &mut out);
         let expected = b"D\0\0\0\x46\0\x05\0\0\0\x03258\0\0\0\x0a2000-01-02\0\0\0\x1a2000-01-01 00:00:00.000005\
             \0\0\0\x01t\0\0\0\x041.50";
         assert_eq!(out[..], expected[..]);
         out.clear();
-        RowWriter::new(&batch, |_| Format::Binary).put_message(1, &mut out);
+        RowWriter::new(&batch, &[], |_| Format::Binary).put_message(1, &mut out);
         let mut expected = b"D\0\0\0\x3b\0\x05\xff\xff\xff\xff\0\0\0\x04".to_vec();
         expected.extend((-EPOCH_DAYS).to_be_bytes());
         expected.extend(

@@ -30,6 +30,7 @@ pub mod index;
 mod index_rules;
 pub mod index_vector;
 mod key;
+pub mod lists;
 mod new_keys;
 pub mod outside;
 pub mod parallel;

@@ -104,6 +104,7 @@ pub(crate) fn held(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRe
         (DataType::Time, _) => times(array, column)?,
         (DataType::Interval, _) => intervals(array, column)?,
         (DataType::Uuid | DataType::Bytea, _) => texts(array, data_type),
+        (DataType::Array(_), _) => crate::lists::arrays(array, column)?,
         _ => None,
     };
     // Texts repeat in codes, which stay.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+use crate::element::Element;
+
 /// The type of a column or an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum DataType {
@@ -51,6 +53,8 @@ pub enum DataType {
     Varchar(u32),
     /// Text of any length.
     Text,
+    /// Items of one type in up to six dimensions. Held as a text whose order is that of the arrays ([`crate::array`]).
+    Array(Element),
 }
 
 impl DataType {
@@ -62,7 +66,7 @@ impl DataType {
             Self::TimestampTz => Self::Timestamp,
             Self::Time => Self::BigInt,
             Self::Interval => Self::Decimal { precision: 38, scale: 0 },
-            Self::Uuid | Self::Bytea => Self::Text,
+            Self::Uuid | Self::Bytea | Self::Array(_) => Self::Text,
             own => own,
         }
     }
@@ -123,6 +127,9 @@ impl fmt::Display for DataType {
             Self::Bpchar => f.write_str("BPCHAR"),
             Self::Varchar(n) => write!(f, "VARCHAR({n})"),
             Self::Text => f.write_str("TEXT"),
+            Self::Array(Element::SmallIntVector) => f.write_str("INT2VECTOR"),
+            Self::Array(Element::OidVector) => f.write_str("OIDVECTOR"),
+            Self::Array(element) => write!(f, "{}[]", element.data_type()),
         }
     }
 }

@@ -6,8 +6,10 @@
 //! - Invariant: every error a user can see is a [`SqlError`] with a Postgres SQLSTATE.
 #![forbid(unsafe_code)]
 
+pub mod array;
 pub mod catalog;
 pub mod data_type;
+mod element;
 pub mod error;
 pub mod interrupt;
 pub mod numeric;
@@ -22,6 +24,7 @@ pub use catalog::{
     RowRules, TableInfo, UniqueKey, UnreadColumn,
 };
 pub use data_type::DataType;
+pub use element::Element;
 pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};

@@ -51,7 +51,7 @@ impl Binder<'_> {
         whole: &ast::Expr,
     ) -> SqlResult<Aggregate> {
         use AggregateFunction::{
-            AnyValue, ApproximateDistinct, Average, BitAnd, BitOr, BitXor, Count,
+            AnyValue, ApproximateDistinct, ArrayAggregate, Average, BitAnd, BitOr, BitXor, Count,
             DeviationPopulation, DeviationSample, First, Last, Max, Min, Mode,
             PercentileContinuous, PercentileDiscrete, StringAggregate, Sum, VariancePopulation,
             VarianceSample,
@@ -76,6 +76,12 @@ impl Binder<'_> {
                 spread(function, name, given, whole)
             }
             StringAggregate => self.string_aggregate(name, given, whole),
+            ArrayAggregate => {
+                let [value] = given.arguments(name, whole)?;
+                let value = self.decided(value)?;
+                let data_type = value.data_type.array().unwrap_or(value.data_type);
+                Ok(made(function, [value], given, data_type))
+            }
             First if name.contains('_') || name.starts_with("arg") => {
                 let [value, by] = given.arguments(name, whole)?;
                 let (value, by) = (self.decided(value)?, key_of(self.decided(by)?));
@@ -255,11 +261,18 @@ fn made<const N: usize>(
 /// Whether the order of rows matters to a function.
 fn has_order(function: AggregateFunction) -> bool {
     use AggregateFunction::{
-        First, Last, Mode, PercentileContinuous, PercentileDiscrete, StringAggregate,
+        ArrayAggregate, First, Last, Mode, PercentileContinuous, PercentileDiscrete,
+        StringAggregate,
     };
     matches!(
         function,
-        First | Last | Mode | PercentileContinuous | PercentileDiscrete | StringAggregate
+        ArrayAggregate
+            | First
+            | Last
+            | Mode
+            | PercentileContinuous
+            | PercentileDiscrete
+            | StringAggregate
     )
 }
 

@@ -26,6 +26,9 @@ impl<'a> Binder<'a> {
         if let Some(over) = &call.over {
             return self.window(&name, call, over, whole);
         }
+        if let (FunctionArguments::Subquery(query), "array") = (&call.args, &*name) {
+            return self.array_of_rows(query, whole);
+        }
         if let Some(of_rows) = self.call_of_rows(&name, call, whole) {
             return of_rows;
         }
@@ -42,6 +45,9 @@ impl<'a> Binder<'a> {
         let bound = self.together(&arguments)?;
         if let Some(made) = self.made_of_others(&name, &bound, whole) {
             return made;
+        }
+        if let Some(of_lists) = self.list_call(&name, &bound, whole) {
+            return of_lists;
         }
         if name == "merge_action" && bound.is_empty() {
             return self.action_of_merge(whole);

@@ -425,6 +425,7 @@ impl<'a> Binder<'a> {
         let from = value.data_type;
         Ok(match (from, to) {
             (DataType::Null, _) if to.is_text() => self.coerce_unknown(value, DataType::Text)?,
+            (DataType::Null, DataType::Array(_)) => self.stored_as(value, to)?,
             (DataType::Null, _) => self.coerce_unknown(value, to)?,
             // Its blanks go, and what is left must fit.
             (DataType::Bpchar, _) if to.is_text() => fold_cast(value, DataType::Text),
@@ -434,7 +435,7 @@ impl<'a> Binder<'a> {
             _ if (from.stored() != from || to.stored() != to)
                 && numeric::is_assignable(from, to) =>
             {
-                fold_cast(value, to)
+                self.stored_as(value, to)?
             }
             // It is converted where it is stored, whose errors name the column.
             _ if numeric::is_assignable(from, to) => value,

@@ -182,7 +182,7 @@ impl<'a> Binder<'a> {
         let left = side(left, if b == DataType::Null { meet } else { b })?;
         let right = side(right, if a == DataType::Null { meet } else { a })?;
         match (left.data_type, right.data_type) {
-            (DataType::Interval, DataType::Interval) => {
+            (a, b) if a == b && super::coercion::has_key(a) && a != DataType::Bpchar => {
                 Ok((super::coercion::key_of(left), super::coercion::key_of(right)))
             }
             (DataType::Date, DataType::Timestamp) if constant_time(&right).is_none() => {
@@ -285,7 +285,12 @@ impl<'a> Binder<'a> {
     }
 
     /// Whether a value is one of several: a set where they are constants of its type, else equalities.
-    fn member(&mut self, operand: Expr, items: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+    pub(super) fn member(
+        &mut self,
+        operand: Expr,
+        items: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
         let mut operand = operand;
         if operand.data_type == DataType::Null {
             let known = items.iter().map(|it| it.data_type).find(|it| *it != DataType::Null);

@@ -326,6 +326,12 @@ impl<'a> Binder<'a> {
                     Some(alias) => self.renamed(rel, frame.all(), alias),
                 }
             }
+            TableFactor::UNNEST {
+                alias, array_exprs, with_offset: false, with_ordinality, ..
+            } => {
+                let arrays = array_exprs.iter().collect();
+                self.series_source("unnest", arrays, *with_ordinality, (alias.as_ref(), factor))
+            }
             it @ TableFactor::Pivot { .. } => self.pivot(it),
             it @ TableFactor::Unpivot { .. } => self.unpivot(it),
             other => Err(unsupported("this in FROM", other)),
@@ -349,6 +355,7 @@ impl<'a> Binder<'a> {
         };
         match &**function {
             it if is_series(it) => {
+                let arguments = super::series::plain(arguments, name)?;
                 self.series_source(it, arguments, with_ordinality, (alias, name))
             }
             // No table is a part of another.

@@ -135,7 +135,7 @@ impl<'a> Binder<'a> {
             (ExprKind::Parameter(_) | ExprKind::Literal(Value::Text(_)), Some(to))
                 if value.data_type == DataType::Null =>
             {
-                self.coerce_unknown(value, *to).map_err(|it| super::errors::at(it, node))
+                self.stored_as(value, *to).map_err(|it| super::errors::at(it, node))
             }
             // What is stored as something else is of the column's type at once: rows may have different ones.
             (_, Some(to))
@@ -143,7 +143,7 @@ impl<'a> Binder<'a> {
                     && value.data_type != DataType::Null
                     && numeric::is_assignable(value.data_type, *to) =>
             {
-                Ok(super::coercion::fold_cast(value, *to))
+                self.stored_as(value, *to)
             }
             _ => Ok(value),
         }

@@ -269,7 +269,7 @@ impl<'a> Binder<'a> {
                 let times = Expr { kind, data_type: DataType::BigInt };
                 {
                     let input = Box::new(mapped(rel, vec![(count, times)]));
-                    Rel::Repeat { input, count, number: None }
+                    Rel::Repeat { input, count, number: None, items: Vec::new() }
                 }
             }
         };

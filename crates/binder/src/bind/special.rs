@@ -71,7 +71,10 @@ impl<'a> Binder<'a> {
             Ast::AtTimeZone { timestamp, time_zone } => {
                 self.at_time_zone(timestamp, time_zone, whole)
             }
-            Ast::Array(_) => Err(unsupported("ARRAY", whole)),
+            Ast::Array(array) => self.array_of(&array.elem, whole),
+            Ast::CompoundFieldAccess { root, access_chain } => {
+                self.subscripted(root, access_chain, whole)
+            }
             other => Err(unsupported("this expression", other)),
         }
     }

@@ -63,9 +63,9 @@ impl<'a> Binder<'a> {
             ast::Expr::Subquery(query) => query,
             ast::Expr::Nested(inner) => match &**inner {
                 ast::Expr::Subquery(query) => query,
-                other => return Err(unsupported("ANY or ALL of an array", other)),
+                _ => return self.quantified_array(operand, operator, inner, all),
             },
-            other => return Err(unsupported("ANY or ALL of an array", other)),
+            _ => return self.quantified_array(operand, operator, right, all),
         };
         match all {
             false => self.any(operand, operator, query, null_as_false),
@@ -132,7 +132,7 @@ impl<'a> Binder<'a> {
         self.convert_columns(answer, &types)
     }
 
-    fn mark(&mut self, answer: Answer, condition: Expr, null_as_false: bool) -> Expr {
+    pub(super) fn mark(&mut self, answer: Answer, condition: Expr, null_as_false: bool) -> Expr {
         let mark = self.attribute(DataType::Boolean, true);
         self.attach(answer.rel, Apply::Any { mark, condition, null_as_false });
         boolean(ExprKind::Column(mark))
@@ -145,7 +145,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-fn opposite(operator: BinaryOperator) -> BinaryOperator {
+pub(super) fn opposite(operator: BinaryOperator) -> BinaryOperator {
     use BinaryOperator::*;
     match operator {
         Equal => NotEqual,

@@ -110,6 +110,9 @@ impl<'a> Binder<'a> {
             Sign::PGILikeMatch => self.matched(left, right, Some('\\'), true, false, whole),
             Sign::PGNotLikeMatch => self.matched(left, right, Some('\\'), false, true, whole),
             Sign::PGNotILikeMatch => self.matched(left, right, Some('\\'), true, true, whole),
+            Sign::AtArrow => self.array_sets(Function::ArrayContains, (left, right), "@>", whole),
+            Sign::ArrowAt => self.array_sets(Function::ArrayContains, (left, right), "<@", whole),
+            Sign::PGOverlap => self.array_sets(Function::ArrayOverlap, (left, right), "&&", whole),
             Sign::PGExp => {
                 let arguments = vec![self.expr(left)?, self.expr(right)?];
                 let (a, b) = (arguments[0].data_type, arguments[1].data_type);
@@ -146,6 +149,9 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         let (left, right) = (self.expr(left)?, self.expr(right)?);
         let (a, b) = (left.data_type, right.data_type);
+        if let Some(arrays) = self.array_concatenation(&left, &right, whole) {
+            return arrays;
+        }
         if matches!((a, b), (DataType::Bytea, DataType::Bytea | DataType::Null))
             || (a, b) == (DataType::Null, DataType::Bytea)
         {

@@ -8,7 +8,7 @@ use storage::{ColumnSchema, IndexKind};
 use super::shared::{SCHEMAS, none, number};
 use super::types::TYPES;
 use crate::Session;
-use crate::pg_types::wire_type;
+use crate::pg_types::{element_of, wire_type};
 use crate::views::{Cell, ViewBuilder};
 
 pub(super) const NAMES: [&str; 6] =
@@ -127,7 +127,9 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
     for Listed { relation, columns, defaults, is_updatable } in listed(session) {
         for (place, column) in columns.iter().enumerate() {
             let of = i64::from(wire_type(column.data_type).oid);
-            let known = TYPES.iter().find(|it| it.oid == of);
+            let is_array = column.data_type.element().is_some();
+            let element = element_of(of as u32).map_or(of, i64::from);
+            let known = TYPES.iter().find(|it| it.oid == element);
             let (precision, scale) = digits(column.data_type);
             let length = match column.data_type {
                 DataType::Char(it) | DataType::Varchar(it) => Some(i64::from(it)),
@@ -150,14 +152,15 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 number(place as i64 + 1),
                 default.map(|it| it.to_string()).into(),
                 if column.nullable { "YES".into() } else { "NO".into() },
-                known.map_or("", |it| it.sql).into(),
+                if is_array { "ARRAY" } else { known.map_or("", |it| it.sql) }.into(),
                 Cell::Integer(length),
                 Cell::Integer(precision),
                 Cell::Integer(scale),
                 Cell::Integer(moment),
                 catalog(session),
                 "pg_catalog".into(),
-                known.map_or("", |it| it.name).into(),
+                format!("{}{}", if is_array { "_" } else { "" }, known.map_or("", |it| it.name))
+                    .into(),
                 "NO".into(),
                 "NEVER".into(),
                 if is_updatable { "YES".into() } else { "NO".into() },

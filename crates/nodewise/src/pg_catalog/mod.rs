@@ -60,7 +60,7 @@ const EMPTY: &[(&str, &[(&str, char)])] = &[
     ),
     ("pg_enum", &[("oid", 'i'), ("enumtypid", 'i'), ("enumsortorder", 'i'), ("enumlabel", 't')]),
     ("pg_extension", &[("oid", 'i'), ("extname", 't'), ("extnamespace", 'i'), ("extversion", 't')]),
-    ("pg_foreign_table", &[("ftrelid", 'i'), ("ftserver", 'i'), ("ftoptions", 't')]),
+    ("pg_foreign_table", &[("ftrelid", 'i'), ("ftserver", 'i'), ("ftoptions", 'a')]),
     (
         "pg_inherits",
         &[("inhrelid", 'i'), ("inhparent", 'i'), ("inhseqno", 'i'), ("inhdetachpending", 'b')],

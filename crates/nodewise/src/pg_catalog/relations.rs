@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use ::types::array::{self, Dimension};
 use ::types::{ColumnId, ForeignKey, ReferentialAction, SqlResult, TableId};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
@@ -9,7 +10,6 @@ use storage::{ColumnSchema, IndexKind, Rules, Table, TableIndex};
 
 use super::oids;
 use super::shared::{none, number};
-use super::types::TYPES;
 use crate::Session;
 use crate::constraints;
 use crate::pg_types::wire_type;
@@ -59,8 +59,8 @@ const CLASS: [(&str, char); 29] = [
     ("relispopulated", 'b'),
     ("relreplident", 't'),
     ("relispartition", 'b'),
-    ("relacl", 't'),
-    ("reloptions", 't'),
+    ("relacl", 'a'),
+    ("reloptions", 'a'),
     ("relpartbound", 't'),
 ];
 
@@ -195,9 +195,9 @@ const ATTRIBUTE: [(&str, char); 24] = [
     ("attinhcount", 'i'),
     ("attcollation", 'i'),
     ("attstattarget", 'i'),
-    ("attacl", 't'),
-    ("attoptions", 't'),
-    ("attfdwoptions", 't'),
+    ("attacl", 'a'),
+    ("attoptions", 'a'),
+    ("attfdwoptions", 'a'),
 ];
 
 pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
@@ -278,10 +278,20 @@ pub(super) fn defaults(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-/// Columns as arrays of their numbers are written.
-fn numbers(columns: &[ColumnId], [open, between, close]: [&str; 3]) -> String {
-    let each: Vec<String> = columns.iter().map(|it| (it.index() + 1).to_string()).collect();
-    format!("{open}{}{close}", each.join(between))
+/// An array of numbers as it is held, from a subscript on.
+fn numbers(numbers: impl Iterator<Item = i64>, lower: i32) -> SqlResult<String> {
+    let (mut held, mut length) = (String::new(), 0);
+    for it in numbers {
+        array::push_integer(&mut held, it.into());
+        length += 1;
+    }
+    array::close(&mut held, 0, &[Dimension { length, lower }])?;
+    Ok(held)
+}
+
+/// Columns as their numbers.
+fn places(columns: &[ColumnId]) -> impl Iterator<Item = i64> {
+    columns.iter().map(|it| it.index() as i64 + 1)
 }
 
 pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
@@ -301,16 +311,17 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
         ("indisready", 'b'),
         ("indislive", 'b'),
         ("indisreplident", 'b'),
-        ("indkey", 't'),
-        ("indoption", 't'),
+        ("indkey", 'k'),
+        ("indoption", 'k'),
         ("indexprs", 't'),
         ("indpred", 't'),
-        ("indclass", 't'),
-        ("indcollation", 't'),
+        ("indclass", 'o'),
+        ("indcollation", 'o'),
     ]);
     for table in all(session) {
         for index in &table.rules().indexes {
             let columns = index.columns.len() as i64;
+            let zeros = || numbers((0..columns).map(|_| 0), 0);
             view.row([
                 number(index_oid(table.id, index)),
                 number(oids::table(table.id)),
@@ -327,12 +338,13 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
                 true.into(),
                 true.into(),
                 false.into(),
-                numbers(&index.columns, ["", " ", ""]).into(),
-                vec!["0"; index.columns.len()].join(" ").into(),
+                // Vectors of PostgreSQL's catalog count from zero.
+                numbers(places(&index.columns), 0)?.into(),
+                zeros()?.into(),
                 none(),
                 none(),
-                vec!["0"; index.columns.len()].join(" ").into(),
-                vec!["0"; index.columns.len()].join(" ").into(),
+                zeros()?.into(),
+                zeros()?.into(),
             ]);
         }
     }
@@ -444,20 +456,21 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
         ("confmatchtype", 't'),
         ("conislocal", 'b'),
         ("connoinherit", 'b'),
-        ("conkey", 't'),
-        ("confkey", 't'),
+        ("conkey", 's'),
+        ("confkey", 's'),
         ("conbin", 't'),
         ("conperiod", 'b'),
-        ("conpfeqop", 't'),
-        ("conexclop", 't'),
-        ("confdelsetcols", 't'),
+        ("conpfeqop", 'n'),
+        ("conexclop", 'n'),
+        ("confdelsetcols", 's'),
     ]);
     let tables = all(session);
     let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
     for table in &tables {
         for it in constraints_of(table, &by_name) {
             let array = |columns: &[ColumnId]| {
-                (!columns.is_empty()).then(|| numbers(columns, ["{", ",", "}"]))
+                let array = (!columns.is_empty()).then(|| numbers(places(columns), 1));
+                array.transpose()
             };
             let (parent, keys, on_update, on_delete) =
                 it.parent.clone().unwrap_or((0, Vec::new(), " ", " "));
@@ -480,8 +493,8 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
                 if it.kind == "f" { "s".into() } else { " ".into() },
                 true.into(),
                 true.into(),
-                array(&it.columns).into(),
-                array(&keys).into(),
+                array(&it.columns)?.into(),
+                array(&keys)?.into(),
                 none(),
                 false.into(),
                 none(),
@@ -600,6 +613,6 @@ pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
             }
         }
     }
-    names.extend(TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned())));
+    names.extend(super::types::all_names());
     names
 }

@@ -71,7 +71,7 @@ pub(crate) fn catalog_texts(
         "pg_get_functiondef" => plain(super::functions::definitions()),
         "regnamespace" => SCHEMAS.iter().map(|it| (it.1, None, it.0.to_owned())).collect(),
         "regrole" => vec![(oids::OWNER, None, session.client.user.clone())],
-        "regtype" => TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned())).collect(),
+        "regtype" => super::types::all_names(),
         _ => return None,
     })
 }
@@ -92,8 +92,18 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
         return (unquoted(name) == session.client.user).then_some(oids::OWNER);
     }
     if kind == "regtype" {
+        let (name, is_array) = match name.strip_suffix("[]") {
+            Some(element) => (element, true),
+            None => (name, false),
+        };
         let is = |it: &&super::types::PgType| it.name == name || it.sql == name;
-        return TYPES.iter().find(is).map(|it| it.oid);
+        let found = TYPES.iter().find(is).map(|it| it.oid);
+        return match is_array {
+            true => {
+                found.map(|it| crate::pg_types::array_of(it as u32).into()).filter(|it| *it != 0)
+            }
+            false => found,
+        };
     }
     let (schema, name) = match name.split_once('.') {
         Some((schema, name)) => (Some(unquoted(schema)), unquoted(name)),

@@ -28,7 +28,7 @@ pub(super) const SCHEMAS: [(&str, i64); 4] = [
 ];
 
 pub(super) fn namespaces() -> SqlResult<RecordBatch> {
-    let columns = [("oid", 'i'), ("nspname", 't'), ("nspowner", 'i'), ("nspacl", 't')];
+    let columns = [("oid", 'i'), ("nspname", 't'), ("nspowner", 'i'), ("nspacl", 'a')];
     let mut view = ViewBuilder::new(&columns);
     for (name, oid) in SCHEMAS {
         view.row([number(oid), name.into(), number(oids::OWNER), none()]);
@@ -55,7 +55,7 @@ pub(super) fn languages() -> SqlResult<RecordBatch> {
         ("lanplcallfoid", 'i'),
         ("laninline", 'i'),
         ("lanvalidator", 'i'),
-        ("lanacl", 't'),
+        ("lanacl", 'a'),
     ]);
     view.row([
         number(oids::INTERNAL),
@@ -108,7 +108,7 @@ pub(super) fn collations() -> SqlResult<RecordBatch> {
 
 pub(super) fn tablespaces() -> SqlResult<RecordBatch> {
     let columns =
-        [("oid", 'i'), ("spcname", 't'), ("spcowner", 'i'), ("spcacl", 't'), ("spcoptions", 't')];
+        [("oid", 'i'), ("spcname", 't'), ("spcowner", 'i'), ("spcacl", 'a'), ("spcoptions", 't')];
     let mut view = ViewBuilder::new(&columns);
     view.row([number(1663), "pg_default".into(), number(oids::OWNER), none(), none()]);
     view.finish()
@@ -129,7 +129,7 @@ pub(super) fn databases(session: &Session) -> SqlResult<RecordBatch> {
         ("datctype", 't'),
         ("datlocale", 't'),
         ("daticurules", 't'),
-        ("datacl", 't'),
+        ("datacl", 'a'),
     ]);
     view.row([
         number(oids::DATABASE),

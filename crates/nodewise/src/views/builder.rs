@@ -4,6 +4,7 @@ use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use stdx::sync::Arc;
+use storage::schema::held_array_field;
 use types::{SqlError, SqlResult};
 
 /// Collects a view row by row.
@@ -67,10 +68,16 @@ impl From<bool> for Cell {
 }
 
 impl ViewBuilder {
-    /// Columns by name; `t` text, `i` integer, `b` Boolean.
+    /// Columns by name; `t` text, `i` integer, `b` Boolean, arrays, as they are held, of `s` small integers, `n` integers and
+    /// `a` texts, vectors of `k` small integers and `o` numbers.
     pub(crate) fn new(columns: &[(&str, char)]) -> Self {
         let field = |&(name, kind): &(&str, char)| {
             let data_type = match kind {
+                's' => return held_array_field(name, "smallint"),
+                'n' => return held_array_field(name, "bigint"),
+                'k' => return held_array_field(name, "int2vector"),
+                'o' => return held_array_field(name, "oidvector"),
+                'a' => return held_array_field(name, "text"),
                 'i' => DataType::Int64,
                 'b' => DataType::Boolean,
                 _ => DataType::Utf8,

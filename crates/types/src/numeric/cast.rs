@@ -6,7 +6,7 @@ use super::errors::{cannot_assign, cannot_cast, date_beyond_timestamp, out_of_ra
 use super::interval::{self, Interval};
 use super::types::{is_assignable, is_castable};
 use super::{bytes, datetime, decimal, float, format, spelling, uuid};
-use crate::{DataType, SqlError, SqlResult, Value, Zone};
+use crate::{DataType, SqlError, SqlResult, Value, Zone, array};
 
 /// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept,
 /// but CHAR(n) fills its n characters with them where it becomes CHAR of no one length.
@@ -28,6 +28,22 @@ pub fn cast_in(value: &Value, from: DataType, to: DataType, zone: &Zone) -> SqlR
     }
     if !is_castable(source(value, from), to) {
         return Err(cannot_cast(from, to));
+    }
+    if let (Some(element), Value::Text(it)) = (to.element(), value) {
+        let held = match from.element() {
+            Some(own) => array::cast(it, own, element, zone)?,
+            None => {
+                let mut read =
+                    |item: &str| cast_in(&Value::Text(item.into()), DataType::Text, element, zone);
+                match to {
+                    DataType::Array(it_of) if it_of.is_of_vector() => {
+                        array::parse_vector(it, &mut read)?
+                    }
+                    _ => array::parse(it, &mut read)?,
+                }
+            }
+        };
+        return Ok(Value::Text(held.into()));
     }
     if to.is_text() {
         let text = text_of(value, from, zone)?;
@@ -67,6 +83,15 @@ pub fn assign(value: &Value, from: DataType, to: DataType, column: &str) -> SqlR
     let literal = from == DataType::Null;
     if !literal && !is_assignable(from, to) {
         return Err(cannot_assign(column, from, to));
+    }
+    if let (Some(element), Value::Text(it)) = (to.element(), value) {
+        let held = match from.element() {
+            Some(own) => array::assign(it, own, element, column)?,
+            None => array::parse(it, &mut |item| {
+                assign(&Value::Text(item.into()), DataType::Null, element, column)
+            })?,
+        };
+        return Ok(Value::Text(held.into()));
     }
     if to.is_text() {
         let text = text_of(value, from, &Zone::utc())?;
@@ -122,6 +147,9 @@ fn text_of<'a>(value: &'a Value, from: DataType, zone: &Zone) -> SqlResult<Cow<'
             format::moment(*it, zone, &mut out)
         }
         Value::Text(it) if from == DataType::Bytea => bytes::format(it, &mut out),
+        Value::Text(it) if let DataType::Array(element) = from => {
+            array::format(it, element, zone, &mut out);
+        }
         Value::Integer(_) | Value::Decimal { .. }
             if matches!(from, DataType::Time | DataType::Interval) =>
         {

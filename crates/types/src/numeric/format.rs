@@ -22,6 +22,7 @@ pub fn number(value: i128, data_type: DataType, out: &mut String) {
 pub fn text(held: &str, data_type: DataType, out: &mut String) {
     match data_type {
         DataType::Bytea => bytes::format(held, out),
+        DataType::Array(it) => crate::array::format(held, it, &Zone::utc(), out),
         _ => out.push_str(held),
     }
 }

@@ -482,7 +482,7 @@ impl Generator {
         let branches = vec![(is_one, number(self.random.below(3) as i64))];
         let often = super::super::expressions::case(branches, Some(number(1)), DataType::BigInt);
         let input = Box::new(Rel::Map { input: Box::new(rel), exprs: vec![(count, often)] });
-        (Rel::Repeat { input, count, number: None }, attrs)
+        (Rel::Repeat { input, count, number: None, items: Vec::new() }, attrs)
     }
 
     fn shared(&mut self, depth: usize, outer: &[Attr]) -> Made {
