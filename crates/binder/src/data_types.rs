@@ -65,10 +65,7 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
         Sql::Array(
             ast::ArrayElemTypeDef::SquareBracket(element, _)
             | ast::ArrayElemTypeDef::AngleBracket(element),
-        ) => match data_type(element)? {
-            array @ DataType::Array(_) => array,
-            element => element.array().unwrap_or(DataType::Null),
-        },
+        ) => array_of(data_type(element)?),
         // Types of PostgreSQL's catalog, as the nearest of ours.
         Sql::Custom(name, arguments) if arguments.is_empty() && catalog_type(name).is_some() => {
             catalog_type(name).unwrap_or(DataType::Text)
@@ -81,6 +78,14 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
             ));
         }
     })
+}
+
+/// Arrays of a type; those of arrays have a dimension more, and the same type.
+fn array_of(element: DataType) -> DataType {
+    match element {
+        array @ DataType::Array(_) => array,
+        element => element.array().unwrap_or(DataType::Null),
+    }
 }
 
 /// A type by a name that is no word of the parser's: one of the catalog, or one with its schema before it.

@@ -172,7 +172,7 @@ fn array_texts(array: &ArrayRef, element: Element, field: &Field) -> ArrayRef {
     let zone = field.metadata().get(ZONE).and_then(|it| Zone::named(it).ok()).unwrap_or_default();
     let text = |it: &str| {
         let mut out = String::new();
-        types::array::format(it, element, &zone, &mut out);
+        types::numeric::format::array(it, element, &zone, &mut out);
         out
     };
     Arc::new(StringArray::from_iter(held.iter().map(|it| it.map(text))))

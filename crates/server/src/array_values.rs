@@ -7,7 +7,7 @@ use nodewise::DataType;
 use nodewise::pg_types::wire_type;
 use types::array::Dimension;
 
-use crate::values::{Binary, fill_length};
+use crate::binary_values::{Binary, fill_length};
 
 /// A column of arrays.
 pub struct ArrayColumn {

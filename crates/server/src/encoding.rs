@@ -5,8 +5,9 @@ use bytes::{BufMut, BytesMut};
 use nodewise::{CopyFormat, DataType};
 use stdx::sync::Arc;
 
+use crate::binary_values::fill_length;
 use crate::replies::Format;
-use crate::values::{RowWriter, fill_length};
+use crate::values::RowWriter;
 
 /// How rows are written.
 #[derive(Clone, Debug)]

@@ -15,6 +15,7 @@ mod array_values;
 mod authentication;
 mod backend;
 mod binary_rows;
+mod binary_values;
 mod connection;
 mod copying;
 mod declared;

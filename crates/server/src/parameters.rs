@@ -4,10 +4,10 @@ use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::numeric;
 use types::numeric::interval::Interval;
 
+use crate::binary_values::read_numeric;
 use crate::declared::Declared;
 use crate::replies::Format;
 use crate::requests::{utf8, violation};
-use crate::values::read_numeric;
 use nodewise::pg_types::{
     BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, NUMERIC, OID, TIME, TIMESTAMP,
     TIMESTAMPTZ, UUID, element_of,

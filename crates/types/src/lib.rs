@@ -9,7 +9,6 @@
 pub mod array;
 pub mod catalog;
 pub mod data_type;
-mod element;
 pub mod error;
 pub mod interrupt;
 pub mod numeric;
@@ -23,8 +22,7 @@ pub use catalog::{
     CatalogView, CheckRule, ColumnInfo, ColumnStatistics, ForeignKey, Identity, ReferentialAction,
     RowRules, TableInfo, UniqueKey, UnreadColumn,
 };
-pub use data_type::DataType;
-pub use element::Element;
+pub use data_type::{DataType, Element};
 pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};

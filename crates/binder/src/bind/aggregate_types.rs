@@ -76,12 +76,7 @@ impl Binder<'_> {
                 spread(function, name, given, whole)
             }
             StringAggregate => self.string_aggregate(name, given, whole),
-            ArrayAggregate => {
-                let [value] = given.arguments(name, whole)?;
-                let value = self.decided(value)?;
-                let data_type = value.data_type.array().unwrap_or(value.data_type);
-                Ok(made(function, [value], given, data_type))
-            }
+            ArrayAggregate => self.array_aggregate(name, given, whole),
             First if name.contains('_') || name.starts_with("arg") => {
                 let [value, by] = given.arguments(name, whole)?;
                 let (value, by) = (self.decided(value)?, key_of(self.decided(by)?));
@@ -114,6 +109,19 @@ impl Binder<'_> {
                 Ok(made(function, arguments, given, DataType::Double))
             }
         }
+    }
+
+    /// An array of values; of arrays, one of a dimension more.
+    fn array_aggregate(
+        &mut self,
+        name: &str,
+        mut given: Given,
+        whole: &ast::Expr,
+    ) -> SqlResult<Aggregate> {
+        let [value] = given.arguments(name, whole)?;
+        let value = self.decided(value)?;
+        let data_type = value.data_type.array().unwrap_or(value.data_type);
+        Ok(made(AggregateFunction::ArrayAggregate, [value], given, data_type))
     }
 
     /// A value whose type is known.

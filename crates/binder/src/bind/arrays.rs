@@ -354,13 +354,3 @@ fn order_of(rel: &Rel) -> Vec<SortKey> {
         _ => Vec::new(),
     }
 }
-
-/// Whether an expression is `ARRAY[]`, whose type only a cast tells.
-pub(super) fn is_empty(expr: &ast::Expr) -> bool {
-    matches!(expr, ast::Expr::Array(it) if it.elem.is_empty())
-}
-
-/// An array without items.
-pub(super) fn empty(data_type: DataType) -> Expr {
-    Expr::literal(Value::Text("".into()), data_type)
-}

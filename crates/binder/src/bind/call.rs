@@ -73,10 +73,8 @@ impl<'a> Binder<'a> {
                 self.invoke(function, bound.into_iter().map(text).collect(), whole)
             }
             Some(Function::Version) if bound.is_empty() => {
-                match self.catalog_call(&name, Vec::new(), whole) {
-                    Some(told) => told,
-                    None => self.invoke(Function::Version, bound, whole),
-                }
+                let told = self.catalog_call(&name, Vec::new(), whole);
+                told.unwrap_or_else(|| self.invoke(Function::Version, bound, whole))
             }
             Some(function) => self.of_times(function, bound, whole),
             None => {

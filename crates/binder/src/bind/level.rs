@@ -7,8 +7,8 @@ use types::{SqlError, SqlResult, SqlState};
 
 use super::Binder;
 use super::errors::at;
-use super::repeated_rows::SeriesInList;
 use super::scope::Frame;
+use super::series_parts::SeriesInList;
 use super::window_parts::{BoundWindow, Definition};
 
 /// What belongs to one SELECT while it is bound.

@@ -54,6 +54,7 @@ mod sample;
 mod scope;
 mod select;
 mod series;
+mod series_parts;
 mod session_facts;
 mod set_operation;
 mod special;

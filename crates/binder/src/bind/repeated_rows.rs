@@ -8,45 +8,8 @@ use types::{DataType, SqlError, SqlResult};
 
 use super::coercion::fold_cast;
 use super::series::integer;
+use super::series_parts::{Part, Rule};
 use super::{Binder, mapped};
-
-/// What one function makes of a row.
-#[derive(Clone, Debug)]
-pub(super) struct Part {
-    /// How many values: a BIGINT, NULL for none.
-    pub length: Expr,
-    pub rule: Rule,
-    /// The attribute of the values.
-    pub value: Attr,
-}
-
-/// How its values are made.
-#[derive(Clone, Debug)]
-pub(super) enum Rule {
-    Numbers {
-        first: Expr,
-        step: Expr,
-        data_type: DataType,
-    },
-    Moments {
-        first: Expr,
-        step: Expr,
-        zone: Option<Expr>,
-        data_type: DataType,
-    },
-    /// The items of an array.
-    Items(Attr),
-}
-
-/// The functions of a select list that make rows.
-#[derive(Debug)]
-pub(super) struct SeriesInList {
-    /// Where their rows are among what is pending.
-    pub place: usize,
-    /// The row of their arguments.
-    pub input: Rel,
-    pub parts: Vec<Part>,
-}
 
 impl Binder<'_> {
     /// The rows of all parts, and the attribute that numbers them from 1 on.

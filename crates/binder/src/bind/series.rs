@@ -13,8 +13,8 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use super::coercion::name_of;
 use super::errors::{at, unsupported};
 use super::level::{Clause, Level, one_row};
-use super::repeated_rows::{Part, Rule, SeriesInList};
 use super::scope::{Frame, Named};
+use super::series_parts::{Part, Rule, SeriesInList};
 use super::{Answer, Binder, OutputColumn};
 
 /// Whether a name is that of a function that makes rows.
@@ -129,21 +129,9 @@ impl<'a> Binder<'a> {
             at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), node)
         };
         if matches!(name, "unnest" | "string_to_table") {
-            let array = match (name, &bound[..]) {
-                ("unnest", [array]) => array.clone(),
-                ("unnest", _) => return Err(none()),
-                _ => {
-                    let types: Vec<DataType> = bound.iter().map(|it| it.data_type).collect();
-                    let signature = functions::resolve(Function::StringToArray, &types);
-                    let signature = signature.map_err(|_| none())?;
-                    let mut texts = Vec::with_capacity(bound.len());
-                    for it in bound {
-                        texts.push(self.converted(it, DataType::Text)?);
-                    }
-                    self.fold_call(Function::StringToArray, texts, signature.result)?
-                }
-            };
-            return self.items_of(array, level.input).ok_or_else(none)?;
+            let array = if name == "unnest" { bound.pop() } else { self.parts_of_text(bound)? };
+            let array = array.filter(|_| name != "unnest" || shown.len() == 1);
+            return self.items_of(array.ok_or_else(none)?, level.input).ok_or_else(none)?;
         }
         if name == "generate_subscripts" {
             bound = self.subscripts(bound).ok_or_else(none)??;
@@ -182,6 +170,17 @@ impl<'a> Binder<'a> {
             self.leave_out_end(&mut bound, node)?;
         }
         self.series_of_numbers(bound, data_type, level.input)
+    }
+
+    /// The array of the parts of a text; `None` where the arguments are none of `string_to_array`.
+    fn parts_of_text(&mut self, bound: Vec<Expr>) -> SqlResult<Option<Expr>> {
+        let types: Vec<DataType> = bound.iter().map(|it| it.data_type).collect();
+        let Ok(signature) = functions::resolve(Function::StringToArray, &types) else {
+            return Ok(None);
+        };
+        let texts = bound.into_iter().map(|it| self.converted(it, DataType::Text));
+        let texts = texts.collect::<SqlResult<Vec<_>>>()?;
+        Ok(Some(self.fold_call(Function::StringToArray, texts, signature.result)?))
     }
 
     /// The items of an array; `None` of what is none.

@@ -5,8 +5,8 @@ use plan::Function;
 use types::array::{self, DIMENSIONS_MAX, Dimension, NULL_ITEM};
 use types::{SqlError, SqlResult};
 
+use super::held::{Array, error};
 use super::item::Source;
-use super::{Array, error};
 use crate::call::Call;
 use crate::texts::{Texts, VALUE_BYTES_MAX};
 

@@ -3,11 +3,12 @@
 use arrow_array::{Array as _, ArrayRef};
 use plan::Function;
 use types::array::{self, Dimension, Items, is_null};
-use types::numeric::interval;
-use types::{DataType, SqlResult};
+use types::numeric::{self, interval};
+use types::{DataType, SqlResult, Value};
 
+use super::build;
+use super::held::{Array, error};
 use super::item::Source;
-use super::{Array, build, error};
 use crate::call::Call;
 
 /// The items between bounds; dimensions that none are said of are taken whole.
@@ -191,7 +192,8 @@ pub(super) fn fit(call: &Call<'_>) -> SqlResult<ArrayRef> {
         if call.is_null(row) {
             return Ok(false);
         }
-        out.push_str(&array::assign(arrays.value(row), DataType::Text, element, "")?);
+        let mut fit = |it: &Value| numeric::assign(it, DataType::Text, element, "");
+        out.push_str(&array::converted(arrays.value(row), DataType::Text, &mut fit)?);
         Ok(true)
     })
 }

@@ -9,8 +9,9 @@ use stdx::sync::Arc;
 use types::SqlResult;
 use types::array::{self, Dimension, Items, NULL_ITEM, is_null};
 
+use super::build;
+use super::held::{Array, error};
 use super::item::{Source, values};
-use super::{Array, build, error};
 use crate::call::Call;
 
 /// The item at subscripts.

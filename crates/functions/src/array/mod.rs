@@ -1,10 +1,11 @@
 //! Functions of arrays, on texts that hold them ([`types::array`]): items go from one to the other as they are held, and
 //! become values only where a value comes out.
 //!
-//! Reading order: `signature` (which types go together), `item` (values to items and back), then a file per family.
+//! Reading order: `signature` (which types go together), `item` (values to items and back), `held` (an array that is read), then a file per family.
 
 mod build;
 mod change;
+mod held;
 mod item;
 mod look;
 mod signature;
@@ -12,51 +13,11 @@ mod texts;
 
 use arrow_array::ArrayRef;
 use plan::Function;
-use types::array::{Dimension, Items, dimensions_behind};
-use types::{SqlError, SqlResult, SqlState};
+use types::SqlResult;
 
 use crate::call::Call;
 
 pub(crate) use signature::signature;
-
-/// An array that was read: its items as they are held, and its dimensions.
-struct Array<'a> {
-    items: Vec<&'a str>,
-    dimensions: Vec<Dimension>,
-}
-
-impl<'a> Array<'a> {
-    fn read(held: &'a str) -> Self {
-        let mut items = Items::new(held);
-        let all: Vec<&str> = items.by_ref().collect();
-        let dimensions = dimensions_behind(items.rest(), all.len());
-        Self { items: all, dimensions }
-    }
-
-    /// The only dimension of a list; a list without items begins at one.
-    ///
-    /// Errors: those of `refused` for an array of several.
-    fn list(self, refused: impl FnOnce() -> SqlError) -> SqlResult<(Vec<&'a str>, i32)> {
-        match self.dimensions[..] {
-            [] => Ok((Vec::new(), 1)),
-            [one] => Ok((self.items, one.lower)),
-            _ => Err(refused()),
-        }
-    }
-
-    /// Items of the first dimension, each as all items that stand in it.
-    fn rows(&self) -> impl DoubleEndedIterator<Item = &[&'a str]> {
-        let each = self.dimensions.iter().skip(1);
-        let size = each.fold(1usize, |size, it| {
-            size.saturating_mul(usize::try_from(it.length).unwrap_or(1).max(1))
-        });
-        self.items.rchunks(size).rev()
-    }
-}
-
-fn error(state: &'static str, message: impl Into<String>) -> SqlError {
-    SqlError::new(SqlState(state), message)
-}
 
 /// The kernel of a function of arrays.
 pub(crate) fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {

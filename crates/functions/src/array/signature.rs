@@ -8,15 +8,30 @@ use types::{DataType, Element};
 use crate::resolve::Signature;
 
 const INTEGERS: DataType = DataType::Array(Element::Integer);
+const BIG: DataType = DataType::BigInt;
 const TEXTS: DataType = DataType::Array(Element::Text);
 
 /// The signature of a call of a function of arrays; `None` where it takes no such arguments.
 pub(crate) fn signature(function: Function, arguments: &[DataType]) -> Option<Signature> {
+    let made = combined(function, arguments).or_else(|| looked_at(function, arguments));
+    made.or_else(|| changed(function, arguments))
+}
+
+fn made(arguments: &[DataType], result: DataType) -> Option<Signature> {
+    Some(Signature { arguments: arguments.to_vec(), result })
+}
+
+fn number(it: &DataType) -> bool {
+    *it == DataType::Null || it.is_integer()
+}
+
+fn text(it: &DataType) -> bool {
+    *it == DataType::Null || it.is_text()
+}
+
+/// Arrays made of values and of other arrays.
+fn combined(function: Function, arguments: &[DataType]) -> Option<Signature> {
     use Function as F;
-    let made =
-        |arguments: &[DataType], result| Some(Signature { arguments: arguments.to_vec(), result });
-    let number = |it: &DataType| *it == DataType::Null || it.is_integer();
-    let text = |it: &DataType| *it == DataType::Null || it.is_text();
     match (function, arguments) {
         (F::ArrayOf, [first, ..]) => {
             let common = arguments.iter().try_fold(*first, |known, it| common_type(known, *it))?;
@@ -27,19 +42,6 @@ pub(crate) fn signature(function: Function, arguments: &[DataType]) -> Option<Si
             let common = arguments.iter().try_fold(*first, |known, it| common_type(known, *it))?;
             common.element()?;
             made(&vec![common; arguments.len()], common)
-        }
-        (F::ArrayItem, [array, places @ ..]) if !places.is_empty() && places.iter().all(number) => {
-            let types: Vec<_> = [*array].into_iter().chain(places.iter().map(|_| BIG)).collect();
-            made(&types, array.element()?)
-        }
-        (F::ArraySlice, [array, places @ ..])
-            if places.len().is_multiple_of(2)
-                && !places.is_empty()
-                && places.iter().all(number) =>
-        {
-            array.element()?;
-            let types: Vec<_> = [*array].into_iter().chain(places.iter().map(|_| BIG)).collect();
-            made(&types, *array)
         }
         (F::ArrayCat, [a, b]) => {
             let common = common_type(*a, *b)?;
@@ -58,6 +60,35 @@ pub(crate) fn signature(function: Function, arguments: &[DataType]) -> Option<Si
             let (array, _) = together(*array, *from)?;
             let (array, item) = together(array, *to)?;
             made(&[array, item, item], array)
+        }
+        (F::ArrayFill, [item, shape @ ..])
+            if (1..=2).contains(&shape.len())
+                && shape.iter().all(|it| common_type(*it, INTEGERS) == Some(INTEGERS)) =>
+        {
+            let shape = shape.iter().map(|_| INTEGERS);
+            let types: Vec<_> = [*item].into_iter().chain(shape).collect();
+            made(&types, item.array()?)
+        }
+        _ => None,
+    }
+}
+
+/// What stands in arrays.
+fn looked_at(function: Function, arguments: &[DataType]) -> Option<Signature> {
+    use Function as F;
+    match (function, arguments) {
+        (F::ArrayItem, [array, places @ ..]) if !places.is_empty() && places.iter().all(number) => {
+            let types: Vec<_> = [*array].into_iter().chain(places.iter().map(|_| BIG)).collect();
+            made(&types, array.element()?)
+        }
+        (F::ArraySlice, [array, places @ ..])
+            if places.len().is_multiple_of(2)
+                && !places.is_empty()
+                && places.iter().all(number) =>
+        {
+            array.element()?;
+            let types: Vec<_> = [*array].into_iter().chain(places.iter().map(|_| BIG)).collect();
+            made(&types, *array)
         }
         (F::ArrayPosition, [array, item]) => {
             let (array, item) = together(*array, *item)?;
@@ -94,6 +125,14 @@ pub(crate) fn signature(function: Function, arguments: &[DataType]) -> Option<Si
             common.element()?;
             made(&[common, common], DataType::Boolean)
         }
+        _ => None,
+    }
+}
+
+/// Arrays with other items, or as texts.
+fn changed(function: Function, arguments: &[DataType]) -> Option<Signature> {
+    use Function as F;
+    match (function, arguments) {
         (F::TrimArray, [array, count]) if number(count) => {
             array.element()?;
             made(&[*array, BIG], *array)
@@ -131,19 +170,9 @@ pub(crate) fn signature(function: Function, arguments: &[DataType]) -> Option<Si
         {
             made(&vec![DataType::Text; arguments.len()], TEXTS)
         }
-        (F::ArrayFill, [item, shape @ ..])
-            if (1..=2).contains(&shape.len())
-                && shape.iter().all(|it| common_type(*it, INTEGERS) == Some(INTEGERS)) =>
-        {
-            let shape = shape.iter().map(|_| INTEGERS);
-            let types: Vec<_> = [*item].into_iter().chain(shape).collect();
-            made(&types, item.array()?)
-        }
         _ => None,
     }
 }
-
-const BIG: DataType = DataType::BigInt;
 
 /// An array and a value that may be one of its items.
 fn together(array: DataType, item: DataType) -> Option<(DataType, DataType)> {

@@ -436,34 +436,38 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
     keys.chain(checks).chain(references).collect()
 }
 
+/// The columns of `pg_constraint`.
+const CONSTRAINT_COLUMNS: [(&str, char); 26] = [
+    ("oid", 'i'),
+    ("conname", 't'),
+    ("connamespace", 'i'),
+    ("contype", 't'),
+    ("condeferrable", 'b'),
+    ("condeferred", 'b'),
+    ("conenforced", 'b'),
+    ("convalidated", 'b'),
+    ("conrelid", 'i'),
+    ("contypid", 'i'),
+    ("conindid", 'i'),
+    ("conparentid", 'i'),
+    ("confrelid", 'i'),
+    ("confupdtype", 't'),
+    ("confdeltype", 't'),
+    ("confmatchtype", 't'),
+    ("conislocal", 'b'),
+    ("coninhcount", 'i'),
+    ("connoinherit", 'b'),
+    ("conkey", 's'),
+    ("confkey", 's'),
+    ("conbin", 't'),
+    ("conperiod", 'b'),
+    ("conpfeqop", 'n'),
+    ("conexclop", 'n'),
+    ("confdelsetcols", 's'),
+];
+
 pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", 'i'),
-        ("conname", 't'),
-        ("connamespace", 'i'),
-        ("contype", 't'),
-        ("condeferrable", 'b'),
-        ("condeferred", 'b'),
-        ("conenforced", 'b'),
-        ("convalidated", 'b'),
-        ("conrelid", 'i'),
-        ("contypid", 'i'),
-        ("conindid", 'i'),
-        ("conparentid", 'i'),
-        ("confrelid", 'i'),
-        ("confupdtype", 't'),
-        ("confdeltype", 't'),
-        ("confmatchtype", 't'),
-        ("conislocal", 'b'),
-        ("connoinherit", 'b'),
-        ("conkey", 's'),
-        ("confkey", 's'),
-        ("conbin", 't'),
-        ("conperiod", 'b'),
-        ("conpfeqop", 'n'),
-        ("conexclop", 'n'),
-        ("confdelsetcols", 's'),
-    ]);
+    let mut view = ViewBuilder::new(&CONSTRAINT_COLUMNS);
     let tables = all(session);
     let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
     for table in &tables {
@@ -492,6 +496,7 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
                 on_delete.into(),
                 if it.kind == "f" { "s".into() } else { " ".into() },
                 true.into(),
+                number(0),
                 true.into(),
                 array(&it.columns)?.into(),
                 array(&keys)?.into(),

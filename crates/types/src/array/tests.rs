@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Zone, numeric};
+use crate::{DataType, SqlResult, Value, Zone, numeric};
 
 fn read(text: &str, element: DataType) -> SqlResult<String> {
     parse(text, &mut |it| numeric::cast(&Value::Text(it.into()), DataType::Text, element))
@@ -8,7 +8,7 @@ fn read(text: &str, element: DataType) -> SqlResult<String> {
 fn written(held: &str, element: DataType) -> String {
     let Some(DataType::Array(element)) = element.array() else { panic!("{element} is no element") };
     let mut out = String::new();
-    format(held, element, &Zone::utc(), &mut out);
+    numeric::format::array(held, element, &Zone::utc(), &mut out);
     out
 }
 

@@ -2,19 +2,23 @@
 
 use std::fmt::Write;
 
-use super::{
-    DIMENSIONS_MAX, Dimension, Items, close, dimensions_behind, is_null, push_value, value_of,
+use super::items::{
+    DIMENSIONS_MAX, Dimension, Items, close, dimensions_behind, is_null, push_value,
+    too_many_items, value_of,
 };
-use crate::{DataType, Element, SqlError, SqlResult, SqlState, Value, Zone, numeric};
+use crate::{Element, SqlError, SqlResult, SqlState, Value};
 
-/// Appends an array, its items of a type, as PostgreSQL writes it in a time zone.
-pub fn format(held: &str, element: Element, zone: &Zone, out: &mut String) {
-    let is_vector = element.is_of_vector();
-    let element = element.data_type();
-    if is_vector {
+/// Appends an array, its items of a type, as PostgreSQL writes it: `write` appends the text of an item that is not NULL.
+pub fn format(
+    held: &str,
+    element: Element,
+    write: &mut dyn FnMut(&Value, &mut String),
+    out: &mut String,
+) {
+    if element.is_of_vector() {
         for (number, item) in Items::new(held).enumerate() {
             out.push_str(if number > 0 { " " } else { "" });
-            out.push_str(&text_of_item(item, element, zone));
+            write(&value_of(item, element.data_type()), out);
         }
         return;
     }
@@ -41,6 +45,7 @@ pub fn format(held: &str, element: Element, zone: &Zone, out: &mut String) {
             number.is_multiple_of(size)
         })
     };
+    let mut text = String::new();
     for (number, item) in all.iter().enumerate() {
         if number > 0 {
             out.push(',');
@@ -48,23 +53,13 @@ pub fn format(held: &str, element: Element, zone: &Zone, out: &mut String) {
         edges(number).for_each(|_| out.push('{'));
         match is_null(item) {
             true => out.push_str("NULL"),
-            false => put_quoted(&text_of_item(item, element, zone), out),
+            false => {
+                text.clear();
+                write(&value_of(item, element.data_type()), &mut text);
+                put_quoted(&text, out);
+            }
         }
         edges(number + 1).for_each(|_| out.push('}'));
-    }
-}
-
-/// An item, not NULL, as its type writes it.
-fn text_of_item(item: &str, element: DataType, zone: &Zone) -> String {
-    match value_of(item, element) {
-        Value::Boolean(it) => if it { "t" } else { "f" }.to_owned(),
-        Value::Text(it) if let DataType::Char(length) = element => numeric::padded(&it, length),
-        Value::Text(it) if element == DataType::Bpchar => it.to_string(),
-        value => match numeric::cast_in(&value, element, DataType::Text, zone) {
-            Ok(Value::Text(it)) => it.to_string(),
-            // A value of its own type has a text.
-            _ => String::new(),
-        },
     }
 }
 
@@ -196,7 +191,7 @@ impl Reader<'_, '_> {
                 return Err(SqlError::new(SqlState("2202E"), message));
             }
             let length = i64::from(upper) - i64::from(lower) + 1;
-            let length = i32::try_from(length).map_err(|_| super::too_many_items())?;
+            let length = i32::try_from(length).map_err(|_| too_many_items())?;
             bounds.push(Dimension { length, lower });
         }
         if bounds.is_empty() {

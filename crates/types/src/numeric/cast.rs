@@ -31,7 +31,7 @@ pub fn cast_in(value: &Value, from: DataType, to: DataType, zone: &Zone) -> SqlR
     }
     if let (Some(element), Value::Text(it)) = (to.element(), value) {
         let held = match from.element() {
-            Some(own) => array::cast(it, own, element, zone)?,
+            Some(own) => array::converted(it, own, &mut |item| cast_in(item, own, element, zone))?,
             None => {
                 let mut read =
                     |item: &str| cast_in(&Value::Text(item.into()), DataType::Text, element, zone);
@@ -48,7 +48,9 @@ pub fn cast_in(value: &Value, from: DataType, to: DataType, zone: &Zone) -> SqlR
     if to.is_text() {
         let text = text_of(value, from, zone)?;
         return Ok(match (from, to) {
-            (DataType::Char(length), DataType::Bpchar) => Value::Text(padded(&text, length).into()),
+            (DataType::Char(length), DataType::Bpchar) => {
+                Value::Text(format::padded(&text, length).into())
+            }
             _ => Value::Text(shortened(&text, to).into()),
         });
     }
@@ -86,7 +88,7 @@ pub fn assign(value: &Value, from: DataType, to: DataType, column: &str) -> SqlR
     }
     if let (Some(element), Value::Text(it)) = (to.element(), value) {
         let held = match from.element() {
-            Some(own) => array::assign(it, own, element, column)?,
+            Some(own) => array::converted(it, own, &mut |item| assign(item, own, element, column))?,
             None => array::parse(it, &mut |item| {
                 assign(&Value::Text(item.into()), DataType::Null, element, column)
             })?,
@@ -108,15 +110,6 @@ pub fn fitting(text: &str, to: DataType) -> SqlResult<&str> {
     let kept = shortened(text, to);
     let lost = text.get(kept.len()..).unwrap_or("");
     if lost.bytes().all(|it| it == b' ') { Ok(kept) } else { Err(too_long(to)) }
-}
-
-/// A text with blanks behind it up to a length, counted in characters.
-pub fn padded(text: &str, length: u32) -> String {
-    let missing = (length as usize).saturating_sub(text.chars().count());
-    let mut padded = String::with_capacity(text.len() + missing);
-    padded.push_str(text);
-    padded.extend(std::iter::repeat_n(' ', missing));
-    padded
 }
 
 /// A text cut to the length of its type, and for CHAR without the blanks at its end.
@@ -141,36 +134,19 @@ fn source(value: &Value, from: DataType) -> DataType {
 }
 
 fn text_of<'a>(value: &'a Value, from: DataType, zone: &Zone) -> SqlResult<Cow<'a, str>> {
-    let mut out = String::new();
-    match value {
-        Value::Timestamp(it) if from == DataType::TimestampTz => {
-            format::moment(*it, zone, &mut out)
-        }
-        Value::Text(it) if from == DataType::Bytea => bytes::format(it, &mut out),
-        Value::Text(it) if let DataType::Array(element) = from => {
-            array::format(it, element, zone, &mut out);
-        }
-        Value::Integer(_) | Value::Decimal { .. }
-            if matches!(from, DataType::Time | DataType::Interval) =>
-        {
-            let held = value.as_i128().ok_or_else(|| mismatch(value, from))?;
-            format::number(held, from, &mut out);
-        }
-        Value::Text(it) if from == DataType::Bpchar => {
-            return Ok(Cow::Borrowed(it.trim_end_matches(' ')));
-        }
-        Value::Text(it) => return Ok(Cow::Borrowed(it)),
-        Value::Boolean(it) => return Ok(Cow::Borrowed(format::boolean(*it))),
-        Value::Float(it) => format::float(*it, from == DataType::Real, &mut out),
-        Value::Integer(it) => format::decimal(i128::from(*it), 0, &mut out),
-        Value::Decimal { unscaled, scale } => {
-            format::decimal(*unscaled, usize::from(*scale), &mut out);
-        }
-        Value::Date(it) => datetime::format_date(i64::from(*it), &mut out),
-        Value::Timestamp(it) => datetime::format_timestamp(*it, &mut out),
+    Ok(match value {
         Value::Null => return Err(mismatch(value, from)),
-    }
-    Ok(Cow::Owned(out))
+        Value::Text(it) if from == DataType::Bpchar => Cow::Borrowed(it.trim_end_matches(' ')),
+        Value::Text(it) if !matches!(from, DataType::Bytea | DataType::Array(_)) => {
+            Cow::Borrowed(it)
+        }
+        Value::Boolean(it) => Cow::Borrowed(format::boolean(*it)),
+        _ => {
+            let mut out = String::new();
+            format::value(value, from, zone, &mut out);
+            Cow::Owned(out)
+        }
+    })
 }
 
 /// A value that is none of the type it comes with.
