@@ -32,12 +32,17 @@ pub struct RepeatOperator {
     layout: Layout,
 }
 
+/// Bytes of texts in a batch that is handed on, beyond which it has no row more: a long text that comes with each row is not
+/// held thousands of times at once.
+const TEXT_BYTES_MAX: usize = 16 << 20;
+
 /// The rows of a batch to come.
 #[derive(Default)]
 struct Made {
     rows: Vec<u32>,
     numbers: Vec<i64>,
     items: Vec<Vec<Value>>,
+    text_bytes: usize,
 }
 
 impl RepeatOperator {
@@ -72,6 +77,7 @@ impl RepeatOperator {
             values.clear();
         }
         made.rows.clear();
+        made.text_bytes = 0;
         next(taken)
     }
 
@@ -85,6 +91,24 @@ impl RepeatOperator {
             _ => unreachable!("invariant: a vector is held as its shape says"),
         }
     }
+}
+
+impl Made {
+    /// How many rows more may come with texts of so many bytes each: one does in any case.
+    fn room_for(&self, text_bytes: usize) -> usize {
+        let left = TEXT_BYTES_MAX.saturating_sub(self.text_bytes);
+        let room = left.checked_div(text_bytes).unwrap_or(BATCH_ROWS);
+        room.max(usize::from(self.rows.is_empty()))
+    }
+}
+
+/// Bytes of the texts of a row that are copied with it.
+fn text_bytes_of(batch: &Batch, row: usize) -> usize {
+    let texts = batch.columns.iter().filter_map(|it| match &it.values {
+        Values::Text(texts) => Some(texts.bytes_at(row).len()),
+        _ => None,
+    });
+    texts.sum()
 }
 
 impl Operator for RepeatOperator {
@@ -111,9 +135,16 @@ impl Operator for RepeatOperator {
             let arrays: Vec<Cow<'_, str>> =
                 (0..self.arrays.len()).map(|it| self.array(&batch, it, row)).collect();
             let mut items: Vec<Items<'_>> = arrays.iter().map(|it| Items::new(it)).collect();
+            let text_bytes = text_bytes_of(&kept, row);
             let mut next_number = 1;
             while left > 0 {
-                let taken = left.min((BATCH_ROWS - made.rows.len()) as u64);
+                let room = (BATCH_ROWS - made.rows.len()).min(made.room_for(text_bytes));
+                if room == 0 {
+                    self.hand_on(&kept, &mut made, &mut next)?;
+                    continue;
+                }
+                let taken = left.min(room as u64);
+                made.text_bytes += taken as usize * text_bytes;
                 made.rows.extend(std::iter::repeat_n(row as u32, taken as usize));
                 if self.numbered {
                     made.numbers.extend(next_number..next_number + taken as i64);
@@ -179,6 +210,28 @@ mod tests {
             });
             assert!(found.into_iter().eq(expected), "{counts:?}");
         }
+    }
+
+    #[test]
+    fn long_texts_are_not_held_for_each_row_at_once() {
+        let texts = ColumnShape::computed(DataType::Text, false);
+        let counts = ColumnShape::computed(DataType::BigInt, false);
+        let long = "x".repeat(TEXT_BYTES_MAX / 4 + 1);
+        let texts_of = [&long[..], "y"].map(|it| Value::Text(it.into()));
+        let columns = vec![
+            stdx::sync::Arc::new(vector_of(&texts, &texts_of)),
+            stdx::sync::Arc::new(vector_of(&counts, &[Value::Integer(10), Value::Integer(2)])),
+        ];
+        let layout: Layout = vec![texts, counts].into_iter().collect();
+        let mut found = Vec::new();
+        let operator = RepeatOperator::new(1, false, (vec![0], Vec::new()), &layout);
+        let batch = Batch { rows: 2, columns, sequence: 0 };
+        let mut next = |it: Batch| {
+            found.push(it.rows);
+            Ok(())
+        };
+        operator.execute(batch, &context(0), &mut next).unwrap();
+        assert_eq!(found, [3, 3, 3, 3]);
     }
 
     #[test]
