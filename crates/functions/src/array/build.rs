@@ -89,11 +89,11 @@ pub(super) fn cat(call: &Call<'_>) -> SqlResult<ArrayRef> {
 }
 
 fn put_both(left: &str, right: &str, out: &mut String) -> SqlResult<()> {
-    if left.is_empty() || right.is_empty() {
-        out.push_str(if left.is_empty() { right } else { left });
+    let (a, b) = (Array::read(left), Array::read(right));
+    if a.items.is_empty() || b.items.is_empty() {
+        out.push_str(if a.items.is_empty() { right } else { left });
         return Ok(());
     }
-    let (a, b) = (Array::read(left), Array::read(right));
     let lengths = |it: &[Dimension]| it.iter().map(|it| it.length).collect::<Vec<_>>();
     let bounds = |it: &[Dimension]| it.iter().map(|it| (it.length, it.lower)).collect::<Vec<_>>();
     let mut shape = match a.dimensions.len().cmp(&b.dimensions.len()) {

@@ -105,7 +105,7 @@ pub(super) fn trim(call: &Call<'_>) -> SqlResult<ArrayRef> {
         }
         let array = Array::read(arrays.value(row));
         let length = array.dimensions.first().map_or(0, |it| it.length);
-        let left = i64::from(length) - counts.at(row);
+        let left = i64::from(length).saturating_sub(counts.at(row));
         if !(0..=i64::from(length)).contains(&left) {
             let message = format!("number of elements to trim must be between 0 and {length}");
             return Err(error("2202E", message));

@@ -15,7 +15,13 @@ impl<'a> Array<'a> {
         let mut items = Items::new(held);
         let all: Vec<&str> = items.by_ref().collect();
         let dimensions = dimensions_behind(items.rest(), all.len());
-        Self { items: all, dimensions }
+        let lengths = dimensions.iter().map(|it| usize::try_from(it.length).unwrap_or(0));
+        let count = lengths.fold(1, usize::saturating_mul);
+        match dimensions.is_empty() || count != all.len() {
+            // A text that holds no array is read as one without items.
+            true => Self { items: Vec::new(), dimensions: Vec::new() },
+            false => Self { items: all, dimensions },
+        }
     }
 
     /// The only dimension of a list; a list without items begins at one.

@@ -23,7 +23,7 @@ pub(super) fn item(call: &Call<'_>) -> SqlResult<ArrayRef> {
         if let [place] = places[..] {
             let mut items = Items::new(held);
             // The usual list is looked through up to the item alone.
-            let Some(skipped) = usize::try_from(place.at(row) - 1).ok() else {
+            let Some(skipped) = usize::try_from(place.at(row).saturating_sub(1)).ok() else {
                 let array = Array::read(held);
                 return Ok(find(&array, &[place.at(row)]));
             };
@@ -63,7 +63,7 @@ pub(super) fn of_dimension(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (arrays, numbers) = (call.texts(0)?, call.integers(1)?);
     call.map_optional::<Int32Type>(|row| {
         let dimensions = array::dimensions(arrays.value(row));
-        let place = usize::try_from(numbers.at(row) - 1).ok();
+        let place = usize::try_from(numbers.at(row).saturating_sub(1)).ok();
         let found = place.and_then(|it| dimensions.get(it));
         Ok(found.map(|it: &Dimension| match call.function {
             Function::ArrayLength => it.length,

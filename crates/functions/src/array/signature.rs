@@ -153,6 +153,8 @@ fn changed(function: Function, arguments: &[DataType]) -> Option<Signature> {
         (F::ArrayIntervalKeys, [array @ DataType::Array(Element::Interval)]) => {
             made(&[*array], DataType::Array(Element::Decimal { precision: 21, scale: 0 }))
         }
+        // Binding says the length that its column has.
+        (F::ArrayFit, [TEXTS]) => made(&[TEXTS], TEXTS),
         (F::ArrayToString, [array, rest @ ..])
             if (1..=2).contains(&rest.len()) && rest.iter().all(text) =>
         {
