@@ -33,6 +33,7 @@ const TYPES: &[DataType] = &[
     DataType::Bytea,
     DataType::Array(types::Element::Integer),
     DataType::Array(types::Element::Text),
+    DataType::Array(types::Element::Interval),
     DataType::Text,
     DataType::Text,
     DataType::Char(3),
