@@ -8,7 +8,7 @@
 //!
 //! Reading order: [`record`], [`workload`], [`tpch`], [`refresh_data`], [`refresh`], [`scans`], [`report`], [`memory`], [`primitives`], [`fixed`],
 //! [`scheduling`],
-//! [`oltp`].
+//! [`oltp`], [`parts`].
 #![forbid(unsafe_code)]
 
 pub mod fixed;
@@ -16,6 +16,7 @@ pub mod memory;
 pub mod monet;
 pub mod oltp;
 pub mod page_map;
+pub mod parts;
 pub mod primitives;
 pub mod record;
 pub mod refresh;

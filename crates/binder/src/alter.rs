@@ -1,7 +1,9 @@
 //! ALTER TABLE, as far as it is about columns and what a table asks of its rows; [`crate::numa`] reads what is about parts and nodes.
 
-use sqlparser::ast::{self, AlterColumnOperation, AlterTableOperation, RenameTableNameKind};
-use types::SqlResult;
+use sqlparser::ast::{
+    self, AlterColumnOperation, AlterTableOperation, ObjectNamePart, RenameTableNameKind,
+};
+use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::column::column;
 use crate::constraint::Constraints;
@@ -30,7 +32,11 @@ pub(crate) fn alter_table(change: ast::AlterTable) -> SqlResult<Statement> {
         let RenameTableNameKind::To(to) = table_name else {
             return Err(unsupported("ALTER TABLE .. RENAME AS"));
         };
-        let change = TableChange::Rename(name(to));
+        let [ObjectNamePart::Identifier(to)] = &to.0[..] else {
+            let message = format!("syntax error: {to} is more than the new name of a table");
+            return Err(SqlError::new(SqlState::SYNTAX, message));
+        };
+        let change = TableChange::Rename(names::written(&[ident(to)]));
         return Ok(Statement::AlterTable { table, change, if_exists });
     }
     let changes = operations.into_iter().map(rule_changes).collect::<SqlResult<Vec<_>>>()?;
@@ -56,10 +62,17 @@ fn rule_changes(operation: AlterTableOperation) -> SqlResult<Vec<RuleChange>> {
 
 fn rule_change(operation: AlterTableOperation) -> SqlResult<RuleChange> {
     match operation {
-        AlterTableOperation::AddConstraint { constraint, not_valid: false } => {
+        AlterTableOperation::AddConstraint { constraint, not_valid } => {
             let mut all = Constraints::default();
             keys::of_table(&constraint, &mut all)?;
+            if not_valid && all.references.is_empty() {
+                return Err(unsupported("NOT VALID of anything but a foreign key"));
+            }
+            all.references.iter_mut().for_each(|it| it.not_valid = not_valid);
             Ok(RuleChange::Add(all))
+        }
+        AlterTableOperation::ValidateConstraint { name } => {
+            Ok(RuleChange::Validate { name: ident(&name) })
         }
         AlterTableOperation::DropConstraint { if_exists, name, drop_behavior } => {
             let cascade = matches!(drop_behavior, Some(ast::DropBehavior::Cascade));

@@ -198,9 +198,6 @@ pub(crate) fn truncate(truncate: &ast::Truncate) -> SqlResult<()> {
 
 /// CREATE TABLE, but for its query.
 pub(crate) fn create_table(table: &ast::CreateTable) -> SqlResult<()> {
-    if table.temporary {
-        return Err(unsupported("CREATE TEMPORARY TABLE"));
-    }
     let honoured = CreateTableBuilder::new(table.name.clone())
         .or_replace(table.or_replace)
         .if_not_exists(table.if_not_exists)
@@ -210,7 +207,13 @@ pub(crate) fn create_table(table: &ast::CreateTable) -> SqlResult<()> {
         .query(table.query.clone())
         .build();
     // What says how PostgreSQL keeps rows has no meaning here.
-    let honoured = ast::CreateTable { table_options: table.table_options.clone(), ..honoured };
+    let honoured = ast::CreateTable {
+        table_options: table.table_options.clone(),
+        temporary: table.temporary,
+        global: table.global,
+        on_commit: table.on_commit,
+        ..honoured
+    };
     if honoured == *table && is_storage(&table.table_options) {
         return Ok(());
     }
@@ -218,7 +221,6 @@ pub(crate) fn create_table(table: &ast::CreateTable) -> SqlResult<()> {
         (table.like.is_some(), "CREATE TABLE .. LIKE"),
         (table.inherits.is_some(), "INHERITS"),
         (table.partition_of.is_some(), "PARTITION OF"),
-        (table.on_commit.is_some(), "ON COMMIT"),
         (!matches!(table.table_options, ast::CreateTableOptions::None), "WITH (..) of a table"),
     ];
     match known.iter().find(|it| it.0) {
@@ -364,15 +366,10 @@ pub(crate) fn foreign_key(key: &ast::ForeignKeyConstraint) -> SqlResult<()> {
         match_kind,
         characteristics,
     } = key;
-    let full = match_kind.is_some_and(|it| it != ast::ConstraintReferenceMatchKind::Simple);
-    let is_deferred = characteristics.is_some_and(|it| {
-        let ast::ConstraintCharacteristics { deferrable, initially, enforced } = it;
-        deferrable == Some(true)
-            || initially == Some(ast::DeferrableInitial::Deferred)
-            || enforced == Some(false)
-    });
+    let partial = *match_kind == Some(ast::ConstraintReferenceMatchKind::Partial);
+    let not_enforced = characteristics.is_some_and(|it| it.enforced == Some(false));
     refuse(
-        &[(full, "MATCH FULL and MATCH PARTIAL"), (is_deferred, "a deferred foreign key")],
+        &[(partial, "MATCH PARTIAL"), (not_enforced, "a foreign key that is NOT ENFORCED")],
         &[(index_name.is_some(), "a foreign key is named by CONSTRAINT")],
     )
 }

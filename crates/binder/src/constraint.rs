@@ -1,6 +1,6 @@
 //! What a table asks of its rows, as a statement says it.
 
-use types::ReferentialAction;
+use types::{Deferral, ReferentialAction};
 
 /// The constraints of a table, but for NOT NULL.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -28,6 +28,12 @@ pub struct ReferenceDefinition {
     pub on_delete: ReferentialAction,
     /// What becomes of rows whose parent gets another key.
     pub on_update: ReferentialAction,
+    /// MATCH FULL.
+    pub is_full: bool,
+    /// Until when a row may refer to nothing.
+    pub deferral: Deferral,
+    /// NOT VALID: rows that are there are not looked at.
+    pub not_valid: bool,
 }
 
 /// PRIMARY KEY or UNIQUE of CREATE TABLE.

@@ -3,7 +3,7 @@
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, names};
 
 /// Walks over tokens, past white space and comments.
 #[derive(Clone, Copy)]
@@ -100,22 +100,13 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The name of a table, with its schema if it has one.
-    pub(crate) fn table_name(&mut self) -> SqlResult<String> {
-        let mut name = self.name("the name of a table")?;
-        while self.take_sign(&Token::Period) {
-            name = format!("{name}.{}", self.name("the name of a table")?);
-        }
-        Ok(name)
-    }
-
-    /// The name of a table or a sequence, without the schema that all are in; another is 3F000.
+    /// The name of a relation as it is said, with its schema if that is said, too (`types::names::written`).
     pub(crate) fn relation(&mut self) -> SqlResult<String> {
-        let first = self.name("a name")?;
-        match self.take_sign(&Token::Period) {
-            false => Ok(first),
-            true => crate::syntax::within(&first, self.name("a name")?),
+        let mut parts = vec![self.name("a name")?];
+        while self.take_sign(&Token::Period) {
+            parts.push(self.name("a name")?);
         }
+        Ok(names::written(&parts))
     }
 
     /// A whole number, perhaps in quotes as HANA writes it.

@@ -61,6 +61,11 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
             length(it, "varchar")?.map_or(DataType::Text, DataType::Varchar)
         }
         Sql::Text | Sql::String(None) => DataType::Text,
+        // PostgreSQL lets one say lengths and does not keep them, nor how many dimensions there are.
+        Sql::Array(
+            ast::ArrayElemTypeDef::SquareBracket(element, _)
+            | ast::ArrayElemTypeDef::AngleBracket(element),
+        ) => array_of(data_type(element)?),
         // Types of PostgreSQL's catalog, as the nearest of ours.
         Sql::Custom(name, arguments) if arguments.is_empty() && catalog_type(name).is_some() => {
             catalog_type(name).unwrap_or(DataType::Text)
@@ -69,10 +74,18 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
             return Err(unsupported(format!("the type {other}")).with_hint(
                 "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, \
                  DECIMAL(p,s), DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, CHAR(n), \
-                 VARCHAR(n) and TEXT",
+                 VARCHAR(n), TEXT and arrays of them",
             ));
         }
     })
+}
+
+/// Arrays of a type; those of arrays have a dimension more, and the same type.
+fn array_of(element: DataType) -> DataType {
+    match element {
+        array @ DataType::Array(_) => array,
+        element => element.array().unwrap_or(DataType::Null),
+    }
 }
 
 /// A type by a name that is no word of the parser's: one of the catalog, or one with its schema before it.
@@ -136,8 +149,9 @@ fn length(said: &Option<ast::CharacterLength>, of: &str) -> SqlResult<Option<u32
 
 /// What PostgreSQL calls a type of ours; it names columns without a name of their own.
 pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
-    let name = match data_type(sql).ok()? {
-        DataType::Null => return None,
+    let data_type = data_type(sql).ok()?;
+    let name = match data_type.element().unwrap_or(data_type) {
+        DataType::Null | DataType::Array(_) => return None,
         DataType::Boolean => "bool",
         DataType::SmallInt => "int2",
         DataType::Integer => "int4",

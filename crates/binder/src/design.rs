@@ -166,6 +166,11 @@ pub enum RuleChange {
         /// Whether foreign keys that refer to it go, too.
         cascade: bool,
     },
+    /// VALIDATE CONSTRAINT.
+    Validate {
+        /// Its name.
+        name: String,
+    },
     /// ALTER COLUMN SET DEFAULT, DROP DEFAULT.
     Default {
         /// The column.

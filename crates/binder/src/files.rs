@@ -6,7 +6,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::dialect::Postgres;
-use crate::statement::ParsedQuery;
+use crate::statement::{ParsedQuery, Statement};
 use crate::walk;
 
 /// The files that a query names as tables.
@@ -22,6 +22,39 @@ pub fn files_in(query: &ParsedQuery) -> Vec<String> {
         }
     });
     files
+}
+
+/// The names without a schema in the place of tables, in all statements of a text; those of WITH are among them. None of a text
+/// that cannot be read.
+pub fn names_in(sql: &str) -> Vec<String> {
+    let Ok(statements) = crate::parse::parse(sql) else { return Vec::new() };
+    let levels = statements.levels();
+    stdx::stack::with_levels(levels, || {
+        let mut names = Vec::new();
+        statements.into_tree().iter().for_each(|it| names_of(it, &mut names));
+        names
+    })
+}
+
+fn names_of(statement: &Statement, names: &mut Vec<String>) {
+    let query = match statement {
+        Statement::Query { query }
+        | Statement::Explain { query, .. }
+        | Statement::Describe { query, .. }
+        | Statement::CreateTableAs { query, .. }
+        | Statement::Change { query }
+        | Statement::CopyTo { query, .. } => query,
+        _ => return,
+    };
+    walk::relations(&query.0, |relation| {
+        if let [part] = relation.0.as_slice()
+            && let Some(ident) = part.as_ident()
+            && ident.quote_style != Some('\'')
+            && !names.contains(&ident.value)
+        {
+            names.push(ident.value.clone());
+        }
+    });
 }
 
 /// The file, when a query is `SELECT * FROM 'file'` and no more.

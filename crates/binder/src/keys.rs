@@ -1,7 +1,7 @@
 //! Keys and indexes in parsed text.
 
 use sqlparser::ast::{self, IndexColumn, TableConstraint};
-use types::{ReferentialAction, SqlResult};
+use types::{Deferral, ReferentialAction, SqlError, SqlResult, SqlState};
 
 use crate::clauses;
 use crate::constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
@@ -105,7 +105,25 @@ fn reference(key: &ast::ForeignKeyConstraint) -> SqlResult<ReferenceDefinition> 
         parent_columns: key.referred_columns.iter().map(ident).collect(),
         on_delete: action(key.on_delete),
         on_update: action(key.on_update),
+        is_full: key.match_kind == Some(ast::ConstraintReferenceMatchKind::Full),
+        deferral: deferral(key.characteristics.as_ref())?,
+        not_valid: false,
     })
+}
+
+fn deferral(said: Option<&ast::ConstraintCharacteristics>) -> SqlResult<Deferral> {
+    let Some(said) = said else { return Ok(Deferral::None) };
+    let ast::ConstraintCharacteristics { deferrable, initially, enforced: _ } = said;
+    let is_deferred = *initially == Some(ast::DeferrableInitial::Deferred);
+    match deferrable {
+        Some(false) if is_deferred => {
+            let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
+            Err(SqlError::new(SqlState::SYNTAX, message))
+        }
+        _ if is_deferred => Ok(Deferral::Deferred),
+        Some(true) => Ok(Deferral::Deferrable),
+        _ => Ok(Deferral::None),
+    }
 }
 
 fn column_name(column: &IndexColumn) -> SqlResult<String> {

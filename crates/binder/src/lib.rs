@@ -7,12 +7,13 @@
 
 mod alter;
 pub mod bind;
-mod catalog_arrays;
 mod clauses;
 mod column;
 mod column_definition;
 pub mod column_names;
+mod comment_words;
 mod constraint;
+mod constraint_words;
 mod copy;
 mod copy_options;
 mod cursor;
@@ -27,8 +28,11 @@ mod frames;
 mod from_first;
 mod keys;
 mod levels;
+mod like_words;
+mod lock_words;
 mod maintenance;
 mod merge_words;
+mod normalized;
 mod numa;
 mod numerals;
 mod overriding;
@@ -38,13 +42,18 @@ pub mod parse;
 mod precedence;
 mod resolved;
 mod rewrite;
+mod row_changes;
+mod schema_words;
 mod sequence;
 pub mod sequence_names;
 mod sequence_words;
 mod show_words;
 pub mod statement;
 mod steering;
+mod steps;
+mod subscripts;
 mod syntax;
+mod temporary;
 mod tokens;
 mod transactions;
 mod values;
@@ -60,9 +69,11 @@ pub use design::{
     PartitionClause, PlacedItem, RuleChange, TableChange,
 };
 pub use file_reference::{FileOption, FileReference, named_type};
+pub use like_words::{Including, LikeClause};
+pub use normalized::normalized;
 pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
-    Arguments, CopyPlace, ExplainFormat, Isolation, ParsedQuery, Statement, TransactionModes,
-    TransactionStatement,
+    Arguments, Commented, CopyPlace, Discarded, ExplainFormat, Isolation, ParsedQuery, Statement,
+    Step, TransactionModes, TransactionStatement,
 };
 pub use syntax::quoted_name;

@@ -37,14 +37,15 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
             Some(_) => it.value.clone(),
             None => it.value.to_lowercase(),
         };
-        let mut table = name(word);
+        let mut table = vec![name(word)];
         if let [dot, behind, more @ ..] = rest
             && dot.token == Token::Period
             && let Token::Word(word) = &behind.token
         {
-            (table, rest) = (name(word), more);
+            table.push(name(word));
+            rest = more;
         }
-        tables.push(table);
+        tables.push(types::names::written(&table));
         if rest.first().is_some_and(|it| it.token == Token::LParen) {
             rest = behind_parentheses(rest)?;
         }

@@ -54,13 +54,20 @@ fn count_in(query: &ParsedQuery) -> SqlResult<usize> {
 pub fn query_of(statement: &Statement) -> Option<&ParsedQuery> {
     match statement {
         Statement::Query { query } | Statement::Change { query } => Some(query),
+        Statement::InSteps { last, .. } => query_of(last),
         _ => None,
     }
 }
 
 /// How many parameters a statement has.
 pub fn count(statement: &Statement) -> SqlResult<usize> {
-    query_of(statement).map_or(Ok(0), count_in)
+    let mut most = query_of(statement).map_or(Ok(0), count_in)?;
+    if let Statement::InSteps { first, .. } = statement {
+        for step in first {
+            most = most.max(count_in(&step.query)?);
+        }
+    }
+    Ok(most)
 }
 
 /// The query with values in the place of its parameters; a type where one was declared.

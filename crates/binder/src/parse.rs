@@ -13,12 +13,14 @@ use crate::data_types::data_type;
 use crate::design::DesignClause;
 use crate::levels::levels;
 use crate::numa::{self, Recognised};
+use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
-use crate::syntax::{NESTED_MAX, ident, name, relation, syntax, too_deep, unsupported};
+use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, unsupported};
 use crate::{
-    alter, catalog_arrays, clauses, copy, copy_options, file_calls, folders, frames, from_first,
-    keys, maintenance, merge_words, numerals, overriding, parameters, rewrite, sequence_words,
-    show_words, steering, tokens, transactions, values, view_words,
+    alter, clauses, comment_words, constraint_words, copy, copy_options, file_calls, folders,
+    frames, from_first, keys, like_words, lock_words, maintenance, merge_words, numerals,
+    overriding, parameters, rewrite, schema_words, sequence_words, show_words, steering, steps,
+    subscripts, temporary, tokens, transactions, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -65,16 +67,34 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     let copy_options = copy_options::take(&mut tokens)?;
     rewrite::abort(&mut tokens);
     rewrite::table_commands(&mut tokens);
+    rewrite::similar_substrings(&mut tokens);
+    rewrite::order_operators(&mut tokens);
     rewrite::untyped_columns(&mut tokens);
     merge_words::known_words(&mut tokens);
     overriding::known_words(&mut tokens);
+    lock_words::known_words(&mut tokens);
     frames::exclusions(&mut tokens);
     view_words::recursive(&mut tokens);
     file_calls::fold(&mut tokens);
     from_first::complete(&mut tokens);
+    let likes = like_words::take(&mut tokens)?;
+    let has_rows = view_words::take_data(&mut tokens);
     let deferrable = transactions::take_deferrable(&mut tokens);
     let known = statements.len();
     parse_one(tokens, copy_options, statements)?;
+    if !likes.is_empty() {
+        let Some(Statement::CreateTable { likes: said, .. }) = statements.get_mut(known) else {
+            return Err(unsupported("LIKE in CREATE TABLE .. AS"));
+        };
+        *said = likes;
+    }
+    if !has_rows {
+        for it in &mut statements[known..] {
+            if let Statement::CreateView { materialized: Some(with_data), .. } = it {
+                *with_data = false;
+            }
+        }
+    }
     if let Some(deferrable) = deferrable {
         statements[known..].iter_mut().for_each(|it| transactions::defer(it, deferrable));
     }
@@ -94,11 +114,31 @@ fn parse_one(
         statements.push(statement);
         return Ok(());
     }
+    if let Some(statement) = constraint_words::recognise(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
     if let Some(statement) = steering::alter_query(&tokens)? {
         statements.push(statement);
         return Ok(());
     }
     if let Some(statement) = folders::export_or_import(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    if let Some(query) = comment_words::summarized(&tokens) {
+        let query = parse_tokens(query, copy_options)?;
+        let [Statement::Query { query }] = &query[..] else {
+            return Err(SqlError::new(SqlState::SYNTAX, "syntax error: SUMMARIZE takes a query"));
+        };
+        statements.push(Statement::Summarize { query: query.clone() });
+        return Ok(());
+    }
+    if let Some(statement) = comment_words::recognise(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    if let Some(statement) = schema_words::recognise(&tokens)? {
         statements.push(statement);
         return Ok(());
     }
@@ -137,20 +177,27 @@ fn parse_tokens(
     tokens: Vec<TokenWithSpan>,
     copy_options: copy_options::CopyWords,
 ) -> SqlResult<Vec<Statement>> {
-    let has_arrays = tokens.iter().any(|it| catalog_arrays::is_about(&it.token));
+    let has_subscripts = tokens.iter().any(|it| subscripts::is_about(&it.token));
+    let is_expanded = tokens.iter().any(|it| written_in_sql::is_about(&it.token));
     let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
     let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = if begins_query {
         let mut query = parser.parse_query().map_err(|it| syntax(&it))?;
-        if has_arrays {
-            catalog_arrays::as_texts(&mut query)?;
+        if has_subscripts {
+            subscripts::of_columns(&mut query);
+        }
+        if is_expanded {
+            written_in_sql::expanded(&mut query)?;
         }
         vec![whole(query)?]
     } else {
         let mut statements = parser.parse_statements().map_err(|it| syntax(&it))?;
-        if has_arrays {
-            catalog_arrays::as_texts(&mut statements)?;
+        if has_subscripts {
+            subscripts::of_columns(&mut statements);
+        }
+        if is_expanded {
+            written_in_sql::expanded(&mut statements)?;
         }
         let one = |it| match it {
             it @ ast::Statement::Copy { .. } => copy::copy(it, copy_options.clone()),
@@ -184,7 +231,15 @@ fn begins_query(token: &Token) -> bool {
 }
 
 /// A query that is all of a statement: its body may change rows, behind WITH.
-fn whole(mut query: Box<ast::Query>) -> SqlResult<Statement> {
+fn whole(query: Box<ast::Query>) -> SqlResult<Statement> {
+    match steps::steps_of(query)? {
+        Ok((first, last)) => Ok(Statement::InSteps { first, last: Box::new(single(last)?) }),
+        Err(query) => single(query),
+    }
+}
+
+/// A query, or a change of rows, without another inside.
+fn single(mut query: Box<ast::Query>) -> SqlResult<Statement> {
     use ast::SetExpr::{Delete, Insert, Merge, Select, Update};
     if let Select(select) = query.body.as_mut()
         && let Some(into) = select.into.take()
@@ -193,6 +248,7 @@ fn whole(mut query: Box<ast::Query>) -> SqlResult<Statement> {
     }
     match query.body.as_ref() {
         Insert(_) | Update(_) | Delete(_) | Merge(_) => changing(query),
+        _ if !query.locks.is_empty() => locking(query),
         _ => Ok(Statement::Query { query: parsed(query)? }),
     }
 }
@@ -231,7 +287,7 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
         }
         Ast::Execute { name: Some(name), parameters, .. } => {
             let arguments = parameters::arguments(parameters)?;
-            Ok(Statement::Execute { name: self::name(&name), arguments })
+            Ok(Statement::Execute { name: dotted(&name), arguments })
         }
         Ast::Deallocate { name, .. } => {
             let all = name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all");
@@ -253,6 +309,8 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
             let restart = matches!(truncate.identity, Some(ast::TruncateIdentityOption::Restart));
             Ok(Statement::Truncate { names, cascade, restart })
         }
+        Ast::Discard { object_type } => Ok(temporary::discard(object_type)),
+        Ast::Lock(lock) => Ok(lock_words::lock_table(&lock)),
         Ast::Set(set) => self::set(set),
         Ast::Reset(it) => Ok(reset(it.reset)),
         Ast::Kill { modifier: None | Some(ast::KillType::Query), id } => {
@@ -269,7 +327,7 @@ fn reset(what: ast::Reset) -> Statement {
     match what {
         ast::Reset::ALL => Statement::ResetAll,
         ast::Reset::ConfigurationParameter(it) => {
-            Statement::Set { name: name(&it), value: None, local: false }
+            Statement::Set { name: dotted(&it), value: None, local: false }
         }
     }
 }
@@ -287,12 +345,19 @@ fn drop_objects(statement: ast::Statement) -> SqlResult<Statement> {
             let names = names.iter().map(name).collect();
             Ok(Statement::DropTable { names, if_exists, cascade })
         }
-        Ast::Drop { object_type: ObjectType::View, if_exists, names, cascade, .. } => {
-            let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
-            Ok(Statement::DropView { names, if_exists, cascade })
+        Ast::Drop {
+            object_type: object_type @ (ObjectType::View | ObjectType::MaterializedView),
+            if_exists,
+            names,
+            cascade,
+            ..
+        } => {
+            let names = names.iter().map(name).collect();
+            let materialized = object_type == ObjectType::MaterializedView;
+            Ok(Statement::DropView { names, materialized, if_exists, cascade })
         }
         Ast::Drop { object_type: ObjectType::Sequence, if_exists, names, cascade, .. } => {
-            let names = names.iter().map(relation).collect::<SqlResult<_>>()?;
+            let names = names.iter().map(name).collect();
             Ok(Statement::DropSequence { names, if_exists, cascade })
         }
         Ast::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
@@ -300,14 +365,6 @@ fn drop_objects(statement: ast::Statement) -> SqlResult<Statement> {
         }
         other => Err(unknown(&other)),
     }
-}
-
-/// A statement, or a form of one, that is not there, by its first words.
-fn unknown(statement: &impl std::fmt::Display) -> SqlError {
-    let text = statement.to_string();
-    let upper = |it: &&str| it.chars().all(|it| it.is_ascii_uppercase());
-    let words: Vec<&str> = text.split_whitespace().take(3).take_while(upper).collect();
-    unsupported(words.join(" "))
 }
 
 fn set(set: Set) -> SqlResult<Statement> {
@@ -319,7 +376,7 @@ fn set(set: Set) -> SqlResult<Statement> {
             let texts: Vec<String> = values.iter().map(setting).collect();
             let value = Some(texts.join(",")).filter(|it| !is_default(it));
             let local = scope == Some(ast::ContextModifier::Local);
-            Ok(Statement::Set { name: name(&variable), value, local })
+            Ok(Statement::Set { name: dotted(&variable), value, local })
         }
         Set::SetTimeZone { local, value } => {
             let value = Some(setting(&value)).filter(|it| !is_default(it));
@@ -402,6 +459,7 @@ fn explain(
                 Ok(Statement::Explain { analyze, format, query })
             }
             Statement::Query { query } => Ok(Statement::Explain { analyze, format, query }),
+            Statement::InSteps { .. } => Err(unsupported("EXPLAIN of a statement in steps")),
             _ => Err(unsupported("EXPLAIN ANALYZE of a statement that changes rows")),
         },
         it @ (ast::Statement::Insert(_)
@@ -425,9 +483,11 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
         let message = "syntax error: columns have types, but not in CREATE TABLE .. AS";
         return Err(SqlError::new(SqlState::SYNTAX, message));
     }
+    let on_commit = temporary::on_commit(&table)?;
     if let Some(query) = table.query {
         return Ok(Statement::CreateTableAs {
-            name: name(&table.name),
+            name: temporary::name(&table.name, table.temporary)?,
+            on_commit,
             columns: table.columns.iter().map(|it| ident(&it.name)).collect(),
             query: parsed(query)?,
             if_not_exists,
@@ -440,8 +500,18 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     }
     let columns = table.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
     let constraints = keys::constraints(&table)?;
-    let (name, design) = (name(&table.name), DesignClause::default());
-    Ok(Statement::CreateTable { name, columns, constraints, if_not_exists, design })
+    let name = temporary::name(&table.name, table.temporary)?;
+    let design = DesignClause::default();
+    let likes = Vec::new();
+    Ok(Statement::CreateTable {
+        name,
+        columns,
+        likes,
+        constraints,
+        if_not_exists,
+        design,
+        on_commit,
+    })
 }
 
 /// An expression that stands by itself.
@@ -479,28 +549,7 @@ fn change(statement: ast::Statement) -> SqlResult<Statement> {
         format_clause: None,
         pipe_operators: Vec::new(),
     };
-    changing(Box::new(query))
-}
-
-/// A query whose body changes rows.
-fn changing(mut query: Box<ast::Query>) -> SqlResult<Statement> {
-    use ast::{SetExpr, Statement as Ast};
-    match &mut *query.body {
-        SetExpr::Insert(Ast::Insert(insert)) => {
-            clauses::insert(insert)?;
-            overriding::note(insert);
-            if let Some(source) = &mut insert.source
-                && let SetExpr::Values(rows) = &mut *source.body
-            {
-                values::prepare(rows);
-            }
-        }
-        SetExpr::Update(Ast::Update(update)) => clauses::update(update)?,
-        SetExpr::Delete(Ast::Delete(delete)) => clauses::delete(delete)?,
-        SetExpr::Merge(Ast::Merge(merge)) => clauses::merge(merge)?,
-        other => return Err(unknown(other)),
-    }
-    Ok(Statement::Change { query: ParsedQuery(query) })
+    whole(Box::new(query))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Tokens that PostgreSQL reads as other ones, brought to what the parser knows: constants in quotes on lines of their own
-//! that are one, `TABLE t`, and `CREATE TABLE t (a, b) AS ..`.
+//! that are one, `TABLE t`, `substring(a SIMILAR b ..)`, `ORDER BY a USING >` and `CREATE TABLE t (a, b) AS ..`.
 //!
 //! Key decision: before parsing, because the parser takes a second constant for an alias, and forgets line breaks.
 
@@ -128,6 +128,51 @@ pub(crate) fn table_commands(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
+/// `substring(a SIMILAR b ESCAPE c)` as `substring(a FROM b FOR c)`; the tokens have no blanks.
+pub(crate) fn similar_substrings(tokens: &mut [TokenWithSpan]) {
+    use Keyword::{ESCAPE, FOR, FROM, SIMILAR, SUBSTRING, TO};
+    // The parentheses that are open, and whether they are those of such a call whose SIMILAR was met.
+    let mut open: Vec<Option<bool>> = Vec::new();
+    for at in 0..tokens.len() {
+        match &tokens[at].token {
+            Token::LParen => {
+                let before = at.checked_sub(1).and_then(|it| keyword(tokens.get(it)));
+                open.push((before == Some(SUBSTRING)).then_some(false));
+            }
+            Token::RParen => _ = open.pop(),
+            Token::Word(it) if it.quote_style.is_none() => {
+                let next = keyword(tokens.get(at + 1));
+                match (it.keyword, open.last_mut()) {
+                    (SIMILAR, Some(Some(met))) if next != Some(TO) => {
+                        *met = true;
+                        tokens[at].token = word("FROM", None, FROM);
+                    }
+                    (ESCAPE, Some(Some(true))) => tokens[at].token = word("FOR", None, FOR),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `ORDER BY a USING >` as `ORDER BY a DESC`, and `USING <` as ASC; the tokens have no blanks.
+pub(crate) fn order_operators(tokens: &mut Vec<TokenWithSpan>) {
+    let mut at = 0;
+    while at + 1 < tokens.len() {
+        let order = match (keyword(tokens.get(at)), &tokens[at + 1].token) {
+            (Some(Keyword::USING), Token::Lt) => Some(word("ASC", None, Keyword::ASC)),
+            (Some(Keyword::USING), Token::Gt) => Some(word("DESC", None, Keyword::DESC)),
+            _ => None,
+        };
+        if let Some(order) = order {
+            tokens[at].token = order;
+            tokens.remove(at + 1);
+        }
+        at += 1;
+    }
+}
+
 /// Gives the columns of `CREATE TABLE t (a, b) AS` the type that says that they have none; the tokens have no blanks.
 pub(crate) fn untyped_columns(tokens: &mut Vec<TokenWithSpan>) {
     use Keyword::{CREATE, EXISTS, TABLE};
@@ -139,7 +184,8 @@ pub(crate) fn untyped_columns(tokens: &mut Vec<TokenWithSpan>) {
     let before = open.checked_sub(2).and_then(|it| tokens.get(it));
     let is_named = matches!(keyword(before), Some(TABLE | EXISTS))
         || before.is_some_and(|it| it.token == Token::Period);
-    if !is_named {
+    let is_table = tokens[..open].iter().any(|it| keyword(Some(it)) == Some(TABLE));
+    if !is_named || !is_table {
         return;
     }
     let mut names = Vec::new();

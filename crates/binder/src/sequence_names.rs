@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, names};
 
 /// The schema and the name of a relation in a text, as `nextval` takes them: in lower case where they are not quoted.
 ///
@@ -69,36 +69,98 @@ pub fn as_relation(name: &str) -> String {
     }
 }
 
-/// The sequences that an expression names by constants, each once.
+/// The sequences that a kept expression names by constants, each once.
 pub fn sequences_in(expression: &str) -> SqlResult<Vec<String>> {
     let expr = crate::parse::expression(expression)?;
-    let mut names: Vec<String> = Vec::new();
+    let mut all: Vec<String> = Vec::new();
     let found: ControlFlow<()> = ast::visit_expressions(&expr, |it| {
-        if let Some((_, name)) = named(it).and_then(|it| relation_in(it).ok())
-            && !names.contains(&name)
+        if let Some(name) = named(it).and_then(kept_name)
+            && !all.contains(&name)
         {
-            names.push(name);
+            all.push(name);
         }
         ControlFlow::Continue(())
     });
     debug_assert!(found.is_continue());
-    Ok(names)
+    Ok(all)
 }
 
 /// An expression with another name of a sequence in the place of one.
 pub fn with_sequence_renamed(expression: &str, from: &str, to: &str) -> SqlResult<String> {
     let mut expr = crate::parse::expression(expression)?;
     let found: ControlFlow<()> = ast::visit_expressions_mut(&mut expr, |it| {
-        if named(it).and_then(|it| relation_in(it).ok()).is_some_and(|it| it.1 == from)
+        if named(it).and_then(kept_name).is_some_and(|it| it == from)
             && let ast::Expr::Function(call) = it
             && let Some(text) = constant_mut(call)
         {
-            *text = as_relation(to);
+            *text = as_kept(to);
         }
         ControlFlow::Continue(())
     });
     debug_assert!(found.is_continue());
     Ok(expr.to_string())
+}
+
+/// An expression as it is kept: sequences are named by what `find` says of a schema and a name, and only those of `public`
+/// without their schema.
+pub fn with_sequences_found(
+    expression: &str,
+    find: &dyn Fn(Option<&str>, &str) -> Option<String>,
+) -> SqlResult<String> {
+    let mut expr = crate::parse::expression(expression)?;
+    let mut is_changed = false;
+    let found: ControlFlow<()> = ast::visit_expressions_mut(&mut expr, |it| {
+        let said = named(it).and_then(|it| Some((it.to_owned(), relation_in(it).ok()?)));
+        if let Some((said, (schema, name))) = said
+            && let Some(full) = find(schema.as_deref(), &name)
+            && let ast::Expr::Function(call) = it
+            && let Some(text) = constant_mut(call)
+            && kept_name(&said).as_deref() != Some(&*full)
+        {
+            *text = as_kept(&full);
+            is_changed = true;
+        }
+        ControlFlow::Continue(())
+    });
+    debug_assert!(found.is_continue());
+    Ok(if is_changed { expr.to_string() } else { expression.to_owned() })
+}
+
+/// A kept expression to be bound, wherever the statement looks for names.
+pub(crate) fn kept_expression(text: &str) -> SqlResult<ast::Expr> {
+    let mut expr = crate::parse::expression(text)?;
+    let found: ControlFlow<()> = ast::visit_expressions_mut(&mut expr, |it| {
+        let full = named(it).and_then(kept_name);
+        if let (Some(full), ast::Expr::Function(call)) = (full, it)
+            && let Some(text) = constant_mut(call)
+        {
+            let (schema, name) = names::split(&full);
+            *text = format!("{}.{}", as_relation(&schema), as_relation(&name));
+        }
+        ControlFlow::Continue(())
+    });
+    debug_assert!(found.is_continue());
+    Ok(expr)
+}
+
+/// A kept expression that means the same wherever a statement looks for names.
+pub fn qualified(text: &str) -> SqlResult<String> {
+    kept_expression(text).map(|it| it.to_string())
+}
+
+/// The name of the relation that a text in a kept expression means.
+fn kept_name(text: &str) -> Option<String> {
+    let (schema, name) = relation_in(text).ok()?;
+    Some(names::joined(schema.as_deref().unwrap_or(names::PUBLIC), &name))
+}
+
+/// A relation as the texts of kept expressions name it.
+pub fn as_kept(full: &str) -> String {
+    let (schema, name) = names::split(full);
+    match schema.as_str() {
+        names::PUBLIC => as_relation(&name),
+        _ => format!("{}.{}", as_relation(&schema), as_relation(&name)),
+    }
 }
 
 /// The text that a call of a function about sequences names one by.

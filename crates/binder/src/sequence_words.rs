@@ -3,7 +3,7 @@
 
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::column_definition::Numbering;
 use crate::cursor::Cursor;
@@ -15,13 +15,14 @@ use crate::syntax::unsupported;
 /// The statement, if the tokens are one about sequences, or about the identity of a column.
 pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
     let mut cursor = Cursor::new(tokens);
-    let is_temporary = ["TEMPORARY", "TEMP", "UNLOGGED"];
-    if let Some(word) = is_temporary.iter().find(|it| cursor.sees(&["CREATE", it, "SEQUENCE"])) {
-        return Err(unsupported(format!("CREATE {word} SEQUENCE")));
+    if cursor.sees(&["CREATE", "UNLOGGED", "SEQUENCE"]) {
+        return Err(unsupported("CREATE UNLOGGED SEQUENCE"));
     }
-    if cursor.take_all(&["CREATE", "SEQUENCE"]) {
+    let is_temporary = cursor.take_all(&["CREATE", "TEMPORARY", "SEQUENCE"])
+        || cursor.take_all(&["CREATE", "TEMP", "SEQUENCE"]);
+    if is_temporary || cursor.take_all(&["CREATE", "SEQUENCE"]) {
         let if_not_exists = cursor.take_all(&["IF", "NOT", "EXISTS"]);
-        let name = cursor.relation()?;
+        let name = crate::temporary::within(cursor.relation()?, is_temporary)?;
         let options = options(&mut cursor, false)?;
         cursor.expect_end()?;
         return Ok(Some(Statement::CreateSequence { name, options, if_not_exists }));
@@ -30,7 +31,7 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
         let if_exists = cursor.take_all(&["IF", "EXISTS"]);
         let name = cursor.relation()?;
         let change = if cursor.take_all(&["RENAME", "TO"]) {
-            SequenceChange::Rename(cursor.name("the name of a sequence")?)
+            SequenceChange::Rename(names::written(&[cursor.name("the name of a sequence")?]))
         } else if ["OWNER", "SET"].iter().any(|it| cursor.sees(&[it])) {
             return Err(unsupported("ALTER SEQUENCE .. OWNER TO or SET"));
         } else {
@@ -231,19 +232,17 @@ fn twice(cursor: &Cursor<'_>) -> SqlError {
     cursor.error(SqlState::SYNTAX, "conflicting or redundant options")
 }
 
-/// `table.column`, with `public` before it or without.
+/// `table.column`, with a schema before it or without.
 fn owner(cursor: &mut Cursor<'_>) -> SqlResult<(String, String)> {
     let begin = *cursor;
     let mut parts = vec![cursor.name("the name of a table")?];
     while cursor.take_sign(&Token::Period) {
         parts.push(cursor.name("the name of a column")?);
     }
-    if parts.len() == 3 && parts[0] == "public" {
-        parts.remove(0);
-    }
-    match <[String; 2]>::try_from(parts) {
-        Ok([table, column]) => Ok((table, column)),
-        Err(_) => Err(begin
+    let column = parts.pop().unwrap_or_default();
+    match parts.len() {
+        1 | 2 => Ok((names::written(&parts), column)),
+        _ => Err(begin
             .error(SqlState::SYNTAX, "invalid OWNED BY option")
             .with_hint("Specify OWNED BY table.column or OWNED BY NONE.")),
     }

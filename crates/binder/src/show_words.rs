@@ -2,19 +2,20 @@
 
 use sqlparser::ast;
 use sqlparser::tokenizer::TokenWithSpan;
-use types::{SqlError, SqlResult, SqlState};
+use types::{OnCommit, SqlError, SqlResult, SqlState};
 
 use crate::cursor::Cursor;
 use crate::design::DesignClause;
 use crate::statement::{ParsedQuery, Statement};
-use crate::syntax::{relation, unsupported};
+use crate::syntax::{name, unsupported};
+use crate::temporary;
 
 /// What SHOW ALL shows.
 const SETTINGS: &str = "SELECT name, setting, short_desc AS description \
                         FROM pg_catalog.pg_settings ORDER BY name";
 /// What SHOW TABLES shows: tables and views.
 const TABLES: &str = "SELECT table_name AS name FROM information_schema.tables \
-                      WHERE table_schema = 'public' ORDER BY name";
+                      WHERE table_schema = current_schema() ORDER BY name";
 
 /// SHOW ALL and SHOW TABLES, as the query of what they show.
 pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> Option<&'static str> {
@@ -47,7 +48,7 @@ pub(crate) fn describe(
         || SqlError::new(SqlState::SYNTAX, "syntax error: DESCRIBE takes a query or a table");
     match statement {
         Ast::ExplainTable { table_name, hive_format: None, .. } => {
-            let table = relation(&table_name).ok();
+            let table = Some(name(&table_name));
             let query = query_of(&format!("SELECT * FROM {table_name}"))?;
             Ok(Statement::Describe { query, table })
         }
@@ -65,11 +66,12 @@ pub(crate) fn describe(
 
 /// SELECT .. INTO is CREATE TABLE AS.
 pub(crate) fn select_into(into: &ast::SelectInto, query: Box<ast::Query>) -> SqlResult<Statement> {
-    if into.temporary || into.unlogged {
-        return Err(unsupported("SELECT INTO TEMPORARY or UNLOGGED"));
+    if into.unlogged {
+        return Err(unsupported("SELECT INTO UNLOGGED"));
     }
     Ok(Statement::CreateTableAs {
-        name: relation(&into.name)?,
+        name: temporary::name(&into.name, into.temporary)?,
+        on_commit: OnCommit::default(),
         columns: Vec::new(),
         query: ParsedQuery(query),
         if_not_exists: false,

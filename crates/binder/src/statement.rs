@@ -3,11 +3,12 @@
 use std::fmt;
 
 use sqlparser::ast;
-use types::{DataType, Value};
+use types::{DataType, LockMode, LockWait, OnCommit, Value};
 
 use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
 use crate::design::{DesignClause, TableChange};
+use crate::like_words::LikeClause;
 use crate::sequence::{SequenceChange, SequenceOptions};
 
 /// A parsed query; opaque, because its form belongs to the parser.
@@ -32,6 +33,20 @@ impl ParsedQuery {
         use ast::SetExpr::{Delete, Insert, Merge, Update};
         matches!(&*self.0.body, Insert(_) | Update(_) | Delete(_) | Merge(_))
     }
+
+    /// Whether it is a SELECT that locks rows.
+    pub fn locks_rows(&self) -> bool {
+        !self.0.locks.is_empty()
+    }
+}
+
+/// A change, a query that locks rows, or one that several others read, inside of a statement.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// The name by which its rows are read: no file is called so. `None` where it has none.
+    pub rows: Option<String>,
+    /// What it does.
+    pub query: ParsedQuery,
 }
 
 /// Where the rows of a COPY go, or come from.
@@ -73,12 +88,16 @@ pub enum Statement {
         name: String,
         /// Its columns.
         columns: Vec<ColumnDefinition>,
+        /// LIKE: columns of other tables among them.
+        likes: Vec<LikeClause>,
         /// What is asked of its rows.
         constraints: Constraints,
         /// Whether an existing table is no error.
         if_not_exists: bool,
         /// How it is cut and placed.
         design: DesignClause,
+        /// What a commit does to it, if it is temporary.
+        on_commit: OnCommit,
     },
     /// CREATE INDEX.
     CreateIndex {
@@ -111,6 +130,41 @@ pub enum Statement {
         /// Whether a missing one is no error.
         if_exists: bool,
     },
+    /// COMMENT ON.
+    Comment {
+        /// What it is on.
+        of: Commented,
+        /// The comment; `None` takes it away.
+        text: Option<String>,
+    },
+    /// SUMMARIZE: what is in the columns of a query.
+    Summarize {
+        /// The query.
+        query: ParsedQuery,
+    },
+    /// CREATE SCHEMA.
+    CreateSchema {
+        /// The schema.
+        name: String,
+        /// Whether an existing one is no error.
+        if_not_exists: bool,
+    },
+    /// ALTER SCHEMA .. RENAME TO.
+    RenameSchema {
+        /// The schema.
+        name: String,
+        /// Its new name.
+        to: String,
+    },
+    /// DROP SCHEMA.
+    DropSchema {
+        /// The schemas.
+        names: Vec<String>,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+        /// Whether what is in them goes, too.
+        cascade: bool,
+    },
     /// CREATE VIEW.
     CreateView {
         /// The view.
@@ -123,6 +177,15 @@ pub enum Statement {
         or_replace: bool,
         /// Whether an existing relation is no error.
         if_not_exists: bool,
+        /// Of a materialized view, whether it is filled at once.
+        materialized: Option<bool>,
+    },
+    /// REFRESH MATERIALIZED VIEW.
+    RefreshView {
+        /// The view.
+        name: String,
+        /// Whether it has rows afterwards.
+        with_data: bool,
     },
     /// ALTER VIEW .. RENAME TO.
     RenameView {
@@ -137,6 +200,8 @@ pub enum Statement {
     DropView {
         /// The views.
         names: Vec<String>,
+        /// Whether materialized ones are meant.
+        materialized: bool,
         /// Whether a missing one is no error.
         if_exists: bool,
         /// Whether views that are made of them go, too.
@@ -193,6 +258,8 @@ pub enum Statement {
         or_replace: bool,
         /// How it is cut and placed.
         design: DesignClause,
+        /// What a commit does to it, if it is temporary.
+        on_commit: OnCommit,
     },
     /// ALTER TABLE.
     AlterTable {
@@ -219,13 +286,29 @@ pub enum Statement {
         /// Whether foreign keys that refer to them go, too.
         cascade: bool,
     },
-    /// INSERT, UPDATE or DELETE.
+    /// INSERT, UPDATE, DELETE or MERGE; or SELECT .. FOR UPDATE and its kin, which locks rows.
     Change {
         /// The statement, as the body of a query, and the WITH queries before it.
         query: ParsedQuery,
     },
+    /// A query or a change of rows, with changes in its WITH, or queries inside that lock rows.
+    InSteps {
+        /// These, in the order in which they run.
+        first: Vec<Step>,
+        /// What is left of the statement: a query or a change.
+        last: Box<Statement>,
+    },
     /// BEGIN, COMMIT and the like.
     Transaction(TransactionStatement),
+    /// LOCK TABLE.
+    LockTables {
+        /// The tables.
+        names: Vec<String>,
+        /// How strong.
+        mode: LockMode,
+        /// Whether it waits for others.
+        wait: LockWait,
+    },
     /// TRUNCATE.
     Truncate {
         /// The tables.
@@ -276,8 +359,20 @@ pub enum Statement {
         /// SET LOCAL: until the transaction ends.
         local: bool,
     },
+    /// SET CONSTRAINTS.
+    SetConstraints {
+        /// The constraints; all that can be deferred where it is `None`.
+        names: Option<Vec<String>>,
+        /// Whether they are asked at the end of the transaction, and not of each statement.
+        deferred: bool,
+    },
     /// RESET ALL: every setting of the session has its default again.
     ResetAll,
+    /// DISCARD.
+    Discard {
+        /// What is forgotten.
+        what: Discarded,
+    },
     /// CHECKPOINT.
     Checkpoint,
     /// VACUUM and ANALYZE, which have nothing to do: deleted rows go by themselves, and statistics are exact.
@@ -321,6 +416,49 @@ impl Statement {
         }
         self
     }
+}
+
+/// What a comment is on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Commented {
+    /// A table, a view or a sequence.
+    Relation {
+        /// Which of them, as it is said.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// A column.
+    Column {
+        /// Its table or view.
+        relation: String,
+        /// The column.
+        column: String,
+    },
+    /// A schema.
+    Schema(String),
+    /// An index.
+    Index(String),
+    /// A constraint.
+    Constraint {
+        /// The constraint.
+        name: String,
+        /// Its table.
+        table: String,
+    },
+}
+
+/// What DISCARD lets a session forget.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Discarded {
+    /// Everything.
+    All,
+    /// Plans: they are kept for all sessions and made anew where they do not hold, so that nothing is to be done.
+    Plans,
+    /// What it was given of sequences.
+    Sequences,
+    /// Its temporary relations.
+    Temporary,
 }
 
 /// A statement about the transaction that it is in.

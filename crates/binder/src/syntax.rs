@@ -4,7 +4,7 @@ use sqlparser::ast::{self, ObjectName};
 use sqlparser::keywords::ALL_KEYWORDS;
 use sqlparser::parser::ParserError;
 use stdx::stack;
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlState, names};
 
 /// Parentheses in one another, and what counts as such: the parser's own limit. It tries some of them twice.
 pub(crate) const NESTED_MAX: usize = 1_000;
@@ -40,39 +40,25 @@ pub(crate) fn unsupported(what: impl std::fmt::Display) -> SqlError {
     SqlError::unsupported(format!("{what} is not supported"))
 }
 
-/// The name of a table: without quotes when it was quoted, in lower case when it was not, and without the schema that all
-/// tables are in.
+/// A statement, or a form of one, that is not there, by its first words.
+pub(crate) fn unknown(statement: &impl std::fmt::Display) -> SqlError {
+    let text = statement.to_string();
+    let upper = |it: &&str| it.chars().all(|it| it.is_ascii_uppercase());
+    let words: Vec<&str> = text.split_whitespace().take(3).take_while(upper).collect();
+    unsupported(words.join(" "))
+}
+
+/// The name of a relation as it is said, with its schema if that is said, too (`types::names::written`): without quotes when
+/// it was quoted, in lower case when it was not.
 pub(crate) fn name(object: &ObjectName) -> String {
-    let parts = object.0.iter().filter_map(|it| it.as_ident()).map(ident);
-    let parts: Vec<String> = parts.collect();
-    match parts.as_slice() {
-        [schema, name] if schema == PUBLIC => name.clone(),
-        _ => parts.join("."),
-    }
+    let parts: Vec<String> = object.0.iter().filter_map(|it| it.as_ident()).map(ident).collect();
+    names::written(&parts)
 }
 
-/// The schema of all tables.
-const PUBLIC: &str = "public";
-
-/// A name in a schema, which must be the one that all tables and sequences are in; another is 3F000.
-pub(crate) fn within(schema: &str, name: String) -> SqlResult<String> {
-    match schema {
-        PUBLIC => Ok(name),
-        _ => {
-            let message = format!("schema \"{schema}\" does not exist");
-            Err(SqlError::new(SqlState("3F000"), message))
-        }
-    }
-}
-
-/// The name of a table or a sequence, without the schema that all are in.
-pub(crate) fn relation(object: &ObjectName) -> SqlResult<String> {
-    let parts: Option<Vec<_>> = object.0.iter().map(|it| it.as_ident().map(ident)).collect();
-    match parts.as_deref() {
-        Some([name]) => Ok(name.clone()),
-        Some([schema, name]) => within(schema, name.clone()),
-        _ => Err(SqlError::new(SqlState::SYNTAX, format!("syntax error: the name {object}"))),
-    }
+/// The name of a setting or of a prepared statement.
+pub(crate) fn dotted(object: &ObjectName) -> String {
+    let parts: Vec<String> = object.0.iter().filter_map(|it| it.as_ident()).map(ident).collect();
+    parts.join(".")
 }
 
 /// A name as SQL reads it back: in quotes where it would not be a name, or not this one, without.

@@ -7,7 +7,7 @@ use sqlparser::ast::{
     SetExpr, TableFactor, VisitMut, VisitorMut,
 };
 use stdx::stack::Deep;
-use types::{SqlError, SqlResult};
+use types::{SqlError, SqlResult, names};
 
 use crate::resolved::{Qualified, Resolved, place};
 use crate::statement::Statement;
@@ -33,7 +33,7 @@ pub(crate) fn resolve(query: &mut ast::Query, resolved: &Resolved) {
 /// A name as SQL reads it back.
 fn named(name: &str) -> Ident {
     match quoted_name(name) {
-        plain if plain == name || name == "public" => Ident::new(name),
+        plain if plain == name || name == names::PUBLIC => Ident::new(name),
         _ => Ident::with_quote('"', name),
     }
 }
@@ -92,7 +92,9 @@ impl VisitorMut for Resolve<'_> {
 
     fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<()> {
         if let Some(schema) = self.0.relations.get(&place(relation)) {
-            relation.0.insert(0, ObjectNamePart::Identifier(named(schema)));
+            let own = relation.0.pop();
+            relation.0 = vec![ObjectNamePart::Identifier(named(schema))];
+            relation.0.extend(own);
         }
         ControlFlow::Continue(())
     }
@@ -142,7 +144,9 @@ impl Resolve<'_> {
             SetExpr::Table(table) => {
                 let Some(columns) = self.0.stars.get(&place(&**table)) else { return };
                 let list: Vec<String> = columns.iter().map(|it| quoted_name(&it.column)).collect();
-                let schema = table.schema_name.as_deref().unwrap_or("public");
+                let resolved = self.0.relations.get(&place(&**table)).map(String::as_str);
+                let said = table.schema_name.as_deref();
+                let schema = resolved.or(said).unwrap_or(names::PUBLIC);
                 let name = quoted_name(table.table_name.as_deref().unwrap_or_default());
                 let text =
                     format!("SELECT {} FROM {}.{name}", list.join(", "), quoted_name(schema));
@@ -156,11 +160,8 @@ impl Resolve<'_> {
 }
 
 /// A kept query with another name of a relation in the place of one; what calls its columns by the old name still does.
-pub fn with_relation_renamed(
-    query: &str,
-    (schema, from): (&str, &str),
-    to: (&str, &str),
-) -> SqlResult<String> {
+pub fn with_relation_renamed(query: &str, from: &str, to: &str) -> SqlResult<String> {
+    let ((schema, from), to) = (&names::split(from), &names::split(to));
     let parsed = parsed(query)?;
     let levels = parsed.levels();
     stdx::stack::with_levels(levels, || {
@@ -174,7 +175,7 @@ pub fn with_relation_renamed(
 struct Rename<'a> {
     schema: &'a str,
     from: &'a str,
-    to: (&'a str, &'a str),
+    to: &'a (String, String),
 }
 
 impl VisitorMut for Rename<'_> {
@@ -187,7 +188,7 @@ impl VisitorMut for Rename<'_> {
         let parts: Option<Vec<String>> = name.0.iter().map(|it| it.as_ident().map(ident)).collect();
         match parts.as_deref() {
             Some([schema, own]) if schema == self.schema && own == self.from => {
-                *name = ObjectName::from(vec![named(self.to.0), named(self.to.1)]);
+                *name = ObjectName::from(vec![named(&self.to.0), named(&self.to.1)]);
                 alias.get_or_insert_with(|| ast::TableAlias {
                     explicit: true,
                     name: named(self.from),

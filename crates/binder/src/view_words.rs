@@ -3,11 +3,11 @@
 use sqlparser::ast;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::cursor::Cursor;
 use crate::statement::{ParsedQuery, Statement};
-use crate::syntax::{ident, relation, unsupported};
+use crate::syntax::{ident, unsupported};
 
 /// What the parser does not know: ALTER VIEW, and what may stand around the query of a view.
 pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
@@ -16,7 +16,18 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
         refuse_check_option(cursor, tokens)?;
         return Ok(None);
     }
-    if !cursor.take_all(&["ALTER", "VIEW"]) {
+    if cursor.take_all(&["REFRESH", "MATERIALIZED", "VIEW"]) {
+        cursor.take("CONCURRENTLY");
+        let name = cursor.relation()?;
+        let with_data = !cursor.take_all(&["WITH", "NO", "DATA"]);
+        if with_data {
+            cursor.take_all(&["WITH", "DATA"]);
+        }
+        cursor.expect_end()?;
+        return Ok(Some(Statement::RefreshView { name, with_data }));
+    }
+    if !cursor.take_all(&["ALTER", "MATERIALIZED", "VIEW"]) && !cursor.take_all(&["ALTER", "VIEW"])
+    {
         return Ok(None);
     }
     let if_exists = cursor.take_all(&["IF", "EXISTS"]);
@@ -24,9 +35,28 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
     if !cursor.take_all(&["RENAME", "TO"]) {
         return Err(unsupported("ALTER VIEW other than RENAME TO"));
     }
-    let to = cursor.name("the name of a view")?;
+    let to = names::written(&[cursor.name("the name of a view")?]);
     cursor.expect_end()?;
     Ok(Some(Statement::RenameView { name, to, if_exists }))
+}
+
+/// Takes WITH DATA or WITH NO DATA from the end of CREATE MATERIALIZED VIEW and CREATE TABLE .. AS; tells whether there are to be rows.
+pub(crate) fn take_data(tokens: &mut Vec<TokenWithSpan>) -> bool {
+    let mut cursor = Cursor::new(tokens);
+    if !cursor.take_all(&["CREATE", "MATERIALIZED", "VIEW"]) {
+        return true;
+    }
+    let ends = |words: &[&str]| {
+        let at = tokens.len().checked_sub(words.len())?;
+        Cursor::new(&tokens[at..]).sees(words).then_some(at)
+    };
+    let (at, has_rows) = match (ends(&["WITH", "NO", "DATA"]), ends(&["WITH", "DATA"])) {
+        (Some(at), _) => (at, false),
+        (None, Some(at)) => (at, true),
+        (None, None) => return true,
+    };
+    tokens.truncate(at);
+    has_rows
 }
 
 /// `CREATE RECURSIVE VIEW v (a) AS ..` is `CREATE VIEW v (a) AS WITH RECURSIVE v (a) AS (..) SELECT a FROM v`.
@@ -36,6 +66,7 @@ pub(crate) fn recursive(tokens: &mut Vec<TokenWithSpan>) {
         return;
     }
     cursor.take_all(&["OR", "REPLACE"]);
+    let _ = cursor.take("TEMP") || cursor.take("TEMPORARY");
     let word = cursor.at();
     if !cursor.take_all(&["RECURSIVE", "VIEW"]) {
         return;
@@ -94,12 +125,6 @@ pub(crate) fn create_view(view: ast::CreateView) -> SqlResult<Statement> {
         to,
         params,
     } = view;
-    if materialized {
-        return Err(unsupported("CREATE MATERIALIZED VIEW"));
-    }
-    if temporary {
-        return Err(unsupported("CREATE TEMPORARY VIEW"));
-    }
     if options != ast::CreateTableOptions::None {
         return Err(unsupported("WITH (..) of a view"));
     }
@@ -120,10 +145,11 @@ pub(crate) fn create_view(view: ast::CreateView) -> SqlResult<Statement> {
         return Err(SqlError::new(SqlState::SYNTAX, "syntax error: a view is of a query"));
     }
     Ok(Statement::CreateView {
-        name: relation(&name)?,
+        name: crate::temporary::name(&name, temporary)?,
         columns: columns.iter().map(|it| ident(&it.name)).collect(),
         query,
         or_replace,
         if_not_exists,
+        materialized: materialized.then_some(true),
     })
 }

@@ -1,5 +1,15 @@
 //! Functions of PostgreSQL's catalog that are short in SQL: a call becomes what it stands for before anything is bound.
 
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{self, Expr, visit_expressions_mut};
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Token;
+use types::SqlResult;
+
+use crate::dialect::Postgres;
+use crate::syntax::{NESTED_MAX, syntax};
+
 /// The words of PostgreSQL that are quoted as names, of those that tables and columns are often called.
 const QUOTED: [&str; 24] = [
     "all", "and", "array", "as", "case", "check", "column", "default", "desc", "end", "from",
@@ -7,8 +17,49 @@ const QUOTED: [&str; 24] = [
     "user", "where",
 ];
 
+/// Whether a statement with such a token may call one of these: the walk is for those alone.
+pub(crate) fn is_about(token: &Token) -> bool {
+    let Token::Word(word) = token else { return false };
+    ["pg_size_pretty", "quote_ident"].iter().any(|it| word.value.eq_ignore_ascii_case(it))
+}
+
+/// Puts what they stand for in the places of calls.
+pub(crate) fn expanded(statement: &mut impl ast::VisitMut) -> SqlResult<()> {
+    let flow = visit_expressions_mut(statement, |expr| {
+        let Expr::Function(call) = expr else { return ControlFlow::Continue(()) };
+        match of_call(call).map(|text| parsed(&text)) {
+            None => ControlFlow::Continue(()),
+            Some(Ok(new)) => {
+                *expr = new;
+                ControlFlow::Continue(())
+            }
+            Some(Err(error)) => ControlFlow::Break(error),
+        }
+    });
+    match flow {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+fn parsed(text: &str) -> SqlResult<Expr> {
+    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
+    parser.try_with_sql(text).and_then(|mut it| it.parse_expr()).map_err(|it| syntax(&it))
+}
+
+fn of_call(call: &ast::Function) -> Option<String> {
+    let name = call.name.0.last()?.as_ident()?.value.to_lowercase();
+    let ast::FunctionArguments::List(list) = &call.args else { return None };
+    let argument = |it: &ast::FunctionArg| match it {
+        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(it)) => Some(it.to_string()),
+        _ => None,
+    };
+    let arguments: Vec<String> = list.args.iter().map(argument).collect::<Option<_>>()?;
+    expansion(&name, &arguments)
+}
+
 /// What a call of a function stands for; `None` for one that is none of these. Arguments are SQL, and may stand several times.
-pub(crate) fn expansion(name: &str, arguments: &[String]) -> Option<String> {
+fn expansion(name: &str, arguments: &[String]) -> Option<String> {
     match (name, arguments) {
         ("quote_ident", [name]) => {
             let known: Vec<String> = QUOTED.iter().map(|it| format!("'{it}'")).collect();

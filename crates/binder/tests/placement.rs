@@ -194,7 +194,7 @@ fn errors_name_the_place() {
         ("ALTER TABLE t\n  NUMA NODES (0)", "0A000", "line 2, column 3"),
         ("ALTER TABLE t ENABLE ROW LEVEL SECURITY", "0A000", "ALTER TABLE .. ENABLE"),
         ("ALTER TABLE t", "42601", "found the end"),
-        ("ALTER TABLE 5 NUMA NODE (0)", "42601", "the name of a table, found 5"),
+        ("ALTER TABLE 5 NUMA NODE (0)", "42601", "a name, found 5"),
         ("ALTER TABLE t ROWS 9 TO 3 NUMA NODE (0)", "42601", "rows 9 TO 3"),
         ("ALTER TABLE t ROWS 9 NUMA NODE (0)", "42601", "expected TO"),
         ("ALTER TABLE t ALTER c INT", "42601", "expected NUMA NODE"),

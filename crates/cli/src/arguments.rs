@@ -69,6 +69,8 @@ pub enum BenchCommand {
     Primitives(PrimitivesArguments),
     /// Statements whose work is next to nothing: what planning and running cost in any case
     Fixed(FixedArguments),
+    /// TPC-H over tables in one piece and hashed into parts, in turns: what parts cost on one node
+    Parts(PartsArguments),
     /// TPC-H in folders that are mapped, oblivious of nodes and in shards, each by its node (P-MONET)
     Monet(MonetArguments),
     /// Many clients that scan columns of many widths
@@ -288,6 +290,24 @@ pub struct FixedArguments {
     pub runs: usize,
     #[command(flatten)]
     pub pool: PoolArguments,
+}
+
+/// `nodewise bench parts`.
+#[derive(Args, Debug)]
+pub struct PartsArguments {
+    #[command(flatten)]
+    pub data: DataArguments,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+    /// Parts of each table but nation and region
+    #[arg(long, value_name = "N", default_value = "4", value_parser = at_least_one)]
+    pub parts: usize,
+    /// Timed rounds, after one to warm up
+    #[arg(long, value_name = "N", default_value = "7", value_parser = at_least_one)]
+    pub runs: usize,
+    /// Only these queries, by number
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub queries: Vec<usize>,
 }
 
 /// `nodewise bench monet`.
@@ -582,6 +602,7 @@ mod tests {
             parse("nodewise bench workload --data d --queries q --plan-cache --profile").is_ok()
         );
         assert!(parse("nodewise bench primitives --mib 64 --rows 1000 --runs 1").is_ok());
+        assert!(parse("nodewise bench parts --scale 1 --parts 4 --runs 7 --queries 10,14").is_ok());
         assert!(parse("nodewise bench fixed --rows 1000 --runs 1").is_ok());
         assert!(parse("nodewise generate tpch --scale 1 d").is_ok());
         assert!(parse("nodewise probe --quick --json --output f").is_ok());

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use nodewise::SqlError;
 
-use crate::output::box_table::width_of;
+use nodewise::box_table::width_of;
 
 /// Letters of a line that are shown around a place, and those of them before it.
 const SHOWN_MAX: usize = 72;

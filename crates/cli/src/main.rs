@@ -67,6 +67,7 @@ fn main() -> ExitCode {
         }
         Some(Command::Bench(BenchCommand::Fixed(options))) => commands::primitives::fixed(&options),
         Some(Command::Bench(BenchCommand::Oltp(options))) => commands::oltp::oltp(&options),
+        Some(Command::Bench(BenchCommand::Parts(options))) => commands::parts::parts(&options),
         Some(Command::Bench(BenchCommand::Monet(options))) => commands::monet::monet(&options),
         Some(Command::Bench(BenchCommand::Scans(options))) => commands::scans::scans(&options),
         Some(Command::Bench(BenchCommand::Reporting(options))) => {

@@ -23,6 +23,10 @@ pub struct ServeArguments {
     /// Listen on a Unix socket in this folder, for the user who runs the server, without a password
     #[arg(long, value_name = "FOLDER")]
     pub socket: Option<PathBuf>,
+    /// Serve the page, statements as JSON and /metrics by HTTP here, as 127.0.0.1:7070; with --tls-cert by HTTPS, else on the
+    /// loopback only. Off when not given
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub http: Option<SocketAddr>,
     /// Who may come in over TCP: lines that `nodewise password NAME` makes
     #[arg(long, value_name = "FILE")]
     pub users: Option<PathBuf>,

@@ -169,7 +169,10 @@ impl<'a> Rows<'a> {
     /// What an operator hands on.
     fn behind(mut self, operator: &Operator) -> Self {
         match operator {
-            Operator::Filter(_) | Operator::Repeat { .. } => {}
+            Operator::Filter(_) => {}
+            Operator::Repeat { kept, .. } => {
+                self.columns = kept.iter().map(|&it| self.column(it)).collect();
+            }
             Operator::Project(exprs) => return self.with(exprs),
             Operator::Join(join) => {
                 // What is beyond the input comes from the build side. Its rows with one number have one key.

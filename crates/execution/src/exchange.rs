@@ -277,7 +277,7 @@ impl Exchanges {
     }
 }
 
-/// Whether the stored table itself is what a pipeline builds, as the keys of its rows are their numbers: nothing moves then.
+/// Whether the stored table itself is what a pipeline builds, as it finds its rows by their keys: nothing moves then.
 pub(crate) fn is_in_place(pipeline: &Pipeline, tables: &HashMap<TableId, Arc<Table>>) -> bool {
     let (Source::Scan(scan), [], Sink::HashBuild(build)) =
         (&pipeline.source, &pipeline.operators[..], &pipeline.sink)
@@ -288,7 +288,7 @@ pub(crate) fn is_in_place(pipeline: &Pipeline, tables: &HashMap<TableId, Arc<Tab
     let numbers = |it: &Expr| match (&it.kind, tables.get(&scan.table)) {
         (ExprKind::Column(place), Some(table)) => {
             let column = scan.columns[scan.output[*place]];
-            column.index() < table.columns.len() && table.first_of_rising_key(column).is_some()
+            column.index() < table.columns.len() && table.dense_key(column).is_some()
         }
         _ => false,
     };
@@ -316,7 +316,11 @@ impl Search<'_> {
         for operator in &pipeline.operators {
             match operator {
                 Operator::Filter(_) => {}
-                Operator::Repeat { numbered, .. } => columns.extend(numbered.then_some(false)),
+                Operator::Repeat { numbered, kept, items, .. } => {
+                    let place = |it: &usize| columns.get(*it).copied().unwrap_or_default();
+                    columns = kept.iter().map(place).collect();
+                    columns.resize(columns.len() + usize::from(*numbered) + items.len(), false);
+                }
                 Operator::Project(exprs) => columns = with(&columns, exprs),
                 Operator::Fetch(fetch) => {
                     columns.resize(columns.len() + fetch.payload.len(), false)

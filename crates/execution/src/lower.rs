@@ -54,9 +54,9 @@ impl Together {
         let co_location = CoLocation::of(plan, &context.tables, workers);
         let spilling = SpillingJoins::of(plan);
         let topology = context.machine.topology();
-        let exchanges = match topology.nodes.len() {
-            0 | 1 => Exchanges::default(),
-            _ => {
+        let exchanges = match has_nodes(context) {
+            false => Exchanges::default(),
+            true => {
                 let policy = &context.control.policy();
                 let around = Surroundings { topology, workers, policy, mode: context.exchange };
                 let can_wait = |it| spilling.may_spill(it);
@@ -82,6 +82,8 @@ pub fn lower(
     if let (PlanSource::Scan(scan), [], PlanSink::HashBuild(build)) =
         (&pipeline.source, pipeline.operators.as_slice(), &pipeline.sink)
         && let Some(table) = context.tables.get(&scan.table)
+        // Where several nodes would share the rows by key, those of a part had better be on its node.
+        && !(together.co_location.is_in_parts(pipeline.id) && has_nodes(context))
         && let Some(source) = InPlace::of(scan, build, table, workspace)
     {
         let source = source?;
@@ -119,6 +121,11 @@ pub fn lower(
     let reads_all = !matches!(pipeline.sink, PlanSink::Materialize { limit: Some(_), .. });
     source.settle(context.machine.topology(), reads_all);
     Ok(Lowered { source, operators, sink })
+}
+
+/// Whether memory is near to some workers and far from others.
+fn has_nodes(context: &QueryContext) -> bool {
+    context.machine.topology().nodes.len() > 1
 }
 
 /// The condition that the only reader of a pipeline asks of its rows before anything else. It asks it again: rows that
@@ -218,8 +225,9 @@ fn lower_operator(
             let build = states.table(fetch.build)?.clone();
             Box::new(FetchOperator::new(fetch, build, (layout, parts.cloned()), slots)?)
         }
-        PlanOperator::Repeat { count, numbered } => {
-            Box::new(RepeatOperator::new(*count, *numbered, layout))
+        PlanOperator::Repeat { count, numbered, kept, items } => {
+            let columns = (kept.clone(), items.clone());
+            Box::new(RepeatOperator::new(*count, *numbered, columns, &layout))
         }
     })
 }

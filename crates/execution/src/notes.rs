@@ -29,7 +29,7 @@ pub fn placement_notes(
                 "table: one for each part on its node, as both sides are hashed on the joined columns"
             }
             (Sink::HashBuild(_), false) if is_in_place(it, tables) => {
-                "table: the stored one, where it is, as its keys are the numbers of its rows"
+                "table: the stored one, where it is, as it finds its rows by their keys"
             }
             (Sink::HashBuild(_), false) => {
                 let decision = exchanges.expected(it);

@@ -297,6 +297,12 @@ pub fn stored(columns: &[(DataType, Vec<Value>)], chunk: usize) -> Table {
     builder.finish(&context).unwrap().with_rules(rules, &context).unwrap()
 }
 
+/// A table cut into other parts.
+pub fn cut(table: &Table, partitioning: storage::Partitioning) -> Table {
+    let allocator = Allocator::new(SimulatedMachine::new(hardware::samples::laptop(), 1));
+    table.repartitioned(&partitioning, &[], &BuildContext::serial(&allocator)).unwrap()
+}
+
 /// A table whose rows at some positions have gone, and to which rows have come, and the same put together anew.
 pub fn changed(table: &Table, gone: &[u64], columns: &[(DataType, Vec<Value>)]) -> [Table; 2] {
     let allocator = Allocator::new(SimulatedMachine::new(hardware::samples::laptop(), 1));

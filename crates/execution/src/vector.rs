@@ -100,10 +100,24 @@ impl Bitmap {
 }
 
 impl Vector {
+    /// The only value of a vector of numbers or codes, so many times.
+    pub(crate) fn repeated(&self, rows: usize) -> Self {
+        let values = match &self.values {
+            Values::Codes(it) => Values::Codes(vec![it[0]; rows]),
+            Values::I64(it) => Values::I64(vec![it[0]; rows]),
+            Values::I128(it) => Values::I128(vec![it[0]; rows]),
+            Values::F64(it) => Values::F64(vec![it[0]; rows]),
+            Values::Bool(it) => Values::Bool(vec![it[0]; rows]),
+            Values::Text(_) => unreachable!("invariant: no column is held as texts"),
+        };
+        let validity = self.validity.as_ref().map(|it| Bitmap::filled(rows, it.get(0)));
+        Self { values, validity }
+    }
+
     /// Puts the values of another vector of numbers or codes at some places.
-    pub(crate) fn put(&mut self, places: &[usize], from: &Self) {
-        fn put<T: Copy>(to: &mut [T], places: &[usize], from: &[T]) {
-            places.iter().zip(from).for_each(|(place, it)| to[*place] = *it);
+    pub(crate) fn put(&mut self, places: &[u32], from: &Self) {
+        fn put<T: Copy>(to: &mut [T], places: &[u32], from: &[T]) {
+            places.iter().zip(from).for_each(|(place, it)| to[*place as usize] = *it);
         }
         match (&mut self.values, &from.values) {
             (Values::Codes(to), Values::Codes(from)) => put(to, places, from),
@@ -116,7 +130,10 @@ impl Vector {
         if self.validity.is_some() || from.validity.is_some() {
             let rows = self.values.len();
             let bits = self.validity.get_or_insert_with(|| Bitmap::filled(rows, true));
-            places.iter().enumerate().for_each(|(it, place)| bits.set(*place, from.is_valid(it)));
+            places
+                .iter()
+                .enumerate()
+                .for_each(|(it, place)| bits.set(*place as usize, from.is_valid(it)));
         }
     }
 

@@ -10,7 +10,7 @@
 //! - Invariant: a claim that fails is shown as such, and what became of each claim is written down and held to.
 //!
 //! Reading order: [`settings`], `layout` (data), `tasks` (P-HANA 5.2), [`run()`], [`adaptive`], `claim`, [`experiment`], [`figure`], [`text`],
-//! [`catalogue`], [`papers`], [`listing`], [`mod@report`], [`svg`].
+//! [`catalogue`], [`papers`], [`listing`], [`mod@report`], [`svg`], [`timeline`].
 #![forbid(unsafe_code)]
 
 pub mod adaptive;
@@ -29,6 +29,7 @@ pub mod settings;
 pub mod svg;
 mod tasks;
 pub mod text;
+pub mod timeline;
 
 pub use claim::{Claim, Class, Expected};
 pub use experiment::Experiment;

@@ -11,7 +11,7 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
 /// Left, top, right and bottom of the plot.
 const PLOT: (f64, f64, f64, f64) = (90.0, 50.0, 590.0, 360.0);
-const COLOURS: [&str; 7] =
+pub(crate) const COLOURS: [&str; 7] =
     ["#1f6fb4", "#d9622b", "#2f9e5f", "#8a4fb0", "#a08a1c", "#c23a6b", "#5b6770"];
 
 /// The chart of the first measure shown.
@@ -81,7 +81,7 @@ pub fn chart(figure: &Figure) -> String {
 }
 
 /// The name of a series beside the plot.
-fn legend(svg: &mut String, series: usize, name: &str, colour: &str) {
+pub(crate) fn legend(svg: &mut String, series: usize, name: &str, colour: &str) {
     let (_, upper, right, _) = PLOT;
     let at = upper + 10.0 + 18.0 * series as f64;
     let _ = writeln!(
@@ -97,7 +97,7 @@ fn legend(svg: &mut String, series: usize, name: &str, colour: &str) {
 }
 
 /// A round number not below `value`.
-fn ceiling(value: f64) -> f64 {
+pub(crate) fn ceiling(value: f64) -> f64 {
     if value <= 0.0 {
         return 1.0;
     }

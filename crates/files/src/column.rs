@@ -7,7 +7,7 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, SqlState, Value, Zone, numeric};
+use types::{DataType, Element, SqlError, SqlResult, SqlState, Value, Zone, numeric};
 
 use crate::repeats::repeats;
 use crate::spelling;
@@ -77,7 +77,13 @@ impl Column {
         let data_type = self.data_type;
         if data_type.stored() != data_type {
             let value = Value::Text(text.into());
-            let held = numeric::cast_in(&value, DataType::Text, data_type, &self.zone)?;
+            let held = match data_type {
+                // Texts in arrays must fit.
+                DataType::Array(Element::Varchar(_) | Element::Char(_)) => {
+                    numeric::assign(&value, DataType::Null, data_type, "")?
+                }
+                _ => numeric::cast_in(&value, DataType::Text, data_type, &self.zone)?,
+            };
             return self.push_held(&held);
         }
         match &mut self.values {

@@ -31,8 +31,8 @@ pub(crate) fn invalid_datetime(message: impl Into<String>) -> SqlError {
 }
 
 /// What PostgreSQL calls a type where its length does not count: in signatures.
-pub(crate) fn type_name(data_type: DataType) -> &'static str {
-    match data_type {
+pub(crate) fn type_name(data_type: DataType) -> String {
+    let name = match data_type {
         DataType::Null => "unknown",
         DataType::Boolean => "boolean",
         DataType::SmallInt => "smallint",
@@ -51,5 +51,7 @@ pub(crate) fn type_name(data_type: DataType) -> &'static str {
         DataType::Char(_) | DataType::Bpchar => "character",
         DataType::Varchar(_) => "character varying",
         DataType::Text => "text",
-    }
+        DataType::Array(element) => return format!("{}[]", type_name(element.data_type())),
+    };
+    name.to_owned()
 }

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType as ArrowType;
 use plan::Function;
 use types::numeric::decimal;
-use types::{SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, Exact};
 use crate::error::{division_by_zero, out_of_range};
@@ -122,6 +122,33 @@ pub(crate) fn division(call: &Call<'_>) -> SqlResult<ArrayRef> {
             Function::Mod => Ok(left.wrapping_rem(right)),
             _ => Ok(left.wrapping_div(right)),
         }
+    })
+}
+
+/// Operators on the bits of whole numbers. Like PostgreSQL's, a shift goes by the number of places modulo the width that is
+/// computed with: 32 bits, for BIGINT 64.
+pub(crate) fn bits(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let left = call.exact(0)?;
+    if call.function == Function::BitwiseNot {
+        return call.map_exact(|row| Ok(!left.at(row)));
+    }
+    let right = call.exact(1)?;
+    let is_wide = call.result == DataType::BigInt;
+    call.map_exact(|row| {
+        let (value, other) = (left.at(row), right.at(row));
+        let places = other as u32;
+        Ok(match call.function {
+            Function::BitwiseAnd => value & other,
+            Function::BitwiseOr => value | other,
+            Function::BitwiseXor => value ^ other,
+            Function::ShiftLeft if is_wide => (value as i64).wrapping_shl(places).into(),
+            Function::ShiftRight if is_wide => (value as i64).wrapping_shr(places).into(),
+            Function::ShiftLeft if call.result == DataType::SmallInt => {
+                ((value as i32).wrapping_shl(places) as i16).into()
+            }
+            Function::ShiftLeft => (value as i32).wrapping_shl(places).into(),
+            _ => (value as i32).wrapping_shr(places).into(),
+        })
     })
 }
 

@@ -8,8 +8,8 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, arrow_type};
 use crate::{
-    bucket, bytes, cast, choice, exact, field, float, from_text, interval, like, moment, random,
-    regexp, series, strftime, text, to_char, zone,
+    array, bucket, bytes, cast, choice, exact, field, float, from_text, interval, like, moment,
+    random, regexp, rows, series, strftime, text, to_char, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -44,11 +44,14 @@ fn is_strict(function: Function) -> bool {
             | F::Nvl2
             | F::ArrowTypeof
             | F::WithMetadata
-    )
+    ) && !array::takes_null(function)
 }
 
 fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
     use Function as F;
+    if array::is_of_arrays(call.function) {
+        return array::kernel(call);
+    }
     match call.function {
         F::Erf
         | F::Erfc
@@ -88,6 +91,12 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Pi => float::pi(call),
         F::Abs | F::Ceil | F::Floor | F::Round | F::Sign | F::Trunc => exact::rounding(call),
         F::Div | F::Gcd | F::Lcm | F::Mod => exact::division(call),
+        F::BitwiseAnd
+        | F::BitwiseNot
+        | F::BitwiseOr
+        | F::BitwiseXor
+        | F::ShiftLeft
+        | F::ShiftRight => exact::bits(call),
         F::Factorial => exact::factorial(call),
         F::IsZero => exact::is_zero(call),
         F::Random => random::random(call),
@@ -101,12 +110,19 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::ArrowTypeof => cast::type_of(call),
         F::WithMetadata => call.argument(0).map(Arc::clone),
         F::Version => call.map_texts(|_, out| out.push(VERSION)),
-        F::RaiseCardinality if call.rows == 0 => Ok(new_null_array(&arrow_type(call.result), 0)),
-        F::RaiseCardinality => Err(SqlError::new(
+        F::RaiseCardinality => more_than_one_row(call),
+        _ => pattern_or_bytes(call),
+    }
+}
+
+/// What is called where a subquery has more rows than one, on those alone.
+fn more_than_one_row(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    match call.rows {
+        0 => Ok(new_null_array(&arrow_type(call.result), 0)),
+        _ => Err(SqlError::new(
             SqlState::CARDINALITY_VIOLATION,
             "more than one row returned by a subquery used as an expression",
         )),
-        _ => pattern_or_bytes(call),
     }
 }
 
@@ -119,7 +135,7 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RegexpInstr => regexp::instr(call),
         F::RegexpReplace => regexp::replace(call),
         F::RegexpSubstr => regexp::substr(call),
-        F::SimilarToEscape => regexp::similar_to_escape(call),
+        F::SimilarParts | F::SimilarToEscape => regexp::similar_to_escape(call),
         F::CurrentDate | F::LocalTime | F::LocalTimestamp | F::Now => {
             Err(call.broken("no constant in its place"))
         }
@@ -176,6 +192,7 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::AddToTime => interval::add_to_time(call),
         F::Age => interval::age(call),
         F::DivideInterval | F::MultiplyInterval => interval::scale(call),
+        F::CheckedRows => rows::checked(call),
         F::IntervalKey => interval::key(call),
         F::IntervalDays | F::IntervalMicros | F::IntervalMonths => interval::part(call),
         F::IntervalOfParts => interval::of_parts(call),
@@ -193,8 +210,9 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Extract => field::extract(call),
         F::FromUnixtime => moment::from_unixtime(call),
         F::MakeDate => moment::make_date(call),
-        F::MakeTimestamp => moment::make_timestamp(call),
-        F::ToChar => to_char::to_char(call),
+        F::DateBin => moment::date_bin(call),
+        F::MakeTimestamp | F::MakeTimestampTz => moment::make_timestamp(call),
+        F::ToChar | F::ToCharInZone => to_char::to_char(call),
         F::ToDate => from_text::to_date(call),
         F::ToLocalTime => call.argument(0).map(Arc::clone),
         F::ToTimestamp

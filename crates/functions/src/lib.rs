@@ -10,7 +10,7 @@
 //! - `extract` gives DECIMAL(10,0), with six digits after the point for epoch, second and julian, three for milliseconds.
 //! - Numbers and places in texts may be BIGINT; `round` and `trunc` take a float and digits, as DuckDB's do.
 //! - upper, lower and initcap follow Unicode's full mappings, as PostgreSQL's collation pg_unicode_fast does.
-//! - `current_time` is a TIME, which has no zone; `to_char` tells no zone.
+//! - `current_time` is a TIME, which has no zone.
 //! - Regular expressions run in linear time and have no back references, lookahead or lookbehind (0A000). Of the
 //!   leftmost matches the longest or shortest is found as there, except by a pattern with a word boundary in a text with
 //!   letters outside ASCII, where the first alternative that matches wins. Subexpressions are those of the first
@@ -24,7 +24,7 @@
 //! | arrow_field, named_struct, row, struct | the result is a struct |
 //! | get_field, union_extract, union_tag | the argument is a struct or union |
 //! | regexp_match | the result is a list |
-//! | date_bin, to_time | other ways are there |
+//! | to_time | a cast is there |
 //! | file_row_index, input_file_name | no file lies behind a row; they always failed |
 //!
 //! Reading order: `name`, `overload` and `resolve` (which call it is), `invoke` (which kernel runs), `call` and `texts` (what
@@ -35,6 +35,7 @@
 //! - Invariant: no argument makes a kernel panic; arguments of other types than resolved are XX000.
 #![forbid(unsafe_code)]
 
+mod array;
 mod bucket;
 mod bytes;
 mod calendar;
@@ -60,6 +61,7 @@ mod precision;
 mod random;
 mod regexp;
 mod resolve;
+mod rows;
 mod scale;
 mod sequences;
 mod series;
@@ -75,6 +77,7 @@ pub use evaluate::evaluate;
 pub use invoke::invoke;
 pub use name::{REFUSED, lookup, names, refusal};
 pub use resolve::{Signature, resolve, resolve_call};
+pub use rows::negative as negative_rows;
 pub use sequences::{Sequences, count};
 pub use texts::{ARRAY_BYTES_MAX, VALUE_BYTES_MAX};
-pub use volatility::{Volatility, statement_constant, volatility};
+pub use volatility::{STABLE, Volatility, statement_constant, volatility};

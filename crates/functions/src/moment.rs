@@ -17,6 +17,7 @@ use crate::error::timestamp_range;
 use crate::field::{self, Field, Names, Of};
 use crate::interval;
 use crate::precision::whole;
+use crate::zone::Zones;
 
 /// A timestamp cut to a unit.
 pub(crate) fn date_trunc(call: &Call<'_>) -> SqlResult<ArrayRef> {
@@ -111,10 +112,35 @@ fn written_day(year: i64, month: i64, day: i64) -> SqlResult<i64> {
     })
 }
 
+/// The last point of time before one, or it itself, that lies a number of whole strides from an origin. Errors: 0A000 for a
+/// stride with months, 22008 for one that is not positive.
+pub(crate) fn date_bin(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (strides, moments, origins) =
+        (interval::argument(call, 0)?, call.moments(1)?, call.moments(2)?);
+    call.map::<TimestampMicrosecondType>(|row| {
+        let stride = strides.at(row);
+        if stride.months != 0 {
+            let message = "timestamps cannot be binned into intervals containing months or years";
+            return Err(SqlError::unsupported(message));
+        }
+        let stride =
+            i128::from(stride.days) * i128::from(MICROS_PER_DAY) + i128::from(stride.micros);
+        if stride <= 0 {
+            let message = "stride must be greater than zero";
+            return Err(SqlError::new(SqlState::DATETIME_OVERFLOW, message));
+        }
+        let micros = |(days, micros): (i64, i64)| calendar::timestamp(days, micros).map(i128::from);
+        let (moment, origin) = (micros(moments.at(row))?, micros(origins.at(row))?);
+        let begin = origin + (moment - origin).div_euclid(stride) * stride;
+        calendar::timestamp(0, i64::try_from(begin).map_err(|_| timestamp_range())?)
+    })
+}
+
 /// The timestamp of a date and a time.
 pub(crate) fn make_timestamp(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (years, months, days) = (call.integers(0)?, call.integers(1)?, call.integers(2)?);
     let (hours, minutes, seconds) = (call.integers(3)?, call.integers(4)?, call.floats(5)?);
+    let mut zones = call.optional_texts(6)?.map(Zones::new);
     call.map::<TimestampMicrosecondType>(|row| {
         let day = written_day(years.at(row), months.at(row), days.at(row))?;
         let (hour, minute, second) = (hours.at(row), minutes.at(row), seconds.value(row));
@@ -126,7 +152,11 @@ pub(crate) fn make_timestamp(call: &Call<'_>) -> SqlResult<ArrayRef> {
             return Err(SqlError::new(SqlState::DATETIME_OVERFLOW, message));
         }
         let of_day = (hour * 60 + minute) * 60 * MICROS_PER_SECOND + micros as i64;
-        calendar::timestamp(day, of_day)
+        let local = calendar::timestamp(day, of_day)?;
+        match &mut zones {
+            Some(zones) => zones.zone(row)?.moment(local).ok_or_else(timestamp_range),
+            None => Ok(local),
+        }
     })
 }
 

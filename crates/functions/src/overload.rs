@@ -90,7 +90,8 @@ const BIGINT: DataType = DataType::BigInt;
 
 /// The parameter lists of a function in order of preference; none for functions whose arguments share one type.
 pub(crate) fn overloads(function: Function) -> &'static [Overload] {
-    let families = [floats, exact, texts, patterns, moments, intervals, series, bytes, others];
+    let families =
+        [floats, exact, bits, texts, patterns, moments, zoned, intervals, series, bytes, others];
     let mut lists = families.iter().map(|it| it(function));
     lists.find(|it| !it.is_empty()).unwrap_or(&[])
 }
@@ -234,6 +235,18 @@ fn exact(function: Function) -> &'static [Overload] {
     }
 }
 
+fn bits(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::BitwiseAnd | F::BitwiseOr | F::BitwiseXor => {
+            const { &[ruled(&[AnyInteger, AnyInteger], scale::wider_integer)] }
+        }
+        F::BitwiseNot => const { &[ruled(&[AnyInteger], scale::first)] },
+        F::ShiftLeft | F::ShiftRight => const { &[ruled(&[AnyInteger, AnyInteger], scale::first)] },
+        _ => &[],
+    }
+}
+
 fn texts(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
@@ -323,7 +336,7 @@ fn patterns(function: Function) -> &'static [Overload] {
         F::RegexpSubstr => {
             const { &[optional(&[Text, Text, Integer, Integer, Text, Integer], 2, TEXT)] }
         }
-        F::SimilarToEscape => const { &[optional(&[Text, Text], 1, TEXT)] },
+        F::SimilarParts | F::SimilarToEscape => const { &[optional(&[Text, Text], 1, TEXT)] },
         _ => &[],
     }
 }
@@ -379,6 +392,7 @@ fn intervals(function: Function) -> &'static [Overload] {
         F::DateTrunc => {
             const { &[fixed(&[Text, Timestamp], TIMESTAMP), fixed(&[Text, Interval], INTERVAL)] }
         }
+        F::CheckedRows => const { &[fixed(&[Integer, Text], BIGINT)] },
         F::IntervalKey => {
             const { &[fixed(&[Interval], DataType::Decimal { precision: 21, scale: 0 })] }
         }
@@ -419,6 +433,26 @@ fn bytes(function: Function) -> &'static [Overload] {
         F::SetByte => const { &[fixed(&[Bytea, Integer, Integer], BYTEA)] },
         F::Md5OfBytes => const { &[fixed(&[Bytea], TEXT)] },
         F::Sha224 | F::Sha256 | F::Sha384 | F::Sha512 => const { &[fixed(&[Bytea], BYTEA)] },
+        _ => &[],
+    }
+}
+
+/// Functions of points of time that know a time zone or an interval.
+fn zoned(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::ToCharInZone => const { &[fixed(&[TimestampTz, Text, Text], TEXT)] },
+        F::MakeTimestampTz => {
+            const { &[fixed(&[Integer, Integer, Integer, Integer, Integer, Double, Text], TIMESTAMPTZ)] }
+        }
+        F::DateBin => {
+            const {
+                &[
+                    fixed(&[Interval, Timestamp, Timestamp], TIMESTAMP),
+                    fixed(&[Interval, TimestampTz, TimestampTz], TIMESTAMPTZ),
+                ]
+            }
+        }
         _ => &[],
     }
 }

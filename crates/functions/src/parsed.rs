@@ -192,7 +192,7 @@ impl Fields {
                 self.twelve_hours = true;
             }
             Part::Exact => {}
-            Part::Zone | Part::ZoneHour | Part::ZoneMinute => {
+            Part::Zone | Part::ZoneOffset | Part::ZoneHour | Part::ZoneMinute => {
                 let message =
                     format!("formatting field \"{name}\" is not supported for a TIMESTAMP");
                 return Err(SqlError::unsupported(message));
@@ -230,7 +230,12 @@ impl Fields {
                 return set(&mut self.iso_year, value, name);
             }
             Part::Millisecond => return set(&mut self.milli, scaled(3), name),
-            Part::Microsecond | Part::Fraction(_) => return set(&mut self.micro, scaled(6), name),
+            Part::Microsecond => return set(&mut self.micro, scaled(6), name),
+            Part::Fraction(digits) => {
+                let unit = 10i64.pow(6 - u32::from(digits));
+                let rounded = (scaled(6) + unit / 2) / unit * unit;
+                return set(&mut self.micro, rounded, name);
+            }
             Part::DayOfWeek => return set(&mut self.weekday, (value + 5) % 7 + 1, name),
             Part::Hour12 => {
                 self.twelve_hours = true;
@@ -321,7 +326,8 @@ impl Fields {
             && (0..60).contains(&minute)
             && (0..60).contains(&second)
             && (0..86_400).contains(&self.second_of_day.unwrap_or(0))
-            && (0..MICROS_PER_SECOND).contains(&fraction);
+            // Rounding to few digits may come to a whole second.
+            && (0..=MICROS_PER_SECOND).contains(&fraction);
         let seconds = match self.second_of_day {
             Some(seconds) => seconds,
             None => (hour * 60 + minute) * 60 + second,
@@ -368,6 +374,7 @@ fn begins_with_digit(token: Option<&Token>) -> bool {
                 | Part::ShortMonth
                 | Part::Roman
                 | Part::Zone
+                | Part::ZoneOffset
                 | Part::ZoneHour
                 | Part::ZoneMinute
                 | Part::Exact

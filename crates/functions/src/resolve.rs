@@ -10,7 +10,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use crate::common::common_type;
 use crate::error::type_name;
 use crate::overload::{Kind, Outcome, Overload, overloads};
-use crate::{cast, scale};
+use crate::{array, cast, scale};
 
 /// A call for given argument types.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,6 +58,9 @@ pub fn resolve_call(
             let arguments = vec![arguments[0], DataType::Text];
             Ok(Signature { arguments, result: cast::from_arrow_name(name)? })
         }
+        _ if array::is_of_arrays(function) => {
+            array::signature(function, arguments).ok_or_else(|| does_not_exist(function, arguments))
+        }
         _ => overloaded(function, arguments, &unknown, constants),
     }
 }
@@ -102,7 +105,7 @@ fn overloaded(
 }
 
 fn does_not_exist(function: Function, arguments: &[DataType]) -> SqlError {
-    let types: Vec<&str> = arguments.iter().map(|&it| type_name(it)).collect();
+    let types: Vec<String> = arguments.iter().map(|&it| type_name(it)).collect();
     let message = format!("function {}({}) does not exist", function.name(), types.join(", "));
     SqlError::new(SqlState::UNDEFINED_FUNCTION, message).with_hint(
         "No function matches the given name and argument types. You might need to add explicit type casts.",

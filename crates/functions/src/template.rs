@@ -41,8 +41,10 @@ pub(crate) enum Part {
     Year(u8),
     /// A year with a comma behind the thousands.
     YearComma,
-    /// A zone's name, which a timestamp does not have.
+    /// What the time of a zone is called, which a timestamp does not have.
     Zone,
+    /// How far a zone is ahead: hours, and minutes if there are some.
+    ZoneOffset,
     /// The hours of a zone's offset.
     ZoneHour,
     /// The minutes of a zone's offset.
@@ -115,7 +117,7 @@ const FIELDS: &[(&str, Part)] = &[
     ("MONTH", Part::Month),
     ("MON", Part::ShortMonth),
     ("MS", Part::Millisecond),
-    ("OF", Part::ZoneHour),
+    ("OF", Part::ZoneOffset),
     ("P.M.", Part::Meridiem4),
     ("PM", Part::Meridiem),
     ("Q", Part::Quarter),

@@ -4,26 +4,61 @@ use arrow_array::ArrayRef;
 use types::SqlResult;
 
 use crate::calendar::{
-    JULIAN_EPOCH, MICROS_PER_SECOND, civil_from_days, day_of_year, iso_week, iso_weekday,
-    iso_year_start,
+    JULIAN_EPOCH, MICROS_PER_DAY, MICROS_PER_SECOND, civil_from_days, day_of_year, iso_week,
+    iso_weekday, iso_year_start, timestamp,
 };
 use crate::call::Call;
+use crate::error::timestamp_range;
 use crate::template::{Case, DAYS, MONTHS, Part, ROMAN, Templates, Token};
 use crate::texts::Texts;
+use crate::zone::Zones;
 
-/// Texts by templates.
+/// Texts by templates: of points of time, or of moments as the clocks of a zone (the third argument) show them.
 pub(crate) fn to_char(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (moments, templates) = (call.moments(0)?, call.texts(1)?);
+    let mut zones = call.optional_texts(2)?.map(Zones::new);
     let mut tokens = Templates::default();
     call.map_optional_texts(|row, out| {
         let template = templates.value(row);
-        let (days, micros) = moments.at(row);
+        let (mut days, mut micros) = moments.at(row);
+        let mut time_zone = None;
+        if let Some(zones) = &mut zones {
+            let (zone, moment) = (zones.zone(row)?, timestamp(days, micros)?);
+            let local = zone.local(moment).ok_or_else(timestamp_range)?;
+            (days, micros) = (local.div_euclid(MICROS_PER_DAY), local.rem_euclid(MICROS_PER_DAY));
+            time_zone = Some((zone.ahead_at(moment), zone.abbreviation_at(moment)));
+        }
         let moment = Moment::new(days, micros);
         for token in tokens.get(template) {
-            moment.push(token, out)?;
+            match zone_field(token, time_zone.as_ref()) {
+                Some(text) => out.push(&text)?,
+                None => moment.push(token, out)?,
+            }
         }
         // An empty template gives NULL in PostgreSQL.
         Ok(!template.is_empty())
+    })
+}
+
+/// What a field says of a time zone, which is so many seconds ahead and has a name; nothing of other fields.
+fn zone_field(token: &Token, zone: Option<&(i64, String)>) -> Option<String> {
+    let &Token::Field { part, case, plain, .. } = token else { return None };
+    let ahead = zone.map_or(0, |it| it.0);
+    let (sign, hours, minutes) =
+        (if ahead < 0 { '-' } else { '+' }, ahead.abs() / 3_600, ahead.abs() / 60 % 60);
+    Some(match part {
+        Part::Zone => {
+            let name = zone.map_or("", |it| &it.1);
+            if case == Case::Lower { name.to_lowercase() } else { name.to_uppercase() }
+        }
+        Part::ZoneHour => format!("{sign}{hours:02}"),
+        Part::ZoneMinute => format!("{minutes:02}"),
+        Part::ZoneOffset => {
+            let width = if plain { 0 } else { 2 };
+            let minutes = if minutes == 0 { String::new() } else { format!(":{minutes:02}") };
+            format!("{sign}{hours:0width$}{minutes}")
+        }
+        _ => return None,
     })
 }
 
@@ -96,7 +131,7 @@ impl Moment {
             Part::Era4 => (if before { "B.C." } else { "A.D." }, 0),
             Part::Meridiem => (if afternoon { "PM" } else { "AM" }, 0),
             Part::Meridiem4 => (if afternoon { "P.M." } else { "A.M." }, 0),
-            Part::Zone | Part::Exact => ("", 0),
+            Part::Exact => ("", 0),
             _ => return None,
         })
     }
@@ -136,9 +171,7 @@ impl Moment {
                 let year = last_digits(self.year, 4).0;
                 return format!("{},{:03}", year / 1_000, year % 1_000);
             }
-            Part::ZoneHour => return "+00".to_owned(),
-            Part::ZoneMinute => return "00".to_owned(),
-            // Names, which were written before.
+            // Names and zones, which were written before.
             _ => return String::new(),
         };
         let width = if plain { 0 } else { width };

@@ -16,12 +16,14 @@ pub enum Volatility {
     Volatile,
 }
 
+/// The stable functions.
+pub const STABLE: [Function; 4] =
+    [Function::Now, Function::LocalTimestamp, Function::LocalTime, Function::CurrentDate];
+
 /// Whether equal arguments give equal results.
 pub fn volatility(function: Function) -> Volatility {
     match function {
-        Function::CurrentDate | Function::LocalTime | Function::LocalTimestamp | Function::Now => {
-            Volatility::Stable
-        }
+        it if STABLE.contains(&it) => Volatility::Stable,
         // An error that is folded or moved would come when no row asks for it.
         Function::Random | Function::Uuid | Function::RaiseCardinality => Volatility::Volatile,
         it if it.is_of_sequences() => Volatility::Volatile,

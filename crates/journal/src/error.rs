@@ -26,6 +26,13 @@ pub enum JournalError {
         /// Its version.
         version: u32,
     },
+    /// A file was written by an older Nodewise, and holds records that are not in a checkpoint.
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
     /// Writing or syncing failed before, which is final.
     Stopped {
         /// How it failed.
@@ -57,6 +64,9 @@ impl fmt::Display for JournalError {
             }
             Self::Newer { path, version } => {
                 write!(f, "{} is of format {version}, which is newer", path.display())
+            }
+            Self::Older { path, version } => {
+                write!(f, "{} holds changes in format {version}, which is older", path.display())
             }
             Self::Stopped { cause } => write!(f, "the log could not be written: {cause}"),
         }

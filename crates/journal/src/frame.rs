@@ -8,8 +8,11 @@
 use crate::{JournalError, JournalResult};
 use std::path::Path;
 
-/// The format of logs and sealed files that this build writes, and the newest that it reads.
+/// The format of sealed files that this build writes, and the newest that it reads.
 pub const VERSION: u32 = 1;
+/// The format of logs that this build writes, and the only one whose records it reads: the same numbers of rows in a record of
+/// format 1 are of other rows.
+pub const LOG_VERSION: u32 = 2;
 /// Bytes of a file's head.
 pub(crate) const FILE_HEAD: u64 = 512;
 /// Bytes of a record's head.
@@ -106,6 +109,7 @@ impl RecordHead {
 /// The head of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FileHead {
+    pub(crate) version: u32,
     pub(crate) salt: u32,
     pub(crate) first: Lsn,
 }
@@ -113,7 +117,7 @@ pub(crate) struct FileHead {
 impl FileHead {
     pub(crate) fn bytes(self) -> Vec<u8> {
         let mut bytes = FILE_MAGIC.to_vec();
-        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(self.version.to_le_bytes());
         bytes.extend(self.salt.to_le_bytes());
         bytes.extend(self.first.0.to_le_bytes());
         bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
@@ -131,10 +135,10 @@ impl FileHead {
             return Err(damaged("its head has another checksum"));
         }
         let version = u32_at(bytes, 8);
-        if version > VERSION {
+        if version > LOG_VERSION {
             return Err(JournalError::Newer { path: folder.join(name), version });
         }
-        Ok(Self { salt: u32_at(bytes, 12), first: Lsn(u64_at(bytes, 16)) })
+        Ok(Self { version, salt: u32_at(bytes, 12), first: Lsn(u64_at(bytes, 16)) })
     }
 }
 
@@ -179,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_newer_file_and_a_damaged_one_are_told_apart() {
-        let head = FileHead { salt: 5, first: Lsn(9) };
+        let head = FileHead { version: LOG_VERSION, salt: 5, first: Lsn(9) };
         let folder = Path::new("/d");
         let bytes = head.bytes();
         assert_eq!(FileHead::read(&bytes, folder, "log"), Ok(head));
@@ -190,10 +194,10 @@ mod tests {
             assert!(matches!(read, Err(JournalError::Damaged { .. })), "bit {bit}");
         }
         let mut newer = bytes[..24].to_vec();
-        newer[8] = 2;
+        newer[8] = 3;
         newer.extend(crc32c::crc32c(&newer).to_le_bytes());
         newer.resize(512, 0);
         let read = FileHead::read(&newer, folder, "log");
-        assert!(matches!(read, Err(JournalError::Newer { version: 2, .. })));
+        assert!(matches!(read, Err(JournalError::Newer { version: 3, .. })));
     }
 }

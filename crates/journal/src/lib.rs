@@ -23,7 +23,7 @@ mod scan;
 pub mod sealed;
 
 pub use error::{JournalError, JournalResult};
-pub use frame::{Lsn, Record, VERSION};
+pub use frame::{LOG_VERSION, Lsn, Record, VERSION};
 pub use inspect::{Inspected, inspect};
 pub use log::{Journal, LogActivity};
 pub use scan::Visit;

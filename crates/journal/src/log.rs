@@ -6,7 +6,7 @@ use stdx::prng::Prng;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, Condvar, Mutex};
 
-use crate::frame::{FILE_HEAD, FileHead};
+use crate::frame::{FILE_HEAD, FileHead, LOG_VERSION};
 use crate::scan::{Visit, check_order, logs, name_of, needed, scan};
 use crate::{JournalError, JournalResult, Lsn, Record};
 
@@ -94,8 +94,13 @@ impl Journal {
                 // Whatever stands behind the last record must never be taken for one.
                 it.file.truncate(it.end).map_err(JournalError::from)?;
                 it.file.sync().map_err(JournalError::from)?;
-                let (file, head, end) = (it.file, it.head, it.end);
-                Writing { file, head, end, filled: end, last: it.last, marked: it.marked }
+                if it.head.version < LOG_VERSION {
+                    // A file is of one format: what comes next is of another.
+                    Writing::begin(&*folder, it.last.next(), seed)?
+                } else {
+                    let (file, head, end) = (it.file, it.head, it.end);
+                    Writing { file, head, end, filled: end, last: it.last, marked: it.marked }
+                }
             }
             Some(it) => {
                 let name = name_of(it.head.first);
@@ -287,7 +292,7 @@ impl Writing {
     /// A new file, which lasts.
     fn begin(folder: &dyn Folder, first: Lsn, seed: u64) -> JournalResult<Self> {
         let salt = Prng::new(seed ^ first.0).next_u64() as u32;
-        let head = FileHead { salt, first };
+        let head = FileHead { version: LOG_VERSION, salt, first };
         let file = folder.create(&name_of(first))?;
         file.write_at(0, &head.bytes())?;
         let (end, last) = (FILE_HEAD, Lsn(first.0 - 1));

@@ -3,7 +3,9 @@
 use hardware::{Folder, LastingFile};
 use stdx::sync::Arc;
 
-use crate::frame::{ALIGNMENT, FILE_HEAD, FileHead, RECORD_HEAD, RECORD_MAGIC, RecordHead};
+use crate::frame::{
+    ALIGNMENT, FILE_HEAD, FileHead, LOG_VERSION, RECORD_HEAD, RECORD_MAGIC, RecordHead,
+};
 use crate::{JournalError, JournalResult, Lsn};
 
 /// How a file of the log is called.
@@ -95,6 +97,10 @@ pub(crate) fn scan<E: From<JournalError>>(
         log.record(end, head.salt, &mut held)?.filter(|it| it.lsn == last.next())
     {
         if record.lsn > after && !held.is_empty() {
+            if head.version < LOG_VERSION {
+                let (path, version) = (folder.path().join(name), head.version);
+                return Err(JournalError::Older { path, version }.into());
+            }
             visit(record.lsn, &held)?;
         }
         (last, marked) = (record.lsn, held.is_empty());

@@ -228,3 +228,34 @@ fn a_sealed_file_is_the_old_one_or_the_new_one() {
         assert!(damaged.is_err() || path.ends_with("m.new") || damaged == Ok(Some(found)));
     }
 }
+
+#[test]
+fn a_log_of_an_older_format_is_gone_on_with_only_when_a_checkpoint_has_all_of_it() {
+    let machine = machine(DiskImage::default());
+    let (journal, _) = open(&machine, Lsn(0)).unwrap();
+    let last = append(&journal, b"what").unwrap();
+    journal.sync_to(last).unwrap();
+    drop(journal);
+    let logs = || {
+        let names = folder(&machine).list().unwrap().into_iter();
+        names.filter(|it| it.starts_with("log-")).collect::<Vec<_>>()
+    };
+    {
+        let [name] = &logs()[..] else { panic!("one file") };
+        let file = folder(&machine).open(name).unwrap();
+        let mut head = vec![0; 24];
+        file.read_at(0, &mut head).unwrap();
+        head[8] = 1;
+        head.extend(crc32c::crc32c(&head).to_le_bytes());
+        file.write_at(0, &head).unwrap();
+    }
+    let refused = open(&machine, Lsn(0)).map(|_| ());
+    assert!(matches!(refused, Err(JournalError::Older { version: 1, .. })), "{refused:?}");
+    let (journal, read) = open(&machine, last).unwrap();
+    assert_eq!(read, []);
+    let next = append(&journal, b"ever").unwrap();
+    journal.sync_to(next).unwrap();
+    drop(journal);
+    assert_eq!(logs().len(), 2, "what comes next is in a file of its own");
+    assert_eq!(open(&machine, last).unwrap().1, [(next, b"ever".to_vec())]);
+}

@@ -1,11 +1,13 @@
 //! What a statement gives back.
 
-use arrow_array::RecordBatch;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema, SchemaRef};
 use execution::PipelineReport;
 use stdx::Nanos;
 use stdx::sync::Arc;
-use types::DataType;
+use storage::lists::{list_type, lists};
+use types::{DataType, SqlError, SqlResult};
 
 /// The answer of one statement.
 #[derive(Clone, Debug)]
@@ -37,6 +39,18 @@ impl Answer {
     /// Rows of the answer.
     pub fn rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// The answer with lists of Arrow in the place of the texts of arrays.
+    ///
+    /// # Errors
+    /// 0A000 for an array of several dimensions.
+    pub fn with_lists(mut self) -> SqlResult<Self> {
+        self.schema = listed_schema(&self.schema, &self.types);
+        for batch in &mut self.batches {
+            *batch = listed(batch, &self.schema, &self.types)?;
+        }
+        Ok(self)
     }
 
     /// Whether the statement gives rows at all.
@@ -76,4 +90,29 @@ pub(crate) fn done(tag: impl Into<String>) -> Answer {
         batches: Vec::new(),
         profile: Default::default(),
     }
+}
+
+/// A schema with lists in the place of the texts of arrays.
+pub(crate) fn listed_schema(schema: &SchemaRef, types: &[DataType]) -> SchemaRef {
+    let field = |(field, of): (&Arc<Field>, &DataType)| match of.element() {
+        Some(element) => Arc::new(Field::new(field.name(), list_type(element), true)),
+        None => field.clone(),
+    };
+    Arc::new(Schema::new(schema.fields().iter().zip(types).map(field).collect::<Vec<_>>()))
+}
+
+/// A batch of such a schema.
+pub(crate) fn listed(
+    batch: &RecordBatch,
+    schema: &SchemaRef,
+    types: &[DataType],
+) -> SqlResult<RecordBatch> {
+    let column = |(array, of): (&ArrayRef, &DataType)| match (of.element(), array.as_string_opt()) {
+        (Some(element), Some(texts)) => lists(texts, element),
+        _ => Ok(array.clone()),
+    };
+    let columns = batch.columns().iter().zip(types).map(column).collect::<SqlResult<Vec<_>>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+        .map_err(|it| SqlError::internal(format!("lists do not fit: {it}")))
 }

@@ -11,6 +11,8 @@ use stdx::sync::{Arc, Weak};
 use storage::{CatalogSnapshot, Rules, Table};
 use types::{ColumnInfo, TableId, TableInfo, Value, ViewDefinition};
 
+use crate::search_path::SearchPath;
+
 /// A table has grown out of the estimates of a plan when it has so many times the rows, or one of so many.
 const GROWTH_MAX: u64 = 4;
 
@@ -23,6 +25,9 @@ pub(crate) struct Basis {
     whole: Vec<(TableId, Weak<Table>)>,
     /// Views that the plan was made through.
     views: Vec<(TableId, Weak<ViewDefinition>)>,
+    /// Where names were looked for that say no schema, and names that nothing had there.
+    path: Option<SearchPath>,
+    absent: Vec<String>,
     /// A table of which the plan knows facts only.
     facts: Option<Facts>,
     /// A table of which the plan knows its columns and what it asks of its rows.
@@ -52,11 +57,25 @@ impl Basis {
         let whole = asked.iter().filter_map(of).collect();
         let of = |id: &TableId| Some((*id, Arc::downgrade(tables.view_by_id(*id)?)));
         let views = asked.iter().filter_map(of).collect();
-        Self { version: tables.version(), whole, views, facts: None, shape: None }
+        Self { version: tables.version(), whole, views, ..Self::default() }
     }
 
-    /// The same for a plan that is one scan of the only table that was asked for, and tells all that is read of it.
-    pub fn of_scan(mut self, tables: &CatalogSnapshot, plan: &Plan, unknown: &[TableId]) -> Self {
+    /// The same, found in these schemas, in which these names were not.
+    pub fn found_by(mut self, path: &SearchPath, absent: Vec<String>) -> Self {
+        self.path = Some(path.clone());
+        self.absent = absent;
+        self
+    }
+
+    /// The same for a plan that is one scan of the only table that was asked for, and tells all that is read of it; of which
+    /// planning has known this.
+    pub fn of_scan(
+        mut self,
+        tables: &CatalogSnapshot,
+        known: impl Fn(TableId) -> Option<Arc<TableInfo>>,
+        plan: &Plan,
+        unknown: &[TableId],
+    ) -> Self {
         let ([(id, _)], [pipeline], []) = (&self.whole[..], &plan.pipelines[..], unknown) else {
             return self;
         };
@@ -66,11 +85,11 @@ impl Basis {
         let scans = matches!(&pipeline.source, Source::Scan(it) if it.table == *id);
         if let (true, Some(info), Some(table)) = (
             plan.recursions.is_empty() && scans && pipeline.operators.iter().all(maps),
-            tables.info(*id),
+            known(*id),
             tables.by_id(*id),
         ) {
             let rules = Arc::downgrade(table.rules());
-            self.facts = Some(Facts { info: info.clone(), rules });
+            self.facts = Some(Facts { info, rules });
             self.whole.clear();
         }
         self
@@ -96,8 +115,11 @@ impl Basis {
         self.whole.iter().map(|it| it.0).chain(facts).chain(shape)
     }
 
-    /// Whether they are there.
-    pub fn holds(&self, tables: &CatalogSnapshot) -> bool {
+    /// Whether they are there, and names mean the same.
+    pub fn holds(&self, tables: &CatalogSnapshot, path: &SearchPath) -> bool {
+        if self.path.as_ref().is_some_and(|it| it != path) {
+            return false;
+        }
         let is_same = |(id, known): &(TableId, Weak<Table>)| {
             tables.by_id(*id).is_some_and(|it| std::ptr::eq(Arc::as_ptr(it), known.as_ptr()))
         };
@@ -107,7 +129,8 @@ impl Basis {
         let is_alike =
             |it: &Shape| tables.by_id(it.columns.id).is_some_and(|table| it.is_of(table));
         tables.version() == self.version
-            || self.whole.iter().all(is_same)
+            || self.absent.iter().all(|it| tables.kind_of(it).is_none())
+                && self.whole.iter().all(is_same)
                 && self.views.iter().all(is_view)
                 && self.shape.iter().all(is_alike)
                 && self.facts.iter().all(|it| it.are_true(tables))

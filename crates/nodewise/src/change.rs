@@ -2,8 +2,8 @@
 //! together anew without the old and with the new ones.
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
-use arrow_schema::{Field, Schema};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema, SchemaRef};
 use arrow_select::filter::{filter, filter_record_batch};
 use binder::bind::ChangeKind;
 use binder::{ParsedQuery, Statement};
@@ -11,17 +11,17 @@ use execution::{Executed, PipelineReport};
 use plan::Plan;
 use stdx::sync::Arc;
 use storage::{CatalogSnapshot, Column, Table, TableDesign};
-use types::{SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::changed_rows::{Seen, malformed, positions};
 use crate::conflict::concurrent_update;
-use crate::constraints::quoted;
 use crate::durability::Operation;
 use crate::parallel::LoadProgress;
 use crate::planned_change::PlannedChange;
 use crate::planning::plan_plain_change;
 use crate::result::{held_schema_of, schema_of, shown, types_of};
+use crate::sql_names::sql_path;
 use crate::statement_catalog::{StatementCatalog, Tables, tables_of};
 use crate::{Answer, CancelToken, QueryProfile, Session};
 
@@ -35,10 +35,12 @@ pub(crate) struct Changes {
     /// For each batch of them the positions of the rows in whose place they come, NULL for a new one; nothing where all are
     /// new.
     pub replaced: Vec<ArrayRef>,
-    /// What RETURNING asked.
+    /// What RETURNING asked, as it is held.
     pub returning: Vec<RecordBatch>,
     /// How many rows were changed.
     pub count: usize,
+    /// Whether it looks at rows that have the keys of new ones.
+    pub looks: bool,
 }
 
 /// A table as it was, what the query of a change did, and what was changed.
@@ -63,13 +65,15 @@ impl Session {
     ) -> SqlResult<Answer> {
         let database = self.database.clone();
         self.begin_writing()?;
+        let mut added: Option<(String, Arc<Table>)> = None;
         loop {
             self.wait_for_place()?;
             let started = database.machine.now();
             let catalog = StatementCatalog::new(self);
-            // Who brings a table writes alone, and never comes here twice.
             if let Some((name, table)) = beside.take() {
-                catalog.add(name, table);
+                added = Some((name.clone(), catalog.add(name, table)));
+            } else if let Some((name, table)) = &added {
+                catalog.add_again(name.clone(), table.clone());
             }
             self.load_files(statement, &catalog, cancel)?;
             let change = plan_plain_change(statement, &catalog)?;
@@ -106,18 +110,16 @@ impl Session {
         tables: Tables,
         cancel: &CancelToken,
     ) -> SqlResult<Option<Answer>> {
+        if change.kind.is_lock() {
+            return self.run_locking(change, plan, tables, cancel);
+        }
         let machine = &self.database.machine;
         let started = machine.now();
         let changed = self.change_rows(change, plan, tables, cancel)?;
         let Some((old, reports, mut changes)) = changed else { return Ok(None) };
         let (count, returning) = (changes.count, std::mem::take(&mut changes.returning));
         self.keep_references(old, changes, cancel)?;
-        let tag = match change.kind {
-            ChangeKind::Insert | ChangeKind::Upsert => format!("INSERT 0 {count}"),
-            ChangeKind::Update => format!("UPDATE {count}"),
-            ChangeKind::Delete => format!("DELETE {count}"),
-            ChangeKind::Merge => format!("MERGE {count}"),
-        };
+        let tag = change.kind.tag(count);
         let returned = if change.returning.is_some() { change.returned() } else { &[] };
         let (schema, types) = (self.zoned(&schema_of(returned)), types_of(returned));
         let profile = QueryProfile {
@@ -125,7 +127,8 @@ impl Session {
             pipelines: reports,
             ..QueryProfile::default()
         };
-        Ok(Some(Answer { tag, schema, types, batches: returning, profile }))
+        let batches = shown_batches(&returning, &schema, &types)?;
+        Ok(Some(Answer { tag, schema, types, batches, profile }))
     }
 
     /// Changes the rows that the query of a plan tells, and nothing that refers to them. Tells how the table was before;
@@ -138,7 +141,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Option<Changed>> {
         let old = self.existing(&change.table)?;
-        if !self.writes_alone() && Self::must_write_alone(&self.snapshot(), &old) {
+        if !self.writes_alone() && !old.keeps_row_ids() {
             self.write_alone(cancel)?;
             if !Arc::ptr_eq(&old, &self.existing(&change.table)?) {
                 return Ok(None);
@@ -147,33 +150,39 @@ impl Session {
         self.note_reads(plan, &change.unknown);
         let executed = self.run_plan(plan, tables, cancel)?;
         let changes = self.changes(change, &old, &executed, cancel)?;
-        if changes.count > 0 {
-            let replaced = self.replace_rows(&old, &changes.gone, &changes.rows, cancel);
-            // Who would have looked at the row with that key cannot see it.
-            let looks = match change.kind {
-                ChangeKind::Insert => !change.keys.is_empty(),
-                ChangeKind::Upsert | ChangeKind::Merge => true,
-                ChangeKind::Update | ChangeKind::Delete => false,
+        match self.store(&old, &changes, cancel)? {
+            true => Ok(Some((old, executed.reports, changes))),
+            false => Ok(None),
+        }
+    }
+
+    /// Does changes to their table. False if the statement has to be run once more.
+    pub(crate) fn store(
+        &self,
+        old: &Arc<Table>,
+        changes: &Changes,
+        cancel: &CancelToken,
+    ) -> SqlResult<bool> {
+        let Changes { gone, rows, replaced, count, looks, .. } = changes;
+        if *count > 0 {
+            let stored = self.replace_rows(old, gone, rows, replaced, cancel);
+            let is_hidden = |it: &SqlError| {
+                *looks && self.keeps_picture() && it.state == SqlState::UNIQUE_VIOLATION
             };
-            match replaced {
-                Err(error)
-                    if looks
-                        && self.keeps_picture()
-                        && error.state == SqlState::UNIQUE_VIOLATION =>
-                {
-                    return Err(concurrent_update());
-                }
-                Ok(false) => return Ok(None),
+            match stored {
+                // Who would have looked at the row with that key cannot see it.
+                Err(error) if is_hidden(&error) => return Err(concurrent_update()),
+                Ok(false) => return Ok(false),
                 other => other?,
             };
         }
-        self.activity.changed(changes.count as u64);
-        Ok(Some((old, executed.reports, changes)))
+        self.activity.changed(*count as u64);
+        Ok(true)
     }
 
     /// Whether the defaults and CHECK constraints of a table can be bound.
     pub(crate) fn check_row_rules(&self, table: &Table) -> SqlResult<()> {
-        let statement = parsed(&format!("INSERT INTO {} DEFAULT VALUES", quoted(&table.name)))?;
+        let statement = parsed(&format!("INSERT INTO {} DEFAULT VALUES", sql_path(&table.name)))?;
         plan_plain_change(&statement, &StatementCatalog::new(self)).map(|_| ())
     }
 
@@ -195,7 +204,8 @@ impl Session {
         Ok(done("TRUNCATE TABLE"))
     }
 
-    fn changes(
+    /// The rows that the query of a change has told.
+    pub(crate) fn changes(
         &self,
         change: &PlannedChange,
         table: &Table,
@@ -204,8 +214,13 @@ impl Session {
     ) -> SqlResult<Changes> {
         let batches =
             self.record_batches(executed, &held_schema_of(&change.plan.output), cancel)?;
-        let returned = self.zoned(&schema_of(change.returned()));
-        let mut changes = Changes::default();
+        let returned = held_schema_of(change.returned());
+        let looks = match change.kind {
+            ChangeKind::Insert => !change.keys.is_empty(),
+            ChangeKind::Upsert | ChangeKind::Merge => true,
+            ChangeKind::Update | ChangeKind::Delete | ChangeKind::Lock => false,
+        };
+        let mut changes = Changes { looks, ..Changes::default() };
         let mut seen = Seen::default();
         for batch in batches {
             let batch = seen.wanted(change, batch)?;
@@ -229,11 +244,7 @@ impl Session {
                 }
             }
             if !asked.is_empty() && batch.num_rows() > 0 {
-                let types = change.returned().iter().map(|it| it.data_type);
-                let asked = (asked.iter().zip(types).zip(returned.fields()))
-                    .map(|((it, of), field)| shown(it.clone(), of, field))
-                    .collect();
-                let asked = RecordBatch::try_new(returned.clone(), asked);
+                let asked = RecordBatch::try_new(returned.clone(), asked.to_vec());
                 changes.returning.push(asked.map_err(|it| malformed(&it))?);
             }
         }
@@ -241,17 +252,18 @@ impl Session {
         Ok(changes)
     }
 
-    /// Changes rows; false if the statement has to be run once more, on newer tables.
+    /// Changes rows; `replaced` as in [`Changes`]. False if the statement has to be run once more, on newer tables.
     pub(crate) fn replace_rows(
         &self,
         old: &Arc<Table>,
         gone: &[u64],
         rows: &[RecordBatch],
+        replaced: &[ArrayRef],
         cancel: &CancelToken,
     ) -> SqlResult<bool> {
         if !self.writes_alone() {
             if !self.is_much(old, gone, rows) {
-                return self.change_beside(old, gone, rows, cancel);
+                return self.change_beside(old, gone, rows, replaced, cancel);
             }
             self.write_alone(cancel)?;
             if !Arc::ptr_eq(old, &self.existing(&old.name)?) {
@@ -281,6 +293,22 @@ impl Session {
         self.database.merges.note(old, &new, started, self.database.machine.now());
         Ok(new)
     }
+}
+
+/// Rows as a client sees them.
+pub(crate) fn shown_batches(
+    batches: &[RecordBatch],
+    schema: &SchemaRef,
+    types: &[DataType],
+) -> SqlResult<Vec<RecordBatch>> {
+    let batch = |batch: &RecordBatch| {
+        let columns = batch.columns().iter().zip(types).zip(schema.fields());
+        let columns = columns.map(|((it, of), field)| shown(it.clone(), *of, field)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+            .map_err(|error| malformed(&error))
+    };
+    batches.iter().map(batch).collect()
 }
 
 /// The rows that do not go.

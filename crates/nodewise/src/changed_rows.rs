@@ -12,11 +12,50 @@ use types::{SqlError, SqlResult, SqlState};
 use crate::planned_change::PlannedChange;
 use crate::text::Cells;
 
+/// Positions up to which they are kept one by one.
+const FEW: usize = 4096;
+
+/// Positions of a table: what few of them cost does not depend on how many rows it has.
+enum Positions {
+    Few(HashSet<u64>),
+    /// A bit for each position.
+    Many(Vec<u64>),
+}
+
+impl Default for Positions {
+    fn default() -> Self {
+        Self::Few(HashSet::new())
+    }
+}
+
+impl Positions {
+    /// Adds one; whether it was not there.
+    fn add(&mut self, position: u64) -> bool {
+        match self {
+            Self::Few(few) if few.len() < FEW => few.insert(position),
+            Self::Few(few) => {
+                let few = std::mem::take(few);
+                *self = Self::Many(Vec::new());
+                few.into_iter().for_each(|it| _ = self.add(it));
+                self.add(position)
+            }
+            Self::Many(bits) => {
+                let (word, bit) = ((position / 64) as usize, 1 << (position % 64));
+                if bits.len() <= word {
+                    bits.resize(word + 1, 0);
+                }
+                let is_new = bits[word] & bit == 0;
+                bits[word] |= bit;
+                is_new
+            }
+        }
+    }
+}
+
 /// The rows that came before.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// A bit for each position.
-    positions: Vec<u64>,
+    positions: Positions,
     /// The keys of new rows, by the number of the key.
     keys: HashSet<(usize, String)>,
 }
@@ -30,6 +69,7 @@ impl Seen {
         batch: RecordBatch,
     ) -> SqlResult<RecordBatch> {
         let keep: Vec<bool> = match change.kind {
+            ChangeKind::Lock => return Ok(batch),
             ChangeKind::Insert if change.keys.is_empty() => return Ok(batch),
             ChangeKind::Insert => {
                 let keys = keys(change, &batch);
@@ -77,13 +117,7 @@ impl Seen {
 
     /// Whether a position comes for the first time.
     fn is_first(&mut self, position: u64) -> bool {
-        let (word, bit) = ((position / 64) as usize, 1 << (position % 64));
-        if self.positions.len() <= word {
-            self.positions.resize(word + 1, 0);
-        }
-        let is_first = self.positions[word] & bit == 0;
-        self.positions[word] |= bit;
-        is_first
+        self.positions.add(position)
     }
 
     /// Whether no row before had one of the keys of a row. A key with NULL is like no other.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use binder::sequence_names::as_relation;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState, Zone};
 
@@ -36,6 +37,8 @@ enum Takes {
     Words(&'static [&'static [&'static str]]),
     /// A time zone.
     Zone,
+    /// Schemas, one behind the other.
+    Schemas,
     /// A whole number within bounds.
     Number(i64, i64),
 }
@@ -54,6 +57,7 @@ const KNOWN: &[Known] = &[
     known("client_encoding", "UTF8", UTF8, true, "how texts come and go: UTF-8"),
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
     known("DateStyle", "ISO, MDY", DATES, true, "how dates are written: ISO 8601"),
+    known("deadlock_timeout", "1s", Takes::Text, false, "kept: deadlocks are found at once"),
     known(DEFERRABLE, "off", SWITCH, false, "kept: what only reads is never refused"),
     known(READ_ONLY, "off", SWITCH, true, "on: transactions change nothing, if they do not say so"),
     known("extra_float_digits", "1", Takes::Number(-15, 3), false, "floats are always shortest"),
@@ -66,7 +70,13 @@ const KNOWN: &[Known] = &[
     known("lc_ctype", "C.UTF-8", Takes::Nothing, false, "what letters are"),
     known("max_identifier_length", "63", Takes::Nothing, false, "of names that clients make"),
     known("row_security", "on", ON, false, "there are no policies for rows"),
-    known("search_path", "\"$user\", public", Takes::Text, true, "kept, and of no effect"),
+    known(
+        "search_path",
+        USUAL_PATH,
+        Takes::Schemas,
+        true,
+        "where names without a schema are found",
+    ),
     known("server_encoding", "UTF8", Takes::Nothing, true, "how texts are held"),
     known("server_version", SERVER_VERSION, Takes::Nothing, true, "whose dialect it is"),
     known("server_version_num", "180000", Takes::Nothing, false, "whose dialect it is"),
@@ -74,6 +84,7 @@ const KNOWN: &[Known] = &[
     known("TimeZone", "UTC", Takes::Zone, true, "in which moments are read and shown"),
 ];
 
+const USUAL_PATH: &str = "\"$user\", public";
 const DATES: Takes = Takes::Words(&[&["ISO, MDY", "ISO", "ISO,MDY"]]);
 const INTERVALS: Takes = Takes::Words(&[&["postgres"]]);
 const SERVER_VERSION: &str = concat!("18.0 (Nodewise ", env!("CARGO_PKG_VERSION"), ")");
@@ -86,6 +97,34 @@ const fn known(
     description: &'static str,
 ) -> Known {
     Known { name, usual, takes, reported, description }
+}
+
+/// The names of a list, as SQL reads them; what is no name is left out.
+fn listed(text: &str) -> Vec<String> {
+    let (mut all, mut name) = (Vec::new(), String::new());
+    let (mut within, mut was_quoted) = (false, false);
+    for letter in text.chars().chain([',']) {
+        match letter {
+            '"' => {
+                // A quote that stands twice is one.
+                if within || !was_quoted {
+                    was_quoted = true;
+                } else {
+                    name.push('"');
+                }
+                within = !within;
+            }
+            ',' if !within => {
+                let found = if was_quoted { name.clone() } else { name.trim().to_lowercase() };
+                all.push(found);
+                (name, was_quoted) = (String::new(), false);
+            }
+            it if within || !it.is_whitespace() => name.push(it),
+            _ => {}
+        }
+    }
+    all.retain(|it| !it.is_empty());
+    all
 }
 
 fn find(name: &str) -> Option<&'static Known> {
@@ -105,6 +144,10 @@ impl Known {
                 Err(SqlError::new(SqlState("55P02"), message))
             }
             Takes::Text => Ok(text.to_owned()),
+            Takes::Schemas => {
+                let all: Vec<String> = listed(text).iter().map(|it| as_relation(it)).collect();
+                Ok(if all.is_empty() { "\"\"".to_owned() } else { all.join(", ") })
+            }
             Takes::Zone => match Zone::named(text) {
                 Ok(zone) => Ok(zone.name().to_owned()),
                 Err(_) => Err(invalid("it takes a zone like Europe/Berlin, or hours".to_owned())),
@@ -160,6 +203,16 @@ impl ClientSettings {
     pub(crate) fn zone(&self) -> Zone {
         let said = self.0.get("TimeZone");
         said.and_then(|it| Zone::named(it).ok()).unwrap_or_default()
+    }
+
+    /// Whether somebody has said where names are looked for.
+    pub(crate) fn says_path(&self) -> bool {
+        self.0.contains_key("search_path")
+    }
+
+    /// The schemas in which names are looked for, as they are said.
+    pub(crate) fn search_path(&self) -> Vec<String> {
+        listed(self.0.get("search_path").map_or(USUAL_PATH, String::as_str))
     }
 
     /// All of them.

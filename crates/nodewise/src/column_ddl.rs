@@ -11,7 +11,9 @@ use binder::column_names::{
 use binder::{ColumnAlteration, ColumnDefinition, Constraints, Numbering};
 use stdx::sync::Arc;
 use storage::{ColumnChange, ColumnSchema, IndexKind, Rules, Sequence, Table, arrow_type};
-use types::{ColumnId, DataType, Identity, SequenceOwner, SqlError, SqlResult, SqlState, numeric};
+use types::{
+    ColumnId, DataType, Identity, SequenceOwner, SqlError, SqlResult, SqlState, names, numeric,
+};
 
 use crate::changed_rows::malformed;
 use crate::constraints::quoted;
@@ -169,6 +171,7 @@ impl Session {
         for sequence in self.owned(&table.name, Some(&name)) {
             self.remove_sequence(&sequence, cascade, cancel)?;
         }
+        self.move_comment(["relation", &table.name, &name], None)?;
         self.alter_column(&current, &ColumnChange::Drop(id), None, cancel).map(|_| ())
     }
 
@@ -185,6 +188,8 @@ impl Session {
         }
         let from = table.column(id).name.clone();
         self.refuse_with_views(&table.name, Some(&from))?;
+        let own = ["relation", &*table.name];
+        self.move_comment([own[0], own[1], &from], Some([own[0], own[1], to]))?;
         let renamed = ColumnChange::Rename(id, to.to_owned());
         let new = self.alter_column(table, &renamed, None, cancel)?;
         let mut rules = Rules::clone(new.rules());
@@ -221,7 +226,9 @@ impl Session {
         self.rename_in_views(&old.name, to)?;
         let mut rules = Rules::clone(new.rules());
         for check in &mut Arc::make_mut(&mut rules.rows).checks {
-            check.condition = with_table_renamed(&check.condition, &old.name, to)?.into();
+            check.condition =
+                with_table_renamed(&check.condition, &names::bare(&old.name), &names::bare(to))?
+                    .into();
         }
         if rules != **new.rules() {
             self.apply_rules(&new, rules, cancel)?;

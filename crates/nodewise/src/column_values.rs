@@ -18,11 +18,12 @@ use crate::foreign_keys::queried;
 use crate::planned_change::PlannedChange;
 use crate::planning::{plan_plain, plan_plain_change};
 use crate::result::held_schema_of;
+use crate::sql_names::sql_path;
 use crate::statement_catalog::StatementCatalog;
 use crate::{CancelToken, Session};
 
 /// The table that is asked.
-const ASKED: &str = "nodewise.new_column";
+const ASKED: &str = "\"nodewise.new_column\"";
 
 impl Session {
     /// The values of a default for the rows of a table: one where it is the same for all.
@@ -33,13 +34,13 @@ impl Session {
         default: &str,
         cancel: &CancelToken,
     ) -> SqlResult<ArrayRef> {
-        let (asked, beside) = (quoted(ASKED), beside(column));
+        let (asked, beside) = (sql_path(ASKED), beside(column));
         let found = self.with_asked(column, Some(default), |session| {
             let once = session.asked(&format!("INSERT INTO {asked} ({beside}) VALUES (1)"))?;
             if !gives_others(&once.plan) {
                 return session.first_column(&once, cancel);
             }
-            let own = quoted(&table.name);
+            let own = sql_path(&table.name);
             let each =
                 session.asked(&format!("INSERT INTO {asked} ({beside}) SELECT 1 FROM {own}"))?;
             session.first_column(&each, cancel)
@@ -58,7 +59,7 @@ impl Session {
         table: &Table,
         expression: &str,
     ) -> SqlResult<DataType> {
-        let sql = format!("SELECT ({expression}) FROM {}", quoted(&table.name));
+        let sql = format!("SELECT ({expression}) FROM {}", sql_path(&table.name));
         let planned = plan_plain(&queried(&sql)?, &StatementCatalog::new(self))?;
         let output = planned.plan.output.first();
         output
@@ -74,7 +75,7 @@ impl Session {
         expression: &str,
         cancel: &CancelToken,
     ) -> SqlResult<ArrayRef> {
-        let (own, asked) = (quoted(&table.name), quoted(ASKED));
+        let (own, asked) = (sql_path(&table.name), sql_path(ASKED));
         let name = quoted(&column.name);
         let sql = format!("INSERT INTO {asked} ({name}) SELECT ({expression}) FROM {own}");
         self.with_asked(column, None, |session| session.first_column(&session.asked(&sql)?, cancel))

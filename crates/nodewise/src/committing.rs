@@ -43,7 +43,8 @@ impl Session {
     /// Whether a change can be done under the turn to commit: nothing follows it in its transaction, and it rests on nothing but
     /// the newest tables.
     pub(crate) fn commits_with_statement(&self) -> bool {
-        self.block.is_none() && !self.keeps_picture()
+        let has_steps = self.writing.lock().as_ref().is_some_and(|it| it.has_steps);
+        self.block.is_none() && !self.keeps_picture() && !has_steps
     }
 
     /// Changes rows of the newest version of a table, and keeps the turn until the statement has committed. Its locks are taken.

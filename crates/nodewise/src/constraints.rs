@@ -7,10 +7,11 @@ use binder::{
 };
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableIndex};
-use types::{CheckRule, ColumnId, Identity, SqlError, SqlResult, SqlState};
+use types::{CheckRule, ColumnId, Identity, SqlError, SqlResult, SqlState, names};
 
 use crate::index_ddl::column_of;
 use crate::sequence_ddl::no_number_type;
+use crate::sql_names::sql_path;
 use crate::{CancelToken, Session};
 
 impl Session {
@@ -42,11 +43,11 @@ impl Session {
             columns.push(column);
         }
         let suggested = match key.primary {
-            true => format!("{}_pkey", table.name),
-            false => format!("{}_{}_key", table.name, key.columns.join("_")),
+            true => format!("{}_pkey", names::bare(&table.name)),
+            false => format!("{}_{}_key", names::bare(&table.name), key.columns.join("_")),
         };
         check_free(table, rules, key.name.as_deref())?;
-        let name = self.index_name(key.name.as_deref(), &suggested, rules)?;
+        let name = self.index_name(table, key.name.as_deref(), &suggested, rules)?;
         rules.indexes.push(TableIndex { name: name.into(), columns, kind });
         Ok(())
     }
@@ -66,12 +67,9 @@ impl Session {
                 RuleChange::Add(new) => self.add_constraints(&old, &mut rules, new)?,
                 RuleChange::Drop { name, if_exists, cascade } => {
                     let known = drop_constraint(&mut rules, name);
+                    self.move_comment(["constraint", &old.name, name], None)?;
                     if !known && !if_exists {
-                        let message = format!(
-                            "constraint \"{name}\" of relation \"{}\" does not exist",
-                            old.name
-                        );
-                        return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
+                        return Err(no_constraint(&old, name));
                     }
                     self.release_keys(&old, &rules, *cascade, cancel)?;
                     // Foreign keys of its own may have gone with the key that they named.
@@ -85,12 +83,17 @@ impl Session {
                 RuleChange::RenameConstraint { name, to } => {
                     check_free(&old, &rules, Some(to))?;
                     rename_constraint(&old, &mut rules, name, to)?;
+                    let own = ["constraint", &*old.name];
+                    self.move_comment([own[0], own[1], name], Some([own[0], own[1], to]))?;
                 }
                 RuleChange::Identity { column, change } => {
                     self.change_identity(&old, &mut rules, column, change, cancel)?;
                     if let IdentityChange::Drop { .. } = change {
                         continue;
                     }
+                }
+                RuleChange::Validate { name } => {
+                    validate(&old, &mut rules, name)?;
                 }
                 RuleChange::Default { column, default } => {
                     let place = column_of(&old, column)?.index();
@@ -184,7 +187,8 @@ impl Session {
         if !table.rules().rows.is_empty() {
             self.check_row_rules(table)?;
         }
-        table.rules().references.iter().try_for_each(|it| self.check_reference(table, it, cancel))
+        let mut references = table.rules().references.iter();
+        references.try_for_each(|it| self.check_reference(table, it, cancel))
     }
 
     /// Refuses CHECK constraints that are false of a row that is there.
@@ -195,7 +199,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<()> {
         for CheckRule { name, condition } in checks {
-            let own = quoted(&table.name);
+            let own = sql_path(&table.name);
             let found = self
                 .rows_of(&format!("SELECT 1 FROM {own} WHERE NOT ({condition}) LIMIT 1"), cancel)?;
             if found.iter().any(|it| it.num_rows() > 0) {
@@ -215,7 +219,7 @@ fn add_check(table: &Table, rules: &mut Rules, check: &CheckDefinition) -> SqlRe
     check_free(table, rules, name.as_deref())?;
     let name = name.clone().unwrap_or_else(|| {
         let column = column.as_ref().map_or_else(String::new, |it| format!("_{it}"));
-        free_name(rules, &format!("{}{column}_check", table.name))
+        free_name(rules, &format!("{}{column}_check", names::bare(&table.name)))
     });
     let rule = CheckRule { name: name.into(), condition: condition.as_str().into() };
     Arc::make_mut(&mut rules.rows).checks.push(rule);
@@ -241,7 +245,7 @@ pub(crate) fn free_name(rules: &Rules, suggested: &str) -> String {
     own.chain(numbered.by_ref()).find(|it| !is_taken(rules, it)).unwrap_or_default()
 }
 
-fn is_taken(rules: &Rules, name: &str) -> bool {
+pub(crate) fn is_taken(rules: &Rules, name: &str) -> bool {
     let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| &it.name);
     let checks = rules.rows.checks.iter().map(|it| &it.name);
     let references = rules.references.iter().map(|it| &it.name);
@@ -262,6 +266,30 @@ fn rename_constraint(table: &Table, rules: &mut Rules, name: &str, to: &str) -> 
     })?;
     *found = to.into();
     Ok(())
+}
+
+/// VALIDATE CONSTRAINT. What is not a foreign key holds of all rows since it is there.
+fn validate(table: &Table, rules: &mut Rules, name: &str) -> SqlResult<()> {
+    if let Some(key) = rules.references.iter_mut().find(|it| *it.name == *name) {
+        key.is_validated = true;
+        return Ok(());
+    }
+    let is_check = rules.rows.checks.iter().any(|it| *it.name == *name);
+    match is_taken(rules, name) {
+        true if is_check => Ok(()),
+        true => {
+            let message =
+                format!("cannot validate constraint \"{name}\" of relation \"{}\"", table.name);
+            Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+                .with_hint("it is neither a foreign key nor a CHECK constraint"))
+        }
+        false => Err(no_constraint(table, name)),
+    }
+}
+
+fn no_constraint(table: &Table, name: &str) -> SqlError {
+    let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", table.name);
+    SqlError::new(SqlState::UNDEFINED_OBJECT, message)
 }
 
 /// Takes a constraint away, and tells whether there was one of this name.

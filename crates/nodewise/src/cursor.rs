@@ -91,6 +91,7 @@ impl Session {
                 let Some(made) = stream.next(bytes)? else { return Ok(none) };
                 let place = (stream.workspace(), stream.pipeline());
                 let items = session.shown_batches(&made, place, schema, &cancel, map)?;
+                session.gave(made.batches.iter().map(|it| it.rows() as u64).sum());
                 let (workspace, is_last) = (Some(place.0.clone()), stream.is_ended());
                 drop(made);
                 Ok(Fetched { items, workspace, is_last })
@@ -102,8 +103,8 @@ impl Session {
                 Ok(fetched)
             }
             ended => {
-                drop((rows, statement));
-                self.end_statement(ended)
+                drop(rows);
+                self.end_open(statement, ended)
             }
         }
     }
@@ -117,18 +118,18 @@ impl Session {
 
     /// Ends the statement of a cursor whose other rows nobody wants.
     pub fn close(&mut self, cursor: Cursor) -> SqlResult<()> {
-        let is_open = cursor.statement.is_some();
-        drop(cursor);
-        if is_open { self.end_statement(Ok(())) } else { Ok(()) }
+        let Cursor { statement, rows, .. } = cursor;
+        drop(rows);
+        statement.map_or(Ok(()), |it| self.end_open(it, Ok(())))
     }
 
     /// Ends the statement of a cursor by an error, which is given back.
     pub fn fail(&mut self, cursor: Cursor, error: SqlError) -> SqlError {
-        let is_open = cursor.statement.is_some();
-        drop(cursor);
-        if is_open {
+        let Cursor { statement, rows, .. } = cursor;
+        drop(rows);
+        if let Some(statement) = statement {
             // It fails with what it is given.
-            let _ = self.end_statement::<()>(Err(error.clone()));
+            let _ = self.end_open::<()>(statement, Err(error.clone()));
         }
         error
     }
@@ -145,11 +146,18 @@ impl Session {
             }
             session.rest_of(&mut rows, &cancel)
         });
-        drop((rows, statement));
-        let mut answer = self.end_statement(ended)?;
+        drop(rows);
+        let mut answer = self.end_open(statement, ended)?;
         answer.profile.execution =
             self.database.machine.now() - cursor.started - answer.profile.planning;
         Ok(answer)
+    }
+
+    /// The statement that runs has given so many rows.
+    fn gave(&self, rows: u64) {
+        if let Some(it) = &self.under_way {
+            it.record.work.add_rows(rows);
+        }
     }
 
     /// All rows that are left of a query.
@@ -165,6 +173,7 @@ impl Session {
         drop(made);
         batches.retain(|it| it.num_rows() > 0);
         let count: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        self.gave(count as u64);
         let profile =
             QueryProfile { planning: *planning, execution: Nanos(0), pipelines: stream.reports() };
         let (schema, types) = (schema.clone(), types.clone());

@@ -135,6 +135,11 @@ impl Database {
         });
     }
 
+    /// Whether changes can be made to last: not any more once the log has failed.
+    pub fn is_writable(&self) -> bool {
+        self.durability.get().is_none_or(|it| it.journal.failure().is_none())
+    }
+
     /// The machine it runs on.
     pub fn machine(&self) -> &Arc<dyn Machine> {
         &self.machine

@@ -4,7 +4,9 @@ use arrow_array::RecordBatch;
 use binder::{ColumnDefinition, Constraints, DesignClause, KeyDefinition, Numbering, ParsedQuery};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
-use types::{ColumnId, DataType, Identity, RowRules, SqlError, SqlResult, SqlState};
+use types::{
+    ColumnId, DataType, Identity, OnCommit, RowRules, SqlError, SqlResult, SqlState, names,
+};
 
 use crate::answer::done;
 use crate::durability::Operation;
@@ -21,6 +23,7 @@ pub(crate) struct Target {
     pub if_not_exists: bool,
     pub or_replace: bool,
     pub design: DesignClause,
+    pub on_commit: OnCommit,
 }
 
 /// What CREATE TABLE makes.
@@ -30,6 +33,7 @@ pub(crate) struct NewTable {
     pub constraints: Constraints,
     pub if_not_exists: bool,
     pub design: DesignClause,
+    pub on_commit: OnCommit,
 }
 
 impl Session {
@@ -38,7 +42,7 @@ impl Session {
         new: NewTable,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let NewTable { name, columns, constraints, if_not_exists, design } = new;
+        let NewTable { name, columns, constraints, if_not_exists, design, on_commit } = new;
         self.write_alone(cancel)?;
         if if_not_exists && self.snapshot().kind_of(&name).is_some() {
             let message = format!("relation \"{name}\" already exists, skipping");
@@ -68,7 +72,7 @@ impl Session {
         let context =
             BuildContext { design: &design, ..BuildContext::serial(&self.database.allocator) };
         let table = Table::empty(&name, &schema, &context)?;
-        let mut rules = Rules { rows: Arc::new(rows), ..Rules::default() };
+        let mut rules = Rules { rows: Arc::new(rows), on_commit, ..Rules::default() };
         self.add_constraints(&table, &mut rules, &constraints)?;
         let table = self.catalog().create(table.with_rules(Arc::new(rules), &context)?)?;
         self.check_rules(&table, cancel)?;
@@ -82,7 +86,7 @@ impl Session {
         query: &ParsedQuery,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let Target { name, columns, if_not_exists, or_replace, design } = target;
+        let Target { name, columns, if_not_exists, or_replace, design, on_commit } = target;
         self.write_alone(cancel)?;
         self.wait_for_place()?;
         if *if_not_exists && self.snapshot().kind_of(name).is_some() {
@@ -130,6 +134,13 @@ impl Session {
             return Err(execution::cancelled(cancel));
         }
         let rows = table.rows();
+        let table = match on_commit {
+            OnCommit::PreserveRows => table,
+            &on_commit => {
+                let context = BuildContext::serial(&self.database.allocator);
+                table.with_rules(Arc::new(Rules { on_commit, ..Rules::default() }), &context)?
+            }
+        };
         let table = self.catalog().create_or_replace(table);
         if let Some(old) = &old {
             self.drop_owned(&old.name, false, cancel)?;
@@ -271,6 +282,7 @@ impl Session {
     }
 
     fn imported(&self, name: &str, rows: Vec<RecordBatch>) -> SqlResult<Answer> {
+        let name = &self.new_name(&names::written(&[name]))?;
         let Some(first) = rows.first() else {
             return Err(SqlError::new(SqlState::INVALID_PARAMETER, "there is no batch to import"));
         };
@@ -334,7 +346,8 @@ impl Session {
     }
 }
 
-fn check_names(schema: &[ColumnSchema]) -> SqlResult<()> {
+/// Errors: 42701 where two columns have one name.
+pub(crate) fn check_names(schema: &[ColumnSchema]) -> SqlResult<()> {
     for (place, column) in schema.iter().enumerate() {
         if schema[..place].iter().any(|it| it.name.eq_ignore_ascii_case(&column.name)) {
             return Err(SqlError::new(

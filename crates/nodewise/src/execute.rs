@@ -106,7 +106,8 @@ mod tests {
         let database = Database::open(machine, DatabaseOptions::default()).unwrap();
         let kept = |text: &str| {
             let tables = database.catalog.snapshot();
-            database.plans.get(text, &tables, optimizer::Options::default()).is_some()
+            let path = crate::search_path::SearchPath::usual();
+            database.plans.get(text, &tables, optimizer::Options::default(), &path).is_some()
         };
         let mut session = database.session();
         assert_eq!(session.settings.get("plan_cache").unwrap(), "on");
@@ -118,7 +119,12 @@ mod tests {
         session.settings.plan_cache = true;
         session.execute("VALUES (1), (2)").unwrap();
         let tables = database.catalog.snapshot();
-        let wrong = database.plans.get("VALUES (1), (2)", &tables, session.settings.planning());
+        let wrong = database.plans.get(
+            "VALUES (1), (2)",
+            &tables,
+            session.settings.planning(),
+            &crate::search_path::SearchPath::usual(),
+        );
         database.plans.put("SELECT 3", wrong.unwrap());
         assert_eq!(session.query("SELECT 3").unwrap().rows(), 2);
         session.execute("SET optimizer = off").unwrap();

@@ -4,46 +4,40 @@
 //! the keys that changed. They are planned like any other, so that indexes, placement and strategies serve them, too.
 //!
 //! - Invariant: actions come first, in turn and not one inside the other; what must hold is asked when all of them are done.
+//! - Invariant: what is asked of others' rows is asked of the newest ones, once the keys are locked that the answer rests on.
 
 use std::collections::{HashSet, VecDeque};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{Field, Schema};
 use arrow_select::concat::concat;
 use binder::{ParsedQuery, ReferenceDefinition, Statement};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, values_at};
+use types::names as names_of;
 use types::{ColumnId, ForeignKey, ReferentialAction, SqlError, SqlResult, SqlState};
 
 use crate::change::{Changes, parsed};
+use crate::changed_keys::{KEYS, KeyColumns, Keys};
 use crate::changed_rows::{malformed, positions};
+use crate::conflict::concurrent_update;
 use crate::constraints::{check_free, free_name, quoted};
 use crate::index_ddl::column_of;
 use crate::planning::plan_plain_change;
 use crate::result::{place_of, schema_of};
+use crate::sql_names::sql_path;
 use crate::statement_catalog::StatementCatalog;
 use crate::{CancelToken, Session};
 
-/// The table of the keys that changed: `o0`, `o1`, .. before and `n0`, `n1`, .. after.
-const KEYS: &str = "nodewise.changed_keys";
-
-/// Rows of [`KEYS`].
-#[derive(Clone)]
-struct Keys {
-    schema: Vec<ColumnSchema>,
-    rows: RecordBatch,
-}
-
 /// A query that must find no row.
-struct Asked {
+pub(crate) struct Asked {
     /// The table that is asked, beside that of the change.
     of: String,
     sql: String,
     keys: Option<Keys>,
     /// What is wrong when the query finds a row, from the text of the key in it.
-    error: Box<dyn FnOnce(&str) -> SqlError>,
+    error: Box<dyn Fn(&str) -> SqlError>,
 }
 
 impl Session {
@@ -67,6 +61,11 @@ impl Session {
                 (&*found, &**found.rules())
             }
         };
+        if names_of::is_temporary(&parent.name) != names_of::is_temporary(&table.name) {
+            let kind = if names_of::is_temporary(&table.name) { "temporary" } else { "permanent" };
+            let message = format!("constraints on {kind} tables may reference only {kind} tables");
+            return Err(SqlError::new(SqlState("42P16"), message));
+        }
         let key = parent_key(parent, keys, &new.parent_columns)?;
         if key.len() != columns.len() {
             let message = "number of referencing and referenced columns for foreign key disagree";
@@ -76,7 +75,8 @@ impl Session {
             (key.iter().map(|it| parent.column(*it).name.as_str().into()).collect(), &*parent.name);
         let parent = parent.into();
         check_free(table, rules, new.name.as_deref())?;
-        let suggested = || format!("{}_{}_fkey", table.name, new.columns.join("_"));
+        let suggested =
+            || format!("{}_{}_fkey", names_of::bare(&table.name), new.columns.join("_"));
         let name = new.name.clone().unwrap_or_else(|| free_name(rules, &suggested())).into();
         let (on_delete, on_update) = (new.on_delete, new.on_update);
         rules.references.push(ForeignKey {
@@ -86,11 +86,14 @@ impl Session {
             parent_columns,
             on_delete,
             on_update,
+            is_full: new.is_full,
+            deferral: new.deferral,
+            is_validated: !new.not_valid,
         });
         Ok(())
     }
 
-    /// Refuses a foreign key whose columns cannot be compared, or that some row of its table breaks.
+    /// Refuses a foreign key whose columns cannot be compared, or that some row of its table breaks, unless it is not valid.
     pub(crate) fn check_reference(
         &self,
         child: &Table,
@@ -99,28 +102,28 @@ impl Session {
     ) -> SqlResult<()> {
         let own: Vec<String> = names(child, key).iter().map(|it| format!("c.{it}")).collect();
         let sql = format!(
-            "SELECT {} FROM {} AS c WHERE {} AND NOT EXISTS ({}) LIMIT 1",
+            "SELECT {} FROM {} AS c WHERE {} AND {} LIMIT 1",
             own.join(", "),
-            quoted(&child.name),
-            filled(&own),
-            parents(key, &own)
+            sql_path(&child.name),
+            refers_to_nothing(key, &own),
+            key.is_validated
         );
         let (name, at) = (child.name.clone(), key.clone());
         let columns = listed(child, key);
         let error = Box::new(move |value: &str| missing(&name, &at, &columns, value));
-        self.ask(Asked { of: key.parent.to_string(), sql, keys: None, error }, cancel).map_err(
-            |error| match error.state.0 {
-                "42883" | "42804" => {
-                    let message =
-                        format!("foreign key constraint \"{}\" cannot be implemented", key.name);
-                    SqlError::new(SqlState("42804"), format!("{message}: {}", error.message))
-                }
-                _ => error,
-            },
-        )
+        let asked = Asked { of: key.parent.to_string(), sql, keys: None, error };
+        self.ask(&asked, cancel).map_err(|error| match error.state.0 {
+            "42883" | "42804" => {
+                let message =
+                    format!("foreign key constraint \"{}\" cannot be implemented", key.name);
+                SqlError::new(SqlState("42804"), format!("{message}: {}", error.message))
+            }
+            _ => error,
+        })
     }
 
-    /// Does what follows from a change of rows for those that refer to them, and refuses what refers to nothing.
+    /// Does what follows from a change of rows for those that refer to them, and refuses what refers to nothing; what may be
+    /// wrong until the transaction ends is noted.
     pub(crate) fn keep_references(
         &self,
         old: Arc<Table>,
@@ -128,19 +131,36 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<()> {
         let (mut changed, mut asked) = (VecDeque::from([(old, changes)]), Vec::new());
+        // What others may have brought that the picture of the transaction does not show.
+        let mut unseen = Vec::new();
         while let Some((old, changes)) = changed.pop_front() {
             if changes.count == 0 {
                 continue;
             }
             for key in &old.rules().references {
-                asked.extend(new_children(&old, key, &changes)?);
+                let Some(keys) = new_children(&old, key, &changes)? else { continue };
+                if self.is_deferred(key) {
+                    self.defer(&old, key, keys, None);
+                    continue;
+                }
+                self.lock_parents(key, &keys, cancel)?;
+                asked.push(question_of_new(&old, key, keys, false));
             }
             for (child, key) in self.referring(&old.name) {
                 for lost in lost_keys(&old, &key, &changes)? {
+                    self.refresh()?;
+                    if lost.action == ReferentialAction::NoAction && self.is_deferred(&key) {
+                        let LostKeys { keys, is_update, .. } = lost;
+                        self.defer(&child, &key, keys, Some(is_update));
+                        continue;
+                    }
+                    if self.sees_less() {
+                        unseen.push(lost.question(&child, &key));
+                    }
                     match lost.action {
                         ReferentialAction::NoAction => asked.push(lost.question(&child, &key)),
                         ReferentialAction::Restrict => {
-                            self.ask(lost.question(&child, &key), cancel)?;
+                            self.ask(&lost.question(&child, &key), cancel)?;
                         }
                         action => {
                             changed.push_back(self.act(&lost, &child, &key, cancel)?);
@@ -153,7 +173,30 @@ impl Session {
                 }
             }
         }
-        asked.into_iter().try_for_each(|it| self.ask(it, cancel))
+        self.ask_all(&asked, &unseen, cancel)
+    }
+
+    /// Asks what must hold of what the statement sees and, with what must hold besides, of what others have committed since.
+    pub(crate) fn ask_all(
+        &self,
+        asked: &[Asked],
+        unseen: &[Asked],
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        if asked.is_empty() && unseen.is_empty() {
+            return Ok(());
+        }
+        self.refresh()?;
+        asked.iter().try_for_each(|it| self.ask(it, cancel))?;
+        if self.sees_less() {
+            let newest = self.changes_on_newest()?;
+            for it in asked.iter().chain(unseen) {
+                if self.found(&StatementCatalog::on(self, newest.clone()), it, cancel)?.is_some() {
+                    return Err(concurrent_update());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The tables that refer to one, each with the foreign key.
@@ -174,7 +217,7 @@ impl Session {
         key: &ForeignKey,
         cancel: &CancelToken,
     ) -> SqlResult<(Arc<Table>, Changes)> {
-        let (own, columns) = (quoted(&child.name), names(child, key));
+        let (own, columns) = (sql_path(&child.name), names(child, key));
         let is_child = |it: (usize, &String)| format!("c.{} = k.o{}", it.1, it.0);
         let mut condition: Vec<String> = columns.iter().enumerate().map(is_child).collect();
         condition.extend(lost.is_update.then(|| differs(columns.len())));
@@ -192,37 +235,51 @@ impl Session {
             (ReferentialAction::SetDefault, _) => set(&|_| "DEFAULT".to_owned()),
             _ => set(&|_| "NULL".to_owned()),
         };
-        let catalog = StatementCatalog::new(self);
-        self.add_keys(&catalog, &lost.keys)?;
         self.rely_on(&child.name);
-        let change = plan_plain_change(&parsed(&sql)?, &catalog)?;
-        let tables = catalog.tables(&change.plan);
-        let changed = self.change_rows(&change, &change.plan, tables, cancel)?;
-        let (old, _, changes) =
-            changed.ok_or_else(|| SqlError::internal("a foreign key is not followed alone"))?;
-        Ok((old, changes))
+        loop {
+            let catalog = StatementCatalog::new(self);
+            self.add_keys(&catalog, &lost.keys)?;
+            let change = plan_plain_change(&parsed(&sql)?, &catalog)?;
+            let tables = catalog.tables(&change.plan);
+            drop(catalog);
+            if let Some((old, _, changes)) =
+                self.change_rows(&change, &change.plan, tables, cancel)?
+            {
+                return Ok((old, changes));
+            }
+            self.refresh()?;
+        }
     }
 
     /// Asks a query that must find no row.
-    fn ask(&self, asked: Asked, cancel: &CancelToken) -> SqlResult<()> {
+    fn ask(&self, asked: &Asked, cancel: &CancelToken) -> SqlResult<()> {
         self.rely_on(&asked.of);
-        let catalog = StatementCatalog::new(self);
-        if let Some(keys) = &asked.keys {
-            self.add_keys(&catalog, keys)?;
+        match self.found(&StatementCatalog::new(self), asked, cancel)? {
+            Some(found) => Err((asked.error)(&found)),
+            None => Ok(()),
         }
-        let finished = self.run_on(&catalog, &queried(&asked.sql)?, cancel, |_| Ok(()))?;
+    }
+
+    /// The text of the key in the first row that a query finds that must find none.
+    fn found(
+        &self,
+        catalog: &StatementCatalog<'_>,
+        asked: &Asked,
+        cancel: &CancelToken,
+    ) -> SqlResult<Option<String>> {
+        if let Some(keys) = &asked.keys {
+            self.add_keys(catalog, keys)?;
+        }
+        let finished = self.run_on(catalog, &queried(&asked.sql)?, cancel, |_| Ok(()))?;
         let schema = self.zoned(&schema_of(&finished.plan.output));
         let (rows, place) = (&finished.executed.rows, place_of(&finished.executed));
         let found = self.shown_batches(rows, place, &schema, cancel, &|it| it)?;
-        match found.iter().find(|it| it.num_rows() > 0) {
-            Some(batch) => {
-                let texts: Vec<String> = (batch.columns().iter())
-                    .map(|it| crate::text::Cells::new(it).text(0).unwrap_or("NULL".into()))
-                    .collect();
-                Err((asked.error)(&texts.join(", ")))
-            }
-            None => Ok(()),
-        }
+        Ok(found.iter().find(|it| it.num_rows() > 0).map(|batch| {
+            let texts: Vec<String> = (batch.columns().iter())
+                .map(|it| crate::text::Cells::new(it).text(0).unwrap_or("NULL".into()))
+                .collect();
+            texts.join(", ")
+        }))
     }
 
     /// The transaction rests on the rows of a table that it may not change itself.
@@ -398,12 +455,19 @@ fn filled(values: &[String]) -> String {
 fn parents(key: &ForeignKey, values: &[String]) -> String {
     let same = |it: (&Arc<str>, &String)| format!("p.{} = {}", quoted(it.0), it.1);
     let same: Vec<String> = key.parent_columns.iter().zip(values).map(same).collect();
-    format!("SELECT 1 FROM {} AS p WHERE {}", quoted(&key.parent), same.join(" AND "))
+    format!("SELECT 1 FROM {} AS p WHERE {}", sql_path(&key.parent), same.join(" AND "))
 }
 
 /// The error of a row that refers to nothing.
 fn missing(child: &str, key: &ForeignKey, columns: &str, value: &str) -> SqlError {
     let ForeignKey { name, parent, .. } = key;
+    if key.is_full && value.split(", ").any(|it| it == "NULL") {
+        let message = format!(
+            "insert or update on table \"{child}\" violates foreign key constraint \"{name}\": MATCH FULL \
+             does not allow mixing of null and nonnull key values"
+        );
+        return SqlError::new(SqlState("23503"), message);
+    }
     let message = format!(
         "insert or update on table \"{child}\" violates foreign key constraint \"{name}\": key \
          ({columns})=({value}) is not present in table \"{parent}\""
@@ -411,24 +475,50 @@ fn missing(child: &str, key: &ForeignKey, columns: &str, value: &str) -> SqlErro
     SqlError::new(SqlState("23503"), message)
 }
 
-/// What is asked of the rows that came into a table that refers to others. Those whose key is what it was are not asked.
-fn new_children(table: &Table, key: &ForeignKey, changes: &Changes) -> SqlResult<Option<Asked>> {
-    if changes.rows.iter().all(|it| it.num_rows() == 0) {
-        return Ok(None);
+/// The keys of the rows that came into a table that refers to others; nothing where none is new.
+fn new_children(table: &Table, key: &ForeignKey, changes: &Changes) -> SqlResult<Option<Keys>> {
+    match changes.rows.iter().all(|it| it.num_rows() == 0) {
+        true => Ok(None),
+        false => changed_keys(table, &key.columns, changes),
     }
-    let Some(keys) = changed_keys(table, &key.columns, changes)? else { return Ok(None) };
+}
+
+/// Whether a row with one of some keys refers to nothing. Those whose key is what it was are not asked; `is_late`: nor those
+/// that are not there any more.
+pub(crate) fn question_of_new(table: &Table, key: &ForeignKey, keys: Keys, is_late: bool) -> Asked {
     let count = key.columns.len();
     let new: Vec<String> = (0..count).map(|it| format!("k.n{it}")).collect();
+    let is_row = |it: (&String, &String)| format!("c.{} IS NOT DISTINCT FROM {}", it.0, it.1);
+    let is_there = match is_late {
+        true => {
+            let row: Vec<String> = names(table, key).iter().zip(&new).map(is_row).collect();
+            let (own, row) = (sql_path(&table.name), row.join(" AND "));
+            format!(" AND EXISTS (SELECT 1 FROM {own} AS c WHERE {row})")
+        }
+        false => String::new(),
+    };
     let sql = format!(
-        "SELECT {} FROM {KEYS} AS k WHERE {} AND {} AND NOT EXISTS ({}) LIMIT 1",
+        "SELECT {} FROM {KEYS} AS k WHERE {} AND {}{is_there} LIMIT 1",
         new.join(", "),
-        filled(&new),
         differs(count),
-        parents(key, &new)
+        refers_to_nothing(key, &new)
     );
     let (name, at, columns) = (table.name.clone(), key.clone(), listed(table, key));
     let error = Box::new(move |value: &str| missing(&name, &at, &columns, value));
-    Ok(Some(Asked { of: key.parent.to_string(), sql, keys: Some(keys), error }))
+    Asked { of: key.parent.to_string(), sql, keys: Some(keys), error }
+}
+
+/// Whether values refer to something that is not there.
+fn refers_to_nothing(key: &ForeignKey, values: &[String]) -> String {
+    let plain = format!("{} AND NOT EXISTS ({})", filled(values), parents(key, values));
+    match key.is_full && values.len() > 1 {
+        true => {
+            let null: Vec<String> = values.iter().map(|it| format!("{it} IS NULL")).collect();
+            let null = null.join(" AND ");
+            format!("({plain} OR NOT ({}) AND NOT ({null}))", filled(values))
+        }
+        false => format!("({plain})"),
+    }
 }
 
 /// That a key is not what it was.
@@ -449,40 +539,51 @@ struct LostKeys {
 impl LostKeys {
     /// Whether a row still refers to one of them.
     fn question(&self, child: &Table, key: &ForeignKey) -> Asked {
-        let old: Vec<String> = (0..key.columns.len()).map(|it| format!("k.o{it}")).collect();
-        let is_child = |it: (&String, &String)| format!("c.{} = {}", it.0, it.1);
-        let condition: Vec<String> = names(child, key).iter().zip(&old).map(is_child).collect();
-        let mut sql = format!(
-            "SELECT {} FROM {KEYS} AS k WHERE EXISTS (SELECT 1 FROM {} AS c WHERE {})",
-            old.join(", "),
-            quoted(&child.name),
-            condition.join(" AND ")
-        );
-        if self.is_update {
-            sql.push_str(&format!(" AND {}", differs(old.len())));
-        }
         let restricts = self.action == ReferentialAction::Restrict;
-        if !restricts {
-            sql.push_str(&format!(" AND NOT EXISTS ({})", parents(key, &old)));
-        }
-        sql.push_str(" LIMIT 1");
-        let (of, child, key) = (child.name.clone(), child.name.clone(), key.clone());
-        let error = move |value: &str| {
-            let ForeignKey { name, parent, parent_columns, .. } = key;
-            let columns = parent_columns.join(", ");
-            let (what, state) = match restricts {
-                true => ("violates RESTRICT setting of", SqlState("23001")),
-                false => ("violates", SqlState("23503")),
-            };
-            let message = format!(
-                "update or delete on table \"{parent}\" {what} foreign key constraint \"{name}\" on \
+        question_of_lost(child, key, self.keys.clone(), (self.is_update, restricts))
+    }
+}
+
+/// Whether a row still refers to keys that went, or that changed where `is_update`; even to one that is there again where the key
+/// `restricts`.
+pub(crate) fn question_of_lost(
+    child: &Table,
+    key: &ForeignKey,
+    keys: Keys,
+    (is_update, restricts): (bool, bool),
+) -> Asked {
+    let old: Vec<String> = (0..key.columns.len()).map(|it| format!("k.o{it}")).collect();
+    let is_child = |it: (&String, &String)| format!("c.{} = {}", it.0, it.1);
+    let condition: Vec<String> = names(child, key).iter().zip(&old).map(is_child).collect();
+    let mut sql = format!(
+        "SELECT {} FROM {KEYS} AS k WHERE EXISTS (SELECT 1 FROM {} AS c WHERE {})",
+        old.join(", "),
+        sql_path(&child.name),
+        condition.join(" AND ")
+    );
+    if is_update {
+        sql.push_str(&format!(" AND {}", differs(old.len())));
+    }
+    if !restricts {
+        sql.push_str(&format!(" AND NOT EXISTS ({})", parents(key, &old)));
+    }
+    sql.push_str(" LIMIT 1");
+    let (of, child, key) = (child.name.clone(), child.name.clone(), key.clone());
+    let error = move |value: &str| {
+        let ForeignKey { name, parent, parent_columns, .. } = &key;
+        let columns = parent_columns.join(", ");
+        let (what, state) = match restricts {
+            true => ("violates RESTRICT setting of", SqlState("23001")),
+            false => ("violates", SqlState("23503")),
+        };
+        let message = format!(
+            "update or delete on table \"{parent}\" {what} foreign key constraint \"{name}\" on \
                  table \"{child}\": key ({columns})=({value}) is still referenced from table \
                  \"{child}\""
-            );
-            SqlError::new(state, message)
-        };
-        Asked { of, sql, keys: Some(self.keys.clone()), error: Box::new(error) }
-    }
+        );
+        SqlError::new(state, message)
+    };
+    Asked { of, sql, keys: Some(keys), error: Box::new(error) }
 }
 
 /// The keys of a table that went, and those that changed.
@@ -505,20 +606,6 @@ fn lost_keys(old: &Table, key: &ForeignKey, changes: &Changes) -> SqlResult<Vec<
         lost.push(LostKeys { action: key.on_update, is_update: true, keys });
     }
     Ok(lost)
-}
-
-type KeyColumns = Vec<(ColumnSchema, ArrayRef)>;
-
-impl Keys {
-    fn of(columns: KeyColumns) -> SqlResult<Self> {
-        let field = |(column, array): &(ColumnSchema, ArrayRef)| {
-            Field::new(&column.name, array.data_type().clone(), true)
-        };
-        let fields: Vec<Field> = columns.iter().map(field).collect();
-        let (schema, arrays) = columns.into_iter().unzip();
-        let rows = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
-        Ok(Self { schema, rows: rows.map_err(|error| malformed(&error))? })
-    }
 }
 
 /// Columns of [`KEYS`] for the columns of a key.

@@ -2,7 +2,7 @@
 
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
-use types::{ColumnId, SqlError, SqlResult, SqlState};
+use types::{ColumnId, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::durability::Operation;
@@ -29,12 +29,17 @@ impl Session {
         let columns: Vec<ColumnId> =
             index.columns.iter().map(|it| column_of(&old, it)).collect::<SqlResult<_>>()?;
         if index.if_not_exists
-            && index.name.as_deref().is_some_and(|it| self.table_of_index(it).is_some())
+            && index
+                .name
+                .as_deref()
+                .is_some_and(|it| self.table_of_index(&within(&old, it)).is_some())
         {
             return Ok(done("CREATE INDEX"));
         }
-        let suggested = format!("{}_{}_idx", old.name, distinct_names(&index.columns).join("_"));
-        let name = self.index_name(index.name.as_deref(), &suggested, old.rules())?.into();
+        let own = names::bare(&old.name);
+        let suggested = format!("{own}_{}_idx", distinct_names(&index.columns).join("_"));
+        let name = self.index_name(&old, index.name.as_deref(), &suggested, old.rules())?;
+        let name = name.into();
         let kind = if index.unique { IndexKind::UniqueIndex } else { IndexKind::Index };
         let mut rules = Rules::clone(old.rules());
         rules.indexes.push(TableIndex { name, columns, kind });
@@ -73,7 +78,9 @@ impl Session {
         for name in names {
             let Some((table, _)) = self.table_of_index(name) else { continue };
             let mut rules = Rules::clone(table.rules());
-            rules.indexes.retain(|it| !it.name.eq_ignore_ascii_case(name));
+            let own = names::bare(name);
+            self.move_comment(["index", &table.name, &own], None)?;
+            rules.indexes.retain(|it| !it.name.eq_ignore_ascii_case(&own));
             self.release_keys(&table, &rules, false, cancel)?;
             self.apply_rules(&table, rules, cancel)?;
         }
@@ -99,22 +106,27 @@ impl Session {
         Ok(new)
     }
 
-    /// The table that has an index of this name, and what kind it is.
-    fn table_of_index(&self, name: &str) -> Option<(Arc<Table>, IndexKind)> {
+    /// The table that has an index of this name, which is in the schema of the table, and what kind it is.
+    pub(crate) fn table_of_index(&self, name: &str) -> Option<(Arc<Table>, IndexKind)> {
+        let (schema, own) = names::split(name);
         let tables = self.snapshot().tables().into_iter();
         tables
-            .filter_map(|it| it.rules().get(name).map(|rule| rule.kind).map(|kind| (it, kind)))
+            .filter(|it| names::schema_of(&it.name) == schema)
+            .filter_map(|it| it.rules().get(&own).map(|rule| rule.kind).map(|kind| (it, kind)))
             .next()
     }
 
-    /// A name that no index has: the one wished for, or one made from a suggestion.
+    /// A name that no index of the schema of a table has: the one wished for, or one made from a suggestion.
     pub(crate) fn index_name(
         &self,
+        table: &Table,
         wished: Option<&str>,
         suggested: &str,
         own: &Rules,
     ) -> SqlResult<String> {
-        let taken = |name: &str| own.get(name).is_some() || self.table_of_index(name).is_some();
+        let taken = |name: &str| {
+            own.get(name).is_some() || self.table_of_index(&within(table, name)).is_some()
+        };
         match wished {
             Some(name) if taken(name) => {
                 let message = format!("index \"{name}\" already exists");
@@ -129,6 +141,11 @@ impl Session {
             }
         }
     }
+}
+
+/// The name of an index of a table, with the schema.
+fn within(table: &Table, index: &str) -> String {
+    names::joined(&names::schema_of(&table.name), index)
 }
 
 /// The columns of an index as its name calls them: what stands there again has a number.

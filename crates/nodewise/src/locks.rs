@@ -10,19 +10,22 @@ use std::collections::{BTreeMap, HashMap};
 
 use scheduler::{Admission, Admitted};
 use stdx::sync::{Arc, Mutex};
-use types::{SqlError, SqlState, TableId};
+use types::{LockMode, LockModes, SqlError, SqlState, TableId};
 
-/// What is locked: a row by its id, or a hash of a key of a rule, of a table.
-pub(crate) type Lock = (TableId, Locked, u64);
+/// What is locked: a row by its id, a hash of a key of a rule, or all of a table.
+pub(crate) type Thing = (TableId, Locked, u64);
+
+/// A lock that is wanted.
+pub(crate) type Lock = (Thing, LockMode);
 
 /// What kind of thing.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Locked {
-    Row,
+    /// All of it; the number is zero.
+    Table,
     /// Of the rule with this number.
     Key(u32),
-    /// By this transaction, that it changes the table.
-    Table,
+    Row,
 }
 
 /// All locks of a database.
@@ -32,7 +35,7 @@ pub(crate) struct Locks(Mutex<Inside>);
 #[derive(Default)]
 struct Inside {
     last: u64,
-    held: HashMap<Lock, u64>,
+    held: HashMap<Thing, Vec<Held>>,
     owners: BTreeMap<u64, Holder>,
     /// Who writes alone.
     alone: Option<u64>,
@@ -40,10 +43,35 @@ struct Inside {
     wants_alone: Option<u64>,
 }
 
+/// How somebody holds a thing.
+#[derive(Clone, Copy)]
+struct Held {
+    owner: u64,
+    modes: LockModes,
+}
+
 struct Holder {
+    /// The session of the transaction.
+    session: u64,
     end: End,
-    locks: Vec<Lock>,
+    things: Vec<Thing>,
     waits_for: Option<u64>,
+}
+
+/// A lock that is held, for people.
+pub(crate) struct HeldLock {
+    pub(crate) thing: Thing,
+    pub(crate) session: u64,
+    pub(crate) owner: u64,
+    pub(crate) mode: LockMode,
+}
+
+/// A transaction that may hold locks, for people.
+pub(crate) struct SeenOwner {
+    pub(crate) owner: u64,
+    pub(crate) session: u64,
+    /// The transaction whose end it waits for.
+    pub(crate) waits_for: Option<u64>,
 }
 
 /// The end of a transaction: through the gate goes who waits for it, once the place there is free.
@@ -71,12 +99,12 @@ pub(crate) struct Owner {
 pub(crate) type Other = u64;
 
 impl Locks {
-    /// A transaction without locks.
-    pub(crate) fn owner(self: &Arc<Self>) -> Owner {
+    /// A transaction of a session, without locks.
+    pub(crate) fn owner(self: &Arc<Self>, session: u64) -> Owner {
         let mut inside = self.0.lock();
         inside.last += 1;
         let number = inside.last;
-        let holder = Holder { end: End::new(), locks: Vec::new(), waits_for: None };
+        let holder = Holder { session, end: End::new(), things: Vec::new(), waits_for: None };
         inside.owners.insert(number, holder);
         Owner { locks: self.clone(), number }
     }
@@ -84,22 +112,67 @@ impl Locks {
     /// Takes all of some locks, or tells who is in the way.
     pub(crate) fn take(&self, owner: u64, wanted: &[Lock]) -> Result<(), Other> {
         let mut inside = self.0.lock();
-        let has_locks = inside.owners.get(&owner).is_some_and(|it| !it.locks.is_empty());
+        let has_locks = inside.owners.get(&owner).is_some_and(|it| !it.things.is_empty());
         let first = inside.alone.or(inside.wants_alone.filter(|_| !has_locks));
-        let holders = wanted.iter().filter_map(|it| inside.held.get(it).copied());
-        match first.into_iter().chain(holders).find(|it| *it != owner) {
-            Some(other) => Err(other),
-            None => {
-                for lock in wanted {
-                    if inside.held.insert(*lock, owner).is_none()
-                        && let Some(holder) = inside.owners.get_mut(&owner)
-                    {
-                        holder.locks.push(*lock);
-                    }
+        let others = wanted.iter().filter_map(|it| inside.in_the_way(owner, it));
+        if let Some(other) = first.into_iter().filter(|it| *it != owner).chain(others).next() {
+            return Err(other);
+        }
+        let Inside { held, owners, .. } = &mut *inside;
+        for (thing, mode) in wanted {
+            let of_thing = held.entry(*thing).or_default();
+            match of_thing.iter_mut().find(|it| it.owner == owner) {
+                Some(known) => known.modes = known.modes.with(*mode),
+                None => {
+                    of_thing.push(Held { owner, modes: LockModes::default().with(*mode) });
+                    owners.get_mut(&owner).into_iter().for_each(|it| it.things.push(*thing));
                 }
-                Ok(())
             }
         }
+        Ok(())
+    }
+
+    /// Whether nobody else is in the way of some locks.
+    pub(crate) fn are_free(&self, owner: u64, wanted: &[Lock]) -> bool {
+        let inside = self.0.lock();
+        wanted.iter().all(|it| inside.in_the_way(owner, it).is_none())
+    }
+
+    /// The rows of a table that one cannot lock, because others have them.
+    pub(crate) fn rows_of_others(&self, owner: u64, table: TableId, mode: LockMode) -> Vec<u64> {
+        let inside = self.0.lock();
+        let rows = inside.held.keys().filter(|it| it.0 == table && it.1 == Locked::Row);
+        let mut rows: Vec<u64> = rows
+            .filter(|it| inside.in_the_way(owner, &(**it, mode)).is_some())
+            .map(|it| it.2)
+            .collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// All locks that are held, by what is locked.
+    pub(crate) fn list(&self) -> Vec<HeldLock> {
+        let inside = self.0.lock();
+        let mut all = Vec::new();
+        for (thing, held) in &inside.held {
+            for Held { owner, modes } in held {
+                let session = inside.owners.get(owner).map_or(0, |it| it.session);
+                let (thing, owner) = (*thing, *owner);
+                all.extend(modes.iter().map(|mode| HeldLock { thing, session, owner, mode }));
+            }
+        }
+        all.sort_unstable_by_key(|it| (it.thing, it.owner, it.mode));
+        all
+    }
+
+    /// All transactions that may hold locks, by their numbers.
+    pub(crate) fn owners(&self) -> Vec<SeenOwner> {
+        let inside = self.0.lock();
+        let seen = |(owner, it): (&u64, &Holder)| {
+            let (owner, session, waits_for) = (*owner, it.session, it.waits_for);
+            SeenOwner { owner, session, waits_for }
+        };
+        inside.owners.iter().map(seen).collect()
     }
 
     /// Makes it the only one that writes, or tells who is in the way; then nobody else begins to write before it.
@@ -110,7 +183,7 @@ impl Locks {
         }
         inside.wants_alone = Some(owner);
         let mut others = inside.owners.iter().filter(|it| *it.0 != owner);
-        if let Some((other, _)) = others.find(|it| !it.1.locks.is_empty()) {
+        if let Some((other, _)) = others.find(|it| !it.1.things.is_empty()) {
             return Err(*other);
         }
         (inside.alone, inside.wants_alone) = (Some(owner), None);
@@ -160,12 +233,26 @@ impl Locks {
     fn end(&self, owner: u64) {
         let mut inside = self.0.lock();
         let holder = inside.owners.remove(&owner);
-        holder.iter().flat_map(|it| &it.locks).for_each(|it| _ = inside.held.remove(it));
+        for thing in holder.iter().flat_map(|it| &it.things) {
+            let Some(held) = inside.held.get_mut(thing) else { continue };
+            held.retain(|it| it.owner != owner);
+            if held.is_empty() {
+                inside.held.remove(thing);
+            }
+        }
         inside.alone = inside.alone.filter(|it| *it != owner);
         inside.wants_alone = inside.wants_alone.filter(|it| *it != owner);
         // Who waits goes on, and asks for the lock of this.
         drop(inside);
         drop(holder);
+    }
+}
+
+impl Inside {
+    /// Who else holds a thing in a mode that excludes the one that is wanted.
+    fn in_the_way(&self, owner: u64, (thing, mode): &Lock) -> Option<Other> {
+        let held = self.held.get(thing)?;
+        held.iter().find(|it| it.owner != owner && it.modes.exclude(*mode)).map(|it| it.owner)
     }
 }
 
@@ -188,18 +275,46 @@ mod tests {
     const TABLE: TableId = TableId(1);
 
     fn row(id: u64) -> Lock {
-        (TABLE, Locked::Row, id)
+        ((TABLE, Locked::Row, id), LockMode::ForUpdate)
+    }
+
+    #[test]
+    fn several_share_a_row_and_whose_strength_excludes_waits() {
+        let locks = Arc::new(Locks::default());
+        let [a, b, c] = [1, 2, 3].map(|it| locks.owner(it));
+        let shared = ((TABLE, Locked::Row, 7), LockMode::ForShare);
+        let updated = ((TABLE, Locked::Row, 7), LockMode::ForNoKeyUpdate);
+        let key = ((TABLE, Locked::Row, 7), LockMode::ForKeyShare);
+        assert_eq!(locks.take(a.number(), &[shared]), Ok(()));
+        assert_eq!(locks.take(b.number(), &[shared]), Ok(()));
+        assert_eq!(locks.take(c.number(), &[updated]), Err(a.number()));
+        assert_eq!(locks.take(a.number(), &[updated]), Err(b.number()), "b shares it");
+        assert_eq!(locks.rows_of_others(c.number(), TABLE, LockMode::ForUpdate), [7]);
+        assert!(locks.rows_of_others(c.number(), TABLE, LockMode::ForShare).is_empty());
+        drop(b);
+        assert_eq!(locks.take(a.number(), &[updated]), Ok(()));
+        assert_eq!(locks.take(c.number(), &[key]), Ok(()));
+        assert_eq!(locks.take(c.number(), &[shared]), Err(a.number()));
+        let seen = locks.list();
+        let seen: Vec<_> = seen.iter().map(|it| (it.session, it.mode)).collect();
+        let of_a = [(1, LockMode::ForShare), (1, LockMode::ForNoKeyUpdate)];
+        assert_eq!(seen, [of_a[0], of_a[1], (3, LockMode::ForKeyShare)]);
+        drop((a, c));
+        assert!(locks.list().is_empty() && locks.owners().is_empty());
     }
 
     #[test]
     fn locks_are_taken_all_or_none_and_go_with_their_owner() {
         let locks = Arc::new(Locks::default());
-        let (a, b) = (locks.owner(), locks.owner());
+        let (a, b) = (locks.owner(1), locks.owner(2));
         assert_eq!(locks.take(a.number(), &[row(1), row(2)]), Ok(()));
         assert_eq!(locks.take(a.number(), &[row(1), row(3)]), Ok(()));
         assert_eq!(locks.take(b.number(), &[row(4), row(3)]), Err(a.number()));
         assert_eq!(locks.take(a.number(), &[row(4)]), Ok(()), "b has none");
-        assert_eq!(locks.take(b.number(), &[(TABLE, Locked::Key(0), 1)]), Ok(()));
+        assert_eq!(
+            locks.take(b.number(), &[((TABLE, Locked::Key(0), 1), LockMode::ForUpdate)]),
+            Ok(())
+        );
         assert!(locks.wait(b.number(), a.number()).unwrap().is_some());
         assert_eq!(locks.wait(a.number(), b.number()).err().unwrap().state.0, "40P01");
         locks.stop_waiting(b.number(), false);
@@ -215,7 +330,7 @@ mod tests {
     #[test]
     fn who_writes_alone_waits_for_those_who_write_and_lets_nobody_begin() {
         let locks = Arc::new(Locks::default());
-        let [a, b, c] = [(); 3].map(|()| locks.owner());
+        let [a, b, c] = [1, 2, 3].map(|it| locks.owner(it));
         assert_eq!(locks.take(a.number(), &[row(1)]), Ok(()));
         assert_eq!(locks.take_alone(b.number()), Err(a.number()));
         assert_eq!(locks.take(c.number(), &[row(9)]), Err(b.number()));
@@ -227,7 +342,7 @@ mod tests {
         drop(a);
         assert_eq!(locks.take_alone(b.number()), Err(c.number()));
         drop(c);
-        let c = locks.owner();
+        let c = locks.owner(3);
         assert_eq!(locks.take_alone(b.number()), Ok(()));
         assert_eq!(locks.take(b.number(), &[row(1)]), Ok(()));
         assert_eq!(locks.take(c.number(), &[row(9)]), Err(b.number()));

@@ -28,6 +28,10 @@ pub(crate) struct Merges(Mutex<VecDeque<Merge>>);
 impl Merges {
     /// Notes a merge, if a new version of a table lacks parts of the old one whose rows it has.
     pub(crate) fn note(&self, old: &Table, new: &Table, started: Nanos, ended: Nanos) {
+        // A tail that is longer is none.
+        if new.parts().len() >= old.parts().len() {
+            return;
+        }
         let mains = old.partitioning().parts();
         let is_same = |a: &Part, b: &Part| match (a.columns.first(), b.columns.first()) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),

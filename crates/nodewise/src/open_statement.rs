@@ -2,11 +2,14 @@
 //!
 //! While none of these calls runs it holds no place among those that run, so that who is slow to take its rows is in nobody's way.
 
+use stdx::Nanos;
 use stdx::sync::Arc;
+use stdx::sync::atomic::Ordering;
 use types::SqlResult;
 
+use crate::statement_counts::{Kind, rows_of_tag};
 use crate::under_way::UnderWay;
-use crate::{CancelToken, Session};
+use crate::{Answer, CancelToken, Session};
 
 /// A statement that has begun and has not ended.
 pub(crate) struct OpenStatement {
@@ -18,7 +21,49 @@ pub(crate) struct OpenStatement {
     paused: bool,
 }
 
+impl OpenStatement {
+    /// It is such a statement.
+    pub(crate) fn is(&self, kind: Kind) {
+        self.under_way.record.work.is(kind);
+    }
+
+    /// It has this answer.
+    pub(crate) fn answered(&self, answer: &Answer) {
+        let work = &self.under_way.record.work;
+        work.is(Kind::of(&answer.tag));
+        // What it is made of may have given rows of its own.
+        work.rows.store(rows_of_tag(&answer.tag), Ordering::Relaxed);
+    }
+
+    fn worked(&self, time: Nanos) {
+        self.under_way.record.work.nanos.fetch_add(time.0, Ordering::Relaxed);
+    }
+}
+
 impl Session {
+    /// What comes after a statement: its place is given back, what it has done is committed or dropped, and it is counted.
+    pub(crate) fn end_open<T>(
+        &mut self,
+        statement: OpenStatement,
+        ended: SqlResult<T>,
+    ) -> SqlResult<T> {
+        let began = self.database.machine.now();
+        let record = statement.under_way.record.clone();
+        drop(statement);
+        let ended = self.end_statement(ended);
+        let work = &record.work;
+        let worked = Nanos(work.nanos.load(Ordering::Relaxed));
+        let took = worked + (self.database.machine.now() - began);
+        let kind = work.kind.get().copied().unwrap_or_else(|| Kind::of(&record.text));
+        let rows = if ended.is_ok() { work.rows.load(Ordering::Relaxed) } else { 0 };
+        let statements = &self.database.statements;
+        statements.counts.add(kind, took, rows, ended.is_err());
+        if ended.is_ok() {
+            statements.texts.add(&record.text, took, rows);
+        }
+        ended
+    }
+
     /// Begins a statement.
     pub(crate) fn open_statement(&mut self, text: &str) -> SqlResult<OpenStatement> {
         self.begin_statement()?;
@@ -37,6 +82,7 @@ impl Session {
         *self.running.lock() = cancel.clone();
         self.under_way = Some(statement.under_way.clone());
         let (workspace, database) = (self.workspace(), self.database.clone());
+        let began = database.machine.now();
         let ended = self.with_levels(statement.levels, |session| {
             database.caught(|| {
                 let _entered = workspace.enter(None);
@@ -45,6 +91,7 @@ impl Session {
         });
         self.under_way = None;
         statement.under_way.leave();
+        statement.worked(self.database.machine.now() - began);
         // Who ends what a session runs ends nothing of what waits.
         *self.running.lock() = CancelToken::new();
         if stdx::memory::is_short() {

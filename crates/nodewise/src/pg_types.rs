@@ -1,6 +1,6 @@
 //! Our types as clients of PostgreSQL know them: by the numbers of `pg_type`.
 
-use types::DataType;
+use types::{DataType, Element};
 
 /// A type in a description of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,46 @@ pub const CHAR: u32 = 18;
 /// `name`.
 pub const NAME: u32 = 19;
 
+/// `int2vector`.
+pub const INT2VECTOR: u32 = 22;
+/// `oidvector`.
+pub const OIDVECTOR: u32 = 30;
+
+/// The numbers of types and of arrays of them.
+const ARRAYS: [(u32, u32); 21] = [
+    (BOOL, 1000),
+    (BYTEA, 1001),
+    (CHAR, 1002),
+    (NAME, 1003),
+    (INT2, 1005),
+    (INT4, 1007),
+    (TEXT, 1009),
+    (BPCHAR, 1014),
+    (VARCHAR, 1015),
+    (INT8, 1016),
+    (FLOAT4, 1021),
+    (FLOAT8, 1022),
+    (OID, 1028),
+    (TIMESTAMP, 1115),
+    (DATE, 1182),
+    (TIME, 1183),
+    (TIMESTAMPTZ, 1185),
+    (INTERVAL, 1187),
+    (NUMERIC, 1231),
+    (UUID, 2951),
+    (UNKNOWN, 0),
+];
+
+/// The number of the type of arrays of a type, zero where there is none.
+pub fn array_of(element: u32) -> u32 {
+    ARRAYS.iter().find(|it| it.0 == element).map_or(0, |it| it.1)
+}
+
+/// The number of the type of the items of an array; `None` of what is none.
+pub fn element_of(array: u32) -> Option<u32> {
+    ARRAYS.iter().find(|it| it.1 == array && array != 0).map(|it| it.0)
+}
+
 /// The type of a column of a result. A bare NULL is text, as PostgreSQL has it.
 pub fn wire_type(of: DataType) -> WireType {
     let fixed = |oid, size| WireType { oid, size, modifier: -1 };
@@ -88,5 +128,11 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Bpchar => fixed(BPCHAR, -1),
         DataType::Varchar(length) => sized(VARCHAR, length),
         DataType::Null | DataType::Text => fixed(TEXT, -1),
+        DataType::Array(Element::SmallIntVector) => fixed(INT2VECTOR, -1),
+        DataType::Array(Element::OidVector) => fixed(OIDVECTOR, -1),
+        DataType::Array(element) => {
+            let element = wire_type(element.data_type());
+            WireType { oid: array_of(element.oid), size: -1, modifier: element.modifier }
+        }
     }
 }

@@ -14,6 +14,7 @@ use storage::CatalogSnapshot;
 use types::TableId;
 
 use crate::basis::Basis;
+use crate::search_path::SearchPath;
 
 /// Plans kept at most.
 const PLANS_MAX: usize = 512;
@@ -58,6 +59,7 @@ impl PlanCache {
         text: &str,
         tables: &CatalogSnapshot,
         options: Options,
+        path: &SearchPath,
     ) -> Option<CachedPlan> {
         let cached = {
             let mut entries = self.0.lock();
@@ -67,7 +69,7 @@ impl PlanCache {
             *used = now;
             cached.clone()
         };
-        (cached.options == options && cached.basis.holds(tables)).then_some(cached)
+        (cached.options == options && cached.basis.holds(tables, path)).then_some(cached)
     }
 
     /// Keeps a plan, in the place of the one that the text had on other tables or under other options.
@@ -116,11 +118,14 @@ mod tests {
             CachedPlan { basis, options, plan, unknown, schema }
         };
         let cache = PlanCache::default();
-        let get = |text: &str, tables| cache.get(text, tables, Options::default());
+        let get =
+            |text: &str, tables| cache.get(text, tables, Options::default(), &SearchPath::usual());
         let first = after("INSERT INTO t VALUES (1)");
         cache.put("a", cached(&first, &["t"]));
         assert!(get("a", &first).is_some());
-        assert!(cache.get("a", &first, Options { rewrites: false }).is_none());
+        assert!(
+            cache.get("a", &first, Options { rewrites: false }, &SearchPath::usual()).is_none()
+        );
         let other = after("INSERT INTO u VALUES (1)");
         assert!(get("a", &other).is_some(), "of another table it knows nothing");
         let second = after("INSERT INTO t VALUES (2)");

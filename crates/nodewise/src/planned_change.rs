@@ -1,6 +1,6 @@
 //! A statement that changes rows, planned.
 
-use binder::bind::ChangeKind;
+use binder::bind::{ChangeKind, RowLock};
 use plan::{OutputColumn, Plan};
 use types::{DataType, TableId};
 
@@ -20,6 +20,8 @@ pub(crate) struct PlannedChange {
     pub checks: Vec<String>,
     /// How many columns each key of ON CONFLICT has, behind all others.
     pub keys: Vec<usize>,
+    /// The tables whose rows are locked, one for each of the first columns of the query.
+    pub locks: Vec<RowLock>,
     /// Whether planning at another time gives the same plan as long as the tables do not change.
     pub is_stable: bool,
     /// The types of the parameters: those declared, and what the surroundings tell of the others.

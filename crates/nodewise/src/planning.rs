@@ -26,27 +26,40 @@ pub(crate) fn plan_plain_change(
     statement: &ParsedQuery,
     catalog: &StatementCatalog<'_>,
 ) -> SqlResult<PlannedChange> {
-    let planned = plan_change(statement, &[], catalog)?;
+    let planned = plan_change(statement, (&[], None), catalog)?;
     no_parameters(&planned.parameters)?;
     Ok(planned)
 }
 
-/// Plans a statement that changes rows. Parameters stay in the plan.
+/// Plans a statement that changes rows. Parameters stay in the plan; so does the time of the statement, as parameters from
+/// `moments` on, where that is said.
 pub(crate) fn plan_change(
     statement: &ParsedQuery,
-    parameters: &[Option<DataType>],
+    (parameters, moments): (&[Option<DataType>], Option<usize>),
     catalog: &StatementCatalog<'_>,
 ) -> SqlResult<PlannedChange> {
     let interrupt = catalog.interrupt();
     let check = || interrupt.check();
-    let environment =
-        Environment { catalog, session: catalog, now: catalog.wall_clock(), check: &check };
+    let now = catalog.wall_clock();
+    let environment = Environment { catalog, session: catalog, now, moments, check: &check };
     let bound = catalog.planned(binder::bind::bind_change(&statement.0, parameters, &environment));
-    let BoundChange { kind, table, query, returning, checks, keys, is_stable, parameters } = bound?;
+    let BoundChange { kind, table, query, returning, checks, keys, locks, is_stable, parameters } =
+        bound?;
     let read = TablesRead::of(&query);
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
     let unknown = read.unknown(&plan);
-    Ok(PlannedChange { kind, table, plan, unknown, returning, checks, keys, is_stable, parameters })
+    Ok(PlannedChange {
+        kind,
+        table,
+        plan,
+        unknown,
+        returning,
+        checks,
+        keys,
+        locks,
+        is_stable,
+        parameters,
+    })
 }
 
 /// Plans a query that nobody gives parameters to.
@@ -78,8 +91,8 @@ pub(crate) fn plan_query(
 ) -> SqlResult<Planned> {
     let interrupt = catalog.interrupt();
     let check = || interrupt.check();
-    let environment =
-        Environment { catalog, session: catalog, now: catalog.wall_clock(), check: &check };
+    let (now, moments) = (catalog.wall_clock(), None);
+    let environment = Environment { catalog, session: catalog, now, moments, check: &check };
     let bound = catalog.planned(binder::bind::bind(&query.0, parameters, &environment));
     let Bound { query, is_stable, parameters } = bound?;
     let read = TablesRead::of(&query);

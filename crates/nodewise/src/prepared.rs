@@ -23,7 +23,7 @@ pub(crate) struct Inner {
     pub(crate) text: Arc<str>,
     pub(crate) declared: Vec<Option<DataType>>,
     pub(crate) types: Vec<Option<DataType>>,
-    pub(crate) generic: Mutex<Option<Generic>>,
+    pub(crate) generic: Mutex<Option<Arc<Generic>>>,
 }
 
 /// What planning for any values came to, on some tables.
@@ -31,6 +31,8 @@ pub(crate) struct Inner {
 pub(crate) struct Generic {
     pub(crate) basis: Arc<Basis>,
     pub(crate) options: Options,
+    /// The number of the first parameter that stands for the time of the statement, if one does.
+    pub(crate) moments: Option<usize>,
     pub(crate) plan: GenericPlan,
     pub(crate) types: Vec<Option<DataType>>,
     /// The columns of its rows, empty for none; `None` where they are known when it runs.

@@ -7,7 +7,7 @@
 use arrow_schema::SchemaRef;
 use binder::parameters::{substitute, without_limits};
 use binder::{Arguments, ParsedQuery, Statement};
-use plan::{OutputColumn, Plan};
+use plan::{Function, OutputColumn, Plan};
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
 use storage::CatalogSnapshot;
@@ -81,13 +81,13 @@ impl Session {
         let inner: &Inner = &prepared.0;
         let text = |name: &str| OutputColumn { name: name.to_owned(), data_type: DataType::Text };
         match &inner.statement {
-            Some(Statement::Query { .. } | Statement::Change { .. }) => {
-                self.with_levels(prepared.0.levels(), |session| {
-                    let generic = session.generic(inner, &session.snapshot())?;
-                    let output = generic.output.filter(|it| !it.is_empty());
-                    Ok(output.map(|it| Described::of(&it)))
-                })
-            }
+            Some(
+                Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },
+            ) => self.with_levels(prepared.0.levels(), |session| {
+                let generic = session.generic(inner, &session.snapshot())?;
+                let output = generic.output.as_ref().filter(|it| !it.is_empty());
+                Ok(output.map(|it| Described::of(it)))
+            }),
             Some(Statement::Show { name }) => {
                 Ok(Some(Described::of(&[text(&self.shown_as(name))])))
             }
@@ -114,25 +114,32 @@ impl Session {
         types.resize(count.max(declared.len()), None);
         let generic = Mutex::new(None);
         let mut inner = Inner { statement, text, declared: types.clone(), types, generic };
-        if let Some(Statement::Query { .. } | Statement::Change { .. }) = &inner.statement {
-            let generic = self.plan_generic(&inner)?;
+        if let Some(
+            Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },
+        ) = &inner.statement
+        {
+            let generic = self.plan_generic(&inner, false)?;
             inner.types.clone_from(&generic.types);
-            inner.generic = Mutex::new(Some(generic));
+            inner.generic = Mutex::new(Some(Arc::new(generic)));
         }
         Ok(Prepared(Arc::new(Deep::new(inner, self.levels))))
     }
 
-    /// Plans a statement for any values.
-    fn plan_generic(&self, inner: &Inner) -> SqlResult<Generic> {
-        let Some(Statement::Query { query } | Statement::Change { query }) = &inner.statement
-        else {
-            return Err(SqlError::internal("only queries and changes have plans"));
+    /// Plans a statement for any values; for tables whose bounds change, where that is known of them.
+    fn plan_generic(&self, inner: &Inner, is_loose: bool) -> SqlResult<Generic> {
+        let query = match &inner.statement {
+            Some(Statement::Query { query } | Statement::Change { query }) => query,
+            Some(Statement::InSteps { first, last }) => {
+                return self.plan_steps(first, last, &inner.declared);
+            }
+            _ => return Err(SqlError::internal("only queries and changes have plans")),
         };
         let is_change = matches!(inner.statement, Some(Statement::Change { .. }));
-        let catalog = StatementCatalog::new(self);
+        let catalog = StatementCatalog::new(self).loosened(is_loose);
         let options = catalog.planning();
+        let mut moments = None;
         let planned = match is_change {
-            true => plan_change(query, &inner.declared, &catalog).map(|it| {
+            true => self.plan_generic_change(inner, query, &catalog, &mut moments).map(|it| {
                 let (is_stable, types, output) =
                     (it.is_stable, it.parameters.clone(), asked_of(&it).to_vec());
                 (GenericPlan::Change(Arc::new(it)), is_stable, types, output)
@@ -155,29 +162,25 @@ impl Session {
                             None => basis,
                         }
                     }
-                    GenericPlan::Change(it) => {
-                        basis.of_scan(catalog.snapshot(), &it.plan, &it.unknown)
-                    }
-                    GenericPlan::Query(plan, _, unknown) => {
-                        basis.of_scan(catalog.snapshot(), plan, unknown)
-                    }
+                    GenericPlan::Change(it) => catalog.of_scan(basis, &it.plan, &it.unknown),
+                    GenericPlan::Query(plan, _, unknown) => catalog.of_scan(basis, plan, unknown),
                     GenericPlan::None => basis,
                 };
-                Ok(Generic { basis: Arc::new(basis), options, plan, types, output: Some(output) })
+                let (basis, output) = (Arc::new(basis), Some(output));
+                Ok(Generic { basis, options, moments, plan, types, output })
             }
-            Ok((_, _, types, output)) => Ok(Generic {
-                basis: Arc::new(basis),
-                options,
-                plan: GenericPlan::None,
-                types,
-                output: Some(output),
-            }),
+            Ok((_, _, types, output)) => {
+                let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, Some(output));
+                Ok(Generic { basis, options, moments: None, plan, types, output })
+            }
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
                 let mut types = inner.declared.clone();
                 let nulls: Vec<_> = types.iter().map(|it| (Value::Null, *it)).collect();
                 let trial = substitute(query, &nulls).and_then(|it| match is_change {
-                    true => plan_change(&it, &[], &catalog).map(|it| asked_of(&it).to_vec()),
+                    true => {
+                        plan_change(&it, (&[], None), &catalog).map(|it| asked_of(&it).to_vec())
+                    }
                     false => plan_query(&it, &[], &catalog).map(|it| it.plan.output),
                 });
                 match &trial {
@@ -187,9 +190,28 @@ impl Session {
                 }
                 self.infer_beside_limits(query, &mut types, &catalog);
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, trial.ok());
-                Ok(Generic { basis, options, plan, types, output })
+                Ok(Generic { basis, options, moments: None, plan, types, output })
             }
         }
+    }
+
+    /// Plans a change for any values, and any time unless its scans ask for that: these are better off with what it is.
+    fn plan_generic_change(
+        &self,
+        inner: &Inner,
+        query: &ParsedQuery,
+        catalog: &StatementCatalog<'_>,
+        moments: &mut Option<usize>,
+    ) -> SqlResult<PlannedChange> {
+        let first = inner.types.len();
+        if let Ok(planned) = plan_change(query, (&inner.declared, Some(first)), catalog) {
+            let (is_asked, in_scans) = planned.plan.has_parameters_from(first);
+            if !in_scans {
+                *moments = is_asked.then_some(first);
+                return Ok(planned);
+            }
+        }
+        plan_change(query, (&inner.declared, None), catalog)
     }
 
     /// The types of the parameters of a query that cannot be planned without knowing how many rows it gives.
@@ -215,28 +237,30 @@ impl Session {
     }
 
     /// What planning for any values comes to on the tables that are there.
-    fn generic(&self, inner: &Inner, snapshot: &CatalogSnapshot) -> SqlResult<Generic> {
+    fn generic(&self, inner: &Inner, snapshot: &CatalogSnapshot) -> SqlResult<Arc<Generic>> {
         let options = self.settings.planning();
-        let known = inner.generic.lock().clone();
+        let (known, mut is_loose) = (inner.generic.lock().clone(), false);
         if let Some(known) = known
             && known.options == options
-            && known.basis.holds(snapshot)
         {
-            return Ok(known);
+            if known.basis.holds(snapshot, &self.search_path(snapshot)) {
+                return Ok(known);
+            }
+            is_loose = true;
         }
-        let generic = self.plan_generic(inner)?;
+        let generic = Arc::new(self.plan_generic(inner, is_loose)?);
         *inner.generic.lock() = Some(generic.clone());
         Ok(generic)
     }
 
     /// [`Session::generic`] on the newest tables; of those that the transaction has changed, the ones that it asks for.
-    fn refreshed_generic(&self, inner: &Inner) -> SqlResult<(Generic, Arc<CatalogSnapshot>)> {
+    fn refreshed_generic(&self, inner: &Inner) -> SqlResult<(Arc<Generic>, Arc<CatalogSnapshot>)> {
         let known = inner.generic.lock().clone();
         if let Some(known) = known.filter(|it| it.options == self.settings.planning()) {
             let tables: Vec<_> = known.basis.tables().collect();
             self.refresh_for(Extent::Of(&tables))?;
             let snapshot = self.snapshot();
-            if known.basis.holds(&snapshot) {
+            if known.basis.holds(&snapshot, &self.search_path(&snapshot)) {
                 return Ok((known, snapshot));
             }
         }
@@ -262,7 +286,9 @@ impl Session {
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
         match &inner.statement {
-            Some(Statement::Query { .. } | Statement::Change { .. }) => {}
+            Some(
+                Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },
+            ) => {}
             Some(other) => return self.begin_parsed(other.clone(), None, cancel),
             None => return Ok(Begun::Answer(done(""))),
         }
@@ -272,10 +298,15 @@ impl Session {
         loop {
             let (generic, snapshot) = self.refreshed_generic(inner)?;
             // Checked against the types, but each value stands as it is where it is finer than its type.
-            let Some(values) = converted(values, &generic.types, &self.settings.client.zone())?
-            else {
-                break;
-            };
+            let zone = self.settings.client.zone();
+            let Some(mut values) = converted(values, &generic.types, &zone)? else { break };
+            if let Some(first) = generic.moments {
+                let now = self.database.machine.wall_clock();
+                values.resize(first, Value::Null);
+                let moment = |it: &Function| functions::statement_constant(*it, now, &zone);
+                let moments = functions::STABLE.iter().map(moment);
+                values.extend(moments.map(|it| it.map_or(Value::Null, |it| it.0)));
+            }
             match &generic.plan {
                 GenericPlan::None => break,
                 GenericPlan::Query(plan, schema, unknown) => {
@@ -308,6 +339,12 @@ impl Session {
         match &mut statement {
             Statement::Query { query } | Statement::Change { query } => {
                 *query = substitute(query, values)?;
+            }
+            Statement::InSteps { first, last } => {
+                for step in first {
+                    step.query = substitute(&step.query, values)?;
+                }
+                **last = self.with_values(last, values)?;
             }
             _ => {}
         }

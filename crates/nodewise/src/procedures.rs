@@ -68,7 +68,7 @@ impl Session {
         if arguments.is_empty() {
             return Ok(self.snapshot().tables());
         }
-        arguments.iter().map(|it| self.existing(it)).collect()
+        arguments.iter().map(|it| self.existing(&self.existing_name(it, false)?)).collect()
     }
 
     /// A row per component: how many of its pages are where its map says, by the answer of the machine.

@@ -3,11 +3,13 @@
 //! Key decision: each round is a plan like any other, over a table of the rows of the last round, built like any other: placed, and
 //! run by all workers. A round knows the plan of the one before, and none of its statistics.
 
+use arrow_array::RecordBatch;
+use arrow_select::concat::concat_batches;
 use execution::{check, check_memory};
 use plan::{Plan, Recursion};
 use stdx::sync::Arc;
 use storage::{ColumnSchema, Table, TableDesign};
-use types::{SqlResult, TableId};
+use types::{SqlError, SqlResult, TableId};
 
 use crate::result::held_schema_of;
 use crate::statement_catalog::Tables;
@@ -38,10 +40,11 @@ impl Session {
         let Recursion { table, seen, first, step, enough, .. } = recursion;
         let mut known = tables.clone();
         let mut rows = self.round(first, &known, cancel)?;
-        let mut all = rows.clone();
+        let mut all = AllRows::default();
+        all.extend(rows.clone())?;
         let mut count = count_of(&rows);
         let mut so_far = match seen {
-            Some(id) => Some(self.unstored(recursion, *id, all.clone(), cancel)?),
+            Some(id) => Some(self.unstored(recursion, *id, rows.clone(), cancel)?),
             None => None,
         };
         while !rows.is_empty() && enough.is_none_or(|it| count < it) {
@@ -56,9 +59,11 @@ impl Session {
             if let Some(old) = &mut so_far {
                 *old = self.longer(old, &rows, cancel)?;
             }
-            all.extend(rows.iter().cloned());
+            let workspace = self.workspace();
+            let _entered = workspace.enter(None);
+            all.extend(rows.iter().cloned())?;
         }
-        self.unstored(recursion, *table, all, cancel)
+        self.unstored(recursion, *table, all.batches, cancel)
     }
 
     /// The rows that a plan makes.
@@ -67,7 +72,7 @@ impl Session {
         plan: &Plan,
         tables: &Tables,
         cancel: &CancelToken,
-    ) -> SqlResult<Vec<arrow_array::RecordBatch>> {
+    ) -> SqlResult<Vec<RecordBatch>> {
         let executed = self.run_plan(plan, tables.clone(), cancel)?;
         self.record_batches(&executed, &held_schema_of(&plan.output), cancel)
     }
@@ -77,7 +82,7 @@ impl Session {
         &self,
         recursion: &Recursion,
         id: TableId,
-        rows: Vec<arrow_array::RecordBatch>,
+        rows: Vec<RecordBatch>,
         cancel: &CancelToken,
     ) -> SqlResult<Arc<Table>> {
         // Names of columns mean nothing to a plan, and may be equal.
@@ -95,7 +100,7 @@ impl Session {
     fn longer(
         &self,
         old: &Table,
-        rows: &[arrow_array::RecordBatch],
+        rows: &[RecordBatch],
         cancel: &CancelToken,
     ) -> SqlResult<Arc<Table>> {
         let mut new = self.loaded(&old.name, &TableDesign::default(), cancel, |context| {
@@ -106,6 +111,34 @@ impl Session {
     }
 }
 
-fn count_of(rows: &[arrow_array::RecordBatch]) -> u64 {
+/// The rows of all rounds so far. A round may be a row, and a batch of one costs a thousand bytes: so the last batch takes
+/// in the next as long as it is not much longer, and there are few batches of few rows.
+#[derive(Default)]
+struct AllRows {
+    batches: Vec<RecordBatch>,
+}
+
+impl AllRows {
+    /// Rows from which on a batch is left as it is.
+    const FULL: usize = 16 << 10;
+
+    fn extend(&mut self, rows: impl IntoIterator<Item = RecordBatch>) -> SqlResult<()> {
+        for batch in rows {
+            self.batches.push(batch);
+            while let [.., before, last] = &self.batches[..]
+                && before.num_rows() <= 2 * last.num_rows()
+                && before.num_rows() + last.num_rows() <= Self::FULL
+            {
+                let joined = concat_batches(&before.schema(), [before, last])
+                    .map_err(|it| SqlError::internal(it.to_string()))?;
+                self.batches.truncate(self.batches.len() - 2);
+                self.batches.push(joined);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn count_of(rows: &[RecordBatch]) -> u64 {
     rows.iter().map(|it| it.num_rows() as u64).sum()
 }

@@ -8,12 +8,25 @@ use memory::Workspace;
 use plan::OutputColumn;
 use stdx::sync::Arc;
 use storage::outside;
-use types::{DataType, SqlError, SqlResult, numeric};
+use types::{DataType, Element, SqlError, SqlResult, Zone, numeric};
 
 /// The schema of a result as others see it; moments are in UTC ([`Session::zoned`]).
 pub fn schema_of(output: &[OutputColumn]) -> SchemaRef {
-    let field = |it: &OutputColumn| outside::field(&it.name, it.data_type, None);
+    let field = |it: &OutputColumn| {
+        let field = outside::field(&it.name, it.data_type, None);
+        match it.data_type.element() {
+            Some(DataType::TimestampTz) => zoned_texts(&field, &Zone::utc()),
+            _ => field,
+        }
+    };
     Arc::new(Schema::new(output.iter().map(field).collect::<Vec<_>>()))
+}
+
+/// What of a field says in which time zone its texts tell moments.
+const ZONE: &str = "nodewise.zone";
+
+fn zoned_texts(field: &Field, zone: &Zone) -> Field {
+    field.clone().with_metadata([(ZONE.to_owned(), zone.arrow_name())].into())
 }
 
 /// The schema of the rows of a result as tables hold them.
@@ -49,12 +62,14 @@ impl Session {
     pub(crate) fn zoned(&self, schema: &SchemaRef) -> SchemaRef {
         let is_moment =
             |it: &Arc<Field>| matches!(it.data_type(), ArrowType::Timestamp(_, Some(_)));
+        let has_moments = |it: &Arc<Field>| it.metadata().contains_key(ZONE);
         let zone = self.settings.client.zone();
-        if zone.is_utc() || !schema.fields().iter().any(is_moment) {
+        if zone.is_utc() || !schema.fields().iter().any(|it| is_moment(it) || has_moments(it)) {
             return schema.clone();
         }
         let name: Arc<str> = zone.arrow_name().into();
         let field = |it: &Arc<Field>| match is_moment(it) {
+            _ if has_moments(it) => Arc::new(zoned_texts(it, &zone)),
             true => {
                 let moment = ArrowType::Timestamp(TimeUnit::Microsecond, Some(name.clone()));
                 Arc::new(Field::clone(it).with_data_type(moment))
@@ -135,6 +150,9 @@ fn to_record_batch(
 /// The values of a column as they are shown in a field: CHAR(n) is held without the blanks that fill it, and some types are
 /// held as others.
 pub(crate) fn shown(array: ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
+    if let DataType::Array(element) = data_type {
+        return array_texts(&array, element, field);
+    }
     let DataType::Char(length) = data_type else {
         return outside::shown(&array, data_type, field);
     };
@@ -145,4 +163,17 @@ pub(crate) fn shown(array: ArrayRef, data_type: DataType, field: &Field) -> Arra
     }
     let padded = texts.iter().map(|it| it.map(|it| numeric::padded(it, length)));
     Arc::new(StringArray::from_iter(padded))
+}
+
+/// Arrays as PostgreSQL writes them: no type of Arrow has all dimensions and bounds that they may have
+/// ([`Answer::with_lists`](crate::Answer::with_lists) makes lists of those that are).
+fn array_texts(array: &ArrayRef, element: Element, field: &Field) -> ArrayRef {
+    let Some(held) = array.as_string_opt::<i32>() else { return array.clone() };
+    let zone = field.metadata().get(ZONE).and_then(|it| Zone::named(it).ok()).unwrap_or_default();
+    let text = |it: &str| {
+        let mut out = String::new();
+        types::numeric::format::array(it, element, &zone, &mut out);
+        out
+    };
+    Arc::new(StringArray::from_iter(held.iter().map(|it| it.map(text))))
 }

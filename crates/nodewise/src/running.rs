@@ -9,7 +9,7 @@ use stdx::sync::{Arc, Mutex};
 use types::{Interrupt, SqlError, SqlResult, SqlState};
 
 use crate::scheduling::Scheduling;
-use crate::statements::StatementRecord;
+use crate::statements::{StatementRecord, Work};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, Session};
 
@@ -64,7 +64,11 @@ impl Session {
         let statements = &database.statements;
         let number = database.next_statement();
         let policy = self.policy();
-        let text: String = text.trim().chars().take(TEXT_CHARS).collect();
+        let text = text.trim();
+        let text: String = match text.len() <= TEXT_CHARS {
+            true => text.to_owned(),
+            false => text.chars().take(TEXT_CHARS).collect(),
+        };
         if policy.traced {
             statements.traced.lock().insert(number, text.clone());
         }
@@ -77,6 +81,7 @@ impl Session {
             waiting: AtomicBool::new(false),
             placed: AtomicBool::new(false),
             workspace: self.new_workspace(),
+            work: Work::default(),
         });
         statements.under_way.lock().insert(number, record.clone());
         let timeout = self.settings.scheduling.statement_timeout;

@@ -50,7 +50,12 @@ impl Session {
         self.end_parsing(refreshed)?;
         let snapshot = self.snapshot();
         if is_known
-            && let Some(cached) = self.database.plans.get(sql, &snapshot, self.settings.planning())
+            && let Some(cached) = self.database.plans.get(
+                sql,
+                &snapshot,
+                self.settings.planning(),
+                &self.search_path(&snapshot),
+            )
         {
             let parsing = self.database.machine.now() - started;
             let steps = VecDeque::from([Step::Planned(Box::new(cached), snapshot)]);

@@ -3,12 +3,13 @@
 //! Key decision: a default names its sequence in its text, as `nextval('s')`; so who renames or drops a sequence looks through
 //! the defaults of all tables.
 
-use binder::sequence_names::{as_relation, sequences_in, with_sequence_renamed};
+use binder::sequence_names::{as_kept, sequences_in, with_sequence_renamed};
 use binder::{ColumnDefinition, Numbering, SequenceChange, SequenceOptions};
 use stdx::sync::Arc;
 use storage::{Counter, Rules, Sequence, Table};
 use types::{
     DataType, SequenceDefinition, SequenceOwner, SequencePosition, SqlError, SqlResult, SqlState,
+    names,
 };
 
 use crate::answer::done;
@@ -139,6 +140,16 @@ impl Session {
         self.put_sequence(Sequence { id, name, definition, owner, counter })
     }
 
+    /// Gives a sequence another name, perhaps in another schema.
+    pub(crate) fn rename_sequence_to(
+        &self,
+        old: &str,
+        new: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        self.rename_sequence(&*self.existing_sequence(old)?, new, cancel)
+    }
+
     fn rename_sequence(&self, old: &Sequence, new: &str, cancel: &CancelToken) -> SqlResult<()> {
         self.snapshot().check_free(new)?;
         self.refuse_with_views(&old.name, None)?;
@@ -151,6 +162,7 @@ impl Session {
         };
         // In this order, so that the counter is never gone when this is done again.
         self.put_sequence(renamed)?;
+        self.move_comments(&old.name, new)?;
         self.catalog().drop_sequence(&old.name)?;
         self.note(|| Operation::drop_sequence(&old.name))?;
         for (table, places) in self.asking(&old.name)? {
@@ -299,8 +311,10 @@ impl Session {
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
         let snapshot = self.snapshot();
-        let suggested = format!("{table}_{column}_seq");
-        let numbered = (1..).map(|it: u32| format!("{suggested}{it}"));
+        let (schema, own) = names::split(table);
+        let suggested = names::joined(&schema, &format!("{own}_{column}_seq"));
+        let numbered =
+            (1..).map(|it: u32| names::joined(&schema, &format!("{own}_{column}_seq{it}")));
         let mut free = std::iter::once(suggested.clone()).chain(numbered);
         let free = free.find(|it| snapshot.kind_of(it).is_none() && it != table);
         let name = options.name.clone().or(free).unwrap_or_default();
@@ -355,7 +369,7 @@ pub(crate) fn no_number_type() -> SqlError {
 }
 
 fn default_of(sequence: &str) -> String {
-    format!("nextval('{}')", as_relation(sequence).replace('\'', "''"))
+    format!("nextval('{}')", as_kept(sequence).replace('\'', "''"))
 }
 
 /// What options come to, on what was before.

@@ -11,10 +11,11 @@ use journal::{Lsn, Record};
 use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
 use storage::{CatalogSnapshot, Counted, Logged, Sequence};
-use types::{SequencePosition, SqlError, SqlResult, SqlState};
+use types::{SequencePosition, SqlError, SqlResult, SqlState, names};
 
 use crate::durability::{Operation, journal_error};
 use crate::given_numbers::GivenNumbers;
+use crate::search_path::SearchPath;
 use crate::{Database, Session};
 
 /// How many numbers the log takes for given out before they are, as PostgreSQL does.
@@ -26,6 +27,9 @@ struct SeenSequences {
     snapshot: Arc<CatalogSnapshot>,
     numbers: Arc<GivenNumbers>,
     is_read_only: bool,
+    /// Where names are looked for that say no schema, and where those in `pg_temp` are.
+    path: SearchPath,
+    temporary: String,
 }
 
 impl std::fmt::Debug for SeenSequences {
@@ -37,9 +41,12 @@ impl std::fmt::Debug for SeenSequences {
 impl Session {
     /// The sequences that the statement which runs sees.
     pub(crate) fn seen_sequences(&self) -> Arc<dyn Sequences> {
+        let snapshot = self.snapshot();
         Arc::new(SeenSequences {
             database: self.database.clone(),
-            snapshot: self.snapshot(),
+            path: self.search_path(&snapshot),
+            temporary: self.temporary_schema(),
+            snapshot,
             numbers: self.numbers.clone(),
             is_read_only: self.modes().read_only,
         })
@@ -59,17 +66,25 @@ impl Session {
 impl SeenSequences {
     fn find(&self, text: &str) -> SqlResult<&Arc<Sequence>> {
         let (schema, name) = relation_in(text)?;
-        let found = self.snapshot.sequence(&name);
-        found.filter(|_| schema.is_none_or(|it| it == "public")).ok_or_else(|| {
-            match self.snapshot.kind_of(&name) {
-                Some(_) => {
-                    let message = format!("cannot open relation \"{name}\": it is no sequence");
-                    SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
-                }
-                None => {
-                    let message = format!("relation \"{text}\" does not exist");
-                    SqlError::new(SqlState::UNDEFINED_TABLE, message)
-                }
+        let candidates = match schema.as_deref() {
+            Some("pg_temp") => vec![names::joined(&self.temporary, &name)],
+            Some(of_others)
+                if of_others.starts_with(names::TEMPORARY) && of_others != self.temporary =>
+            {
+                Vec::new()
+            }
+            Some(schema) => vec![names::joined(schema, &name)],
+            None => self.path.schemas().iter().map(|it| names::joined(it, &name)).collect(),
+        };
+        let first = candidates.iter().find(|it| self.snapshot.kind_of(it).is_some());
+        first.and_then(|it| self.snapshot.sequence(it)).ok_or_else(|| match first {
+            Some(_) => {
+                let message = format!("cannot open relation \"{name}\": it is no sequence");
+                SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+            }
+            None => {
+                let message = format!("relation \"{text}\" does not exist");
+                SqlError::new(SqlState::UNDEFINED_TABLE, message)
             }
         })
     }

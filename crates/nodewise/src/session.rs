@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 
+use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Registered;
 use crate::client_settings::ClientSettings;
+use crate::frames::Frames;
 use crate::given_numbers::GivenNumbers;
 use crate::notice::Notice;
 use crate::reads::Reads;
+use crate::search_path::SearchPath;
 use crate::settings::Settings;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
@@ -50,6 +53,12 @@ pub struct Session {
     pub(crate) notices: Mutex<Vec<Notice>>,
     /// Whether its statements may read and write files of the machine.
     pub(crate) may_use_files: bool,
+    /// Rows that a program around it has given names.
+    pub(crate) frames: Frames,
+    /// Whether it has made temporary relations.
+    pub(crate) has_temporary: AtomicBool,
+    /// Where it looks for names when nobody has said anything, and there are no other schemas.
+    pub(crate) usual_path: SearchPath,
 }
 
 /// Who a client is.
@@ -97,7 +106,10 @@ impl Session {
             client: Client::default(),
             notices: Mutex::default(),
             may_use_files: true,
+            has_temporary: AtomicBool::new(false),
+            usual_path: SearchPath::usual(),
             reads: Mutex::default(),
+            frames: Frames::default(),
         }
     }
 
@@ -178,7 +190,25 @@ impl Session {
     }
 }
 
+impl Drop for Session {
+    /// Temporary relations go with their session.
+    fn drop(&mut self) {
+        if self.has_temporary.load(Ordering::Relaxed) {
+            *self.writing.lock() = None;
+            self.database.forget_schema(&self.temporary_schema());
+        }
+    }
+}
+
 impl Database {
+    /// Takes out a schema of temporary relations. A transaction that is under way knows nothing of it, or is of its session.
+    fn forget_schema(&self, schema: &str) {
+        match self.durability.get() {
+            Some(durability) => durability.forget(schema, &self.catalog),
+            None => self.catalog.forget(schema),
+        }
+    }
+
     /// A new session; sessions on different threads run at once on the one pool of workers.
     pub fn session(self: &Arc<Self>) -> Session {
         Session::new(self.clone())

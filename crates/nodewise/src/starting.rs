@@ -7,6 +7,7 @@ use crate::answer::done;
 use crate::begun_rows::BegunRows;
 use crate::copy::{CopyFormat, CopyIn, CopyOut};
 use crate::cursor::Cursor;
+use crate::statement_counts::Kind;
 use crate::{Answer, CancelToken, Prepared, Session, Value};
 
 /// What a statement that was started has come to.
@@ -51,18 +52,24 @@ impl Session {
         let statement = self.open_statement(text)?;
         let begun = self.within(&statement, |session, cancel| run(session, &cancel));
         let ended = match begun {
-            Ok(Begun::Rows(rows)) => return Ok(Started::Rows(Cursor::new(statement, *rows))),
+            Ok(Begun::Rows(rows)) => {
+                statement.is(Kind::SELECT);
+                return Ok(Started::Rows(Cursor::new(statement, *rows)));
+            }
             Ok(Begun::CopyOut(rows, format)) => {
+                statement.is(Kind::COPY);
                 return Ok(Started::CopyOut(CopyOut::new(Cursor::new(statement, *rows), format)));
             }
             Ok(Begun::CopyIn(copy)) => {
                 return Ok(Started::CopyIn(Box::new(copy.opened(statement))));
             }
-            Ok(Begun::Answer(answer)) => Ok(answer),
+            Ok(Begun::Answer(answer)) => {
+                statement.answered(&answer);
+                Ok(answer)
+            }
             Err(error) => Err(error),
         };
-        drop(statement);
-        self.end_statement(ended).map(Started::Done)
+        self.end_open(statement, ended).map(Started::Done)
     }
 
     /// Starts a prepared statement with a value for each of its parameters.

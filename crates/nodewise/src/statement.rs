@@ -31,7 +31,7 @@ impl Session {
         statement: Statement,
         cancel: CancelToken,
     ) -> SqlResult<Answer> {
-        match statement {
+        match self.with_names(statement)? {
             it @ (Statement::Query { .. } | Statement::Execute { .. }) => {
                 self.run_within(it, &cancel)
             }
@@ -42,20 +42,8 @@ impl Session {
                 self.prepare_named(name, &types, *statement)
             }
             Statement::Deallocate { name } => self.deallocate(name.as_deref()),
-            Statement::CreateTable { name, columns, constraints, if_not_exists, design } => {
-                let new = NewTable { name, columns, constraints, if_not_exists, design };
-                self.create_table(new, &cancel)
-            }
-            Statement::CreateTableAs {
-                name,
-                columns,
-                query,
-                if_not_exists,
-                or_replace,
-                design,
-            } => {
-                let target = Target { name, columns, if_not_exists, or_replace, design };
-                self.create_table_as(&target, &query, &cancel)
+            it @ (Statement::CreateTable { .. } | Statement::CreateTableAs { .. }) => {
+                self.make_table(it, &cancel)
             }
             Statement::Call { procedure, arguments } => self.call(&procedure, &arguments, &cancel),
             Statement::DropTable { names, if_exists, cascade } => {
@@ -65,6 +53,10 @@ impl Session {
                 Err(SqlError::unsupported("a transaction inside of a statement is not supported"))
             }
             Statement::Change { query } => self.change(&query, &cancel),
+            Statement::InSteps { first, last } => self.run_in_steps(&first, &last, &cancel),
+            Statement::LockTables { names, mode, wait } => {
+                self.lock_tables(&names, mode, wait, &cancel)
+            }
             Statement::Truncate { names, cascade, restart } => {
                 self.truncate(&names, (cascade, restart), &cancel)
             }
@@ -77,9 +69,11 @@ impl Session {
             Statement::CopyFrom { .. } | Statement::CopyTo { .. } => {
                 Err(SqlError::unsupported("COPY between a client and another statement"))
             }
-            Statement::Set { name, value, local } => self.set(&name, value.as_deref(), local),
-            Statement::Show { name } => self.show(&name),
-            Statement::ResetAll => self.reset_all(),
+            it @ (Statement::Set { .. }
+            | Statement::SetConstraints { .. }
+            | Statement::Show { .. }
+            | Statement::ResetAll) => self.set_or_show(it, &cancel),
+            Statement::Discard { what } => self.discard(what, &cancel),
             it @ (Statement::ExportDatabase { .. }
             | Statement::ImportDatabase { .. }
             | Statement::Checkpoint
@@ -88,6 +82,53 @@ impl Session {
             | Statement::Kill { .. }
             | Statement::AlterQuery { .. }) => self.operate(it, &cancel),
             other => self.run_definition(other, &cancel),
+        }
+    }
+
+    /// Makes a table, with or without rows.
+    fn make_table(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
+        match statement {
+            Statement::CreateTable {
+                name,
+                columns,
+                likes,
+                constraints,
+                if_not_exists,
+                design,
+                on_commit,
+            } => {
+                let new = NewTable { name, columns, constraints, if_not_exists, design, on_commit };
+                match likes.is_empty() {
+                    true => self.create_table(new, cancel),
+                    false => self.create_table_like(new, &likes, cancel),
+                }
+            }
+            Statement::CreateTableAs {
+                name,
+                columns,
+                query,
+                if_not_exists,
+                or_replace,
+                design,
+                on_commit,
+            } => {
+                let target = Target { name, columns, if_not_exists, or_replace, design, on_commit };
+                self.create_table_as(&target, &query, cancel)
+            }
+            _ => Err(SqlError::internal("a statement that makes no table")),
+        }
+    }
+
+    /// What is set of the session or of its transaction, or shown of it.
+    fn set_or_show(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
+        match statement {
+            Statement::Set { name, value, local } => self.set(&name, value.as_deref(), local),
+            Statement::SetConstraints { names, deferred } => {
+                self.set_constraints(names.as_deref(), deferred, cancel)
+            }
+            Statement::Show { name } => self.show(&name),
+            Statement::ResetAll => self.reset_all(),
+            _ => Err(SqlError::internal("a statement that sets nothing")),
         }
     }
 
@@ -134,9 +175,31 @@ impl Session {
             Statement::DropSequence { names, if_exists, cascade } => {
                 self.drop_sequences(&names, if_exists, cascade, cancel)
             }
-            Statement::CreateView { name, columns, query, or_replace, if_not_exists } => {
+            Statement::Comment { of, text } => self.comment_on(&of, text.as_deref(), cancel),
+            Statement::Summarize { query } => self.summarize(&query, cancel),
+            Statement::CreateSchema { name, if_not_exists } => {
+                self.create_schema(&name, if_not_exists, cancel)
+            }
+            Statement::RenameSchema { name, to } => self.rename_schema(&name, &to, cancel),
+            Statement::DropSchema { names, if_exists, cascade } => {
+                self.drop_schemas(&names, if_exists, cascade, cancel)
+            }
+            Statement::CreateView {
+                name,
+                columns,
+                query,
+                or_replace,
+                if_not_exists,
+                materialized,
+            } => {
                 let new = NewView { name, columns, query, or_replace, if_not_exists };
-                self.create_view(new, cancel)
+                match materialized {
+                    None => self.create_view(new, cancel),
+                    Some(with_data) => self.create_materialized(new, with_data, cancel),
+                }
+            }
+            Statement::RefreshView { name, with_data } => {
+                self.refresh_view(&name, with_data, cancel)
             }
             Statement::RenameView { name, to, if_exists } => {
                 self.rename_view(&name, &to, if_exists, cancel)
@@ -144,8 +207,9 @@ impl Session {
             Statement::Describe { query, table } => {
                 self.describe_columns(&query, table.as_deref(), cancel)
             }
-            Statement::DropView { names, if_exists, cascade } => {
-                self.drop_views(&names, if_exists, cascade, cancel)
+            Statement::DropView { names, materialized, if_exists, cascade } => {
+                let kind = if materialized { "materialized view" } else { "view" };
+                self.drop_views((kind, &names[..]), if_exists, cascade, cancel)
             }
             _ => Err(SqlError::internal("a statement that defines nothing")),
         }
@@ -182,7 +246,7 @@ impl Session {
         Ok(done("SET"))
     }
 
-    fn reset_all(&mut self) -> SqlResult<Answer> {
+    pub(crate) fn reset_all(&mut self) -> SqlResult<Answer> {
         self.settings = Settings::default();
         self.block.iter_mut().for_each(|it| it.lasting = None);
         Ok(done("RESET"))
@@ -268,7 +332,7 @@ impl Session {
         } else {
             let catalog = StatementCatalog::new(self);
             self.load_files(query, &catalog, cancel)?;
-            let plan = match query.changes_rows() {
+            let plan = match query.changes_rows() || query.locks_rows() {
                 true => plan_plain_change(query, &catalog)?.plan,
                 false => plan_plain(query, &catalog)?.plan,
             };

@@ -8,14 +8,12 @@ use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
     CatalogView, DataType, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UniqueKey,
-    UnreadColumn, Value, ViewDefinition, Zone,
+    UnreadColumn, Value, ViewDefinition, Zone, names,
 };
 
 use crate::basis::Basis;
+use crate::search_path::SearchPath;
 use crate::{Session, pg_catalog, views};
-
-/// The schemas whose tables are views.
-const VIEW_SCHEMAS: [&str; 3] = [views::SCHEMA, pg_catalog::CATALOG, pg_catalog::INFORMATION];
 
 /// Tables by id.
 pub(crate) type Tables = HashMap<TableId, Arc<Table>>;
@@ -33,6 +31,14 @@ pub(crate) struct StatementCatalog<'a> {
     failed_view: Mutex<Option<SqlError>>,
     /// The tables that were asked for.
     asked: Mutex<Vec<TableId>>,
+    /// Whether planning sees bounds of tables that leave room for values to come.
+    is_loose: bool,
+    /// Whether the frames of the session are among the tables.
+    has_frames: bool,
+    /// Where names are looked for that say no schema.
+    path: SearchPath,
+    /// Names that were looked for before those that were found.
+    absent: Mutex<Vec<String>>,
 }
 
 impl<'a> StatementCatalog<'a> {
@@ -46,7 +52,37 @@ impl<'a> StatementCatalog<'a> {
         let transient = Mutex::new(HashMap::new());
         let unread = Mutex::new(HashMap::new());
         let (failed_view, asked) = (Mutex::new(None), Mutex::default());
-        Self { session, snapshot, interrupt, transient, unread, failed_view, asked }
+        let (is_loose, has_frames) = (false, true);
+        let (path, absent) = (session.search_path(&snapshot), Mutex::default());
+        Self {
+            session,
+            snapshot,
+            interrupt,
+            transient,
+            unread,
+            failed_view,
+            asked,
+            path,
+            absent,
+            is_loose,
+            has_frames,
+        }
+    }
+
+    /// The same for a plan that was made before and did not stay: its tables change so that their bounds do.
+    pub(crate) fn loosened(self, is_loose: bool) -> Self {
+        Self { is_loose, ..self }
+    }
+
+    /// What planning sees of a table.
+    pub(crate) fn known(&self, id: TableId) -> Option<Arc<TableInfo>> {
+        let info = self.snapshot.info(id)?;
+        Some(if self.is_loose { Arc::new(info.loosened()) } else { info.clone() })
+    }
+
+    /// The tables without what only the session has.
+    pub(crate) fn stored(session: &'a Session) -> Self {
+        Self { has_frames: false, ..Self::new(session) }
     }
 
     /// The time of day on the machine.
@@ -72,8 +108,16 @@ impl<'a> StatementCatalog<'a> {
         }
     }
 
+    /// The relation that a schema, if one is said, and a name mean.
+    fn found(&self, schema: Option<&str>, name: &str) -> Option<String> {
+        let is_there = |it: &str| self.snapshot.kind_of(it).is_some() || is_of_system(it);
+        let found = self.session.find_name(&self.path, (schema, name), &is_there);
+        self.absent.lock().extend(found.absent);
+        found.name
+    }
+
     /// What a sequence is as a table.
-    fn sequence(&self, name: &str) -> Option<Arc<Table>> {
+    fn sequence_table(&self, name: &str) -> Option<Arc<Table>> {
         let sequence = self.snapshot.sequence(name)?;
         let key = format!("{}.sequence.{name}", views::SCHEMA);
         let rows = views::sequences::as_table(sequence);
@@ -84,6 +128,13 @@ impl<'a> StatementCatalog<'a> {
                 None
             }
         }
+    }
+
+    /// The rows that the session was given under a name.
+    fn frame(&self, name: &str) -> Option<Arc<Table>> {
+        let table = self.session.frames.get(name).filter(|_| self.has_frames)?;
+        self.transient.lock().insert(format!("frame {}", table.name), table.clone());
+        Some(table.clone())
     }
 
     /// What planning on it came to. A view that exists and cannot be made is told so, and not as a missing table.
@@ -98,6 +149,11 @@ impl<'a> StatementCatalog<'a> {
         let table = Arc::new(table);
         transient.insert(key, table.clone());
         table
+    }
+
+    /// Adds a table that was added to the catalog of an earlier try of the statement, before all others.
+    pub(crate) fn add_again(&self, key: String, table: Arc<Table>) {
+        self.transient.lock().insert(key, table);
     }
 
     /// Whether a file is there already.
@@ -120,12 +176,20 @@ impl<'a> StatementCatalog<'a> {
     /// The tables that were asked for so far; `None` if some of them live as long as the statement only.
     pub(crate) fn basis(&self) -> Option<Basis> {
         let asked = self.asked.lock();
-        self.transient.lock().is_empty().then(|| Basis::new(&self.snapshot, &asked))
+        self.transient.lock().is_empty().then(|| {
+            let absent = self.absent.lock().clone();
+            Basis::new(&self.snapshot, &asked).found_by(&self.path, absent)
+        })
     }
 
     /// [`StatementCatalog::basis`] of a plan, of which some tables are read in ways that its scans do not tell.
     pub(crate) fn basis_of(&self, plan: &Plan, unknown: &[TableId]) -> Option<Basis> {
-        self.basis().map(|it| it.of_scan(&self.snapshot, plan, unknown))
+        self.basis().map(|it| self.of_scan(it, plan, unknown))
+    }
+
+    /// What a plan rests on, if it is one scan.
+    pub(crate) fn of_scan(&self, basis: Basis, plan: &Plan, unknown: &[TableId]) -> Basis {
+        basis.of_scan(&self.snapshot, |it| self.known(it), plan, unknown)
     }
 
     /// The tables as they are.
@@ -151,34 +215,37 @@ impl<'a> StatementCatalog<'a> {
 
 impl CatalogView for StatementCatalog<'_> {
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
-        match schema {
-            Some(schema) if VIEW_SCHEMAS.contains(&&*schema.to_ascii_lowercase()) => {
-                let view =
-                    self.system_view(&schema.to_ascii_lowercase(), &name.to_ascii_lowercase());
-                view.map(|it| Arc::new(it.info()))
-            }
-            // The schema of the catalog is looked through first; its views are all called so.
-            None if is_of_catalog(name) => {
-                self.system_view(pg_catalog::CATALOG, name).map(|it| Arc::new(it.info()))
-            }
-            _ => match self.snapshot.table(schema, name) {
-                Some(info) => {
-                    self.asked.lock().push(info.id);
-                    Some(info)
-                }
-                None if self.snapshot.has_sequence(schema, name) => {
-                    self.sequence(name).map(|it| Arc::new(it.info()))
-                }
-                None => self.transient.lock().get(name).map(|it| Arc::new(it.info())),
-            },
+        if let Some(schema) = schema.map(str::to_ascii_lowercase)
+            && names::SYSTEM.contains(&&*schema)
+        {
+            let view = self.system_view(&schema, &name.to_ascii_lowercase());
+            return view.map(|it| Arc::new(it.info()));
         }
+        // The schema of the catalog is looked through first; its views are all called so.
+        if schema.is_none() && is_of_catalog(name) {
+            return self.system_view(pg_catalog::CATALOG, name).map(|it| Arc::new(it.info()));
+        }
+        let Some(found) = self.found(schema, name) else {
+            let file = self.transient.lock().get(name).cloned();
+            let found = file.or_else(|| self.frame(name).filter(|_| schema.is_none()));
+            return found.map(|it| Arc::new(it.info()));
+        };
+        if let Some(table) = self.snapshot.get(&found) {
+            self.asked.lock().push(table.id);
+            return self.known(table.id);
+        }
+        if is_of_system(&found) {
+            let (schema, name) = names::split(&found);
+            return self.system_view(&schema, &name).map(|it| Arc::new(it.info()));
+        }
+        self.sequence_table(&found).map(|it| Arc::new(it.info()))
     }
 
     fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDefinition>> {
         if schema.is_none() && is_of_catalog(name) {
             return None;
         }
-        let view = CatalogView::view(&*self.snapshot, schema, name)?;
+        let view = self.snapshot.view(&self.found(schema, name)?)?.clone();
         self.asked.lock().push(view.id);
         Some(view)
     }
@@ -192,8 +259,9 @@ impl CatalogView for StatementCatalog<'_> {
         self.snapshot.table_names().into_iter().chain(views).collect()
     }
 
-    fn has_sequence(&self, schema: Option<&str>, name: &str) -> bool {
-        self.snapshot.has_sequence(schema, name)
+    fn sequence(&self, schema: Option<&str>, name: &str) -> Option<String> {
+        let found = self.found(schema, name)?;
+        self.snapshot.sequence(&found).map(|it| it.name.clone())
     }
 
     fn unread(&self, table: TableId) -> Vec<UnreadColumn> {
@@ -242,11 +310,26 @@ impl SessionFacts for StatementCatalog<'_> {
     fn relation_number(&self, kind: &str, name: &str) -> Option<i64> {
         pg_catalog::relation_number(self.session, kind, name)
     }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let of_database = crate::database_settings::list_of_database(&self.session.database);
+        let all = of_database.into_iter().chain(self.session.settings.list());
+        all.map(|it| (it.name.to_owned(), it.value)).collect()
+    }
 }
 
 /// Whether a bare name is one of the catalog, which is looked through first.
 fn is_of_catalog(name: &str) -> bool {
     name.starts_with("pg_") && pg_catalog::names(pg_catalog::CATALOG).contains(&name)
+}
+
+/// Whether a relation is made for each statement.
+fn is_of_system(full: &str) -> bool {
+    let (schema, name) = names::split(full);
+    match schema.as_str() {
+        views::SCHEMA => views::NAMES.contains(&&*name),
+        other => pg_catalog::names(other).contains(&&*name),
+    }
 }
 
 /// The tables that a plan scans.

@@ -8,8 +8,11 @@ use memory::Workspace;
 use scheduler::Admission;
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::{Arc, Mutex, OnceLock};
 use types::{SqlError, SqlResult, SqlState};
+
+use crate::statement_counts::{Kind, StatementCounts};
+use crate::statement_texts::StatementTexts;
 
 /// All statements under way, and the gate through which they go.
 #[derive(Default)]
@@ -22,6 +25,10 @@ pub(crate) struct Statements {
     pub(crate) placed: Arc<AtomicUsize>,
     /// Texts of traced statements, by number.
     pub(crate) traced: Mutex<BTreeMap<u64, String>>,
+    /// Those that have ended.
+    pub(crate) counts: StatementCounts,
+    /// Those that have ended well, by their texts.
+    pub(crate) texts: StatementTexts,
     sessions: AtomicU64,
 }
 
@@ -35,6 +42,30 @@ pub(crate) struct StatementRecord {
     pub(crate) placed: AtomicBool,
     /// Its memory, and what it holds.
     pub(crate) workspace: Arc<Workspace>,
+    pub(crate) work: Work,
+}
+
+/// What a statement has done so far.
+#[derive(Default)]
+pub(crate) struct Work {
+    /// Told by its outcome; its text tells as long as there is none.
+    pub(crate) kind: OnceLock<Kind>,
+    /// Rows that it gave or changed.
+    pub(crate) rows: AtomicU64,
+    /// Nanoseconds in which its session did something for it.
+    pub(crate) nanos: AtomicU64,
+}
+
+impl Work {
+    /// It has given, or changed, so many rows more.
+    pub(crate) fn add_rows(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// It is such a statement.
+    pub(crate) fn is(&self, kind: Kind) {
+        self.kind.get_or_init(|| kind);
+    }
 }
 
 impl StatementRecord {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+pub use crate::sql_names::{sql_name as relation_name, sql_path as relation_path};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,

@@ -20,8 +20,8 @@ use crate::answer::done;
 use crate::conflict::concurrent_update;
 use crate::notice::Notice;
 use crate::row_changes::Extent;
-use crate::transaction_state::{Block, Modes, Savepoint};
-use crate::{Answer, Session};
+use crate::transaction_state::{Block, ConstraintModes, Modes, Savepoint, WritingMark};
+use crate::{Answer, CancelToken, Session};
 
 impl Session {
     /// The tables as the statement that runs sees them.
@@ -140,6 +140,7 @@ impl Session {
 
     /// Commits what was changed. Returns when it is durable, where that is asked for.
     fn publish(&self) -> SqlResult<()> {
+        self.drop_on_commit()?;
         let Some(mut writing) = self.writing.lock().take() else { return Ok(()) };
         if writing.turn.is_none() {
             if writing.changes.is_empty() {
@@ -161,6 +162,7 @@ impl Session {
             self.record_changes(&mut writing)?;
             writing.turn = Some(turn);
         }
+        self.empty_on_commit(&writing)?;
         self.database.commit(writing, self.settings.synchronous_commit)?;
         self.cut_if_long();
         Ok(())
@@ -223,7 +225,17 @@ impl Session {
         let lasting = None;
         self.activity.open(modes, self.database.machine.now(), self.limits());
         self.reads.lock().clear();
-        let block = Block { modes, is_implicit, failed, has_begun, savepoints, settings, lasting };
+        let constraints = ConstraintModes::default();
+        let block = Block {
+            modes,
+            is_implicit,
+            failed,
+            has_begun,
+            savepoints,
+            settings,
+            lasting,
+            constraints,
+        };
         self.block = Some(block);
     }
 
@@ -241,6 +253,14 @@ impl Session {
 
     /// Ends what is open, if anything.
     fn end_opened(&mut self, commit: bool, chain: bool) -> SqlResult<Answer> {
+        if commit && self.block.as_ref().is_some_and(|it| !it.failed) {
+            let database = self.database.clone();
+            let asked = database.caught(|| self.check_deferred(true, &CancelToken::new()));
+            if let Err(broken) = asked {
+                self.end_opened(false, false)?;
+                return Err(broken);
+            }
+        }
         let Some(block) = self.block.take() else {
             return Ok(done(if commit { "COMMIT" } else { "ROLLBACK" }));
         };
@@ -266,19 +286,14 @@ impl Session {
     }
 
     fn savepoint(&mut self, name: String) -> SqlResult<Answer> {
-        let (tables, changes, recorded) = match &*self.writing.lock() {
-            Some(it) => {
-                let tables = it.turn.is_some().then(|| it.branch.snapshot());
-                (tables, it.changes.mark(), it.record.length())
-            }
-            None => Default::default(),
-        };
+        let written = self.writing_mark();
         let settings = self.settings.clone();
         let block = self.block.as_mut().filter(|it| !it.is_implicit);
         let Some(block) = block else { return Err(no_block("SAVEPOINT")) };
         block.check()?;
-        let lasting = block.lasting.clone();
-        block.savepoints.push(Savepoint { name, tables, changes, recorded, settings, lasting });
+        let (lasting, constraints) = (block.lasting.clone(), block.constraints.clone());
+        let savepoint = Savepoint { name, written, settings, lasting, constraints };
+        block.savepoints.push(savepoint);
         Ok(done("SAVEPOINT"))
     }
 
@@ -288,19 +303,35 @@ impl Session {
         block.failed = false;
         // The savepoint itself stays.
         block.savepoints.truncate(place + 1);
-        let Savepoint { tables, changes, recorded, settings, lasting, .. } =
+        let Savepoint { written, settings, lasting, constraints, name: _ } =
             &block.savepoints[place];
-        let (tables, changes, recorded) = (tables.clone(), changes.clone(), *recorded);
+        let written = written.clone();
         block.lasting = lasting.clone();
+        block.constraints = constraints.clone();
         self.settings = settings.clone();
-        if let Some(mut writing) = self.taken_writing() {
-            writing.record.truncate(recorded);
-            match tables {
-                Some(tables) => writing.branch.restore(tables),
-                None => self.undo(&mut writing, &changes)?,
-            }
-        }
+        self.back_to(&written)?;
         Ok(done("ROLLBACK"))
+    }
+
+    /// How far the transaction has come with what it writes.
+    pub(crate) fn writing_mark(&self) -> WritingMark {
+        let writing = self.writing.lock();
+        let Some(it) = &*writing else { return WritingMark::default() };
+        let tables = it.turn.is_some().then(|| it.branch.snapshot());
+        let (changes, recorded) = (it.changes.mark(), it.record.length());
+        WritingMark { tables, changes, recorded, deferred: it.deferred.len() }
+    }
+
+    /// Undoes what the transaction has written since.
+    pub(crate) fn back_to(&self, mark: &WritingMark) -> SqlResult<()> {
+        let Some(mut writing) = self.taken_writing() else { return Ok(()) };
+        writing.record.truncate(mark.recorded);
+        writing.deferred.truncate(mark.deferred);
+        match &mark.tables {
+            Some(tables) => writing.branch.restore(tables.clone()),
+            None => self.undo(&mut writing, &mark.changes)?,
+        }
+        Ok(())
     }
 
     /// SET TRANSACTION, or SET SESSION CHARACTERISTICS AS TRANSACTION.

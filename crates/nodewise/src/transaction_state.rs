@@ -1,14 +1,15 @@
 //! What a session keeps of the transaction that it is in.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use binder::{Isolation, TransactionModes};
 use journal::{Lsn, Record};
 use scheduler::Admitted;
 use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, TableId};
 
+use crate::changed_keys::Keys;
 use crate::durability::Load;
 use crate::locks::Owner;
 use crate::row_changes::{Mark, RowChanges};
@@ -28,6 +29,8 @@ pub(crate) struct Block {
     pub(crate) settings: Settings,
     /// What they are when it has committed, where something was set for the transaction alone.
     pub(crate) lasting: Option<Box<Settings>>,
+    /// What SET CONSTRAINTS has said.
+    pub(crate) constraints: ConstraintModes,
 }
 
 /// What a transaction is like.
@@ -40,14 +43,44 @@ pub(crate) struct Modes {
 
 pub(crate) struct Savepoint {
     pub(crate) name: String,
+    pub(crate) written: WritingMark,
+    pub(crate) settings: Settings,
+    pub(crate) lasting: Option<Box<Settings>>,
+    pub(crate) constraints: ConstraintModes,
+}
+
+/// What SET CONSTRAINTS has said in a transaction.
+#[derive(Clone, Default)]
+pub(crate) struct ConstraintModes {
+    /// Of all that can be deferred.
+    pub(crate) all: Option<bool>,
+    /// By name, said later.
+    pub(crate) named: HashMap<String, bool>,
+}
+
+/// Keys of a foreign key that changed, and were not asked for.
+#[derive(Clone)]
+pub(crate) struct Deferred {
+    /// The table that refers.
+    pub(crate) child: TableId,
+    /// The name of the foreign key.
+    pub(crate) name: String,
+    pub(crate) keys: Keys,
+    /// Of keys of its parent, whether their rows have others and are not gone; `None` of keys of new rows that refer.
+    pub(crate) lost: Option<bool>,
+}
+
+/// How far a transaction had come with what it writes.
+#[derive(Clone, Default)]
+pub(crate) struct WritingMark {
     /// The tables of the branch, if the transaction wrote alone.
     pub(crate) tables: Option<Arc<CatalogSnapshot>>,
     /// What it had done to rows before it wrote alone.
     pub(crate) changes: Mark,
     /// How long the record was.
     pub(crate) recorded: usize,
-    pub(crate) settings: Settings,
-    pub(crate) lasting: Option<Box<Settings>>,
+    /// How much foreign keys had put off.
+    pub(crate) deferred: usize,
 }
 
 /// What a transaction that writes has beside its block.
@@ -56,6 +89,8 @@ pub(crate) struct Writing {
     pub(crate) turn: Option<Admitted>,
     /// The turn to commit, of a statement by itself that has changed the newest tables.
     pub(crate) commits: Option<Admitted>,
+    /// Whether a statement changes several tables, and so not under the turn to commit.
+    pub(crate) has_steps: bool,
     /// Its locks.
     pub(crate) owner: Owner,
     /// Whether all that it read has to be as it was when it commits.
@@ -65,6 +100,8 @@ pub(crate) struct Writing {
     /// Names of tables that constraints of others were asked of: what was found must still be so in the end.
     pub(crate) asked: BTreeSet<String>,
     pub(crate) branch: Arc<Catalog>,
+    /// What foreign keys are asked when it ends.
+    pub(crate) deferred: Vec<Deferred>,
     /// What it did to rows while others wrote.
     pub(crate) changes: RowChanges,
     /// What it did alone, for the log, and before that the changes.

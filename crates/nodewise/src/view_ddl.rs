@@ -10,6 +10,7 @@ use stdx::sync::Arc;
 use storage::CatalogSnapshot;
 use types::{
     CatalogView, DataType, SqlError, SqlResult, SqlState, TableId, UsedRelation, ViewDefinition,
+    names,
 };
 
 use crate::answer::done;
@@ -40,7 +41,7 @@ impl Session {
             self.notice(Notice::told("42P07", message));
             return Ok(done("CREATE VIEW"));
         }
-        let old = snapshot.view(&name).cloned();
+        let old = snapshot.view(&name).filter(|it| it.materialized.is_none()).cloned();
         match (&old, or_replace, snapshot.kind_of(&name)) {
             (None, true, Some(_)) => {
                 let message = format!("\"{name}\" is not a view");
@@ -50,6 +51,18 @@ impl Session {
             _ => snapshot.check_free(&name)?,
         }
         let BoundView { query, columns, uses } = self.bound_view(&query, &columns)?;
+        let is_above = uses.iter().any(|it| names::is_temporary(&it.name));
+        if is_above && !names::is_temporary(&name) {
+            // What it is made of goes with the session, and so does it.
+            let own = names::bare(&name);
+            self.notice(Notice::told("00000", format!("view \"{own}\" will be a temporary view")));
+            self.make_temporary_schema()?;
+            let name = names::joined(&self.temporary_schema(), &own);
+            self.snapshot().check_free(&name)?;
+            let (id, materialized) = (TableId(0), None);
+            self.put_view(ViewDefinition { id, name, columns, query, uses, materialized })?;
+            return Ok(done("CREATE VIEW"));
+        }
         if let Some(old) = &old {
             check_replaced(&old.columns, &columns)?;
             if reaches(&snapshot, &uses, &name) {
@@ -58,26 +71,28 @@ impl Session {
                 return Err(SqlError::new(SqlState("42P17"), message));
             }
         }
-        self.put_view(ViewDefinition { id: TableId(0), name, columns, query, uses })?;
+        let (id, materialized) = (TableId(0), None);
+        self.put_view(ViewDefinition { id, name, columns, query, uses, materialized })?;
         Ok(done("CREATE VIEW"))
     }
 
-    fn bound_view(&self, query: &ParsedQuery, names: &[String]) -> SqlResult<BoundView> {
+    pub(crate) fn bound_view(&self, query: &ParsedQuery, names: &[String]) -> SqlResult<BoundView> {
         let catalog = StatementCatalog::new(self);
         let interrupt = catalog.interrupt();
         let check = || interrupt.check();
         let now = catalog.wall_clock();
-        let environment = Environment { catalog: &catalog, session: &catalog, now, check: &check };
+        let environment =
+            Environment { catalog: &catalog, session: &catalog, now, moments: None, check: &check };
         catalog.planned(bind_view(&query.0, names, &environment))
     }
 
-    fn put_view(&self, view: ViewDefinition) -> SqlResult<()> {
+    pub(crate) fn put_view(&self, view: ViewDefinition) -> SqlResult<()> {
         let view = self.catalog().put_view(view);
         self.note(|| Operation::view(&view))
     }
 
     /// A view that is there. Errors: 42809 and 42P01.
-    fn existing_view(&self, name: &str) -> SqlResult<Arc<ViewDefinition>> {
+    pub(crate) fn existing_view(&self, name: &str) -> SqlResult<Arc<ViewDefinition>> {
         let snapshot = self.snapshot();
         snapshot.view(name).cloned().ok_or_else(|| match snapshot.kind_of(name) {
             Some(_) => {
@@ -106,6 +121,7 @@ impl Session {
         }
         let old = self.existing_view(name)?;
         self.snapshot().check_free(to)?;
+        self.move_comments(name, to)?;
         self.catalog().drop_view(name)?;
         self.note(|| Operation::drop_view(name))?;
         self.put_view(ViewDefinition { name: to.to_owned(), ..ViewDefinition::clone(&old) })?;
@@ -116,7 +132,7 @@ impl Session {
     /// Lets views that are made of a relation name it by its new name.
     pub(crate) fn rename_in_views(&self, from: &str, to: &str) -> SqlResult<()> {
         for view in views_on(&self.snapshot(), from) {
-            let query = with_relation_renamed(&view.query, ("public", from), ("public", to))?;
+            let query = with_relation_renamed(&view.query, from, to)?;
             let mut uses = view.uses.clone();
             uses.iter_mut().filter(|it| it.name == *from).for_each(|it| it.name = to.to_owned());
             self.put_view(ViewDefinition { query, uses, ..ViewDefinition::clone(&view) })?;
@@ -126,7 +142,7 @@ impl Session {
 
     pub(crate) fn drop_views(
         &mut self,
-        names: &[String],
+        (kind, names): (&'static str, &[String]),
         if_exists: bool,
         cascade: bool,
         cancel: &CancelToken,
@@ -135,23 +151,33 @@ impl Session {
         let mut found = Vec::with_capacity(names.len());
         for name in names {
             if if_exists && self.snapshot().kind_of(name).is_none() {
-                let message = format!("view \"{name}\" does not exist, skipping");
+                let message = format!("{kind} \"{name}\" does not exist, skipping");
                 self.notice(Notice::told("00000", message));
                 continue;
             }
-            found.push(self.existing_view(name)?.name.clone());
+            let view = self.existing_view(name)?;
+            if view.kind() != kind {
+                let message = format!("\"{}\" is not a {kind}", names::bare(name));
+                return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+            }
+            found.push(view.name.clone());
         }
-        self.release_views("view", &found, cascade)?;
+        self.release_views(kind, &found, cascade)?;
         for name in &found {
             // Named twice, or gone with another.
             if self.snapshot().view(name).is_some() {
                 self.remove_view(name)?;
             }
         }
-        Ok(done("DROP VIEW"))
+        Ok(done(format!("DROP {}", kind.to_uppercase())))
     }
 
     fn remove_view(&self, name: &str) -> SqlResult<()> {
+        let rows = self.snapshot().view(name).and_then(|it| it.materialized.clone());
+        if let Some(rows) = rows {
+            self.catalog().drop_table(&rows.table)?;
+            self.note(|| Operation::drop_table(&rows.table))?;
+        }
         self.catalog().drop_view(name)?;
         self.note(|| Operation::drop_view(name))
     }

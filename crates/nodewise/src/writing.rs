@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use binder::Isolation;
 use journal::Record;
 use stdx::sync::{Arc, Mutex};
@@ -16,14 +16,15 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::committing::{RowChange, is_alike};
 use crate::conflict::{concurrent_update, no_transaction};
-use crate::locks::{Lock, Locked, Locks, Other};
+use crate::key_locks::KeysOfChange;
+use crate::locks::{Locks, Other};
 use crate::parallel::LoadProgress;
 use crate::row_changes::{Extent, Mark, RowChanges, is_same, positions_in};
 use crate::transaction_state::Writing;
 use crate::{CancelToken, Session};
 
 /// Rows of a statement from which on it writes alone: locks of so many cost more than others lose by waiting.
-const MANY_ROWS: usize = 10_000;
+pub(crate) const MANY_ROWS: usize = 10_000;
 
 impl Session {
     /// Begins to write beside others, if the transaction does not write yet.
@@ -32,6 +33,11 @@ impl Session {
             let message = "cannot change tables in a read-only transaction";
             return Err(SqlError::new(SqlState("25006"), message));
         }
+        self.begin_locking()
+    }
+
+    /// Begins to hold locks, if the transaction does not yet.
+    pub(crate) fn begin_locking(&self) -> SqlResult<()> {
         if self.writing.lock().is_some() {
             return Ok(());
         }
@@ -39,19 +45,21 @@ impl Session {
         let (newest, needs) = self.database.newest();
         let began = self.activity.picture.lock().clone().unwrap_or(newest);
         let branch = Arc::new(self.database.head().branch(began.clone()));
-        let owner = self.database.locks.owner();
-        let (turn, commits, asked) = (None, None, BTreeSet::new());
+        let owner = self.database.locks.owner(self.number);
+        let (turn, commits, asked, deferred) = (None, None, BTreeSet::new(), Vec::new());
         let changes = RowChanges::default();
         let (record, loads) = (Record::default(), Vec::new());
         let is_serializable = self.is_serializable();
         *self.writing.lock() = Some(Writing {
             turn,
             commits,
+            has_steps: false,
             owner,
             is_serializable,
             began,
             asked,
             branch,
+            deferred,
             changes,
             record,
             loads,
@@ -164,14 +172,15 @@ impl Session {
             return Ok(());
         }
         let operations = writing.changes.operations(&writing.began)?;
-        operations.into_iter().try_for_each(|it| it.write(&mut writing.record))
+        let lasting = operations.into_iter().filter(|it| !it.is_temporary());
+        lasting.into_iter().try_for_each(|it| it.write(&mut writing.record))
     }
 
     /// Waits for the transactions that are in the way of some locks, one after the other, for `lock_timeout` at most. Holds no
     /// place meanwhile that others could use.
     ///
     /// Errors: 40P01 where one of them waits for this, 55P03, and what the statement was ended by.
-    fn wait_for_locks(
+    pub(crate) fn wait_for_locks(
         &self,
         cancel: &CancelToken,
         take: impl Fn(&Locks, u64) -> Result<(), Other>,
@@ -208,15 +217,12 @@ impl Session {
         })
     }
 
-    /// Whether rows of a table are changed by transactions that write alone: where foreign keys ask for rows of other tables,
-    /// and where rows do not keep their ids.
-    pub(crate) fn must_write_alone(tables: &CatalogSnapshot, table: &Table) -> bool {
+    /// Whether foreign keys ask for rows of a table, or for those that its rows refer to.
+    fn is_referential(tables: &CatalogSnapshot, table: &Table) -> bool {
         let refers = |it: &Arc<Table>| {
             it.rules().references.iter().any(|it| it.parent.eq_ignore_ascii_case(&table.name))
         };
-        !table.keeps_row_ids()
-            || !table.rules().references.is_empty()
-            || tables.each_table().any(refers)
+        !table.rules().references.is_empty() || tables.each_table().any(refers)
     }
 
     /// Whether a statement that changes such rows writes alone: it would take too many locks, or writes files.
@@ -233,26 +239,25 @@ impl Session {
         old: &Arc<Table>,
         gone: &[u64],
         rows: &[RecordBatch],
+        replaced: &[ArrayRef],
         cancel: &CancelToken,
     ) -> SqlResult<bool> {
         let went = old.row_ids(gone);
-        let keys = KeysOfChange::of(old, gone, rows)?;
+        let keys = KeysOfChange::of(old, gone, rows, replaced)?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
-        let owner = self.writing.lock().as_ref().map(|it| it.owner.number());
-        let mut wanted: Vec<Lock> = went.iter().map(|it| (old.id, Locked::Row, *it)).collect();
-        wanted.extend(keys.all().map(|it| (old.id, Locked::Key(it.0), it.1)));
-        wanted.push((old.id, Locked::Table, owner.ok_or_else(no_transaction)?));
+        let wanted = keys.locks(old, &went);
         self.wait_for_locks(cancel, |locks, owner| locks.take(owner, &wanted))?;
         let (newest, _) = self.database.newest();
-        if Self::must_write_alone(&newest, newest.by_id(old.id).unwrap_or(old)) {
-            self.write_alone(cancel)?;
-            return Ok(false);
-        }
         let change = RowChange { old, gone, went: &went, rows, ids: new_row_ids(count) };
-        if self.commits_with_statement() {
+        // What refers to it, and what it refers to, is asked when it is changed.
+        let is_referential = Self::is_referential(&newest, old);
+        if is_referential && self.keeps_picture() {
+            self.check_referring(&newest, old)?;
+        }
+        if self.commits_with_statement() && !is_referential {
             return self.change_newest(&change, cancel);
         }
-        if keys.stay(old, count) && !self.keeps_picture() {
+        if keys.cannot_break(old, count) && !self.keeps_picture() && !is_referential {
             let is_there = self.newest_of(old, gone, &went, &newest)?.is_some();
             return if is_there { self.put_off(&change).map(|()| true) } else { Ok(false) };
         }
@@ -275,20 +280,15 @@ impl Session {
         if writing.changes.is_same_in(newest, &writing.began) {
             return Ok(());
         }
-        let stop = || false;
-        let (team, plain) = (self.load_team(&CancelToken::new()), TableDesign::default());
-        let progress = LoadProgress::new(&*self.progress, "changes");
-        let context = self.build_context(&team, &progress, &stop, &plain);
-        let from = (&*writing.began, &*writing.branch);
-        let onto = (newest, &**self.database.head());
-        writing.changes.clone().rebased(from, onto, Extent::Flat, &context).map(|_| ())
+        drop(writing);
+        self.changes_on_newest().map(|_| ())
     }
 
     /// The version of a table that rows are to be changed in, and where they are there; nothing if one of them is not there
     /// any more, or the table is not what it was. Its locks are taken.
     ///
     /// Errors: 40001 where that is so and the transaction keeps its picture.
-    fn newest_of(
+    pub(crate) fn newest_of(
         &self,
         old: &Arc<Table>,
         gone: &[u64],
@@ -317,30 +317,6 @@ impl Session {
         self.refresh_for(Extent::Of(&[old.id]))?;
         let table = self.snapshot().by_id(old.id).filter(|it| is_alike(it, old)).cloned();
         Ok(table.and_then(|it| positions_in(&it, went).map(|positions| (it, positions))))
-    }
-}
-
-/// The keys of the rows that go, and of those that come: numbers of rules and hashes.
-struct KeysOfChange {
-    before: Vec<(u32, u64)>,
-    after: Vec<(u32, u64)>,
-}
-
-impl KeysOfChange {
-    fn of(table: &Table, gone: &[u64], rows: &[RecordBatch]) -> SqlResult<Self> {
-        let (before, after) = (table.keys_of_change(gone, &[])?, table.keys_of_change(&[], rows)?);
-        Ok(Self { before, after })
-    }
-
-    fn all(&self) -> impl Iterator<Item = &(u32, u64)> {
-        let is_new = |it: &&(u32, u64)| self.before.binary_search(it).is_err();
-        self.before.iter().chain(self.after.iter().filter(is_new))
-    }
-
-    /// Whether so many new rows can break no key: there is none, or a row keeps all that it had.
-    fn stay(&self, table: &Table, rows: usize) -> bool {
-        let keys = table.rules().indexes.iter().filter(|it| it.kind.is_unique()).count();
-        rows == 0 || keys == 0 || rows == 1 && self.after.len() == keys && self.before == self.after
     }
 }
 

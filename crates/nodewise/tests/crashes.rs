@@ -338,3 +338,101 @@ fn the_disk_is_the_machine_s() {
     drop(open(&machine).unwrap());
     assert!(!machine.open_folder(Path::new("/db")).unwrap().list().unwrap().is_empty());
 }
+
+/// Several sessions write at once, statement by statement in turns; then the machine crashes.
+fn crash_of_writers(seed: u64) {
+    const SESSIONS: usize = 3;
+    let mut prng = Prng::new(seed);
+    let (mut image, mut answered) = (DiskImage::default(), [0; SESSIONS]);
+    for round in 0..3 {
+        let machine = machine(image);
+        let database = open_with_files(&machine, prng.below(3) == 0, loading(&mut prng))
+            .unwrap_or_else(|it| panic!("seed {seed}, round {round}: {it}"));
+        if round == 0 {
+            database.session().execute(WRITERS).unwrap();
+        }
+        endanger(&machine, &mut prng);
+        let in_doubt = write_in_turns(&database, &mut prng, &mut answered);
+        image = machine.crash(prng.next_u64());
+        assert_eq!(damages(&image), [], "seed {seed}, round {round}: a crash is no damage");
+        let again = self::machine(image);
+        let found = open_with_files(&again, false, loading(&mut prng))
+            .unwrap_or_else(|it| panic!("seed {seed}, round {round}: {it}"));
+        let mut session = found.session();
+        let mut number = |sql: &str| -> i64 {
+            let answer = session.query(sql).unwrap();
+            Cells::new(answer.batches[0].column(0)).text(0).unwrap().parse().unwrap()
+        };
+        let sum = number("SELECT CAST(sum(v) AS BIGINT) FROM accounts");
+        assert_eq!(sum, 80, "seed {seed}, round {round}");
+        let orphans = "SELECT count(*) FROM children WHERE p NOT IN (SELECT id FROM accounts)";
+        assert_eq!(number(orphans), 0, "seed {seed}, round {round}");
+        for (place, answered) in answered.iter_mut().enumerate() {
+            let own = format!("FROM counts WHERE client = {place}");
+            let (count, most) = (
+                number(&format!("SELECT count(*) {own}")),
+                number(&format!("SELECT coalesce(max(n), 0) {own}")),
+            );
+            let last = *answered + i64::from(in_doubt == Some(place));
+            let is_right = count == most && (*answered..=last).contains(&most);
+            assert!(is_right, "seed {seed}, round {round}: {count} up to {most}, not {answered}");
+            *answered = most;
+        }
+        image = again.crash(prng.next_u64());
+    }
+}
+
+const WRITERS: &str = "CREATE TABLE accounts (id INT PRIMARY KEY, v INT);
+    CREATE TABLE counts (client INT, n INT, PRIMARY KEY (client, n));
+    CREATE TABLE children (n INT, p INT REFERENCES accounts);
+    INSERT INTO accounts SELECT i, 10 FROM generate_series(1, 8) AS t (i)";
+
+/// Lets sessions do transactions until there have been enough, or the disk fails; tells whose commit was not answered.
+fn write_in_turns<const N: usize>(
+    database: &Arc<Database>,
+    prng: &mut Prng,
+    answered: &mut [i64; N],
+) -> Option<usize> {
+    let mut sessions: [Session; N] = std::array::from_fn(|_| database.session());
+    for session in &mut sessions {
+        session.execute("SET lock_timeout = 1").unwrap();
+    }
+    for _ in 0..prng.below(60) {
+        let place = prng.below(N as u64) as usize;
+        let session = &mut sessions[place];
+        let (a, b) = (1 + prng.below(8), 1 + prng.below(8));
+        let sql = match (session.open_transaction(), prng.below(6)) {
+            (None, 0) => "CHECKPOINT".to_owned(),
+            (None, 1) => "CALL nodewise.merge('accounts')".to_owned(),
+            (None, _) => {
+                format!("BEGIN; INSERT INTO counts VALUES ({place}, {})", answered[place] + 1)
+            }
+            (Some(true), _) | (_, 0) => "ROLLBACK".to_owned(),
+            (_, 1 | 2) => "COMMIT".to_owned(),
+            (_, 3) => format!("INSERT INTO children VALUES (1, {a})"),
+            _ => format!(
+                "WITH x AS (UPDATE accounts SET v = v - 1 WHERE id = {a} AND {a} <> {b}) \
+                          UPDATE accounts SET v = v + 1 WHERE id = {b} AND {a} <> {b}"
+            ),
+        };
+        match session.execute(&sql) {
+            Ok(_) if sql == "COMMIT" => answered[place] += 1,
+            Ok(_) => {}
+            Err(error) if DISK.contains(&error.state.0) => {
+                return (sql == "COMMIT").then_some(place);
+            }
+            Err(error) => {
+                let known = ["55P03", "40P01", "25P02"].contains(&error.state.0);
+                assert!(known, "{sql}: {error}");
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn what_several_writers_were_answered_survives_any_crash() {
+    for seed in seeds(0..60) {
+        crash_of_writers(seed);
+    }
+}

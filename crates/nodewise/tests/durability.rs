@@ -388,3 +388,147 @@ fn a_long_log_is_cut_by_itself() {
     drop(folder);
     assert_eq!(rows(&reopened(&first), "SELECT count(*), max(i) FROM t"), ["20|19"]);
 }
+
+#[test]
+fn schemas_come_back_with_what_is_in_them_and_temporary_relations_do_not() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            "CREATE SCHEMA s",
+            "CREATE SCHEMA empty",
+            "CREATE TABLE s.t (id SERIAL PRIMARY KEY, a INTEGER)",
+            "CREATE TABLE t (a INTEGER REFERENCES s.t)",
+            "INSERT INTO s.t (a) VALUES (10), (20)",
+            "INSERT INTO t VALUES (1)",
+            "CREATE VIEW s.v AS SELECT id, a FROM s.t",
+            "CREATE TEMP TABLE t (a INTEGER) ON COMMIT DELETE ROWS",
+            "INSERT INTO t VALUES (7)",
+            "CREATE TEMP TABLE kept (id SERIAL, a TEXT)",
+            "INSERT INTO kept (a) VALUES ('x')",
+            "BEGIN",
+            "INSERT INTO kept (a) VALUES ('y')",
+            "INSERT INTO public.t VALUES (2)",
+            "INSERT INTO s.t (a) VALUES (30)",
+            "COMMIT",
+        ],
+    );
+    let asked = [
+        "SELECT * FROM s.v ORDER BY id",
+        "SELECT * FROM public.t ORDER BY a",
+        "SELECT nspname FROM pg_namespace WHERE oid > 16384 ORDER BY nspname",
+        "SELECT count(*) FROM pg_class WHERE relpersistence = 't'",
+    ];
+    let wanted = [vec!["1|10", "2|20", "3|30"], vec!["1", "2"], vec!["empty", "s"], vec!["0"]];
+    // What others see of temporary relations is that they are there.
+    assert_eq!(rows(&database, "SELECT a FROM t ORDER BY a"), ["1", "2"]);
+    assert_eq!(rows(&database, asked[3]), ["3"], "two tables and a sequence");
+    let after_log = reopened(&first);
+    for (sql, wanted) in asked.iter().zip(&wanted) {
+        assert_eq!(rows(&after_log, sql), *wanted, "{sql}");
+    }
+    session.execute("CHECKPOINT").unwrap();
+    let after_checkpoint = reopened(&first);
+    for (sql, wanted) in asked.iter().zip(&wanted) {
+        assert_eq!(rows(&after_checkpoint, sql), *wanted, "{sql}");
+    }
+    drop(session);
+    assert_eq!(rows(&database, asked[3]), ["0"], "they go with their session");
+}
+
+#[test]
+fn schemas_that_were_renamed_and_dropped_are_so_after_a_crash() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            "CREATE SCHEMA s; CREATE SCHEMA gone",
+            "CREATE TABLE s.t (id SERIAL, a INTEGER)",
+            "CREATE TABLE gone.t (a INTEGER)",
+            "CREATE TABLE moved (a INTEGER)",
+            "INSERT INTO s.t (a) VALUES (10)",
+            "INSERT INTO moved VALUES (5)",
+            "CREATE VIEW v AS SELECT t.a, m.a AS b FROM s.t, moved m",
+            "ALTER SCHEMA s RENAME TO r",
+            "ALTER TABLE moved SET SCHEMA r",
+            "DROP SCHEMA gone CASCADE",
+            "INSERT INTO r.t (a) VALUES (20)",
+        ],
+    );
+    let database = reopened(&first);
+    assert_eq!(rows(&database, "SELECT * FROM r.t ORDER BY id"), ["1|10", "2|20"]);
+    assert_eq!(rows(&database, "SELECT * FROM v ORDER BY a"), ["10|5", "20|5"]);
+    let names = "SELECT nspname FROM pg_namespace WHERE oid > 16384";
+    assert_eq!(rows(&database, names), ["r"]);
+}
+
+#[test]
+fn temporary_relations_are_of_their_session_alone() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(&mut session, &["CREATE TEMP TABLE t (a INTEGER)", "INSERT INTO t VALUES (7)"]);
+    let schema = rows(&database, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'pg_temp%'");
+    let [schema] = &schema[..] else { panic!("{schema:?}") };
+    let mut other = database.session();
+    for (sql, state) in [
+        ("SELECT * FROM t".to_owned(), "42P01"),
+        (format!("SELECT * FROM {schema}.t"), "42P01"),
+        (format!("INSERT INTO {schema}.t VALUES (8)"), "42P01"),
+        (format!("DROP TABLE {schema}.t"), "0A000"),
+        (format!("CREATE TABLE {schema}.u (a INTEGER)"), "3F000"),
+        (format!("DROP SCHEMA {schema} CASCADE"), "42501"),
+    ] {
+        assert_eq!(other.execute(&sql).unwrap_err().state.0, state, "{sql}");
+    }
+    run(&mut other, &[&format!("SET search_path = {schema}, public"), "CREATE TABLE t (a TEXT)"]);
+    assert_eq!(rows(&database, "SELECT count(*) FROM t"), ["0"]);
+    assert_eq!(session.query("SELECT a FROM t").unwrap().rows(), 1);
+    // A transaction that is under way when the session ends is rolled back with it.
+    run(&mut session, &["BEGIN", "INSERT INTO t VALUES (9)", "CREATE TEMP TABLE u (a INTEGER)"]);
+    drop(session);
+    assert_eq!(rows(&database, "SELECT count(*) FROM pg_class WHERE relpersistence = 't'"), ["0"]);
+    run(&mut other, &["INSERT INTO t VALUES ('x')", "CHECKPOINT"]);
+    assert_eq!(rows(&reopened(&first), "SELECT a FROM t"), ["x"]);
+}
+
+#[test]
+fn comments_and_materialized_views_come_back() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            "CREATE SCHEMA s; CREATE TABLE s.t (a INTEGER); INSERT INTO s.t VALUES (1), (2)",
+            "COMMENT ON SCHEMA s IS 'a schema'; COMMENT ON COLUMN s.t.a IS 'a column'",
+            "CREATE MATERIALIZED VIEW s.m AS SELECT sum(a) AS a FROM s.t",
+            "CREATE MATERIALIZED VIEW later AS SELECT a FROM s.t WITH NO DATA",
+            "INSERT INTO s.t VALUES (3)",
+            "COMMENT ON MATERIALIZED VIEW s.m IS 'old rows'",
+        ],
+    );
+    let check = |database: &Arc<Database>| {
+        assert_eq!(rows(database, "SELECT a FROM s.m"), ["3"]);
+        let comments = "SELECT obj_description('s'::regnamespace, 'pg_namespace'), \
+                        col_description('s.t'::regclass, 1), obj_description('s.m'::regclass)";
+        assert_eq!(rows(database, comments), ["a schema|a column|old rows"]);
+        let kinds = "SELECT matviewname, ispopulated FROM pg_matviews ORDER BY 1";
+        assert_eq!(rows(database, kinds), ["later|false", "m|true"]);
+        let mut session = database.session();
+        assert_eq!(session.execute("SELECT * FROM later").unwrap_err().state.0, "55000");
+    };
+    check(&database);
+    let after_log = reopened(&first);
+    check(&after_log);
+    run(&mut session, &["CHECKPOINT"]);
+    let after_checkpoint = reopened(&first);
+    check(&after_checkpoint);
+    let mut session = after_checkpoint.session();
+    run(&mut session, &["REFRESH MATERIALIZED VIEW s.m", "REFRESH MATERIALIZED VIEW later"]);
+    assert_eq!(rows(&after_checkpoint, "SELECT m.a, l.a FROM s.m, later l ORDER BY 2")[2], "6|3");
+}

@@ -264,3 +264,31 @@ fn rows_are_copied_to_files() {
     let left = fs::read_dir(&scratch.0).unwrap().map(|it| it.unwrap().file_name());
     assert!(left.into_iter().all(|it| !it.display().to_string().ends_with(".tmp")));
 }
+
+#[test]
+fn schemas_are_exported_and_what_is_temporary_is_not() {
+    let scratch = Scratch::new("schemas");
+    let mut first = session("laptop");
+    first
+        .execute(
+            "CREATE SCHEMA s; CREATE SCHEMA \"Odd one\"; CREATE TABLE s.t (id SERIAL PRIMARY KEY, a INTEGER); \
+             CREATE TABLE t (a INTEGER REFERENCES s.t); INSERT INTO s.t (a) VALUES (10), (20); \
+             INSERT INTO t VALUES (2); CREATE INDEX t_a ON s.t (a); CREATE VIEW s.v AS SELECT t.a FROM s.t; \
+             CREATE TABLE \"Odd one\".\"a.b\" (c INTEGER); CREATE TEMP TABLE hidden (a INTEGER); \
+             CREATE TEMP VIEW hidden_too AS SELECT 1 AS a; SET search_path = s",
+        )
+        .unwrap();
+    first.execute(&scratch.sql("EXPORT DATABASE 'DIR'")).unwrap();
+    let mut second = session("laptop");
+    second.execute("CREATE SCHEMA other; SET search_path = other").unwrap();
+    second.execute(&scratch.sql("IMPORT DATABASE 'DIR'")).unwrap();
+    assert_eq!(rows(&mut second, "SHOW search_path"), ["other"]);
+    assert_eq!(rows(&mut second, "SELECT a FROM s.v ORDER BY a"), ["10", "20"]);
+    assert_eq!(rows(&mut second, "SELECT a FROM public.t"), ["2"]);
+    second.execute("INSERT INTO s.t (a) VALUES (30)").unwrap();
+    assert_eq!(rows(&mut second, "SELECT max(id) FROM s.t"), ["3"]);
+    assert_eq!(rows(&mut second, "SELECT count(*) FROM \"Odd one\".\"a.b\""), ["0"]);
+    assert_eq!(state(&mut second, "INSERT INTO public.t VALUES (9)"), "23503");
+    let temporary = "SELECT count(*) FROM pg_class WHERE relname LIKE 'hidden%'";
+    assert_eq!(rows(&mut second, temporary), ["0"]);
+}

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::path::PathBuf;
 
+use arrow_array::builder::{Int32Builder, ListBuilder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BinaryArray, Int64Array, ListArray, RecordBatch, StringArray, StructArray,
+    Array, ArrayRef, BinaryArray, Int64Array, ListArray, RecordBatch, StringArray, StructArray,
     Time64MicrosecondArray,
 };
 use hardware::samples;
@@ -49,11 +50,16 @@ impl Drop for Scratch {
 
 /// Columns of every kind of type that nobody stores, between two that are stored.
 fn mixed() -> Vec<(&'static str, ArrayRef)> {
-    let list = |it: i32| Some(vec![Some(it), None]);
+    let mut lists = ListBuilder::new(ListBuilder::new(Int32Builder::new()));
+    for it in 0..3 {
+        lists.values().values().append_value(it);
+        lists.values().append(true);
+        lists.append(true);
+    }
     let inner: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     vec![
         ("id", Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef),
-        ("tags", Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>((0..3).map(list)))),
+        ("tags", Arc::new(lists.finish())),
         ("point", Arc::new(StructArray::try_from(vec![("x", inner)]).unwrap())),
         ("raw", Arc::new(BinaryArray::from(vec![&b"a"[..], b"b", b"c"]))),
         ("at", Arc::new(Time64MicrosecondArray::from(vec![1, 2, 3]))),
@@ -84,6 +90,28 @@ fn a_column_that_cannot_be_stored_hides_no_other() {
     let whole = "CREATE TABLE t AS SELECT id, name FROM FILE";
     file.ask(&mut session, whole).expect("its other columns are loaded");
     assert_eq!(file.ask(&mut session, "SELECT count(name) FROM t").expect("a table"), "3");
+}
+
+#[test]
+fn lists_are_arrays() {
+    let list = |it: i32| (it > 0).then(|| vec![Some(it), None]);
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>((0..3).map(list));
+    let file = Scratch::new("lists", vec![("tags", Arc::new(lists) as ArrayRef)]);
+    let mut session = session();
+    for (sql, expected) in [
+        ("SELECT max(tags) FROM FILE", "{2,NULL}"),
+        ("SELECT sum(x) FROM FILE f, unnest(f.tags) x", "3"),
+        ("SELECT count(*) FROM FILE WHERE tags IS NULL", "1"),
+        ("SELECT count(*) FROM FILE WHERE 2 = ANY(tags)", "1"),
+    ] {
+        assert_eq!(file.ask(&mut session, sql).expect(sql), expected, "{sql}");
+    }
+    let path = file.0.display();
+    let sql = format!("SELECT tags FROM '{path}' ORDER BY tags");
+    let answer = session.query(&sql).unwrap().with_lists().unwrap();
+    let column = answer.batches[0].column(0);
+    let column = column.as_any().downcast_ref::<ListArray>().expect("lists of Arrow");
+    assert_eq!((column.len(), column.value(1).len(), column.is_null(2)), (3, 2, true));
 }
 
 #[test]

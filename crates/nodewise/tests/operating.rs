@@ -239,8 +239,10 @@ fn merges_are_written_down() {
     assert_eq!(run(&mut session, made), format!("t|{count}|{rows}|true"));
     assert_eq!(run(&mut session, deltas), "0|0");
     // Small ones are put together as they come.
-    for i in 10..30 {
-        run(&mut session, &format!("INSERT INTO t VALUES ({i}, 'e')"));
+    for i in 1..30 {
+        let sql =
+            format!("INSERT INTO t SELECT {i} * 1000 + n, 'e' FROM generate_series(1, 90) g(n)");
+        run(&mut session, &sql);
     }
     assert!(run(&mut session, "SELECT count(*) > 1 FROM nodewise.merges") == "true");
     run(&mut session, "TRUNCATE t");

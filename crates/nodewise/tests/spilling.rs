@@ -16,7 +16,7 @@ static ALLOCATOR: memory::ReservingAllocator = memory::ReservingAllocator;
 
 /// Groupings of so many groups that they do not fit, of each kind of key, rows that are kept, and joins of each kind with a
 /// build side that does not fit.
-const QUERIES: [&str; 30] = [
+const QUERIES: [&str; 33] = [
     "SELECT count(*), sum(c), sum(s), max(m) FROM \
         (SELECT v, count(*) AS c, sum(w) AS s, min(w) AS m FROM t GROUP BY v) g",
     "SELECT v, count(*) AS c, sum(w) FROM t GROUP BY v HAVING count(*) > 2 AND min(w) < 40",
@@ -54,6 +54,13 @@ const QUERIES: [&str; 30] = [
         GROUP BY a.v) g",
     "SELECT count(*), sum(c.n) FROM (SELECT v, count(*) AS n FROM t GROUP BY v) c JOIN t b ON b.v = c.v WHERE c.n > 1",
     "SELECT a.v, a.w, b.w FROM t a JOIN t b ON a.v = b.v + 7 ORDER BY a.v DESC, a.w, b.w LIMIT 50",
+    "SELECT count(*), sum(n), sum(r), sum(d), sum(s), sum(x) FROM (SELECT row_number() OVER (ORDER BY v, w) AS n, \
+        rank() OVER (ORDER BY v) AS r, dense_rank() OVER (ORDER BY v) AS d, sum(w) OVER (ORDER BY v) AS s, \
+        count(nullif(w % 3, 0)) OVER (ORDER BY v, w ROWS UNBOUNDED PRECEDING) AS x FROM t) q",
+    "SELECT count(*), sum(f), sum(a) FROM (SELECT sum(w / 7e0) OVER (ORDER BY v, w ROWS UNBOUNDED PRECEDING) AS f, \
+        avg(w) FILTER (WHERE w % 2 = 0) OVER (ORDER BY v) AS a FROM t) q",
+    "SELECT count(*), sum(n * w), sum(l) FROM (SELECT w, row_number() OVER (PARTITION BY v % 1000 ORDER BY w, v) AS n, \
+        lag(w, 2) OVER (PARTITION BY v % 1000 ORDER BY w, v) AS l FROM t) q",
 ];
 
 fn session(machine: Arc<dyn Machine>, workers: usize) -> Session {

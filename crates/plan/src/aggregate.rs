@@ -54,6 +54,8 @@ pub enum AggregateFunction {
     RegressionSquare,
     /// Texts that are not NULL, in an order, with the second argument before each but the first.
     StringAggregate,
+    /// Values, NULL included, as an array in an order; arrays as one of a dimension more.
+    ArrayAggregate,
     /// The value of the first row in an order, NULL included; rows that are alike in it come as they are read.
     First,
     /// The value of the last such row.
@@ -95,6 +97,7 @@ impl AggregateFunction {
             Self::RegressionIntercept => "regr_intercept",
             Self::RegressionSquare => "regr_r2",
             Self::StringAggregate => "string_agg",
+            Self::ArrayAggregate => "array_agg",
             Self::First => "first",
             Self::Last => "last",
             Self::ApproximateDistinct => "approx_count_distinct",
@@ -113,12 +116,12 @@ impl AggregateFunction {
     /// How many of its arguments, from the first on, must not be NULL for a row to count.
     pub fn strict_arguments(self) -> usize {
         use AggregateFunction::{
-            AnyValue, Correlation, CovariancePopulation, CovarianceSample, First, Last,
-            RegressionIntercept, RegressionSlope, RegressionSquare, RegressionXx, RegressionXy,
-            RegressionYy,
+            AnyValue, ArrayAggregate, Correlation, CovariancePopulation, CovarianceSample, First,
+            Last, RegressionIntercept, RegressionSlope, RegressionSquare, RegressionXx,
+            RegressionXy, RegressionYy,
         };
         match self {
-            AnyValue | First | Last => 0,
+            AnyValue | ArrayAggregate | First | Last => 0,
             CovariancePopulation | CovarianceSample | Correlation | RegressionXx | RegressionYy
             | RegressionXy | RegressionSlope | RegressionIntercept | RegressionSquare => 2,
             _ => 1,

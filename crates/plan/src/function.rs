@@ -268,6 +268,66 @@ functions! {
     /// A random UUID of version 4 as text, drawn anew for each row.
     Uuid = "uuid",
 
+    // Arrays.
+    /// An array of its arguments, all of one type: items, of which each may be NULL. Never NULL.
+    ArrayOf = "array_of",
+    /// An array of one dimension more than its arguments, arrays of the same dimensions. Never NULL.
+    ArrayStack = "array_stack",
+    /// The item at subscripts, one for each dimension; NULL where there is none.
+    ArrayItem = "array_item",
+    /// The items between a lower and an upper bound of each dimension; subscripts from 1 on.
+    ArraySlice = "array_slice_of",
+    /// The items of two arrays, the second behind the first. Where one is NULL, the other.
+    ArrayCat = "array_cat",
+    /// An array with a value, which may be NULL, behind its items. An array that is NULL has none.
+    ArrayAppend = "array_append",
+    /// The same with the value before the items.
+    ArrayPrepend = "array_prepend",
+    /// Items of a dimension.
+    ArrayLength = "array_length",
+    /// Items of all dimensions.
+    Cardinality = "cardinality",
+    /// How many dimensions.
+    ArrayNdims = "array_ndims",
+    /// The bounds of the dimensions as a text.
+    ArrayDims = "array_dims",
+    /// The subscript of the first item of a dimension.
+    ArrayLower = "array_lower",
+    /// The subscript of the last item of a dimension.
+    ArrayUpper = "array_upper",
+    /// The subscript of the first item that is not distinct from a value, from a subscript on if one is given.
+    ArrayPosition = "array_position",
+    /// The subscripts of all such items.
+    ArrayPositions = "array_positions",
+    /// An array without the items that are not distinct from a value.
+    ArrayRemove = "array_remove",
+    /// An array with such items replaced by another value.
+    ArrayReplace = "array_replace",
+    /// The texts of the items with a text between them, and one for NULL if it is given.
+    ArrayToString = "array_to_string",
+    /// The parts of a text between separators, all characters where that is NULL; a text that stands for NULL may be given.
+    StringToArray = "string_to_array",
+    /// An array of a value that is everywhere the same: value, lengths of the dimensions, lower bounds.
+    ArrayFill = "array_fill",
+    /// An array without so many items at its end.
+    TrimArray = "trim_array",
+    /// An array with its first dimension the other way round.
+    ArrayReverse = "array_reverse",
+    /// An array in order of its first dimension: array, whether descending, whether NULL comes first.
+    ArraySort = "array_sort",
+    /// An array with each item once, in order: DuckDB's.
+    ListDistinct = "list_distinct",
+    /// `@>`: whether each item of the second array is one of the first. NULL is none.
+    ArrayContains = "array_contains_all",
+    /// `&&`: whether an item of one array is one of the other. NULL is none.
+    ArrayOverlap = "array_overlaps",
+    /// `value = ANY (array)`: NULL where no item is equal and one, or the value, is NULL.
+    ArrayAny = "equals_any",
+    /// An array of texts as a column of arrays with a limit of length stores it: what is too long is an error.
+    ArrayFit = "array_fit",
+    /// What intervals that are equal have in common, of each item.
+    ArrayIntervalKeys = "array_interval_keys",
+
     // Patterns.
     /// LIKE with any pattern: text, pattern, escape (one character, or the empty text for none), whether case does not
     /// count. BOOLEAN.
@@ -288,6 +348,8 @@ functions! {
     /// The regular expression that a pattern of SIMILAR TO stands for: pattern, escape (one character, or the empty text
     /// for none; a backslash when left out).
     SimilarToEscape = "similar_to_escape",
+    /// The regular expression that a pattern of the standard stands for, whose second part SUBSTRING gives.
+    SimilarParts = "similar_parts",
 
     // Dates and times.
     /// A date or timestamp plus months (INTEGER), days (INTEGER) and microseconds (BIGINT), in this order: a month that
@@ -305,6 +367,20 @@ functions! {
     Age = "age",
     /// From one point of time to another in days and time: the operator.
     MomentsBetween = "moments_between",
+    /// A number of rows of LIMIT or OFFSET (its second argument) that must not be negative.
+    CheckedRows = "checked_rows",
+    /// The bits that two whole numbers have: the operator.
+    BitwiseAnd = "bitwise_and",
+    /// The bits that one of two whole numbers has: the operator.
+    BitwiseOr = "bitwise_or",
+    /// The bits in which two whole numbers differ: the operator.
+    BitwiseXor = "bitwise_xor",
+    /// The bits that a whole number has not: the operator.
+    BitwiseNot = "bitwise_not",
+    /// The bits of a whole number moved up by so many places, modulo its width: the operator.
+    ShiftLeft = "shift_left",
+    /// The bits of a whole number moved down, with copies of its sign: the operator.
+    ShiftRight = "shift_right",
     /// What intervals that are equal have in common: a month is thirty days, and a day 24 hours.
     IntervalKey = "interval_key",
     /// The months of an interval.
@@ -373,6 +449,10 @@ functions! {
     MakeDate = "make_date",
     /// The point of time of a year, month, day, hour, minute and seconds with a fraction.
     MakeTimestamp = "make_timestamp",
+    /// A moment of the numbers that the clocks of a time zone show.
+    MakeTimestampTz = "make_timestamptz",
+    /// The beginning of the span that a point of time is in, of spans side by side from an origin on.
+    DateBin = "date_bin",
     /// The point of time at the start of the statement, in UTC.
     Now = "now",
     /// How many points of time a series has: first, last, and the step in months, days and microseconds.
@@ -381,6 +461,8 @@ functions! {
     SeriesMoment = "series_moment",
     /// A date or timestamp as text by a template.
     ToChar = "to_char",
+    /// A moment as text by a template, as the clocks of a time zone show it.
+    ToCharInZone = "to_char_in_zone",
     /// A text as a date: by a template, or as a date is written.
     ToDate = "to_date",
     /// A timestamp without its zone: as it is, since none has one.

@@ -17,6 +17,21 @@ impl Plan {
         }
         plan
     }
+
+    /// Whether parameters from a number on are in it, and whether in the conditions of a scan, which are made for their values.
+    pub fn has_parameters_from(&self, first: usize) -> (bool, bool) {
+        let has = |it: &Expr| has_parameter_from(it, first);
+        let filters = self.scans().into_iter().flat_map(|it| &it.filters);
+        let in_scans = filters.into_iter().any(has);
+        let mut all = self.clone();
+        let mut all = all.pipelines.iter_mut().flat_map(Pipeline::expressions_mut);
+        (in_scans || all.any(|it| has(it)), in_scans)
+    }
+}
+
+fn has_parameter_from(expr: &Expr, first: usize) -> bool {
+    let is_one = matches!(expr.kind, ExprKind::Parameter(number) if number >= first);
+    is_one || expr.children().into_iter().any(|it| has_parameter_from(it, first))
 }
 
 fn put(expr: &mut Expr, values: &[Value]) {

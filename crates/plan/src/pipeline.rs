@@ -154,6 +154,11 @@ pub enum Operator {
         count: usize,
         /// Whether there is a column more: the how manieth of its kind a row is, from 1 on.
         numbered: bool,
+        /// The columns that are handed on.
+        kept: Vec<usize>,
+        /// Columns with arrays. For each there is a column more, behind the number: of its items the how manieth the row is,
+        /// NULL behind the last.
+        items: Vec<usize>,
     },
 }
 

@@ -179,10 +179,16 @@ impl Validator {
             }
             Operator::Join(join) => self.join(join, layout),
             Operator::Fetch(fetch) => self.fetch(fetch, layout),
-            Operator::Repeat { count, numbered } => match layout.get(*count) {
+            Operator::Repeat { count, numbered, kept, items } => match layout.get(*count) {
                 Some(DataType::BigInt) => {
                     let number = numbered.then_some(DataType::BigInt);
-                    Ok(layout.into_iter().chain(number).collect())
+                    let item = |it: &usize| layout.get(*it).and_then(|it| it.element());
+                    let items: Option<Vec<DataType>> = items.iter().map(item).collect();
+                    let items = items.ok_or("items of what is no array")?;
+                    let kept = kept.iter().map(|it| layout.get(*it).copied());
+                    let kept: Option<Vec<DataType>> = kept.collect();
+                    let kept = kept.ok_or("a column that is not there is handed on")?;
+                    Ok(kept.into_iter().chain(number).chain(items).collect())
                 }
                 other => Err(format!("rows are repeated by {other:?}")),
             },

@@ -5,8 +5,8 @@
 //! place to the first in the queue.
 //!
 //! A *brisk* gate is for places that are held for less time than a thread takes to wake up. Who leaves only wakes the first in
-//! the queue, and who comes by takes the place until then; after some have, it is handed on as above, so that nobody
-//! waits for ever.
+//! the queue, once until that has looked, and who comes by takes the place until then; after some have, it is handed on as
+//! above, so that nobody waits for ever.
 
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +32,8 @@ struct Inside {
     is_brisk: bool,
     /// How many have gone past who waits in a brisk gate.
     passed: u32,
+    /// Whether the first that waits in a brisk gate was woken and has not looked yet.
+    is_woken: bool,
 }
 
 /// How many may go past who waits in a brisk gate.
@@ -68,7 +70,9 @@ impl Admission {
     pub fn new() -> Self {
         let (limit, running, has_means) = (None, 0, None);
         let (queue, is_brisk) = (Vec::new(), false);
-        let inside = Inside { limit, running, has_means, arrivals: 0, queue, is_brisk, passed: 0 };
+        let (arrivals, passed, is_woken) = (0, 0, false);
+        let inside =
+            Inside { limit, running, has_means, arrivals, queue, is_brisk, passed, is_woken };
         Self(Arc::new(Gate(Mutex::new(inside))))
     }
 
@@ -172,6 +176,7 @@ impl Gate {
             return false;
         }
         inside.queue.retain(|it| !Arc::ptr_eq(it, waiting));
+        inside.is_woken = false;
         drop(inside);
         // It may be the one that was woken for a place.
         self.admit_more();
@@ -184,6 +189,7 @@ impl Gate {
             return true;
         }
         let mut inside = self.0.lock();
+        inside.is_woken = false;
         if inside.is_brisk && inside.has_room() {
             inside.admit(waiting);
         }
@@ -204,8 +210,11 @@ impl Gate {
             }
             let first = Arc::clone(&inside.queue[0]);
             if inside.may_pass() {
+                let is_woken = std::mem::replace(&mut inside.is_woken, true);
                 drop(inside);
-                first.token.ring();
+                if !is_woken {
+                    first.token.ring();
+                }
                 return;
             }
             inside.admit(&first);
@@ -229,7 +238,7 @@ impl Inside {
     /// Gives a place to one that waits; inside the lock, so that it cannot give up a place that it has.
     fn admit(&mut self, waiting: &Arc<Waiting>) {
         self.running += 1;
-        self.passed = 0;
+        (self.passed, self.is_woken) = (0, false);
         self.queue.retain(|it| !Arc::ptr_eq(it, waiting));
         waiting.admitted.store(true, Ordering::Release);
     }

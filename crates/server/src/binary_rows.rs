@@ -241,7 +241,8 @@ impl Column {
             | DataType::Varchar(_)
             | DataType::Text
             | DataType::Uuid
-            | DataType::Bytea => Self::Text(StringBuilder::new(), of),
+            | DataType::Bytea
+            | DataType::Array(_) => Self::Text(StringBuilder::new(), of),
         }
     }
 
@@ -312,7 +313,7 @@ fn decimals(scale: u8) -> Decimal128Builder {
 /// A value as its type holds it: of a type that is held as another one, values come as texts, but for moments.
 fn held(value: Value, of: DataType) -> SqlResult<Value> {
     match value {
-        Value::Text(_) if of.stored() != of => numeric::cast(&value, DataType::Text, of),
+        Value::Text(_) if of.stored() != of => numeric::assign(&value, DataType::Null, of, ""),
         _ => Ok(value),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Key decision: while a step runs on a thread of the pool, the socket is watched here, so that a client that has gone ends
 //! what it began; and while answers are sent, the next step runs. A client that takes nothing makes its own connection wait,
-//! with two buffers at most.
+//! with two buffers at most. A client of many small statements stays with its thread ([`crate::direct`]).
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -12,19 +12,21 @@ use bytes::{Bytes as Plain, BytesMut};
 use nodewise::{SqlError, SqlState};
 use pgwire::messages::startup::{BackendKeyData, NegotiateProtocolVersion, SecretKey};
 use stdx::sync::Arc;
-use tokio::io::{AsyncWriteExt, ReadHalf, WriteHalf, split};
-use tokio::sync::watch;
+use tokio::io::AsyncWriteExt;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::authentication::authenticate;
 use crate::backend::{Backend, Step};
+use crate::direct::{Direct, LOOK, Slot, Work};
 use crate::registry::{Registered, Stop};
 use crate::replies::{self, put};
 use crate::requests::{Request, missing, next};
 use crate::shared::Shared;
+use crate::socket::Socket;
 use crate::startup::{First, Refused, Startup, VERSION_MINOR, first};
-use crate::stream::{Bytes, Origin, read_some};
+use crate::stream::{Bytes, Origin, read_some, watched};
 
 /// Bytes that are read ahead while a step runs.
 const AHEAD_BYTES: usize = 1 << 20;
@@ -35,8 +37,8 @@ const GATHERED_BYTES: usize = 4 << 20;
 /// A connection past its start.
 struct Connection {
     shared: Arc<Shared>,
-    reader: ReadHalf<Box<dyn Bytes>>,
-    writer: WriteHalf<Box<dyn Bytes>>,
+    /// Here, unless a thread has the socket.
+    stream: Option<Box<dyn Bytes>>,
     /// Bytes that are no whole message yet, or have come while others were done.
     input: BytesMut,
     requests: VecDeque<Request>,
@@ -48,8 +50,6 @@ struct Connection {
     /// Whether the client has gone.
     gone: bool,
 }
-
-type Stepped = (Box<Backend>, VecDeque<Request>, BytesMut, Step);
 
 /// Serves a client until one side ends it.
 pub async fn serve(
@@ -78,12 +78,11 @@ pub async fn serve(
                 Ok(Err(Refused::Broken)) => return,
                 Ok(Err(Refused::Told(error))) => error,
                 Ok(Ok((backend, registered, stop))) => {
-                    let (reader, writer) = split(stream);
+                    let stream = Some(stream);
                     let (backend, requests) = (Some(backend), VecDeque::new());
                     let mut connection = Connection {
                         shared,
-                        reader,
-                        writer,
+                        stream,
                         input,
                         requests,
                         backend,
@@ -194,8 +193,9 @@ impl Connection {
             // A large message comes in as few pieces as it can, and takes no memory before it comes.
             let missing = missing(&self.input).min(self.input.len().max(1));
             self.input.reserve(missing);
+            let Some(stream) = &mut self.stream else { return Ok(false) };
             tokio::select! {
-                read = read_some(&mut self.reader, &mut self.input) => match read {
+                read = read_some(stream, &mut self.input) => match read {
                     Ok(true) => {}
                     Ok(false) | Err(_) => return Ok(false),
                 },
@@ -212,48 +212,127 @@ impl Connection {
 
     /// Does what has come, and sends the answers. False when the connection is at its end.
     async fn work(&mut self) -> bool {
-        let Some(mut backend) = self.backend.take() else { return false };
-        let mut requests = std::mem::take(&mut self.requests);
+        let Some(backend) = self.backend.take() else { return false };
+        let requests = std::mem::take(&mut self.requests);
         if !backend.is_copying() {
             self.stop.forget();
         }
-        let mut answers = BytesMut::new();
+        let (input, answers) = (BytesMut::new(), BytesMut::new());
+        let mut work =
+            Work { backend, requests, input, answers, step: Step::More, gone: self.gone };
         loop {
-            let place = self.shared.gate.enter(backend.is_in_transaction()).await;
-            let mut step = spawn_blocking(move || -> Stepped {
-                // Others may run when this step is done, and not only when its client has taken what came before.
-                let _place = place;
-                let mut out = BytesMut::new();
-                let step = backend.step(&mut requests, &mut out);
-                (backend, requests, out, step)
-            });
+            let place = self.shared.gate.enter(work.backend.is_in_transaction()).await;
+            let answers = std::mem::take(&mut work.answers);
+            let lent = if answers.is_empty() { self.lend() } else { None };
+            let mut step = match &lent {
+                Some((slot, thread)) => {
+                    work.input = std::mem::take(&mut self.input);
+                    let direct = Direct {
+                        shared: self.shared.clone(),
+                        slot: slot.clone(),
+                        stop: self.stop.clone(),
+                        stopping: self.stopping.clone(),
+                    };
+                    let thread = thread.clone();
+                    spawn_blocking(move || {
+                        let _thread = thread;
+                        direct.run(work, place)
+                    })
+                }
+                None => spawn_blocking(move || -> Work {
+                    // Others may run when this step is done, and not only when its client has taken what came before.
+                    let _place = place;
+                    work.step = work.backend.step(&mut work.requests, &mut work.answers);
+                    work
+                }),
+            };
             self.send(&answers).await;
-            let Some(stepped) = self.watched(&mut step).await else { return false };
-            let next;
-            (backend, requests, answers, next) = stepped;
-            match next {
-                Step::More if !self.gone => {}
-                Step::Idle | Step::Close | Step::More => {
-                    self.backend = Some(backend);
-                    self.requests = requests;
-                    self.send(&answers).await;
-                    return next == Step::Idle;
+            let done = match lent {
+                Some((slot, _)) => self.lent(&mut step, &slot).await,
+                None => self.watched(&mut step).await,
+            };
+            let Some(done) = done else { return false };
+            work = done;
+            // What was read ahead comes behind what a thread has read.
+            work.input.unsplit(std::mem::take(&mut self.input));
+            self.input = std::mem::take(&mut work.input);
+            self.gone |= work.gone;
+            if work.step == Step::More && !self.gone {
+                continue;
+            }
+            self.backend = Some(work.backend);
+            self.requests = work.requests;
+            self.send(&work.answers).await;
+            return work.step == Step::Idle;
+        }
+    }
+
+    /// Lays the socket where a thread that does steps finds it, if it can be had and there are not too many such threads.
+    fn lend(&mut self) -> Option<(Slot, Arc<OwnedSemaphorePermit>)> {
+        let thread = Arc::new(self.shared.gate.try_direct()?);
+        let slot = Slot::default();
+        match self.stream.take()?.into_socket() {
+            Ok(Ok(socket)) => match slot.lend(socket) {
+                Ok(()) => Some((slot, thread)),
+                Err(_) => {
+                    self.gone = true;
+                    None
+                }
+            },
+            Ok(Err(stream)) => {
+                self.stream = Some(stream);
+                None
+            }
+            Err(_) => {
+                self.gone = true;
+                None
+            }
+        }
+    }
+
+    /// Waits for the steps of a thread that has the socket; takes it back when one of them takes long, and at the end.
+    async fn lent(&mut self, steps: &mut JoinHandle<Work>, slot: &Slot) -> Option<Work> {
+        let mut seen = slot.steps();
+        let done = loop {
+            tokio::select! {
+                done = &mut *steps => break done.ok(),
+                () = sleep(LOOK) => {
+                    let is_long = std::mem::replace(&mut seen, slot.steps()) == seen;
+                    if is_long && let Some(socket) = slot.take() {
+                        self.take_back(socket);
+                        return self.watched(steps).await;
+                    }
                 }
             }
+        };
+        if let Some(socket) = slot.take() {
+            self.take_back(socket);
+        }
+        done
+    }
+
+    fn take_back(&mut self, socket: Socket) {
+        match watched(socket) {
+            Ok(stream) => self.stream = Some(stream),
+            Err(_) => self.gone = true,
         }
     }
 
     /// Waits for a step. Meanwhile what comes is read ahead, and a client that has gone ends what it began. `None` when the
     /// step came to no end: a bug of ours.
-    async fn watched(&mut self, step: &mut JoinHandle<Stepped>) -> Option<Stepped> {
+    async fn watched(&mut self, step: &mut JoinHandle<Work>) -> Option<Work> {
         if self.gone {
             self.stop.stop();
         }
         loop {
             let full = self.gone || self.input.len() >= AHEAD_BYTES;
-            let (reader, input) = (&mut self.reader, &mut self.input);
-            let coming =
-                async { if full { pending().await } else { read_some(reader, input).await } };
+            let (stream, input) = (&mut self.stream, &mut self.input);
+            let coming = async {
+                match stream {
+                    Some(stream) if !full => read_some(stream, input).await,
+                    _ => pending().await,
+                }
+            };
             tokio::select! {
                 done = &mut *step => return done.ok(),
                 read = coming => if !matches!(read, Ok(true)) {
@@ -269,10 +348,10 @@ impl Connection {
         if self.gone || answers.is_empty() {
             return;
         }
-        let writer = &mut self.writer;
+        let Some(stream) = &mut self.stream else { return };
         let sending = async {
-            writer.write_all(answers).await?;
-            writer.flush().await
+            stream.write_all(answers).await?;
+            stream.flush().await
         };
         let sent = tokio::select! {
             sent = sending => sent.is_ok(),
@@ -287,8 +366,9 @@ impl Connection {
     async fn tell_fatal(&mut self, error: &SqlError) {
         let mut out = BytesMut::new();
         replies::fatal(error, &mut out);
-        let _ = timeout(Duration::from_secs(1), self.writer.write_all(&out)).await;
-        let _ = timeout(Duration::from_secs(1), self.writer.shutdown()).await;
+        let Some(stream) = &mut self.stream else { return };
+        let _ = timeout(Duration::from_secs(1), stream.write_all(&out)).await;
+        let _ = timeout(Duration::from_secs(1), stream.shutdown()).await;
     }
 }
 

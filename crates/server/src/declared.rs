@@ -3,7 +3,7 @@
 use nodewise::DataType;
 use nodewise::pg_types::{
     BOOL, BPCHAR, BYTEA, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, NAME, NUMERIC,
-    OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, UNKNOWN, UUID, VARCHAR,
+    OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, UNKNOWN, UUID, VARCHAR, element_of,
 };
 
 /// What a client may say of a parameter.
@@ -35,6 +35,9 @@ pub fn declared(oid: u32) -> Option<Declared> {
         UUID => DataType::Uuid,
         BYTEA => DataType::Bytea,
         TEXT | VARCHAR | BPCHAR | NAME | CHAR => DataType::Text,
-        _ => return None,
+        array => match declared(element_of(array)?)? {
+            Declared::As(element) => element.array()?,
+            Declared::Inferred => return None,
+        },
     }))
 }

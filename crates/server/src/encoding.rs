@@ -2,19 +2,20 @@
 
 use arrow_array::RecordBatch;
 use bytes::{BufMut, BytesMut};
-use nodewise::CopyFormat;
+use nodewise::{CopyFormat, DataType};
 use stdx::sync::Arc;
 
+use crate::binary_values::fill_length;
 use crate::replies::Format;
-use crate::values::{RowWriter, fill_length};
+use crate::values::RowWriter;
 
 /// How rows are written.
 #[derive(Clone, Debug)]
 pub enum Encoding {
-    /// As rows of a query, each column in a format of its own; in text behind those that are said.
-    Rows(Vec<Format>),
-    /// As data of COPY.
-    Copy(Arc<CopyFormat>),
+    /// As rows of a query, each column in a format of its own, in text behind those that are said; with their types.
+    Rows(Vec<Format>, Vec<DataType>),
+    /// As data of COPY, of columns of such types.
+    Copy(Arc<CopyFormat>, Vec<DataType>),
 }
 
 /// The messages of the rows of a batch.
@@ -36,12 +37,12 @@ impl Encoding {
             }
         };
         match self {
-            Self::Rows(formats) => {
+            Self::Rows(formats, types) => {
                 let format = |it: usize| formats.get(it).copied().unwrap_or(Format::Text);
-                let mut writer = RowWriter::new(batch, format);
+                let mut writer = RowWriter::new(batch, types, format);
                 each(&mut bytes, &mut |row, bytes| writer.put_message(row, bytes));
             }
-            Self::Copy(format) => match &**format {
+            Self::Copy(format, types) => match &**format {
                 CopyFormat::Lines(style) => {
                     let (mut writer, mut line) = (style.lines(batch), String::new());
                     each(&mut bytes, &mut |row, bytes| {
@@ -52,7 +53,7 @@ impl Encoding {
                 }
                 // No other is sent.
                 CopyFormat::Binary | CopyFormat::Parquet => {
-                    let mut writer = RowWriter::new(batch, |_| Format::Binary);
+                    let mut writer = RowWriter::new(batch, types, |_| Format::Binary);
                     let columns = batch.num_columns() as i16;
                     each(&mut bytes, &mut |row, bytes| {
                         let start = bytes.len();

@@ -5,21 +5,26 @@
 //! is slow, holds no thread, and no statement waits for a socket ([docs/design/11-server.md]).
 //!
 //! Reading order: `options`, `serve` (who comes in), `connection` (the life of one), `startup`, `authentication`, `requests`
-//! and `replies` (the messages), `backend` (what messages do), `extended`, `portal`, `copying`, `rows`, `encoding`, `values`, `parameters`, `binary_rows`.
+//! and `replies` (the messages), `backend` (what messages do), `extended`, `portal`, `copying`, `rows`, `encoding`, `values`, `parameters`, `binary_rows`;
+//! `http` (the page and the metrics).
 //!
 //! - Invariant: the only crate that knows an async runtime and protocols.
 //! - Invariant: no bytes of a client make it panic, and none take more memory than the options allow.
 #![forbid(unsafe_code)]
 
+mod array_values;
 mod authentication;
 mod backend;
 mod binary_rows;
+mod binary_values;
 mod connection;
 mod copying;
 mod declared;
+mod direct;
 mod encoding;
 mod extended;
 mod gate;
+mod http;
 mod options;
 mod parameters;
 mod portal;
@@ -30,6 +35,7 @@ mod rows;
 mod scram;
 mod serve;
 mod shared;
+mod socket;
 mod startup;
 mod stream;
 mod tls;

@@ -31,6 +31,9 @@ pub struct Listen {
     pub tcp: Option<SocketAddr>,
     /// The folder of a Unix socket; only who runs the server may use it.
     pub socket_folder: Option<PathBuf>,
+    /// An address for those who look by HTTP: with a certificate by TLS only. Passwords go over it as they are, so without one
+    /// it has to be on the loopback.
+    pub http: Option<SocketAddr>,
 }
 
 /// What clients may take.

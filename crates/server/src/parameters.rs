@@ -4,12 +4,13 @@ use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::numeric;
 use types::numeric::interval::Interval;
 
+use crate::binary_values::read_numeric;
+use crate::declared::Declared;
 use crate::replies::Format;
 use crate::requests::{utf8, violation};
-use crate::values::read_numeric;
 use nodewise::pg_types::{
     BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, NUMERIC, OID, TIME, TIMESTAMP,
-    TIMESTAMPTZ, UUID,
+    TIMESTAMPTZ, UUID, element_of,
 };
 
 /// Days and microseconds from 1970 to 2000.
@@ -48,10 +49,6 @@ fn text(text: &str, data_type: Option<DataType>) -> SqlResult<Value> {
 }
 
 fn binary(bytes: &[u8], oid: u32) -> SqlResult<Value> {
-    let incorrect = || {
-        let message = "incorrect binary data format in a parameter";
-        SqlError::new(SqlState("22P03"), message)
-    };
     Ok(match oid {
         BOOL => match bytes {
             [it] => Value::Boolean(*it != 0),
@@ -97,8 +94,71 @@ fn binary(bytes: &[u8], oid: u32) -> SqlResult<Value> {
             let held = Value::Text(numeric::bytes::held(bytes).into());
             numeric::cast(&held, DataType::Bytea, DataType::Text)?
         }
-        _ => Value::Text(utf8(bytes)?.into()),
+        _ => match element_of(oid) {
+            Some(element) => Value::Text(array(bytes, element)?.into()),
+            None => Value::Text(utf8(bytes)?.into()),
+        },
     })
+}
+
+/// An array in binary as PostgreSQL writes it as text: dimensions, whether there are NULLs, the type of the items, of each
+/// dimension its length and lower bound, and the items, each behind its length.
+fn array(bytes: &[u8], element: u32) -> SqlResult<String> {
+    let mut rest = bytes;
+    let mut number = || -> SqlResult<i32> {
+        let (first, others) = rest.split_first_chunk::<4>().ok_or_else(incorrect)?;
+        rest = others;
+        Ok(i32::from_be_bytes(*first))
+    };
+    let (dimensions, _, _) = (number()?, number()?, number()?);
+    if !(0..=types::array::DIMENSIONS_MAX as i32).contains(&dimensions) {
+        return Err(incorrect());
+    }
+    let mut shape = Vec::new();
+    for _ in 0..dimensions {
+        let (length, lower) = (number()?, number()?);
+        shape.push(types::array::Dimension { length, lower });
+    }
+    let lengths = shape.iter().map(|it| usize::try_from(it.length).unwrap_or(0));
+    let count = if shape.is_empty() { 0 } else { lengths.fold(1usize, usize::saturating_mul) };
+    let data_type = match crate::declared::declared(element) {
+        Some(Declared::As(it)) => it,
+        _ => return Err(incorrect()),
+    };
+    let mut held = String::new();
+    for _ in 0..count {
+        let (length, others) = rest.split_first_chunk::<4>().ok_or_else(incorrect)?;
+        rest = others;
+        let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
+            held.push_str(types::array::NULL_ITEM);
+            continue;
+        };
+        let (item, others) = rest.split_at_checked(length).ok_or_else(incorrect)?;
+        rest = others;
+        types::array::push_value(&mut held, &held_item(binary(item, element)?, data_type)?);
+    }
+    types::array::close(&mut held, 0, &shape)?;
+    let array = data_type.array().ok_or_else(incorrect)?;
+    match numeric::cast(&Value::Text(held.into()), array, DataType::Text)? {
+        Value::Text(it) => Ok(it.to_string()),
+        _ => Err(incorrect()),
+    }
+}
+
+/// An item as arrays hold it: what came as a text is read, and a number has the digits of its type.
+fn held_item(value: Value, of: DataType) -> SqlResult<Value> {
+    match value {
+        Value::Text(_) => numeric::cast(&value, DataType::Text, of),
+        Value::Decimal { scale, .. } => {
+            numeric::cast(&value, DataType::Decimal { precision: 38, scale }, of)
+        }
+        _ => Ok(value),
+    }
+}
+
+fn incorrect() -> SqlError {
+    let message = "incorrect binary data format in a parameter";
+    SqlError::new(SqlState("22P03"), message)
 }
 
 fn fixed<const N: usize>(bytes: &[u8]) -> SqlResult<[u8; N]> {

@@ -85,6 +85,11 @@ impl Registry {
         found.iter().for_each(Stop::stop);
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+
     /// Ends what all run.
     pub fn cancel_all(&self) {
         let all: Vec<Stop> = self.0.lock().values().map(|it| it.stop.clone()).collect();

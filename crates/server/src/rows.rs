@@ -60,7 +60,7 @@ impl Rows {
 
     /// Those of a statement that has ended.
     pub fn of_answer(answer: Answer, formats: Vec<Format>) -> Self {
-        let encoding = Encoding::Rows(formats);
+        let encoding = Encoding::Rows(formats, answer.types.clone());
         let items = answer.batches.iter().map(|it| encoding.encode(it)).collect();
         // CREATE TABLE AS says SELECT, too.
         let tag = match answer.has_rows() && answer.tag.starts_with("SELECT ") {
@@ -72,12 +72,13 @@ impl Rows {
 
     /// Those of a query that are made while they are sent.
     pub fn of_cursor(cursor: Cursor, formats: Vec<Format>) -> Self {
-        Self::new(Some(cursor), Encoding::Rows(formats), Tag::Select)
+        let types = cursor.described().types;
+        Self::new(Some(cursor), Encoding::Rows(formats, types), Tag::Select)
     }
 
     /// Those of COPY .. TO STDOUT, of which the client is told.
     pub fn of_copy(copy: CopyOut, out: &mut BytesMut) -> Self {
-        let Described { schema, .. } = copy.cursor.described();
+        let Described { schema, types } = copy.cursor.described();
         let is_binary = matches!(*copy.format, nodewise::CopyFormat::Binary);
         replies::copy_out(is_binary, schema.fields().len(), out);
         if let nodewise::CopyFormat::Lines(style) = &*copy.format {
@@ -87,7 +88,7 @@ impl Rows {
             }
         }
         let head = if is_binary { BINARY_HEAD } else { &[] };
-        let rows = Self::new(Some(copy.cursor), Encoding::Copy(copy.format), Tag::Copy);
+        let rows = Self::new(Some(copy.cursor), Encoding::Copy(copy.format, types), Tag::Copy);
         Self { head, ..rows }
     }
 
@@ -209,7 +210,7 @@ impl Rows {
 
     /// Appends what comes behind the last row.
     fn put_end(&mut self, out: &mut BytesMut) {
-        let Encoding::Copy(format) = &self.encoding else { return };
+        let Encoding::Copy(format, _) = &self.encoding else { return };
         if matches!(**format, nodewise::CopyFormat::Binary) {
             put_copy_data(&[std::mem::take(&mut self.head), BINARY_END].concat(), out);
         }

@@ -61,6 +61,12 @@ impl Verifier {
         }
     }
 
+    /// Whether it is that of a password.
+    pub fn is_of(&self, password: &str) -> bool {
+        let made = Self::with_salt(password, &self.salt, self.rounds);
+        same(&made.stored_key, &self.stored_key)
+    }
+
     /// As PostgreSQL keeps it in `pg_authid`: `SCRAM-SHA-256$rounds:salt$stored:server`.
     pub fn parse(text: &str) -> Option<Self> {
         let (head, keys) = text.strip_prefix(MECHANISM)?.strip_prefix('$')?.split_once('$')?;
@@ -254,6 +260,7 @@ mod tests {
         assert!(Verifier::of_password("").is_err() && Verifier::of_password("\u{e4}").is_err());
         let nobody = |user| Verifier::of_nobody(user, b"secret");
         assert!(nobody("a") == nobody("a") && nobody("a").salt != nobody("b").salt);
+        assert!(verifier.is_of("secret") && !verifier.is_of("Secret") && !verifier.is_of(""));
         assert!(same(b"a", b"a") && !same(b"a", b"b") && !same(b"a", b"ab"));
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nodewise::Database;
 use stdx::sync::Arc;
-use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -15,6 +15,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::connection::serve;
 use crate::gate::Gate;
+use crate::http;
 use crate::options::ServerOptions;
 use crate::registry::Registry;
 use crate::scram::random;
@@ -35,6 +36,7 @@ pub struct Server {
     runtime: Runtime,
     tcp: Option<TcpListener>,
     socket: Option<(UnixListener, SocketFile)>,
+    http: Option<TcpListener>,
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
 }
@@ -73,7 +75,12 @@ impl Server {
             .thread_name("session")
             .build()?;
         let listen = options.listen.clone();
-        let (tcp, socket) = runtime.block_on(async {
+        if listen.http.is_some_and(|it| !it.ip().is_loopback()) && options.certificate.is_none() {
+            let message =
+                "passwords go over HTTP as they are: it needs a certificate, or the loopback";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let (tcp, socket, http) = runtime.block_on(async {
             let tcp = match listen.tcp {
                 Some(address) => Some(TcpListener::bind(address).await?),
                 None => None,
@@ -81,7 +88,11 @@ impl Server {
             let port =
                 tcp.as_ref().and_then(|it| it.local_addr().ok()).map_or(5432, |it| it.port());
             let socket = listen.socket_folder.map(|it| bind_socket(&it, port)).transpose()?;
-            io::Result::Ok((tcp, socket))
+            let http = match listen.http {
+                Some(address) => Some(TcpListener::bind(address).await?),
+                None => None,
+            };
+            io::Result::Ok((tcp, socket, http))
         })?;
         let gate = Gate::new(database.workers());
         let secret = random().ok_or_else(|| io::Error::other("there is no randomness"))?;
@@ -94,12 +105,17 @@ impl Server {
             options,
         });
         let (stop, _) = watch::channel(false);
-        Ok(Self { runtime, tcp, socket, shared, stop })
+        Ok(Self { runtime, tcp, socket, http, shared, stop })
     }
 
     /// The address on which it listens for TCP.
     pub fn address(&self) -> Option<SocketAddr> {
         self.tcp.as_ref().and_then(|it| it.local_addr().ok())
+    }
+
+    /// The address on which it listens for HTTP.
+    pub fn http_address(&self) -> Option<SocketAddr> {
+        self.http.as_ref().and_then(|it| it.local_addr().ok())
     }
 
     /// The file of its Unix socket.
@@ -135,7 +151,7 @@ impl Server {
 
     /// Serves clients until it is stopped.
     pub fn run(self) {
-        let Self { runtime, tcp, socket, shared, stop } = self;
+        let Self { runtime, tcp, socket, http, shared, stop } = self;
         runtime.block_on(async {
             let mut connections = JoinSet::new();
             let mut stopping = stop.subscribe();
@@ -144,21 +160,28 @@ impl Server {
                 tokio::select! {
                     Ok(()) = stopping.changed() => {}
                     Some(_) = connections.join_next() => {}
-                    come = accept(tcp.as_ref(), socket.as_ref().map(|it| &it.0)) => {
+                    come = accept(tcp.as_ref(), socket.as_ref().map(|it| &it.0), http.as_ref()) => {
                         // Who comes when even those are too many is not even told.
-                        if let (Some((stream, origin)), Ok(place)) =
+                        if let (Some(client), Ok(place)) =
                             (come, places.clone().try_acquire_owned())
                         {
                             let (shared, stopping) = (shared.clone(), stop.subscribe());
                             connections.spawn(async move {
-                                serve(shared, stream, origin, stopping).await;
+                                match client {
+                                    Client::Wire(stream, origin) => {
+                                        serve(shared, stream, origin, stopping).await;
+                                    }
+                                    Client::Web(stream, origin) => {
+                                        http::serve(shared, stream, origin, stopping).await;
+                                    }
+                                }
                                 drop(place);
                             });
                         }
                     }
                 }
             }
-            drop((tcp, socket));
+            drop((tcp, socket, http));
             let all = async { while connections.join_next().await.is_some() {} };
             tokio::pin!(all);
             if timeout(shared.options.limits.grace, &mut all).await.is_err() {
@@ -170,32 +193,41 @@ impl Server {
     }
 }
 
+/// Who has come, by which door.
+enum Client {
+    Wire(Box<dyn Bytes>, Origin),
+    Web(TcpStream, Origin),
+}
+
+/// The next client of a TCP port; for ever none where there is no port.
+async fn accept_tcp(listener: Option<&TcpListener>) -> io::Result<(TcpStream, Origin)> {
+    let Some(listener) = listener else { return std::future::pending().await };
+    let (stream, from) = listener.accept().await?;
+    // Answers are put together here already.
+    let _ = stream.set_nodelay(true);
+    let local = from.ip().to_canonical().is_loopback();
+    Ok((stream, if local { Origin::Loopback } else { Origin::Network }))
+}
+
 /// The next client. `None` when it could not be let in.
 async fn accept(
     tcp: Option<&TcpListener>,
     socket: Option<&UnixListener>,
-) -> Option<(Box<dyn Bytes>, Origin)> {
-    let by_tcp = async {
-        match tcp {
-            Some(it) => it.accept().await,
-            None => std::future::pending().await,
-        }
-    };
+    http: Option<&TcpListener>,
+) -> Option<Client> {
     let by_socket = async {
         match socket {
             Some(it) => it.accept().await,
             None => std::future::pending().await,
         }
     };
-    let come: io::Result<(Box<dyn Bytes>, Origin)> = tokio::select! {
-        come = by_tcp => come.map(|(stream, from)| {
-            // Answers are put together here already.
-            let _ = stream.set_nodelay(true);
-            let local = from.ip().to_canonical().is_loopback();
-            (Box::new(stream) as _, if local { Origin::Loopback } else { Origin::Network })
-        }),
+    let come: io::Result<Client> = tokio::select! {
+        come = accept_tcp(tcp) => come.map(|(stream, from)| Client::Wire(Box::new(stream), from)),
+        come = accept_tcp(http) => come.map(|(stream, from)| Client::Web(stream, from)),
         come = by_socket => match come {
-            Ok((stream, _)) if is_own(&stream) => Ok((Box::new(stream) as _, Origin::Socket)),
+            Ok((stream, _)) if is_own(&stream) => {
+                Ok(Client::Wire(Box::new(stream), Origin::Socket))
+            }
             Ok(_) => return None,
             Err(error) => Err(error),
         },

@@ -3,12 +3,56 @@
 use std::io;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::server::TlsStream;
+
+use crate::socket::Socket;
 
 /// Bytes in both directions.
-pub trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {
+    /// The socket, out of the runtime's hands, where its bytes are those that are meant; else itself. Errors break the
+    /// connection.
+    fn into_socket(self: Box<Self>) -> io::Result<Result<Socket, Box<dyn Bytes>>>;
+}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
+impl Bytes for TcpStream {
+    fn into_socket(self: Box<Self>) -> io::Result<Result<Socket, Box<dyn Bytes>>> {
+        Ok(Ok(Socket::Tcp(self.into_std()?)))
+    }
+}
+
+impl Bytes for UnixStream {
+    fn into_socket(self: Box<Self>) -> io::Result<Result<Socket, Box<dyn Bytes>>> {
+        Ok(Ok(Socket::Unix(self.into_std()?)))
+    }
+}
+
+impl Bytes for TlsStream<Box<dyn Bytes>> {
+    fn into_socket(self: Box<Self>) -> io::Result<Result<Socket, Box<dyn Bytes>>> {
+        Ok(Err(self))
+    }
+}
+
+impl Bytes for DuplexStream {
+    fn into_socket(self: Box<Self>) -> io::Result<Result<Socket, Box<dyn Bytes>>> {
+        Ok(Err(self))
+    }
+}
+
+/// Gives a socket into the hands of the runtime that runs.
+pub fn watched(socket: Socket) -> io::Result<Box<dyn Bytes>> {
+    Ok(match socket {
+        Socket::Tcp(it) => {
+            it.set_nonblocking(true)?;
+            Box::new(TcpStream::from_std(it)?)
+        }
+        Socket::Unix(it) => {
+            it.set_nonblocking(true)?;
+            Box::new(UnixStream::from_std(it)?)
+        }
+    })
+}
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 16 << 10;

@@ -11,10 +11,15 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// What clients of PostgreSQL say that they speak inside of TLS.
 const PROTOCOL: &[u8] = b"postgresql";
+/// What browsers say.
+const WEB_PROTOCOL: &[u8] = b"http/1.1";
 
 /// A certificate and its key, ready for use.
 #[derive(Clone)]
-pub struct Certificate(Arc<ServerConfig>);
+pub struct Certificate {
+    wire: Arc<ServerConfig>,
+    web: Arc<ServerConfig>,
+}
 
 impl std::fmt::Debug for Certificate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -36,11 +41,18 @@ impl Certificate {
             .with_safe_default_protocol_versions()
             .and_then(|it| it.with_no_client_auth().with_single_cert(chain, private));
         let mut config = config.map_err(|error| failed(certificates, &error))?;
+        let mut web = config.clone();
         config.alpn_protocols = vec![PROTOCOL.to_vec()];
-        Ok(Self(Arc::new(config)))
+        web.alpn_protocols = vec![WEB_PROTOCOL.to_vec()];
+        Ok(Self { wire: Arc::new(config), web: Arc::new(web) })
     }
 
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        TlsAcceptor::from(self.0.clone())
+        TlsAcceptor::from(self.wire.clone())
+    }
+
+    /// For those who look by HTTP.
+    pub(crate) fn web_acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(self.web.clone())
     }
 }

@@ -125,3 +125,28 @@ fn a_plan_whose_columns_have_changed_is_not_taken() {
         assert!(client.query("SET application_name = 'x'", &[]).await.unwrap().is_empty());
     });
 }
+
+#[test]
+fn arrays_go_and_come_in_binary() {
+    with_client(|client| async move {
+        client.batch_execute("CREATE TABLE t (i INTEGER[], x TEXT[], d DATE[])").await.unwrap();
+        let (numbers, texts) = (vec![Some(1), None, Some(-3)], vec!["a", "b, \"c\"", ""]);
+        let insert = "INSERT INTO t VALUES ($1, $2, NULL), ($3, '{}', '{2000-01-01}')";
+        client.execute(insert, &[&numbers, &texts, &None::<Vec<i32>>]).await.unwrap();
+        let rows = client.query("SELECT i, x, d FROM t ORDER BY i", &[]).await.unwrap();
+        assert_eq!(rows[0].columns()[0].type_(), &Type::INT4_ARRAY);
+        assert_eq!(rows[0].get::<_, Vec<Option<i32>>>(0), numbers);
+        assert_eq!(rows[0].get::<_, Vec<String>>(1), texts);
+        assert_eq!(rows[1].get::<_, Option<Vec<i32>>>(0), None);
+        assert!(rows[1].get::<_, Vec<String>>(1).is_empty());
+        let found = "SELECT g FROM generate_series(1, 5) AS g WHERE g = ANY($1) ORDER BY g";
+        for (wanted, expected) in [(vec![5, 2, 9], vec![2, 5]), (vec![], vec![])] {
+            let rows = client.query(found, &[&wanted]).await.unwrap();
+            let found: Vec<i32> = rows.iter().map(|it| it.get(0)).collect();
+            assert_eq!(found, expected);
+        }
+        let count = "SELECT count(*) FROM unnest($1::TEXT[]) x";
+        let all = client.query_one(count, &[&texts]).await.unwrap();
+        assert_eq!(all.get::<_, i64>(0), 3);
+    });
+}

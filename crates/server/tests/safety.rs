@@ -156,32 +156,18 @@ fn encryption_is_there_with_a_certificate() {
     raw.send(&[b'x'; 100]);
     let mut rest = Vec::new();
     let _ = std::io::Read::read_to_end(&mut raw.stream, &mut rest);
-    encrypted_session(&server, &data);
+    encrypted_session(&server);
 }
 
 /// A session inside of TLS, by a client that knows the certificate.
-fn encrypted_session(server: &Running, data: &Path) {
+fn encrypted_session(server: &Running) {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio_rustls::TlsConnector;
-    use tokio_rustls::rustls::crypto::ring::default_provider;
-    use tokio_rustls::rustls::pki_types::pem::PemObject;
-    use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
-    use tokio_rustls::rustls::{ClientConfig, RootCertStore};
-    let mut roots = RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(data.join("certificate.pem")).unwrap()).unwrap();
-    let config = ClientConfig::builder_with_provider(default_provider().into())
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut stream = tokio::net::TcpStream::connect(server.address).await.unwrap();
         stream.write_all(&[0, 0, 0, 8, 4, 210, 22, 47]).await.unwrap();
         assert_eq!(stream.read_u8().await.unwrap(), b'S');
-        let name = ServerName::try_from("localhost").unwrap();
-        let connector = TlsConnector::from(std::sync::Arc::new(config));
-        let mut stream = connector.connect(name, stream).await.unwrap();
+        let mut stream = common::inside_tls(stream).await;
         stream.write_all(&start_packet(3 << 16, &[("user", "ada")])).await.unwrap();
         stream.write_all(&query("SELECT 'inside'")).await.unwrap();
         let mut read = Vec::new();

@@ -1,10 +1,13 @@
-//! The names of relations: tables, sequences and views.
+//! The names of relations (tables, sequences and views), and the schemas that they are in.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, RwLock};
-use types::{CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo, ViewDefinition};
+use types::{
+    CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo, ViewDefinition, names,
+};
 
 use crate::{Sequence, Table};
 
@@ -37,6 +40,10 @@ enum Relation {
     Table(Entry),
     Sequence(Arc<Sequence>),
     View(Arc<ViewDefinition>),
+    /// A schema, under its name behind [`OF_SCHEMAS`], which no relation has. The one that is always there is not kept.
+    Schema(Arc<str>),
+    /// A comment, under [`OF_COMMENTS`] and what it is of.
+    Comment([String; 3], Arc<str>),
 }
 
 /// A table, and what the planner may know of it.
@@ -158,8 +165,13 @@ impl Catalog {
         state.snapshot.check_free(to)?;
         let renamed = old.version(old.parts.clone(), old.columns.clone());
         let renamed = Arc::new(Table { name: to.to_owned(), ..renamed });
+        let comments = state.snapshot.comments_of(name);
         state.remove(name, self.next_version());
         state.put(renamed.clone(), self.next_version());
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        for ([kind, _, part], text) in comments {
+            snapshot.put_comment([kind, renamed.name.clone(), part], text);
+        }
         Ok(renamed)
     }
 
@@ -201,6 +213,47 @@ impl Catalog {
         }
         state.remove(name, self.next_version());
         Ok(())
+    }
+
+    /// Puts a comment in the place of what there was of something: its kind, its name or that of its table, and its name
+    /// there. `None` takes it away.
+    pub fn put_comment(&self, of: &[String; 3], text: Option<&str>) {
+        let mut state = self.state.write();
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version = self.next_version();
+        match text {
+            Some(text) => snapshot.put_comment(of.clone(), text.into()),
+            None => _ = snapshot.relations.remove(&comment_key([&of[0], &of[1], &of[2]])),
+        }
+    }
+
+    /// Makes a schema.
+    pub fn put_schema(&self, name: &str) {
+        let mut state = self.state.write();
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version = self.next_version();
+        snapshot.relations.insert(schema_key(name), Relation::Schema(name.into()));
+    }
+
+    /// Takes a schema out, in which nothing is any more. Errors: 3F000.
+    pub fn drop_schema(&self, name: &str) -> SqlResult<()> {
+        let mut state = self.state.write();
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version = self.next_version();
+        snapshot.relations.remove(&comment_key(["schema", name, ""]));
+        snapshot.relations.remove(&schema_key(name)).map(drop).ok_or_else(|| no_schema(name))
+    }
+
+    /// Takes out a schema with all that is in it.
+    pub fn forget(&self, schema: &str) {
+        let mut state = self.state.write();
+        let gone: Vec<String> =
+            state.snapshot.relations_of(schema).into_iter().map(|it| it.1).collect();
+        let version = self.next_version();
+        gone.iter().for_each(|it| state.remove(it, version));
+        let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.version = version;
+        snapshot.relations.remove(&schema_key(schema));
     }
 
     /// Puts a view under its name: with a new id, or in the place and with the id of the view that was there.
@@ -257,6 +310,9 @@ impl State {
         let snapshot = Arc::make_mut(&mut self.snapshot);
         snapshot.version = version;
         snapshot.relations.remove(&*key(name));
+        for (of, _) in snapshot.comments_of(name) {
+            snapshot.relations.remove(&comment_key([&of[0], &of[1], &of[2]]));
+        }
     }
 }
 
@@ -266,6 +322,17 @@ impl CatalogSnapshot {
         let names = self.relations.keys();
         let gone = earlier.relations.keys().filter(|it| !self.relations.contains_key(*it));
         names.chain(gone).map(|it| &**it).filter(|it| self.differs(earlier, it)).collect()
+    }
+
+    /// Whether what [`CatalogSnapshot::changes_since`] names goes with its session.
+    pub fn is_temporary(name: &str) -> bool {
+        match name.strip_prefix(OF_SCHEMAS) {
+            Some(schema) => schema.starts_with(names::TEMPORARY),
+            None => match name.strip_prefix(OF_COMMENTS) {
+                Some(of) => of.split(OF_COMMENTS).nth(1).is_some_and(names::is_temporary),
+                None => names::is_temporary(name),
+            },
+        }
     }
 
     /// Whether there is another relation of a name, in lower case, than in another picture.
@@ -278,6 +345,8 @@ impl CatalogSnapshot {
                 !Arc::ptr_eq(one, other)
             }
             (Some(Relation::View(one)), Some(Relation::View(other))) => !Arc::ptr_eq(one, other),
+            (Some(Relation::Schema(_)), Some(Relation::Schema(_))) => false,
+            (Some(Relation::Comment(_, one)), Some(Relation::Comment(_, other))) => one != other,
             (Some(_), Some(_)) => true,
             (one, other) => one.is_some() != other.is_some(),
         }
@@ -296,14 +365,14 @@ impl CatalogSnapshot {
     fn entry(&self, name: &str) -> Option<&Entry> {
         match self.relations.get(&*key(name))? {
             Relation::Table(it) => Some(it),
-            Relation::Sequence(_) | Relation::View(_) => None,
+            _ => None,
         }
     }
 
     fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.relations.values().filter_map(|it| match it {
             Relation::Table(it) => Some(it),
-            Relation::Sequence(_) | Relation::View(_) => None,
+            _ => None,
         })
     }
 
@@ -311,7 +380,7 @@ impl CatalogSnapshot {
     pub fn sequence(&self, name: &str) -> Option<&Arc<Sequence>> {
         match self.relations.get(&*key(name))? {
             Relation::Sequence(it) => Some(it),
-            Relation::Table(_) | Relation::View(_) => None,
+            _ => None,
         }
     }
 
@@ -319,14 +388,14 @@ impl CatalogSnapshot {
     pub fn sequences(&self) -> impl Iterator<Item = &Arc<Sequence>> {
         self.relations.values().filter_map(|it| match it {
             Relation::Sequence(it) => Some(it),
-            Relation::Table(_) | Relation::View(_) => None,
+            _ => None,
         })
     }
 
     fn views_by_name(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
         self.relations.values().filter_map(|it| match it {
             Relation::View(it) => Some(it),
-            Relation::Table(_) | Relation::Sequence(_) => None,
+            _ => None,
         })
     }
 
@@ -334,7 +403,7 @@ impl CatalogSnapshot {
     pub fn view(&self, name: &str) -> Option<&Arc<ViewDefinition>> {
         match self.relations.get(&key(name))? {
             Relation::View(it) => Some(it),
-            Relation::Table(_) | Relation::Sequence(_) => None,
+            _ => None,
         }
     }
 
@@ -366,16 +435,80 @@ impl CatalogSnapshot {
         Some(match self.relations.get(&*key(name))? {
             Relation::Table(_) => "table",
             Relation::Sequence(_) => "sequence",
-            Relation::View(_) => "view",
+            Relation::View(it) => it.kind(),
+            Relation::Schema(_) | Relation::Comment(..) => return None,
         })
     }
 
-    /// Refuses a name that a relation has: 42P07.
+    /// Refuses a name that a relation has (42P07), and one in a schema that is not there (3F000).
     pub fn check_free(&self, name: &str) -> SqlResult<()> {
-        match self.kind_of(name) {
-            Some(kind) => Err(already_exists(kind, name)),
-            None => Ok(()),
+        if let Some(kind) = self.kind_of(name) {
+            return Err(already_exists(kind, &names::bare(name)));
         }
+        let schema = names::schema_of(name);
+        match self.has_schema(&schema) {
+            true => Ok(()),
+            false => Err(no_schema(&schema)),
+        }
+    }
+
+    fn put_comment(&mut self, of: [String; 3], text: Arc<str>) {
+        let key = comment_key([&of[0], &of[1], &of[2]]);
+        self.relations.insert(key, Relation::Comment(of, text));
+    }
+
+    /// The comment on something (as [`Catalog::put_comment`] takes it).
+    pub fn comment(&self, of: [&str; 3]) -> Option<&Arc<str>> {
+        match self.relations.get(&comment_key(of))? {
+            Relation::Comment(_, text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// All comments, with what they are on.
+    pub fn comments(&self) -> Vec<([String; 3], Arc<str>)> {
+        // They stand behind the schemas, before all relations.
+        let begin = OF_COMMENTS.to_string();
+        let behind = (Bound::Included(begin.as_str()), Bound::Unbounded);
+        let all = self.relations.range::<str, _>(behind).map(|it| it.1);
+        all.map_while(|it| match it {
+            Relation::Comment(of, text) => Some((of.clone(), text.clone())),
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// Those on a relation and its parts.
+    fn comments_of(&self, relation: &str) -> Vec<([String; 3], Arc<str>)> {
+        let mut all = self.comments();
+        all.retain(|it| it.0[0] != "schema" && it.0[1].eq_ignore_ascii_case(relation));
+        all
+    }
+
+    /// Whether there is a schema.
+    pub fn has_schema(&self, name: &str) -> bool {
+        name == names::PUBLIC || self.relations.contains_key(&schema_key(name))
+    }
+
+    /// All schemas but `public`, by name.
+    pub fn schemas(&self) -> impl Iterator<Item = &Arc<str>> {
+        // They are the first.
+        self.relations.values().map_while(|it| match it {
+            Relation::Schema(it) => Some(it),
+            _ => None,
+        })
+    }
+
+    /// The relations of a schema, by name: what kind each is, in words, and its name.
+    pub fn relations_of(&self, schema: &str) -> Vec<(&'static str, String)> {
+        let name = |it: &Relation| match it {
+            Relation::Table(it) => Some(("table", it.table.name.clone())),
+            Relation::Sequence(it) => Some(("sequence", it.name.clone())),
+            Relation::View(it) => Some((it.kind(), it.name.clone())),
+            Relation::Schema(_) | Relation::Comment(..) => None,
+        };
+        let all = self.relations.values().filter_map(name);
+        all.filter(|it| names::schema_of(&it.1) == schema).collect()
     }
 
     /// A table by id.
@@ -401,15 +534,11 @@ impl CatalogSnapshot {
 
 impl CatalogView for CatalogSnapshot {
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
-        // There is one schema for tables, called as in Postgres.
-        if !is_public(schema) {
-            return None;
-        }
-        self.entry(name).map(|it| it.info.clone())
+        self.entry(&full(schema, name)).map(|it| it.info.clone())
     }
 
     fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDefinition>> {
-        if is_public(schema) { self.view(name).cloned() } else { None }
+        CatalogSnapshot::view(self, &full(schema, name)).cloned()
     }
 
     fn table_names(&self) -> Vec<String> {
@@ -417,13 +546,33 @@ impl CatalogView for CatalogSnapshot {
         self.entries().map(|it| it.table.name.clone()).chain(views).collect()
     }
 
-    fn has_sequence(&self, schema: Option<&str>, name: &str) -> bool {
-        is_public(schema) && self.sequence(name).is_some()
+    fn sequence(&self, schema: Option<&str>, name: &str) -> Option<String> {
+        CatalogSnapshot::sequence(self, &full(schema, name)).map(|it| it.name.clone())
     }
 }
 
-fn is_public(schema: Option<&str>) -> bool {
-    schema.is_none_or(|it| it.eq_ignore_ascii_case("public"))
+/// The name of a relation of a schema, or of the one that needs no saying.
+fn full(schema: Option<&str>, name: &str) -> String {
+    names::joined(schema.unwrap_or(names::PUBLIC), name)
+}
+
+/// What the keys of comments begin with, and what stands between their parts.
+const OF_COMMENTS: char = '\u{1}';
+
+/// Of a kind of object, its name or that of its table, and its name there: no relation is called so.
+fn comment_key(of: [&str; 3]) -> Arc<str> {
+    key(&format!("{OF_COMMENTS}{}", of.join("\u{1}")))
+}
+
+/// What the keys of schemas begin with.
+const OF_SCHEMAS: char = '\0';
+
+fn schema_key(name: &str) -> Arc<str> {
+    key(&format!("{OF_SCHEMAS}{name}"))
+}
+
+fn no_schema(name: &str) -> SqlError {
+    SqlError::new(SqlState::UNDEFINED_SCHEMA, format!("schema \"{name}\" does not exist"))
 }
 
 fn key(name: &str) -> Arc<str> {
@@ -465,7 +614,7 @@ mod tests {
         assert_ne!(again.id, first.id);
         assert!(before.by_id(first.id).is_some() && before.by_id(again.id).is_none());
         assert_eq!(catalog.snapshot().tables().len(), 1);
-        assert!(before.table(Some("PUBLIC"), "orders").is_some());
+        assert!(before.table(Some("public"), "orders").is_some());
         assert!(before.table(Some("nodewise"), "orders").is_none());
         assert_eq!(before.table_names(), ["Orders"]);
         assert!(before.version() < catalog.snapshot().version());

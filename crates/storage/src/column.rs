@@ -11,7 +11,7 @@ use crate::dictionary::Move;
 use crate::index_vector::{bytes_on_nodes, node_at, shares};
 use crate::word::{int_of_word, value_of_int, value_of_key};
 use crate::{
-    BLOCK_ROWS, ColumnSchema, Dictionary, IndexVector, InvertedIndex, PlainStrings, Zones,
+    BLOCK_ROWS, ColumnSchema, Dictionary, IndexVector, InvertedIndex, KeyRows, PlainStrings, Zones,
 };
 
 /// What a code means.
@@ -58,6 +58,8 @@ pub struct Column {
     pub(crate) null_rows: Option<IndexVector>,
     /// From values to positions, when there is an index on it.
     pub index: Option<Arc<InvertedIndex>>,
+    /// In a column of a table with parts that is a dense key of them: its rows by key.
+    pub(crate) key_rows: Option<Arc<KeyRows>>,
 }
 
 impl Column {
@@ -249,6 +251,7 @@ impl Column {
             iv: self.iv.moved("iv", body)?,
             null_rows,
             index: self.index.as_ref().map(|it| it.moved(body).map(Arc::new)).transpose()?,
+            key_rows: self.key_rows.clone(),
             ..*self
         })
     }

@@ -4,8 +4,9 @@
 //! Key decision: a delta is a part. It has its own encodings, zones and indexes, and all that reads parts reads it; no row
 //! knows when it came, since each version has parts and marks of its own.
 //!
-//! Key decision: deltas are merged in tiers. Eight of about one size become one of the next, so that a row is encoded
-//! once for each tier, and there are few deltas however the rows came. When what has changed is an eighth of the main, the
+//! Key decision: few rows go behind those of the last delta as long as that is short ([`crate::tail`]). Deltas are merged in
+//! tiers: eight of about one size become one of the next, so that a row is encoded once for each tier, and there are few
+//! deltas however the rows came. When what has changed is an eighth of the main, the
 //! table is put together anew. Sizes alone decide, so the same changes always end in the same parts and positions.
 
 use arrow_array::{RecordBatch, UInt32Array};
@@ -15,11 +16,14 @@ use types::{ColumnId, ColumnStatistics, SqlError, SqlResult};
 
 use crate::build::{BatchRows, Chained, ChunkReader, KeptRows, Piece, delta_columns, piece_of};
 use crate::domain::{Bounds, heap_of, joined, known_texts, plain_domain, text_domain};
+use crate::new_keys::Arrived;
 use crate::partition::Router;
 use crate::place::ColumnPlace;
+use crate::relocate::learn_new;
 use crate::row_changes::push_kept;
 use crate::row_ids::{RowIds, new_row_ids};
 use crate::table::check_positions;
+use crate::tail::{Arrival, TAIL_ROWS, longer, tail_with_room, widened_by};
 use crate::{
     BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Part, Table, Translation,
 };
@@ -32,6 +36,9 @@ const MAIN_SHARE: usize = 8;
 
 /// ... and at least so many rows.
 const CHANGED_ROWS_MIN: usize = 4096;
+
+/// A small table in which rows were only replaced: once these are so many.
+const SMALL_CHANGED_MIN: usize = 1024;
 
 impl Table {
     /// This table without the rows at some positions ([`Part::positions`]), which rise, and with more rows, under the same
@@ -77,8 +84,12 @@ impl Table {
         let deltas: usize = self.parts[mains..].iter().map(Part::rows).sum();
         let marked: usize = self.parts.iter().map(|it| it.rows - it.live_rows()).sum();
         let changed = deltas + marked + gone + rows;
-        let is_small = main + deltas + rows < context.delta_from;
-        is_small || changed > CHANGED_ROWS_MIN.max(main / MAIN_SHARE)
+        let live = main + deltas - marked + rows;
+        match live < context.delta_from {
+            // Rows in the place of others change as in large tables.
+            true => gone != rows || changed > SMALL_CHANGED_MIN,
+            false => changed > CHANGED_ROWS_MIN.max(main / MAIN_SHARE),
+        }
     }
 
     /// This table without some rows, which are marked.
@@ -112,43 +123,96 @@ impl Table {
         ids: &[u64],
         context: &BuildContext<'_>,
     ) -> SqlResult<Self> {
-        let schema = self.schema();
-        let (mut parts, mut new) = (self.parts.clone(), Vec::new());
+        let (mut parts, mut new, mut arrivals) = (self.parts.clone(), Vec::new(), Vec::new());
         let lists = self.lists(batches)?;
         let dealt_ids = self.dealt_ids(ids, lists.as_deref());
+        let mains = self.partitioning().parts();
         for (number, batches) in self.dealt(batches, lists.as_deref())? {
-            let rows = batches.iter().map(RecordBatch::num_rows).sum();
-            let merged = merged_with(rows, number, &parts, self.partitioning().parts());
+            let (rows, ids) = (batches.iter().map(RecordBatch::num_rows).sum(), &dealt_ids[number]);
+            if let Some(place) = tail_with_room(&parts, (number, mains), rows) {
+                let tail = parts.remove(place);
+                let (part, arrival) = self.longer_tail(&tail, (&batches, ids), context)?;
+                new.push(part);
+                arrivals.push(arrival);
+                continue;
+            }
+            // What begins a tail will be one; those that are full are merged before there are too many.
+            let size = if rows <= TAIL_ROWS { TAIL_ROWS } else { rows };
+            let merged = merged_with(size, number, &parts, mains);
             let (old, batches) =
                 (KeptRows::of_parts(&parts, &merged, &[]), BatchRows::new(batches));
-            let rows = Chained::new(vec![&old, &batches]);
-            let reader = ChunkReader::new(&schema, &rows, context);
+            let (source, schema) = (Chained::new(vec![&old, &batches]), self.schema());
+            let reader = ChunkReader::new(&schema, &source, context);
             let main = &self.parts[number];
             let columns = delta_columns(&reader, &self.design, main)?;
             let mut kept = RowIds::none();
             merged.iter().for_each(|it| push_kept(&mut kept, &parts[*it], &[]));
-            dealt_ids[number].iter().for_each(|it| kept.push(*it..*it + 1));
+            ids.iter().for_each(|it| kept.push(*it..*it + 1));
             let part = Part::new(columns, number, 0, main.nodes.clone());
             debug_assert!(
                 part.columns.is_empty() || kept.rows() == part.rows,
                 "each row has an id"
             );
-            // As many workers as its columns took: few rows are not worth waking any.
-            new.push(self.indexed(Part { ids: Arc::new(kept), ..part }, reader.context())?);
+            let part = Part { ids: Arc::new(kept), ..part };
+            let facts = || part.columns.iter().map(|it| it.statistics.clone()).collect();
+            arrivals.push(Arrival {
+                from: 0,
+                facts: merged.is_empty().then(facts),
+                same_texts: vec![false; part.columns.len()],
+            });
+            // As many workers as its columns took: few rows are not worth waking any, nor an index.
+            new.push(match part.rows <= TAIL_ROWS {
+                true => part,
+                false => self.indexed(part, reader.context())?,
+            });
             merged.iter().rev().for_each(|it| _ = parts.remove(*it));
         }
         let first = parts.len();
         parts.extend(new);
         renumber(&mut parts);
         check_positions(&self.name, &parts)?;
-        let columns = self.columns_with_deltas(&mut parts, first, context)?;
+        let columns = self.columns_with_deltas(&mut parts, (first, &arrivals), context)?;
+        learn_new(&parts[first..], &columns, context)?;
         let table = self.version(parts, columns);
-        table.check_new_rows(first, context)?;
-        table.with_known_keys(self, first, context)
+        let arrived = Arrived { first, from: arrivals.iter().map(|it| it.from).collect() };
+        table.check_new_rows(&arrived, context)?;
+        table.with_known_keys(self, &arrived, context)
+    }
+
+    /// A tail with more rows.
+    fn longer_tail(
+        &self,
+        tail: &Part,
+        (batches, ids): (&[RecordBatch], &[u64]),
+        context: &BuildContext<'_>,
+    ) -> SqlResult<(Part, Arrival)> {
+        let topology = context.allocator.machine().topology();
+        let (mut columns, mut facts) = (Vec::with_capacity(self.columns.len()), Vec::new());
+        let mut same_texts = Vec::new();
+        for (place, old) in tail.columns.iter().enumerate() {
+            let schema = self.columns[place].schema();
+            let new = batches.iter().map(|it| piece_of(it.column(place), &schema));
+            let new = new.collect::<SqlResult<Vec<Piece>>>()?;
+            let placement = self.design.placement_of(topology, place, tail.number);
+            let parted = self.design.is_parted();
+            let turn = if parted { tail.number } else { context.turn.wrapping_add(place) };
+            let column_place = ColumnPlace::new(context.allocator, &placement, turn);
+            let (column, fact, same) = longer(old, &schema, new, column_place, context)?;
+            columns.push(Arc::new(column));
+            facts.push(fact);
+            same_texts.push(same);
+        }
+        let mut all = RowIds::clone(&tail.ids);
+        ids.iter().for_each(|it| all.push(*it..*it + 1));
+        let arrival = Arrival { from: tail.rows, facts: Some(facts), same_texts };
+        Ok((tail.lengthened(columns, all), arrival))
     }
 
     /// The rows of each part, by batch and part; `None` where all go to the one that there is.
     fn lists(&self, batches: &[RecordBatch]) -> SqlResult<Option<Vec<Vec<Vec<u32>>>>> {
+        if !self.design.is_parted() {
+            return Ok(None);
+        }
         let schema = self.schema();
         let router = Router::new(self.partitioning(), &schema, self.rows as usize)?;
         let Some(router) = router else { return Ok(None) };
@@ -216,7 +280,7 @@ impl Table {
     fn columns_with_deltas(
         &self,
         parts: &mut [Part],
-        first: usize,
+        (first, arrivals): (usize, &[Arrival]),
         context: &BuildContext<'_>,
     ) -> SqlResult<Vec<Arc<Column>>> {
         let topology = context.allocator.machine().topology();
@@ -224,8 +288,20 @@ impl Table {
         for (place, old) in self.columns.iter().enumerate() {
             let placement = self.design.placement_of(topology, place, 0);
             let column_place = ColumnPlace::new(context.allocator, &placement, place);
-            let joined_as = self.joined_encoding(place, (parts, first), &column_place, context)?;
-            let statistics = self.statistics_with(place, joined_as.1 as u64, (parts, first));
+            let arrived = (&mut *parts, first, arrivals);
+            let joined_as = self.joined_encoding(place, arrived, &column_place, context)?;
+            let texts = joined_as.1 as u64;
+            let statistics = match arrivals {
+                // What was known is widened by what is known of the new rows.
+                [Arrival { facts: Some(facts), from, .. }] => {
+                    let new_rows = (parts[first].rows - from) as u64;
+                    let known = (&old.statistics, self.is_key(ColumnId(place as u16)));
+                    let rows = (self.rows + new_rows, new_rows, texts);
+                    let in_order = !self.design.is_parted();
+                    widened_by(old.data_type, known, &facts[place], rows, in_order)
+                }
+                _ => self.statistics_with(place, texts, (parts, first)),
+            };
             let was_joined = self.parts.len() > 1;
             let joined = match was_joined {
                 true => {
@@ -245,7 +321,7 @@ impl Table {
     fn joined_encoding(
         &self,
         place: usize,
-        (parts, first): (&mut [Part], usize),
+        (parts, first, arrivals): (&mut [Part], usize, &[Arrival]),
         column_place: &ColumnPlace<'_>,
         context: &BuildContext<'_>,
     ) -> SqlResult<(Encoding, usize)> {
@@ -256,10 +332,15 @@ impl Table {
             _ => return Ok((Encoding::Parts, 0)),
         }
         let heap = heap_of(old);
-        let known = parts[first..].iter().map(|it| known_texts(heap, it, place, context));
+        let known = parts[first..].iter().zip(arrivals).map(|(part, arrival)| {
+            match arrival.same_texts[place] {
+                true => Ok(Some(part.translation(place).cloned())),
+                false => Ok(known_texts(heap, (part, place), column_place, context)?.map(Some)),
+            }
+        });
         if let Some(known) = known.collect::<SqlResult<Option<Vec<_>>>>()? {
             for (part, translation) in parts[first..].iter_mut().zip(known) {
-                set_translation(part, place, Some(translation));
+                set_translation(part, place, translation);
             }
             return Ok((old.encoding.clone(), heap.len()));
         }
@@ -313,12 +394,12 @@ impl Table {
     }
 
     /// The statistics with what is known of keys: a column that is one has as many values as there are rows. What was a key
-    /// of `before` by its values stays one if no row from the part `first` on repeats a value, which is looked up where
+    /// of `before` by its values stays one if no new row repeats a value, which is looked up where
     /// the rows are sorted by it.
     fn with_known_keys(
         mut self,
         before: &Self,
-        first: usize,
+        arrived: &Arrived,
         context: &BuildContext<'_>,
     ) -> SqlResult<Self> {
         for place in 0..self.columns.len() {
@@ -331,7 +412,7 @@ impl Table {
             if column.statistics.nulls > 0 || self.is_key(id) || !(is_rule || may_be) {
                 continue;
             }
-            if is_rule || self.repeated(&[id], first, context)?.is_none() {
+            if is_rule || self.repeated(&[id], arrived, context)?.is_none() {
                 let (distinct, distinct_exact) = (self.rows, true);
                 let statistics =
                     ColumnStatistics { distinct, distinct_exact, ..column.statistics.clone() };

@@ -14,11 +14,12 @@ use crate::build::Sketch;
 use crate::build::hash::hash_int;
 use crate::build::merge::merge_sorted;
 use crate::build::text::store_texts;
+use crate::column_keys::{dictionary_keys, for_each_key};
+use crate::dense_keys::rows_of_dense_key;
 use crate::key::key_equal_to;
 use crate::parallel::{map, try_map};
 use crate::part::{Part, Translation};
 use crate::place::ColumnPlace;
-use crate::word::{int_of_word, key_of_float};
 use crate::{
     BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, IndexVector,
     PlainStrings, StringHeap, Zones,
@@ -54,7 +55,9 @@ pub(crate) fn domain(
         _ => (Encoding::Parts, 0, None),
     };
     let statistics = statistics(&columns, distinct, additive, context)?;
-    Ok((joined(schema, parts, (encoding, code_count), statistics, &place)?, translations))
+    let joined = joined(schema, parts, (encoding, code_count), statistics, &place)?;
+    let key_rows = rows_of_dense_key(column, parts, &place, context)?;
+    Ok((Column { key_rows, ..joined }, translations))
 }
 
 /// A column of a table that has its rows in the columns of its parts.
@@ -79,6 +82,7 @@ pub(crate) fn joined(
         code_count,
         null_rows: None,
         index: None,
+        key_rows: None,
     })
 }
 
@@ -126,25 +130,26 @@ pub(crate) fn text_domain(
             }
             code as u32
         });
-        translation(codes, &parts[part].nodes, part, context).map(Some)
+        translation(codes, (&parts[part].nodes, place), part, context).map(Some)
     })?;
     Ok((heap, translations))
 }
 
-/// The codes of the table for those of a part, in memory on the nodes of the part.
+/// The codes of the table for those of a part, in memory on the nodes of the part, or where its column is if it has none.
 fn translation(
     codes: impl ExactSizeIterator<Item = u32>,
-    nodes: &[NodeId],
+    (nodes, column): (&[NodeId], &ColumnPlace<'_>),
     part: usize,
     context: &BuildContext<'_>,
 ) -> SqlResult<Translation> {
-    let placement = match nodes {
-        [] => Placement::Os,
-        nodes => Placement::Interleaved(nodes.to_vec()),
-    };
-    let place = ColumnPlace::new(context.allocator, &placement, part);
     let len = codes.len();
-    let mut segment = place.dictionary(len * 4, 0)?;
+    let mut segment = match nodes {
+        [] => column.dictionary(len * 4, 0)?,
+        nodes => {
+            let placement = Placement::Interleaved(nodes.to_vec());
+            ColumnPlace::new(context.allocator, &placement, part).dictionary(len * 4, 0)?
+        }
+    };
     for (out, code) in segment.as_mut_slice::<u32>()[..len].iter_mut().zip(codes) {
         *out = code;
     }
@@ -154,8 +159,8 @@ fn translation(
 /// The translation of a part's column of texts to a dictionary, if that has all its texts.
 pub(crate) fn known_texts(
     heap: &StringHeap,
-    part: &Part,
-    column: usize,
+    (part, column): (&Part, usize),
+    place: &ColumnPlace<'_>,
     context: &BuildContext<'_>,
 ) -> SqlResult<Option<Translation>> {
     let own = heap_of(&part.columns[column]);
@@ -163,7 +168,7 @@ pub(crate) fn known_texts(
     let Some(codes) = (0..own.len()).map(code).collect::<Option<Vec<u32>>>() else {
         return Ok(None);
     };
-    translation(codes.into_iter(), &part.nodes, part.number, context).map(Some)
+    translation(codes.into_iter(), (&part.nodes, place), part.number, context).map(Some)
 }
 
 /// What follows from the facts of columns, those of the parts in their order, about all of them together.
@@ -227,7 +232,7 @@ fn statistics(
 }
 
 /// The order of two values of a column.
-fn order(data_type: DataType, a: &Value, b: &Value) -> Ordering {
+pub(crate) fn order(data_type: DataType, a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
         (Value::Integer(a), Value::Integer(b)) if !data_type.is_float() => a.cmp(b),
@@ -307,41 +312,4 @@ fn blocks_of(columns: &[&Column]) -> Vec<(usize, Range<usize>)> {
         (0..rows).step_by(BLOCK_ROWS).map(move |it| (index, it..rows.min(it + BLOCK_ROWS)))
     };
     columns.iter().enumerate().flat_map(blocks).collect()
-}
-
-fn dictionary_keys(column: &Column) -> Vec<i128> {
-    match &column.encoding {
-        Encoding::Dictionary(Dictionary::Int(it)) => {
-            it.as_slice().iter().map(|&it| i128::from(it)).collect()
-        }
-        Encoding::Dictionary(Dictionary::Float(it)) => {
-            it.as_slice().iter().map(|&it| i128::from(key_of_float(it))).collect()
-        }
-        Encoding::Dictionary(Dictionary::Wide(it)) => it.as_slice().to_vec(),
-        _ => Vec::new(),
-    }
-}
-
-/// Calls `body` with the key of each row that is not NULL. A number beyond 64 bits has both its halves folded into one
-/// key, which is enough for a sketch: numbers that fit keep their own key, whatever the encoding of their column.
-fn for_each_key(column: &Column, rows: Range<usize>, mut body: impl FnMut(i64)) {
-    if let Encoding::Raw = column.encoding {
-        let values = rows.filter(|&row| !column.is_null(row));
-        return values.for_each(|row| body(int_of_word(column.iv().get(row))));
-    }
-    let mut codes = vec![0u32; rows.len()];
-    bitpack::unpack_u32(column.packed(), column.bits(), rows.start, &mut codes);
-    let codes = codes.into_iter().filter(|&it| (it as usize) < column.code_count);
-    match &column.encoding {
-        Encoding::Offset { min } => codes.for_each(|it| body(min.wrapping_add(i64::from(it)))),
-        Encoding::Dictionary(_) => {
-            let keys: Vec<i64> = dictionary_keys(column).into_iter().map(folded).collect();
-            codes.for_each(|it| body(keys[it as usize]));
-        }
-        Encoding::Plain(_) | Encoding::Raw | Encoding::Parts => {}
-    }
-}
-
-fn folded(key: i128) -> i64 {
-    i64::try_from(key).unwrap_or_else(|_| key as i64 ^ hash_int((key >> 64) as u64) as i64)
 }

@@ -1,12 +1,13 @@
 //! From values to codes: what a comparison with a constant is in the codes of a column (P-HANA 5.2).
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 
+use bitpack::bitmap;
 use types::{DataType, Value};
 
 use crate::key::point;
 use crate::word::{key_of_float, word_of_int};
-use crate::{Column, Dictionary, Encoding};
+use crate::{BLOCK_ROWS, Column, Dictionary, Encoding, PlainStrings, PlainTexts};
 
 /// The codes of the values in a range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +72,70 @@ impl Column {
             CodeRange::Codes { low, high } if low == high => Some(low),
             _ => None,
         }
+    }
+
+    /// Adds the rows whose value is between two bounds, by a look at all; `None` where the bounds are of a kind that does not
+    /// compare with the column exactly.
+    pub fn rows_between(
+        &self,
+        low: Bound<&Value>,
+        high: Bound<&Value>,
+        found: &mut Vec<u32>,
+    ) -> Option<()> {
+        if let Encoding::Plain(PlainStrings::Own(texts)) = &self.encoding {
+            return self.texts_between(texts, low, high, found);
+        }
+        let range = self.encode_range(low, high)?;
+        for start in (0..self.rows).step_by(BLOCK_ROWS) {
+            let rows = BLOCK_ROWS.min(self.rows - start);
+            let mut words = vec![0; bitmap::words_for(rows)];
+            match range {
+                CodeRange::None => return Some(()),
+                CodeRange::Codes { low, high } => {
+                    let (packed, bits) = (self.packed(), self.bits());
+                    bitpack::scan_range(packed, bits, start, rows, low, high, &mut words);
+                }
+                CodeRange::Words { low, high } => {
+                    let packed = self.packed();
+                    bitpack::scan_range_u64(packed, start, rows, low, high, &mut words, false);
+                    self.clear_nulls(start, rows, &mut words);
+                }
+            }
+            found.extend(bitmap::iter(&words).map(|it| (start + it) as u32));
+        }
+        Some(())
+    }
+
+    /// [`Column::rows_between`] of texts without codes.
+    fn texts_between(
+        &self,
+        texts: &PlainTexts,
+        low: Bound<&Value>,
+        high: Bound<&Value>,
+        found: &mut Vec<u32>,
+    ) -> Option<()> {
+        let text = |bound: Bound<&Value>| -> Option<Bound<Vec<u8>>> {
+            let bytes = |value: &Value| match value {
+                // Trailing blanks of CHAR(n) do not count, and are not stored.
+                Value::Text(it) if matches!(self.data_type, DataType::Char(_)) => {
+                    Some(it.trim_end_matches(' ').as_bytes().to_vec())
+                }
+                Value::Text(it) => Some(it.as_bytes().to_vec()),
+                _ => None,
+            };
+            Some(match bound {
+                Bound::Unbounded => Bound::Unbounded,
+                Bound::Included(value) => Bound::Included(bytes(value)?),
+                Bound::Excluded(value) => Bound::Excluded(bytes(value)?),
+            })
+        };
+        let range = (text(low)?, text(high)?);
+        let is_between = |row: &usize| {
+            let own = texts.bytes_at(*row).into_owned();
+            !self.is_null(*row) && range.contains(&own)
+        };
+        found.extend((0..self.rows).filter(is_between).map(|it| it as u32));
+        Some(())
     }
 
     fn encode_text_range(&self, low: Bound<&Value>, high: Bound<&Value>) -> Option<CodeRange> {

@@ -11,6 +11,7 @@ use crate::index::keys::Keys;
 use crate::index::sort::{Order, sort};
 use crate::parallel::map;
 use crate::rules::{IndexKind, Rules, TableIndex};
+use crate::tail::is_looked_through;
 use crate::word::key_of_float;
 use crate::{BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Part, Table};
 
@@ -18,12 +19,14 @@ impl Table {
     /// The table with these keys and indexes: indexes that are missing are built, others are dropped, keys are checked.
     pub fn with_rules(mut self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
         // Each part has an index over its own rows.
-        let columns = self
-            .parts
-            .iter_mut()
-            .flat_map(|it| Arc::make_mut(&mut it.columns).iter_mut().enumerate());
-        for (place, column) in columns {
-            let wanted = rules.has_index(place);
+        let mains = self.partitioning().parts();
+        let columns = self.parts.iter_mut().enumerate().flat_map(|(number, part)| {
+            let is_indexed = !is_looked_through(part, number, mains);
+            let columns = Arc::make_mut(&mut part.columns).iter_mut().enumerate();
+            columns.map(move |(place, column)| (is_indexed, place, column))
+        });
+        for (is_indexed, place, column) in columns {
+            let wanted = is_indexed && rules.has_index(place);
             if wanted == column.index.is_some() {
                 continue;
             }

@@ -12,15 +12,17 @@
 //!
 //! - Invariant: a block of rows belongs to one part, and a code of a table's column means the same in all of them.
 //!
-//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`, `row_ids`, `row_changes`,
+//! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`, `tail`, `row_ids`, `row_changes`,
 //! [`catalog`], then [`build`] and [`mod@parquet`].
 #![forbid(unsafe_code)]
 
 pub mod build;
 pub mod catalog;
 pub mod column;
+mod column_keys;
 mod deletions;
 mod delta;
+mod dense_keys;
 pub mod dictionary;
 mod domain;
 pub mod encode;
@@ -30,6 +32,8 @@ pub mod index;
 mod index_rules;
 pub mod index_vector;
 mod key;
+mod key_rows;
+pub mod lists;
 mod new_keys;
 pub mod outside;
 pub mod parallel;
@@ -48,6 +52,7 @@ pub mod schema;
 pub mod sequence;
 pub mod symbols;
 pub mod table;
+mod tail;
 pub mod traffic;
 mod verify;
 pub mod word;
@@ -62,6 +67,7 @@ pub use encode::CodeRange;
 pub use export::{column_to_arrow, table_to_arrow, values_at};
 pub use index::InvertedIndex;
 pub use index_vector::IndexVector;
+pub use key_rows::{DenseKey, KeyRows};
 pub use parallel::{NoProgress, Parallel, Progress, Serial};
 pub use parquet::{
     FileColumn, append_parquet, load_parquet, load_parquet_columns, parquet_names, parquet_schema,
@@ -78,6 +84,7 @@ pub use schema::{ColumnSchema, arrow_type};
 pub use sequence::{Counted, Counter, Logged, Sequence};
 pub use symbols::SymbolTable;
 pub use table::{Component, Table};
+pub use tail::TAIL_ROWS;
 pub use traffic::{ItemBytes, ItemTraffic};
 pub use word::{float_of_word, int_of_word, word_of_float, word_of_int};
 pub use zones::{Zone, Zones};

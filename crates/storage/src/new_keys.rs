@@ -10,20 +10,42 @@ use types::{ColumnId, SqlResult};
 
 use crate::index_rules::{NO_KEY, key_hashes, row_hash};
 use crate::parallel::try_map;
-use crate::{BLOCK_ROWS, BuildContext, Column, Part, Table};
+use crate::{BLOCK_ROWS, BuildContext, Column, Part, TAIL_ROWS, Table};
 
 /// A row that came: the hash of its key, its part and its number there.
 type NewKey = (u64, usize, usize);
 
+/// Which rows of a table have come.
+pub(crate) struct Arrived {
+    /// The first part that some came to; they are in all behind it, too.
+    pub(crate) first: usize,
+    /// The first of them in each.
+    pub(crate) from: Vec<usize>,
+}
+
+impl Arrived {
+    /// How many rows of a part were there before.
+    fn before(&self, place: usize, part: &Part) -> usize {
+        match place.checked_sub(self.first) {
+            Some(place) => self.from[place],
+            None => part.rows(),
+        }
+    }
+}
+
 impl Table {
-    /// Refuses the rows of the parts from `first` on where they break a key: that of rows before them, or of each other.
-    pub(crate) fn check_new_rows(&self, first: usize, context: &BuildContext<'_>) -> SqlResult<()> {
+    /// Refuses rows that came where they break a key: that of rows before them, or of each other.
+    pub(crate) fn check_new_rows(
+        &self,
+        arrived: &Arrived,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<()> {
         for rule in self.rules.indexes.iter().filter(|it| it.kind.is_unique()) {
-            self.check_filled(rule, &self.parts[first..])?;
+            self.check_filled(rule, &self.parts[arrived.first..])?;
             if rule.columns.iter().any(|it| self.is_key(*it)) {
                 continue;
             }
-            if let Some((part, row)) = self.repeated(&rule.columns, first, context)? {
+            if let Some((part, row)) = self.repeated(&rule.columns, arrived, context)? {
                 return Err(self.exists_twice(rule, &self.parts[part], row));
             }
         }
@@ -36,39 +58,45 @@ impl Table {
         facts.distinct_exact && facts.nulls == 0 && facts.distinct == self.rows
     }
 
-    /// The part and the number of a row that has the same values in some columns, none of them NULL, as one of the parts from
-    /// `first` on.
+    /// The part and the number of a row that has the same values in some columns, none of them NULL, as one that came.
     pub(crate) fn repeated(
         &self,
         columns: &[ColumnId],
-        first: usize,
+        arrived: &Arrived,
         context: &BuildContext<'_>,
     ) -> SqlResult<Option<(usize, usize)>> {
         let check =
-            KeyCheck { table: self, columns, keys: self.new_keys(columns, first, context)? };
+            KeyCheck { table: self, columns, keys: self.new_keys(columns, arrived, context)? };
         if let Some(key) = check.among_themselves() {
             return Ok(Some((key.1, key.2)));
         }
-        for (place, part) in self.parts[..first].iter().enumerate() {
-            if let Some(row) = check.against(part, context)? {
+        for (place, part) in self.parts.iter().enumerate() {
+            let rows = arrived.before(place, part);
+            if rows > 0
+                && let Some(row) = check.against(part, rows, context)?
+            {
                 return Ok(Some((place, row)));
             }
         }
         Ok(None)
     }
 
-    /// The keys of the rows of the parts from `first` on, by their hashes.
+    /// The keys of the rows that came, by their hashes.
     fn new_keys(
         &self,
         columns: &[ColumnId],
-        first: usize,
+        arrived: &Arrived,
         context: &BuildContext<'_>,
     ) -> SqlResult<Vec<NewKey>> {
         let mut keys = Vec::new();
-        for (place, part) in self.parts.iter().enumerate().skip(first) {
-            let hashes = key_hashes(&columns_of(part, columns), part.rows(), context)?;
+        for (place, part) in self.parts.iter().enumerate().skip(arrived.first) {
+            let (own, from) = (columns_of(part, columns), arrived.before(place, part));
+            let hashes = match from {
+                0 => key_hashes(&own, part.rows(), context)?,
+                _ => (from..part.rows()).map(|it| row_hash(&own, it)).collect(),
+            };
             let hashes = hashes.into_iter().enumerate().filter(|it| it.1 != NO_KEY);
-            keys.extend(hashes.map(|(row, hash)| (hash, place, row)));
+            keys.extend(hashes.map(|(row, hash)| (hash, place, from + row)));
         }
         keys.sort_unstable();
         Ok(keys)
@@ -109,32 +137,41 @@ impl KeyCheck<'_> {
         self.keys.iter().enumerate().find(repeats).map(|it| *it.1)
     }
 
-    /// A row of a part that has the key of a new one.
-    fn against(&self, part: &Part, context: &BuildContext<'_>) -> SqlResult<Option<usize>> {
+    /// A row of a part, among its first `rows`, that has the key of a new one.
+    fn against(
+        &self,
+        part: &Part,
+        rows: usize,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Option<usize>> {
         let columns = columns_of(part, self.columns);
-        let by_index = match columns[..] {
-            [column] if column.index.is_some() && !column.data_type.is_float() => {
-                self.by_index(part, column)
-            }
+        let by_value = match columns[..] {
+            [column] if !column.data_type.is_float() => self.by_value(part, column, rows),
             _ => None,
         };
-        let found = match by_index {
-            Some(found) => found,
-            None => self.by_codes(part, &columns, context)?,
-        };
-        Ok(found.first().copied())
+        match by_value {
+            Some(found) => Ok(found.first().copied()),
+            None => self.by_codes(part, &columns, rows, context),
+        }
     }
 
-    /// A row of a part with an index that has the key of a new one; `None` where the index cannot tell.
-    fn by_index(&self, part: &Part, column: &Column) -> Option<Vec<usize>> {
-        let (index, id) = (column.index.as_ref()?, self.columns[0].index());
-        let mut rows = Vec::new();
+    /// A row of a part with an index, or of a tail, that has the key of a new one; `None` where that cannot be told so.
+    fn by_value(&self, part: &Part, column: &Column, rows: usize) -> Option<Vec<usize>> {
+        let id = self.columns[0].index();
+        let mut found = Vec::new();
         for key in &self.keys {
             let value = self.part(key).columns[id].value(key.2);
             let bound = Bound::Included(&value);
-            rows.clear();
-            index.positions(index.lookup(column, bound, bound)?, &mut rows);
-            if let Some(row) = rows.iter().find(|it| part.is_live(**it as usize)) {
+            found.clear();
+            match &column.index {
+                Some(index) => index.positions(index.lookup(column, bound, bound)?, &mut found),
+                None if part.rows() <= TAIL_ROWS => {
+                    column.rows_between(bound, bound, &mut found)?
+                }
+                None => return None,
+            }
+            let is_before = |it: &&u32| (**it as usize) < rows && part.is_live(**it as usize);
+            if let Some(row) = found.iter().find(is_before) {
                 return Some(vec![*row as usize]);
             }
         }
@@ -147,12 +184,13 @@ impl KeyCheck<'_> {
         &self,
         part: &Part,
         columns: &[&Column],
+        until: usize,
         context: &BuildContext<'_>,
-    ) -> SqlResult<Vec<usize>> {
+    ) -> SqlResult<Option<usize>> {
         let codes = |(place, column): (usize, &&Column)| self.codes_in(place, column);
         let codes: Vec<Option<Vec<u32>>> = columns.iter().enumerate().map(codes).collect();
         if codes.iter().flatten().any(Vec::is_empty) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let wanted: Vec<(&Column, &[u32])> =
             columns.iter().zip(&codes).filter_map(|it| Some((*it.0, it.1.as_deref()?))).collect();
@@ -181,7 +219,8 @@ impl KeyCheck<'_> {
             if let Some(gone) = part.deletions() {
                 gone.clear(start, &mut words);
             }
-            let found = bitmap::iter(&words).map(|it| start + it).find(|row| {
+            let rows = bitmap::iter(&words).map(|it| start + it).take_while(|it| *it < until);
+            let found = rows.into_iter().find(|row| {
                 let hash = row_hash(columns, *row);
                 let from = self.keys.partition_point(|it| it.0 < hash);
                 let mut alike = self.keys[from..].iter().take_while(|it| it.0 == hash);
@@ -189,7 +228,7 @@ impl KeyCheck<'_> {
             });
             Ok(found)
         })?;
-        Ok(found.into_iter().flatten().collect())
+        Ok(found.into_iter().flatten().next())
     }
 
     /// The codes in a column of a part of the values that the new rows have there, which rise; `None` where it has no codes

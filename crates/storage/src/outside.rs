@@ -83,7 +83,7 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
     }
 }
 
-/// Values of a column as they are held, whether they come from outside or are held so already. Errors: 42804 for values of
+/// Values of a column, of no lists, as they are held, whether they come from outside or are held so already. Errors: 42804 for values of
 /// another type, 22008 for those out of range.
 pub(crate) fn held(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRef> {
     let data_type = column.data_type;

@@ -7,7 +7,7 @@ use types::{ColumnId, SqlResult};
 use crate::build::piece_of;
 use crate::partition::hashes_of_keys;
 use crate::row_ids::RowIds;
-use crate::{BLOCK_ROWS, Part, Partitioning, Table, values_at};
+use crate::{BLOCK_ROWS, ColumnSchema, Part, Partitioning, Table, values_at};
 
 impl Table {
     /// Whether rows keep their ids when the table is put together anew. Where they are dealt by their number they do not.
@@ -117,6 +117,24 @@ impl Table {
         keys.sort_unstable();
         keys.dedup();
         Ok(keys)
+    }
+
+    /// The hashes of keys of the rule with a number, as [`Table::keys_of_change`] has them, of values for its columns in
+    /// their order, perhaps of other types; none of a key with NULL.
+    ///
+    /// Errors: values that no such column can hold.
+    pub fn hashes_of_rule(&self, rule: usize, values: &[ArrayRef]) -> SqlResult<Vec<u64>> {
+        let piece = |(column, array): (&ColumnId, &ArrayRef)| {
+            let schema = ColumnSchema { nullable: true, ..self.column(*column).schema() };
+            Ok((piece_of(array, &schema)?, schema.data_type))
+        };
+        let columns = &self.rules.indexes[rule].columns;
+        let pieces = columns.iter().zip(values).map(piece).collect::<SqlResult<Vec<_>>>()?;
+        let rows = values.first().map_or(0, |it| it.len());
+        let mut hashes: Vec<u64> = hashes_of_keys(&pieces, rows).into_iter().flatten().collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        Ok(hashes)
     }
 
     /// A table that was put together anew of this one's rows, but those at some positions, and of new ones: rows keep their

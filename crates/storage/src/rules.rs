@@ -1,7 +1,7 @@
 //! The keys and the indexes of a table, as they were asked for.
 
 use stdx::sync::Arc;
-use types::{ColumnId, ForeignKey, Identity, RowRules};
+use types::{ColumnId, ForeignKey, Identity, OnCommit, RowRules};
 
 /// Why there is an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +69,8 @@ pub struct Rules {
     pub rows: Arc<RowRules>,
     /// What its rows refer to.
     pub references: Vec<ForeignKey>,
+    /// What a commit does to it; not of those that last.
+    pub on_commit: OnCommit,
 }
 
 impl Rules {

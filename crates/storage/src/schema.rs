@@ -1,7 +1,7 @@
 //! What the columns of a table are called and hold, and how that maps to Arrow.
 
 use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, TimeUnit};
-use types::{DataType, SqlError, SqlResult};
+use types::{DataType, Element, SqlError, SqlResult};
 
 /// A column before it has rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,6 +47,34 @@ pub(crate) const EXTENSION: &str = "ARROW:extension:name";
 /// The extension of UUIDs.
 pub(crate) const UUID: &str = "arrow.uuid";
 
+/// The extension of texts that hold arrays, as tables of the catalog have them.
+const HELD_ARRAY: &str = "nodewise.array";
+/// The types of their items, by the names that the extension's metadata has.
+const HELD_ITEMS: [(&str, Element); 5] = [
+    ("smallint", Element::SmallInt),
+    ("bigint", Element::BigInt),
+    ("text", Element::Text),
+    ("int2vector", Element::SmallIntVector),
+    ("oidvector", Element::OidVector),
+];
+const EXTENSION_METADATA: &str = "ARROW:extension:metadata";
+
+/// A field of texts that hold arrays of small integers (`smallint`), integers (`bigint`) or texts (`text`), or
+/// vectors of PostgreSQL's catalog (`int2vector`, `oidvector`).
+pub fn held_array_field(name: &str, item: &str) -> Field {
+    let metadata = [(EXTENSION, HELD_ARRAY), (EXTENSION_METADATA, item)];
+    let metadata = metadata.map(|it| (it.0.to_owned(), it.1.to_owned())).into();
+    Field::new(name, ArrowType::Utf8, true).with_metadata(metadata)
+}
+
+/// The type of the arrays that texts hold; `None` where they are but texts.
+fn held_array(field: &Field) -> Option<DataType> {
+    let metadata = field.metadata();
+    metadata.get(EXTENSION).filter(|it| *it == HELD_ARRAY)?;
+    let item = metadata.get(EXTENSION_METADATA)?;
+    HELD_ITEMS.iter().find(|it| it.0 == item).map(|it| DataType::Array(it.1))
+}
+
 /// Whether 16 bytes are a UUID.
 fn is_uuid(field: &Field) -> bool {
     field.metadata().get(EXTENSION).is_some_and(|it| it == UUID)
@@ -80,10 +108,15 @@ pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
         | ArrowType::LargeBinary
         | ArrowType::BinaryView
         | ArrowType::FixedSizeBinary(_) => Some(DataType::Bytea),
+        ArrowType::Utf8 if held_array(field).is_some() => held_array(field),
         ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => Some(DataType::Text),
         ArrowType::Dictionary(_, values) => {
             let inner = Field::new(field.name(), (**values).clone(), true);
             return sql_type(&inner, source);
+        }
+        ArrowType::List(item) | ArrowType::LargeList(item) | ArrowType::FixedSizeList(item, _) => {
+            // Lists of lists may be of lengths that no array has.
+            sql_type(item, source).ok().and_then(DataType::array)
         }
         _ => None,
     };

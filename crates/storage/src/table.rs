@@ -7,7 +7,7 @@ use types::{ColumnId, ColumnInfo, SqlError, SqlResult, SqlState, TableId, TableI
 use crate::domain::{domain, heap_of, plain_domain};
 use crate::part::{Part, Replica};
 use crate::{
-    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, ItemTraffic,
+    BLOCK_ROWS, BuildContext, Column, ColumnSchema, DenseKey, Dictionary, Encoding, ItemTraffic,
     Partitioning, Preference, Rules, TableDesign,
 };
 
@@ -39,7 +39,7 @@ pub struct Component<'a> {
     pub part: Option<usize>,
     /// The number of the copy; `None` for the original.
     pub replica: Option<usize>,
-    /// `iv`, `zones`, `dictionary`, `texts`, `ends`, `nulls`, `translation`, ...
+    /// `iv`, `zones`, `dictionary`, `texts`, `ends`, `nulls`, `translation`, `key rows`, ...
     pub name: &'static str,
     /// The memory.
     pub segment: &'a Arc<Segment>,
@@ -193,19 +193,31 @@ impl Table {
         panic!("row {row} past the end of table {}", self.name);
     }
 
-    /// The least value of a column, if the value of each row is that plus the row's number, in a table that is not cut into
-    /// parts: of the rows of its main. Rows that came later have values that no other row has.
-    pub fn first_of_rising_key(&self, column: ColumnId) -> Option<i64> {
-        let is_whole = matches!(self.partitioning(), Partitioning::None);
+    /// A column of which each integer from the least to the greatest is in one row of what the table was built of. Rows that
+    /// came later, in deltas, have values that no other row has.
+    pub fn dense_key(&self, column: ColumnId) -> Option<DenseKey<'_>> {
+        let is_key = || !self.has_changed() || self.is_key(column);
+        match self.partitioning() {
+            Partitioning::None => self.rising_key(column).filter(|_| is_key()),
+            _ => {
+                let places = self.column(column).key_rows.as_ref().filter(|_| is_key())?;
+                let (min, rows) = (places.min(), places.rows().len());
+                Some(DenseKey { min, rows, places: Some(places) })
+            }
+        }
+    }
+
+    /// A column of the main of a table in one piece whose value in each row is the least one plus the row's number.
+    fn rising_key(&self, column: ColumnId) -> Option<DenseKey<'_>> {
         let main = &self.parts[0].columns[column.index()];
-        let (facts, rows) = (&main.statistics, main.rows() as u64);
+        let (facts, rows) = (&main.statistics, main.rows());
         let rises = facts.sorted && facts.nulls == 0 && facts.distinct_exact;
-        let is_key =
-            rises && facts.distinct == rows && (!self.has_changed() || self.is_key(column));
+        let is_key = rises && rows > 0 && facts.distinct == rows as u64;
         let ends = facts.min.as_ref().and_then(Value::as_i128).zip(facts.max.as_ref()?.as_i128());
-        let (min, max) = ends.filter(|_| is_whole && is_key && rows > 0)?;
+        let (min, max) = ends.filter(|_| is_key)?;
         let is_offset = matches!(main.encoding, Encoding::Offset { .. });
-        (is_offset && max - min + 1 == i128::from(rows)).then(|| i64::try_from(min).ok()).flatten()
+        let min = i64::try_from(min).ok().filter(|_| is_offset && max - min + 1 == rows as i128)?;
+        Some(DenseKey { min, rows, places: None })
     }
 
     /// The columns as the planner sees them.
@@ -223,7 +235,7 @@ impl Table {
     pub fn info(&self) -> TableInfo {
         let mut columns = self.column_infos();
         for (place, column) in columns.iter_mut().enumerate() {
-            column.numbers_rows = self.first_of_rising_key(ColumnId(place as u16)).is_some();
+            column.numbers_rows = self.dense_key(ColumnId(place as u16)).is_some();
             column.scan_bytes = self.parts.iter().map(|it| it.columns[place].scan_bytes()).sum();
         }
         TableInfo { id: self.id, name: self.name.clone(), columns, rows: self.rows }
@@ -279,7 +291,9 @@ impl Table {
             }
             if self.is_in_pieces() {
                 let parts = || self.parts.iter().flat_map(|it| it.columns[place].segments());
-                for (name, segment) in self.columns[place].segments() {
+                let shared = &self.columns[place];
+                let key_rows = shared.key_rows.iter().map(|it| ("key rows", it.segment()));
+                for (name, segment) in shared.segments().into_iter().chain(key_rows) {
                     // What a part has too was counted there.
                     if segment.bytes() > 0 && !parts().any(|it| Arc::ptr_eq(it.1, segment)) {
                         let (part, replica) = (None, None);

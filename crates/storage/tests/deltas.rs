@@ -125,15 +125,26 @@ fn check_facts(table: &Table, rows: &[(u64, Row)]) {
         if facts.sorted && column.data_type.is_integer() {
             assert!(nulls == 0 && numbers.is_sorted(), "column {place}");
         }
-        if let Some(first) = table.first_of_rising_key(ColumnId(place as u16)) {
-            let main = table.parts()[0].positions();
-            let main = rows.iter().filter(|it| main.contains(&(it.0 as usize)));
-            let key = |it: &(u64, Row)| {
-                it.1[place].as_i128() == Some(i128::from(first) + i128::from(it.0))
-            };
-            assert!(main.into_iter().all(key), "column {place}");
-        }
+        check_dense_key(table, place, rows);
     }
+}
+
+/// Checks that a dense key, if a column is one, leads to the rows of the parts that the table was built of.
+fn check_dense_key(table: &Table, place: usize, rows: &[(u64, Row)]) {
+    let Some(key) = table.dense_key(ColumnId(place as u16)) else { return };
+    let mut first = 0;
+    for part in &table.parts()[..table.partitioning().parts()] {
+        let positions = part.positions();
+        for (position, row) in rows.iter().filter(|it| positions.contains(&(it.0 as usize))) {
+            let number = first + *position as usize - positions.start;
+            let value = row[place].as_i128().expect("a key is a number");
+            let offset = (value - i128::from(key.min)) as usize;
+            let found = key.places.map_or(offset, |it| it.rows()[offset] as usize);
+            assert_eq!(found, number, "column {place}, key {value}");
+        }
+        first += part.rows();
+    }
+    assert_eq!(first, key.rows, "column {place}");
 }
 
 fn built(rows: &[Row], keyed: bool, context: &BuildContext<'_>) -> Table {
@@ -223,7 +234,7 @@ fn random_changes(seed: u64, partitioning: Partitioning, keyed: bool) {
                 false => left.push(row),
             }
         }
-        let count = [0, 1, 1, 3, 40, 900][prng.below(6) as usize];
+        let count = [0, 1, 1, 1, 3, 3, 40, 150, 900][prng.below(9) as usize];
         let words = 9 + prng.below(3) * step;
         let mut new: Vec<Row> = (next..next + count).map(|it| row(it, words, &mut prng)).collect();
         next += count;
@@ -298,10 +309,47 @@ fn deltas_are_few_and_a_table_that_changed_much_is_put_together_anew() {
         most = most.max(table.parts().len());
         rewritten += usize::from(before > 1 && table.parts().len() == 1);
     }
-    // The main, and seven of each tier: of 1, 8, 64 and 512 rows.
-    assert_eq!(most, 29);
+    // The main, four that tails were merged into, and seven tails.
+    assert_eq!(most, 12);
     assert_eq!((rewritten, table.rows()), (1, 9_200), "once 4,096 had come");
     let few = BuildContext { delta_from: 1 << 20, ..context };
-    let small = table.changed(&[5], &[keys(5..6)], &few).unwrap();
+    let small = table.changed(&[5], &[keys(9_300..9_302)], &few).unwrap();
     assert!(!small.has_changed(), "a small table is put together anew at once");
+    let replaced = table.changed(&[5], &[keys(5..6)], &few).unwrap();
+    assert!(replaced.has_changed(), "but where rows come in the place of others");
+}
+
+#[test]
+fn a_tail_takes_rows_and_versions_before_do_not_see_them() {
+    let allocator = allocator_on(samples::laptop());
+    let context = BuildContext { delta_from: 0, ..BuildContext::serial(&allocator) };
+    let mut prng = Prng::new(7);
+    let rows: Vec<Row> = (1..500).map(|it| row(it, 9, &mut prng)).collect();
+    let table = built(&rows, true, &context);
+    let (mut versions, mut wanted) = (vec![table], vec![rows]);
+    for key in 500..500 + storage::TAIL_ROWS as u64 + 3 {
+        // From time to time a text that the tail's dictionary does not have.
+        let new = row(key, 9 + key / 30, &mut prng);
+        let last = versions[versions.len() - 1].changed(
+            &[],
+            &batches(std::slice::from_ref(&new)),
+            &context,
+        );
+        let last = last.unwrap();
+        assert_eq!(last.parts().len(), 2 + usize::from(key >= 500 + storage::TAIL_ROWS as u64));
+        let mut rows = wanted[wanted.len() - 1].clone();
+        rows.push(new);
+        versions.push(last);
+        wanted.push(rows);
+    }
+    for (version, wanted) in versions.iter().zip(&wanted) {
+        let found: Vec<String> = rows_of(version).iter().map(|it| shown(&it.1)).collect();
+        let wanted: Vec<String> = wanted.iter().map(|it| shown(it)).collect();
+        assert_eq!(found, wanted);
+    }
+    let last = &versions[versions.len() - 1];
+    assert_eq!(last.contradictions(&context).unwrap(), [""; 0]);
+    let taken = &wanted[wanted.len() - 1][520..521];
+    let twice = last.changed(&[], &batches(taken), &context).unwrap_err();
+    assert_eq!(twice.state.0, "23505", "a key of the tail");
 }

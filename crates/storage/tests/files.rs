@@ -15,8 +15,8 @@ use storage::{
     PlainStrings, Rules, Serial, Table, TableBuilder, TableDesign, TableIndex, table_to_arrow,
 };
 use types::{
-    CheckRule, ColumnId, DataType, ForeignKey, Identity, ReferentialAction, RowRules, SqlState,
-    Value,
+    CheckRule, ColumnId, DataType, Deferral, ForeignKey, Identity, ReferentialAction, RowRules,
+    SqlState, Value,
 };
 
 /// The file of a table and those of its parts.
@@ -163,10 +163,13 @@ fn rules(columns: usize) -> Arc<Rules> {
         parent_columns: vec!["b".into(), "a".into()],
         on_delete: ReferentialAction::Cascade,
         on_update: ReferentialAction::SetDefault,
+        is_full: true,
+        deferral: Deferral::Deferred,
+        is_validated: false,
     };
     let identity = Identity { column: ColumnId(3), always: true };
     let rows = Arc::new(RowRules { defaults, checks: vec![check], identities: vec![identity] });
-    Arc::new(Rules { indexes, rows, references: vec![reference] })
+    Arc::new(Rules { indexes, rows, references: vec![reference], ..Rules::default() })
 }
 
 fn partitionings() -> [Partitioning; 4] {

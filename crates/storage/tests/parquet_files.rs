@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, DictionaryArray, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
-    StringViewArray, TimestampNanosecondArray, UInt64Array,
+    StringViewArray, StructArray, TimestampNanosecondArray, UInt64Array,
 };
+use arrow_schema::{DataType as ArrowType, Field};
 use common::{Threads, allocator, array_of, batch_of, check};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
@@ -174,9 +175,18 @@ fn other_arrow_types_find_theirs() {
         ("list", Arc::new(list)),
     ]);
     scratch.write(&nested.unwrap(), WriterProperties::default());
+    let (schema, _) = parquet_schema(scratch.path()).unwrap();
+    assert_eq!(schema[1].data_type.to_string(), "INTEGER[]");
+    let one: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let fields = vec![(Arc::new(Field::new("a", ArrowType::Int64, false)), one.clone())];
+    let nested = RecordBatch::try_from_iter([
+        ("ok", one),
+        ("pair", Arc::new(StructArray::from(fields)) as ArrayRef),
+    ]);
+    scratch.write(&nested.unwrap(), WriterProperties::default());
     let error = parquet_schema(scratch.path()).unwrap_err();
     assert_eq!(error.state, SqlState::FEATURE_NOT_SUPPORTED);
-    assert!(error.message.contains("\"list\""), "{error}");
+    assert!(error.message.contains("\"pair\""), "{error}");
 }
 
 #[test]

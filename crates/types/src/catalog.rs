@@ -37,8 +37,9 @@ pub struct ColumnInfo {
     pub statistics: ColumnStatistics,
     /// Bytes read to scan it: its index vector.
     pub scan_bytes: u64,
-    /// Whether the value of each row is its number plus a constant, but for a few rows that came later: rows are found by it
-    /// without a hash table.
+    /// Whether the values are all integers from the least to the greatest, each once, but for a few rows that came later, and
+    /// the table finds rows by them: their values number them, or, where the table is cut into parts, it keeps their rows.
+    /// No join needs a hash table for it.
     pub numbers_rows: bool,
     /// The name of the index on it, when there is one.
     #[serde(with = "crate::shared::optional_text")]
@@ -129,6 +130,41 @@ pub struct ForeignKey {
     pub on_delete: ReferentialAction,
     /// What becomes of rows whose parent gets another key.
     pub on_update: ReferentialAction,
+    /// MATCH FULL: a row has all of the values or none; else it refers to nothing where one is NULL.
+    pub is_full: bool,
+    /// Until when a row may refer to nothing.
+    pub deferral: Deferral,
+    /// Whether all rows were looked at; NOT VALID leaves out those that were there before.
+    pub is_validated: bool,
+}
+
+/// Until when what a constraint asks may be wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Deferral {
+    /// The end of a statement.
+    #[default]
+    None,
+    /// DEFERRABLE: the same, unless SET CONSTRAINTS says otherwise.
+    Deferrable,
+    /// INITIALLY DEFERRED: the end of a transaction, unless SET CONSTRAINTS says otherwise.
+    Deferred,
+}
+
+impl ForeignKey {
+    /// What stands behind the columns of its parent, before ON UPDATE and ON DELETE.
+    pub fn match_clause(&self) -> &'static str {
+        if self.is_full { " MATCH FULL" } else { "" }
+    }
+
+    /// What stands behind all else.
+    pub fn last_clauses(&self) -> String {
+        let deferral = match self.deferral {
+            Deferral::None => "",
+            Deferral::Deferrable => " DEFERRABLE",
+            Deferral::Deferred => " DEFERRABLE INITIALLY DEFERRED",
+        };
+        format!("{deferral}{}", if self.is_validated { "" } else { " NOT VALID" })
+    }
 }
 
 /// A CHECK constraint.
@@ -172,7 +208,45 @@ impl ColumnInfo {
     }
 }
 
+/// Values that a number may be beyond what there is before it is beyond what is said of a table that changes often.
+const SLACK_MIN: i128 = 1 << 10;
+
+impl ColumnStatistics {
+    /// These facts with bounds that leave room for values to come: what follows from them stays true for longer.
+    fn loosened(&self) -> Self {
+        let (Some(min), Some(max)) = (&self.min, &self.max) else { return self.clone() };
+        let (min, max) = match (min, max) {
+            (Value::Text(_), _) => (Value::Text("".into()), Value::Text("\u{10ffff}".into())),
+            (Value::Float(_), _) => (Value::Float(f64::NEG_INFINITY), Value::Float(f64::INFINITY)),
+            _ => {
+                let (Some(low), Some(high)) = (min.as_i128(), max.as_i128()) else {
+                    return self.clone();
+                };
+                let slack = (high.saturating_sub(low) / 4).max(SLACK_MIN);
+                let Some(step) = (slack as u128).checked_next_power_of_two() else {
+                    return self.clone();
+                };
+                let step = step as i128;
+                let below = low.div_euclid(step).saturating_mul(step).saturating_sub(step);
+                let above = high.div_euclid(step).saturating_add(2).saturating_mul(step);
+                match (min.with_i128(below), max.with_i128(above)) {
+                    (Some(min), Some(max)) => (min, max),
+                    _ => return self.clone(),
+                }
+            }
+        };
+        Self { min: Some(min), max: Some(max), widened: true, ..self.clone() }
+    }
+}
+
 impl TableInfo {
+    /// The same with bounds that leave room for values to come.
+    pub fn loosened(&self) -> Self {
+        let column =
+            |it: &ColumnInfo| ColumnInfo { statistics: it.statistics.loosened(), ..it.clone() };
+        Self { columns: self.columns.iter().map(column).collect(), ..self.clone() }
+    }
+
     /// A column by id.
     pub fn column(&self, id: ColumnId) -> &ColumnInfo {
         &self.columns[id.index()]
@@ -221,8 +295,8 @@ pub struct UnreadColumn {
 
 /// A consistent picture of the tables at the start of a statement.
 pub trait CatalogView: Send + Sync {
-    /// A table by name: the exact name first, then ignoring case. The same table gives the same reference, so that what
-    /// is made of it can be kept.
+    /// A table by its schema, or where the statement looks when none is said, and its name, in any case. The same table
+    /// gives the same reference, so that what is made of it can be kept.
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>>;
     /// A view by name, as [`CatalogView::table`] finds tables.
     fn view(&self, _schema: Option<&str>, _name: &str) -> Option<Arc<ViewDefinition>> {
@@ -242,9 +316,9 @@ pub trait CatalogView: Send + Sync {
     fn unique_keys(&self, _table: TableId) -> Vec<UniqueKey> {
         Vec::new()
     }
-    /// Whether there is a sequence of a name, in the schema that is named or in any.
-    fn has_sequence(&self, _schema: Option<&str>, _name: &str) -> bool {
-        false
+    /// The name ([`crate::names::joined`]) of the sequence that a name means, found as [`CatalogView::table`] finds tables.
+    fn sequence(&self, _schema: Option<&str>, _name: &str) -> Option<String> {
+        None
     }
     /// Whether the statement that looks may go on; binding and planning ask it again and again.
     fn interrupt(&self) -> &Interrupt {

@@ -13,6 +13,8 @@ impl SqlState {
     pub const SYNTAX: Self = Self("42601");
     /// A table that does not exist.
     pub const UNDEFINED_TABLE: Self = Self("42P01");
+    /// A schema that does not exist.
+    pub const UNDEFINED_SCHEMA: Self = Self("3F000");
     /// A column that does not exist.
     pub const UNDEFINED_COLUMN: Self = Self("42703");
     /// A function that does not exist for these arguments.

@@ -6,10 +6,13 @@
 //! - Invariant: every error a user can see is a [`SqlError`] with a Postgres SQLSTATE.
 #![forbid(unsafe_code)]
 
+pub mod array;
 pub mod catalog;
 pub mod data_type;
 pub mod error;
 pub mod interrupt;
+pub mod lock_mode;
+pub mod names;
 pub mod numeric;
 pub mod sequence;
 pub mod shared;
@@ -18,15 +21,17 @@ pub mod view;
 pub mod zone;
 
 pub use catalog::{
-    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, ForeignKey, Identity, ReferentialAction,
-    RowRules, TableInfo, UniqueKey, UnreadColumn,
+    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, ForeignKey, Identity,
+    ReferentialAction, RowRules, TableInfo, UniqueKey, UnreadColumn,
 };
-pub use data_type::DataType;
+pub use data_type::{DataType, Element};
 pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;
+pub use lock_mode::{LockMode, LockModes, LockWait};
+pub use names::OnCommit;
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
 pub use value::Value;
-pub use view::{UsedRelation, ViewDefinition};
+pub use view::{Materialized, UsedRelation, ViewDefinition};
 pub use zone::Zone;
 
 stdx::id! {

@@ -50,6 +50,17 @@ impl Value {
         }
     }
 
+    /// A value of the same kind with another number; `None` for what is no number, and where it has no room.
+    pub fn with_i128(&self, number: i128) -> Option<Self> {
+        Some(match self {
+            Self::Integer(_) => Self::Integer(number.try_into().ok()?),
+            Self::Decimal { scale, .. } => Self::Decimal { unscaled: number, scale: *scale },
+            Self::Date(_) => Self::Date(number.try_into().ok()?),
+            Self::Timestamp(_) => Self::Timestamp(number.try_into().ok()?),
+            Self::Boolean(_) | Self::Null | Self::Float(_) | Self::Text(_) => return None,
+        })
+    }
+
     /// The order of two values of the same kind; NULL and values of different kinds have none.
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {

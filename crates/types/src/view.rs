@@ -19,6 +19,17 @@ pub struct ViewDefinition {
     pub query: String,
     /// What it is made of.
     pub uses: Vec<UsedRelation>,
+    /// Where its rows are kept, of one that is materialized.
+    pub materialized: Option<Materialized>,
+}
+
+/// The rows of a materialized view.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Materialized {
+    /// The table that has them, in the schema [`crate::names::MATERIALIZED`].
+    pub table: String,
+    /// Whether they are those of the query at some time.
+    pub is_populated: bool,
 }
 
 /// A relation that a view is made of.
@@ -35,6 +46,11 @@ impl ViewDefinition {
     pub fn is_same_type(one: DataType, other: DataType) -> bool {
         let is_decimal = |it| matches!(it, DataType::Decimal { .. });
         one == other || is_decimal(one) && is_decimal(other)
+    }
+
+    /// What it is, in words.
+    pub fn kind(&self) -> &'static str {
+        if self.materialized.is_some() { "materialized view" } else { "view" }
     }
 
     /// Whether it is made of a relation.

@@ -97,6 +97,7 @@ pub fn same_cell(one: &Cell, other: &Cell, shown: Shown, near: Tolerance) -> boo
     match shown {
         Shown::Text | Shown::Truth => false,
         Shown::Temporal => temporal(one) == temporal(other),
+        Shown::Span => span(one).is_some_and(|it| span(other) == Some(it)),
         Shown::Float => same_float(one, other, near),
         Shown::Exact => {
             let (Some(left), Some(right)) = (Decimal::parse(one), Decimal::parse(other)) else {
@@ -132,6 +133,31 @@ fn temporal(text: &str) -> String {
         return text;
     }
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The microseconds of an interval as PostgreSQL writes it, a month being thirty days: equal intervals may look different.
+fn span(text: &str) -> Option<i128> {
+    let mut total = 0;
+    let mut words = text.split_whitespace();
+    while let Some(word) = words.next() {
+        if word.contains(':') {
+            let sign = if word.starts_with('-') { -1 } else { 1 };
+            let mut seconds = 0.0;
+            for part in word.trim_start_matches(['-', '+']).split(':') {
+                seconds = seconds * 60.0 + part.parse::<f64>().ok()?;
+            }
+            total += sign * (seconds * 1e6).round() as i128;
+            continue;
+        }
+        let days = match words.next()? {
+            "year" | "years" => 360,
+            "mon" | "mons" => 30,
+            "day" | "days" => 1,
+            _ => return None,
+        };
+        total += word.parse::<i128>().ok()? * days * 86_400_000_000;
+    }
+    Some(total)
 }
 
 /// A decimal as digits.

@@ -15,6 +15,11 @@ pub enum Kind {
     Boolean,
     Date,
     Timestamp,
+    TimestampTz,
+    Time,
+    Interval,
+    Uuid,
+    Bytea,
     Varchar(u8),
     Char(u8),
     Text,
@@ -29,18 +34,29 @@ pub enum Class {
     Boolean,
     Date,
     Timestamp,
+    /// Points of time with a time zone.
+    Moment,
+    Time,
+    Interval,
+    Uuid,
+    Bytes,
     Text,
 }
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 12] = [
         Self::Integer,
         Self::Float,
         Self::Decimal,
         Self::Boolean,
         Self::Date,
         Self::Timestamp,
+        Self::Moment,
+        Self::Time,
+        Self::Interval,
+        Self::Uuid,
+        Self::Bytes,
         Self::Text,
     ];
 
@@ -64,6 +80,11 @@ impl Class {
             Self::Boolean => &[Kind::Boolean],
             Self::Date => &[Kind::Date],
             Self::Timestamp => &[Kind::Timestamp],
+            Self::Moment => &[Kind::TimestampTz],
+            Self::Time => &[Kind::Time],
+            Self::Interval => &[Kind::Interval],
+            Self::Uuid => &[Kind::Uuid],
+            Self::Bytes => &[Kind::Bytea],
             Self::Text => &[Kind::Text, Kind::Varchar(8), Kind::Varchar(20), Kind::Char(4)],
         }
     }
@@ -77,6 +98,11 @@ impl Class {
             Self::Boolean => Kind::Boolean,
             Self::Date => Kind::Date,
             Self::Timestamp => Kind::Timestamp,
+            Self::Moment => Kind::TimestampTz,
+            Self::Time => Kind::Time,
+            Self::Interval => Kind::Interval,
+            Self::Uuid => Kind::Uuid,
+            Self::Bytes => Kind::Bytea,
             Self::Text => Kind::Text,
         }
     }
@@ -92,6 +118,11 @@ impl Kind {
             Self::Boolean => Class::Boolean,
             Self::Date => Class::Date,
             Self::Timestamp => Class::Timestamp,
+            Self::TimestampTz => Class::Moment,
+            Self::Time => Class::Time,
+            Self::Interval => Class::Interval,
+            Self::Uuid => Class::Uuid,
+            Self::Bytea => Class::Bytes,
             Self::Varchar(_) | Self::Char(_) | Self::Text => Class::Text,
         }
     }
@@ -109,6 +140,11 @@ impl fmt::Display for Kind {
             Self::Boolean => out.write_str("BOOLEAN"),
             Self::Date => out.write_str("DATE"),
             Self::Timestamp => out.write_str("TIMESTAMP"),
+            Self::TimestampTz => out.write_str("TIMESTAMPTZ"),
+            Self::Time => out.write_str("TIME"),
+            Self::Interval => out.write_str("INTERVAL"),
+            Self::Uuid => out.write_str("UUID"),
+            Self::Bytea => out.write_str("BYTEA"),
             Self::Varchar(length) => write!(out, "VARCHAR({length})"),
             Self::Char(length) => write!(out, "CHAR({length})"),
             Self::Text => out.write_str("TEXT"),

@@ -7,7 +7,8 @@ use crate::ast::{Body, By, Expr, Form, From, Item, Key, On, Query, Select};
 impl Display for Query {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
         for (at, (name, query)) in self.with.iter().enumerate() {
-            let word = if at == 0 { "WITH " } else { ", " };
+            // Whether one names itself is not asked.
+            let word = if at == 0 { "WITH RECURSIVE " } else { ", " };
             write!(out, "{word}{name} AS ({query})")?;
         }
         if !self.with.is_empty() {
@@ -201,6 +202,18 @@ fn write_aggregate(
     let arguments = parts.len() - usize::from(filter);
     match parts[..arguments].first() {
         None => write!(out, "{name}(*)")?,
+        Some(part) if name == "string_agg" => {
+            let distinct = if distinct { "DISTINCT " } else { "" };
+            write!(
+                out,
+                "string_agg({distinct}CAST({part} AS TEXT), ',' ORDER BY CAST({part} AS TEXT))"
+            )?;
+        }
+        Some(part) if name == "mode" => write!(out, "mode() WITHIN GROUP (ORDER BY {part})")?,
+        Some(part) if name.starts_with("percentile") => {
+            write!(out, "{name}(0.5) WITHIN GROUP (ORDER BY {part})")?;
+        }
+        Some(part) if name == "regr_count" => write!(out, "regr_count({part}, {part})")?,
         Some(part) => write!(out, "{name}({}{part})", if distinct { "DISTINCT " } else { "" })?,
     }
     if filter {

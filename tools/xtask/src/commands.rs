@@ -15,6 +15,11 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "slt",
         "runs sqllogictest files of any project, and tells right, wrong and refused by cause: slt DIR.. [--help]",
     ),
+    ("python", "builds the Python package and runs its tests; skipped where there is no Python"),
+    (
+        "dist",
+        "makes what is given away: the binary, and the Python package's wheel, in target/dist",
+    ),
     ("tidy", "the rules of the house: layers, unsafe code, locks, sizes, documents"),
     ("help", "this list"),
 ];

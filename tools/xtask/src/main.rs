@@ -8,7 +8,9 @@
 
 mod ci;
 mod commands;
+mod dist;
 mod lab;
+mod python;
 mod slt;
 mod suites;
 mod tidy;
@@ -25,6 +27,8 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(&root),
         ["test"] => suites::run(&root, false),
         ["test", "--quick"] => suites::run(&root, true),
+        ["python"] => suites::run_python(&root),
+        ["dist"] => dist::run(&root),
         ["tidy"] => tidy::run(&root),
         ["lab", words @ ..] => return lab::run(&root, words),
         ["slt", words @ ..] => return slt::run(&root, words),

@@ -3,7 +3,7 @@
 //!
 //! The last two need a build of their own (another cfg, another compiler), hence folders of their own under `target`.
 
-use crate::lab;
+use crate::{lab, python};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -95,12 +95,14 @@ pub fn all(root: &Path, quick: bool) -> Summary {
     with_seed(&mut workspace);
     stream("cargo test", workspace, &mut summary);
     if quick {
+        summary.skip("python", "--quick was asked for");
         summary.skip("lab", "--quick was asked for");
         summary.skip("fuzz", "--quick was asked for");
         summary.skip("loom", "--quick was asked for");
         summary.skip("miri", "--quick was asked for");
         return summary;
     }
+    of_python(root, &mut summary);
     guests(root, &mut summary);
     fuzz(root, &mut summary);
     let mut loom = cargo(root);
@@ -113,6 +115,28 @@ pub fn all(root: &Path, quick: bool) -> Summary {
     stream("loom", loom, &mut summary);
     miri(root, &mut summary);
     summary
+}
+
+/// Builds the Python package, runs its tests and prints the closing line; true if nothing failed.
+pub fn run_python(root: &Path) -> bool {
+    let mut summary = Summary::default();
+    of_python(root, &mut summary);
+    summary.print();
+    summary.failed == 0
+}
+
+/// The tests of the Python package; without a Python they are skipped.
+fn of_python(root: &Path, summary: &mut Summary) {
+    if !python::is_there() {
+        return summary.skip("python", python::NO_PYTHON);
+    }
+    match python::tests(root) {
+        Ok(command) => stream("python", command, summary),
+        Err(message) => {
+            summary.failed += 1;
+            summary.failures.push(format!("python: {message}"));
+        }
+    }
 }
 
 /// The tests in guests; without the emulator they are skipped, which only CI takes for a failure.

@@ -38,6 +38,9 @@ pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
     ("regr_slope", AggregateFunction::RegressionSlope),
     ("regr_intercept", AggregateFunction::RegressionIntercept),
     ("regr_r2", AggregateFunction::RegressionSquare),
+    ("array_agg", AggregateFunction::ArrayAggregate),
+    // DuckDB's.
+    ("list", AggregateFunction::ArrayAggregate),
     ("string_agg", AggregateFunction::StringAggregate),
     // DuckDB's: of any values, a comma between them unless said otherwise.
     ("group_concat", AggregateFunction::StringAggregate),

@@ -51,7 +51,7 @@ impl Binder<'_> {
         whole: &ast::Expr,
     ) -> SqlResult<Aggregate> {
         use AggregateFunction::{
-            AnyValue, ApproximateDistinct, Average, BitAnd, BitOr, BitXor, Count,
+            AnyValue, ApproximateDistinct, ArrayAggregate, Average, BitAnd, BitOr, BitXor, Count,
             DeviationPopulation, DeviationSample, First, Last, Max, Min, Mode,
             PercentileContinuous, PercentileDiscrete, StringAggregate, Sum, VariancePopulation,
             VarianceSample,
@@ -60,22 +60,24 @@ impl Binder<'_> {
             Count | Average if name.starts_with("regr_") => {
                 self.of_pairs_alone(function, name, given, whole)
             }
+            // Any value of an order is its first.
+            Min if name == "any_value" && !given.order.is_empty() => {
+                let [value] = given.arguments(name, whole)?;
+                let value = self.decided(value)?;
+                given.distinct = false;
+                given.also(unary(UnaryOperator::IsNotNull, value.clone()));
+                let data_type = value.data_type;
+                Ok(made(First, [value], given, data_type))
+            }
             Count | Sum | Average | Min | Max | AnyValue => {
                 of_one_value(function, name, given, whole)
             }
-            BitAnd | BitOr | BitXor => {
-                let shown = given.shown();
-                let [argument] = given.arguments(name, whole)?;
-                let data_type = argument.data_type;
-                match data_type.is_integer() {
-                    true => Ok(made(function, [argument], given, data_type)),
-                    false => Err(wrong_arguments(name, &shown, whole)),
-                }
-            }
+            BitAnd | BitOr | BitXor => of_bits(function, name, given, whole),
             VariancePopulation | VarianceSample | DeviationPopulation | DeviationSample => {
                 spread(function, name, given, whole)
             }
             StringAggregate => self.string_aggregate(name, given, whole),
+            ArrayAggregate => self.array_aggregate(name, given, whole),
             First if name.contains('_') || name.starts_with("arg") => {
                 let [value, by] = given.arguments(name, whole)?;
                 let (value, by) = (self.decided(value)?, key_of(self.decided(by)?));
@@ -108,6 +110,19 @@ impl Binder<'_> {
                 Ok(made(function, arguments, given, DataType::Double))
             }
         }
+    }
+
+    /// An array of values; of arrays, one of a dimension more.
+    fn array_aggregate(
+        &mut self,
+        name: &str,
+        mut given: Given,
+        whole: &ast::Expr,
+    ) -> SqlResult<Aggregate> {
+        let [value] = given.arguments(name, whole)?;
+        let value = self.decided(value)?;
+        let data_type = value.data_type.array().unwrap_or(value.data_type);
+        Ok(made(AggregateFunction::ArrayAggregate, [value], given, data_type))
     }
 
     /// A value whose type is known.
@@ -217,6 +232,22 @@ impl Binder<'_> {
     }
 }
 
+/// Of the bits of integers.
+fn of_bits(
+    function: AggregateFunction,
+    name: &str,
+    mut given: Given,
+    whole: &ast::Expr,
+) -> SqlResult<Aggregate> {
+    let shown = given.shown();
+    let [argument] = given.arguments(name, whole)?;
+    let data_type = argument.data_type;
+    match data_type.is_integer() {
+        true => Ok(made(function, [argument], given, data_type)),
+        false => Err(wrong_arguments(name, &shown, whole)),
+    }
+}
+
 /// Variances and deviations: of exact numbers exact ones.
 fn spread(
     function: AggregateFunction,
@@ -255,11 +286,18 @@ fn made<const N: usize>(
 /// Whether the order of rows matters to a function.
 fn has_order(function: AggregateFunction) -> bool {
     use AggregateFunction::{
-        First, Last, Mode, PercentileContinuous, PercentileDiscrete, StringAggregate,
+        ArrayAggregate, First, Last, Mode, PercentileContinuous, PercentileDiscrete,
+        StringAggregate,
     };
     matches!(
         function,
-        First | Last | Mode | PercentileContinuous | PercentileDiscrete | StringAggregate
+        ArrayAggregate
+            | First
+            | Last
+            | Mode
+            | PercentileContinuous
+            | PercentileDiscrete
+            | StringAggregate
     )
 }
 

@@ -3,13 +3,13 @@
 use plan::build::unary;
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value, names};
 
 use super::Binder;
 use super::coercion::{fold_cast, roomy, with_blanks};
 use super::errors::{at, suggested, unsupported};
 use super::{aggregate_names, constant};
-use crate::sequence_names::{relation_in, without_class};
+use crate::sequence_names::{as_relation, relation_in, without_class};
 use crate::syntax::ident;
 
 impl<'a> Binder<'a> {
@@ -25,6 +25,9 @@ impl<'a> Binder<'a> {
         }
         if let Some(over) = &call.over {
             return self.window(&name, call, over, whole);
+        }
+        if let (FunctionArguments::Subquery(query), "array") = (&call.args, &*name) {
+            return self.array_of_rows(query, whole);
         }
         if let Some(of_rows) = self.call_of_rows(&name, call, whole) {
             return of_rows;
@@ -43,12 +46,16 @@ impl<'a> Binder<'a> {
         if let Some(made) = self.made_of_others(&name, &bound, whole) {
             return made;
         }
+        if let Some(of_lists) = self.list_call(&name, &bound, whole) {
+            return of_lists;
+        }
         if name == "merge_action" && bound.is_empty() {
             return self.action_of_merge(whole);
         }
         match function {
             Some(function) if function.is_of_sequences() => {
-                self.check_sequence(&bound).map_err(|it| at(it, whole))?;
+                let mut bound = bound;
+                self.check_sequence(&mut bound).map_err(|it| at(it, whole))?;
                 self.invoke(function, bound, whole)
             }
             Some(Function::Coalesce | Function::Nvl) => self.coalesce(bound, whole),
@@ -67,10 +74,8 @@ impl<'a> Binder<'a> {
                 self.invoke(function, bound.into_iter().map(text).collect(), whole)
             }
             Some(Function::Version) if bound.is_empty() => {
-                match self.catalog_call(&name, Vec::new(), whole) {
-                    Some(told) => told,
-                    None => self.invoke(Function::Version, bound, whole),
-                }
+                let told = self.catalog_call(&name, Vec::new(), whole);
+                told.unwrap_or_else(|| self.invoke(Function::Version, bound, whole))
             }
             Some(function) => self.of_times(function, bound, whole),
             None => {
@@ -99,13 +104,18 @@ impl<'a> Binder<'a> {
         super::window::by_name(name).is_some().then(|| Err(super::window::needs_over(name, whole)))
     }
 
-    /// Refuses the name of no sequence, where a constant gives it.
-    fn check_sequence(&mut self, arguments: &[Expr]) -> SqlResult<()> {
-        let Some(Value::Text(text)) = arguments.first().and_then(constant) else { return Ok(()) };
-        let (schema, name) = relation_in(text)?;
+    /// Finds the sequence that a constant names, which is then named with its schema. Refuses the name of none.
+    fn check_sequence(&mut self, arguments: &mut [Expr]) -> SqlResult<()> {
+        let Some(first) = arguments.first_mut() else { return Ok(()) };
+        let Some(Value::Text(text)) = constant(first) else { return Ok(()) };
+        let text = text.clone();
+        let (schema, name) = relation_in(&text)?;
         let catalog = self.environment.catalog;
-        if catalog.has_sequence(schema.as_deref(), &name) {
-            self.note_used(&name, std::iter::empty());
+        if let Some(found) = catalog.sequence(schema.as_deref(), &name) {
+            self.note_used(&found, std::iter::empty());
+            let (schema, name) = names::split(&found);
+            let full = format!("{}.{}", as_relation(&schema), as_relation(&name));
+            *first = Expr::literal(Value::Text(full.as_str().into()), DataType::Text);
             return Ok(());
         }
         let is_view = catalog.view(schema.as_deref(), &name).is_some();
@@ -171,6 +181,10 @@ impl<'a> Binder<'a> {
             let zone = self.environment.session.zone();
             let now = functions::statement_constant(function, self.environment.now, &zone);
             if let Some((value, data_type)) = now {
+                let number = functions::STABLE.iter().position(|it| *it == function);
+                if let Some((first, number)) = self.environment.moments.zip(number) {
+                    return Ok(Expr { kind: ExprKind::Parameter(first + number), data_type });
+                }
                 self.is_stable = false;
                 return Ok(Expr::literal(value, data_type));
             }

@@ -20,6 +20,7 @@ pub(super) enum Registered {
     Schema,
     Role,
     Function,
+    Operator,
 }
 
 impl Registered {
@@ -30,6 +31,7 @@ impl Registered {
             Self::Schema => "regnamespace",
             Self::Role => "regrole",
             Self::Function => "regproc",
+            Self::Operator => "regoperator",
         }
     }
 
@@ -41,6 +43,7 @@ impl Registered {
             "regnamespace" => Some(Self::Schema),
             "regrole" => Some(Self::Role),
             "regproc" | "regprocedure" => Some(Self::Function),
+            "regoper" | "regoperator" => Some(Self::Operator),
             _ => None,
         }
     }
@@ -87,9 +90,9 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> Option<SqlResult<Expr>> {
         match (name, arguments.len()) {
+            ("pg_table_is_visible", 1) => Some(self.is_visible(arguments, whole)),
             (
-                "pg_table_is_visible"
-                | "pg_type_is_visible"
+                "pg_type_is_visible"
                 | "pg_function_is_visible"
                 | "pg_operator_is_visible"
                 | "pg_opclass_is_visible"
@@ -108,9 +111,8 @@ impl<'a> Binder<'a> {
                 self.leave_out(arguments);
                 Some(Ok(truth(Value::Boolean(true))))
             }
-            ("obj_description" | "shobj_description", 1 | 2) | ("col_description", 2) => {
-                self.leave_out(arguments);
-                Some(Ok(Expr::literal(Value::Null, DataType::Text)))
+            ("shobj_description" | "col_description", 2) | ("obj_description", 1 | 2) => {
+                Some(self.description(name, arguments, whole))
             }
             ("to_regclass" | "to_regtype" | "to_regnamespace" | "to_regrole" | "to_regproc", 1) => {
                 Some(self.number_of_name(&name[3..], arguments, whole))
@@ -137,6 +139,9 @@ impl<'a> Binder<'a> {
             | ("pg_get_function_identity_arguments" | "pg_get_functiondef", 1)
             | ("pg_get_constraintdef" | "pg_get_indexdef" | "pg_get_viewdef", 1 | 2)
             | ("pg_get_indexdef", 3) => Some(self.told_of_number(name, arguments, whole)),
+            ("current_setting", 1) if constant(&arguments[0]).is_none() => {
+                Some(self.setting_named(arguments, whole))
+            }
             _ if is_of_nothing(name, arguments.len()) => {
                 self.leave_out(arguments);
                 let is_number = name.starts_with("pg_partition");
@@ -144,6 +149,37 @@ impl<'a> Binder<'a> {
                 Some(Ok(Expr::literal(Value::Null, of)))
             }
             _ => self.told_by_session(name, arguments, whole),
+        }
+    }
+
+    /// Whether a relation is found without its schema: told of those that are not.
+    fn is_visible(&mut self, arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let hidden = self.told_of_number("pg_table_is_visible", arguments, whole)?;
+        Ok(plan::build::unary(plan::UnaryOperator::IsNull, hidden))
+    }
+
+    /// The comment on an object, by its number; the class of objects is named by a constant.
+    fn description(
+        &mut self,
+        name: &str,
+        arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        match (name, arguments.get(1).map(constant)) {
+            // There are none on what all databases share.
+            ("shobj_description", _) => {
+                self.leave_out(arguments);
+                Ok(Expr::literal(Value::Null, DataType::Text))
+            }
+            ("col_description", _) | (_, None) => self.told_of_number(name, arguments, whole),
+            (_, Some(Some(Value::Text(class)))) => {
+                let of = format!("{name} {class}");
+                self.told_of_number(&of, arguments, whole)
+            }
+            _ => {
+                let message = "obj_description() takes the name of a view of the catalog";
+                Err(at(SqlError::unsupported(message), whole))
+            }
         }
     }
 
@@ -230,6 +266,28 @@ impl<'a> Binder<'a> {
         Ok(Expr { kind, data_type: DataType::Text })
     }
 
+    /// The setting of a name that is known for each row only; NULL where there is none.
+    fn setting_named(&mut self, arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        self.is_stable = false;
+        let Some(name) = arguments.into_iter().next() else {
+            return Err(SqlError::internal("no name"));
+        };
+        let name = fold_cast(name, DataType::Text);
+        let text = |it: &str| Expr::literal(Value::Text(it.into()), DataType::Text);
+        let mut branches = Vec::new();
+        for (known, told) in self.environment.session.settings() {
+            let test = Expr::predicate(BinaryOperator::Equal, self.copy(&name)?, text(&known));
+            branches.push((test, text(&told)));
+        }
+        self.leave_out([name]);
+        if branches.is_empty() {
+            return Err(at(SqlError::internal("there are no settings"), whole));
+        }
+        let none = Expr::literal(Value::Null, DataType::Text);
+        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(none)) };
+        Ok(Expr { kind, data_type: DataType::Text })
+    }
+
     fn number(&mut self, expr: Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
         match expr.data_type {
             DataType::Null => {
@@ -271,9 +329,10 @@ impl<'a> Binder<'a> {
             let (what, state) = match kind {
                 Registered::Relation => ("relation", SqlState::UNDEFINED_TABLE),
                 Registered::Type => ("type", SqlState::UNDEFINED_OBJECT),
-                Registered::Schema => ("schema", SqlState("3F000")),
+                Registered::Schema => ("schema", SqlState::UNDEFINED_SCHEMA),
                 Registered::Role => ("role", SqlState::UNDEFINED_OBJECT),
                 Registered::Function => ("function", SqlState::UNDEFINED_FUNCTION),
+                Registered::Operator => ("operator", SqlState::UNDEFINED_FUNCTION),
             };
             at(SqlError::new(state, format!("{what} \"{name}\" does not exist")), whole)
         })?;

@@ -7,13 +7,14 @@ use plan::Expr;
 use plan::relation::{Attr, Query, Rel, ScanRel};
 use sqlparser::ast::{self, AssignmentTarget, SetExpr, TableFactor};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, SqlState, TableInfo, numeric};
+use types::{DataType, SqlError, SqlResult, SqlState, TableInfo, names, numeric};
 
 use super::change_rules::{TargetRules, check_plain};
 use super::coercion::{fold_cast, name_of};
 use super::errors::{Name, at, unsupported};
 use super::from::Source;
 use super::level::{Clause, Level};
+use super::row_lock::RowLock;
 use super::scope::{Columns, Frame, Named, Relation, is_named};
 use super::{Answer, Binder, Environment, OutputColumn, mapped};
 use crate::overriding::Overriding;
@@ -36,6 +37,8 @@ pub struct BoundChange {
     pub checks: Vec<String>,
     /// How many columns each key of ON CONFLICT has; behind all others those of new rows stand, key by key.
     pub keys: Vec<usize>,
+    /// The tables whose rows are locked, one for each of the first columns.
+    pub locks: Vec<RowLock>,
     /// Whether binding at another time gives the same as long as the tables do not change.
     pub is_stable: bool,
     /// The types of its parameters: those given, and what the surroundings tell of the others.
@@ -55,6 +58,8 @@ pub enum ChangeKind {
     Upsert,
     /// Any of these. Behind the position, which is NULL of new ones, stands whether the row goes.
     Merge,
+    /// Nothing, but others cannot change them meanwhile. A position stands for each table whose rows are locked.
+    Lock,
 }
 
 impl ChangeKind {
@@ -68,9 +73,25 @@ impl ChangeKind {
         self == Self::Insert
     }
 
+    /// Whether it changes nothing.
+    pub fn is_lock(self) -> bool {
+        self == Self::Lock
+    }
+
+    /// What a client is told of so many rows.
+    pub fn tag(self, count: usize) -> String {
+        match self {
+            Self::Insert | Self::Upsert => format!("INSERT 0 {count}"),
+            Self::Update => format!("UPDATE {count}"),
+            Self::Delete => format!("DELETE {count}"),
+            Self::Merge => format!("MERGE {count}"),
+            Self::Lock => format!("SELECT {count}"),
+        }
+    }
+
     /// Whether it leaves rows.
     pub fn has_rows(self) -> bool {
-        self != Self::Delete
+        !matches!(self, Self::Delete | Self::Lock)
     }
 }
 
@@ -92,6 +113,9 @@ pub fn bind_change(
         SetExpr::Update(ast::Statement::Update(it)) => binder.update(it)?,
         SetExpr::Delete(ast::Statement::Delete(it)) => binder.delete(it)?,
         SetExpr::Merge(ast::Statement::Merge(it)) => binder.merge(it)?,
+        SetExpr::Select(select) if !statement.locks.is_empty() => {
+            binder.locking(statement, select)?
+        }
         other => return Err(unsupported("this change of data", other)),
     };
     binder.close_with(0)?;
@@ -101,18 +125,19 @@ pub fn bind_change(
     let root = changed.answer.rel;
     let scalars = Vec::new();
     let query = Query { attributes, scalars, shared, root, output, recursions };
-    let Changed { kind, table, returning, checks, keys, .. } = changed;
-    Ok(BoundChange { kind, table, query, returning, checks, keys, is_stable, parameters })
+    let Changed { kind, table, returning, checks, keys, locks, .. } = changed;
+    Ok(BoundChange { kind, table, query, returning, checks, keys, locks, is_stable, parameters })
 }
 
 /// What a statement comes to.
 pub(super) struct Changed {
-    kind: ChangeKind,
-    table: String,
+    pub(super) kind: ChangeKind,
+    pub(super) table: String,
     pub(super) answer: Answer,
-    returning: Option<usize>,
-    checks: Vec<String>,
+    pub(super) returning: Option<usize>,
+    pub(super) checks: Vec<String>,
     pub(super) keys: Vec<usize>,
+    pub(super) locks: Vec<RowLock>,
 }
 
 /// New rows on their way into a table.
@@ -194,7 +219,7 @@ impl<'a> Binder<'a> {
             return Err(unsupported("a change of a table without columns", named));
         }
         let positions = self.attribute(DataType::BigInt, false);
-        let name = alias.map_or_else(|| table.name.clone(), ident);
+        let name = alias.map_or_else(|| names::bare(&table.name), ident);
         let target = Target { table: table.clone(), name, base };
         debug_assert_eq!(
             positions,
@@ -361,7 +386,7 @@ impl<'a> Binder<'a> {
         for column in columns {
             let place = target.place(column)?;
             if places.contains(&place) {
-                return Err(assigned_twice(target, place, column));
+                return Err(assigned_twice(SqlState::DUPLICATE_COLUMN, target, place, column));
             }
             places.push(place);
         }
@@ -395,25 +420,38 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Vec<Option<Expr>>> {
         let mut values: Vec<Option<Expr>> = vec![None; target.table.columns.len()];
         for assignment in assignments {
-            let pairs: Vec<(&ast::ObjectName, &'a ast::Expr)> = match &assignment.target {
-                AssignmentTarget::ColumnName(column) => vec![(column, &assignment.value)],
-                AssignmentTarget::Tuple(columns) => {
-                    let row = row_of(&assignment.value)?;
-                    if row.len() != columns.len() {
-                        let message = "number of columns does not match number of values";
-                        let error = SqlError::new(SqlState::SYNTAX, message);
-                        return Err(at(error, &assignment.value));
-                    }
-                    columns.iter().zip(row).collect()
+            let columns = match &assignment.target {
+                AssignmentTarget::ColumnName(column) => std::slice::from_ref(column),
+                AssignmentTarget::Tuple(columns) => &columns[..],
+            };
+            let whole = &assignment.value;
+            let row: Vec<Given<'a>> = match (&assignment.target, whole) {
+                (AssignmentTarget::ColumnName(_), value) => vec![Given::Written(value)],
+                (AssignmentTarget::Tuple(_), ast::Expr::Subquery(query)) => {
+                    self.row_subquery(query)?.into_iter().map(Given::Bound).collect()
+                }
+                (AssignmentTarget::Tuple(_), row) => {
+                    row_of(row)?.into_iter().map(Given::Written).collect()
                 }
             };
-            for (column, value) in pairs {
+            if row.len() != columns.len() {
+                let message = "number of columns does not match number of values";
+                return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
+            }
+            for (column, value) in columns.iter().zip(row) {
                 let place = target.place(column)?;
                 if values[place].is_some() {
-                    return Err(assigned_twice(target, place, column));
+                    return Err(assigned_twice(SqlState::SYNTAX, target, place, column));
                 }
-                self.rules.check_set(&target.table.columns[place].name, place, value)?;
-                values[place] = Some(self.assigned_to(value, target, place, false)?);
+                let info = &target.table.columns[place];
+                let written = if let Given::Written(it) = &value { *it } else { whole };
+                self.rules.check_set(&info.name, place, written)?;
+                values[place] = Some(match value {
+                    Given::Written(value) => self.assigned_to(value, target, place, false)?,
+                    Given::Bound(value) => self
+                        .assigned(value, &info.name, info.data_type, false)
+                        .map_err(|it| at(it, whole))?,
+                });
             }
         }
         Ok(values)
@@ -425,6 +463,7 @@ impl<'a> Binder<'a> {
         let from = value.data_type;
         Ok(match (from, to) {
             (DataType::Null, _) if to.is_text() => self.coerce_unknown(value, DataType::Text)?,
+            (DataType::Null, DataType::Array(_)) => self.stored_as(value, to)?,
             (DataType::Null, _) => self.coerce_unknown(value, to)?,
             // Its blanks go, and what is left must fit.
             (DataType::Bpchar, _) if to.is_text() => fold_cast(value, DataType::Text),
@@ -434,7 +473,7 @@ impl<'a> Binder<'a> {
             _ if (from.stored() != from || to.stored() != to)
                 && numeric::is_assignable(from, to) =>
             {
-                fold_cast(value, to)
+                self.stored_as(value, to)?
             }
             // It is converted where it is stored, whose errors name the column.
             _ if numeric::is_assignable(from, to) => value,
@@ -513,8 +552,10 @@ impl<'a> Binder<'a> {
                 returning: None,
                 checks: Vec::new(),
                 keys: Vec::new(),
+                locks: Vec::new(),
             });
         };
+        let (rel, frame) = self.with_sides(kind, target, rel, frame);
         let level = Level::new(frame, rel, Clause::Returning);
         let mut items = Vec::new();
         let ((), level) = self.in_level(level, |this| this.listed(asked, true, &mut items))?;
@@ -532,7 +573,47 @@ impl<'a> Binder<'a> {
             returning: Some(count),
             checks: Vec::new(),
             keys: Vec::new(),
+            locks: Vec::new(),
         })
+    }
+
+    /// The rows before and after the change beside those that RETURNING sees, by the names `old` and `new`: of NULLs where there
+    /// is none.
+    fn with_sides(
+        &mut self,
+        kind: ChangeKind,
+        target: &Target,
+        rel: Rel,
+        mut frame: Frame,
+    ) -> (Rel, Frame) {
+        let own: Vec<Attr> = match frame.relation(None, &ast::Ident::with_quote('"', &target.name))
+        {
+            Some(it) => it.columns.iter().map(|it| it.1).collect(),
+            None => return (rel, frame),
+        };
+        let mut made = Vec::new();
+        let missing = |this: &mut Self, made: &mut Vec<(Attr, Expr)>| -> Vec<Attr> {
+            let types: Vec<DataType> = target.table.columns.iter().map(|it| it.data_type).collect();
+            let null = |data_type| {
+                let attr = this.attribute(data_type, true);
+                made.push((attr, plan::build::null(data_type)));
+                attr
+            };
+            types.into_iter().map(null).collect()
+        };
+        let stored: Vec<Attr> = (0..own.len()).map(|it| target.base + it).collect();
+        let (old, new) = match kind {
+            ChangeKind::Insert => (missing(self, &mut made), own),
+            ChangeKind::Delete => (own, missing(self, &mut made)),
+            _ => (stored, own),
+        };
+        // What a MERGE leaves of a row that goes is the row.
+        let sides = [("old", old), ("new", new)].into_iter();
+        for (name, side) in sides.take(if kind == ChangeKind::Merge { 1 } else { 2 }) {
+            let columns = target.columns(|place| side[place]);
+            frame.add_aside(Relation { name: Some(name.to_owned()), schema: None, columns });
+        }
+        (mapped(rel, made), frame)
     }
 
     /// The default of a column.
@@ -599,7 +680,7 @@ impl Target {
     /// The frame of it alone under its own name, as its rules name it.
     fn own_frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
         let columns = self.columns(attr);
-        Frame::of(Relation { name: Some(self.table.name.clone()), schema: None, columns })
+        Frame::of(Relation { name: Some(names::bare(&self.table.name)), schema: None, columns })
     }
 
     /// The frame of it alone.
@@ -609,17 +690,29 @@ impl Target {
     }
 }
 
+/// A value that is assigned: an expression of the statement, or a column of a subquery.
+enum Given<'a> {
+    Written(&'a ast::Expr),
+    Bound(Expr),
+}
+
 /// The values of a row that is assigned to several columns.
 fn row_of(expr: &ast::Expr) -> SqlResult<Vec<&ast::Expr>> {
     match expr {
-        ast::Expr::Tuple(values) => Ok(values.iter().collect()),
         ast::Expr::Nested(value) => Ok(vec![value]),
-        other => Err(unsupported("anything but a row (..) for several columns", other)),
+        other => super::comparison::row_of(other)
+            .ok_or_else(|| unsupported("anything but a row (..) for several columns", other)),
     }
 }
 
-fn assigned_twice(target: &Target, place: usize, column: &ast::ObjectName) -> SqlError {
+/// PostgreSQL has other states of it for INSERT and for UPDATE.
+fn assigned_twice(
+    state: SqlState,
+    target: &Target,
+    place: usize,
+    column: &ast::ObjectName,
+) -> SqlError {
     let name = &target.table.columns[place].name;
     let message = format!("column \"{name}\" is assigned to more than once");
-    at(SqlError::new(SqlState::DUPLICATE_COLUMN, message), column)
+    at(SqlError::new(state, message), column)
 }

@@ -8,6 +8,7 @@ use types::{CatalogView, Identity, SqlError, SqlResult, SqlState, UniqueKey};
 
 use super::scope::is_named;
 use crate::parse::expression;
+use crate::sequence_names::kept_expression as kept;
 use crate::syntax::ident;
 use crate::values::is_default;
 
@@ -56,15 +57,20 @@ impl TargetRules {
         }
     }
 
-    /// Whether a column may be set to a value.
-    pub(super) fn check_set(&self, column: &str, place: usize, value: &ast::Expr) -> SqlResult<()> {
-        match self.identity(place).is_some_and(|it| it.always) && !is_default(value) {
+    /// Whether a column may be set to a value that is computed.
+    pub(super) fn check_computed(&self, column: &str, place: usize) -> SqlResult<()> {
+        match self.identity(place).is_some_and(|it| it.always) {
             true => {
                 let message = format!("column \"{column}\" can only be updated to DEFAULT");
                 Err(SqlError::new(GENERATED_ALWAYS, message))
             }
             false => Ok(()),
         }
+    }
+
+    /// Whether a column may be set to a value.
+    pub(super) fn check_set(&self, column: &str, place: usize, value: &ast::Expr) -> SqlResult<()> {
+        if is_default(value) { Ok(()) } else { self.check_computed(column, place) }
     }
 
     /// Those of the table that a statement changes; nothing where there is none, of which binding will tell.
@@ -76,7 +82,7 @@ impl TargetRules {
         let Some(info) = catalog.table(schema.as_deref(), &table) else { return Ok(nothing) };
         let keys = catalog.unique_keys(info.id);
         let Some(rules) = catalog.row_rules(info.id) else { return Ok(Self { keys, ..nothing }) };
-        let default = |it: &Option<std::sync::Arc<str>>| it.as_deref().map(expression).transpose();
+        let default = |it: &Option<std::sync::Arc<str>>| it.as_deref().map(kept).transpose();
         let checks = rules.checks.iter();
         Ok(Self {
             defaults: rules.defaults.iter().map(default).collect::<SqlResult<_>>()?,

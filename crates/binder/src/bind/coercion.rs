@@ -5,7 +5,7 @@ use plan::build::cast;
 use plan::{Expr, ExprKind};
 use sqlparser::ast::Spanned;
 use types::numeric::{self, common_type, interval};
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, Element, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::errors::at;
@@ -20,6 +20,7 @@ pub(super) fn name_of(data_type: DataType) -> String {
         DataType::Time => "time without time zone".to_owned(),
         DataType::Char(_) | DataType::Bpchar => "character".to_owned(),
         DataType::Varchar(_) => "character varying".to_owned(),
+        DataType::Array(element) => format!("{}[]", name_of(element.data_type())),
         other => other.to_string().to_lowercase(),
     }
 }
@@ -59,6 +60,17 @@ impl Binder<'_> {
         match expr.data_type {
             DataType::Null => self.coerce_unknown(expr, to),
             _ => Ok(fold_cast(expr, to)),
+        }
+    }
+
+    /// A value as a column stores it that is held as another type: a text in an array that is too long is an error.
+    pub(super) fn stored_as(&mut self, expr: Expr, to: DataType) -> SqlResult<Expr> {
+        match to {
+            DataType::Array(Element::Varchar(_) | Element::Char(_)) if expr.data_type != to => {
+                let texts = self.converted(expr, DataType::Array(Element::Text))?;
+                self.fold_call(plan::Function::ArrayFit, vec![texts], to)
+            }
+            _ => self.converted(expr, to),
         }
     }
 
@@ -142,7 +154,8 @@ pub(super) fn roomy(known: DataType, expr: &Expr) -> DataType {
 
 /// Whether values of a type may be equal and yet look different, so that they are compared by keys.
 pub(super) fn has_key(data_type: DataType) -> bool {
-    matches!(data_type, DataType::Bpchar | DataType::Interval)
+    let own = data_type.element().unwrap_or(data_type);
+    matches!(own, DataType::Bpchar | DataType::Interval)
 }
 
 /// What values are compared by: CHAR without the blanks that do not count, the span of an interval; anything else as it is.
@@ -150,6 +163,17 @@ pub(super) fn key_of(expr: Expr) -> Expr {
     match expr.data_type {
         DataType::Bpchar => fold_cast(expr, DataType::Char(u32::MAX)),
         DataType::Interval => span_of(expr),
+        DataType::Array(Element::Bpchar) => {
+            fold_cast(expr, DataType::Array(Element::Char(u32::MAX)))
+        }
+        DataType::Array(Element::Interval) => {
+            let data_type = DataType::Array(Element::Decimal { precision: 21, scale: 0 });
+            let kind = ExprKind::Call {
+                function: plan::Function::ArrayIntervalKeys,
+                arguments: vec![expr],
+            };
+            Expr { kind, data_type }
+        }
         _ => expr,
     }
 }

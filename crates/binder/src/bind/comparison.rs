@@ -67,6 +67,20 @@ impl<'a> Binder<'a> {
                 let pairs = self.pairs_of(&left, &right, whole)?;
                 self.compare_rows(operator, &pairs, whole)
             }
+            (Some(left), None) if let ast::Expr::Subquery(query) = right => {
+                let left =
+                    left.into_iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
+                let right = self.row_subquery(query)?;
+                if left.len() != right.len() {
+                    let message = match left.len() < right.len() {
+                        true => "subquery has too many columns",
+                        false => "subquery has too few columns",
+                    };
+                    return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
+                }
+                let pairs: Vec<_> = left.into_iter().zip(right).collect();
+                self.compare_rows(operator, &pairs, whole)
+            }
             _ => Err(unsupported("the comparison of a row with a single value", whole)),
         }
     }
@@ -182,7 +196,7 @@ impl<'a> Binder<'a> {
         let left = side(left, if b == DataType::Null { meet } else { b })?;
         let right = side(right, if a == DataType::Null { meet } else { a })?;
         match (left.data_type, right.data_type) {
-            (DataType::Interval, DataType::Interval) => {
+            (a, b) if a == b && super::coercion::has_key(a) && a != DataType::Bpchar => {
                 Ok((super::coercion::key_of(left), super::coercion::key_of(right)))
             }
             (DataType::Date, DataType::Timestamp) if constant_time(&right).is_none() => {
@@ -285,7 +299,12 @@ impl<'a> Binder<'a> {
     }
 
     /// Whether a value is one of several: a set where they are constants of its type, else equalities.
-    fn member(&mut self, operand: Expr, items: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+    pub(super) fn member(
+        &mut self,
+        operand: Expr,
+        items: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
         let mut operand = operand;
         if operand.data_type == DataType::Null {
             let known = items.iter().map(|it| it.data_type).find(|it| *it != DataType::Null);

@@ -44,6 +44,9 @@ impl<'a> Binder<'a> {
             let text = Value::Text(text.replace('_', "").as_str().into());
             return constant(&text, DataType::Text, to, failing).map_err(|it| at(it, whole));
         }
+        if super::literal::is_empty_array(operand) && to.element().is_some() {
+            return Ok(super::literal::empty_array(to));
+        }
         let bound = self.expr(operand)?;
         self.as_type(failing, bound, to).map_err(|it| at(it, whole))
     }

@@ -142,6 +142,9 @@ impl<'a> Binder<'a> {
             }
             Ast::Extract { field, expr: operand, .. } => self.extract(field, operand, expr),
             Ast::Function(call) => self.call(call, expr),
+            Ast::Tuple(parts) if parts.is_empty() => {
+                Err(at(SqlError::new(SqlState::SYNTAX, "syntax error: () is no value"), expr))
+            }
             Ast::Tuple(_) => Err(unsupported("a row of values here", expr)),
             Ast::Interval(it) => super::interval::literal(it),
             other => self.special(other),
@@ -192,6 +195,10 @@ impl<'a> Binder<'a> {
                 Ok(Meaning::Column(attr)) => {
                     return self.named_column(attr).map_err(|it| at(it, &Name(name)));
                 }
+                Ok(Meaning::Several) if level.frame.called(schema, relation) > 1 => {
+                    let message = format!("table reference \"{}\" is ambiguous", ident(relation));
+                    return Err(at(SqlError::new(SqlState("42P09"), message), &Name(relation)));
+                }
                 Ok(Meaning::Several) => return Err(ambiguous(name)),
                 Ok(Meaning::Nothing) => {
                     let error = no_column(&format!("{}.{}", ident(relation), ident(name)), name);
@@ -226,6 +233,9 @@ impl<'a> Binder<'a> {
                 self.prefix(Function::Sqrt, operator, operand, whole)
             }
             ast::UnaryOperator::PGCubeRoot => self.prefix(Function::Cbrt, operator, operand, whole),
+            ast::UnaryOperator::BitwiseNot => {
+                self.prefix(Function::BitwiseNot, operator, operand, whole)
+            }
             ast::UnaryOperator::PGAbs => self.prefix(Function::Abs, operator, operand, whole),
             other => Err(unsupported(&format!("the operator {other}"), whole)),
         }

@@ -4,12 +4,12 @@
 //! SELECT shows the left side.
 
 use plan::build::compare;
-use plan::relation::{Apply, Attr, JoinRel, Rel, RelJoin, ScanRel};
+use plan::relation::{Apply, Attr, AttrSet, JoinRel, Rel, RelJoin, ScanRel};
 use plan::{BinaryOperator, Expr, ExprKind};
 use sqlparser::ast::{
     self, Ident, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins,
 };
-use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
+use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn, names};
 
 use super::errors::{Name, at, suggested, unsupported};
 use super::level::{Clause, Level, apply, one_row, over};
@@ -280,6 +280,9 @@ impl<'a> Binder<'a> {
     }
 
     pub(super) fn factor(&mut self, factor: &'a TableFactor) -> SqlResult<Source> {
+        if let Some(locked) = self.locked_factor(factor)? {
+            return Ok(locked);
+        }
         match factor {
             TableFactor::Table {
                 name,
@@ -326,6 +329,12 @@ impl<'a> Binder<'a> {
                     Some(alias) => self.renamed(rel, frame.all(), alias),
                 }
             }
+            TableFactor::UNNEST {
+                alias, array_exprs, with_offset: false, with_ordinality, ..
+            } => {
+                let arrays = array_exprs.iter().collect();
+                self.series_source("unnest", arrays, *with_ordinality, (alias.as_ref(), factor))
+            }
             it @ TableFactor::Pivot { .. } => self.pivot(it),
             it @ TableFactor::Unpivot { .. } => self.unpivot(it),
             other => Err(unsupported("this in FROM", other)),
@@ -349,6 +358,7 @@ impl<'a> Binder<'a> {
         };
         match &**function {
             it if is_series(it) => {
+                let arguments = super::series::plain(arguments, name)?;
                 self.series_source(it, arguments, with_ordinality, (alias, name))
             }
             // No table is a part of another.
@@ -402,8 +412,8 @@ impl<'a> Binder<'a> {
             return Err(unsupported("a view of a file", name));
         }
         let (rel, frame) = self.relation(schema.as_deref(), &key).map_err(|it| at(it, name))?;
-        if let (Some(resolved), None) = (&mut self.resolved, &schema) {
-            resolved.relations.insert(place(name), "public".to_owned());
+        if schema.as_deref().is_none_or(|it| it == "pg_temp") {
+            self.note_schema(name, &frame);
         }
         match alias {
             None => Ok((rel, frame)),
@@ -419,7 +429,8 @@ impl<'a> Binder<'a> {
         let Answer { rel, columns } = self.view(&view)?;
         let columns = columns.into_iter().map(|it| Named { name: it.name, attr: it.attr });
         let columns = Columns::Made(columns.collect());
-        let (name, schema) = (Some(view.name.clone()), schema.map(str::to_owned));
+        let (schema, name) = names::split(&view.name);
+        let (name, schema) = (Some(name), Some(schema));
         Ok((rel, Frame::of(Relation { name, schema, columns })))
     }
 
@@ -455,8 +466,8 @@ impl<'a> Binder<'a> {
             }
             columns = Columns::Made(all);
         }
-        let (name, schema) = (Some(name.to_owned()), schema.map(str::to_owned));
-        let relation = Relation { name, schema, columns };
+        let schema = Some(names::schema_of(&table.name));
+        let relation = Relation { name: Some(name.to_owned()), schema, columns };
         let scan = Rel::Scan(ScanRel { table, base, filters: Vec::new(), rows });
         Ok((scan, Frame::of(relation)))
     }
@@ -467,6 +478,7 @@ impl<'a> Binder<'a> {
         alias: Option<&TableAlias>,
     ) -> SqlResult<Source> {
         self.decide_types(&mut answer)?;
+        self.apart_columns(&mut answer);
         let columns = answer.columns.into_iter();
         let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();
         match alias {
@@ -479,8 +491,27 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// Gives each column of an answer an attribute of its own: USING takes one of them away by its attribute.
+    fn apart_columns(&mut self, answer: &mut Answer) {
+        let (mut seen, mut made) = (AttrSet::default(), Vec::new());
+        for column in &mut answer.columns {
+            if seen.contains(column.attr) {
+                let again = self.column_expr(column.attr);
+                column.attr = self.attribute(again.data_type, true);
+                made.push((column.attr, again));
+            }
+            seen.insert(column.attr);
+        }
+        answer.rel = mapped(answer.rel.take(), made);
+    }
+
     /// A relation under an alias, perhaps with other names for its first columns.
-    fn renamed(&mut self, rel: Rel, columns: Vec<Named>, alias: &TableAlias) -> SqlResult<Source> {
+    pub(super) fn renamed(
+        &mut self,
+        rel: Rel,
+        columns: Vec<Named>,
+        alias: &TableAlias,
+    ) -> SqlResult<Source> {
         if !alias.columns.is_empty() {
             // What was not read stands behind the others, so places say nothing.
             columns.iter().try_for_each(|it| self.named_column(it.attr).map(drop))?;

@@ -1,16 +1,18 @@
 //! GROUP BY: the keys, and everything above the groups said in terms of them.
 
+use std::collections::BTreeSet;
+
 use plan::relation::{Apply, Attr, AttrSet, Rel, bare, split_conjunction, substitute};
-use plan::{Expr, ExprKind};
+use plan::{Aggregate, BinaryOperator, Expr, ExprKind};
 use sqlparser::ast::{self, GroupByExpr};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::errors::{at, unsupported, windowing};
 use super::grouping_sets::{self, Groupings, Sets};
 use super::level::{Clause, apply};
 use super::order::place;
 use super::set_operation::Unique;
-use super::upper::{Item, Upper};
+use super::upper::{Item, Key, Upper};
 use super::{Binder, mapped};
 
 type Keys = Vec<(Attr, Expr)>;
@@ -23,6 +25,8 @@ pub(super) struct Early<'a> {
     entries: Vec<Sets>,
     /// Whether some entry says sets.
     has_sets: bool,
+    /// GROUP BY DISTINCT: equal sets are one.
+    is_distinct: bool,
 }
 
 /// A key of GROUP BY before the select list is bound.
@@ -40,7 +44,12 @@ impl<'a> Binder<'a> {
         let mut early = Early::default();
         if let GroupByExpr::Expressions(exprs, modifiers) = clause {
             refuse_modifiers(modifiers)?;
-            for expr in exprs {
+            for (place, expr) in exprs.iter().enumerate() {
+                let (expr, is_distinct) = match crate::dialect::distinct_sets(expr) {
+                    Some(inner) if place == 0 => (inner, true),
+                    _ => (expr, false),
+                };
+                early.is_distinct |= is_distinct;
                 self.in_clause(Clause::GroupBy, |this| this.early_entry(expr, &mut early))?;
             }
         }
@@ -48,35 +57,54 @@ impl<'a> Binder<'a> {
     }
 
     fn early_entry(&mut self, expr: &'a ast::Expr, early: &mut Early<'a>) -> SqlResult<()> {
+        let sets = match says_sets(expr) {
+            true => {
+                early.has_sets = true;
+                self.early_sets(expr, &mut early.keys)?
+            }
+            false => vec![self.early_set(std::slice::from_ref(expr), &mut early.keys)?],
+        };
+        early.entries.push(sets);
+        Ok(())
+    }
+
+    /// The sets of GROUPING SETS, ROLLUP or CUBE; in the first, others of these stand for theirs.
+    fn early_sets(&mut self, expr: &'a ast::Expr, keys: &mut Vec<EarlyKey<'a>>) -> SqlResult<Sets> {
         let (ast::Expr::GroupingSets(elements)
         | ast::Expr::Cube(elements)
         | ast::Expr::Rollup(elements)) = expr
         else {
-            let first = early.keys.len();
-            self.early_key(expr, &mut early.keys)?;
-            early.entries.push(vec![(first..early.keys.len()).collect()]);
-            return Ok(());
+            return Err(unsupported("this in GROUP BY", expr));
         };
         let mut sets = Vec::with_capacity(elements.len());
         for element in elements {
-            let first = early.keys.len();
-            element.iter().try_for_each(|it| self.early_key(it, &mut early.keys))?;
-            sets.push((first..early.keys.len()).collect());
+            match &element[..] {
+                [inner] if says_sets(inner) && matches!(expr, ast::Expr::GroupingSets(_)) => {
+                    sets.extend(self.early_sets(inner, keys)?);
+                }
+                parts => sets.push(self.early_set(parts, keys)?),
+            }
+            grouping_sets::check_count(sets.len())?;
         }
-        early.has_sets = true;
-        early.entries.push(match expr {
+        Ok(match expr {
             ast::Expr::Rollup(_) => grouping_sets::rollup(&sets),
             ast::Expr::Cube(_) => grouping_sets::cube(&sets, expr)?,
             _ => sets,
-        });
-        Ok(())
+        })
+    }
+
+    fn early_set(
+        &mut self,
+        parts: &'a [ast::Expr],
+        keys: &mut Vec<EarlyKey<'a>>,
+    ) -> SqlResult<Vec<usize>> {
+        let first = keys.len();
+        parts.iter().try_for_each(|it| self.early_key(it, keys))?;
+        Ok((first..keys.len()).collect())
     }
 
     fn early_key(&mut self, expr: &'a ast::Expr, keys: &mut Vec<EarlyKey<'a>>) -> SqlResult<()> {
         match expr {
-            ast::Expr::GroupingSets(_) | ast::Expr::Cube(_) | ast::Expr::Rollup(_) => {
-                return Err(unsupported("GROUPING SETS, CUBE or ROLLUP inside of others", expr));
-            }
             ast::Expr::Tuple(parts) => {
                 return parts.iter().try_for_each(|it| self.early_key(it, keys));
             }
@@ -100,34 +128,42 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// The expressions of GROUP BY over the input, each once, and the sets of them if there are several.
+    /// The keys of GROUP BY over the input, each once, and the sets of them if there are several.
     pub(super) fn group_keys(
         &mut self,
         clause: &'a GroupByExpr,
         early: Early<'a>,
         items: &[Item],
-    ) -> SqlResult<(Vec<Expr>, Option<Sets>)> {
-        let mut keys: Vec<Expr> = Vec::new();
+    ) -> SqlResult<(Vec<Key>, Option<Sets>)> {
+        let mut keys: Vec<Key> = Vec::new();
         if let GroupByExpr::All(modifiers) = clause {
             refuse_modifiers(modifiers)?;
             let level = self.level();
             let windows = level.windows.iter().map(|it| it.0);
             let calls: AttrSet = level.calls.iter().map(|it| it.0).chain(windows).collect();
             let of_rows = |it: &&Item| !AttrSet::of(&it.expr).intersects(&calls);
-            keys.extend(items.iter().filter(of_rows).map(|it| it.expr.clone()));
+            let key = |it: &Item| Key { expr: it.expr.clone(), item: None };
+            keys.extend(items.iter().filter(of_rows).map(key));
         }
         for key in early.keys {
-            keys.push(match key {
-                EarlyKey::Bound(key) => key,
+            let mut key = match key {
+                EarlyKey::Bound(expr) => Key { expr, item: None },
                 EarlyKey::Named(expr) => {
                     self.in_clause(Clause::GroupBy, |this| this.named_key(expr, items))?
                 }
-            });
+            };
+            match early.has_sets {
+                true if key.item.is_none() => key.item = self.item_of(&key.expr, items),
+                true => {}
+                false => key.item = None,
+            }
+            keys.push(key);
         }
-        let mut unique: Vec<Expr> = Vec::with_capacity(keys.len());
+        let mut unique: Vec<Key> = Vec::with_capacity(keys.len());
         let mut numbers = Vec::with_capacity(keys.len());
         for key in keys {
-            let known = unique.iter().position(|it| super::is_repeatable(&key) && *it == key);
+            let is_same = |it: &Key| it.expr == key.expr && it.item == key.item;
+            let known = unique.iter().position(|it| super::is_repeatable(&key.expr) && is_same(it));
             numbers.push(known.unwrap_or(unique.len()));
             if known.is_none() {
                 unique.push(key);
@@ -138,17 +174,34 @@ impl<'a> Binder<'a> {
         }
         let mut entries = early.entries;
         entries.iter_mut().flatten().flatten().for_each(|it| *it = numbers[*it]);
-        Ok((unique, Some(grouping_sets::product(&entries)?)))
+        let mut sets = grouping_sets::product(&entries)?;
+        if early.is_distinct {
+            let mut seen = BTreeSet::new();
+            sets.retain(|it| seen.insert(it.clone()));
+        }
+        Ok((unique, Some(sets)))
+    }
+
+    /// The first entry of the select list that a key is.
+    fn item_of(&mut self, key: &Expr, items: &[Item]) -> Option<usize> {
+        let keys = &self.level().keys;
+        let is_key = |it: &Item| {
+            // The select list may stand above the groups already.
+            let mut expr = it.expr.clone();
+            substitute(&mut expr, keys);
+            expr == *key
+        };
+        items.iter().position(|it| super::is_repeatable(key) && is_key(it))
     }
 
     /// A key that is a column, or an entry of the select list by its place or name.
-    fn named_key(&mut self, expr: &'a ast::Expr, items: &[Item]) -> SqlResult<Expr> {
-        let named = match expr {
+    fn named_key(&mut self, expr: &'a ast::Expr, items: &[Item]) -> SqlResult<Key> {
+        let item = match expr {
             ast::Expr::Identifier(name) => self.group_name(name, items)?,
-            _ => place(expr, items.len(), "GROUP BY")?.map(|it| items[it].expr.clone()),
+            _ => place(expr, items.len(), "GROUP BY")?,
         };
-        let mut key = match named {
-            Some(key) => key,
+        let mut key = match item {
+            Some(item) => items[item].expr.clone(),
             None => self.expr(expr)?,
         };
         // The select list may stand above the groups already.
@@ -163,10 +216,11 @@ impl<'a> Binder<'a> {
             let error = windowing("window functions are not allowed in GROUP BY");
             return Err(at(error, expr));
         }
-        match key.data_type {
-            DataType::Null => self.coerce(key, DataType::Text, expr),
-            _ => Ok(key),
-        }
+        let expr = match key.data_type {
+            DataType::Null => self.coerce(key, DataType::Text, expr)?,
+            _ => key,
+        };
+        Ok(Key { expr, item })
     }
 
     /// Groups of the level's rows, and what stands above them over their keys and aggregates. The subqueries `above` are
@@ -179,35 +233,28 @@ impl<'a> Binder<'a> {
         upper: &mut Upper,
     ) -> SqlResult<Rel> {
         let sets = upper.sets.take();
-        let mut keys: Keys = Vec::new();
+        let own = std::mem::take(&mut upper.keys);
+        let attrs = self.key_attrs(&own, sets.is_some());
         let mut unique = Unique { keys: Vec::new(), aggregates: Vec::new() };
-        for expr in std::mem::take(&mut upper.keys) {
-            if sets.is_some() && AttrSet::of(&expr).is_empty() {
-                let what = "a constant as a key of GROUPING SETS";
-                return Err(SqlError::unsupported(format!("{what} is not supported")));
-            }
-            if super::coercion::has_key(expr.data_type) {
-                if sets.is_some() {
-                    let what = match expr.data_type {
-                        DataType::Bpchar => "GROUPING SETS of CHAR of no one length",
-                        _ => "GROUPING SETS of an INTERVAL",
-                    };
-                    return Err(SqlError::unsupported(format!("{what} is not supported")));
+        let (mut shown, mut all) = (Vec::new(), Vec::with_capacity(own.len()));
+        for (number, (Key { expr, item }, mut attr)) in own.into_iter().zip(attrs).enumerate() {
+            match super::coercion::has_key(expr.data_type) {
+                true => {
+                    let least = self.unpadded(expr.clone(), None, &mut unique);
+                    match sets {
+                        Some(_) => shown.push((attr, number, least)),
+                        None => attr = least,
+                    }
                 }
-                keys.push((self.unpadded(expr.clone(), &mut unique), expr));
-                continue;
+                false => unique.keys.push((attr, expr.clone())),
             }
-            // A column of a query around is one value here, and keeps its name outside.
-            // In sets it may be NULL where the column is not.
-            let own = bare(&expr).filter(|it| sets.is_none() && self.level().frame.contains(*it));
-            let early = self.level().keys.iter().find(|it| it.1 == expr).map(|it| it.0);
-            let attr = match own.or(early) {
-                Some(attr) => attr,
-                None => self.attribute(expr.data_type, true),
-            };
-            unique.keys.push((attr, expr.clone()));
-            keys.push((attr, expr));
+            if let Some(item) = item {
+                upper.items[item].expr = Expr::column(attr, expr.data_type);
+            }
+            all.push((attr, expr, item));
         }
+        let groupings = self.groupings(&all)?;
+        let keys = in_order_of_items(all);
         let mut aggregates = std::mem::take(&mut self.level().calls);
         aggregates.append(&mut unique.aggregates);
         for mut expr in std::mem::take(&mut self.level().left_out) {
@@ -219,9 +266,11 @@ impl<'a> Binder<'a> {
             self.over_groups(&mut having, &keys)?;
             split_conjunction(having, &mut conditions);
         }
-        let groupings = self.groupings(&keys)?;
         let mut rel = match sets {
-            Some(sets) => self.sets(input, unique.keys, aggregates, &sets, &groupings)?,
+            Some(sets) => {
+                let own = (unique.keys, shown);
+                self.sets_shown(input, own, aggregates, &sets, groupings)?
+            }
             None => {
                 let (input, keys) = (Box::new(input), unique.keys);
                 let all: Vec<usize> = (0..keys.len()).collect();
@@ -238,6 +287,49 @@ impl<'a> Binder<'a> {
             self.subquery_over_groups(right, kind, &keys)?;
         }
         Ok(rel.filtered(conditions))
+    }
+
+    /// The attributes that keys have above the groups.
+    fn key_attrs(&mut self, keys: &[Key], has_sets: bool) -> Vec<Attr> {
+        let mut attrs = vec![0; keys.len()];
+        let mut taken = AttrSet::default();
+        for place in item_order(keys.iter().map(|it| it.item)) {
+            let expr = &keys[place].expr;
+            // A column of a query around is one value here, and keeps its name outside.
+            // In sets it may be NULL where the column is not.
+            let own = bare(expr).filter(|it| !has_sets && self.level().frame.contains(*it));
+            let early = self.level().keys.iter().find(|it| it.1 == *expr).map(|it| it.0);
+            let known = own.or(early).filter(|it| !taken.contains(*it));
+            let attr = known.unwrap_or_else(|| self.attribute(expr.data_type, true));
+            taken.insert(attr);
+            attrs[place] = attr;
+        }
+        attrs
+    }
+
+    /// Grouping sets where some keys are shown by the least of the values that are alike, which a set without the key has
+    /// not: their attributes, numbers, and the least values.
+    fn sets_shown(
+        &mut self,
+        input: Rel,
+        (keys, shown): (Keys, Vec<(Attr, usize, Attr)>),
+        aggregates: Vec<(Attr, Aggregate)>,
+        sets: &Sets,
+        mut groupings: Groupings,
+    ) -> SqlResult<Rel> {
+        let mut made = Vec::with_capacity(shown.len());
+        for (attr, number, least) in shown {
+            let missing = self.attribute(DataType::Integer, false);
+            groupings.push((missing, vec![number]));
+            let zero = Expr::literal(Value::Integer(0), DataType::Integer);
+            let is_key =
+                plan::build::compare(BinaryOperator::Equal, self.column_expr(missing), zero);
+            let least = self.column_expr(least);
+            let data_type = least.data_type;
+            let kind = ExprKind::Case { branches: vec![(is_key, least)], otherwise: None };
+            made.push((attr, Expr { kind, data_type }));
+        }
+        Ok(mapped(self.sets(input, keys, aggregates, sets, &groupings)?, made))
     }
 
     /// grouping(..) of keys.
@@ -262,11 +354,11 @@ impl<'a> Binder<'a> {
     }
 
     /// The calls of grouping(), with their arguments by number among the keys.
-    fn groupings(&mut self, keys: &Keys) -> SqlResult<Groupings> {
+    fn groupings(&mut self, keys: &[(Attr, Expr, Option<usize>)]) -> SqlResult<Groupings> {
         let known = |argument: &Expr| {
-            let place = keys.iter().position(|it| {
-                it.1 == *argument || *argument == Expr::column(it.0, argument.data_type)
-            });
+            // Behind the key that it stands for there may be another like it.
+            let key = keys.iter().find(|it| bare(argument) == Some(it.0)).map(|it| &it.1);
+            let place = keys.iter().position(|it| it.1 == *key.unwrap_or(argument));
             place.ok_or_else(|| {
                 let message = "arguments to GROUPING must be grouping expressions of the \
                                associated query level";
@@ -312,25 +404,6 @@ impl<'a> Binder<'a> {
         children.try_for_each(|it| self.grouped_value(it, keys, ungrouped))
     }
 
-    /// Takes the shared relations that a relation reads out of their places.
-    fn take_shared(&mut self, rel: &Rel, taken: &mut Vec<(usize, Rel)>) {
-        let mut ids = Vec::new();
-        rel.visit(&mut |it| {
-            if let Rel::Shared { id, .. } = it {
-                ids.push(*id);
-            }
-        });
-        for id in ids {
-            if taken.iter().all(|it| it.0 != id) {
-                let own = self.shared[id].take();
-                let place = taken.len();
-                taken.push((id, own));
-                let own = taken[place].1.clone();
-                self.take_shared(&own, taken);
-            }
-        }
-    }
-
     /// The same for a subquery that stands above groups and uses their rows.
     fn subquery_over_groups(
         &mut self,
@@ -339,9 +412,6 @@ impl<'a> Binder<'a> {
         keys: &Keys,
     ) -> SqlResult<()> {
         let columns: Keys = keys.iter().filter(|it| bare(&it.1).is_some()).cloned().collect();
-        // What it reads of relations that are computed once stands in those.
-        let mut read = Vec::new();
-        self.take_shared(right, &mut read);
         let mut result = Ok(());
         let ungrouped =
             |name| format!("subquery uses ungrouped column \"{name}\" from outer query");
@@ -351,12 +421,6 @@ impl<'a> Binder<'a> {
             }
         };
         right.visit_mut(&mut |rel| rel.expressions_mut().into_iter().for_each(&mut replace));
-        for (_, rel) in &mut read {
-            rel.visit_mut(&mut |rel| rel.expressions_mut().into_iter().for_each(&mut replace));
-        }
-        for (id, rel) in read {
-            self.shared[id] = rel;
-        }
         result?;
         // What is compared with the subquery stands outside of it.
         match kind {
@@ -365,6 +429,27 @@ impl<'a> Binder<'a> {
             Apply::Scalar { .. } => Ok(()),
         }
     }
+}
+
+/// Whether an entry of GROUP BY stands for several sets of keys.
+fn says_sets(expr: &ast::Expr) -> bool {
+    matches!(expr, ast::Expr::GroupingSets(_) | ast::Expr::Cube(_) | ast::Expr::Rollup(_))
+}
+
+/// The places of keys in the order of the entries of the select list that they are, those that are none last.
+fn item_order(items: impl Iterator<Item = Option<usize>>) -> Vec<usize> {
+    let mut order: Vec<(usize, usize)> =
+        items.enumerate().map(|(place, it)| (it.unwrap_or(usize::MAX), place)).collect();
+    order.sort_unstable();
+    order.into_iter().map(|it| it.1).collect()
+}
+
+/// The keys as what stands above the groups finds them: of keys that are alike the one of the first entry of the select
+/// list, and none by a constant.
+fn in_order_of_items(all: Vec<(Attr, Expr, Option<usize>)>) -> Keys {
+    let order = item_order(all.iter().map(|it| it.2));
+    let keys = order.into_iter().map(|it| (all[it].0, all[it].1.clone()));
+    keys.filter(|it| super::constant(&it.1).is_none()).collect()
 }
 
 fn refuse_modifiers(modifiers: &[ast::GroupByWithModifier]) -> SqlResult<()> {

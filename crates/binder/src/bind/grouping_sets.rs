@@ -2,16 +2,17 @@
 //! does not have.
 //!
 //! Key decision: where every aggregate can be made of those of parts, the groups of all keys are computed once, and each set
-//! groups them again; else each set groups the rows, which are computed once.
+//! groups them again; else each set groups the rows, which are computed once. Where they depend
+//! on a query around they are others for each of its rows, and each set reads a copy of its own.
 
 use plan::build::{null, unary};
-use plan::relation::{Attr, AttrSet, Rel, substitute};
+use plan::relation::{Attr, AttrSet, Rel, bare, fresh_copy, substitute};
 use plan::{Aggregate, AggregateFunction, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::errors::at;
-use super::{Binder, mapped};
+use super::{Binder, is_repeatable, mapped};
 
 /// The most sets of a query.
 const SETS_MAX: usize = 4096;
@@ -40,14 +41,20 @@ pub(super) fn cube(elements: &Sets, node: &ast::Expr) -> SqlResult<Sets> {
     Ok((0..1 << last).rev().map(chosen).collect())
 }
 
+/// An error where there are too many sets.
+pub(super) fn check_count(sets: usize) -> SqlResult<()> {
+    if sets <= SETS_MAX {
+        return Ok(());
+    }
+    let message = format!("too many grouping sets present (maximum {SETS_MAX})");
+    Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message))
+}
+
 /// The sets of a whole clause: each choice of an alternative of every entry.
 pub(super) fn product(entries: &[Sets]) -> SqlResult<Sets> {
     let mut sets: Sets = vec![Vec::new()];
     for entry in entries {
-        if sets.len() * entry.len() > SETS_MAX {
-            let message = format!("too many grouping sets present (maximum {SETS_MAX})");
-            return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message));
-        }
+        check_count(sets.len() * entry.len())?;
         let joined = |set: &Vec<usize>, more: &Vec<usize>| [&set[..], &more[..]].concat();
         sets =
             sets.iter().flat_map(|set| entry.iter().map(move |more| joined(set, more))).collect();
@@ -70,13 +77,20 @@ pub(super) fn bits(arguments: &[usize], set: &[usize]) -> Expr {
 
 /// What is read by each set: its attributes have others in each reader.
 struct Base {
-    id: usize,
-    attrs: AttrSet,
+    rows: Rows,
     /// Keys and aggregates over it.
     keys: Vec<Expr>,
     aggregates: Vec<Aggregate>,
-    /// Whether its rows are the groups of all keys.
-    is_grouped: bool,
+    /// The attributes that count rows, where its rows are the groups of all keys.
+    counts: AttrSet,
+}
+
+/// The rows of a base.
+enum Rows {
+    /// An entry of the shared relations, and its attributes.
+    Shared(usize, AttrSet),
+    /// Rows that depend on those of a query around.
+    Dependent(Rel),
 }
 
 impl Binder<'_> {
@@ -101,47 +115,92 @@ impl Binder<'_> {
         Ok(Rel::Union { inputs, output })
     }
 
-    fn base(&mut self, input: Rel, keys: Vec<(Attr, Expr)>, calls: Vec<(Attr, Aggregate)>) -> Base {
+    fn base(
+        &mut self,
+        input: Rel,
+        keys: Vec<(Attr, Expr)>,
+        mut calls: Vec<(Attr, Aggregate)>,
+    ) -> Base {
         let parts: Option<Vec<AggregateFunction>> =
             calls.iter().map(|it| it.1.of_parts()).collect();
-        let (mut own, mut named) = (Vec::new(), Vec::new());
+        let mut own = Vec::with_capacity(keys.len());
+        let mut named: Vec<(Attr, Expr)> = Vec::new();
         let mut computed = Vec::new();
         for (_, expr) in keys {
+            let known = named.iter().find(|it| it.1 == expr && is_repeatable(&expr)).map(|it| it.0);
             // A key that is a column stays that column.
-            let bare = plan::relation::bare(&expr);
-            let attr = match bare.filter(|it| self.level().frame.contains(*it)) {
-                Some(attr) => attr,
-                None => {
+            let bare = bare(&expr).filter(|it| self.level().frame.contains(*it));
+            let attr = match (known, bare) {
+                (Some(attr), _) | (None, Some(attr)) => attr,
+                (None, None) => {
                     let attr = self.attribute(expr.data_type, true);
                     computed.push((attr, expr.clone()));
                     attr
                 }
             };
             own.push(Expr::column(attr, expr.data_type));
-            named.push((attr, expr));
+            if known.is_none() {
+                named.push((attr, expr));
+            }
         }
         let Some(parts) = parts else {
-            let rel = mapped(input, computed);
+            // What is volatile is the same for all sets.
+            for expr in calls.iter_mut().flat_map(|it| it.1.expressions_mut()) {
+                if !is_repeatable(expr) {
+                    let attr = self.attribute(expr.data_type, true);
+                    let column = Expr::column(attr, expr.data_type);
+                    computed.push((attr, std::mem::replace(expr, column)));
+                }
+            }
+            let rows = self.rows_of_sets(mapped(input, computed));
             let aggregates = calls.into_iter().map(|it| it.1).collect();
-            let attrs = rel.attrs();
-            self.shared.push(rel);
-            let id = self.shared.len() - 1;
-            return Base { id, attrs, keys: own, aggregates, is_grouped: false };
+            return Base { rows, keys: own, aggregates, counts: AttrSet::default() };
         };
         let (mut inner, mut aggregates) = (Vec::new(), Vec::new());
+        let mut counts = AttrSet::default();
         for ((_, call), function) in calls.into_iter().zip(parts) {
             let data_type = call.data_type;
             let attr = self.attribute(data_type, true);
+            if call.function == AggregateFunction::Count {
+                counts.insert(attr);
+            }
             let argument = Some(Expr::column(attr, data_type));
             aggregates.push(Aggregate::of(function, argument, data_type));
             inner.push((attr, call));
         }
-        let rel =
-            Rel::Aggregate { input: Box::new(input), keys: named, aggregates: inner, rows: 0.0 };
+        let input = Box::new(input);
+        let groups = Rel::Aggregate { input, keys: named, aggregates: inner, rows: 0.0 };
+        Base { rows: self.rows_of_sets(groups), keys: own, aggregates, counts }
+    }
+
+    /// Rows that each set reads.
+    fn rows_of_sets(&mut self, rel: Rel) -> Rows {
+        if !rel.free_attrs().is_empty() {
+            return Rows::Dependent(rel);
+        }
         let attrs = rel.attrs();
         self.shared.push(rel);
-        let id = self.shared.len() - 1;
-        Base { id, attrs, keys: own, aggregates, is_grouped: true }
+        Rows::Shared(self.shared.len() - 1, attrs)
+    }
+
+    /// The rows for one of the sets, and what the attributes of the base are in them.
+    fn read_rows(&mut self, rows: &Rows) -> (Rel, Vec<(Attr, Expr)>) {
+        let (id, attrs) = match rows {
+            Rows::Shared(id, attrs) => (*id, attrs),
+            Rows::Dependent(rel) => {
+                let (copy, fresh) = fresh_copy(rel, &mut self.attributes);
+                let here = fresh.into_iter();
+                return (copy, here.map(|(there, here)| (there, self.column_expr(here))).collect());
+            }
+        };
+        let (mut output, mut here) = (Vec::new(), Vec::new());
+        for there in attrs.iter() {
+            let known = self.attributes[there].clone();
+            let attr = self.attribute(known.data_type, known.nullable);
+            output.push((attr, there));
+            here.push((there, Expr::column(attr, known.data_type)));
+        }
+        (Rel::Shared { id, output, rows: 0.0 }, here)
     }
 
     /// The groups of one set, and the attributes of keys, aggregates and calls of grouping() in them.
@@ -151,26 +210,22 @@ impl Binder<'_> {
         set: &[usize],
         groupings: &Groupings,
     ) -> SqlResult<(Rel, Vec<Attr>)> {
-        let (mut output, mut here) = (Vec::new(), Vec::new());
-        for there in base.attrs.iter() {
-            let known = self.attributes[there].clone();
-            let attr = self.attribute(known.data_type, known.nullable);
-            output.push((attr, there));
-            here.push((there, Expr::column(attr, known.data_type)));
-        }
-        let input = Rel::Shared { id: base.id, output, rows: 0.0 };
+        let (input, here) = self.read_rows(&base.rows);
         let read = |expr: &Expr| {
             let mut expr = expr.clone();
             substitute(&mut expr, &here);
             expr
         };
-        let (mut keys, mut attrs, mut made) = (Vec::new(), Vec::new(), Vec::new());
+        let mut keys: Vec<(Attr, Expr)> = Vec::new();
+        let (mut attrs, mut made) = (Vec::new(), Vec::new());
         for (number, key) in base.keys.iter().enumerate() {
             let key = read(key);
-            match plan::relation::bare(&key).filter(|_| set.contains(&number)) {
+            match bare(&key).filter(|_| set.contains(&number)) {
                 Some(attr) => {
                     attrs.push(attr);
-                    keys.push((attr, key));
+                    if keys.iter().all(|it| it.0 != attr) {
+                        keys.push((attr, key));
+                    }
                 }
                 None => {
                     let attr = self.attribute(key.data_type, true);
@@ -185,9 +240,9 @@ impl Binder<'_> {
             own.expressions_mut().for_each(|it| *it = read(it));
             let attr = self.attribute(own.data_type, true);
             // Over no rows a sum of counts is NULL, and the count is zero.
-            let counts = base.is_grouped && aggregate.function == AggregateFunction::Sum;
-            let is_count = counts && aggregate.data_type == DataType::BigInt && set.is_empty();
-            match is_count && self.counts_rows(base, aggregate) {
+            let counted = aggregate.argument.as_ref().and_then(bare);
+            let is_count = set.is_empty() && counted.is_some_and(|it| base.counts.contains(it));
+            match is_count {
                 false => attrs.push(attr),
                 true => {
                     let sum = Expr::column(attr, own.data_type);
@@ -206,14 +261,6 @@ impl Binder<'_> {
         }
         let rel = Rel::Aggregate { input: Box::new(input), keys, aggregates, rows: 0.0 };
         Ok((mapped(rel, made), attrs))
-    }
-
-    /// Whether an aggregate over the groups of all keys adds up counts.
-    fn counts_rows(&self, base: &Base, aggregate: &Aggregate) -> bool {
-        let argument = aggregate.argument.as_ref().and_then(plan::relation::bare);
-        let Rel::Aggregate { aggregates, .. } = &self.shared[base.id] else { return false };
-        let made = aggregates.iter().find(|it| Some(it.0) == argument);
-        made.is_some_and(|it| it.1.function == AggregateFunction::Count)
     }
 }
 

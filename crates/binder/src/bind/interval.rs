@@ -23,6 +23,12 @@ pub(super) fn literal(it: &ast::Interval) -> SqlResult<Expr> {
         return Err(unsupported("INTERVAL with a range of fields", &*it.value));
     }
     let unit = it.leading_field.as_ref().map(|it| it.to_string().to_lowercase());
-    let value = interval::parse(text, unit.as_deref()).map_err(|error| at(error, &*it.value))?;
+    let mut value =
+        interval::parse(text, unit.as_deref()).map_err(|error| at(error, &*it.value))?;
+    if let Some(digits @ 0..6) = it.fractional_seconds_precision {
+        let unit = 10i64.pow(6 - digits as u32);
+        let half = if value.micros < 0 { -unit / 2 } else { unit / 2 };
+        value.micros = value.micros.saturating_add(half) / unit * unit;
+    }
     Ok(Expr::literal(held_interval(value), DataType::Interval))
 }

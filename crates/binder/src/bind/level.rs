@@ -8,6 +8,7 @@ use types::{SqlError, SqlResult, SqlState};
 use super::Binder;
 use super::errors::at;
 use super::scope::Frame;
+use super::series_parts::SeriesInList;
 use super::window_parts::{BoundWindow, Definition};
 
 /// What belongs to one SELECT while it is bound.
@@ -34,8 +35,8 @@ pub(super) struct Level {
     pub windows: Vec<(Attr, BoundWindow)>,
     /// The windows of the WINDOW clause.
     pub named_windows: Vec<(String, Definition)>,
-    /// Whether a series stands in the select list.
-    pub has_series: bool,
+    /// The functions of the select list that make rows.
+    pub series: Option<SeriesInList>,
     /// What QUALIFY may call by the names of the select list.
     pub aliases: Vec<(String, Expr)>,
 }
@@ -134,7 +135,7 @@ impl Level {
             groupings: Vec::new(),
             windows: Vec::new(),
             named_windows: Vec::new(),
-            has_series: false,
+            series: None,
             aliases: Vec::new(),
         }
     }

@@ -75,3 +75,13 @@ pub(super) fn text_of(value: &ast::Value) -> Option<&str> {
 pub(super) fn truth(value: Value) -> Expr {
     Expr::literal(value, DataType::Boolean)
 }
+
+/// Whether an expression is `ARRAY[]`, whose type only a cast tells.
+pub(super) fn is_empty_array(expr: &ast::Expr) -> bool {
+    matches!(expr, ast::Expr::Array(it) if it.elem.is_empty())
+}
+
+/// An array without items.
+pub(super) fn empty_array(data_type: DataType) -> Expr {
+    Expr::literal(Value::Text("".into()), data_type)
+}

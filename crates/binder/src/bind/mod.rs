@@ -17,6 +17,7 @@ mod aggregate;
 mod aggregate_names;
 mod aggregate_types;
 mod arithmetic;
+mod arrays;
 mod call;
 mod catalog_calls;
 mod change;
@@ -36,6 +37,7 @@ mod interval;
 mod level;
 mod limit;
 mod literal;
+mod locking;
 mod long_number;
 mod made_calls;
 mod merge;
@@ -48,10 +50,13 @@ mod query;
 mod recursive;
 mod recursive_rules;
 mod repeated;
+mod repeated_rows;
+mod row_lock;
 mod sample;
 mod scope;
 mod select;
 mod series;
+mod series_parts;
 mod session_facts;
 mod set_operation;
 mod special;
@@ -69,12 +74,13 @@ mod with;
 use plan::Expr;
 use plan::relation::{Attr, Attribute, Query, RecursiveQuery, Rel};
 use sqlparser::ast;
-use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, Value};
+use types::{CatalogView, DataType, LockMode, LockWait, SqlError, SqlResult, SqlState, Value};
 
 pub use aggregate_names::names as aggregate_names;
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 use level::Level;
+pub use row_lock::RowLock;
 pub use session_facts::SessionFacts;
 pub use view::{BoundView, bind_view};
 use with::WithQuery;
@@ -93,6 +99,9 @@ pub struct Environment<'a> {
     pub session: &'a dyn SessionFacts,
     /// The time at which the statement began: microseconds from 1970-01-01, UTC.
     pub now: i64,
+    /// The number of the parameter that stands for the first of the functions of the time ([`functions::STABLE`]), where a plan is
+    /// made for statements of any time and any time zone; the others follow it. `None`: they stand for their values.
+    pub moments: Option<usize>,
     /// Asked now and then: an error ends binding.
     pub check: &'a dyn Fn() -> SqlResult<()>,
 }
@@ -157,6 +166,18 @@ struct Binder<'a> {
     resolved: Option<Box<Resolved>>,
     /// How many views are being bound, each inside of another.
     views: usize,
+    /// What the statement locks, if it is a SELECT that does.
+    locking: Option<Locking<'a>>,
+}
+
+/// What a SELECT locks.
+#[derive(Debug)]
+struct Locking<'a> {
+    select: &'a ast::Select,
+    /// The places in FROM whose rows are locked.
+    wanted: Vec<(&'a ast::TableFactor, LockMode, LockWait)>,
+    /// Those that were bound, each with the column of its positions.
+    found: Vec<(RowLock, OutputColumn)>,
 }
 
 /// A bound query or part of one.
@@ -193,6 +214,7 @@ impl<'a> Binder<'a> {
             merge_action: None,
             resolved: None,
             views: 0,
+            locking: None,
         }
     }
 

@@ -24,7 +24,9 @@ fn named(expr: &ast::Expr) -> Option<(String, Says)> {
     let much = |it: String| (it, Says::Much);
     let little = |it: String| (it, Says::Little);
     let name = match expr {
-        Ast::Nested(inner) | Ast::Collate { expr: inner, .. } => return named(inner),
+        Ast::Nested(inner)
+        | Ast::Collate { expr: inner, .. }
+        | Ast::CompoundFieldAccess { root: inner, .. } => return named(inner),
         Ast::Identifier(name) => ident(name),
         Ast::CompoundIdentifier(parts) => ident(parts.last()?),
         Ast::Function(it) => ident(it.name.0.last()?.as_ident()?),

@@ -22,6 +22,15 @@ impl Binder<'_> {
         }
     }
 
+    /// Notes the schema of a table or a view, whose frame this is.
+    pub(super) fn note_schema<T>(&mut self, node: &T, frame: &Frame) {
+        let Some(resolved) = &mut self.resolved else { return };
+        let schema = frame.relations().first().and_then(|it| it.schema.clone());
+        if let Some(schema) = schema {
+            resolved.relations.insert(place(node), schema);
+        }
+    }
+
     /// Notes the relation of a bare column that a level offers, if that cannot be mistaken for another.
     pub(super) fn note_bare(&mut self, name: &Ident, level: usize, attr: Attr) {
         let Some(resolved) = &mut self.resolved else { return };

@@ -42,7 +42,7 @@ impl<'a> Binder<'a> {
             }
             Ok((column, made))
         })?;
-        if !level.pending.is_empty() || !level.windows.is_empty() || level.has_series {
+        if !level.pending.is_empty() || !level.windows.is_empty() || level.series.is_some() {
             return Err(unsupported("a subquery, a window or a series in PIVOT", factor));
         }
         let mut used = AttrSet::of(&column);

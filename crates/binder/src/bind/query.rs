@@ -15,6 +15,9 @@ impl<'a> Binder<'a> {
     /// Binds a query. What it uses of the levels around it makes it correlated.
     pub(super) fn query(&mut self, query: &'a ast::Query) -> SqlResult<Answer> {
         (self.environment.check)()?;
+        if !query.locks.is_empty() {
+            return Err(unsupported("FOR UPDATE or FOR SHARE of a query inside of another", query));
+        }
         refuse_rare(query)?;
         let known = self.with.len();
         if let Some(with) = &query.with {
@@ -46,6 +49,7 @@ impl<'a> Binder<'a> {
                 };
                 let schema = table.schema_name.as_ref();
                 let factor = self.relation(schema.map(String::as_str), name)?;
+                self.note_schema(&**table, &factor.1);
                 let columns = factor.1.all();
                 self.note_star(&**table, &columns, None);
                 columns.iter().for_each(|it| self.note_named(it.attr));
@@ -135,7 +139,7 @@ impl<'a> Binder<'a> {
             (ExprKind::Parameter(_) | ExprKind::Literal(Value::Text(_)), Some(to))
                 if value.data_type == DataType::Null =>
             {
-                self.coerce_unknown(value, *to).map_err(|it| super::errors::at(it, node))
+                self.stored_as(value, *to).map_err(|it| super::errors::at(it, node))
             }
             // What is stored as something else is of the column's type at once: rows may have different ones.
             (_, Some(to))
@@ -143,7 +147,7 @@ impl<'a> Binder<'a> {
                     && value.data_type != DataType::Null
                     && numeric::is_assignable(value.data_type, *to) =>
             {
-                Ok(super::coercion::fold_cast(value, *to))
+                self.stored_as(value, *to)
             }
             _ => Ok(value),
         }
@@ -200,16 +204,12 @@ pub(super) fn sorted(input: Rel, keys: Vec<SortKey>) -> Rel {
 }
 
 /// What the parser accepts and nobody here does.
-fn refuse_rare(query: &ast::Query) -> SqlResult<()> {
-    let refused = |what: &str| Err(unsupported(what, query));
-    if !query.locks.is_empty() {
-        return refused("FOR UPDATE or FOR SHARE");
-    }
+pub(super) fn refuse_rare(query: &ast::Query) -> SqlResult<()> {
     if query.for_clause.is_some() || query.settings.is_some() || query.format_clause.is_some() {
         return Err(at(SqlError::new(SqlState::SYNTAX, "syntax error after the query"), query));
     }
     if !query.pipe_operators.is_empty() {
-        return refused("the pipe operator |>");
+        return Err(unsupported("the pipe operator |>", query));
     }
     Ok(())
 }

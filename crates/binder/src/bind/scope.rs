@@ -21,6 +21,8 @@ pub(super) struct Frame {
     order: Vec<Segment>,
     /// Attributes that a merged column has taken the place of.
     hidden: AttrSet,
+    /// Relations that only a name before the column means: `old` and `new` in RETURNING.
+    aside: Vec<Relation>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +43,7 @@ pub(super) struct Named {
 pub(super) struct Relation {
     /// `None` for a subquery without alias: its columns are known by their own names alone.
     pub name: Option<String>,
+    /// The schema of a table or a view under its own name.
     pub schema: Option<String>,
     pub columns: Columns,
 }
@@ -162,6 +165,11 @@ impl Frame {
         self
     }
 
+    /// Adds a relation whose columns only its name means, unless another one has the name.
+    pub fn add_aside(&mut self, relation: Relation) {
+        self.aside.push(relation);
+    }
+
     /// Gives the first relation other columns.
     pub fn replace_first(&mut self, columns: Columns) {
         self.relations[0].columns = columns;
@@ -209,12 +217,26 @@ impl Frame {
         name: &Ident,
     ) -> Result<Meaning, ()> {
         let found = self.relation(schema, relation).ok_or(())?;
+        if self.called(schema, relation) > 1 {
+            return Ok(Meaning::Several);
+        }
         Ok(found.columns.find(&folded(name), &AttrSet::default()))
+    }
+
+    /// How many relations have a name: tables of one name may be in several schemas.
+    pub fn called(&self, schema: Option<&Ident>, name: &Ident) -> usize {
+        self.relations.iter().filter(|it| it.is_called(schema, name)).count()
+    }
+
+    /// Its relations, in the order of FROM.
+    pub fn relations(&self) -> &[Relation] {
+        &self.relations
     }
 
     /// The relation of a name.
     pub fn relation(&self, schema: Option<&Ident>, name: &Ident) -> Option<&Relation> {
-        self.relations.iter().find(|it| it.is_called(schema, name))
+        let all = self.relations.iter().chain(&self.aside);
+        all.into_iter().find(|it| it.is_called(schema, name))
     }
 
     /// The name of the relation whose column a bare name means.
@@ -228,7 +250,8 @@ impl Frame {
     pub fn repeated_name(&self) -> Option<&str> {
         let repeated = self.relations.iter().enumerate().find(|(place, relation)| {
             let before = &self.relations[..*place];
-            relation.name.is_some() && before.iter().any(|it| it.name == relation.name)
+            let is_same = |it: &Relation| it.name == relation.name && it.schema == relation.schema;
+            relation.name.is_some() && before.iter().any(is_same)
         });
         repeated.and_then(|it| it.1.name.as_deref())
     }
@@ -252,7 +275,7 @@ impl Frame {
     /// Whether an attribute is a column of this frame.
     pub fn contains(&self, attr: Attr) -> bool {
         self.merged.iter().any(|it| it.attr == attr)
-            || self.relations.iter().any(|it| match &it.columns {
+            || self.relations.iter().chain(&self.aside).any(|it| match &it.columns {
                 Columns::Table(table, base) => (*base..base + table.columns.len()).contains(&attr),
                 Columns::Made(columns) => columns.iter().any(|it| it.attr == attr),
             })

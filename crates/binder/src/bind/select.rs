@@ -71,12 +71,13 @@ impl<'a> Binder<'a> {
             || !self.level().groupings.is_empty()
             || matches!(&select.group_by, ast::GroupByExpr::Expressions(it, _) if !it.is_empty());
         self.check_recursive()?;
+        self.check_locking(select, is_grouped)?;
         let level = self.level();
         let input = std::mem::replace(&mut level.input, super::level::one_row());
         let pending = std::mem::take(&mut level.pending);
         upper.windows = std::mem::take(&mut level.windows);
         // What the keys are made of must be there before the groups.
-        let used = AttrSet::of_all(&upper.keys.iter().collect::<Vec<_>>());
+        let used = AttrSet::of_all(&upper.keys.iter().map(|it| &it.expr).collect::<Vec<_>>());
         let is_used = |it: &(Rel, Apply)| it.1.made().is_some_and(|it| used.contains(it));
         let (of_keys, mut pending): (Vec<_>, Vec<_>) = pending.into_iter().partition(is_used);
         below.extend(of_keys);
@@ -269,6 +270,10 @@ impl<'a> Binder<'a> {
             });
         }
         if !upper.distinct_on.is_empty() {
+            if self.level().series.is_some() {
+                let what = "a series in the select list of DISTINCT ON";
+                return Err(SqlError::unsupported(format!("{what} is not supported")));
+            }
             return self.distinct_on(rel, upper.distinct_on, keys, answer_columns, select);
         }
         Ok(Answer { rel: sorted(rel, keys), columns: answer_columns })
@@ -334,21 +339,21 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// The attribute of a name that GROUP BY gives: a column of the input, else of the output.
+    /// The entry of the select list that a name of GROUP BY means; none where it is a column of the input.
     pub(super) fn group_name(
         &mut self,
         name: &'a ast::Ident,
         items: &[Item],
-    ) -> SqlResult<Option<Expr>> {
+    ) -> SqlResult<Option<usize>> {
         let frame: &Frame = &self.level().frame;
         if frame.find(name) != Meaning::Nothing {
             return Ok(None);
         }
-        let mut named = items.iter().filter(|it| is_named(name, &it.name));
+        let mut named = (0..items.len()).filter(|it| is_named(name, &items[*it].name));
         match (named.next(), named.next()) {
-            (Some(item), None) => Ok(Some(item.expr.clone())),
-            (Some(first), Some(second)) if first.expr == second.expr => {
-                Ok(Some(first.expr.clone()))
+            (Some(item), None) => Ok(Some(item)),
+            (Some(first), Some(second)) if items[first].expr == items[second].expr => {
+                Ok(Some(first))
             }
             (Some(_), Some(_)) => Err(super::errors::ambiguous(name)),
             // It may be a column of a query around.

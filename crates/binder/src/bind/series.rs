@@ -1,46 +1,54 @@
-//! Series: `generate_series(first, last [, step])` of numbers and of points of time, and DuckDB's `range`, which leaves its
-//! end out. In FROM a series may use what stands left of it; in a select list it makes several rows of each.
+//! Functions that make rows: `generate_series(first, last [, step])` of numbers and of points of time, DuckDB's `range`, which
+//! leaves its end out, `generate_subscripts`, and `unnest` of arrays. In FROM they may use what stands left of them; in a
+//! select list each row comes once for each of their values, and several of them go on side by side.
 //!
-//! Key decision: a series is a row that is repeated and numbered; its value follows from the number.
+//! Key decision: a row is repeated and numbered (`repeated_rows`); values of a series follow from the number, and the items
+//! of arrays are handed out by the operator that repeats, so that none is looked for from the first item on.
 
-use plan::build::unary;
-use plan::relation::{Apply, Attr, Rel};
-use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
+use plan::relation::{Apply, Rel};
+use plan::{BinaryOperator, Expr, Function};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, Spanned, TableAlias};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
-use super::coercion::{fold_cast, name_of};
+use super::coercion::name_of;
 use super::errors::{at, unsupported};
 use super::level::{Clause, Level, one_row};
 use super::scope::{Frame, Named};
-use super::{Answer, Binder, OutputColumn, mapped};
+use super::series_parts::{Part, Rule, SeriesInList};
+use super::{Answer, Binder, OutputColumn};
 
-/// Whether a name is that of a series.
+/// Whether a name is that of a function that makes rows.
 pub(super) fn is_series(name: &str) -> bool {
-    matches!(name, "generate_series" | "range")
-}
-
-/// The rows of a series.
-struct Series {
-    rel: Rel,
-    value: Attr,
-    /// From 1 on.
-    number: Attr,
+    matches!(
+        name,
+        "generate_series" | "range" | "generate_subscripts" | "unnest" | "string_to_table"
+    )
 }
 
 impl<'a> Binder<'a> {
-    /// A series in FROM.
+    /// Such a function in FROM.
     pub(super) fn series_source(
         &mut self,
         name: &str,
-        arguments: &'a [FunctionArg],
+        arguments: Vec<&'a ast::Expr>,
         with_ordinality: bool,
-        (alias, node): (Option<&'a TableAlias>, &'a ast::ObjectName),
+        (alias, node): (Option<&'a TableAlias>, &impl Spanned),
     ) -> SqlResult<(Rel, Frame)> {
-        let arguments = plain(arguments, node)?;
-        let Series { rel, value, number } = self.series(name, &arguments, node)?;
+        let each: Vec<Vec<&'a ast::Expr>> = match name {
+            "unnest" => arguments.into_iter().map(|it| vec![it]).collect(),
+            _ => vec![arguments],
+        };
+        let (mut rel, mut parts) = (one_row(), Vec::with_capacity(each.len()));
+        for arguments in each {
+            let (input, part) = self.rows_of_call(name, &arguments, rel, node)?;
+            rel = input;
+            parts.push(part);
+        }
         let own = alias.map_or_else(|| name.to_owned(), |it| crate::syntax::ident(&it.name));
-        let mut columns = vec![OutputColumn { name: own.clone(), attr: value }];
+        let of_column = if parts.len() == 1 { own.clone() } else { name.to_owned() };
+        let column = |it: &Part| OutputColumn { name: of_column.clone(), attr: it.value };
+        let mut columns: Vec<OutputColumn> = parts.iter().map(column).collect();
+        let (rel, number) = self.side_by_side(rel, &parts)?;
         if with_ordinality {
             columns.push(OutputColumn { name: "ordinality".to_owned(), attr: number });
         }
@@ -62,7 +70,8 @@ impl<'a> Binder<'a> {
         Ok((answer.rel, Frame::of_made(own, columns)))
     }
 
-    /// A series in a select list: each row comes once for each of its values.
+    /// Such a function in a select list: each row comes once for each of its values, and NULL stands where another such
+    /// function has more of them.
     pub(super) fn series_in_list(
         &mut self,
         name: &str,
@@ -74,25 +83,43 @@ impl<'a> Binder<'a> {
             let message = format!("set-returning functions are not allowed in {}", clause.name());
             return Err(at(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message), whole));
         }
-        if std::mem::replace(&mut self.level().has_series, true) {
-            return Err(unsupported("a second series in a select list", whole));
-        }
         let ast::FunctionArguments::List(list) = &call.args else {
             return Err(super::aggregate_types::wrong_arguments(name, "", whole));
         };
         let arguments = plain(&list.args, whole)?;
-        let Series { rel, value, .. } = self.series(name, &arguments, whole)?;
-        self.attach(rel, Apply::Join { outer: false, on: Vec::new() });
+        let before = self.level().series.take();
+        let input = before.as_ref().map_or_else(one_row, |it| it.input.clone());
+        let (input, part) = self.rows_of_call(name, &arguments, input, whole)?;
+        let value = part.value;
+        let (place, mut parts) = match before {
+            Some(it) => (Some(it.place), it.parts),
+            None => (None, Vec::new()),
+        };
+        parts.push(part);
+        let (rel, _) = self.side_by_side(input.clone(), &parts)?;
+        let place = match place {
+            Some(place) => {
+                self.level().pending[place].0 = rel;
+                place
+            }
+            None => {
+                self.attach(rel, Apply::Join { outer: false, on: Vec::new() });
+                self.level().pending.len() - 1
+            }
+        };
+        self.level().series = Some(SeriesInList { place, input, parts });
         Ok(self.column_expr(value))
     }
 
-    fn series(
+    /// What a call makes of a row: its arguments are computed over `input`.
+    fn rows_of_call(
         &mut self,
         name: &str,
         arguments: &[&'a ast::Expr],
+        input: Rel,
         node: &impl Spanned,
-    ) -> SqlResult<Series> {
-        let level = Level::new(Frame::default(), one_row(), Clause::From);
+    ) -> SqlResult<(Rel, Part)> {
+        let level = Level::new(Frame::default(), input, Clause::From);
         let (mut bound, level) = self.in_level(level, |this| {
             arguments.iter().map(|it| this.expr(it)).collect::<SqlResult<Vec<_>>>()
         })?;
@@ -101,6 +128,14 @@ impl<'a> Binder<'a> {
             let message = format!("function {name}({}) does not exist", shown.join(", "));
             at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), node)
         };
+        if matches!(name, "unnest" | "string_to_table") {
+            let array = if name == "unnest" { bound.pop() } else { self.parts_of_text(bound)? };
+            let array = array.filter(|_| name != "unnest" || shown.len() == 1);
+            return self.items_of(array.ok_or_else(none)?, level.input).ok_or_else(none)?;
+        }
+        if name == "generate_subscripts" {
+            bound = self.subscripts(bound).ok_or_else(none)??;
+        }
         let is_moment = |it: &Expr| {
             matches!(it.data_type, DataType::Date | DataType::Timestamp | DataType::TimestampTz)
         };
@@ -137,6 +172,58 @@ impl<'a> Binder<'a> {
         self.series_of_numbers(bound, data_type, level.input)
     }
 
+    /// The array of the parts of a text; `None` where the arguments are none of `string_to_array`.
+    fn parts_of_text(&mut self, bound: Vec<Expr>) -> SqlResult<Option<Expr>> {
+        let types: Vec<DataType> = bound.iter().map(|it| it.data_type).collect();
+        let Ok(signature) = functions::resolve(Function::StringToArray, &types) else {
+            return Ok(None);
+        };
+        let texts = bound.into_iter().map(|it| self.converted(it, DataType::Text));
+        let texts = texts.collect::<SqlResult<Vec<_>>>()?;
+        Ok(Some(self.fold_call(Function::StringToArray, texts, signature.result)?))
+    }
+
+    /// The items of an array; `None` of what is none.
+    pub(super) fn items_of(&mut self, array: Expr, input: Rel) -> Option<SqlResult<(Rel, Part)>> {
+        let element = array.data_type.element()?;
+        let (input, own) = self.named_values(vec![array], input);
+        let [array] = &own[..] else { return None };
+        let attr = plan::relation::bare(array)?;
+        let count = self.fold_call(Function::Cardinality, own.clone(), DataType::Integer);
+        Some(count.map(|count| {
+            let length = super::coercion::fold_cast(count, DataType::BigInt);
+            let value = self.attribute(element, true);
+            (input, Part { length, rule: Rule::Items(attr), value })
+        }))
+    }
+
+    /// First, last and step of the subscripts of a dimension of an array.
+    fn subscripts(&mut self, bound: Vec<Expr>) -> Option<SqlResult<Vec<Expr>>> {
+        let mut bound = bound.into_iter();
+        let (array, dimension, reverse) = (bound.next()?, bound.next()?, bound.next());
+        array.data_type.element()?;
+        let reverse = match reverse {
+            None => false,
+            Some(it) => *super::constant(&it)? == Value::Boolean(true),
+        };
+        let dimension = match dimension.data_type {
+            it if it.is_integer() => super::coercion::fold_cast(dimension, DataType::BigInt),
+            _ => return None,
+        };
+        let mut side = |function| {
+            let arguments = vec![array.clone(), dimension.clone()];
+            self.fold_call(function, arguments, DataType::Integer)
+        };
+        let (lower, upper) = match (side(Function::ArrayLower), side(Function::ArrayUpper)) {
+            (Ok(lower), Ok(upper)) => (lower, upper),
+            (Err(error), _) | (_, Err(error)) => return Some(Err(error)),
+        };
+        Some(Ok(match reverse {
+            false => vec![lower, upper, integer(1)],
+            true => vec![upper, lower, integer(-1)],
+        }))
+    }
+
     /// The last number of a series of whole numbers that ends before its end.
     fn leave_out_end(&mut self, bound: &mut [Expr], node: &impl Spanned) -> SqlResult<()> {
         let forward = match super::constant(&bound[2]) {
@@ -156,22 +243,16 @@ impl<'a> Binder<'a> {
         bound: Vec<Expr>,
         data_type: DataType,
         input: Rel,
-    ) -> SqlResult<Series> {
+    ) -> SqlResult<(Rel, Part)> {
         let (input, own) = self.named_values(bound, input);
         let length = self.fold_call(Function::SeriesLength, own.clone(), DataType::BigInt)?;
-        let (rel, number) = self.repeated(input, length);
-        let on = self.minus_one(number)?;
-        let no_operator = || Err(SqlError::internal("numbers of a series do not add up"));
         let [first, _, step] = own.try_into().map_err(|_| SqlError::internal("no series"))?;
-        let way = self.calculate(BinaryOperator::Multiply, on, step);
-        let way = way.unwrap_or_else(no_operator)?;
-        let value = self.calculate(BinaryOperator::Add, first, way);
-        let value = fold_cast(value.unwrap_or_else(no_operator)?, data_type);
-        Ok(self.valued(rel, number, value))
+        let value = self.attribute(data_type, true);
+        Ok((input, Part { length, rule: Rule::Numbers { first, step, data_type }, value }))
     }
 
     /// A series of timestamps is one of timestamps; one that has dates or moments in it is of moments, as in PostgreSQL.
-    fn series_of_moments(&mut self, mut bound: Vec<Expr>, input: Rel) -> SqlResult<Series> {
+    fn series_of_moments(&mut self, mut bound: Vec<Expr>, input: Rel) -> SqlResult<(Rel, Part)> {
         let step = bound.pop().ok_or_else(|| SqlError::internal("a series without a step"))?;
         let is_local =
             bound.iter().all(|it| matches!(it.data_type, DataType::Timestamp | DataType::Null));
@@ -185,59 +266,23 @@ impl<'a> Binder<'a> {
         let zone = (!is_local).then(|| self.session_zone());
         let arguments = own.iter().cloned().chain(zone.clone()).collect();
         let length = self.fold_call(Function::SeriesMoments, arguments, DataType::BigInt)?;
-        let (rel, number) = self.repeated(input, length);
-        let on = self.minus_one(number)?;
-        let arguments = [own[0].clone(), on, own[2].clone()].into_iter().chain(zone).collect();
-        let value = self.fold_call(Function::SeriesMoment, arguments, data_type)?;
-        Ok(self.valued(rel, number, value))
-    }
-
-    /// Values that are computed once.
-    fn named_values(&mut self, values: Vec<Expr>, input: Rel) -> (Rel, Vec<Expr>) {
-        let mut made = Vec::with_capacity(values.len());
-        let mut named = Vec::with_capacity(values.len());
-        for value in values {
-            let data_type = value.data_type;
-            let attr = self.attribute(data_type, true);
-            made.push((attr, value));
-            named.push(Expr::column(attr, data_type));
-        }
-        (mapped(input, made), named)
-    }
-
-    /// A row that comes as often as a length says, never where that is NULL.
-    fn repeated(&mut self, input: Rel, length: Expr) -> (Rel, Attr) {
-        let (known, count) =
-            (self.attribute(DataType::BigInt, true), self.attribute(DataType::BigInt, false));
-        let number = self.attribute(DataType::BigInt, false);
-        let input = mapped(input, vec![(known, length)]);
-        let own = Expr::column(known, DataType::BigInt);
-        let branches = vec![(unary(UnaryOperator::IsNotNull, own.clone()), own)];
-        let otherwise = Some(Box::new(integer(0)));
-        let often =
-            Expr { kind: ExprKind::Case { branches, otherwise }, data_type: DataType::BigInt };
-        let input = Box::new(mapped(input, vec![(count, often)]));
-        (Rel::Repeat { input, count, number: Some(number) }, number)
-    }
-
-    fn minus_one(&mut self, number: Attr) -> SqlResult<Expr> {
-        let number = Expr::column(number, DataType::BigInt);
-        let less = self.calculate(BinaryOperator::Subtract, number, integer(1));
-        less.unwrap_or_else(|| Err(SqlError::internal("numbers of a series do not add up")))
-    }
-
-    fn valued(&mut self, rel: Rel, number: Attr, value: Expr) -> Series {
-        let attr = self.attribute(value.data_type, false);
-        Series { rel: mapped(rel, vec![(attr, value)]), value: attr, number }
+        let [first, _, step] = own.try_into().map_err(|_| SqlError::internal("no series"))?;
+        let value = self.attribute(data_type, true);
+        Ok((input, Part { length, rule: Rule::Moments { first, step, zone, data_type }, value }))
     }
 }
 
-fn integer(value: i64) -> Expr {
+/// A whole number as a constant of the type that its text has.
+pub(super) fn integer(value: i64) -> Expr {
     let data_type = if i32::try_from(value).is_ok() { DataType::Integer } else { DataType::BigInt };
     Expr::literal(Value::Integer(value), data_type)
 }
 
-fn plain<'a>(arguments: &'a [FunctionArg], node: &impl Spanned) -> SqlResult<Vec<&'a ast::Expr>> {
+/// The arguments of a call that has neither names nor `*` among them.
+pub(super) fn plain<'a>(
+    arguments: &'a [FunctionArg],
+    node: &impl Spanned,
+) -> SqlResult<Vec<&'a ast::Expr>> {
     let plain = |it: &'a FunctionArg| match it {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr),
         _ => Err(unsupported("a named argument, or * as one,", node)),

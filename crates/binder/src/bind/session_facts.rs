@@ -20,6 +20,10 @@ pub trait SessionFacts: Sync {
     fn catalog_texts(&self, function: &str) -> Option<Vec<(i64, Option<i64>, String)>>;
     /// The number of a relation (`regclass`) or of a type (`regtype`) by its name.
     fn relation_number(&self, kind: &str, name: &str) -> Option<i64>;
+    /// All settings with their values.
+    fn settings(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 /// There is no session.

@@ -5,7 +5,7 @@
 
 use plan::build::cast;
 use plan::relation::{Attr, Rel};
-use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind};
+use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, SortKey};
 use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -73,7 +73,8 @@ impl<'a> Binder<'a> {
             self.convert_columns(operand, &types)?;
         }
         let answer = match operation.operator {
-            SetOperator::Union => self.union(operands, &types),
+            SetOperator::Union if operation.all => self.union(operands, &types),
+            SetOperator::Union => self.distinct_union(operands, &types),
             operator => {
                 let [left, right]: [Answer; 2] = operands
                     .try_into()
@@ -83,11 +84,7 @@ impl<'a> Binder<'a> {
         };
         let columns = names.into_iter().zip(answer.columns);
         let columns = columns.map(|(name, it)| OutputColumn { name, attr: it.attr }).collect();
-        let answer = Answer { rel: answer.rel, columns };
-        if operation.operator == SetOperator::Union && !operation.all {
-            return Ok(self.distinct_rows(answer));
-        }
-        Ok(answer)
+        Ok(Answer { rel: answer.rel, columns })
     }
 
     /// The types in which the columns of all operands meet.
@@ -169,17 +166,40 @@ impl<'a> Binder<'a> {
         Answer { rel: Rel::Union { inputs, output }, columns }
     }
 
+    /// The rows of several answers, each once.
+    fn distinct_union(&mut self, mut operands: Vec<Answer>, types: &[DataType]) -> Answer {
+        if !types.iter().any(|it| super::coercion::has_key(*it)) {
+            let all = self.union(operands, types);
+            return self.distinct_rows(all);
+        }
+        for (number, operand) in operands.iter_mut().enumerate() {
+            let attr = self.attribute(DataType::BigInt, false);
+            let number = Expr::literal(Value::Integer(number as i64), DataType::BigInt);
+            operand.rel = mapped(operand.rel.take(), vec![(attr, number)]);
+            operand.columns.push(OutputColumn { name: String::new(), attr });
+        }
+        let mut types = types.to_vec();
+        types.push(DataType::BigInt);
+        let Answer { rel, mut columns } = self.union(operands, &types);
+        let number = columns.pop().map(|it| self.column_expr(it.attr));
+        let Unique { keys, aggregates } = self.unique(&mut columns, number.as_ref());
+        Answer {
+            rel: Rel::Aggregate { input: Box::new(rel), keys, aggregates, rows: 0.0 },
+            columns,
+        }
+    }
+
     /// The rows of an answer, each once.
     pub(super) fn distinct_rows(&mut self, answer: Answer) -> Answer {
         let mut columns = answer.columns;
-        let Unique { keys, aggregates } = self.unique(&mut columns);
+        let Unique { keys, aggregates } = self.unique(&mut columns, None);
         let input = Box::new(answer.rel);
         Answer { rel: Rel::Aggregate { input, keys, aggregates, rows: 0.0 }, columns }
     }
 
     /// What to group by for rows that differ in some columns, each column once. CHAR of no one length is grouped without
-    /// its blanks, and each group shows the least of its texts, in a column of its own.
-    pub(super) fn unique(&mut self, columns: &mut [OutputColumn]) -> Unique {
+    /// its blanks, and each group shows one of its texts, in a column of its own ([`Binder::unpadded`]).
+    fn unique(&mut self, columns: &mut [OutputColumn], first: Option<&Expr>) -> Unique {
         let mut unique = Unique { keys: Vec::new(), aggregates: Vec::new() };
         let mut shown: Vec<(Attr, Attr)> = Vec::new();
         for column in columns {
@@ -192,7 +212,7 @@ impl<'a> Binder<'a> {
             }
             let known = shown.iter().find(|it| it.0 == column.attr).map(|it| it.1);
             let attr = known.unwrap_or_else(|| {
-                let least = self.unpadded(expr, &mut unique);
+                let least = self.unpadded(expr, first, &mut unique);
                 shown.push((column.attr, least));
                 least
             });
@@ -201,15 +221,25 @@ impl<'a> Binder<'a> {
         unique
     }
 
-    /// Groups by CHAR of no one length; gives what shows its texts.
-    pub(super) fn unpadded(&mut self, expr: Expr, unique: &mut Unique) -> Attr {
+    /// Groups by values that may be equal and yet look different; gives what shows them: the least of a group, of those that
+    /// are least in an order, where there is one.
+    pub(super) fn unpadded(
+        &mut self,
+        expr: Expr,
+        first: Option<&Expr>,
+        unique: &mut Unique,
+    ) -> Attr {
         let bare = super::coercion::key_of(expr.clone());
         unique.keys.push((self.attribute(bare.data_type, true), bare));
-        let least = self.attribute(expr.data_type, true);
-        let data_type = expr.data_type;
-        let call = Aggregate::of(AggregateFunction::Min, Some(expr), data_type);
-        unique.aggregates.push((least, call));
-        least
+        let (shown, data_type) = (self.attribute(expr.data_type, true), expr.data_type);
+        let mut call = Aggregate::of(AggregateFunction::Min, Some(expr.clone()), data_type);
+        if let Some(first) = first {
+            let key = |expr| SortKey { expr, descending: false, nulls_first: false };
+            call.function = AggregateFunction::First;
+            call.order = vec![key(first.clone()), key(expr)];
+        }
+        unique.aggregates.push((shown, call));
+        shown
     }
 
     /// INTERSECT and EXCEPT by counting.
@@ -235,7 +265,9 @@ impl<'a> Binder<'a> {
         types.extend([DataType::BigInt; 2]);
         let mut both = self.union(sides.into(), &types);
         let marks = both.columns.split_off(both.columns.len() - 2);
-        let Unique { keys, mut aggregates } = self.unique(&mut both.columns);
+        // Rows of the left side come first: it is theirs that are shown.
+        let number = self.column_expr(marks[1].attr);
+        let Unique { keys, mut aggregates } = self.unique(&mut both.columns, Some(&number));
         let mut counts = Vec::with_capacity(2);
         for mark in marks {
             let attr = self.attribute(DataType::BigInt, false);
@@ -269,7 +301,7 @@ impl<'a> Binder<'a> {
                 let times = Expr { kind, data_type: DataType::BigInt };
                 {
                     let input = Box::new(mapped(rel, vec![(count, times)]));
-                    Rel::Repeat { input, count, number: None }
+                    Rel::Repeat { input, count, number: None, items: Vec::new() }
                 }
             }
         };

@@ -13,16 +13,14 @@ impl<'a> Binder<'a> {
     pub(super) fn special(&mut self, whole: &'a ast::Expr) -> SqlResult<Expr> {
         use ast::Expr as Ast;
         match whole {
-            Ast::Substring { expr, substring_from, substring_for, .. } => {
+            Ast::Substring { expr, substring_from, substring_for, shorthand, .. } => {
                 let start = match substring_from {
                     Some(it) => self.expr(it)?,
                     None => super::arithmetic::integer(1),
                 };
-                let mut arguments = vec![self.expr(expr)?, start];
-                if let Some(length) = substring_for {
-                    arguments.push(self.expr(length)?);
-                }
-                self.invoke(Function::Substring, arguments, whole)
+                let operand = self.expr(expr)?;
+                let length = substring_for.as_ref().map(|it| self.expr(it)).transpose()?;
+                self.substring(operand, start, length, *shorthand, whole)
             }
             Ast::Trim { trim_where, trim_what, expr, trim_characters } => {
                 let function = match trim_where {
@@ -71,9 +69,44 @@ impl<'a> Binder<'a> {
             Ast::AtTimeZone { timestamp, time_zone } => {
                 self.at_time_zone(timestamp, time_zone, whole)
             }
-            Ast::Array(_) => Err(unsupported("ARRAY", whole)),
+            Ast::Rollup(_) | Ast::Cube(_) | Ast::GroupingSets(_) | Ast::Prefixed { .. } => {
+                Err(of_group_by(whole))
+            }
+            Ast::Array(array) => self.array_of(&array.elem, whole),
+            Ast::CompoundFieldAccess { root, access_chain } => {
+                self.subscripted(root, access_chain, whole)
+            }
             other => Err(unsupported("this expression", other)),
         }
+    }
+
+    /// A part of a text: so many characters from one on, or what a regular expression or a pattern of the standard matches.
+    fn substring(
+        &mut self,
+        operand: Expr,
+        start: Expr,
+        length: Option<Expr>,
+        shorthand: bool,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        // Of the forms that a constant of unknown type may mean, PostgreSQL takes that of texts.
+        let may_be_text = |it: &Expr| match it.data_type {
+            DataType::Null => !shorthand && operand.data_type != DataType::Bytea,
+            known => known.is_text(),
+        };
+        if !may_be_text(&start) || !length.as_ref().is_none_or(may_be_text) {
+            let arguments = [operand, start].into_iter().chain(length).collect();
+            return self.invoke(Function::Substring, arguments, whole);
+        }
+        let mut text = |it: Expr| match it.data_type {
+            DataType::Null => self.coerce_unknown(it, DataType::Text),
+            _ => Ok(it),
+        };
+        let (mut pattern, escape) = (text(start)?, length.map(text).transpose()?);
+        if let Some(escape) = escape {
+            pattern = self.invoke(Function::SimilarParts, vec![pattern, escape], whole)?;
+        }
+        self.invoke(Function::Substring, vec![operand, pattern], whole)
     }
 
     fn whole_number(
@@ -89,6 +122,20 @@ impl<'a> Binder<'a> {
         let arguments = vec![self.expr(operand)?];
         self.invoke(function, arguments, whole)
     }
+}
+
+/// The error of what stands in GROUP BY alone.
+fn of_group_by(whole: &ast::Expr) -> SqlError {
+    let function = match whole {
+        ast::Expr::Rollup(_) => "rollup",
+        ast::Expr::Cube(_) => "cube",
+        _ => {
+            let message = "syntax error: this stands in GROUP BY alone";
+            return at(SqlError::new(SqlState::SYNTAX, message), whole);
+        }
+    };
+    let message = format!("function {function}(..) does not exist: it stands in GROUP BY");
+    at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole)
 }
 
 /// Whether a subquery stands in an expression.

@@ -1,8 +1,8 @@
 //! Subqueries in expressions: dependent joins over the rows of the clause that they stand in.
 
-use plan::build::{boolean, negated};
-use plan::relation::{Apply, Attr};
-use plan::{BinaryOperator, Expr, ExprKind};
+use plan::build::{boolean, compare, negated};
+use plan::relation::{Apply, Attr, Rel};
+use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, Function};
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -23,6 +23,34 @@ impl<'a> Binder<'a> {
         let value = self.attribute(data_type, true);
         self.attach(answer.rel, Apply::Scalar { value, source });
         Ok(Expr::column(value, data_type))
+    }
+
+    /// The values of the only row of a subquery, NULL where it has none.
+    pub(super) fn row_subquery(&mut self, query: &'a ast::Query) -> SqlResult<Vec<Expr>> {
+        let mut answer = self.inner(query)?;
+        self.decide_types(&mut answer)?;
+        let rows = self.attribute(DataType::BigInt, false);
+        let mut aggregates =
+            vec![(rows, Aggregate::of(AggregateFunction::Count, None, DataType::BigInt))];
+        let mut values = Vec::with_capacity(answer.columns.len());
+        let one = Expr::literal(Value::Integer(1), DataType::BigInt);
+        for column in &answer.columns {
+            let (any, argument) =
+                (AggregateFunction::AnyValue, Some(self.column_expr(column.attr)));
+            let data_type = self.attributes[column.attr].data_type;
+            let value = self.attribute(data_type, true);
+            aggregates.push((value, Aggregate::of(any, argument, data_type)));
+            let (function, arguments) = (Function::RaiseCardinality, Vec::new());
+            let error = Expr { kind: ExprKind::Call { function, arguments }, data_type };
+            let many = compare(BinaryOperator::Greater, self.column_expr(rows), one.clone());
+            let otherwise = Some(Box::new(self.column_expr(value)));
+            let kind = ExprKind::Case { branches: vec![(many, error)], otherwise };
+            values.push(Expr { kind, data_type });
+        }
+        let input = Box::new(answer.rel);
+        let row = Rel::Aggregate { input, keys: Vec::new(), aggregates, rows: 0.0 };
+        self.attach(row, Apply::Join { outer: false, on: Vec::new() });
+        Ok(values)
     }
 
     /// EXISTS.
@@ -63,9 +91,9 @@ impl<'a> Binder<'a> {
             ast::Expr::Subquery(query) => query,
             ast::Expr::Nested(inner) => match &**inner {
                 ast::Expr::Subquery(query) => query,
-                other => return Err(unsupported("ANY or ALL of an array", other)),
+                _ => return self.quantified_array(operand, operator, inner, all),
             },
-            other => return Err(unsupported("ANY or ALL of an array", other)),
+            _ => return self.quantified_array(operand, operator, right, all),
         };
         match all {
             false => self.any(operand, operator, query, null_as_false),
@@ -132,7 +160,7 @@ impl<'a> Binder<'a> {
         self.convert_columns(answer, &types)
     }
 
-    fn mark(&mut self, answer: Answer, condition: Expr, null_as_false: bool) -> Expr {
+    pub(super) fn mark(&mut self, answer: Answer, condition: Expr, null_as_false: bool) -> Expr {
         let mark = self.attribute(DataType::Boolean, true);
         self.attach(answer.rel, Apply::Any { mark, condition, null_as_false });
         boolean(ExprKind::Column(mark))
@@ -145,7 +173,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-fn opposite(operator: BinaryOperator) -> BinaryOperator {
+pub(super) fn opposite(operator: BinaryOperator) -> BinaryOperator {
     use BinaryOperator::*;
     match operator {
         Equal => NotEqual,

@@ -110,6 +110,9 @@ impl<'a> Binder<'a> {
             Sign::PGILikeMatch => self.matched(left, right, Some('\\'), true, false, whole),
             Sign::PGNotLikeMatch => self.matched(left, right, Some('\\'), false, true, whole),
             Sign::PGNotILikeMatch => self.matched(left, right, Some('\\'), true, true, whole),
+            Sign::AtArrow => self.array_sets(Function::ArrayContains, (left, right), "@>", whole),
+            Sign::ArrowAt => self.array_sets(Function::ArrayContains, (left, right), "<@", whole),
+            Sign::PGOverlap => self.array_sets(Function::ArrayOverlap, (left, right), "&&", whole),
             Sign::PGExp => {
                 let arguments = vec![self.expr(left)?, self.expr(right)?];
                 let (a, b) = (arguments[0].data_type, arguments[1].data_type);
@@ -118,6 +121,12 @@ impl<'a> Binder<'a> {
                 }
                 self.invoke(Function::Power, arguments, whole)
             }
+            Sign::BitwiseAnd => self.of_bits(Function::BitwiseAnd, left, right, whole),
+            Sign::BitwiseOr => self.of_bits(Function::BitwiseOr, left, right, whole),
+            Sign::PGBitwiseXor => self.of_bits(Function::BitwiseXor, left, right, whole),
+            Sign::PGBitwiseShiftLeft => self.of_bits(Function::ShiftLeft, left, right, whole),
+            Sign::PGBitwiseShiftRight => self.of_bits(Function::ShiftRight, left, right, whole),
+            Sign::Overlaps => self.overlaps(left, right, whole),
             Sign::PGStartsWith => {
                 let arguments = vec![self.expr(left)?, self.expr(right)?];
                 self.invoke(Function::StartsWith, arguments, whole)
@@ -137,6 +146,24 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// An operator on the bits of whole numbers; a constant of unknown type is of the other's.
+    fn of_bits(
+        &mut self,
+        function: Function,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let mut both = [self.expr(left)?, self.expr(right)?];
+        let types = [both[1].data_type, both[0].data_type];
+        for (side, other) in both.iter_mut().zip(types) {
+            if side.data_type == DataType::Null && other.is_integer() {
+                *side = self.coerce_unknown(side.clone(), other)?;
+            }
+        }
+        self.invoke(function, both.into(), whole)
+    }
+
     /// `a || b || c ..`, which leans to the left: one call of two texts after the other.
     fn concatenation(
         &mut self,
@@ -146,6 +173,9 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         let (left, right) = (self.expr(left)?, self.expr(right)?);
         let (a, b) = (left.data_type, right.data_type);
+        if let Some(arrays) = self.array_concatenation(&left, &right, whole) {
+            return arrays;
+        }
         if matches!((a, b), (DataType::Bytea, DataType::Bytea | DataType::Null))
             || (a, b) == (DataType::Null, DataType::Bytea)
         {

@@ -1,8 +1,10 @@
 //! Points of time, times of day and intervals: operators, and functions that see what the clocks of a time zone show.
 
-use plan::{BinaryOperator, Expr, Function};
+use plan::build::{compare, unary};
+use plan::relation::combine;
+use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast;
-use types::{DataType, SqlResult, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::coercion::fold_cast;
@@ -148,6 +150,78 @@ impl<'a> Binder<'a> {
         self.invoke(Function::Timezone, vec![zone, moment], whole)
     }
 
+    /// `(a, b) OVERLAPS (c, d)`: whether two spans of time have a point in common, each of two ends in any order, or of a
+    /// beginning and a length.
+    pub(super) fn overlaps(
+        &mut self,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        use BinaryOperator::{Equal, Greater, Less, Or};
+        let mut ends = Vec::with_capacity(4);
+        for side in [left, right] {
+            let ast::Expr::Tuple(parts) = side else {
+                return Err(unsupported("OVERLAPS but of two pairs", whole));
+            };
+            let [first, last] = &parts[..] else {
+                let message = "wrong number of parameters on either side of OVERLAPS expression";
+                return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
+            };
+            let (first, mut last) = (self.expr(first)?, self.expr(last)?);
+            if last.data_type == Interval {
+                let end = self.with_times(BinaryOperator::Add, &first, &last, whole)?;
+                last = end.ok_or_else(|| {
+                    super::comparison::no_operator("+", first.data_type, Interval, whole)
+                })?;
+            }
+            ends.extend([first, last]);
+        }
+        if !ends.iter().all(super::is_repeatable) {
+            return Err(unsupported("OVERLAPS of what is volatile", whole));
+        }
+        self.unify(&mut ends, "OVERLAPS").map_err(|it| at(it, whole))?;
+        let mut spans = Vec::with_capacity(2);
+        for pair in ends.chunks(2) {
+            let least = self.invoke(Function::Least, pair.to_vec(), whole)?;
+            let greatest = self.invoke(Function::Greatest, pair.to_vec(), whole)?;
+            let data_type = greatest.data_type;
+            let known = pair.iter().map(|it| unary(UnaryOperator::IsNotNull, it.clone()));
+            let both = combine(BinaryOperator::And, known.collect())
+                .ok_or_else(|| SqlError::internal("a span without ends"))?;
+            let kind = ExprKind::Case { branches: vec![(both, greatest)], otherwise: None };
+            spans.push((least, Expr { kind, data_type }));
+        }
+        let [(first, end), (other, other_end)] =
+            spans.try_into().map_err(|_| SqlError::internal("OVERLAPS of two spans"))?;
+        let is = |operator, a: &Expr, b: &Expr| compare(operator, a.clone(), b.clone());
+        let is_open = Expr::predicate(
+            Or,
+            unary(UnaryOperator::IsNull, end.clone()),
+            unary(UnaryOperator::IsNull, other_end.clone()),
+        );
+        let truth = |it: bool| Expr::literal(Value::Boolean(it), DataType::Boolean);
+        let unknown = || plan::build::null(DataType::Boolean);
+        let choice = |branches, otherwise: Expr| {
+            let kind = ExprKind::Case { branches, otherwise: Some(Box::new(otherwise)) };
+            Expr { kind, data_type: DataType::Boolean }
+        };
+        let within = |is_in: Expr| {
+            choice(vec![(is_in, truth(true)), (is_open.clone(), unknown())], truth(false))
+        };
+        Ok(choice(
+            vec![
+                (is(Greater, &first, &other), within(is(Less, &first, &other_end))),
+                (is(Less, &first, &other), within(is(Less, &other, &end))),
+                (
+                    is(Equal, &first, &other),
+                    choice(vec![(is_open.clone(), unknown())], truth(true)),
+                ),
+            ],
+            unknown(),
+        ))
+    }
+
     /// A function of a moment that sees what the clocks of a zone show: by the same function of points of time without zone.
     /// The arguments come back where the function is none of these.
     pub(super) fn by_clocks(
@@ -200,8 +274,9 @@ impl<'a> Binder<'a> {
                 }
                 self.invoke(function, arguments, whole).map(Ok)
             }
-            Function::ToChar if place == 0 && shows_zone(&arguments) => {
-                Err(unsupported("a time zone in to_char", whole))
+            Function::ToChar if place == 0 && arguments.len() == 2 => {
+                arguments.push(self.session_zone());
+                self.invoke(Function::ToCharInZone, arguments, whole).map(Ok)
             }
             Function::ToChar | Function::DateFormat | Function::ToDate | Function::Age => {
                 for argument in &mut arguments {
@@ -233,6 +308,10 @@ impl<'a> Binder<'a> {
                 let local = self.invoke(function, bound, whole)?;
                 self.fold_call(Function::Timezone, vec![clocks, local], TimestampTz)
             }
+            (Function::MakeTimestampTz, _) if bound.len() == 6 => {
+                bound.push(self.session_zone());
+                self.invoke(function, bound, whole)
+            }
             (Function::Age, Some(_)) if bound.len() == 1 => {
                 let today = self.invoke(Function::CurrentDate, Vec::new(), whole)?;
                 bound.insert(0, fold_cast(today, Timestamp));
@@ -253,13 +332,4 @@ impl<'a> Binder<'a> {
 /// The name of a zone as a constant.
 fn zone(name: &str) -> Expr {
     Expr::literal(Value::Text(name.into()), DataType::Text)
-}
-
-/// Whether the format of to_char may ask for the time zone, of which the clocks' time says nothing.
-fn shows_zone(arguments: &[Expr]) -> bool {
-    let Some(Value::Text(format)) = arguments.get(1).and_then(super::constant) else {
-        return false;
-    };
-    let format = format.to_uppercase();
-    ["TZ", "OF"].iter().any(|it| format.contains(it))
 }

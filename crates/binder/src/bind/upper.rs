@@ -13,11 +13,20 @@ pub(super) struct Item {
     pub expr: Expr,
 }
 
+/// A key of GROUP BY.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub expr: Expr,
+    /// The entry of the select list that it is, where sets of keys tell entries apart: one that a set leaves out is NULL
+    /// beside another like it that the set has.
+    pub item: Option<usize>,
+}
+
 /// Everything of a SELECT that stands over its rows or groups.
 #[derive(Debug, Default)]
 pub(super) struct Upper {
     pub items: Vec<Item>,
-    pub keys: Vec<Expr>,
+    pub keys: Vec<Key>,
     /// The sets of GROUPING SETS, ROLLUP and CUBE, of keys by number; none where there is but one of all keys.
     pub sets: Option<Sets>,
     pub having: Option<Expr>,

@@ -1,10 +1,11 @@
 //! Views: bound as their queries where they are used, and made.
 
 use sqlparser::ast;
-use types::{DataType, SqlError, SqlResult, SqlState, UsedRelation, ViewDefinition};
+use types::{DataType, SqlError, SqlResult, SqlState, UsedRelation, ViewDefinition, names};
 
 use super::{Answer, Binder, Environment, OutputColumn};
 use crate::resolved::Resolved;
+use crate::syntax::quoted_name;
 use crate::view_text;
 
 /// Views in one another; each is bound inside of the one that uses it.
@@ -88,7 +89,11 @@ fn kept(query: &ast::Query, environment: &Environment<'_>) -> SqlResult<Kept> {
 
 /// Why the rows of a view are not changed.
 pub(super) fn no_change(view: &ViewDefinition) -> SqlResult<SqlError> {
-    let message = format!("cannot change view \"{}\"", view.name);
+    let message = format!("cannot change {} \"{}\"", view.kind(), names::bare(&view.name));
+    if view.materialized.is_some() {
+        return Ok(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+            .with_hint("REFRESH MATERIALIZED VIEW computes its rows anew"));
+    }
     let hint = "change the table that it is made of";
     // PostgreSQL changes what a plain view of one table shows.
     let is_plain = view_text::parsed(&view.query)?.walk(|it| is_plain(it)) && view.uses.len() == 1;
@@ -126,7 +131,20 @@ impl Binder<'_> {
             let message = format!("more than {VIEWS_MAX} views are made of one another");
             return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message));
         }
-        let query = view_text::parsed(&view.query)?;
+        let query = match &view.materialized {
+            None => view_text::parsed(&view.query)?,
+            Some(rows) if rows.is_populated => {
+                let (schema, table) = names::split(&rows.table);
+                let (schema, table) = (quoted_name(&schema), quoted_name(&table));
+                view_text::parsed(&format!("SELECT * FROM {schema}.{table}"))?
+            }
+            Some(_) => {
+                let name = names::bare(&view.name);
+                let message = format!("materialized view \"{name}\" has not been populated");
+                return Err(SqlError::new(SqlState::NOT_IN_STATE, message)
+                    .with_hint("Use the REFRESH MATERIALIZED VIEW command."));
+            }
+        };
         let bound = query.walk(|query| {
             let mut inner = Binder::new(self.environment, &[]);
             inner.views = self.views + 1;

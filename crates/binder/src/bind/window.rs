@@ -334,6 +334,8 @@ pub(super) fn part_of_windows(
     if above.is_empty() {
         return (pending, Vec::new());
     }
+    let read: Vec<&Expr> = windows.iter().flat_map(|it| it.1.expressions()).collect();
+    let read = AttrSet::of_all(&read);
     pending.into_iter().partition(|(right, kind)| {
         let mut used = right.free_attrs();
         match kind {
@@ -341,7 +343,9 @@ pub(super) fn part_of_windows(
             Apply::Join { on, .. } => on.iter().for_each(|it| used.add_expr(it)),
             Apply::Scalar { .. } => {}
         }
-        let is_above = used.intersects(&above);
+        // Series make several rows of one when windows have seen it.
+        let is_series = matches!(kind, Apply::Join { .. }) && !right.attrs().intersects(&read);
+        let is_above = used.intersects(&above) || is_series;
         if let (true, Some(made)) = (is_above, kind.made()) {
             above.insert(made);
         }

@@ -18,10 +18,15 @@ impl BoundWindow {
         self.partition.iter_mut().chain(order).chain(self.call.expressions_mut())
     }
 
+    /// All its expressions.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let order = self.order.iter().map(|it| &it.expr);
+        self.partition.iter().chain(order).chain(self.call.expressions())
+    }
+
     /// Whether two that are equal have one value.
     pub fn is_repeatable(&self) -> bool {
-        let order = self.order.iter().map(|it| &it.expr);
-        self.partition.iter().chain(order).chain(self.call.expressions()).all(|it| !is_volatile(it))
+        self.expressions().all(|it| !is_volatile(it))
     }
 }
 

@@ -44,8 +44,10 @@ fn create(tokens: &[TokenWithSpan], mut cursor: Cursor<'_>) -> SqlResult<Recogni
     let mut cuts: Vec<Range<usize>> = Vec::new();
     cursor.advance();
     cursor.take_all(&["OR", "REPLACE"]);
-    let begin = cursor.at();
+    let _ = cursor.take("LOCAL") || cursor.take("GLOBAL");
+    let _ = cursor.take("TEMPORARY") || cursor.take("TEMP");
     // In HANA a table is of columns or of rows; here there is no choice.
+    let begin = cursor.at();
     if cursor.sees(&["COLUMN", "TABLE"]) {
         cursor.advance();
         cuts.push(begin..cursor.at());
@@ -57,7 +59,7 @@ fn create(tokens: &[TokenWithSpan], mut cursor: Cursor<'_>) -> SqlResult<Recogni
     if !matches!(cursor.peek(), Some(Token::Word(_))) {
         return Ok(Recognised::Nothing);
     }
-    cursor.table_name()?;
+    cursor.relation()?;
     let mut design = DesignClause::default();
     if cursor.peek() == Some(&Token::LParen) {
         columns(&mut cursor, &mut design, &mut cuts)?;
@@ -84,6 +86,9 @@ fn columns(
     loop {
         // Past the bracket or the comma: the name comes next.
         cursor.advance();
+        if cursor.take_sign(&Token::RParen) {
+            return Ok(());
+        }
         let named = *cursor;
         cursor.advance();
         loop {
@@ -133,7 +138,7 @@ fn table_clauses(
 fn alter(mut cursor: Cursor<'_>) -> SqlResult<Statement> {
     cursor.advance();
     cursor.advance();
-    let table = cursor.table_name()?;
+    let table = cursor.relation()?;
     let change = if sees_nodes(&cursor) {
         place(PlacedItem::Table, &mut cursor)?
     } else if sees_partition(&cursor) {
@@ -173,10 +178,10 @@ fn changes_rules(mut cursor: Cursor<'_>) -> bool {
     if cursor.take_all(&["IF", "EXISTS"]) || cursor.sees(&["ONLY"]) {
         return true;
     }
-    if cursor.table_name().is_err() {
+    if cursor.relation().is_err() {
         return false;
     }
-    if ["ADD", "DROP", "RENAME"].iter().any(|it| cursor.sees(&[it])) {
+    if ["ADD", "DROP", "RENAME", "VALIDATE"].iter().any(|it| cursor.sees(&[it])) {
         return true;
     }
     if !cursor.take("ALTER") || cursor.peek() == Some(&Token::LParen) {
@@ -275,7 +280,7 @@ fn call(mut cursor: Cursor<'_>) -> SqlResult<Statement> {
                     it.advance();
                     Ok(text.clone())
                 }
-                Some(Token::Word(_)) => it.table_name(),
+                Some(Token::Word(_)) => it.relation(),
                 _ => Err(it.expected("a text, a number or a name")),
             })?;
         }

@@ -20,8 +20,8 @@ use crate::arguments::{MemoryArguments, TpchArguments, WorkloadArguments};
 use crate::commands::results::{millis, report_faults, verdict, write_file};
 use crate::failure::Failure;
 use crate::opening::{open_database, open_session};
-use crate::output::box_table::BoxTable;
 use crate::progress;
+use nodewise::box_table::BoxTable;
 
 /// The 22 queries, in rounds.
 pub fn tpch(options: &TpchArguments) -> Result<bool, Failure> {

@@ -14,10 +14,10 @@ use crate::commands::results::{millis, report_faults, verdict};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::opening::{open_database, open_session};
-use crate::output::box_table::BoxTable;
 use crate::output::{Format, Look, OutputOptions, write_answer};
 use crate::progress;
 use crate::shell::{converse, is_interactive};
+use nodewise::box_table::BoxTable;
 
 /// Timed runs of each query, after one to warm up.
 const RUNS: usize = 3;

@@ -6,6 +6,7 @@ pub mod demo;
 pub mod generate;
 pub mod monet;
 pub mod oltp;
+pub mod parts;
 pub mod placement;
 pub mod primitives;
 pub mod probe;

@@ -17,8 +17,8 @@ use crate::commands::results::{millis, write_file};
 use crate::failure::Failure;
 use crate::modelled;
 use crate::opening::{open_database, open_session};
-use crate::output::box_table::BoxTable;
 use crate::reporting_arguments::{PlacementArgument, ReportingArguments};
+use nodewise::box_table::BoxTable;
 
 /// Reports of a run whose end nobody has named.
 const SECONDS: usize = 10;

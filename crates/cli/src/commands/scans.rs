@@ -12,7 +12,7 @@ use crate::arguments::{AskedArgument, ScansArguments};
 use crate::commands::results::{millis, write_file};
 use crate::failure::Failure;
 use crate::opening::{open_database, open_session};
-use crate::output::box_table::BoxTable;
+use nodewise::box_table::BoxTable;
 
 /// Loads, checks, runs each selectivity and number of clients, prints. False when a statement failed.
 pub fn scans(options: &ScansArguments) -> Result<bool, Failure> {

@@ -27,7 +27,8 @@ pub fn run(arguments: &ServeArguments) -> Result<bool, Failure> {
     let server = Server::bind(database, options).map_err(|error| {
         let tcp = listen.tcp.map(|it| it.to_string());
         let socket = listen.socket_folder.as_deref().map(|it| it.display().to_string());
-        let places: Vec<String> = tcp.into_iter().chain(socket).collect();
+        let http = listen.http.map(|it| it.to_string());
+        let places: Vec<String> = tcp.into_iter().chain(socket).chain(http).collect();
         Failure::Other(format!("cannot listen on {}: {error}", places.join(" and ")))
     })?;
     server.stop_on_signals()?;
@@ -51,6 +52,10 @@ pub fn run(arguments: &ServeArguments) -> Result<bool, Failure> {
         let port = server.address().map_or(PORT, |it| it.port());
         eprintln!("listening on a Unix socket: psql -h {} -p {port}", folder.display());
     }
+    if let Some(address) = server.http_address() {
+        let scheme = if encrypted { "https" } else { "http" };
+        eprintln!("listening on {address} for browsers: {scheme}://{address}/");
+    }
     server.run();
     eprintln!("stopped");
     Ok(true)
@@ -62,7 +67,7 @@ fn options(arguments: &ServeArguments) -> Result<ServerOptions, Failure> {
         (None, Some(_)) if !known => None,
         (listen, _) => Some(listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))),
     };
-    if tcp.is_some() && !known {
+    if (tcp.is_some() || arguments.http.is_some()) && !known {
         return Err(Failure::Arguments(
             "nobody could come in over TCP: name --users FILE (lines that `nodewise password NAME` makes), \
              --trust-loopback for all on this machine, or --socket FOLDER for yourself"
@@ -86,7 +91,7 @@ fn options(arguments: &ServeArguments) -> Result<ServerOptions, Failure> {
         || Failure::Arguments(format!("--max-message-size is a size from 1kB to 1GB, not {size}")),
     )?;
     Ok(ServerOptions {
-        listen: Listen { tcp, socket_folder: arguments.socket.clone() },
+        listen: Listen { tcp, socket_folder: arguments.socket.clone(), http: arguments.http },
         users,
         trust_loopback: arguments.trust_loopback,
         certificate,

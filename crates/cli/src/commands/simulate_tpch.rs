@@ -14,7 +14,7 @@ use crate::arguments::SimulateArguments;
 use crate::commands::results::{millis, report_faults, verdict};
 use crate::failure::Failure;
 use crate::modelled::machine;
-use crate::output::box_table::BoxTable;
+use nodewise::box_table::BoxTable;
 
 /// The machine when none is named: the first one of P-HYPER.
 const MACHINE: &str = "nehalem-ex";

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use nodewise::text::quoted_name;
+use nodewise::text::{relation_name, relation_path};
 use stdx::Nanos;
 
 use super::outcome::{Done, Outcome, Refusal};
@@ -88,7 +88,7 @@ pub(super) fn import(console: &mut Console, argument: &str) -> Done {
         return Err(Refusal::because(format!("there is no file {path}")));
     }
     let is_there = console.session.definitions().iter().any(|it| it.name == *table);
-    let (name, path) = (quoted_name(table), literal(path));
+    let (name, path) = (relation_name(table), literal(path));
     Ok(Outcome::Run(match is_there {
         true => format!("COPY {name} FROM {path}"),
         false => format!("CREATE TABLE {name} AS SELECT * FROM {path}"),
@@ -105,10 +105,14 @@ pub(super) fn dump(console: &mut Console, argument: &str) -> Done {
     }
     let sequences = wanted.is_none().then(|| console.session.sequence_definitions());
     let (create, positions) = sequences.map(|it| (it.create, it.positions)).unwrap_or_default();
-    write!(console.out, "BEGIN;\n{create}")?;
+    let schemas = match wanted {
+        None => console.session.schema_definitions(),
+        Some(_) => String::new(),
+    };
+    write!(console.out, "BEGIN;\n{schemas}{create}")?;
     definitions.iter().try_for_each(|it| write!(console.out, "{}", it.create))?;
     for it in &definitions {
-        let name = quoted_name(&it.name);
+        let name = relation_path(&it.name);
         let answer = console.session.query(&format!("SELECT * FROM {name}"))?;
         let (table, overriding) = (it.name.clone(), it.gives_numbers);
         let look = Look { table, overriding, ..Look::new(Format::Insert) };

@@ -8,8 +8,8 @@ use stdx::Bytes;
 use super::outcome::{Done, Outcome, Refusal};
 use super::words::{literal, words};
 use crate::console::Console;
-use crate::output::box_table::BoxTable;
 use crate::picture;
+use nodewise::box_table::BoxTable;
 
 pub(super) fn tables(console: &mut Console, _: &str) -> Done {
     let tables = console.session.database().tables();

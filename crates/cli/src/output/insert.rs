@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use arrow_schema::DataType;
 use nodewise::Answer;
-use nodewise::text::quoted_name;
+use nodewise::text::{quoted_name, relation_name};
 
 use super::cells::for_rows;
 use super::look::Look;
@@ -22,7 +22,7 @@ pub fn write(
 ) -> io::Result<()> {
     let fields = answer.schema.fields();
     let names: Vec<String> = fields.iter().map(|it| quoted_name(it.name())).collect();
-    let (table, names) = (quoted_name(&look.table), names.join(", "));
+    let (table, names) = (relation_name(&look.table), names.join(", "));
     let overriding = if look.overriding { " OVERRIDING SYSTEM VALUE" } else { "" };
     let head = format!("INSERT INTO {table} ({names}){overriding} VALUES");
     let bare: Vec<bool> = (fields.iter())

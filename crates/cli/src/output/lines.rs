@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use nodewise::Answer;
 
-use super::box_table::width_of;
 use super::cells::for_rows;
 use super::look::OutputOptions;
 use crate::interrupt::Interrupt;
+use nodewise::box_table::width_of;
 
 /// Writes rows with an empty line between them.
 pub fn write(

@@ -1,6 +1,5 @@
 //! How results look.
 
-pub mod box_table;
 mod cells;
 mod insert;
 mod json;
@@ -12,9 +11,9 @@ mod separated;
 use std::io::{self, Write};
 
 use nodewise::Answer;
+use nodewise::box_table::{self, BoxTable};
 
 use crate::interrupt::Interrupt;
-use crate::output::box_table::BoxTable;
 use crate::output::cells::{columns, for_rows};
 
 pub use look::{Format, Look, OutputOptions};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nodewise::Database;
-use nodewise::text::quoted_name;
+use nodewise::text::{quoted_name, relation_name};
 use reedline::{Completer, CompletionResult, Span, Suggestion};
 use stdx::sync::Arc;
 
@@ -40,9 +40,9 @@ impl SqlCompleter {
     fn tables(&self) -> Vec<TableNames> {
         let views = nodewise::view_names().map(|it| (format!("nodewise.{it}"), Vec::new()));
         let tables = self.database.tables();
-        let tables = tables
-            .iter()
-            .map(|it| (it.name.clone(), it.columns.iter().map(|it| it.name.to_string()).collect()));
+        let tables = tables.iter().map(|it| {
+            (relation_name(&it.name), it.columns.iter().map(|it| it.name.to_string()).collect())
+        });
         tables.chain(views).map(|(name, columns)| TableNames { name, columns }).collect()
     }
 }
@@ -67,6 +67,7 @@ impl Completer for SqlCompleter {
 
 /// A table that may be named.
 struct TableNames {
+    /// As SQL reads it.
     name: String,
     columns: Vec<String>,
 }
@@ -95,7 +96,7 @@ fn complete(line: &str, before: &str, known: &Known<'_>) -> (usize, Vec<String>)
     if let Some((owner, part)) = word.rsplit_once('.')
         && let Some(columns) = columns_of(line, owner, known)
     {
-        return (start + owner.len() + 1, matching(columns.iter(), part));
+        return (start + owner.len() + 1, quoted(columns.iter(), part));
     }
     (start, names(line, &before[..start], word, known))
 }
@@ -115,7 +116,7 @@ fn names(line: &str, before: &str, word: &str, known: &Known<'_>) -> Vec<String>
     }
     let mentioned = known.tables.iter().filter(|it| mentions(line, &it.name));
     let columns: Vec<&String> = mentioned.flat_map(|it| &it.columns).collect();
-    let mut found = matching(columns.into_iter(), word);
+    let mut found = quoted(columns.into_iter(), word);
     if word.is_empty() {
         return found;
     }
@@ -176,12 +177,15 @@ fn is_name(letter: char) -> bool {
 }
 
 /// Those that begin so, as SQL reads them.
+fn quoted<'a>(names: impl Iterator<Item = &'a String>, start: &str) -> Vec<String> {
+    matching(names, start).iter().map(|it| quoted_name(it)).collect()
+}
+
+/// Those that begin so.
 fn matching<'a>(names: impl Iterator<Item = &'a String>, start: &str) -> Vec<String> {
     let start = start.to_lowercase();
-    let matches = names.filter(|it| it.to_lowercase().starts_with(&start));
-    let mut found: Vec<String> = matches
-        .map(|it| if it.starts_with("nodewise.") { it.clone() } else { quoted_name(it) })
-        .collect();
+    let mut found: Vec<String> =
+        names.filter(|it| it.to_lowercase().starts_with(&start)).cloned().collect();
     found.sort();
     found.dedup();
     found

@@ -13,7 +13,7 @@ use super::plan::GroupPlan;
 use super::result::{Part, result_batches};
 
 use super::spec::AggregateSpec;
-use super::spill::{SpillingRows, merge_spilled, partitions_for};
+use super::spill::{GROUPS_BYTES_MIN, SpillingRows, merge_spilled, partitions_for};
 use super::tuning::SERIAL_GROUPS_MAX;
 use super::worker::{Input, Worker};
 use crate::expression::Compiled;
@@ -206,11 +206,14 @@ impl AggregateSink {
     }
 
     /// Whether rows go to files, of which more may be more groups: when the statement is over its memory, or would be past it if
-    /// the tables of all workers were copied to twice their size, as tables are that grow.
+    /// the tables of all workers were copied to twice their size, as tables are that grow. A worker with few groups adds to
+    /// them still, as buffers for a file are no smaller.
     fn spills(&self, worker: &Worker, context: &WorkContext) -> bool {
         let account = context.workspace.account();
         let grown = || 2 * worker.table.len() as u64 * self.plan.group_bytes() * self.slots;
-        self.plan.is_keyed() && (account.is_over() || !account.has_room_for(Bytes(grown())))
+        self.plan.is_keyed()
+            && (account.is_over() && worker.bytes(&self.plan) >= GROUPS_BYTES_MIN
+                || !account.has_room_for(Bytes(grown())))
     }
 
     /// Writes the rows of a batch to the file of a worker.

@@ -41,8 +41,8 @@ const LEVELS: u32 = 6;
 /// The part of what a statement may hold that the groups of all partitions under way may take. Tables double when they grow,
 /// and their columns are made beside them.
 const GROUPS_PART: u64 = 8;
-/// Bytes of groups that a partition may have in any case: less is not worth a buffer for cutting it.
-const GROUPS_BYTES_MIN: u64 = 64 << 10;
+/// Bytes of groups that a partition, or a worker, may have in any case: less is not worth a buffer for cutting it.
+pub(super) const GROUPS_BYTES_MIN: u64 = 64 << 10;
 /// As many groups are not cut, as another cut may well leave them together.
 const GROUPS_MIN: usize = 64;
 /// What a worker on one of many partitions has for a dense array.

@@ -52,6 +52,8 @@ mod text;
 mod try_cast;
 mod vectors;
 
+pub(crate) use vectors::vector_of;
+
 pub(crate) use formula::{Formula, FormulaKind};
 pub(crate) use node::null_vector;
 pub use outside::Outside;

@@ -162,7 +162,18 @@ impl Sink for BuildSink {
 
 impl BuildSink {
     fn table(&self, chunks: Vec<Chunk>, team: &dyn Team) -> SqlResult<JoinTable> {
-        self.recipe.table(chunks, self.null_keys.load(Ordering::Relaxed), team)
+        self.one_table(chunks, 1, team)
+    }
+
+    /// One of so many tables, each of which has the rows of some keys.
+    fn one_table(
+        &self,
+        chunks: Vec<Chunk>,
+        tables: usize,
+        team: &dyn Team,
+    ) -> SqlResult<JoinTable> {
+        let null_keys = self.null_keys.load(Ordering::Relaxed);
+        self.recipe.one_of(tables).table(chunks, null_keys, team)
     }
 
     /// The filter of keys that are in files, made when the first of them is.
@@ -256,7 +267,8 @@ impl BuildSink {
             false => {
                 let build = |(chunks, home): (Vec<Chunk>, &Option<NodeId>)| {
                     let workspace = workspace_at(&team.workspace(), *home);
-                    let table = self.table(chunks, &InMemoryOf { team, workspace })?;
+                    let team = InMemoryOf { team, workspace };
+                    let table = self.one_table(chunks, nodes.len(), &team)?;
                     Ok((table, *home))
                 };
                 of_nodes.into_iter().zip(&homes).map(build).collect::<SqlResult<_>>()?
@@ -279,7 +291,8 @@ impl BuildSink {
         team.run_at(homes, small, &|place, context| {
             let chunks = std::mem::take(&mut *heaps[place].lock());
             let workspace = workspace_at(&context.workspace, homes[place]);
-            let table = self.table(chunks, &Alone { context, workspace })?;
+            let alone = Alone { context, workspace };
+            let table = self.one_table(chunks, homes.len(), &alone)?;
             *tables[place].lock() = Some(table);
             Ok(())
         })?;

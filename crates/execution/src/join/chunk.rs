@@ -29,6 +29,8 @@ pub(super) struct Recipe {
     /// Whether no two rows share their keys.
     pub(super) unique: bool,
     pub(super) structure: Structure,
+    /// How many tables have the rows, each those of some keys of the whole range.
+    pub(super) tables: usize,
 }
 
 impl Recipe {
@@ -41,7 +43,12 @@ impl Recipe {
     ) -> Self {
         let domains = keys.iter().map(|it| KeyDomain::of(it.shape())).collect();
         let layout = payload.iter().map(|it| it.shape().clone()).collect();
-        Self { domains, layout, unique, structure }
+        Self { domains, layout, unique, structure, tables: 1 }
+    }
+
+    /// For one of so many tables, each of which has the rows of some keys.
+    pub(super) fn one_of(&self, tables: usize) -> Self {
+        Self { tables: tables.max(1), ..self.clone() }
     }
 
     /// One table for the rows of all these chunks, those with keys first; `null_keys` rows had a NULL key.
@@ -67,7 +74,7 @@ impl Recipe {
             layout: self.layout.clone(),
             unique: self.unique,
         };
-        JoinTable::new(columns, self.structure, team)
+        JoinTable::new(columns, (self.structure, self.tables), team)
     }
 
     /// Puts the chunks one after the other, column by column.

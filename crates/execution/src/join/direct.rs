@@ -89,11 +89,21 @@ impl KeyRange {
         Some(Self { min, max, rising: !falls })
     }
 
-    /// How many keys there are from the least to the greatest, if a table of them is in proportion to `rows`.
-    pub(super) fn span(self, rows: usize, forced: bool) -> Option<usize> {
+    /// How many keys there are from the least to the greatest, if a table of them is in proportion to `rows`. As many `tables`
+    /// have some of the keys each, dealt by a hash: so many rows together make a range as dense as one table of all would.
+    pub(super) fn span(self, rows: usize, tables: usize) -> Option<usize> {
+        let (rows, tables) = (rows as u64, tables as u64);
+        let dense = rows.saturating_mul(tables).saturating_mul(SPREAD_RANKED);
+        self.span_below(dense.saturating_add(SMALL_RANKED).min(LARGEST_RANKED / tables))
+    }
+
+    /// The same, however far keys are apart, within reason.
+    pub(super) fn span_in_any_case(self) -> Option<usize> {
+        self.span_below(LARGEST)
+    }
+
+    fn span_below(self, most: u64) -> Option<usize> {
         let span = self.max.wrapping_sub(self.min) as u64;
-        let most = (rows as u64).saturating_mul(SPREAD_RANKED).saturating_add(SMALL_RANKED);
-        let most = if forced { LARGEST } else { most.min(LARGEST_RANKED) };
         (span < most).then(|| span as usize + 1)
     }
 

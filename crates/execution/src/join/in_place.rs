@@ -1,6 +1,6 @@
-//! A whole stored table as the build side of a join: where a row's key is its number plus a constant, the table itself
-//! finds it, and its columns are fetched where they are. Nothing is built but a map of the few rows in deltas, and nothing
-//! copied.
+//! A whole stored table as the build side of a join: where a row's key is its number plus a constant, or the table keeps its
+//! rows by a dense key, as it does where it is cut into parts, the table itself finds it, and its columns are fetched where
+//! they are. Nothing is built but a map of the few rows in deltas, and nothing copied.
 
 use memory::Workspace;
 use plan::{Expr, ExprKind, HashBuild, Scan};
@@ -31,8 +31,8 @@ fn ends(column: &Column) -> Option<(i128, i128)> {
 }
 
 impl InPlace {
-    /// The join table that a build over a scan ends in, if the rows of the scan are all rows of a table that is not cut
-    /// into parts, though it may have deltas, and key and payload are columns of it.
+    /// The join table that a build over a scan ends in, if the rows of the scan are all rows of a table that finds them by
+    /// this key, and key and payload are columns of it.
     pub fn of(
         scan: &Scan,
         build: &HashBuild,
@@ -51,20 +51,19 @@ impl InPlace {
         let [key] = build.keys.as_slice() else { return None };
         let key = place(key)?;
         let id: ColumnId = scan.columns[key];
-        let main = &table.parts()[0].columns[id.index()];
         let domain = KeyDomain::of(&table_shape(table, id));
-        let min = table.first_of_rising_key(id).filter(|_| matches!(domain, KeyDomain::Integer))?;
+        let dense = table.dense_key(id).filter(|_| matches!(domain, KeyDomain::Integer))?;
         let places: Vec<usize> = build.payload.iter().map(place).collect::<Option<_>>()?;
         let shapes: Layout = scan.columns.iter().map(|it| table_shape(table, *it)).collect();
         let (low, high) = ends(table.column(id))?;
         let (low, high) = (i64::try_from(low).ok()?, i64::try_from(high).ok()?);
-        let range = KeyRange { min: low, max: high, rising: !table.has_changed() };
+        let rising = dense.places.is_none() && !table.has_changed();
+        let range = KeyRange { min: low, max: high, rising };
         let rows = u32::try_from(table.parts().iter().map(Part::rows).sum::<usize>()).ok()?;
-        let main_rows = main.rows() as u32;
         let over = |copy: Option<&Replica>| {
             let found = Found { scan, table, key, places: &places, shapes: &shapes };
             let (columns, changes) = found.columns(copy);
-            let finder = Finder::InPlace(RowNumbers::new(min, main_rows, changes));
+            let finder = Finder::InPlace(RowNumbers::new(&dense, changes));
             let layout: Layout = places.iter().map(|it| shapes[*it].clone()).collect();
             let payload = columns.into_iter().map(Stored::in_parts).collect();
             let made = JoinTable::of_parts(
@@ -79,7 +78,12 @@ impl InPlace {
             made.map(Arc::new)
         };
         let copy = |it: &Replica| Ok((it.nodes.clone(), over(Some(it))?));
-        let copies: SqlResult<Copies> = table.parts()[0].replicas().iter().map(copy).collect();
+        // Copies are of a part, which is all that was built where there is one.
+        let replicas = match dense.places {
+            None => table.parts()[0].replicas(),
+            Some(_) => &[],
+        };
+        let copies: SqlResult<Copies> = replicas.iter().map(copy).collect();
         let own = over(None).and_then(|table| Ok((table, copies?)));
         Some(own.map(|(table, copies)| Self { table, copies, layout: Layout::new() }))
     }
@@ -98,16 +102,17 @@ struct Found<'a> {
 type InParts = Vec<(u32, Leaving)>;
 
 impl Found<'_> {
-    /// The columns that are asked for, or a copy of those of the main, and what has changed since that was built.
+    /// The columns that are asked for, or a copy of those of the only main, and what has changed since that was built.
     fn columns(&self, copy: Option<&Replica>) -> (Vec<InParts>, Option<Changes>) {
         let mut columns: Vec<InParts> = self.places.iter().map(|_| Vec::new()).collect();
         let (mut changes, mut first) = (Changes::default(), 0);
+        let mains = self.table.partitioning().parts();
         for (number, part) in self.table.parts().iter().enumerate() {
             let of_main = copy.filter(|_| number == 0);
             let stored = of_main.map_or(&part.columns[..], |it| &it.columns);
             let leaving = || leaving_columns(self.scan, part, stored, self.shapes).into_iter();
             let mut all: Vec<Option<Leaving>> = leaving().map(Some).collect();
-            if number > 0 {
+            if number >= mains {
                 let keys = all[self.key].as_ref().expect("invariant: nothing was taken yet");
                 changes.add_keys(first, part, keys);
             }

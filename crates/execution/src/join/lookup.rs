@@ -7,7 +7,7 @@ use types::SqlResult;
 use super::direct::{DirectTable, Rows};
 use super::hashed::{Candidates, HashTable};
 use super::probe_key::ProbeKeys;
-use super::row_numbers::RowNumbers;
+use super::row_numbers::{RowNumbers, Unchanged};
 use super::table::Finder;
 use super::{JoinTable, NO_ROW, Pairs};
 use crate::BATCH_ROWS;
@@ -208,10 +208,10 @@ fn unique(rows: &[u32], min: i64, keys: &ProbeKeys, pairs: &mut Pairs) {
     pairs.resize(count);
 }
 
-/// The row of a key is the key less the least one.
+/// The row of a key is the key less the least one, or the table knows it.
 fn in_place(numbers: &RowNumbers, keys: &ProbeKeys, pairs: &mut Pairs) {
     let words = keys.words();
-    let Some((min, rows)) = numbers.unchanged() else {
+    let Some(Unchanged { min, rows, places }) = numbers.unchanged() else {
         let is_possible = |row: usize| keys.possible().is_none_or(|it| it[row]);
         for (row, &key) in words.iter().enumerate() {
             if let Some(found) = numbers.find(key).filter(|_| is_possible(row)) {
@@ -234,6 +234,9 @@ fn in_place(numbers: &RowNumbers, keys: &ProbeKeys, pairs: &mut Pairs) {
         Some(possible) => (0..words.len()).for_each(|row| look_up(row, possible[row])),
     }
     pairs.resize(count);
+    if let Some(places) = places {
+        pairs.build.iter_mut().for_each(|it| *it = places[*it as usize]);
+    }
 }
 
 /// From the slots of rows to the rows of their runs.

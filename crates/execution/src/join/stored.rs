@@ -24,7 +24,7 @@ enum StoredValues {
     F64(Placed<f64>),
     Bool(Placed<bool>),
     Text(StoredText),
-    /// Rows of a stored column, where they are: in the main of the table and its deltas, each with the number of its first
+    /// Rows of a stored column, where they are: in the parts of the table and their deltas, each with the number of its first
     /// row.
     InParts(Vec<(u32, Leaving)>),
 }
@@ -296,17 +296,13 @@ fn gather_parts(parts: &[(u32, Leaving)], rows: &[u32], outer: bool) -> Vector {
     if rows.iter().all(|it| *it < end) {
         return main.pick(0, main.rows(), &Places(rows));
     }
-    // There is a row 0: a table without rows is not found in place.
-    let there: Vec<u32> = rows.iter().map(|&row| if row < end { row } else { 0 }).collect();
-    let mut vector = main.pick(0, main.rows(), &Places(&there));
-    for (place, (first, delta)) in parts.iter().enumerate().skip(1) {
-        let end = parts.get(place + 1).map_or(NO_ROW, |it| it.0);
-        let here = |it: &(usize, &u32)| (*first..end).contains(it.1);
-        let places: Vec<usize> = rows.iter().enumerate().filter(here).map(|it| it.0).collect();
-        if !places.is_empty() {
-            let own: Vec<u32> = places.iter().map(|it| rows[*it] - first).collect();
-            vector.put(&places, &delta.pick(0, delta.rows(), &Places(&own)));
-        }
+    // There is some row: a table without rows is not found in place.
+    let (_, filled) = parts.iter().find(|it| it.1.rows() > 0).unwrap_or(&parts[0]);
+    let mut vector = filled.pick(0, filled.rows(), &Places(&[0])).repeated(rows.len());
+    for (part, places) in by_part(parts, rows, outer) {
+        let (first, part) = &parts[part];
+        let own: Vec<u32> = places.iter().map(|it| rows[*it as usize] - first).collect();
+        vector.put(&places, &part.pick(0, part.rows(), &Places(&own)));
     }
     if outer {
         let known = |place: usize| vector.validity.as_ref().is_none_or(|it| it.get(place));
@@ -314,6 +310,33 @@ fn gather_parts(parts: &[(u32, Leaving)], rows: &[u32], outer: bool) -> Vector {
         vector.validity = Some(Bitmap::from_bits(bits));
     }
     vector
+}
+
+/// Parts up to which that of a row is found by comparing with all of them.
+const COMPARED_PARTS_MAX: usize = 16;
+
+/// The places of rows by the part that they are of, as far as a part has any; with `outer` those of [`NO_ROW`] are left out.
+fn by_part(parts: &[(u32, Leaving)], rows: &[u32], outer: bool) -> Vec<(usize, Vec<u32>)> {
+    let firsts: Vec<u32> = parts[1..].iter().map(|it| it.0).collect();
+    let mut of = vec![0u16; rows.len()];
+    match firsts.len() < COMPARED_PARTS_MAX {
+        true => firsts.iter().for_each(|first| {
+            of.iter_mut().zip(rows).for_each(|(of, row)| *of += u16::from(row >= first));
+        }),
+        false => {
+            let part = |row: &u32| firsts.partition_point(|it| it <= row) as u16;
+            of.iter_mut().zip(rows).for_each(|(of, row)| *of = part(row));
+        }
+    }
+    let mut counts = vec![0; parts.len()];
+    of.iter().for_each(|it| counts[usize::from(*it)] += 1);
+    let mut places: Vec<Vec<u32>> = counts.into_iter().map(Vec::with_capacity).collect();
+    for (place, (&of, &row)) in of.iter().zip(rows).enumerate() {
+        if !outer || row != NO_ROW {
+            places[usize::from(of)].push(place as u32);
+        }
+    }
+    places.into_iter().enumerate().filter(|it| !it.1.is_empty()).collect()
 }
 
 fn pick<T: Copy + Default>(from: &[T], rows: &[u32], outer: bool) -> Vec<T> {

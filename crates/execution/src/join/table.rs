@@ -112,8 +112,13 @@ impl JoinTable {
         u64::from(self.rows) * (ENTRY_BYTES + 8 * self.payload.len() as u64)
     }
 
-    /// Builds the structure over finished columns; `keys` hold the keyed rows only.
-    pub(super) fn new(columns: Columns, structure: Structure, team: &dyn Team) -> SqlResult<Self> {
+    /// Builds the structure over finished columns; `keys` hold the keyed rows only. It is one of so many tables that each have
+    /// some keys of one range.
+    pub(super) fn new(
+        columns: Columns,
+        (structure, tables): (Structure, usize),
+        team: &dyn Team,
+    ) -> SqlResult<Self> {
         let Columns { rows, keyed, null_keys, domains, keys, payload, layout, unique } = columns;
         let packing = if keyed > 0 { Packing::of(&keys, team)? } else { None };
         let keys = match &packing {
@@ -130,7 +135,7 @@ impl JoinTable {
         } else if keyed == 0 {
             Finder::Nothing
         } else {
-            find_structure(keys, range, keyed as usize, unique, structure, team)?
+            find_structure((keys, range), (keyed as usize, unique), (structure, tables), team)?
         };
         let matched = unmatched(rows, &team.workspace())?;
         Ok(Self {
@@ -293,16 +298,15 @@ fn unmatched(rows: u32, workspace: &Workspace) -> SqlResult<Placed<AtomicU64>> {
 }
 
 fn find_structure(
-    keys: Vec<KeyColumn>,
-    range: Option<KeyRange>,
-    rows: usize,
-    unique: bool,
-    structure: Structure,
+    (keys, range): (Vec<KeyColumn>, Option<KeyRange>),
+    (rows, unique): (usize, bool),
+    (structure, tables): (Structure, usize),
     team: &dyn Team,
 ) -> SqlResult<Finder> {
     let span = match structure {
         Structure::Hashed => None,
-        wanted => range.and_then(|it| it.span(rows, wanted == Structure::Direct)),
+        Structure::Direct => range.and_then(KeyRange::span_in_any_case),
+        Structure::Automatic => range.and_then(|it| it.span(rows, tables)),
     };
     if let (Some(range), Some(span), [KeyColumn::Words(words)]) = (range, span, keys.as_slice()) {
         return Ok(Finder::Direct(DirectTable::build(words, range, span, team)?));

@@ -11,7 +11,7 @@ use hardware::NodeId;
 use plan::{BinaryOperator, Expr, ExprKind, Scan};
 use scheduler::MorselRange;
 use stdx::sync::Arc;
-use storage::{Column, InvertedIndex, ItemTraffic, Part, Table};
+use storage::{Column, InvertedIndex, ItemTraffic, Part, TAIL_ROWS, Table};
 use types::{SqlResult, Value};
 
 use super::part::{Residual, View, table_shape};
@@ -108,7 +108,12 @@ impl PartMatches {
     ) -> SqlResult<Option<Self>> {
         let Some(hint) = &scan.index else { return Ok(None) };
         let column = &part.columns[scan.columns[hint.column].index()];
-        let Some(index) = &column.index else { return Ok(None) };
+        let Some(index) = &column.index else {
+            return match part.rows() <= TAIL_ROWS {
+                true => Self::look_through(scan, part, shapes, most, states),
+                false => Ok(None),
+            };
+        };
         let mut runs: Option<Vec<Range<usize>>> = None;
         let mut view = View::of_columns(scan, part, &part.columns, shapes);
         for filter in &scan.filters {
@@ -133,6 +138,47 @@ impl PartMatches {
             matches.retain(|it| !gone.contains(*it as usize));
         }
         matches.sort_unstable();
+        let (first, rows) = (part.positions().start, part.rows());
+        Ok(Some(Self { view, first, rows, before: 0, matches }))
+    }
+
+    /// The rows of a tail, which has no index.
+    fn look_through(
+        scan: &Scan,
+        part: &Part,
+        shapes: &Layout,
+        most: usize,
+        states: &States<'_>,
+    ) -> SqlResult<Option<Self>> {
+        let Some(hint) = &scan.index else { return Ok(None) };
+        let column = &part.columns[scan.columns[hint.column].index()];
+        let mut view = View::of_columns(scan, part, &part.columns, shapes);
+        let mut matches: Option<Vec<u32>> = None;
+        for filter in &scan.filters {
+            let wanted = wanted(filter, hint.column, column, states)?;
+            match (&matches, wanted) {
+                (None, Some(wanted)) => {
+                    let mut rows = Vec::new();
+                    for (low, high) in &wanted {
+                        let (low, high) = (low.as_ref(), high.as_ref());
+                        if column.rows_between(low, high, &mut rows).is_none() {
+                            return Ok(None);
+                        }
+                    }
+                    matches = Some(rows);
+                }
+                _ => view.residual.push(Residual::new(filter, shapes, states)?),
+            }
+        }
+        let Some(mut matches) = matches else { return Ok(None) };
+        if let Some(gone) = part.deletions() {
+            matches.retain(|it| !gone.contains(*it as usize));
+        }
+        if matches.len() > most {
+            return Ok(None);
+        }
+        matches.sort_unstable();
+        matches.dedup();
         let (first, rows) = (part.positions().start, part.rows());
         Ok(Some(Self { view, first, rows, before: 0, matches }))
     }
@@ -171,22 +217,34 @@ fn lookup(
     index: &InvertedIndex,
     states: &States<'_>,
 ) -> SqlResult<Option<Vec<Range<usize>>>> {
+    let Some(wanted) = wanted(filter, place, column, states)? else { return Ok(None) };
+    let run = |it: &Between| index.lookup(column, it.0.as_ref(), it.1.as_ref());
+    let Some(mut runs) = wanted.iter().map(run).collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    runs.retain(|it| !it.is_empty());
+    runs.sort_unstable_by_key(|it| it.start);
+    runs.dedup();
+    Ok(Some(runs))
+}
+
+/// Bounds of values.
+type Between = (Bound<Value>, Bound<Value>);
+
+/// The bounds between which the values of a column are that satisfy a conjunct; `None` where these do not tell.
+fn wanted(
+    filter: &Expr,
+    place: usize,
+    column: &Column,
+    states: &States<'_>,
+) -> SqlResult<Option<Vec<Between>>> {
     let is_column = |it: &Expr| it.kind == ExprKind::Column(place);
     match &filter.kind {
         ExprKind::InList { operand, list, negated: false } if is_column(operand) => {
-            let mut runs = Vec::with_capacity(list.len());
             // NULL in the list makes no row TRUE.
-            for value in list.iter().filter(|it| !it.is_null()) {
-                let bound = Bound::Included(value);
-                match index.lookup(column, bound, bound) {
-                    Some(run) => runs.push(run),
-                    None => return Ok(None),
-                }
-            }
-            runs.retain(|it| !it.is_empty());
-            runs.sort_unstable_by_key(|it| it.start);
-            runs.dedup();
-            Ok(Some(runs))
+            let filled = list.iter().filter(|it| !it.is_null());
+            let bound = |it: &Value| Bound::Included(it.clone());
+            Ok(Some(filled.map(|it| (bound(it), bound(it))).collect()))
         }
         ExprKind::Binary { operator, left, right } => {
             let (operator, constant) = match (is_column(left), is_column(right)) {
@@ -205,17 +263,15 @@ fn lookup(
                 },
                 _ => return Ok(None),
             };
-            let Some((low, high)) = bounds(operator, &value) else { return Ok(None) };
-            let run = index.lookup(column, low, high);
-            Ok(run.map(|it| if it.is_empty() { Vec::new() } else { vec![it] }))
+            Ok(bounds(operator, value).map(|it| vec![it]))
         }
         _ => Ok(None),
     }
 }
 
-fn bounds(operator: BinaryOperator, value: &Value) -> Option<(Bound<&Value>, Bound<&Value>)> {
+fn bounds(operator: BinaryOperator, value: Value) -> Option<Between> {
     Some(match operator {
-        BinaryOperator::Equal => (Bound::Included(value), Bound::Included(value)),
+        BinaryOperator::Equal => (Bound::Included(value.clone()), Bound::Included(value)),
         BinaryOperator::Less => (Bound::Unbounded, Bound::Excluded(value)),
         BinaryOperator::LessEqual => (Bound::Unbounded, Bound::Included(value)),
         BinaryOperator::Greater => (Bound::Excluded(value), Bound::Unbounded),

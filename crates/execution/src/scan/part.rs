@@ -163,7 +163,9 @@ impl View {
                 false => CodePredicate::of(filter, &columns, states)?,
             };
             match of_codes {
-                Some(predicate) => predicates.push(predicate.kept(repeated.filter(scan, filter))),
+                Some(predicate) => {
+                    predicates.push(predicate.kept(repeated.filter(scan, part, filter)));
+                }
                 None => view.residual.push(Residual::new(filter, shapes, states)?),
             }
         }
@@ -173,7 +175,7 @@ impl View {
                 tables.into_iter().map(|it| it.transfer()).collect();
             if let Some(filters) = filters.filter(|it| !it.is_empty()) {
                 let found = CodePredicate::from_keys(&columns[transfer.column], &filters);
-                predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, transfer))));
+                predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, part, transfer))));
             }
         }
         view.predicates = merge_ranges(predicates);

@@ -138,10 +138,7 @@ impl KeyCodes {
             Some(words) if values <= CODES_MARKED_MAX => {
                 let mut codes = vec![0u64; bitmap::words_for(high + 1)];
                 // The filter's first bit stands for its least key; this column's code 0 for its own least value.
-                let shift = i128::from(base) - i128::from(keys.min);
-                for (index, word) in codes.iter_mut().enumerate() {
-                    *word = bits_at(words, shift + index as i128 * 64);
-                }
+                shift_bits(words, i128::from(base) - i128::from(keys.min), &mut codes);
                 Some(codes)
             }
             None if values <= CODES_MARKED_MAX && !keys.keys.is_empty() => {
@@ -169,6 +166,26 @@ impl KeyCodes {
             Self { low: one.low.min(other.low), high, set }
         };
         all.into_iter().filter(|it| it.low <= it.high).reduce(unite)
+    }
+}
+
+/// The bits of some words from a place on, zeros where there are none.
+fn shift_bits(words: &[u64], from: i128, out: &mut [u64]) {
+    let (first, bit) = (from.div_euclid(64), from.rem_euclid(64) as u32);
+    // Words of which both neighbours in `words` are there, which are nearly all.
+    let most = words.len().saturating_sub(1) as i128 - first;
+    let start = (-first).clamp(0, out.len() as i128) as usize;
+    let end = most.clamp(start as i128, out.len() as i128) as usize;
+    if start < end {
+        let low = &words[(start as i128 + first) as usize..];
+        let pairs = low.iter().zip(&low[1..]);
+        for (out, (low, high)) in out[start..end].iter_mut().zip(pairs) {
+            // Two steps, as a shift by 64 bits is none.
+            *out = low >> bit | high << 1 << (63 - bit);
+        }
+    }
+    for index in (0..start).chain(end..out.len()) {
+        out[index] = bits_at(words, from + index as i128 * 64);
     }
 }
 
@@ -281,5 +298,24 @@ fn bits_at(words: &[u64], bit: i128) -> u64 {
     match shift {
         0 => word(index),
         _ => word(index) >> shift | word(index + 1) << (64 - shift),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_taken_from_any_place_on() {
+        let mut prng = stdx::Prng::new(7);
+        for _ in 0..2_000 {
+            let words: Vec<u64> = (0..prng.below(9)).map(|_| prng.next_u64()).collect();
+            let from = i128::from(prng.below(1_500)) - 700;
+            let mut out = vec![7; prng.below(12) as usize];
+            shift_bits(&words, from, &mut out);
+            for (index, found) in out.iter().enumerate() {
+                assert_eq!(*found, bits_at(&words, from + index as i128 * 64), "from {from}");
+            }
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Tests that several scans of one query make of the same table (Q17 and Q02 ask twice for the rows of some parts, Q21 for
-//! late lines): the first scan that makes one leaves a bitmap of rows, and the others read that.
+//! late lines): the first scan that makes one leaves a bitmap of rows for each part, and the others read that.
 
 use plan::{Expr, Plan, Scan, Source, Transfer};
 use stdx::sync::Arc;
+use storage::Part;
 use types::TableId;
 
 use crate::QueryContext;
@@ -19,7 +20,15 @@ enum Test {
 
 /// What a query tests more than once.
 #[derive(Default)]
-pub struct Repeated(Vec<(TableId, Test, Arc<Marks>)>);
+pub struct Repeated(Vec<RepeatedTest>);
+
+/// A test that several scans make.
+struct RepeatedTest {
+    table: TableId,
+    test: Test,
+    /// The rows that pass, by the position at which each part begins.
+    marks: Vec<(usize, Arc<Marks>)>,
+}
 
 impl Repeated {
     /// What the scans of a plan have in common.
@@ -39,32 +48,41 @@ impl Repeated {
             }
             for test in tests(scan) {
                 let seen = earlier().any(|it| tests(it).any(|it| it == test));
-                if !seen || this.marks(scan.table, &test).is_some() {
+                if !seen || this.find(scan.table, &test).is_some() {
                     continue;
                 }
-                // Parts have encodings and rows of their own; that would be a bitmap for each.
                 let Some(table) = context.tables.get(&scan.table) else { continue };
-                if let [part] = table.parts() {
-                    this.0.push((scan.table, test, Arc::new(Marks::new(part.rows()))));
-                }
+                let of = |it: &Part| (it.positions().start, Arc::new(Marks::new(it.rows())));
+                let marks = table.parts().iter().map(of).collect();
+                this.0.push(RepeatedTest { table: scan.table, test, marks });
             }
         }
         this
     }
 
-    fn marks(&self, table: TableId, test: &Test) -> Option<Arc<Marks>> {
-        self.0.iter().find(|it| it.0 == table && it.1 == *test).map(|it| it.2.clone())
+    fn find(&self, table: TableId, test: &Test) -> Option<&RepeatedTest> {
+        self.0.iter().find(|it| it.table == table && it.test == *test)
     }
 
-    /// The rows that pass a filter of a scan, if another scan asks for them too.
-    pub(super) fn filter(&self, scan: &Scan, filter: &Expr) -> Option<Arc<Marks>> {
-        let ask = |_: &_| self.marks(scan.table, &of_filter(scan, filter));
+    fn marks(&self, table: TableId, part: &Part, test: &Test) -> Option<Arc<Marks>> {
+        let mut marks = self.find(table, test)?.marks.iter();
+        marks.find(|it| it.0 == part.positions().start).map(|it| it.1.clone())
+    }
+
+    /// The rows of a part that pass a filter of a scan, if another scan asks for them too.
+    pub(super) fn filter(&self, scan: &Scan, part: &Part, filter: &Expr) -> Option<Arc<Marks>> {
+        let ask = |_: &_| self.marks(scan.table, part, &of_filter(scan, filter));
         self.0.first().and_then(ask)
     }
 
-    /// The rows that pass a transfer of a scan, if another scan asks for them too.
-    pub(super) fn transfer(&self, scan: &Scan, transfer: &Transfer) -> Option<Arc<Marks>> {
-        let ask = |_: &_| self.marks(scan.table, &of_transfer(scan, transfer));
+    /// The rows of a part that pass a transfer of a scan, if another scan asks for them too.
+    pub(super) fn transfer(
+        &self,
+        scan: &Scan,
+        part: &Part,
+        transfer: &Transfer,
+    ) -> Option<Arc<Marks>> {
+        let ask = |_: &_| self.marks(scan.table, part, &of_transfer(scan, transfer));
         self.0.first().and_then(ask)
     }
 }

@@ -93,6 +93,11 @@ impl Begins {
         Ok(Self { inside, first: keys.only(0), last: keys.only(keys.len() - 1) })
     }
 
+    /// The first row at which a group begins that is not the first of the batch.
+    pub(super) fn inside(&self) -> Option<u32> {
+        self.inside.first().copied()
+    }
+
     /// The rows of each batch at which groups begin, the first row of all included.
     pub(super) fn resolve(all: &[Self]) -> Vec<Vec<u32>> {
         let mut before: Option<&Self> = None;

@@ -2,7 +2,7 @@
 //! of whole partitions; workers take units, and share one that is long (docs/design/04-execution.md, "Windows").
 //!
 //! Reading order: `call`, `keys` (peers), `bounds` and `frames` (the rows of a frame), `sums` and `extremes` (aggregates of
-//! frames), `unit` (what functions need of the rows), `results`.
+//! frames), `unit` (what functions need of the rows), `results`, `segments` (partitions for whose rows there is no memory).
 //!
 //! - Invariant: a row's values depend on the order of the rows alone, not on who computes them.
 
@@ -13,6 +13,7 @@ mod extremes;
 mod frames;
 mod keys;
 mod results;
+mod segments;
 mod sink;
 mod states;
 mod sums;

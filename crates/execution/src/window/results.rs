@@ -8,8 +8,9 @@ use super::bounds::KnownFrame;
 use super::call::CompiledCall;
 use super::extremes::{Extremes, Last, NONE};
 use super::frames::{Position, Ranges, Walk, ranges};
+use super::segments::Before;
 use super::states::{FrameStates, Source};
-use super::sums::{Floats, FrameSums, Prefix};
+use super::sums::{Floats, Prefix};
 use super::unit::{Column, Data, Piece, Unit};
 use crate::aggregate::{checked_float, exact_average, exact_sum};
 use crate::expression::null_vector;
@@ -22,9 +23,8 @@ pub(super) struct Running<'a> {
     unit: &'a Unit,
     column: &'a Column,
     groups: &'a [usize],
-    sums: FrameSums,
     last: [Last; 2],
-    kept: Option<FrameStates>,
+    before: Before,
 }
 
 /// The value of a row comes from here.
@@ -38,17 +38,33 @@ enum Chosen {
 }
 
 impl<'a> Running<'a> {
-    /// The function of this number; `level` is the one that its peers are of.
+    /// The function of this number behind what it has of rows before; `level` is the one that its peers are of.
     pub(super) fn new(
         call: &'a CompiledCall,
         frame: &'a KnownFrame,
         unit: &'a Unit,
-        number: usize,
-        level: usize,
+        (number, level): (usize, usize),
+        before: Before,
     ) -> Self {
         let (column, groups) = (&unit.columns[number], &unit.starts[level][..]);
-        let (sums, last) = (FrameSums::default(), [Last::default(); 2]);
-        Self { call, frame, unit, column, groups, sums, last, kept: None }
+        Self { call, frame, unit, column, groups, last: [Last::default(); 2], before }
+    }
+
+    /// What it has of all rows, once their values are there and more rows of their partition follow.
+    pub(super) fn go_on(self) -> Before {
+        let Self { unit, column, groups, mut before, .. } = self;
+        let rows = unit.pieces.last().map_or(0, |it| it.first + it.rows.len());
+        before.rows += rows;
+        before.groups += groups.len() - 1;
+        before.counted += column.count((0, rows));
+        if let Data::Exact(prefix) = &column.data {
+            let (all, none) = ((0, rows), (rows, rows));
+            let all = Ranges { before: all, current: none, behind: none };
+            before.exact = prefix.sum(&all, &before.exact);
+        }
+        before.floats.go_on();
+        before.states.iter_mut().for_each(FrameStates::go_on);
+        before
     }
 
     /// The values for the rows of a piece.
@@ -59,9 +75,16 @@ impl<'a> Running<'a> {
         };
         let number = |it: usize| it as i64;
         match self.call.function {
-            RowNumber => Ok(self.integers(place, |at| number(at.row - at.partition.0 + 1))),
-            Rank => Ok(self.integers(place, |at| number(at.peers.0 - at.partition.0 + 1))),
-            DenseRank => Ok(self.integers(place, |at| number(at.group - at.groups.0 + 1))),
+            RowNumber => {
+                Ok(self
+                    .integers(place, |at| number(self.before.rows + at.row - at.partition.0 + 1)))
+            }
+            Rank => Ok(self
+                .integers(place, |at| number(self.before.rows + at.peers.0 - at.partition.0 + 1))),
+            DenseRank => {
+                Ok(self
+                    .integers(place, |at| number(self.before.groups + at.group - at.groups.0 + 1)))
+            }
             PercentRank => Ok(self.floats(place, |at| {
                 let others = at.partition.1 - at.partition.0 - 1;
                 (at.peers.0 - at.partition.0) as f64 / others.max(1) as f64
@@ -243,7 +266,7 @@ impl<'a> Running<'a> {
 
     /// Rows of a frame that count.
     fn count(&self, ranges: &Ranges) -> usize {
-        ranges.iter().map(|it| self.column.count(it)).sum()
+        self.before.counted + ranges.iter().map(|it| self.column.count(it)).sum::<usize>()
     }
 
     fn aggregate(
@@ -266,11 +289,12 @@ impl<'a> Running<'a> {
             Data::Exact(prefix) => self.exact_sums(place, prefix, is_average, shape),
             Data::States(counted) => {
                 let (rows, unit, column) = (self.rows(place), self.unit, self.column);
-                let source = Source { pieces: &unit.pieces, arguments: &column.arguments, counted };
+                let (pieces, before) = (&unit.pieces[..], self.before.rows);
+                let source = Source { pieces, before, arguments: &column.arguments, counted };
                 let ranges = rows.map(|at| self.ranges(&at)).collect::<Vec<_>>();
                 let spec = self.call.states.as_ref();
                 let spec = spec.ok_or_else(|| SqlError::internal("a window lost its states"))?;
-                let kept = self.kept.get_or_insert_with(|| FrameStates::new(spec));
+                let kept = self.before.states.get_or_insert_with(|| FrameStates::new(spec));
                 kept.values(spec, &source, &ranges)
             }
         }
@@ -300,7 +324,7 @@ impl<'a> Running<'a> {
         for at in self.rows(place) {
             let ranges = self.ranges(&at);
             let count = self.count(&ranges);
-            let (sum, is_finite) = self.sums.sum(&ranges, floats);
+            let (sum, is_finite) = self.before.floats.sum(&ranges, floats);
             let sum = checked_float(sum, is_finite, single && !is_average)?;
             values.push(if is_average { sum / count.max(1) as f64 } else { sum });
             valid.push(count > 0);
@@ -322,7 +346,7 @@ impl<'a> Running<'a> {
         for at in self.rows(place) {
             let ranges = self.ranges(&at);
             let count = self.count(&ranges);
-            let sum = prefix.sum(&ranges);
+            let sum = prefix.sum(&ranges, &self.before.exact);
             valid.push(count > 0);
             let count = count.max(1);
             match (is_average, data_type.is_float()) {

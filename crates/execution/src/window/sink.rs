@@ -1,5 +1,8 @@
 //! Sorts rows and computes the functions of unit after unit.
 
+use std::ops::Range;
+
+use stdx::Bytes;
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult};
 
@@ -15,12 +18,16 @@ use super::bounds::KnownFrame;
 use super::call::CompiledCall;
 use super::keys::Begins;
 use super::results::{Running, shape_of, with_columns};
+use super::segments::{Before, order_of_segments, segments};
 use super::unit::{Common, Piece, Unit};
 
 /// Rows from which a unit is closed.
 const UNIT_ROWS: usize = if cfg!(test) { 16 } else { 1 << 15 };
 /// Rows of a partition from which workers share it.
 const SHARED_ROWS: usize = if cfg!(test) { 24 } else { 1 << 16 };
+
+/// About how many bytes a function needs of each row of a unit: its argument, sums before it, where its peers begin.
+const UNIT_ROW_BYTES: u64 = 48;
 
 /// Computes window functions.
 pub struct WindowSink {
@@ -81,28 +88,84 @@ impl WindowSink {
         let unit = Unit::new(pieces, common, team)?;
         let stretches = cut(unit.pieces.len(), team.width() * 2);
         let done: Vec<Mutex<Vec<Kept>>> = stretches.iter().map(|_| Mutex::default()).collect();
-        let (shapes, own) = (&self.layout, self.layout.len() - self.calls.len());
         team.run(stretches.len(), &|stretch, context| {
-            let mut running: Vec<Running<'_>> = (self.calls.iter().zip(common.frames).enumerate())
-                .map(|(place, (call, frame))| {
-                    Running::new(call, frame, &unit, place, self.level(call.order))
-                })
-                .collect();
             let mut keeper = Keeper::new(file.clone());
-            for place in stretches[stretch].clone() {
-                let batch = unit.pieces[place].read(common.sorted, context)?;
-                let made = running.iter_mut().zip(&shapes[own..]);
-                let made = made.map(|(it, shape)| it.piece(place, shape));
-                let made = made.collect::<SqlResult<Vec<_>>>()?;
-                let columns = with_columns(batch.columns, made);
-                let batch = Batch { rows: batch.rows, columns, sequence: 0 };
-                context.touch(Item::Results, Place::Own, batch_bytes(&batch));
-                keeper.keep(batch, &context.workspace)?;
-            }
+            let before = self.calls.iter().map(|_| Before::default()).collect();
+            let pieces = stretches[stretch].clone();
+            self.compute(&unit, pieces, before, common, (&mut keeper, context))?;
             *done[stretch].lock() = keeper.finish();
             Ok(())
         })?;
         Ok(done.into_iter().flat_map(Mutex::into_inner).collect())
+    }
+
+    /// Keeps the rows of some pieces of a unit with their functions, behind what these have of rows before; gives what they have
+    /// then.
+    fn compute(
+        &self,
+        unit: &Unit,
+        pieces: Range<usize>,
+        before: Vec<Before>,
+        common: &Common<'_>,
+        (keeper, context): (&mut Keeper, &WorkContext),
+    ) -> SqlResult<Vec<Before>> {
+        let (shapes, own) = (&self.layout, self.layout.len() - self.calls.len());
+        let calls = self.calls.iter().zip(common.frames).zip(before).enumerate();
+        let mut running: Vec<Running<'_>> = calls
+            .map(|(number, ((call, frame), before))| {
+                Running::new(call, frame, unit, (number, self.level(call.order)), before)
+            })
+            .collect();
+        for place in pieces {
+            let batch = unit.pieces[place].read(common.sorted, context)?;
+            let made = running.iter_mut().zip(&shapes[own..]);
+            let made = made.map(|(it, shape)| it.piece(place, shape));
+            let made = made.collect::<SqlResult<Vec<_>>>()?;
+            let columns = with_columns(batch.columns, made);
+            let batch = Batch { rows: batch.rows, columns, sequence: 0 };
+            context.touch(Item::Results, Place::Own, batch_bytes(&batch));
+            keeper.keep(batch, &context.workspace)?;
+        }
+        Ok(running.into_iter().map(Running::go_on).collect())
+    }
+
+    /// The keys between whose groups a partition is cut into segments, as there is no memory for what all its rows need;
+    /// `None` if there is, or it cannot be cut.
+    fn keys_of_segments(
+        &self,
+        pieces: &[Piece],
+        common: &Common<'_>,
+        team: &dyn Team,
+    ) -> Option<Option<&KeyEncoder>> {
+        let wanted = (rows_of(pieces) * self.calls.len()) as u64 * UNIT_ROW_BYTES;
+        if team.workspace().account().has_room_for(Bytes(wanted)) {
+            return None;
+        }
+        Some(order_of_segments(common)?.map(|it| &self.levels[self.level(it)].1))
+    }
+
+    /// The rows of a partition with their functions, segment after segment.
+    fn run_segments(
+        &self,
+        (pieces, keys): (&[Piece], Option<&KeyEncoder>),
+        common: &Common<'_>,
+        file: &SharedFile,
+        team: &dyn Team,
+    ) -> SqlResult<Vec<Kept>> {
+        let done: Mutex<Vec<Kept>> = Mutex::default();
+        team.run(1, &|_, context| {
+            let mut keeper = Keeper::new(file.clone());
+            let mut before = self.calls.iter().map(|_| Before::default()).collect();
+            let alone = Alone { context, workspace: context.workspace.clone() };
+            for pieces in segments(pieces, UNIT_ROWS, keys, common, context)? {
+                let unit = Unit::new(pieces, common, &alone)?;
+                let all = 0..unit.pieces.len();
+                before = self.compute(&unit, all, before, common, (&mut keeper, context))?;
+            }
+            *done.lock() = keeper.finish();
+            Ok(())
+        })?;
+        Ok(done.into_inner())
     }
 
     fn evaluate(&self, sorted: &[Kept], team: &dyn Team) -> SqlResult<Vec<Kept>> {
@@ -124,14 +187,18 @@ impl WindowSink {
             Ok(())
         })?;
         for unit in shared {
-            *done[unit].lock() = self.run(units[unit].clone(), &common, &file, team)?;
+            let rows = match self.keys_of_segments(&units[unit], &common, team) {
+                Some(keys) => self.run_segments((&units[unit], keys), &common, &file, team)?,
+                None => self.run(units[unit].clone(), &common, &file, team)?,
+            };
+            *done[unit].lock() = rows;
         }
         Ok(done.into_iter().flat_map(Mutex::into_inner).collect())
     }
 }
 
 /// Ranges of about equal length, none of them empty.
-fn cut(count: usize, parts: usize) -> Vec<std::ops::Range<usize>> {
+fn cut(count: usize, parts: usize) -> Vec<Range<usize>> {
     let parts = parts.clamp(1, count.max(1));
     let place = |part: usize| part * count / parts;
     (0..parts).map(|part| place(part)..place(part + 1)).collect()
@@ -170,7 +237,7 @@ fn units(starts: &[Vec<u32>], sorted: &[Kept]) -> Vec<Vec<Piece>> {
 }
 
 /// The pieces of sorted batches that are in a range of all rows.
-fn pieces(range: std::ops::Range<usize>, firsts: &[usize], sorted: &[Kept]) -> Vec<Piece> {
+fn pieces(range: Range<usize>, firsts: &[usize], sorted: &[Kept]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut batch = firsts.partition_point(|&it| it <= range.start) - 1;
     let mut start = range.start;

@@ -12,6 +12,8 @@ use crate::{Bitmap, Vector};
 /// The rows of a unit as an aggregate sees them.
 pub(super) struct Source<'a> {
     pub(super) pieces: &'a [Piece],
+    /// Rows of the partition before the unit.
+    pub(super) before: usize,
     pub(super) arguments: &'a [Vec<Arc<Vector>>],
     /// Rows that count, piece by piece; `None` for all.
     pub(super) counted: &'a [Option<Bitmap>],
@@ -28,6 +30,12 @@ impl FrameStates {
     /// Of no frame yet.
     pub(super) fn new(spec: &StateSpec) -> Self {
         Self { states: empty(spec), ranges: None }
+    }
+
+    /// From now on rows are counted from the end of the frame, which goes on.
+    pub(super) fn go_on(&mut self) {
+        let none = (0, 0);
+        self.ranges = Some(Ranges { before: none, current: none, behind: none });
     }
 
     /// The values of some frames, one after the other.
@@ -87,7 +95,8 @@ impl Source<'_> {
             let valid = self.counted[place].as_ref();
             let valid = valid.map(|it| Bitmap::from_bits((from..to).map(|row| it.get(row))));
             let groups = vec![0; to - from];
-            let (groups, valid, position) = (&groups[..], valid.as_ref(), (row as u64, 0));
+            let (groups, valid, position) =
+                (&groups[..], valid.as_ref(), ((self.before + row) as u64, 0));
             states.update(&StateRows { groups, arguments: &arguments, valid, position });
             (row, place) = (first + to, place + 1);
         }

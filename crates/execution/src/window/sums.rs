@@ -33,9 +33,9 @@ impl Prefix {
         prefix
     }
 
-    /// The sum of a frame.
-    pub(super) fn sum(&self, ranges: &Ranges) -> Wide {
-        let mut sum = Wide { low: 0, carry: 0 };
+    /// The sum of a frame, and what was before the unit.
+    pub(super) fn sum(&self, ranges: &Ranges, before: &Wide) -> Wide {
+        let mut sum = Wide { low: before.low, carry: before.carry };
         for (start, end) in ranges.iter() {
             for (place, sign) in [(end, 1), (start, -1)] {
                 let value = self.low[place];
@@ -160,6 +160,11 @@ pub(super) struct FrameSums {
 }
 
 impl FrameSums {
+    /// From now on rows are counted from the end of the frame, which goes on.
+    pub(super) fn go_on(&mut self) {
+        self.before.range = (0, 0);
+    }
+
     /// The sum of a frame, and whether all in it was finite.
     pub(super) fn sum(&mut self, ranges: &Ranges, floats: &Floats) -> (f64, bool) {
         self.before.go_to(ranges.before, floats);

@@ -1,6 +1,7 @@
 //! similar_to_escape: patterns of the SQL standard, as SIMILAR TO has them, as regular expressions of PostgreSQL's kind.
 
 use arrow_array::ArrayRef;
+use plan::Function;
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::call::Call;
@@ -9,12 +10,18 @@ use crate::texts::Texts;
 /// For each pattern the regular expression that matches what it matches: all of a text. The second argument is the
 /// character that escapes, or the empty text for none; a backslash when it is left out.
 ///
+/// For SUBSTRING the quantifiers before the first separator take as little as can be, as PostgreSQL has it of all that stands
+/// there together.
+///
 /// Errors: 22025 for an escape of several characters, 2200C for more than two separators.
 pub(crate) fn similar_to_escape(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (patterns, escapes) = (call.texts(0)?, call.optional_texts(1)?);
     call.map_texts(|row, out| {
         let escape = escape_of(escapes.map_or("\\", |it| it.value(row)))?;
-        Translation::default().write(patterns.value(row), escape, out)
+        let pattern = patterns.value(row);
+        let is_parted = escape.is_some_and(|it| pattern.contains(&format!("{it}\"")));
+        let is_lazy = is_parted && call.function == Function::SimilarParts;
+        Translation { is_lazy, ..Translation::default() }.write(pattern, escape, out)
     })
 }
 
@@ -36,6 +43,8 @@ struct Translation {
     start: Start,
     /// The separators so far: escaped double quotes, by which SUBSTRING finds the part that it gives.
     separators: usize,
+    /// Whether quantifiers before the first separator are lazy.
+    is_lazy: bool,
 }
 
 #[derive(Default, PartialEq, Eq)]
@@ -73,8 +82,16 @@ impl Translation {
     }
 
     fn outside(&mut self, it: char, out: &mut Texts) -> SqlResult<()> {
+        let lazy = if self.is_lazy && self.separators == 0 { "?" } else { "" };
         match it {
-            '%' => out.push(".*"),
+            '%' => {
+                out.push(".*")?;
+                out.push(lazy)
+            }
+            '*' | '+' | '?' | '}' => {
+                out.push_char(it)?;
+                out.push(lazy)
+            }
             '_' => out.push("."),
             // Groups are there to group alone.
             '(' => out.push("(?:"),
@@ -109,6 +126,8 @@ impl Translation {
     fn separator(&mut self, out: &mut Texts) -> SqlResult<()> {
         self.separators += 1;
         match self.separators {
+            1 if self.is_lazy => out.push(")("),
+            2 if self.is_lazy => out.push(")(?:"),
             1 => out.push("){1,1}?("),
             2 => out.push("){1,1}(?:"),
             _ => {

@@ -106,7 +106,7 @@ impl Session {
     ) -> SqlResult<CopyIn> {
         // Whether it may write at all is told before the client sends anything.
         self.begin_writing()?;
-        let table = self.existing(table)?;
+        let table = self.existing(&self.existing_name(table, false)?)?;
         let targets = targets(&table, columns)?;
         let said = options.iter().find(|it| it.0 == "format").map(|it| it.1.to_lowercase());
         let (is_csv, is_binary) = match said.as_deref() {
@@ -176,8 +176,10 @@ impl Session {
     pub fn copy_end(&mut self, mut copy: CopyIn) -> SqlResult<Answer> {
         let Some(statement) = copy.statement.take() else { return Err(ended()) };
         let added = self.within(&statement, |session, cancel| session.add_copied(copy, &cancel));
-        drop(statement);
-        self.end_statement(added)
+        if let Ok(answer) = &added {
+            statement.answered(answer);
+        }
+        self.end_open(statement, added)
     }
 
     /// Ends the statement by an error, which is given back.
@@ -187,9 +189,9 @@ impl Session {
 
     /// [`Session::copy_failed`] of one that others still hold.
     pub fn fail_copy(&mut self, copy: &mut CopyIn, error: SqlError) -> SqlError {
-        if copy.statement.take().is_some() {
+        if let Some(statement) = copy.statement.take() {
             // It fails with what it is given.
-            let _ = self.end_statement::<()>(Err(error.clone()));
+            let _ = self.end_open::<()>(statement, Err(error.clone()));
         }
         error
     }
@@ -209,10 +211,7 @@ impl Session {
                 copy.statement = Some(statement);
                 Ok(done)
             }
-            Err(error) => {
-                drop(statement);
-                self.end_statement(Err(error))
-            }
+            Err(error) => self.end_open(statement, Err(error)),
         }
     }
 
@@ -238,7 +237,7 @@ impl Session {
             }
             Data::Rows(batches) => Rows { batches, ..Rows::default() },
         };
-        self.write_alone(cancel)?;
+        self.refresh()?;
         self.wait_for_place()?;
         let now = self.existing(&table.name)?;
         if !Arc::ptr_eq(&now, &table) && !is_alike(&now, &table) {

@@ -7,16 +7,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use binder::{CopyPlace, Statement};
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, names};
 
 use super::format::CopyFormat;
 use super::schema_sql::{
-    after_load, create_sequence, create_table, create_view, position, references,
+    after_load, comments, create_schemas, create_sequence, create_table, create_view, is_own,
+    position, references, refresh, sequences, views,
 };
 use super::to::query_of;
 use super::writing::io_failed;
 use crate::answer::done;
-use crate::constraints::quoted;
+use crate::sql_names::{sql_name, sql_path};
 use crate::{Answer, CancelToken, Session};
 
 const SCHEMA: &str = "schema.sql";
@@ -37,15 +38,17 @@ impl Session {
         }
         let mut export = Export::begin(Path::new(folder))?;
         let snapshot = self.snapshot();
-        let mut schema: String = snapshot.sequences().map(|it| create_sequence(it)).collect();
+        let mut schema: String = create_schemas(&snapshot);
+        schema.extend(sequences(&snapshot).map(|it| create_sequence(it)));
         let mut load = String::new();
         let mut tables = snapshot.tables();
+        tables.retain(|it| is_own(it));
         tables.sort_by(|a, b| a.name.cmp(&b.name));
         for table in &tables {
             let path = export.file_of(&table.name, format.extension());
-            let name = quoted(&table.name);
+            let name = sql_name(&table.name);
             if !table.columns.is_empty() {
-                let query = query_of(&format!("SELECT * FROM {name}"))?;
+                let query = query_of(&format!("SELECT * FROM {}", sql_path(&table.name)))?;
                 self.write_rows(&query, snapshot.clone(), &path, &format, cancel)?;
                 let path = path.display().to_string().replace('\'', "''");
                 load.push_str(&format!("COPY {name} FROM '{path}' (FORMAT parquet);\n"));
@@ -53,9 +56,11 @@ impl Session {
             schema.push_str(&create_table(table, &snapshot));
             load.push_str(&after_load(table));
         }
-        schema.extend(snapshot.views().iter().map(|it| create_view(it)));
+        schema.extend(views(&snapshot).iter().map(|it| create_view(it)));
         load.extend(tables.iter().map(|it| references(it)));
-        load.extend(snapshot.sequences().map(|it| position(it)));
+        load.extend(sequences(&snapshot).map(|it| position(it)));
+        load.extend(views(&snapshot).iter().map(|it| refresh(it)));
+        load.push_str(&comments(&snapshot));
         export.write(SCHEMA, &schema)?;
         // It comes last: a folder without it is no whole export.
         export.write(LOAD, &load)?;
@@ -88,12 +93,17 @@ impl Session {
     fn import_text(&mut self, text: &str, folder: &Path, cancel: &CancelToken) -> SqlResult<()> {
         let statements = binder::parse::parse(text)?;
         let levels = statements.levels();
-        self.with_levels(levels, |session| {
+        // An export says all schemas but one.
+        let before = self.settings.client.clone();
+        self.settings.client.set("search_path", Some(names::PUBLIC))?;
+        let done = self.with_levels(levels, |session| {
             for statement in statements.into_tree() {
                 session.run_statement(imported(statement, folder)?, cancel.clone())?;
             }
             Ok(())
-        })
+        });
+        self.settings.client = before;
+        done
     }
 }
 
@@ -106,6 +116,9 @@ fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
             Ok(Statement::CopyFrom { table, columns, place: CopyPlace::File(path), options })
         }
         it @ (Statement::CreateTable { .. }
+        | Statement::CreateSchema { .. }
+        | Statement::Comment { .. }
+        | Statement::RefreshView { .. }
         | Statement::CreateIndex { .. }
         | Statement::CreateSequence { .. }
         | Statement::AlterSequence { .. }
@@ -114,7 +127,7 @@ fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
         | Statement::AlterTable { .. }
         | Statement::Change { .. }) => Ok(it),
         _ => Err(SqlError::unsupported(
-            "an import makes tables, indexes, sequences and views, fills and places them, and does nothing else",
+            "an import makes schemas, tables, indexes, sequences and views, fills and places them, and does nothing else",
         )),
     }
 }

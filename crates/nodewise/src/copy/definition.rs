@@ -5,7 +5,8 @@ use storage::Table;
 use types::ViewDefinition;
 
 use super::schema_sql::{
-    after_load, create_sequence, create_table, create_view, position, references,
+    after_load, comments, create_schemas, create_sequence, create_table, create_view, is_own,
+    position, references, refresh, sequences, views,
 };
 use crate::Session;
 
@@ -48,6 +49,7 @@ impl Session {
     pub fn definitions(&self) -> Vec<TableDefinition> {
         let snapshot = self.snapshot();
         let mut tables = snapshot.tables();
+        tables.retain(|it| is_own(it));
         tables.sort_by(|a, b| a.name.cmp(&b.name));
         let definition = |it: &Arc<Table>| TableDefinition {
             name: it.name.clone(),
@@ -61,18 +63,26 @@ impl Session {
 
     /// The views that the next statement of the session would see, each behind those that it is made of.
     pub fn view_definitions(&self) -> Vec<ViewSql> {
-        let views = self.snapshot().views();
-        let of =
-            |it: &Arc<ViewDefinition>| ViewSql { name: it.name.clone(), create: create_view(it) };
+        let views = views(&self.snapshot());
+        let of = |it: &Arc<ViewDefinition>| ViewSql {
+            name: it.name.clone(),
+            create: create_view(it) + &refresh(it),
+        };
         views.iter().map(of).collect()
+    }
+
+    /// The statements that make the schemas that the next statement of the session would see.
+    pub fn schema_definitions(&self) -> String {
+        create_schemas(&self.snapshot())
     }
 
     /// The sequences that the next statement of the session would see.
     pub fn sequence_definitions(&self) -> SequenceDefinitions {
         let snapshot = self.snapshot();
         SequenceDefinitions {
-            create: snapshot.sequences().map(|it| create_sequence(it)).collect(),
-            positions: snapshot.sequences().map(|it| position(it)).collect(),
+            create: sequences(&snapshot).map(|it| create_sequence(it)).collect(),
+            positions: sequences(&snapshot).map(|it| position(it)).collect::<String>()
+                + &comments(&snapshot),
         }
     }
 }

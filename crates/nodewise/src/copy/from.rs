@@ -16,7 +16,9 @@ use crate::durability::Operation;
 use crate::notice::Notice;
 use crate::parallel::LoadProgress;
 use crate::reading::{CopyHeader, CopyText, Direction, FileKind, Verbosity, is_tbl, text_table};
+use crate::sql_names::sql_path;
 use crate::{Answer, CancelToken, Session};
+use binder::sequence_names::qualified;
 
 /// How the rows are called that an INSERT takes: no file is, because it has a line break.
 const COPIED: &str = "copied\nrows";
@@ -126,7 +128,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.check_files()?;
-        self.write_alone(cancel)?;
+        self.begin_writing()?;
         self.wait_for_place()?;
         let old = self.existing(table)?;
         let targets = targets(&old, columns)?;
@@ -147,13 +149,16 @@ impl Session {
         if !is_plain(old, targets) {
             let list = names(old, targets);
             let call = format!("read_parquet('{}')", path.replace('\'', "''"));
-            let (table, call) = (quoted(&old.name), call.replace('\'', "''"));
+            let (table, call) = (sql_path(&old.name), call.replace('\'', "''"));
             let statement = format!(
                 "INSERT INTO {table} ({list}) OVERRIDING SYSTEM VALUE SELECT {list} FROM '{call}'"
             );
             let answer = self.change(&parsed(&statement)?, cancel)?;
             return Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer });
         }
+        // They go into its columns piece by piece.
+        self.write_alone(cancel)?;
+        let old = &self.existing(&old.name)?;
         let paths = files::expand(path)?;
         let load = |context: &BuildContext<'_>| storage::append_parquet(old, &paths, context);
         let new = self.loaded(path, &TableDesign::default(), cancel, load)?;
@@ -186,7 +191,7 @@ impl Session {
         self.add_rows(old, targets, (&columns, text), rows, cancel)
     }
 
-    /// Adds rows that were read; the transaction writes alone.
+    /// Adds rows that were read.
     pub(super) fn add_rows(
         &mut self,
         old: &Arc<Table>,
@@ -202,8 +207,10 @@ impl Session {
         if is_plain(old, targets) && !has_defaults {
             let batches = ordered(batches, targets)?;
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-            if rows > 0 {
-                self.replace_rows(old, &[], &batches, cancel)?;
+            let mut table = old.clone();
+            while rows > 0 && !self.replace_rows(&table, &[], &batches, &[], cancel)? {
+                self.refresh()?;
+                table = self.existing(&old.name)?;
             }
             self.activity.changed(rows as u64);
             return Ok(done(format!("COPY {rows}")));
@@ -296,6 +303,8 @@ fn insert_of(table: &Table, targets: &[usize], has_defaults: bool) -> String {
         let name = quoted(&table.columns[*place].name);
         match defaults.get(*place).and_then(Option::as_ref) {
             Some(default) if has_defaults => {
+                // What cannot be read is told when the statement is.
+                let default = qualified(default).unwrap_or_else(|_| default.to_string());
                 let mark = quoted(&files::default_mark(&table.columns[*place].name));
                 format!("CASE WHEN {mark} THEN {default} ELSE {name} END")
             }
@@ -303,7 +312,7 @@ fn insert_of(table: &Table, targets: &[usize], has_defaults: bool) -> String {
         }
     };
     let values: Vec<String> = targets.iter().map(value).collect();
-    let (table_name, list) = (quoted(&table.name), names(table, targets));
+    let (table_name, list) = (sql_path(&table.name), names(table, targets));
     format!(
         "INSERT INTO {table_name} ({list}) OVERRIDING SYSTEM VALUE SELECT {} FROM '{COPIED}'",
         values.join(", ")

@@ -1,16 +1,53 @@
 //! Tables, sequences and views as the SQL that makes them again.
 
-use binder::sequence_names::as_relation;
+use binder::sequence_names::as_kept;
 use hardware::NodeId;
+use stdx::sync::Arc;
 use storage::{
     CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table, TableIndex,
 };
 use types::{
     ColumnId, ForeignKey, SequenceDefinition, SequenceOwner, SequencePosition, Value,
-    ViewDefinition,
+    ViewDefinition, names,
 };
 
 use crate::constraints::quoted;
+use crate::sql_names::sql_name;
+
+/// CREATE SCHEMA of all that outlast their sessions.
+pub(super) fn create_schemas(snapshot: &CatalogSnapshot) -> String {
+    let lasting = snapshot.schemas().filter(|it| !it.starts_with("pg_"));
+    lasting.map(|it| format!("CREATE SCHEMA {};\n", quoted(it))).collect()
+}
+
+/// COMMENT ON of all that outlasts its session.
+pub(super) fn comments(snapshot: &CatalogSnapshot) -> String {
+    let lasting = snapshot.comments().into_iter().filter(|it| !names::is_temporary(&it.0[1]));
+    let each = lasting.filter_map(|([kind, of, part], text)| {
+        let (relation, own) = (sql_name(&of), quoted(&part));
+        let what = match (kind.as_str(), part.is_empty()) {
+            ("relation", true) => format!("{} {relation}", snapshot.kind_of(&of)?.to_uppercase()),
+            ("relation", false) => format!("COLUMN {relation}.{own}"),
+            ("schema", _) => format!("SCHEMA {}", quoted(&of)),
+            ("constraint", _) => format!("CONSTRAINT {own} ON {relation}"),
+            _ => format!("INDEX {}", sql_name(&names::joined(&names::schema_of(&of), &part))),
+        };
+        Some(format!("COMMENT ON {what} IS '{}';\n", text.replace('\'', "''")))
+    });
+    each.collect()
+}
+
+/// The sequences that outlast their sessions.
+pub(super) fn sequences(snapshot: &CatalogSnapshot) -> impl Iterator<Item = &Arc<Sequence>> {
+    snapshot.sequences().filter(|it| !names::is_temporary(&it.name))
+}
+
+/// The views that outlast their sessions, each behind those that it is made of.
+pub(super) fn views(snapshot: &CatalogSnapshot) -> Vec<Arc<ViewDefinition>> {
+    let mut views = snapshot.views();
+    views.retain(|it| !names::is_temporary(&it.name));
+    views
+}
 
 /// CREATE TABLE with all that is asked of the rows, how they are cut, and where columns shall lie.
 pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String {
@@ -26,7 +63,7 @@ pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String
             let always = if identity.always { "ALWAYS" } else { "BY DEFAULT" };
             let options = own_sequence(sequences, table, &column.name)
                 .map_or_else(String::new, |it| {
-                    format!(" (SEQUENCE NAME {}{})", quoted(&it.name), options(&it.definition))
+                    format!(" (SEQUENCE NAME {}{})", sql_name(&it.name), options(&it.definition))
                 });
             line.push_str(&format!(" GENERATED {always} AS IDENTITY{options}"));
         } else if let Some(Some(default)) = rules.rows.defaults.get(place) {
@@ -46,7 +83,7 @@ pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String
     for check in &rules.rows.checks {
         lines.push(format!("CONSTRAINT {} CHECK ({})", quoted(&check.name), check.condition));
     }
-    let (name, lines) = (quoted(&table.name), lines.join(",\n    "));
+    let (name, lines) = (sql_name(&table.name), lines.join(",\n    "));
     let cut = partition(table);
     let nodes = demand(table, &PlaceTarget::Table).unwrap_or_else(|| part_nodes(table));
     format!("CREATE TABLE {name} (\n    {lines}\n){cut}{nodes};\n")
@@ -72,7 +109,7 @@ pub(super) fn create_sequence(sequence: &Sequence) -> String {
     if is_identity(sequence) {
         return String::new();
     }
-    let (name, definition) = (quoted(&sequence.name), &sequence.definition);
+    let (name, definition) = (sql_name(&sequence.name), &sequence.definition);
     format!("CREATE SEQUENCE {name} AS {}{};\n", definition.data_type, options(definition))
 }
 
@@ -87,7 +124,28 @@ fn options(definition: &SequenceDefinition) -> String {
 /// CREATE VIEW, said when there are the relations that it is made of.
 pub(super) fn create_view(view: &ViewDefinition) -> String {
     let columns: Vec<String> = view.columns.iter().map(|it| quoted(&it.0)).collect();
-    format!("CREATE VIEW {} ({}) AS {};\n", quoted(&view.name), columns.join(", "), view.query)
+    let (kind, data) = match view.materialized {
+        Some(_) => ("MATERIALIZED VIEW", " WITH NO DATA"),
+        None => ("VIEW", ""),
+    };
+    let (name, columns) = (sql_name(&view.name), columns.join(", "));
+    format!("CREATE {kind} {name} ({columns}) AS {}{data};\n", view.query)
+}
+
+/// REFRESH of a materialized view that has rows, said when all tables have theirs.
+pub(super) fn refresh(view: &ViewDefinition) -> String {
+    match &view.materialized {
+        Some(it) if it.is_populated => {
+            format!("REFRESH MATERIALIZED VIEW {};\n", sql_name(&view.name))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Whether a table is one of those that users make, and outlasts its session.
+pub(super) fn is_own(table: &Table) -> bool {
+    let schema = names::schema_of(&table.name);
+    schema != names::MATERIALIZED && !schema.starts_with(names::TEMPORARY)
 }
 
 /// What a sequence belongs to, and where it is: said when there are tables.
@@ -95,11 +153,11 @@ pub(super) fn position(sequence: &Sequence) -> String {
     let mut text = String::new();
     if let Some(owner) = sequence.owner.as_ref().filter(|it| !it.is_identity) {
         let (name, table, column) =
-            (quoted(&sequence.name), quoted(&owner.table), quoted(&owner.column));
+            (sql_name(&sequence.name), sql_name(&owner.table), quoted(&owner.column));
         text.push_str(&format!("ALTER SEQUENCE {name} OWNED BY {table}.{column};\n"));
     }
     let SequencePosition { number, is_called } = sequence.counter.lock().position;
-    let name = as_relation(&sequence.name).replace('\'', "''");
+    let name = as_kept(&sequence.name).replace('\'', "''");
     text.push_str(&format!("SELECT setval('{name}', {number}, {is_called});\n"));
     text
 }
@@ -107,7 +165,7 @@ pub(super) fn position(sequence: &Sequence) -> String {
 /// The indexes of a table, and what is demanded for parts and rows: what is said when it has its rows.
 pub(super) fn after_load(table: &Table) -> String {
     let mut text = String::new();
-    let name = quoted(&table.name);
+    let name = sql_name(&table.name);
     for index in table.rules().indexes.iter().filter(|it| !it.kind.is_constraint()) {
         let TableIndex { name: own, columns, kind } = index;
         let unique = if kind.is_unique() { "UNIQUE " } else { "" };
@@ -134,17 +192,19 @@ pub(super) fn after_load(table: &Table) -> String {
 pub(super) fn references(table: &Table) -> String {
     let mut text = String::new();
     for key in &table.rules().references {
-        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update } = key;
+        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update, .. } = key;
         let parent_columns: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
         let (own, parent_columns) = (names(table, columns), parent_columns.join(", "));
         text.push_str(&format!(
-            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({own}) REFERENCES {} ({parent_columns}) ON \
-             DELETE {} ON UPDATE {};\n",
-            quoted(&table.name),
+            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({own}) REFERENCES {} ({parent_columns}){} ON \
+             DELETE {} ON UPDATE {}{};\n",
+            sql_name(&table.name),
             quoted(name),
-            quoted(parent),
+            sql_name(parent),
+            key.match_clause(),
             on_delete.name(),
             on_update.name(),
+            key.last_clauses(),
         ));
     }
     text

@@ -9,9 +9,9 @@ use types::{SqlError, SqlResult};
 
 use super::format::{CopyFormat, format_of_name};
 use super::writing::write_file;
-use crate::answer::done;
+use crate::answer::{done, listed, listed_schema};
 use crate::query::Finished;
-use crate::result::{place_of, schema_of};
+use crate::result::{place_of, schema_of, types_of};
 use crate::statement_catalog::StatementCatalog;
 use crate::{Answer, CancelToken, Session};
 
@@ -48,6 +48,16 @@ impl Session {
         let place = place_of(&executed);
         let batches = self.shown_batches(&executed.rows, place, &schema, cancel, &|it| it)?;
         drop(executed);
+        // Files of Arrow have lists, others the texts of arrays.
+        let (schema, batches) = match format {
+            CopyFormat::Parquet => {
+                let types = types_of(&plan.output);
+                let lists = listed_schema(&schema, &types);
+                let batches = batches.iter().map(|it| listed(it, &lists, &types));
+                (lists.clone(), batches.collect::<SqlResult<Vec<_>>>()?)
+            }
+            _ => (schema, batches),
+        };
         write_file(path, format, &schema, &batches, &self.load_team(cancel))?;
         Ok(batches.iter().map(arrow_array::RecordBatch::num_rows).sum())
     }

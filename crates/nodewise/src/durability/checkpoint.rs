@@ -12,7 +12,7 @@ use journal::{Journal, JournalError, JournalResult, Lsn, read_sealed, write_seal
 use serde::{Deserialize, Serialize};
 use stdx::sync::{Arc, Weak};
 use storage::{Catalog, CatalogSnapshot, Table};
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, names};
 
 use super::definition::malformed;
 use super::history::Tally;
@@ -33,9 +33,14 @@ pub(super) struct Manifest {
     /// The files of each table: its own, then those of its parts.
     pub(super) tables: Vec<Vec<String>>,
     #[serde(default)]
+    pub(super) schemas: Vec<String>,
+    #[serde(default)]
     pub(super) sequences: Vec<SequenceForm>,
     #[serde(default)]
     pub(super) views: Vec<ViewForm>,
+    /// What each is on, and the comment.
+    #[serde(default)]
+    pub(super) comments: Vec<([String; 3], String)>,
 }
 
 /// The tables of the last checkpoint, with their files.
@@ -76,6 +81,7 @@ pub(super) fn read(
     check_whole(folder, &manifest)?;
     let (mut written, mut files) = (Written::new(), Vec::new());
     let bytes = table_files::bytes(folder, &manifest.tables)?;
+    manifest.schemas.iter().for_each(|it| catalog.put_schema(it));
     progress.begin("reading the tables", bytes);
     for names in manifest.tables {
         let (table, parts) = table_files::read(folder, &names, loading, (context, progress))?;
@@ -86,6 +92,7 @@ pub(super) fn read(
     progress.end();
     manifest.sequences.into_iter().for_each(|it| it.put(catalog));
     manifest.views.into_iter().for_each(|it| it.put(catalog));
+    manifest.comments.iter().for_each(|it| catalog.put_comment(&it.0, Some(&it.1)));
     Ok((Lsn(manifest.lsn), written, files))
 }
 
@@ -103,8 +110,9 @@ pub(super) fn write(
     // What it has written would take the room that the log needs.
     let (new, parts) = new.inspect_err(|_| discard(folder, round))?;
     let (sequences, views) = (forms(tables, true), view_forms(tables));
+    let (schemas, comments) = (schemas(tables), comments(tables));
     let tables = new.iter().map(|it| it.1.clone()).collect();
-    let manifest = Manifest { lsn: lsn.0, tables, sequences, views };
+    let manifest = Manifest { lsn: lsn.0, tables, schemas, sequences, views, comments };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     let sealed = folder.sync().map_err(JournalError::from);
     let sealed = sealed.and_then(|()| write_sealed(folder, MANIFEST, &bytes));
@@ -123,7 +131,8 @@ fn write_tables(
     may_go_on: &dyn Fn() -> SqlResult<()>,
 ) -> SqlResult<(Written, Vec<PartFile>)> {
     let (mut new, mut parts) = (Written::new(), Vec::new());
-    for (place, table) in tables.tables().into_iter().enumerate() {
+    let lasting = tables.tables().into_iter().filter(|it| !names::is_temporary(&it.name));
+    for (place, table) in lasting.enumerate() {
         may_go_on()?;
         let known = written.iter().find(|it| std::ptr::eq(it.0.as_ptr(), &*table));
         let name = format!("{}{place}", of_round(round));
@@ -139,6 +148,18 @@ fn write_tables(
         parts.extend(files);
     }
     Ok((new, parts))
+}
+
+/// The schemas that outlast their sessions.
+fn schemas(tables: &CatalogSnapshot) -> Vec<String> {
+    let all = tables.schemas().map(ToString::to_string);
+    all.filter(|it| !it.starts_with(names::TEMPORARY)).collect()
+}
+
+/// The comments on what outlasts its session.
+fn comments(tables: &CatalogSnapshot) -> Vec<([String; 3], String)> {
+    let lasting = tables.comments().into_iter().filter(|it| !names::is_temporary(&it.0[1]));
+    lasting.map(|(of, text)| (of, text.to_string())).collect()
 }
 
 /// Removes the files of a checkpoint that failed, before any manifest named them. What stays is removed by the next.
@@ -158,9 +179,10 @@ pub(super) fn write_anew(
     let (nothing, mut tally) = ((&Written::new(), &[][..]), Tally::default());
     let (new, _) = write_tables(folder, (tables, 1), nothing, &mut tally, may_go_on)?;
     let (sequences, views) = (forms(tables, false), view_forms(tables));
+    let (schemas, comments) = (schemas(tables), comments(tables));
     let tables = new.into_iter().map(|it| it.1).collect();
     folder.sync().map_err(failed)?;
-    let manifest = Manifest { lsn: 0, tables, sequences, views };
+    let manifest = Manifest { lsn: 0, tables, schemas, sequences, views, comments };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
 }

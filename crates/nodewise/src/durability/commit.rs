@@ -3,13 +3,13 @@
 use arrow_array::RecordBatch;
 use journal::Lsn;
 use stdx::Bytes;
-use storage::Table;
-use types::{SqlError, SqlResult, SqlState};
+use storage::{CatalogSnapshot, Table};
+use types::{SqlError, SqlResult, SqlState, names};
 
 use super::loads::Load;
 use super::operation::Operation;
 use super::refusal::journal_error;
-use super::sequence_form::are_logged;
+use super::sequence_form::{are_logged, lasting};
 use crate::transaction_state::Writing;
 use crate::{Database, Session};
 
@@ -19,8 +19,12 @@ impl Session {
         if self.database.durability.get().is_none() {
             return Ok(());
         }
+        let operation = operation();
+        if operation.is_temporary() {
+            return Ok(());
+        }
         match &mut *self.writing.lock() {
-            Some(writing) => operation().write(&mut writing.record),
+            Some(writing) => operation.write(&mut writing.record),
             None => Err(SqlError::internal("a change outside of a transaction")),
         }
     }
@@ -37,6 +41,9 @@ impl Session {
         rows: Option<&[RecordBatch]>,
         operation: impl FnOnce() -> Operation,
     ) -> SqlResult<()> {
+        if names::is_temporary(&table.name) {
+            return Ok(());
+        }
         let Some(durability) = self.database.durability.get() else { return Ok(()) };
         if rows.is_some_and(|it| !self.is_load(it)) {
             return self.note(operation);
@@ -80,19 +87,28 @@ impl Database {
         let Writing { turn, owner, began, branch, record, loads, .. } = writing;
         let Some(durability) = self.durability.get() else {
             self.catalog.publish(&began, &branch);
+            // Old tables are given back while others commit.
+            drop((turn, owner));
             return Ok(());
         };
         if record.length() == 0 {
-            return match branch.snapshot().changes_since(&began).is_empty() {
-                true => Ok(()),
+            let changed = branch.snapshot();
+            let changed = changed.changes_since(&began);
+            if changed.is_empty() {
+                return Ok(());
+            }
+            if !changed.iter().all(|it| CatalogSnapshot::is_temporary(it)) {
                 // It would be gone after a restart.
-                false => Err(SqlError::internal("a change was not logged")),
-            };
+                return Err(SqlError::internal("a change was not logged"));
+            }
+            let needs = durability.committed(None, (&began, &branch));
+            drop((turn, owner));
+            return self.wait_for(needs);
         }
         // What was asked of new sequences is none of what a rollback to a savepoint takes back.
         let snapshot = branch.snapshot();
         let mut record = record;
-        for sequence in snapshot.sequences() {
+        for sequence in lasting(&snapshot) {
             let counted = *sequence.counter.lock();
             if counted.logged.is_none() {
                 Operation::count(sequence.counter.id, counted.position).write(&mut record)?;
@@ -102,7 +118,7 @@ impl Database {
         let lsn = durability.journal.append(record).map_err(|it| journal_error(&it))?;
         loads.into_iter().for_each(|it| it.commit(lsn));
         are_logged(&snapshot, lsn.0);
-        let needs = durability.committed(lsn, synchronous, (&began, &branch));
+        let needs = durability.committed(Some((lsn, synchronous)), (&began, &branch));
         // Who goes on now sees it in the head, and tells of it when it is durable.
         drop((turn, owner));
         durability.settle(needs, &self.catalog).map_err(|error| {

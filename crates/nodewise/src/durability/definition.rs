@@ -12,8 +12,8 @@ use storage::{
     TableDesign, TableIndex,
 };
 use types::{
-    CheckRule, ColumnId, DataType, ForeignKey, Identity, ReferentialAction, RowRules, SqlError,
-    SqlResult, SqlState, Value,
+    CheckRule, ColumnId, DataType, Deferral, ForeignKey, Identity, ReferentialAction, RowRules,
+    SqlError, SqlResult, SqlState, Value,
 };
 
 use crate::reshape::Reshape;
@@ -51,6 +51,13 @@ struct ReferenceForm {
     parent_columns: Vec<String>,
     on_delete: String,
     on_update: String,
+    #[serde(default)]
+    is_full: bool,
+    /// Whether it can be deferred, and whether it is where nobody says otherwise.
+    #[serde(default)]
+    deferral: (bool, bool),
+    #[serde(default)]
+    not_valid: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -203,7 +210,7 @@ impl RulesForm {
         let references =
             self.references.iter().map(ReferenceForm::read).collect::<SqlResult<_>>()?;
         let indexes = self.indexes.iter().map(index).collect();
-        Ok(Arc::new(Rules { indexes, rows: Arc::new(rows), references }))
+        Ok(Arc::new(Rules { indexes, rows: Arc::new(rows), references, ..Rules::default() }))
     }
 }
 
@@ -216,6 +223,9 @@ impl ReferenceForm {
             parent_columns: key.parent_columns.iter().map(ToString::to_string).collect(),
             on_delete: key.on_delete.name().to_owned(),
             on_update: key.on_update.name().to_owned(),
+            is_full: key.is_full,
+            deferral: (key.deferral != Deferral::None, key.deferral == Deferral::Deferred),
+            not_valid: !key.is_validated,
         }
     }
 
@@ -230,6 +240,13 @@ impl ReferenceForm {
             parent_columns: self.parent_columns.iter().map(|it| it.as_str().into()).collect(),
             on_delete: action(&self.on_delete)?,
             on_update: action(&self.on_update)?,
+            is_full: self.is_full,
+            deferral: match self.deferral {
+                (_, true) => Deferral::Deferred,
+                (true, false) => Deferral::Deferrable,
+                (false, false) => Deferral::None,
+            },
+            is_validated: !self.not_valid,
         })
     }
 }

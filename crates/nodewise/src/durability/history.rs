@@ -62,6 +62,11 @@ impl History {
         }
     }
 
+    /// All that were begun.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
     /// All that are kept.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &CheckpointEntry> {
         self.entries.iter()

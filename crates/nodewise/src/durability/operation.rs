@@ -9,7 +9,7 @@ use arrow_ipc::writer::StreamWriter;
 use journal::Record;
 use serde::{Deserialize, Serialize};
 use storage::{ColumnChange, Rules, Sequence, Table};
-use types::{SequencePosition, SqlError, SqlResult, ViewDefinition};
+use types::{SequencePosition, SqlError, SqlResult, ViewDefinition, names};
 
 use super::column_form::ColumnForm;
 use super::definition::{ReshapeForm, RulesForm, TableForm, malformed};
@@ -38,6 +38,12 @@ pub(crate) enum Deed {
     View { view: ViewForm },
     /// A view was dropped.
     DropView { view: String },
+    /// There is a schema of this name.
+    Schema { schema: String },
+    /// There is another comment on something, or none.
+    Comment { of: [String; 3], text: Option<String> },
+    /// A schema was dropped.
+    DropSchema { schema: String },
     /// The counter of a sequence is there; other than all else not as a part of a transaction.
     Count { counter: u64, position: SequencePosition },
     /// It is what some files hold: its own, then those of its parts.
@@ -101,6 +107,24 @@ impl Operation {
 
     pub(crate) fn drop_view(name: &str) -> Self {
         Self::without_rows(Ok(Deed::DropView { view: name.to_owned() }))
+    }
+
+    pub(crate) fn schema(name: &str) -> Self {
+        Self::without_rows(Ok(Deed::Schema { schema: name.to_owned() }))
+    }
+
+    pub(crate) fn comment(of: &[String; 3], text: Option<&str>) -> Self {
+        let (of, text) = (of.clone(), text.map(str::to_owned));
+        Self::without_rows(Ok(Deed::Comment { of, text }))
+    }
+
+    pub(crate) fn drop_schema(name: &str) -> Self {
+        Self::without_rows(Ok(Deed::DropSchema { schema: name.to_owned() }))
+    }
+
+    /// Whether it was done to what goes with its session, of which the log knows nothing.
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.deed.as_ref().is_ok_and(|it| names::is_temporary(it.name()))
     }
 
     pub(crate) fn count(counter: u64, position: SequencePosition) -> Self {

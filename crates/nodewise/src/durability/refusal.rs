@@ -11,7 +11,7 @@ pub(crate) fn journal_error(error: &JournalError) -> SqlError {
         JournalError::Disk(FolderError::Locked { .. }) => SqlState("55006"),
         JournalError::Disk(FolderError::Failed { .. }) => SqlState::IO_ERROR,
         JournalError::Damaged { .. } => SqlState::DATA_CORRUPTED,
-        JournalError::Newer { .. } => SqlState::FEATURE_NOT_SUPPORTED,
+        JournalError::Newer { .. } | JournalError::Older { .. } => SqlState::FEATURE_NOT_SUPPORTED,
         JournalError::Stopped { cause } => {
             let message = "cannot change tables: the database is read-only";
             let hint = format!("{cause}; what is in the log is there again after a restart");
@@ -22,6 +22,7 @@ pub(crate) fn journal_error(error: &JournalError) -> SqlError {
         JournalError::Disk(FolderError::Locked { .. }) => "one process at a time opens a database",
         JournalError::Damaged { .. } => "bring the folder back from a copy",
         JournalError::Newer { .. } => "open it with the Nodewise that wrote it, or a later one",
+        JournalError::Older { .. } => "open it with the Nodewise that wrote it, and run CHECKPOINT",
         _ => return SqlError::new(state, error.to_string()),
     };
     SqlError::new(state, error.to_string()).with_hint(hint)

@@ -3,6 +3,7 @@
 use arrow_array::RecordBatch;
 use hardware::Folder;
 use journal::Lsn;
+use storage::Catalog;
 use types::{SqlError, SqlResult};
 
 use super::column_form::values_of;
@@ -69,28 +70,12 @@ impl Session {
                 catalog.create_or_replace(table);
                 return Ok(());
             }
-            Deed::Sequence { sequence } => {
-                sequence.put(catalog);
-                return Ok(());
-            }
-            Deed::View { view } => {
-                view.put(catalog);
-                return Ok(());
-            }
-            Deed::DropView { .. } => return catalog.drop_view(&name),
-            Deed::DropSequence { .. } => return catalog.drop_sequence(&name),
-            Deed::Count { counter, position } => {
-                count(&catalog.snapshot(), counter, position);
-                return Ok(());
-            }
-            Deed::Drop { .. } => return catalog.drop_table(&name).map(|_| ()),
             Deed::Change { .. } => (old()?, old()?.changed(gone, &rows, &context)?),
             Deed::Empty { .. } => (old()?, old()?.emptied(&context)?),
             Deed::Column { change, .. } => {
                 let values = values_of(&rows)?;
                 (old()?, old()?.with_column_changed(&change.read(), values.as_ref(), &context)?)
             }
-            Deed::Rename { to, .. } => return catalog.rename(&name, &to).map(|_| ()),
             Deed::Rules { rules, .. } => (old()?, old()?.ruled(rules.read()?, &context)?),
             Deed::Reshape { steps, .. } => {
                 let steps = steps.iter().map(|it| it.read(topology));
@@ -100,20 +85,42 @@ impl Session {
                     None => return Ok(()),
                 }
             }
+            other => return redo_name(catalog, other),
         };
         catalog.replace(&old, new).map(|_| ())
     }
 }
 
+/// Does what needs no rows: only names change, and what is kept under them.
+fn redo_name(catalog: &Catalog, deed: Deed) -> SqlResult<()> {
+    let name = deed.name().to_owned();
+    match deed {
+        Deed::Sequence { sequence } => sequence.put(catalog),
+        Deed::DropSequence { .. } => return catalog.drop_sequence(&name),
+        Deed::View { view } => view.put(catalog),
+        Deed::DropView { .. } => return catalog.drop_view(&name),
+        Deed::Schema { .. } => catalog.put_schema(&name),
+        Deed::DropSchema { .. } => return catalog.drop_schema(&name),
+        Deed::Comment { of, text } => catalog.put_comment(&of, text.as_deref()),
+        Deed::Count { counter, position } => count(&catalog.snapshot(), counter, position),
+        Deed::Drop { .. } => return catalog.drop_table(&name).map(|_| ()),
+        Deed::Rename { to, .. } => return catalog.rename(&name, &to).map(|_| ()),
+        _ => return Err(malformed("a deed of rows")),
+    }
+    Ok(())
+}
+
 impl Deed {
     /// The name of what it was done to.
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         match self {
             Self::Create { table, .. } => &table.name,
             Self::Sequence { sequence } => &sequence.name,
             Self::DropSequence { sequence } => sequence,
             Self::View { view } => &view.name,
             Self::DropView { view } => view,
+            Self::Comment { of: [_, name, _], .. } => name,
+            Self::Schema { schema } | Self::DropSchema { schema } => schema,
             Self::Count { .. } => "a counter",
             Self::Drop { table }
             | Self::Change { table }

@@ -38,6 +38,11 @@ impl SequenceForm {
     }
 }
 
+/// The sequences that outlast their sessions.
+pub(super) fn lasting(tables: &CatalogSnapshot) -> impl Iterator<Item = &std::sync::Arc<Sequence>> {
+    tables.sequences().filter(|it| !types::names::is_temporary(&it.name))
+}
+
 /// All sequences, for a checkpoint. `cuts`: whether the log before it goes, so that the next number of each is logged.
 pub(super) fn forms(tables: &CatalogSnapshot, cuts: bool) -> Vec<SequenceForm> {
     let form = |it: &std::sync::Arc<Sequence>| {
@@ -46,12 +51,12 @@ pub(super) fn forms(tables: &CatalogSnapshot, cuts: bool) -> Vec<SequenceForm> {
         }
         SequenceForm::of(it)
     };
-    tables.sequences().map(form).collect()
+    lasting(tables).map(form).collect()
 }
 
 /// Takes the counters of all sequences for logged as they are.
 pub(super) fn are_logged(tables: &CatalogSnapshot, record: u64) {
-    for sequence in tables.sequences() {
+    for sequence in lasting(tables) {
         sequence.counter.lock().logged.get_or_insert(Logged { ahead: 0, record });
     }
 }

@@ -13,6 +13,7 @@ use super::checkpoint::Written;
 use super::history::History;
 use super::loads::Loads;
 use super::operation::Operation;
+use super::sequence_form::lasting;
 
 /// What a database with a folder has beside its tables.
 pub(crate) struct Durability {
@@ -87,24 +88,37 @@ impl Durability {
         }
     }
 
-    /// Puts the tables of a commit into the head, and returns what must be durable before it is shown or told of. Only who has
-    /// the writers' turn commits.
+    /// Puts the tables of a commit into the head, and returns what must be durable before it is shown or told of: its
+    /// record, where it has one and is to be answered then, and what others were told of. Only who has the writers' turn commits.
     pub(crate) fn committed(
         &self,
-        lsn: Lsn,
-        synchronous: bool,
+        logged: Option<(Lsn, bool)>,
         (began, branch): (&CatalogSnapshot, &Catalog),
     ) -> Lsn {
         // Under the lock, so that nobody sees the tables and not what they need.
         let mut queue = self.queue.lock();
         self.head.publish(began, branch);
-        match synchronous {
-            true => queue.wanted = lsn,
-            false => queue.unawaited.0 = lsn,
+        match logged {
+            Some((lsn, true)) => queue.wanted = lsn,
+            Some((lsn, false)) => queue.unawaited.0 = lsn,
+            None => {}
         }
         let needs = queue.wanted;
         queue.pending.push_back(Pending { needs, tables: self.head.snapshot() });
         needs
+    }
+
+    /// Takes the relations of a schema out, of which the log knows nothing.
+    pub(crate) fn forget(&self, schema: &str, shown: &Catalog) {
+        let mut queue = self.queue.lock();
+        self.head.forget(schema);
+        match queue.pending.is_empty() {
+            true => shown.restore(self.head.snapshot()),
+            false => {
+                let needs = queue.wanted;
+                queue.pending.push_back(Pending { needs, tables: self.head.snapshot() });
+            }
+        }
     }
 
     /// The head, and what must be durable before anybody is told what it holds.
@@ -165,7 +179,7 @@ impl Drop for Durability {
     fn drop(&mut self) {
         // Numbers that the log takes for given out and that were not come next time, where this can be written.
         let mut record = Record::default();
-        for sequence in self.head.snapshot().sequences() {
+        for sequence in lasting(&self.head.snapshot()) {
             let counted = *sequence.counter.lock();
             if counted.logged.is_some_and(|it| it.ahead > 0) {
                 let _ = Operation::count(sequence.counter.id, counted.position).write(&mut record);

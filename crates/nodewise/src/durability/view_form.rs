@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use storage::{Catalog, CatalogSnapshot};
-use types::{DataType, TableId, UsedRelation, ViewDefinition};
+use types::{DataType, Materialized, TableId, UsedRelation, ViewDefinition};
 
 /// A view.
 #[derive(Serialize, Deserialize)]
@@ -12,6 +12,9 @@ pub(crate) struct ViewForm {
     query: String,
     /// Relations, with those of their columns that the view names.
     uses: Vec<(String, Vec<String>)>,
+    /// The table of a materialized one, and whether it is populated.
+    #[serde(default)]
+    materialized: Option<(String, bool)>,
 }
 
 impl ViewForm {
@@ -22,19 +25,31 @@ impl ViewForm {
             columns: view.columns.clone(),
             query: view.query.clone(),
             uses: uses.collect(),
+            materialized: view.materialized.as_ref().map(|it| (it.table.clone(), it.is_populated)),
         }
     }
 
     /// Puts the view into a catalog.
     pub(crate) fn put(self, catalog: &Catalog) {
-        let Self { name, columns, query, uses } = self;
+        let Self { name, columns, query, uses, materialized } = self;
+        let materialized =
+            materialized.map(|(table, is_populated)| Materialized { table, is_populated });
         let uses = uses.into_iter().map(|(name, columns)| UsedRelation { name, columns }).collect();
         // The catalog knows its id.
-        catalog.put_view(ViewDefinition { id: TableId(0), name, columns, query, uses });
+        catalog.put_view(ViewDefinition {
+            id: TableId(0),
+            name,
+            columns,
+            query,
+            uses,
+            materialized,
+        });
     }
 }
 
-/// All views, for a checkpoint.
+/// The views that outlast their sessions, for a checkpoint.
 pub(super) fn view_forms(tables: &CatalogSnapshot) -> Vec<ViewForm> {
-    tables.views().iter().map(|it| ViewForm::of(it)).collect()
+    let views = tables.views();
+    let lasting = views.iter().filter(|it| !types::names::is_temporary(&it.name));
+    lasting.map(|it| ViewForm::of(it)).collect()
 }

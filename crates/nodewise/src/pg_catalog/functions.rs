@@ -56,14 +56,14 @@ pub(super) fn functions() -> SqlResult<RecordBatch> {
         ("pronargs", 'i'),
         ("pronargdefaults", 'i'),
         ("prorettype", 'i'),
-        ("proargtypes", 't'),
-        ("proallargtypes", 't'),
-        ("proargmodes", 't'),
-        ("proargnames", 't'),
+        ("proargtypes", 'o'),
+        ("proallargtypes", 'n'),
+        ("proargmodes", 'a'),
+        ("proargnames", 'a'),
         ("prosrc", 't'),
         ("probin", 't'),
-        ("proconfig", 't'),
-        ("proacl", 't'),
+        ("proconfig", 'a'),
+        ("proacl", 'a'),
     ]);
     for it in all() {
         view.row([

@@ -1,14 +1,14 @@
 //! The views of `information_schema`.
 
-use ::types::{DataType, SqlResult, ViewDefinition};
+use ::types::{CheckRule, DataType, Deferral, SqlResult, ViewDefinition, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, IndexKind};
 
-use super::shared::{SCHEMAS, none, number};
+use super::shared::{none, number, schemas};
 use super::types::TYPES;
 use crate::Session;
-use crate::pg_types::wire_type;
+use crate::pg_types::{element_of, wire_type};
 use crate::views::{Cell, ViewBuilder};
 
 pub(super) const NAMES: [&str; 6] =
@@ -37,7 +37,7 @@ fn schemata(session: &Session) -> SqlResult<RecordBatch> {
         ("schema_owner", 't'),
         ("default_character_set_name", 't'),
     ]);
-    for (name, _) in SCHEMAS {
+    for (name, _) in schemas(session) {
         let owner = session.client.user.as_str();
         view.row([catalog(session), name.into(), owner.into(), none()]);
     }
@@ -52,20 +52,20 @@ fn tables(session: &Session) -> SqlResult<RecordBatch> {
         ("table_type", 't'),
         ("is_insertable_into", 't'),
     ]);
-    for table in session.snapshot().tables() {
+    for table in super::relations::all(session) {
         view.row([
             catalog(session),
-            "public".into(),
-            table.name.as_str().into(),
-            "BASE TABLE".into(),
+            names::schema_of(&table.name).into(),
+            names::bare(&table.name).into(),
+            if names::is_temporary(&table.name) { "LOCAL TEMPORARY" } else { "BASE TABLE" }.into(),
             "YES".into(),
         ]);
     }
-    for it in session.snapshot().views() {
+    for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
         view.row([
             catalog(session),
-            "public".into(),
-            it.name.as_str().into(),
+            names::schema_of(&it.name).into(),
+            names::bare(&it.name).into(),
             "VIEW".into(),
             "NO".into(),
         ]);
@@ -86,11 +86,11 @@ fn views(session: &Session) -> SqlResult<RecordBatch> {
         ("is_trigger_deletable", 't'),
         ("is_trigger_insertable_into", 't'),
     ]);
-    for it in session.snapshot().views() {
+    for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
         view.row([
             catalog(session),
-            "public".into(),
-            it.name.as_str().into(),
+            names::schema_of(&it.name).into(),
+            names::bare(&it.name).into(),
             format!("{};", it.query).into(),
             "NONE".into(),
             "NO".into(),
@@ -127,7 +127,9 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
     for Listed { relation, columns, defaults, is_updatable } in listed(session) {
         for (place, column) in columns.iter().enumerate() {
             let of = i64::from(wire_type(column.data_type).oid);
-            let known = TYPES.iter().find(|it| it.oid == of);
+            let is_array = column.data_type.element().is_some();
+            let element = element_of(of as u32).map_or(of, i64::from);
+            let known = TYPES.iter().find(|it| it.oid == element);
             let (precision, scale) = digits(column.data_type);
             let length = match column.data_type {
                 DataType::Char(it) | DataType::Varchar(it) => Some(i64::from(it)),
@@ -144,20 +146,21 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
             let default = defaults.get(place).cloned().flatten();
             view.row([
                 catalog(session),
-                "public".into(),
-                relation.as_str().into(),
+                names::schema_of(&relation).into(),
+                names::bare(&relation).into(),
                 column.name.as_str().into(),
                 number(place as i64 + 1),
                 default.map(|it| it.to_string()).into(),
                 if column.nullable { "YES".into() } else { "NO".into() },
-                known.map_or("", |it| it.sql).into(),
+                if is_array { "ARRAY" } else { known.map_or("", |it| it.sql) }.into(),
                 Cell::Integer(length),
                 Cell::Integer(precision),
                 Cell::Integer(scale),
                 Cell::Integer(moment),
                 catalog(session),
                 "pg_catalog".into(),
-                known.map_or("", |it| it.name).into(),
+                format!("{}{}", if is_array { "_" } else { "" }, known.map_or("", |it| it.name))
+                    .into(),
                 "NO".into(),
                 "NEVER".into(),
                 if is_updatable { "YES".into() } else { "NO".into() },
@@ -178,7 +181,7 @@ struct Listed {
 /// All tables and views with their columns.
 fn listed(session: &Session) -> Vec<Listed> {
     let snapshot = session.snapshot();
-    let tables = snapshot.tables().into_iter().map(|it| Listed {
+    let tables = super::relations::all(session).into_iter().map(|it| Listed {
         relation: it.name.clone(),
         columns: it.schema(),
         defaults: it.rules().rows.defaults.clone(),
@@ -187,7 +190,8 @@ fn listed(session: &Session) -> Vec<Listed> {
     let columns = |it: &ViewDefinition| {
         it.columns.iter().map(|it| ColumnSchema::new(&it.0, it.1, true)).collect()
     };
-    let views = snapshot.views().into_iter().map(|it| Listed {
+    let views = snapshot.views().into_iter().filter(|it| it.materialized.is_none());
+    let views = views.map(|it| Listed {
         relation: it.name.clone(),
         columns: columns(&it),
         defaults: Vec::new(),
@@ -222,25 +226,27 @@ fn constraints(session: &Session) -> SqlResult<RecordBatch> {
         ("initially_deferred", 't'),
         ("enforced", 't'),
     ]);
-    for table in session.snapshot().tables() {
+    for table in super::relations::all(session) {
         let rules = table.rules();
         let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
             let primary = it.kind == IndexKind::PrimaryKey;
-            (it.name.to_string(), if primary { "PRIMARY KEY" } else { "UNIQUE" })
+            (it.name.to_string(), if primary { "PRIMARY KEY" } else { "UNIQUE" }, Deferral::None)
         });
-        let checks = rules.rows.checks.iter().map(|it| (it.name.to_string(), "CHECK"));
-        let references = rules.references.iter().map(|it| (it.name.to_string(), "FOREIGN KEY"));
-        for (name, kind) in keys.chain(checks).chain(references) {
+        let check = |it: &CheckRule| (it.name.to_string(), "CHECK", Deferral::None);
+        let checks = rules.rows.checks.iter().map(check);
+        let references = rules.references.iter();
+        let references = references.map(|it| (it.name.to_string(), "FOREIGN KEY", it.deferral));
+        for (name, kind, deferral) in keys.chain(checks).chain(references) {
             view.row([
                 catalog(session),
-                "public".into(),
+                names::schema_of(&table.name).into(),
                 name.into(),
                 catalog(session),
-                "public".into(),
-                table.name.as_str().into(),
+                names::schema_of(&table.name).into(),
+                names::bare(&table.name).into(),
                 kind.into(),
-                "NO".into(),
-                "NO".into(),
+                if deferral == Deferral::None { "NO" } else { "YES" }.into(),
+                if deferral == Deferral::Deferred { "YES" } else { "NO" }.into(),
                 "YES".into(),
             ]);
         }
@@ -260,7 +266,7 @@ fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
         ("ordinal_position", 'i'),
         ("position_in_unique_constraint", 'i'),
     ]);
-    for table in session.snapshot().tables() {
+    for table in super::relations::all(session) {
         let rules = table.rules();
         let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint());
         let keys = keys.map(|it| (&it.name, &it.columns[..], false));
@@ -270,11 +276,11 @@ fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
                 let place = place as i64 + 1;
                 view.row([
                     catalog(session),
-                    "public".into(),
+                    names::schema_of(&table.name).into(),
                     name.to_string().into(),
                     catalog(session),
-                    "public".into(),
-                    table.name.as_str().into(),
+                    names::schema_of(&table.name).into(),
+                    names::bare(&table.name).into(),
                     table.column(*column).name.as_str().into(),
                     number(place),
                     Cell::Integer(refers.then_some(place)),

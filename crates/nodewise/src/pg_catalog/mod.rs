@@ -6,16 +6,19 @@
 //! Types that we do not have stand as the nearest of ours: `oid` and `xid` are BIGINT, `name`, `"char"`, arrays and expressions
 //! are TEXT.
 
+mod descriptions;
 mod functions;
 mod information;
+mod locks;
 mod nothing;
 mod oids;
 mod relations;
 mod session;
 mod shared;
+mod statements;
 mod types;
 
-use ::types::SqlResult;
+use ::types::{SqlResult, names};
 use arrow_array::RecordBatch;
 
 use crate::Session;
@@ -24,12 +27,12 @@ use crate::views::ViewBuilder;
 pub(crate) use session::{catalog_texts, relation_number, session_value};
 
 /// The schema of PostgreSQL's own catalog, which is looked through before all others.
-pub const CATALOG: &str = "pg_catalog";
+pub const CATALOG: &str = names::CATALOG;
 /// The schema of the standard's.
-pub const INFORMATION: &str = "information_schema";
+pub const INFORMATION: &str = names::INFORMATION;
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 24] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -38,14 +41,18 @@ const NAMES: [&str; 20] = [
     "pg_collation",
     "pg_constraint",
     "pg_database",
+    "pg_description",
     "pg_index",
     "pg_language",
+    "pg_locks",
+    "pg_matviews",
     "pg_namespace",
     "pg_opclass",
     "pg_proc",
     "pg_roles",
     "pg_sequence",
     "pg_settings",
+    "pg_stat_statements",
     "pg_tables",
     "pg_tablespace",
     "pg_type",
@@ -54,18 +61,13 @@ const NAMES: [&str; 20] = [
 
 /// Views of things that there are none of: their columns, all of them text or numbers.
 const EMPTY: &[(&str, &[(&str, char)])] = &[
-    (
-        "pg_description",
-        &[("objoid", 'i'), ("classoid", 'i'), ("objsubid", 'i'), ("description", 't')],
-    ),
     ("pg_enum", &[("oid", 'i'), ("enumtypid", 'i'), ("enumsortorder", 'i'), ("enumlabel", 't')]),
     ("pg_extension", &[("oid", 'i'), ("extname", 't'), ("extnamespace", 'i'), ("extversion", 't')]),
-    ("pg_foreign_table", &[("ftrelid", 'i'), ("ftserver", 'i'), ("ftoptions", 't')]),
+    ("pg_foreign_table", &[("ftrelid", 'i'), ("ftserver", 'i'), ("ftoptions", 'a')]),
     (
         "pg_inherits",
         &[("inhrelid", 'i'), ("inhparent", 'i'), ("inhseqno", 'i'), ("inhdetachpending", 'b')],
     ),
-    ("pg_matviews", &[("schemaname", 't'), ("matviewname", 't'), ("definition", 't')]),
     (
         "pg_range",
         &[("rngtypid", 'i'), ("rngsubtype", 'i'), ("rngmultitypid", 'i'), ("rngcollation", 'i')],
@@ -102,13 +104,17 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_collation" => shared::collations(),
         "pg_constraint" => relations::constraints(session),
         "pg_database" => shared::databases(session),
+        "pg_description" => descriptions::descriptions(session, number_of_view),
         "pg_index" => relations::indexes(session),
         "pg_language" => shared::languages(),
-        "pg_namespace" => shared::namespaces(),
+        "pg_locks" => locks::locks(session),
+        "pg_matviews" => relations::materialized_views(session),
+        "pg_namespace" => shared::namespaces(session),
         "pg_opclass" => types::operator_classes(),
         "pg_proc" => functions::functions(),
         "pg_sequence" => relations::sequences(session),
         "pg_settings" => shared::settings(session),
+        "pg_stat_statements" => statements::statements(session),
         "pg_tables" => relations::tables(session),
         "pg_tablespace" => shared::tablespaces(),
         "pg_type" => types::types(),
@@ -124,6 +130,11 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
             ViewBuilder::new(&columns).finish()
         }
     })
+}
+
+/// The number of a view of `pg_catalog`.
+fn number_of_view(name: &str) -> i64 {
+    names(CATALOG).iter().position(|it| *it == name).map_or(0, oids::view)
 }
 
 /// The views of a schema, in order.

@@ -1,6 +1,6 @@
 //! Views of `pg_catalog` of what there is none of: their columns, as PostgreSQL 18 has them.
 
-/// A view and its columns, each with the letter of its type: number, truth, text.
+/// A view and its columns, each with the letter of its type ([`ViewBuilder`](crate::views::ViewBuilder)).
 pub(super) const NOTHING: &[(&str, &str)] = &[
     (
         "pg_aggregate",
@@ -21,37 +21,33 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
         "pg_conversion",
         "oid:i conname:t connamespace:i conowner:i conforencoding:i contoencoding:i conproc:i condefault:b",
     ),
-    ("pg_db_role_setting", "setdatabase:i setrole:i setconfig:t"),
-    ("pg_default_acl", "oid:i defaclrole:i defaclnamespace:i defaclobjtype:t defaclacl:t"),
+    ("pg_db_role_setting", "setdatabase:i setrole:i setconfig:a"),
+    ("pg_default_acl", "oid:i defaclrole:i defaclnamespace:i defaclobjtype:t defaclacl:a"),
     ("pg_depend", "classid:i objid:i objsubid:i refclassid:i refobjid:i refobjsubid:i deptype:t"),
-    ("pg_event_trigger", "oid:i evtname:t evtevent:t evtowner:i evtfoid:i evtenabled:t evttags:t"),
+    ("pg_event_trigger", "oid:i evtname:t evtevent:t evtowner:i evtfoid:i evtenabled:t evttags:a"),
     (
         "pg_foreign_data_wrapper",
-        "oid:i fdwname:t fdwowner:i fdwhandler:i fdwvalidator:i fdwacl:t fdwoptions:t",
+        "oid:i fdwname:t fdwowner:i fdwhandler:i fdwvalidator:i fdwacl:a fdwoptions:a",
     ),
     (
         "pg_foreign_server",
-        "oid:i srvname:t srvowner:i srvfdw:i srvtype:t srvversion:t srvacl:t srvoptions:t",
+        "oid:i srvname:t srvowner:i srvfdw:i srvtype:t srvversion:t srvacl:a srvoptions:a",
     ),
-    ("pg_init_privs", "objoid:i classoid:i objsubid:i privtype:t initprivs:t"),
-    ("pg_largeobject_metadata", "oid:i lomowner:i lomacl:t"),
-    (
-        "pg_locks",
-        "locktype:t database:i relation:i page:i tuple:i virtualxid:t transactionid:i classid:i objid:i objsubid:i virtualtransaction:t pid:i mode:t granted:b fastpath:b waitstart:t",
-    ),
+    ("pg_init_privs", "objoid:i classoid:i objsubid:i privtype:t initprivs:a"),
+    ("pg_largeobject_metadata", "oid:i lomowner:i lomacl:a"),
     (
         "pg_operator",
         "oid:i oprname:t oprnamespace:i oprowner:i oprkind:t oprcanmerge:b oprcanhash:b oprleft:i oprright:i oprresult:i oprcom:i oprnegate:i oprcode:i oprrest:i oprjoin:i",
     ),
     ("pg_opfamily", "oid:i opfmethod:i opfname:t opfnamespace:i opfowner:i"),
-    ("pg_parameter_acl", "oid:i parname:t paracl:t"),
+    ("pg_parameter_acl", "oid:i parname:t paracl:a"),
     (
         "pg_partitioned_table",
-        "partrelid:i partstrat:t partnatts:i partdefid:i partattrs:t partclass:t partcollation:t partexprs:t",
+        "partrelid:i partstrat:t partnatts:i partdefid:i partattrs:k partclass:o partcollation:o partexprs:t",
     ),
     (
         "pg_policy",
-        "oid:i polname:t polrelid:i polcmd:t polpermissive:b polroles:t polqual:t polwithcheck:t",
+        "oid:i polname:t polrelid:i polcmd:t polpermissive:b polroles:n polqual:t polwithcheck:t",
     ),
     ("pg_prepared_xacts", "transaction:i gid:t prepared:t owner:t database:t"),
     (
@@ -59,7 +55,7 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
         "oid:i pubname:t pubowner:i puballtables:b pubinsert:b pubupdate:b pubdelete:b pubtruncate:b pubviaroot:b pubgencols:t",
     ),
     ("pg_publication_namespace", "oid:i pnpubid:i pnnspid:i"),
-    ("pg_publication_rel", "oid:i prpubid:i prrelid:i prqual:t prattrs:t"),
+    ("pg_publication_rel", "oid:i prpubid:i prrelid:i prqual:t prattrs:k"),
     (
         "pg_rewrite",
         "oid:i rulename:t ev_class:i ev_type:t ev_enabled:t is_instead:b ev_qual:t ev_action:t",
@@ -90,7 +86,7 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
     ),
     (
         "pg_statistic_ext",
-        "oid:i stxrelid:i stxname:t stxnamespace:i stxowner:i stxkeys:t stxstattarget:i stxkind:t stxexprs:t",
+        "oid:i stxrelid:i stxname:t stxnamespace:i stxowner:i stxkeys:k stxstattarget:i stxkind:a stxexprs:t",
     ),
     (
         "pg_statistic_ext_data",
@@ -98,7 +94,7 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
     ),
     (
         "pg_subscription",
-        "oid:i subdbid:i subskiplsn:t subname:t subowner:i subenabled:b subbinary:b substream:t subtwophasestate:t subdisableonerr:b subpasswordrequired:b subrunasowner:b subfailover:b subconninfo:t subslotname:t subsynccommit:t subpublications:t suborigin:t",
+        "oid:i subdbid:i subskiplsn:t subname:t subowner:i subenabled:b subbinary:b substream:t subtwophasestate:t subdisableonerr:b subpasswordrequired:b subrunasowner:b subfailover:b subconninfo:t subslotname:t subsynccommit:t subpublications:a suborigin:t",
     ),
     ("pg_transform", "oid:i trftype:i trflang:i trffromsql:i trftosql:i"),
     ("pg_ts_config", "oid:i cfgname:t cfgnamespace:i cfgowner:i cfgparser:i"),
@@ -109,6 +105,6 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
         "oid:i prsname:t prsnamespace:i prsstart:i prstoken:i prsend:i prsheadline:i prslextype:i",
     ),
     ("pg_ts_template", "oid:i tmplname:t tmplnamespace:i tmplinit:i tmpllexize:i"),
-    ("pg_user_mapping", "oid:i umuser:i umserver:i umoptions:t"),
-    ("pg_user_mappings", "umid:i srvid:i srvname:t umuser:i usename:t umoptions:t"),
+    ("pg_user_mapping", "oid:i umuser:i umserver:i umoptions:a"),
+    ("pg_user_mappings", "umid:i srvid:i srvname:t umuser:i usename:t umoptions:a"),
 ];

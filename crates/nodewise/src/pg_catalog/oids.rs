@@ -1,6 +1,6 @@
 //! The numbers of what is in the catalog.
 
-use ::types::TableId;
+use ::types::{TableId, names};
 
 pub const CATALOG: i64 = 11;
 pub const PUBLIC: i64 = 2200;
@@ -35,6 +35,22 @@ pub fn table(id: TableId) -> i64 {
 /// A view, by its place among all.
 pub fn view(place: usize) -> i64 {
     VIEWS + place as i64
+}
+
+/// A schema.
+pub fn schema(name: &str) -> i64 {
+    match name {
+        names::CATALOG => CATALOG,
+        names::INFORMATION => INFORMATION,
+        names::PUBLIC => PUBLIC,
+        names::NODEWISE => NODEWISE,
+        other => of_name("schema", other),
+    }
+}
+
+/// The schema of a relation.
+pub fn schema_of(full: &str) -> i64 {
+    schema(&names::schema_of(full))
 }
 
 /// A sequence, or a function.

@@ -2,17 +2,18 @@
 
 use std::collections::HashMap;
 
-use ::types::{ColumnId, ForeignKey, ReferentialAction, SqlResult, TableId};
+use ::types::array::{self, Dimension};
+use ::types::{ColumnId, Deferral, ForeignKey, ReferentialAction, SqlResult, TableId, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
-use storage::{ColumnSchema, IndexKind, Rules, Table, TableIndex};
+use storage::{CatalogSnapshot, ColumnSchema, IndexKind, Rules, Table, TableIndex};
 
 use super::oids;
 use super::shared::{none, number};
-use super::types::TYPES;
 use crate::Session;
 use crate::constraints;
 use crate::pg_types::wire_type;
+use crate::search_path::SearchPath;
 use crate::views::{Cell, ViewBuilder};
 
 /// A name as it is written in SQL: quoted where it has to be.
@@ -22,8 +23,19 @@ fn quoted(name: &str) -> String {
     if begins && name.chars().all(plain) { name.to_owned() } else { constraints::quoted(name) }
 }
 
-fn all(session: &Session) -> Vec<Arc<Table>> {
-    session.snapshot().tables()
+/// The name of a relation as it is written in SQL, without its schema if it is in this one.
+fn full_name(full: &str, within: &str) -> String {
+    match names::split(full) {
+        (schema, name) if schema == within => quoted(&name),
+        (schema, name) => format!("{}.{}", quoted(&schema), quoted(&name)),
+    }
+}
+
+/// The tables, but those that keep the rows of materialized views.
+pub(super) fn all(session: &Session) -> Vec<Arc<Table>> {
+    let mut tables = session.snapshot().tables();
+    tables.retain(|it| names::schema_of(&it.name) != names::MATERIALIZED);
+    tables
 }
 
 /// The number of an index.
@@ -59,8 +71,8 @@ const CLASS: [(&str, char); 29] = [
     ("relispopulated", 'b'),
     ("relreplident", 't'),
     ("relispartition", 'b'),
-    ("relacl", 't'),
-    ("reloptions", 't'),
+    ("relacl", 'a'),
+    ("reloptions", 'a'),
     ("relpartbound", 't'),
 ];
 
@@ -70,14 +82,18 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
         let rules = table.rules();
         let columns = table.columns.len();
         let own = Class { rows: table.rows(), ..Class::of(oids::table(table.id), "r", columns) };
+        let schema = names::schema_of(&table.name);
         class(&mut view, &table.name, &Class { rules: Some(rules), ..own });
         for index in &rules.indexes {
             let own = Class::of(index_oid(table.id, index), "i", index.columns.len());
-            class(&mut view, &index.name, &own);
+            class(&mut view, &names::joined(&schema, &index.name), &own);
         }
     }
     for it in session.snapshot().views() {
-        class(&mut view, &it.name, &Class::of(oids::table(it.id), "v", it.columns.len()));
+        let kind = if it.materialized.is_some() { "m" } else { "v" };
+        let own = Class::of(oids::table(it.id), kind, it.columns.len());
+        let is_populated = it.materialized.as_ref().is_none_or(|it| it.is_populated);
+        class(&mut view, &it.name, &Class { is_populated, ..own });
     }
     for it in session.snapshot().sequences() {
         let own = Class::of(oids::of_name("sequence", &it.name), "S", 3);
@@ -123,26 +139,28 @@ struct Class<'a> {
     rows: u64,
     /// Those of a table.
     rules: Option<&'a Rules>,
+    /// Whether it can be read.
+    is_populated: bool,
 }
 
 impl Class<'_> {
     fn of(oid: i64, kind: &'static str, columns: usize) -> Self {
-        Self { oid, kind, columns, rows: 0, rules: None }
+        Self { oid, kind, columns, rows: 0, rules: None, is_populated: true }
     }
 }
 
 fn class(view: &mut ViewBuilder, name: &str, class: &Class<'_>) {
-    let Class { oid, kind, columns, rows, rules } = *class;
+    let Class { oid, kind, columns, rows, rules, is_populated } = *class;
     let method = match kind {
-        "r" => oids::COLUMNS,
+        "r" | "m" => oids::COLUMNS,
         "i" => oids::INVERTED,
         _ => 0,
     };
     let is_view = kind == "v";
     view.row([
         number(oid),
-        name.into(),
-        number(oids::PUBLIC),
+        names::bare(name).into(),
+        number(oids::schema_of(name)),
         number(0),
         number(0),
         number(oids::OWNER),
@@ -154,7 +172,7 @@ fn class(view: &mut ViewBuilder, name: &str, class: &Class<'_>) {
         number(0),
         rules.is_some_and(|it| !it.indexes.is_empty()).into(),
         false.into(),
-        "p".into(),
+        if names::is_temporary(name) { "t".into() } else { "p".into() },
         kind.into(),
         number(columns as i64),
         number(rules.map_or(0, |it| it.rows.checks.len()) as i64),
@@ -163,7 +181,7 @@ fn class(view: &mut ViewBuilder, name: &str, class: &Class<'_>) {
         false.into(),
         false.into(),
         false.into(),
-        true.into(),
+        is_populated.into(),
         if kind == "r" { "d".into() } else { "n".into() },
         false.into(),
         none(),
@@ -195,9 +213,9 @@ const ATTRIBUTE: [(&str, char); 24] = [
     ("attinhcount", 'i'),
     ("attcollation", 'i'),
     ("attstattarget", 'i'),
-    ("attacl", 't'),
-    ("attoptions", 't'),
-    ("attfdwoptions", 't'),
+    ("attacl", 'a'),
+    ("attoptions", 'a'),
+    ("attfdwoptions", 'a'),
 ];
 
 pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
@@ -278,10 +296,20 @@ pub(super) fn defaults(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-/// Columns as arrays of their numbers are written.
-fn numbers(columns: &[ColumnId], [open, between, close]: [&str; 3]) -> String {
-    let each: Vec<String> = columns.iter().map(|it| (it.index() + 1).to_string()).collect();
-    format!("{open}{}{close}", each.join(between))
+/// An array of numbers as it is held, from a subscript on.
+fn numbers(numbers: impl Iterator<Item = i64>, lower: i32) -> SqlResult<String> {
+    let (mut held, mut length) = (String::new(), 0);
+    for it in numbers {
+        array::push_integer(&mut held, it.into());
+        length += 1;
+    }
+    array::close(&mut held, 0, &[Dimension { length, lower }])?;
+    Ok(held)
+}
+
+/// Columns as their numbers.
+fn places(columns: &[ColumnId]) -> impl Iterator<Item = i64> {
+    columns.iter().map(|it| it.index() as i64 + 1)
 }
 
 pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
@@ -301,16 +329,17 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
         ("indisready", 'b'),
         ("indislive", 'b'),
         ("indisreplident", 'b'),
-        ("indkey", 't'),
-        ("indoption", 't'),
+        ("indkey", 'k'),
+        ("indoption", 'k'),
         ("indexprs", 't'),
         ("indpred", 't'),
-        ("indclass", 't'),
-        ("indcollation", 't'),
+        ("indclass", 'o'),
+        ("indcollation", 'o'),
     ]);
     for table in all(session) {
         for index in &table.rules().indexes {
             let columns = index.columns.len() as i64;
+            let zeros = || numbers((0..columns).map(|_| 0), 0);
             view.row([
                 number(index_oid(table.id, index)),
                 number(oids::table(table.id)),
@@ -327,12 +356,13 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
                 true.into(),
                 true.into(),
                 false.into(),
-                numbers(&index.columns, ["", " ", ""]).into(),
-                vec!["0"; index.columns.len()].join(" ").into(),
+                // Vectors of PostgreSQL's catalog count from zero.
+                numbers(places(&index.columns), 0)?.into(),
+                zeros()?.into(),
                 none(),
                 none(),
-                vec!["0"; index.columns.len()].join(" ").into(),
-                vec!["0"; index.columns.len()].join(" ").into(),
+                zeros()?.into(),
+                zeros()?.into(),
             ]);
         }
     }
@@ -348,6 +378,8 @@ struct Constraint {
     index: Option<i64>,
     parent: Option<(i64, Vec<ColumnId>, &'static str, &'static str)>,
     definition: String,
+    /// Of a foreign key.
+    rule: Option<ForeignKey>,
 }
 
 /// The letter of an action.
@@ -379,6 +411,7 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
             columns: it.columns.to_vec(),
             index: Some(index_oid(table.id, it)),
             parent: None,
+            rule: None,
             definition: format!("{words} ({})", columns_of(table, &it.columns)),
         }
     });
@@ -389,28 +422,31 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
         columns: Vec::new(),
         index: None,
         parent: None,
+        rule: None,
         definition: format!("CHECK ({})", it.condition),
     });
     let references = rules.references.iter().map(|it| {
-        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update } = it;
+        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update, .. } = it;
         let found = tables.get(&**parent).map(|parent| {
             let schema = parent.schema();
             let place = |name: &Arc<str>| schema.iter().position(|it| *it.name == **name);
             let keys = parent_columns.iter().filter_map(place).map(|it| ColumnId(it as u16));
             (oids::table(parent.id), keys.collect(), letter(*on_update), letter(*on_delete))
         });
-        let names: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
+        let parent_names: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
         let mut definition = format!(
-            "FOREIGN KEY ({}) REFERENCES {}({})",
+            "FOREIGN KEY ({}) REFERENCES {}({}){}",
             columns_of(table, columns),
-            quoted(parent),
-            names.join(", ")
+            full_name(parent, names::PUBLIC),
+            parent_names.join(", "),
+            it.match_clause()
         );
         for (event, action) in [("UPDATE", on_update), ("DELETE", on_delete)] {
             if *action != ReferentialAction::NoAction {
                 definition.push_str(&format!(" ON {event} {}", action.name()));
             }
         }
+        definition.push_str(&it.last_clauses());
         Constraint {
             oid: oid(name),
             name: name.to_string(),
@@ -419,57 +455,64 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
             index: None,
             parent: found,
             definition,
+            rule: Some(it.clone()),
         }
     });
     keys.chain(checks).chain(references).collect()
 }
 
+/// The columns of `pg_constraint`.
+const CONSTRAINT_COLUMNS: [(&str, char); 26] = [
+    ("oid", 'i'),
+    ("conname", 't'),
+    ("connamespace", 'i'),
+    ("contype", 't'),
+    ("condeferrable", 'b'),
+    ("condeferred", 'b'),
+    ("conenforced", 'b'),
+    ("convalidated", 'b'),
+    ("conrelid", 'i'),
+    ("contypid", 'i'),
+    ("conindid", 'i'),
+    ("conparentid", 'i'),
+    ("confrelid", 'i'),
+    ("confupdtype", 't'),
+    ("confdeltype", 't'),
+    ("confmatchtype", 't'),
+    ("conislocal", 'b'),
+    ("coninhcount", 'i'),
+    ("connoinherit", 'b'),
+    ("conkey", 's'),
+    ("confkey", 's'),
+    ("conbin", 't'),
+    ("conperiod", 'b'),
+    ("conpfeqop", 'n'),
+    ("conexclop", 'n'),
+    ("confdelsetcols", 's'),
+];
+
 pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", 'i'),
-        ("conname", 't'),
-        ("connamespace", 'i'),
-        ("contype", 't'),
-        ("condeferrable", 'b'),
-        ("condeferred", 'b'),
-        ("conenforced", 'b'),
-        ("convalidated", 'b'),
-        ("conrelid", 'i'),
-        ("contypid", 'i'),
-        ("conindid", 'i'),
-        ("conparentid", 'i'),
-        ("confrelid", 'i'),
-        ("confupdtype", 't'),
-        ("confdeltype", 't'),
-        ("confmatchtype", 't'),
-        ("conislocal", 'b'),
-        ("connoinherit", 'b'),
-        ("conkey", 't'),
-        ("confkey", 't'),
-        ("conbin", 't'),
-        ("conperiod", 'b'),
-        ("conpfeqop", 't'),
-        ("conexclop", 't'),
-        ("confdelsetcols", 't'),
-    ]);
+    let mut view = ViewBuilder::new(&CONSTRAINT_COLUMNS);
     let tables = all(session);
     let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
     for table in &tables {
         for it in constraints_of(table, &by_name) {
             let array = |columns: &[ColumnId]| {
-                (!columns.is_empty()).then(|| numbers(columns, ["{", ",", "}"]))
+                let array = (!columns.is_empty()).then(|| numbers(places(columns), 1));
+                array.transpose()
             };
             let (parent, keys, on_update, on_delete) =
                 it.parent.clone().unwrap_or((0, Vec::new(), " ", " "));
+            let deferral = it.rule.as_ref().map_or(Deferral::None, |it| it.deferral);
             view.row([
                 number(it.oid),
                 it.name.into(),
-                number(oids::PUBLIC),
+                number(oids::schema_of(&table.name)),
                 it.kind.into(),
-                false.into(),
-                false.into(),
+                (deferral != Deferral::None).into(),
+                (deferral == Deferral::Deferred).into(),
                 true.into(),
-                true.into(),
+                it.rule.as_ref().is_none_or(|it| it.is_validated).into(),
                 number(oids::table(table.id)),
                 number(0),
                 number(it.index.unwrap_or(0)),
@@ -477,11 +520,12 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
                 number(parent),
                 on_update.into(),
                 on_delete.into(),
-                if it.kind == "f" { "s".into() } else { " ".into() },
+                it.rule.as_ref().map_or(" ", |it| if it.is_full { "f" } else { "s" }).into(),
                 true.into(),
+                number(0),
                 true.into(),
-                array(&it.columns).into(),
-                array(&keys).into(),
+                array(&it.columns)?.into(),
+                array(&keys)?.into(),
                 none(),
                 false.into(),
                 none(),
@@ -506,8 +550,8 @@ pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
     ]);
     for table in all(session) {
         view.row([
-            "public".into(),
-            table.name.as_str().into(),
+            names::schema_of(&table.name).into(),
+            names::bare(&table.name).into(),
             session.client.user.as_str().into(),
             none(),
             (!table.rules().indexes.is_empty()).into(),
@@ -522,10 +566,38 @@ pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
 pub(super) fn views(session: &Session) -> SqlResult<RecordBatch> {
     let columns = [("schemaname", 't'), ("viewname", 't'), ("viewowner", 't'), ("definition", 't')];
     let mut view = ViewBuilder::new(&columns);
-    for it in session.snapshot().views() {
+    for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
         let owner = session.client.user.as_str();
         let definition = format!("{};", it.query);
-        view.row(["public".into(), it.name.as_str().into(), owner.into(), definition.into()]);
+        let (schema, name) = names::split(&it.name);
+        view.row([schema.into(), name.into(), owner.into(), definition.into()]);
+    }
+    view.finish()
+}
+
+/// The view `pg_matviews`.
+pub(super) fn materialized_views(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("schemaname", 't'),
+        ("matviewname", 't'),
+        ("matviewowner", 't'),
+        ("tablespace", 't'),
+        ("hasindexes", 'b'),
+        ("ispopulated", 'b'),
+        ("definition", 't'),
+    ]);
+    for it in session.snapshot().views() {
+        let Some(rows) = &it.materialized else { continue };
+        let (schema, name) = names::split(&it.name);
+        view.row([
+            schema.into(),
+            name.into(),
+            session.client.user.as_str().into(),
+            none(),
+            false.into(),
+            rows.is_populated.into(),
+            format!("{};", it.query).into(),
+        ]);
     }
     view.finish()
 }
@@ -538,18 +610,68 @@ pub(super) fn view_definitions(session: &Session) -> Vec<(i64, String)> {
 
 /// The names of tables, indexes and views by their numbers, as they are written in SQL.
 pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
-    let mut names = Vec::new();
-    for table in all(session) {
-        names.push((oids::table(table.id), quoted(&table.name)));
-        let indexes = table.rules().indexes.iter();
-        names.extend(indexes.map(|it| (index_oid(table.id, it), quoted(&it.name))));
-    }
-    let views = session.snapshot().views();
-    names.extend(views.iter().map(|it| (oids::table(it.id), quoted(&it.name))));
     let snapshot = session.snapshot();
+    let path = session.search_path(&snapshot);
+    let shown = |full: &str| {
+        let (schema, name) = names::split(full);
+        match is_visible(session, &snapshot, &path, full) {
+            true => quoted(&name),
+            false => format!("{}.{}", quoted(&schema), quoted(&name)),
+        }
+    };
+    numbered(&snapshot).into_iter().map(|(oid, full)| (oid, shown(&full))).collect()
+}
+
+/// All relations by their numbers.
+fn numbered(snapshot: &CatalogSnapshot) -> Vec<(i64, String)> {
+    let mut all = Vec::new();
+    let own = |it: &&Arc<Table>| names::schema_of(&it.name) != names::MATERIALIZED;
+    for table in snapshot.each_table().filter(own) {
+        all.push((oids::table(table.id), table.name.clone()));
+        let schema = names::schema_of(&table.name);
+        let indexes = table.rules().indexes.iter();
+        let full = |it: &TableIndex| names::joined(&schema, &it.name);
+        all.extend(indexes.map(|it| (index_oid(table.id, it), full(it))));
+    }
+    all.extend(snapshot.views().iter().map(|it| (oids::table(it.id), it.name.clone())));
     let sequences = snapshot.sequences();
-    names.extend(sequences.map(|it| (oids::of_name("sequence", &it.name), quoted(&it.name))));
-    names
+    all.extend(sequences.map(|it| (oids::of_name("sequence", &it.name), it.name.clone())));
+    all
+}
+
+/// Whether a relation is the one that its name without a schema means.
+fn is_visible(
+    session: &Session,
+    snapshot: &CatalogSnapshot,
+    path: &SearchPath,
+    full: &str,
+) -> bool {
+    let (schema, name) = names::split(full);
+    if !path.schemas().contains(&schema) {
+        return false;
+    }
+    // An index has no relation of its name before it, either.
+    let is_there = |it: &str| it == full || snapshot.kind_of(it).is_some();
+    session.find_name(path, (None, &name), &is_there).name.as_deref() == Some(full)
+}
+
+/// The numbers of relations that are not seen without their schema.
+pub(super) fn hidden(session: &Session) -> Vec<(i64, String)> {
+    let snapshot = session.snapshot();
+    let path = session.search_path(&snapshot);
+    let mut all = numbered(&snapshot);
+    all.retain(|it| !is_visible(session, &snapshot, &path, &it.1));
+    all
+}
+
+/// The number of a relation by its name.
+pub(super) fn number_of(session: &Session, schema: Option<&str>, name: &str) -> Option<i64> {
+    let snapshot = session.snapshot();
+    let path = session.search_path(&snapshot);
+    let all = numbered(&snapshot);
+    let is_there = |full: &str| all.iter().any(|it| it.1 == full);
+    let found = session.find_name(&path, (schema, name), &is_there).name?;
+    all.into_iter().find(|it| it.1 == found).map(|it| it.0)
 }
 
 /// The bytes of tables by their numbers.
@@ -573,9 +695,9 @@ pub(super) fn index_definitions(session: &Session) -> Vec<(i64, String)> {
         for index in &table.rules().indexes {
             let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
             let definition = format!(
-                "CREATE {unique}INDEX {} ON public.{} USING inverted ({})",
+                "CREATE {unique}INDEX {} ON {} USING inverted ({})",
                 quoted(&index.name),
-                quoted(&table.name),
+                full_name(&table.name, ""),
                 columns_of(&table, &index.columns)
             );
             definitions.push((index_oid(table.id, index), definition));
@@ -600,6 +722,6 @@ pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
             }
         }
     }
-    names.extend(TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned())));
+    names.extend(super::types::all_names());
     names
 }

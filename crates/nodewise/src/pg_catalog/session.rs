@@ -1,10 +1,11 @@
 //! What functions of the catalog tell: of the session, and of what has a number.
 
-use ::types::{DataType, SqlResult, Value};
+use ::types::{DataType, SqlError, SqlResult, Value, names};
 
+use super::descriptions;
 use super::oids;
 use super::relations;
-use super::shared::{SCHEMAS, version};
+use super::shared::{schemas, version};
 use super::types::TYPES;
 use crate::Session;
 
@@ -17,14 +18,35 @@ pub(crate) fn session_value(
     let text = |it: &str| (Value::Text(it.into()), DataType::Text);
     Some(Ok(match (name, arguments) {
         ("version", []) => text(&version()),
-        ("current_schema", []) => text("public"),
+        ("current_schema", []) => {
+            let path = session.search_path(&session.snapshot());
+            match path.creates_in() {
+                Some(schema) => text(schema),
+                None => (Value::Null, DataType::Text),
+            }
+        }
         ("current_database" | "current_catalog", []) => text(&session.client.database),
         ("current_user" | "session_user" | "user" | "current_role", []) => {
             text(&session.client.user)
         }
         ("pg_get_userbyid", [_]) => text(&session.client.user),
-        ("current_schemas", [Value::Boolean(true)]) => text("{pg_catalog,public}"),
-        ("current_schemas", [_]) => text("{public}"),
+        ("current_schemas", [Value::Boolean(implicit)]) => {
+            let path = session.search_path(&session.snapshot());
+            let mut all: Vec<&str> = path.schemas().iter().map(String::as_str).collect();
+            match implicit {
+                true if !all.contains(&super::CATALOG) => {
+                    let at = all.iter().take_while(|it| it.starts_with(names::TEMPORARY)).count();
+                    all.insert(at, super::CATALOG);
+                }
+                true => {}
+                false => all.retain(|it| !it.starts_with(names::TEMPORARY)),
+            }
+            text(&format!("{{{}}}", all.join(",")))
+        }
+        ("set_config", [Value::Text(_), _, _]) => {
+            return Some(Err(SqlError::unsupported("set_config() is not supported")
+                .with_hint("SET and SET LOCAL do it")));
+        }
         ("pg_indexes_size", [_]) => (Value::Integer(0), DataType::BigInt),
         ("pg_database_size" | "pg_tablespace_size", [_]) => {
             let tables = relations::sizes(session);
@@ -36,7 +58,11 @@ pub(crate) fn session_value(
         ("pg_char_to_encoding", [_]) => (Value::Integer(6), DataType::Integer),
         ("pg_backend_pid", []) => (Value::Integer(session.number as i64), DataType::Integer),
         ("pg_is_in_recovery", []) => (Value::Boolean(false), DataType::Boolean),
-        ("pg_my_temp_schema", []) => (Value::Integer(0), DataType::BigInt),
+        ("pg_my_temp_schema", []) => {
+            let (snapshot, own) = (session.snapshot(), session.temporary_schema());
+            let number = if snapshot.has_schema(&own) { oids::schema(&own) } else { 0 };
+            (Value::Integer(number), DataType::BigInt)
+        }
         ("current_setting", [Value::Text(name)]) => {
             return Some(session.settings.get(name).map(|it| text(&it)));
         }
@@ -69,9 +95,21 @@ pub(crate) fn catalog_texts(
         "pg_get_function_result" => plain(super::functions::results()),
         "pg_get_function_arguments" | "pg_get_function_identity_arguments" => Vec::new(),
         "pg_get_functiondef" => plain(super::functions::definitions()),
-        "regnamespace" => SCHEMAS.iter().map(|it| (it.1, None, it.0.to_owned())).collect(),
+        "regnamespace" => schemas(session).into_iter().map(|it| (it.1, None, it.0)).collect(),
+        "col_description" => {
+            let of_columns = descriptions::described(session).into_iter();
+            let of_columns = of_columns.filter(|it| it.class == "pg_class" && it.part > 0);
+            of_columns.map(|it| (it.object, Some(it.part), it.text.to_string())).collect()
+        }
+        _ if function.starts_with("obj_description") => {
+            let class = function["obj_description".len()..].trim();
+            let all = descriptions::described(session).into_iter();
+            let all = all.filter(|it| it.part == 0 && (class.is_empty() || it.class == class));
+            all.map(|it| (it.object, None, it.text.to_string())).collect()
+        }
+        "pg_table_is_visible" => plain(relations::hidden(session)),
         "regrole" => vec![(oids::OWNER, None, session.client.user.clone())],
-        "regtype" => TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned())).collect(),
+        "regtype" => super::types::all_names(),
         _ => return None,
     })
 }
@@ -81,7 +119,7 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
     let name = name.trim();
     if kind == "regnamespace" {
         let wanted = unquoted(name);
-        return SCHEMAS.iter().find(|it| it.0 == wanted).map(|it| it.1);
+        return schemas(session).into_iter().find(|it| it.0 == wanted).map(|it| it.1);
     }
     if kind == "regproc" {
         let name = name.strip_prefix("pg_catalog.").unwrap_or(name);
@@ -92,34 +130,28 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
         return (unquoted(name) == session.client.user).then_some(oids::OWNER);
     }
     if kind == "regtype" {
+        let (name, is_array) = match name.strip_suffix("[]") {
+            Some(element) => (element, true),
+            None => (name, false),
+        };
         let is = |it: &&super::types::PgType| it.name == name || it.sql == name;
-        return TYPES.iter().find(is).map(|it| it.oid);
+        let found = TYPES.iter().find(is).map(|it| it.oid);
+        return match is_array {
+            true => {
+                found.map(|it| crate::pg_types::array_of(it as u32).into()).filter(|it| *it != 0)
+            }
+            false => found,
+        };
     }
-    let (schema, name) = match name.split_once('.') {
-        Some((schema, name)) => (Some(unquoted(schema)), unquoted(name)),
-        None => (None, unquoted(name)),
-    };
-    let is_public = schema.as_deref().is_none_or(|it| it == "public");
-    let snapshot = session.snapshot();
-    let view = snapshot.view(&name).map(|it| it.id);
-    let own = snapshot.get(&name).map(|it| it.id).or(view);
-    if let Some(id) = own.filter(|_| is_public) {
-        return Some(oids::table(id));
+    let (schema, name) = binder::sequence_names::relation_in(name).ok()?;
+    if let Some(own) = relations::number_of(session, schema.as_deref(), &name) {
+        return Some(own);
     }
-    let snapshot = session.snapshot();
-    if snapshot.sequence(&name).is_some() && is_public {
-        return Some(oids::of_name("sequence", &name));
-    }
-    let index = |it: &(i64, String)| unquoted(&it.1) == name;
-    if let Some(found) = relations::names(session).iter().find(|it| index(it)).filter(|_| is_public)
-    {
-        return Some(found.0);
-    }
-    let schemas = [super::CATALOG, super::INFORMATION];
+    let of_system = [super::CATALOG, super::INFORMATION];
     let place = |it: &&str| {
         super::names(it).iter().position(|it| *it == name).map(|place| (it.len(), place))
     };
-    let wanted = schemas.iter().find(|it| schema.as_deref().unwrap_or(super::CATALOG) == **it)?;
+    let wanted = of_system.iter().find(|it| schema.as_deref().unwrap_or(super::CATALOG) == **it)?;
     place(wanted)
         .map(|(of, place)| oids::view(if of == super::CATALOG.len() { place } else { 500 + place }))
 }

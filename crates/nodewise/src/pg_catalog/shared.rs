@@ -1,6 +1,6 @@
 //! What there is beside tables: schemas, roles, the database, settings.
 
-use ::types::SqlResult;
+use ::types::{SqlResult, names};
 use arrow_array::RecordBatch;
 
 use super::oids;
@@ -20,17 +20,17 @@ pub(super) fn none() -> Cell {
 }
 
 /// All schemas with their numbers.
-pub(super) const SCHEMAS: [(&str, i64); 4] = [
-    ("pg_catalog", oids::CATALOG),
-    ("public", oids::PUBLIC),
-    ("information_schema", oids::INFORMATION),
-    ("nodewise", oids::NODEWISE),
-];
+pub(super) fn schemas(session: &Session) -> Vec<(String, i64)> {
+    let system = [names::CATALOG, names::PUBLIC, names::INFORMATION, names::NODEWISE];
+    let snapshot = session.snapshot();
+    let own = snapshot.schemas().map(|it| &**it).filter(|it| *it != names::MATERIALIZED);
+    system.into_iter().chain(own).map(|it| (it.to_owned(), oids::schema(it))).collect()
+}
 
-pub(super) fn namespaces() -> SqlResult<RecordBatch> {
-    let columns = [("oid", 'i'), ("nspname", 't'), ("nspowner", 'i'), ("nspacl", 't')];
+pub(super) fn namespaces(session: &Session) -> SqlResult<RecordBatch> {
+    let columns = [("oid", 'i'), ("nspname", 't'), ("nspowner", 'i'), ("nspacl", 'a')];
     let mut view = ViewBuilder::new(&columns);
-    for (name, oid) in SCHEMAS {
+    for (name, oid) in schemas(session) {
         view.row([number(oid), name.into(), number(oids::OWNER), none()]);
     }
     view.finish()
@@ -55,7 +55,7 @@ pub(super) fn languages() -> SqlResult<RecordBatch> {
         ("lanplcallfoid", 'i'),
         ("laninline", 'i'),
         ("lanvalidator", 'i'),
-        ("lanacl", 't'),
+        ("lanacl", 'a'),
     ]);
     view.row([
         number(oids::INTERNAL),
@@ -108,7 +108,7 @@ pub(super) fn collations() -> SqlResult<RecordBatch> {
 
 pub(super) fn tablespaces() -> SqlResult<RecordBatch> {
     let columns =
-        [("oid", 'i'), ("spcname", 't'), ("spcowner", 'i'), ("spcacl", 't'), ("spcoptions", 't')];
+        [("oid", 'i'), ("spcname", 't'), ("spcowner", 'i'), ("spcacl", 'a'), ("spcoptions", 't')];
     let mut view = ViewBuilder::new(&columns);
     view.row([number(1663), "pg_default".into(), number(oids::OWNER), none(), none()]);
     view.finish()
@@ -129,7 +129,7 @@ pub(super) fn databases(session: &Session) -> SqlResult<RecordBatch> {
         ("datctype", 't'),
         ("datlocale", 't'),
         ("daticurules", 't'),
-        ("datacl", 't'),
+        ("datacl", 'a'),
     ]);
     view.row([
         number(oids::DATABASE),

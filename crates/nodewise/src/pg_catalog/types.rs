@@ -34,9 +34,11 @@ pub(super) const TYPES: &[PgType] = &[
     pg_type((19, "name", 64), "S", "name", "name"),
     pg_type((20, "int8", 8), "N", "int8", "bigint"),
     pg_type((21, "int2", 2), "N", "int2", "smallint"),
+    pg_type((22, "int2vector", -1), "A", "int2vector", "int2vector"),
     pg_type((23, "int4", 4), "N", "int4", "integer"),
     pg_type((25, "text", -1), "S", "text", "text"),
     pg_type((26, "oid", 4), "N", "oid", "oid"),
+    pg_type((30, "oidvector", -1), "A", "oidvector", "oidvector"),
     pg_type((700, "float4", 4), "N", "float4", "real"),
     pg_type((701, "float8", 8), "N", "float8", "double precision"),
     pg_type((705, "unknown", -2), "X", "unknown", "unknown"),
@@ -51,8 +53,18 @@ pub(super) const TYPES: &[PgType] = &[
     pg_type((2950, "uuid", 16), "U", "uuid_", "uuid"),
 ];
 
+/// The names of all types, those of arrays included, without lengths.
+pub(super) fn all_names() -> Vec<(i64, Option<i64>, String)> {
+    let own = TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned()));
+    let arrays = TYPES.iter().map(|it| {
+        let oid = crate::pg_types::array_of(it.oid as u32).into();
+        (oid, None, format!("{}[]", it.sql))
+    });
+    own.chain(arrays.filter(|it| it.0 != 0)).collect()
+}
+
 /// The columns of `pg_type`.
-const COLUMNS: [(&str, char); 25] = [
+const COLUMNS: [(&str, char); 26] = [
     ("oid", 'i'),
     ("typname", 't'),
     ("typnamespace", 'i'),
@@ -78,6 +90,7 @@ const COLUMNS: [(&str, char); 25] = [
     ("typndims", 'i'),
     ("typcollation", 'i'),
     ("typdefault", 't'),
+    ("typacl", 'a'),
 ];
 
 pub(super) fn types() -> SqlResult<RecordBatch> {
@@ -111,9 +124,12 @@ pub(super) fn types() -> SqlResult<RecordBatch> {
             ",".into(),
             number(0),
             "-".into(),
-            number(0),
-            // There are no arrays.
-            number(0),
+            number(match it.name {
+                "int2vector" => 21,
+                "oidvector" => 26,
+                _ => 0,
+            }),
+            number(crate::pg_types::array_of(it.oid as u32).into()),
             function("in").into(),
             function("out").into(),
             binary("recv").into(),
@@ -124,9 +140,49 @@ pub(super) fn types() -> SqlResult<RecordBatch> {
             number(0),
             number(if collated { oids::COLLATION } else { 0 }),
             none(),
+            none(),
         ]);
     }
+    for it in TYPES {
+        array(&mut view, it);
+    }
     view.finish()
+}
+
+/// The arrays of a type, if there are any.
+fn array(view: &mut ViewBuilder, element: &PgType) {
+    let oid = crate::pg_types::array_of(element.oid as u32);
+    if oid == 0 {
+        return;
+    }
+    view.row([
+        number(oid.into()),
+        format!("_{}", element.name).into(),
+        number(oids::CATALOG),
+        number(oids::OWNER),
+        number(-1),
+        false.into(),
+        "b".into(),
+        "A".into(),
+        false.into(),
+        true.into(),
+        ",".into(),
+        number(0),
+        "array_subscript_handler".into(),
+        number(element.oid),
+        number(0),
+        "array_in".into(),
+        "array_out".into(),
+        "array_recv".into(),
+        "array_send".into(),
+        false.into(),
+        number(0),
+        number(-1),
+        number(0),
+        number(if element.category == "S" { oids::COLLATION } else { 0 }),
+        none(),
+        none(),
+    ]);
 }
 
 /// The order of values in keys: one for all types.

@@ -99,6 +99,11 @@ impl Log {
         }
     }
 
+    /// All that were made.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
     /// All that are kept.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &LogEntry> {
         self.entries.iter()

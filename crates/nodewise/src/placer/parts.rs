@@ -50,7 +50,7 @@ impl Database {
 
     /// The locks and the turn of one that writes alone, if nobody else writes.
     fn alone(&self) -> Option<(Owner, Admitted)> {
-        let owner = self.locks.owner();
+        let owner = self.locks.owner(0);
         self.locks.take_alone(owner.number()).ok()?;
         self.writer.try_enter().map(|turn| (owner, turn))
     }
@@ -76,6 +76,8 @@ impl Database {
         let (asked, changes, loads) = (BTreeSet::new(), RowChanges::default(), Vec::new());
         let is_serializable = false;
         let writing = Writing {
+            deferred: Vec::new(),
+            has_steps: false,
             turn,
             commits: None,
             owner,

@@ -1,9 +1,10 @@
 //! Rows of views as Arrow.
 
-use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use stdx::sync::Arc;
+use storage::schema::held_array_field;
 use types::{SqlError, SqlResult};
 
 /// Collects a view row by row.
@@ -16,6 +17,7 @@ enum Cells {
     Text(StringBuilder),
     Integer(Int64Builder),
     Boolean(BooleanBuilder),
+    Float(Float64Builder),
 }
 
 /// One cell of a view.
@@ -23,6 +25,7 @@ pub(crate) enum Cell {
     Text(Option<String>),
     Integer(Option<i64>),
     Boolean(bool),
+    Float(f64),
 }
 
 impl From<&str> for Cell {
@@ -60,6 +63,11 @@ impl From<Option<u64>> for Cell {
         Self::Integer(value.and_then(|it| i64::try_from(it).ok()))
     }
 }
+impl From<f64> for Cell {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
 impl From<bool> for Cell {
     fn from(value: bool) -> Self {
         Self::Boolean(value)
@@ -67,12 +75,19 @@ impl From<bool> for Cell {
 }
 
 impl ViewBuilder {
-    /// Columns by name; `t` text, `i` integer, `b` Boolean.
+    /// Columns by name; `t` text, `i` integer, `b` Boolean, `f` float, arrays, as they are held, of `s` small integers, `n` integers
+    /// and `a` texts, vectors of `k` small integers and `o` numbers.
     pub(crate) fn new(columns: &[(&str, char)]) -> Self {
         let field = |&(name, kind): &(&str, char)| {
             let data_type = match kind {
+                's' => return held_array_field(name, "smallint"),
+                'n' => return held_array_field(name, "bigint"),
+                'k' => return held_array_field(name, "int2vector"),
+                'o' => return held_array_field(name, "oidvector"),
+                'a' => return held_array_field(name, "text"),
                 'i' => DataType::Int64,
                 'b' => DataType::Boolean,
+                'f' => DataType::Float64,
                 _ => DataType::Utf8,
             };
             Field::new(name, data_type, true)
@@ -80,6 +95,7 @@ impl ViewBuilder {
         let cells = |&(_, kind): &(&str, char)| match kind {
             'i' => Cells::Integer(Int64Builder::new()),
             'b' => Cells::Boolean(BooleanBuilder::new()),
+            'f' => Cells::Float(Float64Builder::new()),
             _ => Cells::Text(StringBuilder::new()),
         };
         Self {
@@ -94,6 +110,7 @@ impl ViewBuilder {
                 (Cells::Text(it), Cell::Text(text)) => it.append_option(text),
                 (Cells::Integer(it), Cell::Integer(value)) => it.append_option(value),
                 (Cells::Boolean(it), Cell::Boolean(value)) => it.append_value(value),
+                (Cells::Float(it), Cell::Float(value)) => it.append_value(value),
                 _ => unreachable!("invariant: a view writes the columns that it declares"),
             }
         }
@@ -105,6 +122,7 @@ impl ViewBuilder {
                 Cells::Text(mut it) => Arc::new(it.finish()),
                 Cells::Integer(mut it) => Arc::new(it.finish()),
                 Cells::Boolean(mut it) => Arc::new(it.finish()),
+                Cells::Float(mut it) => Arc::new(it.finish()),
             }
         };
         let columns = self.columns.into_iter().map(finish).collect();

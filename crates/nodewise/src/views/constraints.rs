@@ -38,12 +38,14 @@ fn constraints(table: &Table) -> Vec<(String, &'static str, String)> {
         .map(|it| (it.name.to_string(), "check", format!("CHECK ({})", it.condition)));
     let references = rules.references.iter().map(|it| {
         let definition = format!(
-            "FOREIGN KEY ({}) REFERENCES {} ({}) ON DELETE {} ON UPDATE {}",
+            "FOREIGN KEY ({}) REFERENCES {} ({}){} ON DELETE {} ON UPDATE {}{}",
             columns(&it.columns),
             it.parent,
             it.parent_columns.join(", "),
+            it.match_clause(),
             it.on_delete.name(),
-            it.on_update.name()
+            it.on_update.name(),
+            it.last_clauses()
         );
         (it.name.to_string(), "foreign key", definition)
     });

@@ -9,6 +9,7 @@ mod defined;
 mod durability;
 mod functions;
 mod indexes;
+mod locks;
 mod memory;
 pub(crate) mod placement;
 pub(crate) mod placer;
@@ -20,6 +21,7 @@ mod traffic;
 
 use arrow_array::RecordBatch;
 use types::SqlResult;
+use types::names as schemas;
 
 use crate::Database;
 use crate::settings::Settings;
@@ -27,10 +29,10 @@ pub(crate) use builder::{Cell, ViewBuilder};
 pub(crate) use tables::partitioning;
 
 /// The schema that holds the views.
-pub const SCHEMA: &str = "nodewise";
+pub const SCHEMA: &str = schemas::NODEWISE;
 
 /// The names of all views.
-pub const NAMES: [&str; 29] = [
+pub const NAMES: [&str; 30] = [
     "tables",
     "columns",
     "indexes",
@@ -56,6 +58,7 @@ pub const NAMES: [&str; 29] = [
     "settings",
     "functions",
     "transactions",
+    "locks",
     "log",
     "checkpoints",
     "merges",
@@ -99,6 +102,7 @@ pub fn rows_of(
         "settings" => system::all_settings(database, settings),
         "functions" => functions::rows(),
         "transactions" => durability::transactions(database),
+        "locks" => locks::rows(database),
         "log" => durability::log(database),
         "checkpoints" => durability::checkpoints(database),
         "merges" => durability::merges(database),

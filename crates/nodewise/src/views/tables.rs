@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use storage::{Part, Partitioning, Table};
-use types::{SqlResult, Value};
+use types::{DataType, SqlResult, Value, numeric};
 
 use super::ViewBuilder;
 use super::placement::{bytes_per_node, list};
@@ -66,7 +66,13 @@ pub(super) fn columns(database: &Database) -> SqlResult<RecordBatch> {
     for table in database.tables() {
         for (position, column) in table.columns.iter().enumerate() {
             let statistics = &column.statistics;
-            let bound = |it: &Option<Value>| it.as_ref().map_or(String::new(), Value::to_string);
+            // Arrays as they are written, not as they are held.
+            let text = |it: &Value| match column.data_type.element() {
+                Some(_) => numeric::cast(it, column.data_type, DataType::Text)
+                    .map_or_else(|_| it.to_string(), |it| it.to_string()),
+                None => it.to_string(),
+            };
+            let bound = |it: &Option<Value>| it.as_ref().map_or(String::new(), text);
             let mut nodes = Vec::new();
             let mut bytes = 0;
             for it in table.components().iter().filter(|it| it.column.index() == position) {

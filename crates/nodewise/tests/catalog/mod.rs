@@ -65,8 +65,13 @@ fn column(line: &str, rows: u64) -> ColumnInfo {
 
 /// The plan of a parsed query on the tables.
 pub fn plan_query(query: &binder::ParsedQuery) -> SqlResult<plan::Plan> {
-    let environment =
-        Environment { catalog: &Tpch::new(), session: &(), now: 0, check: &|| Ok(()) };
+    let environment = Environment {
+        catalog: &Tpch::new(),
+        session: &(),
+        now: 0,
+        moments: None,
+        check: &|| Ok(()),
+    };
     optimizer::plan(binder::bind::bind(&query.0, &[], &environment)?.query)
 }
 

@@ -96,7 +96,8 @@ impl Tally {
 
     fn statement(&mut self, catalog: &Declared, sql: &str, statement: Statement) {
         let bound = |query: &binder::ParsedQuery| {
-            let environment = Environment { catalog, session: &(), now: 0, check: &|| Ok(()) };
+            let environment =
+                Environment { catalog, session: &(), now: 0, moments: None, check: &|| Ok(()) };
             bind(&query.0, &[], &environment).map(|it| it.query)
         };
         match statement {
@@ -119,7 +120,8 @@ impl Tally {
                 }
             }
             Statement::Change { query } => {
-                let environment = Environment { catalog, session: &(), now: 0, check: &|| Ok(()) };
+                let environment =
+                    Environment { catalog, session: &(), now: 0, moments: None, check: &|| Ok(()) };
                 if let Ok(change) = binder::bind::bind_change(&query.0, &[], &environment) {
                     self.query(sql, change.query);
                 }
@@ -173,8 +175,13 @@ fn tpch_is_read_as_it_was_written() {
     let mut tally = Tally::default();
     for path in files("queries/tpch", "sql") {
         let sql = fs::read_to_string(path).unwrap();
-        let environment =
-            Environment { catalog: &catalog, session: &(), now: 0, check: &|| Ok(()) };
+        let environment = Environment {
+            catalog: &catalog,
+            session: &(),
+            now: 0,
+            moments: None,
+            check: &|| Ok(()),
+        };
         let statements = parse(&sql).unwrap();
         let [Statement::Query { query }] = statements.as_slice() else { panic!("one query") };
         tally.query(&sql, bind(&query.0, &[], &environment).unwrap().query);

@@ -64,6 +64,7 @@ impl<'a> Facts<'a> {
                 None => self.look_up(input, attr),
             },
             Rel::Repeat { number: Some(number), .. } if *number == attr => Some(false),
+            Rel::Repeat { items, .. } if items.iter().any(|it| it.0 == attr) => Some(true),
             Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::Repeat { input, .. } => {
                 self.look_up(input, attr)
             }
@@ -144,6 +145,9 @@ pub fn equal_is_same(data_type: DataType) -> bool {
 /// `b = c` give `a = c`. Not so where a comparison converts with a loss (a large integer with a float), or where blanks
 /// count on one side only (CHAR with VARCHAR).
 pub fn equality_chains(left: DataType, right: DataType) -> bool {
+    if let (Some(left), Some(right)) = (left.element(), right.element()) {
+        return equality_chains(left, right);
+    }
     let kind = |it: DataType| match it {
         DataType::SmallInt | DataType::Integer | DataType::BigInt | DataType::Decimal { .. } => 0,
         DataType::Real | DataType::Double => 1,
@@ -158,6 +162,7 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Interval => 10,
         DataType::Uuid => 11,
         DataType::Bytea => 12,
+        DataType::Array(_) => 13,
     };
     kind(left) == kind(right)
 }

@@ -112,17 +112,29 @@ impl Lowering<'_> {
             }
             Rel::Union { inputs, output } => self.union(inputs, output, required),
             Rel::Values { output, rows } => self.values(output, rows),
-            Rel::Repeat { input, count, number } => {
+            Rel::Repeat { input, count, number, items } => {
                 let mut below = required.clone();
                 number.iter().for_each(|it| below.remove(*it));
+                items.iter().for_each(|it| below.remove(it.0));
                 below.insert(*count);
+                items.iter().for_each(|it| below.insert(it.1));
                 let mut stream = self.stream(input, &below, reducers)?;
                 let place = stream
                     .position(*count)
                     .ok_or_else(|| SqlError::internal("the count of a row is lost on the way"))?;
+                let lost = || SqlError::internal("an array is lost on the way");
+                let array = |it: &(Attr, Attr)| stream.position(it.1).ok_or_else(lost);
+                let arrays = items.iter().map(array).collect::<SqlResult<Vec<_>>>()?;
                 let numbered = number.is_some();
-                stream.operators.push(Operator::Repeat { count: place, numbered });
+                let mut kept: Vec<usize> =
+                    required.iter().filter_map(|it| stream.position(it)).collect();
+                kept.sort_unstable();
+                kept.dedup();
+                stream.layout = kept.iter().map(|it| stream.layout[*it]).collect();
+                let operator = Operator::Repeat { count: place, numbered, kept, items: arrays };
+                stream.operators.push(operator);
                 stream.layout.extend(*number);
+                stream.layout.extend(items.iter().map(|it| it.0));
                 Ok(stream)
             }
             Rel::Shared { id, output, rows } => self.read_shared(*id, output, *rows, required),

@@ -12,9 +12,11 @@ pub(super) fn drop_idle_joins(rel: &mut Rel, required: &AttrSet) {
     let mut below = required.clone();
     match rel {
         Rel::Scan(_) | Rel::Values { .. } | Rel::Shared { .. } | Rel::Apply(_) => {}
-        Rel::Repeat { input, count, number } => {
+        Rel::Repeat { input, count, number, items } => {
             number.iter().for_each(|it| below.remove(*it));
+            items.iter().for_each(|it| below.remove(it.0));
             below.insert(*count);
+            items.iter().for_each(|it| below.insert(it.1));
             drop_idle_joins(input, &below);
         }
         Rel::Limit { input, .. } => drop_idle_joins(input, required),

@@ -2,7 +2,7 @@
 //! fetched for those rows alone, by the key of their table (docs/design/05-sql-and-planning.md, "late
 //! materialisation").
 //!
-//! Key decision: fetching is a join with the whole table, whose keys are the numbers of its rows, so execution looks the
+//! Key decision: fetching is a join with the whole table, which finds its rows by a dense key, so execution looks the
 //! rows up where they are stored. Joins below that were there for those columns alone go (`elimination`).
 
 use plan::Expr;

@@ -144,12 +144,16 @@ impl Optimiser<'_> {
                 Ok(Rel::Limit { input, offset, limit }.filtered(demanded))
             }
             Rel::Union { inputs, output } => self.union(inputs, output, &demanded),
-            Rel::Repeat { input, count, number } => {
-                let of_number =
-                    |it: &Expr| number.is_some_and(|number| AttrSet::of(it).contains(number));
-                let (above, below) = demanded.into_iter().partition(of_number);
+            Rel::Repeat { input, count, number, items } => {
+                let made: Vec<Attr> =
+                    number.into_iter().chain(items.iter().map(|it| it.0)).collect();
+                let of_made = |it: &Expr| {
+                    let used = AttrSet::of(it);
+                    made.iter().any(|it| used.contains(*it))
+                };
+                let (above, below) = demanded.into_iter().partition(of_made);
                 let input = Box::new(self.rel(*input, below)?);
-                Ok(Rel::Repeat { input, count, number }.filtered(above))
+                Ok(Rel::Repeat { input, count, number, items }.filtered(above))
             }
             Rel::Shared { id, output, .. } => {
                 let rows = self.shared_rows[id];

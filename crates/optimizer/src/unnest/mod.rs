@@ -6,8 +6,9 @@
 //! 1. nothing of the right side depends on the left: an ordinary join, or a scalar subquery of the query (`plain`);
 //! 2. the right side has at most one row for each left row because it is an aggregate without keys or has no FROM: it is
 //!    joined by its equalities, and everything above the aggregate is computed above the join (`single`);
-//! 3. the conditions that depend on the left can be pulled up to the join (`pull`);
-//! 4. else, and where the right side is volatile, the left side is shared, the distinct values that the right side uses of it are joined to the relations deep
+//! 3. the right side is made of the left row alone, as by a function in FROM: it is made of all left rows (`row`);
+//! 4. the conditions that depend on the left can be pulled up to the join (`pull`);
+//! 5. else, and where the right side is volatile, the left side is shared, the distinct values that the right side uses of it are joined to the relations deep
 //!    in the right side, and the results to the left rows (`push`).
 //!
 //! - Invariant: what comes out has no [`Rel::Apply`], and no expression uses an attribute that its inputs lack.
@@ -23,6 +24,7 @@ mod prepare;
 mod prune;
 mod pull;
 mod push;
+mod row;
 mod single;
 mod state;
 #[cfg(test)]
@@ -48,7 +50,7 @@ pub fn unnest(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
         interrupt: interrupt.clone(),
     };
     for place in 0..this.shared.len() {
-        // Each is closed: what depends on a row of another relation was put in where it is read.
+        // Each is closed: it uses nothing of what is around its readers.
         let rel = this.shared[place].take();
         let required = rel.attrs();
         this.shared[place] = this.rel(rel, &required)?;
@@ -164,6 +166,11 @@ impl Unnesting {
         }
         if single::is_single(&right, &free, &how) {
             return self.single(left, right, how, &free, &below);
+        }
+        if let Use::Apply(Apply::Join { outer: false, on }) = &how
+            && row::is_of_row(&right)
+        {
+            return Ok(row::over(right, left).filtered(on.clone()));
         }
         if has_volatile(&right) {
             return self.for_each_row(left, right, how, free, &below);

@@ -49,6 +49,7 @@ impl Unnesting {
         match rel {
             Rel::Scan(_) => rel.made().contains(&attr).then(|| self.attributes[attr].nullable),
             Rel::Repeat { number: Some(number), .. } if *number == attr => Some(false),
+            Rel::Repeat { items, .. } if items.iter().any(|it| it.0 == attr) => Some(true),
             Rel::Filter { input, .. }
             | Rel::Sort { input, .. }
             | Rel::Limit { input, .. }

@@ -169,10 +169,13 @@ impl Unnesting {
             }
             Rel::Union { inputs, output } => self.push_union(inputs, output, domain),
             Rel::Values { output, rows } => self.push_values(output, rows, domain),
-            Rel::Repeat { input, count, number } => {
+            Rel::Repeat { input, count, number, items } => {
                 let Pushed { rel, locals } = self.push(*input, domain)?;
                 let count = domain.local(count, &locals);
-                Ok(Pushed { rel: Rel::Repeat { input: Box::new(rel), count, number }, locals })
+                let array = |it: (Attr, Attr)| (it.0, domain.local(it.1, &locals));
+                let items = items.into_iter().map(array).collect();
+                let input = Box::new(rel);
+                Ok(Pushed { rel: Rel::Repeat { input, count, number, items }, locals })
             }
             Rel::Shared { .. } => {
                 Err(types::SqlError::internal("a shared relation depends on the rows around it"))

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use types::{DataType, Value, numeric};
+
 use crate::{
     Aggregate, AggregateFunction, Exclusion, Expr, ExprKind, Frame, FrameBound, FrameUnit, SortKey,
     UnaryOperator, WindowCall, WindowFunction,
@@ -83,7 +85,7 @@ pub(super) fn expr(it: &Expr, names: &[String]) -> String {
     let not = |negated: &bool| if *negated { "not " } else { "" };
     match &it.kind {
         ExprKind::Column(place) => column(*place, names),
-        ExprKind::Literal(value) => value.to_string(),
+        ExprKind::Literal(value) => literal(value, it.data_type),
         ExprKind::Parameter(number) => format!("${}", number + 1),
         ExprKind::Scalar(id) => format!("value of pipeline {}", id.index()),
         ExprKind::Binary { operator, left, right } => {
@@ -113,7 +115,8 @@ pub(super) fn expr(it: &Expr, names: &[String]) -> String {
             out + " end"
         }
         ExprKind::InList { operand, list, negated } => {
-            let values: Vec<String> = list.iter().map(ToString::to_string).collect();
+            let of = operand.data_type;
+            let values: Vec<String> = list.iter().map(|it| literal(it, of)).collect();
             format!("{} {}in ({})", expr(operand), not(negated), values.join(", "))
         }
         ExprKind::Like { operand, pattern, case_insensitive, negated, .. } => {
@@ -133,4 +136,13 @@ pub(super) fn expr(it: &Expr, names: &[String]) -> String {
             format!("{}({})", function.name(), list(arguments, names))
         }
     }
+}
+
+/// A value as SQL has it; of an array, not as it is held.
+fn literal(value: &Value, of: DataType) -> String {
+    let shown = match of.element() {
+        Some(_) => numeric::cast(value, of, DataType::Text).ok(),
+        None => None,
+    };
+    shown.as_ref().unwrap_or(value).to_string()
 }

@@ -38,9 +38,15 @@ impl Lines<'_> {
                     format!("project [{}]", shown.join(", "))
                 }
                 Operator::Join(it) => self.join(it, &mut layout),
-                Operator::Repeat { count, numbered } => {
+                Operator::Repeat { count, numbered, kept, items } => {
+                    layout = pick(&layout, kept);
                     layout.extend(numbered.then(|| Name::of_value("number")));
-                    let said = if *numbered { ", numbered" } else { "" };
+                    layout.extend(items.iter().map(|_| Name::of_value("item")));
+                    let mut said = if *numbered { ", numbered" } else { "" }.to_owned();
+                    let arrays: Vec<_> = items.iter().map(|it| column(*it, &names)).collect();
+                    if !arrays.is_empty() {
+                        said.push_str(&format!(", with the items of {}", arrays.join(", ")));
+                    }
                     format!("repeat each row {} times{said}", column(*count, &names))
                 }
                 Operator::Fetch(it) => {

@@ -34,7 +34,7 @@ pub struct Query {
     /// Uncorrelated scalar subqueries. They and the shared relations use one another in no circle.
     pub scalars: Vec<ScalarQuery>,
     /// Relations whose rows several [`Rel::Shared`] read: computed once. In a bound query each uses those before it alone,
-    /// and may use attributes of the left sides around all of its readers.
+    /// and nothing of what is around its readers.
     pub shared: Vec<Rel>,
     /// The rows of the answer.
     pub root: Rel,
@@ -158,6 +158,8 @@ pub enum Rel {
         count: Attr,
         /// An attribute more, if wanted: the how manieth of its kind a row is, from 1 on. A BIGINT.
         number: Option<Attr>,
+        /// Attributes more, each with an array of the input: of its items the how manieth the row is; NULL behind the last.
+        items: Vec<(Attr, Attr)>,
     },
     /// The rows of an entry of [`Query::shared`].
     Shared {
@@ -292,9 +294,10 @@ impl Rel {
             Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
                 input.attrs()
             }
-            Self::Repeat { input, number, .. } => {
+            Self::Repeat { input, number, items, .. } => {
                 let mut set = input.attrs();
                 number.iter().for_each(|it| set.insert(*it));
+                items.iter().for_each(|it| set.insert(it.0));
                 set
             }
             Self::Map { input, exprs } => {

@@ -170,7 +170,9 @@ impl Rel {
                 Apply::Scalar { value, .. } => vec![value],
                 Apply::Join { .. } => Vec::new(),
             },
-            Self::Repeat { number, .. } => number.iter().copied().collect(),
+            Self::Repeat { number, items, .. } => {
+                number.iter().copied().chain(items.iter().map(|it| it.0)).collect()
+            }
             Self::Filter { .. } | Self::Sort { .. } | Self::Limit { .. } => Vec::new(),
         }
     }
@@ -186,7 +188,10 @@ impl Rel {
             Self::Union { inputs, .. } => {
                 inputs.iter().flat_map(|it| &it.1).for_each(|it| used.insert(*it));
             }
-            Self::Repeat { count, .. } => used.insert(*count),
+            Self::Repeat { count, items, .. } => {
+                used.insert(*count);
+                items.iter().for_each(|it| used.insert(it.1));
+            }
             Self::Apply(apply) => {
                 if let Apply::Scalar { source, .. } = apply.kind {
                     used.insert(source);
@@ -246,9 +251,10 @@ impl Rel {
                 output.iter_mut().chain(inputs.iter_mut().flat_map(|it| &mut it.1)).for_each(put);
             }
             Self::Values { output, .. } => output.iter_mut().for_each(put),
-            Self::Repeat { count, number, .. } => {
+            Self::Repeat { count, number, items, .. } => {
                 put(count);
                 number.iter_mut().for_each(put);
+                items.iter_mut().flat_map(|it| [&mut it.0, &mut it.1]).for_each(put);
             }
             Self::Shared { output, .. } => output.iter_mut().for_each(|it| put(&mut it.0)),
             Self::Apply(apply) => match &mut apply.kind {

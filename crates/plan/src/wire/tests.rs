@@ -46,7 +46,12 @@ fn plan() -> Plan {
         source: Source::Values { types: vec![DataType::Null], rows: vec![row, functions()] },
         operators: vec![
             Operator::Filter(Expr { kind: like, data_type: DataType::Boolean }),
-            Operator::Repeat { count: usize::MAX, numbered: true },
+            Operator::Repeat {
+                count: usize::MAX,
+                numbered: true,
+                kept: vec![2],
+                items: vec![0, usize::MAX],
+            },
         ],
         sink: Sink::Materialize { offset: u64::MAX, limit: Some(0) },
         estimated_rows: f64::INFINITY,

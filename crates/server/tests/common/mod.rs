@@ -15,6 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A server, until it is dropped.
 pub struct Running {
     pub address: SocketAddr,
+    /// Where it listens for HTTP.
+    pub http: SocketAddr,
     pub stop: StopHandle,
     thread: Option<JoinHandle<()>>,
 }
@@ -26,15 +28,16 @@ impl Running {
     }
 
     pub fn with(mut options: ServerOptions) -> Self {
-        options.listen =
-            Listen { tcp: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))), socket_folder: None };
+        let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        options.listen = Listen { tcp: Some(free), http: Some(free), socket_folder: None };
         let machine = hardware_linux::open();
         let setup = DatabaseOptions { workers: Some(2), ..DatabaseOptions::default() };
         let database = Database::open(machine, setup).unwrap();
         let server = Server::bind(database, options).unwrap();
         let (address, stop) = (server.address().unwrap(), server.stop_handle());
+        let http = server.http_address().unwrap();
         let thread = Some(thread::spawn(move || server.run()));
-        Self { address, stop, thread }
+        Self { address, http, stop, thread }
     }
 
     /// Waits until it has stopped.
@@ -194,4 +197,25 @@ impl Raw {
         other.send(&[&length[..], &body].concat());
         assert_eq!(other.read(), None, "there is no answer");
     }
+}
+
+/// A stream inside of TLS, of a client that knows the certificate of the tests.
+pub async fn inside_tls(
+    stream: tokio::net::TcpStream,
+) -> tokio_rustls::client::TlsStream<tokio::net::TcpStream> {
+    use tokio_rustls::TlsConnector;
+    use tokio_rustls::rustls::crypto::ring::default_provider;
+    use tokio_rustls::rustls::pki_types::pem::PemObject;
+    use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+    use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/certificate.pem");
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(file).unwrap()).unwrap();
+    let config = ClientConfig::builder_with_provider(default_provider().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    TlsConnector::from(std::sync::Arc::new(config)).connect(name, stream).await.unwrap()
 }

@@ -18,7 +18,10 @@ use crate::word::key_of_float;
 /// Converts rows for a column: widens, rescales, trims; checks ranges, lengths and NULL.
 pub(crate) fn piece_of(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Piece> {
     if column.data_type.stored() != column.data_type {
-        let held = crate::outside::held(array, column)?;
+        let held = match crate::lists::arrays(array, column)? {
+            Some(held) => held,
+            None => crate::outside::held(array, column)?,
+        };
         let column = ColumnSchema { data_type: column.data_type.stored(), ..column.clone() };
         return piece_of(&held, &column);
     }

@@ -8,7 +8,7 @@ use crate::Column;
 
 impl ColumnBuild<'_> {
     /// Builds the column.
-    pub(super) fn finish(self) -> SqlResult<Column> {
+    pub(crate) fn finish(self) -> SqlResult<Column> {
         self.context.check_cancelled()?;
         if self.schema.data_type.stored().is_text()
             || self.schema.data_type == types::DataType::Null

@@ -33,15 +33,15 @@ use crate::partition::Router;
 use crate::place::ColumnPlace;
 use crate::{Column, ColumnSchema, Encoding, Part, Table, TableDesign};
 
-use column::ColumnBuild;
+pub(crate) use column::ColumnBuild;
 pub use column_change::ColumnChange;
 pub use context::{BuildContext, COMPRESS_FROM, DELTA_FROM};
 pub(crate) use convert::piece_of;
 pub(crate) use hash::Sketch;
-use piece::Pieces;
-pub(crate) use piece::{Piece, PieceValues};
+pub(crate) use pack::bits_for;
+pub(crate) use piece::{Piece, PieceValues, Pieces};
 pub(crate) use reader::{ChunkReader, RowSource};
-pub(crate) use sources::{BatchRows, Chained, KeptRows};
+pub(crate) use sources::{BatchRows, Chained, KeptRows, pieces_of};
 
 /// Collects batches from any number of producers and builds a table of them.
 pub struct TableBuilder {

@@ -159,6 +159,7 @@ pub(super) fn column(
         code_count,
         null_rows,
         index: None,
+        key_rows: None,
     })
 }
 

@@ -53,6 +53,9 @@ impl Table {
         let (schema, design) = (self.schema(), self.followed_design());
         let kept = KeptRows::new(self, gone);
         let rows = Chained::new(vec![&kept, new]);
+        // Few rows are not worth waking workers for, for their indexes neither.
+        let reader = ChunkReader::new(&schema, &rows, context);
+        let context = reader.context();
         let table = build_designed(&self.name, &schema, &rows, design, context)?;
         Self { id: self.id, ..table }.with_rules(self.rules().clone(), context)
     }

@@ -7,6 +7,7 @@ use super::container::{Entries, Reader, Writer};
 use super::medium::damaged;
 use super::record::Record;
 use super::values::{read_statistics, read_type, statistics_record, type_record};
+use crate::dense_keys::rows_of_dense_key;
 use crate::dictionary::Sorted;
 use crate::domain::plain_domain;
 use crate::place::ColumnPlace;
@@ -140,6 +141,11 @@ impl ColumnReader<'_> {
             false => None,
         };
         let statistics = record.take_record("statistics", read_statistics)?;
+        // No file has it: it follows from the rows.
+        let key_rows = match self.parts {
+            Some((column, parts)) => rows_of_dense_key(column, parts, &self.place, self.context)?,
+            None => None,
+        };
         let column = Column {
             name: self.schema.name.clone(),
             data_type,
@@ -152,6 +158,7 @@ impl ColumnReader<'_> {
             code_count,
             null_rows,
             index,
+            key_rows,
         };
         self.check(&column)?;
         Ok(column)

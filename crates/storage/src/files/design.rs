@@ -3,7 +3,9 @@
 use hardware::{NodeId, Topology};
 use placement::Placement;
 use stdx::sync::Arc;
-use types::{CheckRule, ColumnId, ForeignKey, Identity, ReferentialAction, RowRules, SqlResult};
+use types::{
+    CheckRule, ColumnId, Deferral, ForeignKey, Identity, ReferentialAction, RowRules, SqlResult,
+};
 
 use super::medium::damaged;
 use super::record::Record;
@@ -193,6 +195,10 @@ fn reference_record(key: &ForeignKey) -> Record {
         .list("parent columns", key.parent_columns.iter().map(column).collect())
         .text("on delete", key.on_delete.name())
         .text("on update", key.on_update.name())
+        .number("full", key.is_full)
+        .number("deferrable", key.deferral != Deferral::None)
+        .number("deferred", key.deferral == Deferral::Deferred)
+        .number("not valid", !key.is_validated)
 }
 
 fn read_reference(record: &mut Record, columns: usize) -> SqlResult<ForeignKey> {
@@ -208,6 +214,16 @@ fn read_reference(record: &mut Record, columns: usize) -> SqlResult<ForeignKey> 
             .take_each("parent columns", |it| Ok(it.take_text("name")?.into()))?,
         on_delete: action(record.take_text("on delete")?)?,
         on_update: action(record.take_text("on update")?)?,
+        is_full: record.take_flag_if_there("full")?,
+        deferral: match (
+            record.take_flag_if_there("deferrable")?,
+            record.take_flag_if_there("deferred")?,
+        ) {
+            (_, true) => Deferral::Deferred,
+            (true, false) => Deferral::Deferrable,
+            (false, false) => Deferral::None,
+        },
+        is_validated: !record.take_flag_if_there("not valid")?,
     };
     match key.columns.len() == key.parent_columns.len() {
         true => Ok(key),
@@ -249,5 +265,6 @@ pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules
         Ok(Identity { column, always: it.take_flag("always")? })
     })?;
     let references = record.take_each("references", |it| read_reference(it, columns))?;
-    Ok(Rules { indexes, rows: Arc::new(RowRules { defaults, checks, identities }), references })
+    let rows = Arc::new(RowRules { defaults, checks, identities });
+    Ok(Rules { indexes, rows, references, ..Rules::default() })
 }

@@ -101,6 +101,11 @@ impl Record {
         Ok(self.take_number::<u8>(name)? != 0)
     }
 
+    /// Takes out a truth value that older files do not have: false there.
+    pub(super) fn take_flag_if_there(&mut self, name: &str) -> SqlResult<bool> {
+        if self.has(name) { self.take_flag(name) } else { Ok(false) }
+    }
+
     /// Takes out a text.
     pub(super) fn take_text(&mut self, name: &str) -> SqlResult<String> {
         self.expect(name, |it| match it {

@@ -10,6 +10,7 @@ use super::record::Record;
 use super::values::{read_statistics, read_type, statistics_record, type_record};
 use crate::part::Translation;
 use crate::place::ColumnPlace;
+use crate::tail::is_looked_through;
 use crate::{
     BLOCK_ROWS, BuildContext, Column, ColumnSchema, Deletions, ItemTraffic, Part, Rules, Table,
     TableDesign,
@@ -272,10 +273,12 @@ impl Head {
         let (id, name, rules) = (self.id, self.name, Arc::new(self.rules));
         let mains = self.design.partitioning.parts();
         let traffic = Arc::new(ItemTraffic::new(mains, columns.len()));
-        let indexed = |it: &Part| {
-            it.columns.iter().enumerate().all(|it| it.1.index.is_some() == rules.has_index(it.0))
+        let indexed = |(number, part): (usize, &Part)| {
+            let is_indexed = !is_looked_through(part, number, mains);
+            let wanted = |it: usize| is_indexed && rules.has_index(it);
+            part.columns.iter().enumerate().all(|it| it.1.index.is_some() == wanted(it.0))
         };
-        let built = parts.iter().all(indexed);
+        let built = parts.iter().enumerate().all(indexed);
         let design = self.design;
         let table = Table { id, name, columns, rows, parts, design, rules, traffic };
         match built {

@@ -67,6 +67,9 @@ pub(super) fn type_record(data_type: DataType) -> Record {
         DataType::Bpchar => kind("bpchar"),
         DataType::Varchar(length) => kind("varchar").number("length", length),
         DataType::Text => kind("text"),
+        DataType::Array(element) => {
+            kind("array").record("element", type_record(element.data_type()))
+        }
     }
 }
 
@@ -100,6 +103,11 @@ pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
         "bpchar" => DataType::Bpchar,
         "varchar" => DataType::Varchar(record.take_number("length")?),
         "text" => DataType::Text,
+        "array" => {
+            let element = record.take_record("element", read_type)?;
+            let none = || damaged(format!("there is no type {element}[]"));
+            element.array().ok_or_else(none)?
+        }
         other => return Err(damaged(format!("\"{other}\" is no type"))),
     })
 }

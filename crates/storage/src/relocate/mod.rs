@@ -22,7 +22,7 @@ use crate::parallel::try_map;
 use crate::part::{Part, Replica, Translation};
 use crate::place::{ColumnPlace, check_file, out_of_memory};
 use crate::preference::check_nodes;
-use crate::{BuildContext, Partitioning, PlaceTarget, Table, TableDesign};
+use crate::{BuildContext, Column, Partitioning, PlaceTarget, Table, TableDesign};
 pub use copies::CopyShape;
 use copies::{copied, is_copied};
 use segment_places::{
@@ -372,6 +372,26 @@ fn run(job: &Job, context: &BuildContext<'_>) -> SqlResult<Arc<Segment>> {
     check_file(segment)?;
     learn(&copy, context.allocator.machine().topology())?;
     Ok(Arc::new(copy))
+}
+
+/// Asks where the pages of parts are that a change has made, and of what columns have in common, as far as nothing was promised of
+/// them.
+pub(crate) fn learn_new(
+    parts: &[Part],
+    columns: &[Arc<Column>],
+    context: &BuildContext<'_>,
+) -> SqlResult<()> {
+    let topology = context.allocator.machine().topology();
+    if topology.nodes.len() == 1 {
+        return Ok(());
+    }
+    let of_columns = columns.iter().chain(parts.iter().flat_map(|it| it.columns.iter()));
+    let translations = parts.iter().flat_map(|it| it.translations.iter().flatten());
+    let segments = of_columns.flat_map(|it| it.segments()).map(|it| it.1);
+    let mut unknown = segments
+        .chain(translations.map(|it| &it.segment))
+        .filter(|it| !it.is_mapped() && it.page_map().pages() == 0);
+    unknown.try_for_each(|it| learn(it, topology))
 }
 
 /// Asks where the pages of a filled segment are. The OS may have dealt them in other turns than was expected, as huge

@@ -6,7 +6,7 @@ use super::errors::{cannot_assign, cannot_cast, date_beyond_timestamp, out_of_ra
 use super::interval::{self, Interval};
 use super::types::{is_assignable, is_castable};
 use super::{bytes, datetime, decimal, float, format, spelling, uuid};
-use crate::{DataType, SqlError, SqlResult, Value, Zone};
+use crate::{DataType, SqlError, SqlResult, Value, Zone, array};
 
 /// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept,
 /// but CHAR(n) fills its n characters with them where it becomes CHAR of no one length.
@@ -29,10 +29,28 @@ pub fn cast_in(value: &Value, from: DataType, to: DataType, zone: &Zone) -> SqlR
     if !is_castable(source(value, from), to) {
         return Err(cannot_cast(from, to));
     }
+    if let (Some(element), Value::Text(it)) = (to.element(), value) {
+        let held = match from.element() {
+            Some(own) => array::converted(it, own, &mut |item| cast_in(item, own, element, zone))?,
+            None => {
+                let mut read =
+                    |item: &str| cast_in(&Value::Text(item.into()), DataType::Text, element, zone);
+                match to {
+                    DataType::Array(it_of) if it_of.is_of_vector() => {
+                        array::parse_vector(it, &mut read)?
+                    }
+                    _ => array::parse(it, &mut read)?,
+                }
+            }
+        };
+        return Ok(Value::Text(held.into()));
+    }
     if to.is_text() {
         let text = text_of(value, from, zone)?;
         return Ok(match (from, to) {
-            (DataType::Char(length), DataType::Bpchar) => Value::Text(padded(&text, length).into()),
+            (DataType::Char(length), DataType::Bpchar) => {
+                Value::Text(format::padded(&text, length).into())
+            }
             _ => Value::Text(shortened(&text, to).into()),
         });
     }
@@ -68,6 +86,15 @@ pub fn assign(value: &Value, from: DataType, to: DataType, column: &str) -> SqlR
     if !literal && !is_assignable(from, to) {
         return Err(cannot_assign(column, from, to));
     }
+    if let (Some(element), Value::Text(it)) = (to.element(), value) {
+        let held = match from.element() {
+            Some(own) => array::converted(it, own, &mut |item| assign(item, own, element, column))?,
+            None => array::parse(it, &mut |item| {
+                assign(&Value::Text(item.into()), DataType::Null, element, column)
+            })?,
+        };
+        return Ok(Value::Text(held.into()));
+    }
     if to.is_text() {
         let text = text_of(value, from, &Zone::utc())?;
         return Ok(Value::Text(fitting(&text, to)?.into()));
@@ -83,15 +110,6 @@ pub fn fitting(text: &str, to: DataType) -> SqlResult<&str> {
     let kept = shortened(text, to);
     let lost = text.get(kept.len()..).unwrap_or("");
     if lost.bytes().all(|it| it == b' ') { Ok(kept) } else { Err(too_long(to)) }
-}
-
-/// A text with blanks behind it up to a length, counted in characters.
-pub fn padded(text: &str, length: u32) -> String {
-    let missing = (length as usize).saturating_sub(text.chars().count());
-    let mut padded = String::with_capacity(text.len() + missing);
-    padded.push_str(text);
-    padded.extend(std::iter::repeat_n(' ', missing));
-    padded
 }
 
 /// A text cut to the length of its type, and for CHAR without the blanks at its end.
@@ -116,33 +134,19 @@ fn source(value: &Value, from: DataType) -> DataType {
 }
 
 fn text_of<'a>(value: &'a Value, from: DataType, zone: &Zone) -> SqlResult<Cow<'a, str>> {
-    let mut out = String::new();
-    match value {
-        Value::Timestamp(it) if from == DataType::TimestampTz => {
-            format::moment(*it, zone, &mut out)
-        }
-        Value::Text(it) if from == DataType::Bytea => bytes::format(it, &mut out),
-        Value::Integer(_) | Value::Decimal { .. }
-            if matches!(from, DataType::Time | DataType::Interval) =>
-        {
-            let held = value.as_i128().ok_or_else(|| mismatch(value, from))?;
-            format::number(held, from, &mut out);
-        }
-        Value::Text(it) if from == DataType::Bpchar => {
-            return Ok(Cow::Borrowed(it.trim_end_matches(' ')));
-        }
-        Value::Text(it) => return Ok(Cow::Borrowed(it)),
-        Value::Boolean(it) => return Ok(Cow::Borrowed(format::boolean(*it))),
-        Value::Float(it) => format::float(*it, from == DataType::Real, &mut out),
-        Value::Integer(it) => format::decimal(i128::from(*it), 0, &mut out),
-        Value::Decimal { unscaled, scale } => {
-            format::decimal(*unscaled, usize::from(*scale), &mut out);
-        }
-        Value::Date(it) => datetime::format_date(i64::from(*it), &mut out),
-        Value::Timestamp(it) => datetime::format_timestamp(*it, &mut out),
+    Ok(match value {
         Value::Null => return Err(mismatch(value, from)),
-    }
-    Ok(Cow::Owned(out))
+        Value::Text(it) if from == DataType::Bpchar => Cow::Borrowed(it.trim_end_matches(' ')),
+        Value::Text(it) if !matches!(from, DataType::Bytea | DataType::Array(_)) => {
+            Cow::Borrowed(it)
+        }
+        Value::Boolean(it) => Cow::Borrowed(format::boolean(*it)),
+        _ => {
+            let mut out = String::new();
+            format::value(value, from, zone, &mut out);
+            Cow::Owned(out)
+        }
+    })
 }
 
 /// A value that is none of the type it comes with.

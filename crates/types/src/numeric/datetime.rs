@@ -189,6 +189,8 @@ struct Fields {
     time: Option<i64>,
     afternoon: Option<bool>,
     before_christ: bool,
+    /// Whether the year has two digits or fewer.
+    short_year: bool,
     zone: Option<Zone>,
     /// Whether a time alone is wanted.
     of_day: bool,
@@ -300,7 +302,8 @@ impl Fields {
             }
             8 if self.date.is_none() => self.set_date(number(0..4)?, number(4..6)?, number(6..8)?),
             6 if self.date.is_none() && self.month.is_none() => {
-                self.set_date(full_year(number(0..2)?), number(2..4)?, number(4..6)?)
+                self.short_year = true;
+                self.set_date(number(0..2)?, number(2..4)?, number(4..6)?)
             }
             6 if self.time.is_none() && self.date.is_some() => {
                 self.set_time(number(0..2)?, number(2..4)?, number(4..6)?, 0)
@@ -326,17 +329,20 @@ impl Fields {
             return Err(Flaw::Syntax);
         }
         if let Some(month) = month_of(a) {
-            self.set_date(year_of(c)?, month, number(b)?)
+            let year = self.year_of(c)?;
+            self.set_date(year, month, number(b)?)
         } else if let Some(month) = month_of(b) {
             if a.len() > 2 {
                 self.set_date(number(a)?, month, number(c)?)
             } else {
-                self.set_date(year_of(c)?, month, number(a)?)
+                let year = self.year_of(c)?;
+                self.set_date(year, month, number(a)?)
             }
         } else if a.len() > 2 {
             self.set_date(number(a)?, number(b)?, number(c)?)
         } else {
-            self.set_date(year_of(c)?, number(a)?, number(b)?)
+            let year = self.year_of(c)?;
+            self.set_date(year, number(a)?, number(b)?)
         }
     }
 
@@ -367,6 +373,12 @@ impl Fields {
         self.set_time(number(hour)?, number(minute)?, number(second)?, micros)
     }
 
+    /// A year of any length.
+    fn year_of(&mut self, digits: &str) -> Result<i64, Flaw> {
+        self.short_year = digits.len() <= 2;
+        number(digits)
+    }
+
     fn set_date(&mut self, year: i64, month: i64, day: i64) -> Result<(), Flaw> {
         if self.date.replace((year, month, day)).is_some() {
             return Err(Flaw::Syntax);
@@ -389,13 +401,20 @@ impl Fields {
             let (year, day) = match self.numbers[..] {
                 [(year, digits), (day, _)] if digits > 2 => (year, day),
                 [(day, _), (year, digits)] => {
-                    (if digits > 2 { year } else { full_year(year) }, day)
+                    self.short_year = digits <= 2;
+                    (year, day)
                 }
                 _ => return Err(Flaw::Syntax),
             };
             self.set_date(year, month, day)?;
         } else if !self.numbers.is_empty() {
             return Err(Flaw::Syntax);
+        }
+        if let Some((year, ..)) = &mut self.date
+            && self.short_year
+            && !self.before_christ
+        {
+            *year = full_year(*year);
         }
         if let Some(afternoon) = self.afternoon {
             let time = self.time.ok_or(Flaw::Syntax)?;
@@ -469,12 +488,7 @@ fn number(digits: &str) -> Result<i64, Flaw> {
     if digits.len() > 9 { Err(Flaw::Field) } else { digits.parse().map_err(|_| Flaw::Syntax) }
 }
 
-/// A year of any length; one of two digits lies between 1970 and 2069.
-fn year_of(digits: &str) -> Result<i64, Flaw> {
-    let year = number(digits)?;
-    Ok(if digits.len() <= 2 { full_year(year) } else { year })
-}
-
+/// A year of two digits lies between 1970 and 2069, if it is not before Christ.
 fn full_year(year: i64) -> i64 {
     if year < 70 { year + 2000 } else { year + 1900 }
 }

@@ -13,6 +13,7 @@ pub fn type_name(of: DataType) -> String {
         DataType::Char(n) => format!("character({n})"),
         DataType::Bpchar => "character".into(),
         DataType::Varchar(n) => format!("character varying({n})"),
+        DataType::Array(it) if !it.is_of_vector() => format!("{}[]", type_name(it.data_type())),
         _ => of.to_string().to_lowercase(),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::interval::{self, Interval};
 use super::{bytes, datetime};
-use crate::{DataType, Zone};
+use crate::{DataType, Element, Value, Zone, array};
 
 /// Appends what a column of an exact type stores: an integer, the unscaled digits of a decimal, days, microseconds.
 /// Nothing fails to be written to a string.
@@ -22,8 +22,50 @@ pub fn number(value: i128, data_type: DataType, out: &mut String) {
 pub fn text(held: &str, data_type: DataType, out: &mut String) {
     match data_type {
         DataType::Bytea => bytes::format(held, out),
+        DataType::Array(it) => array(held, it, &Zone::utc(), out),
         _ => out.push_str(held),
     }
+}
+
+/// Appends an array with items of a type, its moments as the clocks of a zone show them.
+pub fn array(held: &str, element: Element, zone: &Zone, out: &mut String) {
+    let of = element.data_type();
+    let mut item = |it: &Value, out: &mut String| match (it, of) {
+        (Value::Boolean(it), _) => out.push_str(if *it { "t" } else { "f" }),
+        (Value::Text(it), DataType::Char(length)) => out.push_str(&padded(it, length)),
+        _ => value(it, of, zone, out),
+    };
+    array::format(held, element, &mut item, out);
+}
+
+/// Appends a value of a type, its moments as the clocks of a zone show them. NULL has no text.
+pub fn value(value: &Value, of: DataType, zone: &Zone, out: &mut String) {
+    match value {
+        Value::Timestamp(it) if of == DataType::TimestampTz => moment(*it, zone, out),
+        Value::Text(it) if let DataType::Array(element) = of => array(it, element, zone, out),
+        Value::Text(it) => text(it, of, out),
+        Value::Integer(_) | Value::Decimal { .. }
+            if matches!(of, DataType::Time | DataType::Interval) =>
+        {
+            number(value.as_i128().unwrap_or(0), of, out);
+        }
+        Value::Boolean(it) => out.push_str(boolean(*it)),
+        Value::Float(it) => float(*it, of == DataType::Real, out),
+        Value::Integer(it) => decimal(i128::from(*it), 0, out),
+        Value::Decimal { unscaled, scale } => decimal(*unscaled, usize::from(*scale), out),
+        Value::Date(it) => datetime::format_date(i64::from(*it), out),
+        Value::Timestamp(it) => datetime::format_timestamp(*it, out),
+        Value::Null => {}
+    }
+}
+
+/// A text with blanks behind it up to a length, counted in characters.
+pub fn padded(text: &str, length: u32) -> String {
+    let missing = (length as usize).saturating_sub(text.chars().count());
+    let mut padded = String::with_capacity(text.len() + missing);
+    padded.push_str(text);
+    padded.extend(std::iter::repeat_n(' ', missing));
+    padded
 }
 
 /// Appends a moment as the clocks of a zone show it.

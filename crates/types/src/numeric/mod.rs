@@ -26,8 +26,9 @@ mod types;
 pub mod uuid;
 mod wide;
 
-pub use cast::{assign, cast, cast_in, fitting, held_interval, padded, shortened};
+pub use cast::{assign, cast, cast_in, fitting, held_interval, shortened};
 pub use decimal::Exact;
+pub use format::padded;
 pub use operate::{arithmetic, compare, negate};
 pub use spelling::parse_literal;
 pub use types::{

@@ -133,6 +133,9 @@ pub fn common_type(a: DataType, b: DataType) -> Option<DataType> {
         _ if a == b => Some(a),
         _ if a.is_numeric() && b.is_numeric() => common_number(a, b),
         _ if a.is_text() && b.is_text() => Some(common_text(a, b)),
+        (DataType::Array(a), DataType::Array(b)) => {
+            common_type(a.data_type(), b.data_type())?.array()
+        }
         (DataType::Date, DataType::Timestamp) | (DataType::Timestamp, DataType::Date) => {
             Some(DataType::Timestamp)
         }
@@ -172,6 +175,9 @@ pub fn comparison_type(a: DataType, b: DataType) -> Option<DataType> {
         (DataType::Time, DataType::Interval) | (DataType::Interval, DataType::Time) => {
             Some(DataType::Interval)
         }
+        (DataType::Array(a), DataType::Array(b)) => {
+            comparison_type(a.data_type(), b.data_type())?.array()
+        }
         (DataType::Real, it) | (it, DataType::Real) if it.is_numeric() => Some(DataType::Double),
         (DataType::Text, it) | (it, DataType::Text) if it.is_text() => Some(DataType::Text),
         _ if a.is_text() && b.is_text() && (a.is_blank_padded() || b.is_blank_padded()) => {
@@ -183,6 +189,9 @@ pub fn comparison_type(a: DataType, b: DataType) -> Option<DataType> {
 
 /// Whether `CAST(.. AS to)` exists.
 pub fn is_castable(from: DataType, to: DataType) -> bool {
+    if let (DataType::Array(from), DataType::Array(to)) = (from, to) {
+        return is_castable(from.data_type(), to.data_type());
+    }
     is_assignable(from, to)
         || from.is_text() && to != DataType::Null
         || matches!(
@@ -196,6 +205,9 @@ pub fn is_castable(from: DataType, to: DataType) -> bool {
 
 /// Whether INSERT, COPY and UPDATE store values of `from` in a column of `to`.
 pub fn is_assignable(from: DataType, to: DataType) -> bool {
+    if let (DataType::Array(from), DataType::Array(to)) = (from, to) {
+        return is_assignable(from.data_type(), to.data_type());
+    }
     is_implicit(from, to)
         || from.is_numeric() && to.is_numeric()
         || to.is_text()
@@ -209,7 +221,8 @@ pub fn is_assignable(from: DataType, to: DataType) -> bool {
 
 /// Whether a value becomes another one by the zone of the session.
 pub fn depends_on_zone(from: DataType, to: DataType) -> bool {
-    from != to && (from == DataType::TimestampTz || to == DataType::TimestampTz)
+    let is_moment = |it: DataType| it.element().unwrap_or(it) == DataType::TimestampTz;
+    from != to && (is_moment(from) || is_moment(to))
 }
 
 /// Whether values of `from` become values of `to` where an argument or operand needs it, unasked.
@@ -229,6 +242,9 @@ pub fn is_implicit(from: DataType, to: DataType) -> bool {
         (DataType::Date, DataType::Timestamp | DataType::TimestampTz) => true,
         (DataType::Timestamp, DataType::TimestampTz) => true,
         (DataType::Time, DataType::Interval) => true,
+        (DataType::Array(from), DataType::Array(to)) => {
+            is_implicit(from.data_type(), to.data_type())
+        }
         _ if from.is_text() => to.is_text(),
         _ => rank(from).zip(rank(to)).is_some_and(|(from, to)| from <= to),
     }
@@ -242,7 +258,7 @@ mod tests {
         DataType::Decimal { precision, scale }
     }
 
-    const ALL: [DataType; 28] = [
+    const ALL: [DataType; 33] = [
         DataType::Null,
         DataType::Boolean,
         DataType::SmallInt,
@@ -271,6 +287,11 @@ mod tests {
         DataType::Varchar(3),
         DataType::Varchar(5),
         DataType::Text,
+        DataType::Array(crate::Element::Integer),
+        DataType::Array(crate::Element::Decimal { precision: 7, scale: 2 }),
+        DataType::Array(crate::Element::Char(3)),
+        DataType::Array(crate::Element::Varchar(3)),
+        DataType::Array(crate::Element::TimestampTz),
     ];
 
     #[test]

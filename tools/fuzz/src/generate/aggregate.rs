@@ -21,6 +21,8 @@ impl Generator<'_> {
                 (1, ("bit_and", Some(Class::Integer))),
                 (1, ("bit_or", Some(Class::Integer))),
                 (1, ("bit_xor", Some(Class::Integer))),
+                (1, ("regr_count", Some(Class::Integer))),
+                (1, ("percentile_disc", Some(Class::Integer))),
             ]),
             Class::Decimal => self.draw.weighted(&[
                 (4, ("sum", Some(Class::Decimal))),
@@ -34,18 +36,25 @@ impl Generator<'_> {
                 (3, ("avg", Some(class))),
                 (1, ("var_pop", Some(class))),
                 (1, ("stddev", Some(class))),
+                (1, ("percentile_cont", Some(class))),
                 (2, ("min", Some(class))),
                 (2, ("max", Some(class))),
             ]),
             Class::Boolean => {
                 self.draw.weighted(&[(1, ("bool_and", Some(class))), (1, ("bool_or", Some(class)))])
             }
+            // Neither least nor greatest UUIDs are there in PostgreSQL 18.
+            Class::Uuid => return self.uuid_of_rows(scope),
+            Class::Text | Class::Interval => self.ordered(class),
             _ => self.draw.weighted(&[(1, ("min", Some(class))), (1, ("max", Some(class)))]),
         };
         let mut parts: Vec<Expr> =
             of.map(|of| self.argument(of, &rows, below)).into_iter().collect();
         let kind = result_kind(name, class, parts.first());
-        let distinct = of.is_some() && self.draw.chance(22);
+        let plain = !matches!(name, "mode" | "percentile_disc" | "percentile_cont" | "regr_count");
+        // A sum of distinct intervals is to come.
+        let summed = name == "sum" && class == Class::Interval;
+        let distinct = of.is_some() && plain && !summed && self.draw.chance(22);
         let filter = self.draw.chance(18);
         if filter {
             let condition = self.predicate(&rows, below);
@@ -62,6 +71,28 @@ impl Generator<'_> {
         // The sum of large integers is a decimal; the place wants an integer.
         let large = name == "sum" && class == Class::Integer;
         if large && made.parts[0].kind == Kind::BigInt { made.cast(Kind::BigInt) } else { made }
+    }
+
+    /// An aggregate of texts or intervals, by name, and what it is of.
+    fn ordered(&mut self, class: Class) -> (&'static str, Option<Class>) {
+        let (texts, spans) = if class == Class::Text { (1, 0) } else { (0, 1) };
+        let name = self.draw.weighted(&[
+            (2, "min"),
+            (2, "max"),
+            (texts, "string_agg"),
+            (texts, "mode"),
+            (spans, "sum"),
+        ]);
+        (name, Some(class))
+    }
+
+    /// A UUID if there is some text among the rows.
+    fn uuid_of_rows(&mut self, scope: &Scope) -> Expr {
+        let text = self.aggregate(Class::Text, scope, 0);
+        let uuid = Expr::literal("'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", Kind::Text);
+        let is_text = Expr::postfix("IS NOT NULL", text);
+        let form = Form::Case { operand: false, otherwise: false };
+        Expr::new(form, Kind::Uuid, vec![is_text, uuid.cast(Kind::Uuid)])
     }
 
     fn argument(&mut self, class: Class, rows: &Scope, depth: usize) -> Expr {
@@ -87,7 +118,8 @@ fn mine(argument: &Expr, rows: &Scope) -> bool {
 
 fn result_kind(name: &str, class: Class, argument: Option<&Expr>) -> Kind {
     match (name, argument) {
-        ("count", _) => Kind::BigInt,
+        ("count" | "regr_count", _) => Kind::BigInt,
+        ("string_agg", _) => Kind::Text,
         ("sum", _) if class == Class::Integer => Kind::BigInt,
         ("avg", _) if class == Class::Decimal => Kind::Decimal(38, 10),
         (_, Some(argument)) if argument.kind.class() == class => argument.kind,

@@ -80,11 +80,70 @@ pub fn constant(draw: &mut Draw, kind: Kind, edges: usize) -> String {
             ];
             format!("TIMESTAMP '{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
         }
+        Kind::TimestampTz | Kind::Time | Kind::Interval | Kind::Uuid | Kind::Bytea => {
+            rarer(draw, kind, edge)
+        }
         Kind::Varchar(_) | Kind::Char(_) | Kind::Text => {
             let edges = ["", " ", "%", "_b", "A", "it''s", "a\\", "NULL"];
             let usual = ["a", "b", "ab", "abc", "b", "zz", "1", "12", "-3"];
             let text = if edge { *draw.pick(&edges) } else { *draw.pick(&usual) };
             format!("'{text}'")
+        }
+    }
+}
+
+/// A constant of a type of `rarer`.
+fn rarer(draw: &mut Draw, kind: Kind, edge: bool) -> String {
+    match kind {
+        Kind::TimestampTz => {
+            let edges = ["0001-01-01 00:00:00+00", "9999-12-31 23:59:59.999999+00"];
+            let usual = [
+                "2024-01-01 00:00:00+00",
+                "2024-01-01 02:00:00+02",
+                "2024-02-29 12:30:00-05",
+                "2023-12-31 23:59:59.5Z",
+                "1970-01-01 00:00:00 Europe/Berlin",
+            ];
+            format!("TIMESTAMPTZ '{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
+        }
+        Kind::Time => {
+            let edges = ["23:59:59.999999", "24:00:00"];
+            let usual = ["00:00:00", "12:30:00", "12:30:00.5", "23:59:59", "06:07:08"];
+            format!("TIME '{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
+        }
+        Kind::Interval => {
+            let edges = ["178 years", "-178 years", "0.000001 seconds"];
+            let usual = [
+                "0",
+                "1 day",
+                "24 hours",
+                "1 month",
+                "30 days",
+                "-1 day",
+                "90 minutes",
+                "1 year 2 months 3 days 04:05:06.7",
+                "1 month -1 day",
+            ];
+            format!("INTERVAL '{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
+        }
+        Kind::Uuid => {
+            let edges =
+                ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
+            let usual = [
+                "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+                "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12",
+                "0189f7ea-ae2e-7ac0-8000-000000000001",
+                "7fffffff-ffff-4fff-bfff-ffffffffffff",
+            ];
+            format!("UUID '{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
+        }
+        _ => {
+            let edges = ["\\x", "\\x00", "\\xff00ff"];
+            let usual = ["\\x61", "\\x6162", "\\x62", "\\x616263", "\\x0161"];
+            format!(
+                "CAST('{}' AS BYTEA)",
+                if edge { *draw.pick(&edges) } else { *draw.pick(&usual) }
+            )
         }
     }
 }

@@ -27,6 +27,11 @@ impl Generator<'_> {
             Class::Boolean => self.predicate(scope, depth),
             Class::Date => self.date(scope, depth - 1),
             Class::Timestamp => self.timestamp(scope, depth - 1),
+            Class::Moment => self.moment(scope, depth - 1),
+            Class::Time => self.time(scope, depth - 1),
+            Class::Interval => self.interval(scope, depth - 1),
+            Class::Uuid => self.uuid(scope, depth - 1),
+            Class::Bytes => self.bytes(scope, depth - 1),
             Class::Text => self.text(scope, depth - 1),
         }
     }

@@ -4,7 +4,7 @@
 //! query runs; a query that only fails says little. Operators that may fail on some rows are drawn seldom.
 //!
 //! Reading order: `schema`, `data`, `state` (what a place may name), `query`, `from`, `select`, `expression` with
-//! `numbers`, `others`, `predicate`, `aggregate`, `subquery`.
+//! `numbers`, `others`, `rarer`, `predicate`, `aggregate`, `subquery`.
 
 pub mod aggregate;
 pub mod data;
@@ -14,6 +14,7 @@ pub mod numbers;
 pub mod others;
 pub mod predicate;
 pub mod query;
+pub mod rarer;
 pub mod schema;
 pub mod select;
 pub mod state;

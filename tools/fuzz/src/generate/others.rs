@@ -27,23 +27,12 @@ impl Generator<'_> {
 
     /// A timestamp that is computed.
     pub fn timestamp(&mut self, scope: &Scope, depth: usize) -> Expr {
-        match self.draw.weighted(&[(5, 0), (2, 1), (2, 2), (1, 3)]) {
+        let moments = usize::from(self.kinds.contains(&Kind::TimestampTz));
+        match self.draw.weighted(&[(5, 0), (2, 1), (2, 2), (2 * moments, 3), (1, 4)]) {
             0 => {
-                let operator = if self.draw.chance(50) { "+" } else { "-" };
                 let class = if self.draw.chance(60) { Class::Date } else { Class::Timestamp };
                 let left = self.expr(class, scope, depth);
-                let span = *self.draw.pick(&[
-                    "1 day",
-                    "36 hours",
-                    "1 month",
-                    "2 years",
-                    "90 minutes",
-                    "1 month 3 days",
-                    "-1 day",
-                    "0.5 seconds",
-                ]);
-                let span = Expr::literal(format!("INTERVAL '{span}'"), Kind::Timestamp);
-                Expr::infix(operator, Kind::Timestamp, left, span)
+                self.moved(Kind::Timestamp, left)
             }
             1 => self.expr(Class::Date, scope, depth).cast(Kind::Timestamp),
             2 => {
@@ -51,6 +40,10 @@ impl Generator<'_> {
                 let part = self.expr(Class::Timestamp, scope, depth);
                 let unit = Expr::literal(unit, Kind::Text);
                 Expr::new(Form::Call("date_trunc"), Kind::Timestamp, vec![unit, part])
+            }
+            3 => {
+                let part = self.expr(Class::Moment, scope, depth);
+                Expr::infix("AT TIME ZONE", Kind::Timestamp, part, self.zone())
             }
             _ => Expr::literal("'2024-02-29 12:30:00'", Kind::Text).cast(Kind::Timestamp),
         }
@@ -102,7 +95,14 @@ impl Generator<'_> {
             (2, Class::Date),
             (2, Class::Timestamp),
             (2, Class::Decimal),
+            (1, Class::Moment),
+            (1, Class::Time),
+            (1, Class::Uuid),
+            (1, Class::Bytes),
         ]);
+        // A type that the tables have not is not there.
+        let class =
+            if self.kinds.iter().any(|it| it.class() == class) { class } else { Class::Date };
         let part = if class == Class::Decimal {
             let kind = self.kind_of(class);
             self.expr(class, scope, depth).cast(kind)

@@ -1,6 +1,6 @@
 //! Whole queries: WITH, set operations, order and limit around selects.
 
-use crate::ast::{Body, By, Expr, Form, Key, Query};
+use crate::ast::{Body, By, Expr, Form, From, Item, Key, Query, Select};
 use crate::generate::select::Shape;
 use crate::generate::state::{Generator, Relation, Scope};
 use crate::kind::{Class, Kind};
@@ -62,12 +62,49 @@ impl Generator<'_> {
 
     /// A query of WITH, which can be read from now on.
     fn common(&mut self, depth: usize) -> (String, Query) {
+        if self.draw.chance(20) {
+            return self.recursive();
+        }
         let width = self.draw.between(1, 3);
         let want = self.classes(width);
         let (query, kinds) = self.query(&want, &[], depth);
         let name = self.alias('w');
         self.with.push(Relation { name: name.clone(), columns: named(&kinds) });
         (name, query)
+    }
+
+    /// A query of WITH that counts on from what a table has, and ends.
+    fn recursive(&mut self) -> (String, Query) {
+        let (name, alias) = (self.alias('w'), self.alias('y'));
+        let (from, visible) = self.from(1, &[], 0);
+        let scope = Scope { leaves: visible, rows: None, outer: Vec::new() };
+        let first = Select {
+            items: vec![Item::Named(
+                self.expr(Class::Integer, &scope, 0).cast(Kind::Integer),
+                "o0".to_owned(),
+            )],
+            from: Some(from),
+            filter: Some(self.predicate(&scope, 1)),
+            ..Select::default()
+        };
+        let last = Expr::column(&alias, "o0", Kind::Integer);
+        let step = *self.draw.pick(&["1", "2", "7"]);
+        let next =
+            Expr::infix("+", Kind::Integer, last.clone(), Expr::literal(step, Kind::Integer));
+        let least = Expr::literal("(-4)", Kind::Integer);
+        let most = Expr::literal("8", Kind::Integer);
+        let between = Form::Between { negated: false };
+        let more = Select {
+            items: vec![Item::Named(next, "o0".to_owned())],
+            from: Some(From::Table(name.clone(), alias)),
+            filter: Some(Expr::new(between, Kind::Boolean, vec![last, least, most])),
+            ..Select::default()
+        };
+        let (left, right) = (Box::new(Query::of(first)), Box::new(Query::of(more)));
+        let all = self.draw.chance(50);
+        let columns = named(&[Kind::Integer]);
+        self.with.push(Relation { name: name.clone(), columns });
+        (name, Query::of_body(Body::Set { operator: "UNION", all, left, right }))
     }
 
     /// A query with columns of the wanted classes, which may name columns of the queries around it.

@@ -16,6 +16,11 @@ const NAMES: &[(&str, Class)] = &[
     ("b", Class::Boolean),
     ("d", Class::Date),
     ("t", Class::Timestamp),
+    ("z", Class::Moment),
+    ("c", Class::Time),
+    ("p", Class::Interval),
+    ("g", Class::Uuid),
+    ("h", Class::Bytes),
     ("s", Class::Text),
     ("u", Class::Text),
 ];

@@ -32,6 +32,9 @@ impl Generator<'_> {
             let name = *self.draw.pick(&["rank", "dense_rank"]);
             return self.over(name, false, Vec::new(), Kind::BigInt, scope, depth);
         }
+        if class == Class::Uuid {
+            return self.expr(class, scope, depth);
+        }
         let outer = scope.outer.clone();
         let rows = Scope { leaves: Vec::new(), rows: Some(scope.leaves.clone()), outer };
         let mut made = self.aggregate(class, &rows, depth);
@@ -41,6 +44,12 @@ impl Generator<'_> {
             _ => &mut made.parts[0],
         };
         if let Form::Aggregate { name, filter, .. } = own.form {
+            // Aggregates of an order have no OVER.
+            let name = match name {
+                "string_agg" | "mode" | "percentile_disc" | "percentile_cont" => "max",
+                "regr_count" => "count",
+                other => other,
+            };
             let parts = std::mem::take(&mut own.parts);
             *own = self.over(name, filter, parts, own.kind, scope, depth);
         }

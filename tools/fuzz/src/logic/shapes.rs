@@ -74,6 +74,10 @@ fn merges_texts(on: &On) -> bool {
 fn inlined(query: &Query) -> Option<Equation> {
     let mut other = query.clone();
     let mut with = std::mem::take(&mut other.with);
+    // What reads itself has no other form.
+    if with.iter().any(|(name, inner)| reads(inner, name)) {
+        return None;
+    }
     while let Some((name, inner)) = with.pop() {
         // A later query may read an earlier one, so the last goes first.
         walk::query(&mut other, &mut |node, _| {
@@ -86,6 +90,17 @@ fn inlined(query: &Query) -> Option<Equation> {
         });
     }
     Equation::between(query, other)
+}
+
+/// Whether a query reads a relation of a name.
+fn reads(query: &Query, name: &str) -> bool {
+    let mut found = false;
+    walk::query(&mut query.clone(), &mut |node, _| {
+        if let Node::From(From::Table(table, _)) = node {
+            found |= *table == name;
+        }
+    });
+    found
 }
 
 fn lifted(query: &Query) -> Option<Equation> {

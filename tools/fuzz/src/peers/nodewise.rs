@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use hardware::samples;
@@ -125,8 +125,7 @@ fn rows(answer: &nodewise::Answer) -> SqlResult<Rows> {
 }
 
 fn push_rows(batch: &RecordBatch, rows: &mut Vec<Vec<Cell>>) -> SqlResult<()> {
-    let columns: Vec<Vec<Cell>> =
-        batch.columns().iter().map(|column| cells(column)).collect::<SqlResult<_>>()?;
+    let columns: Vec<Vec<Cell>> = batch.columns().iter().map(cells).collect::<SqlResult<_>>()?;
     rows.extend((0..batch.num_rows()).map(|at| columns.iter().map(|it| it[at].clone()).collect()));
     Ok(())
 }
@@ -136,12 +135,30 @@ fn shown(of: &DataType) -> Shown {
         DataType::Float16 | DataType::Float32 | DataType::Float64 => Shown::Float,
         DataType::Boolean => Shown::Truth,
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Shown::Temporal,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Shown::Text,
+        DataType::Interval(_) => Shown::Span,
+        DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Time64(_)
+        | DataType::FixedSizeBinary(_)
+        | DataType::Binary => Shown::Text,
         _ => Shown::Exact,
     }
 }
 
-fn cells(column: &dyn Array) -> SqlResult<Vec<Cell>> {
+fn cells(column: &ArrayRef) -> SqlResult<Vec<Cell>> {
+    // Arrow writes these in other ways than PostgreSQL.
+    if matches!(
+        column.data_type(),
+        DataType::Timestamp(_, Some(_))
+            | DataType::Time64(_)
+            | DataType::Interval(_)
+            | DataType::FixedSizeBinary(_)
+            | DataType::Binary
+    ) {
+        let cells = nodewise::text::Cells::new(column);
+        return Ok((0..column.len()).map(|row| cells.text(row)).collect());
+    }
     let options = FormatOptions::new()
         .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
         .with_datetime_format(Some("%Y-%m-%d %H:%M:%S%.f"));

@@ -34,6 +34,8 @@ pub enum Shown {
     Float,
     Truth,
     Temporal,
+    /// An interval, by its length.
+    Span,
     Text,
 }
 

@@ -289,6 +289,11 @@ fn constants(class: Class) -> Vec<Expr> {
         Class::Boolean => &["TRUE", "FALSE"],
         Class::Date => &["DATE '2024-01-01'"],
         Class::Timestamp => &["TIMESTAMP '2024-01-01 00:00:00'"],
+        Class::Moment => &["TIMESTAMPTZ '2024-01-01 00:00:00+00'"],
+        Class::Time => &["TIME '00:00:00'"],
+        Class::Interval => &["INTERVAL '1 day'"],
+        Class::Uuid => &["UUID 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'"],
+        Class::Bytes => &["CAST('\\x61' AS BYTEA)"],
         Class::Text => &["'a'"],
         Class::Float => &["CAST('1.5' AS DOUBLE PRECISION)"],
     };

@@ -7,9 +7,9 @@ use super::text::{code_of, first_test_line, has_word, is_test_file};
 const LINES_WARN: usize = 500;
 const LINES_MAX: usize = 800;
 
-/// Crates that may hold unsafe code in any module; `execution` lists its modules as exceptions.
+/// Crates that may hold unsafe code in any module; others list their modules as exceptions.
 const UNSAFE_CRATES: &[&str] = &["hardware-linux", "memory", "bitpack"];
-const UNSAFE_BY_MODULE: &[&str] = &["execution"];
+const UNSAFE_BY_MODULE: &[&str] = &["execution", "python"];
 
 /// How far above an unsafe block its reason may stand.
 const SAFETY_LINES: usize = 12;

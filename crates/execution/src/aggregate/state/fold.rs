@@ -4,7 +4,8 @@
 use functions::{ARRAY_BYTES_MAX, VALUE_BYTES_MAX};
 use plan::AggregateFunction;
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, SqlState};
+use types::array::{self, Dimension};
+use types::{SqlError, SqlResult, SqlState, Value};
 
 use super::interface::GroupStates;
 use super::rows::{StateRows, text_at};
@@ -72,6 +73,7 @@ pub(super) fn fold<K: RowKey>(
 ) -> SqlResult<Vector> {
     match spec.function {
         AggregateFunction::StringAggregate => texts(spec, rows),
+        AggregateFunction::ArrayAggregate => arrays(spec, rows),
         AggregateFunction::PercentileContinuous => between(spec, rows),
         AggregateFunction::PercentileDiscrete => {
             let chosen = (0..rows.groups).map(|group| {
@@ -118,6 +120,62 @@ fn texts<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>) -> SqlResult<Vector> {
         valid.push(!of_group.is_empty());
     }
     Ok(optional(Values::Text(texts), &valid))
+}
+
+/// The values of each group as an array, arrays as one of a dimension more.
+fn arrays<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>) -> SqlResult<Vector> {
+    let mut texts = TextVector::default();
+    let mut valid = Vec::with_capacity(rows.groups);
+    let mut held = String::new();
+    let of_arrays = spec.shapes[0].data_type.element().is_some();
+    for group in 0..rows.groups {
+        held.clear();
+        let of_group = rows.ordered(group, spec.distinct);
+        let mut inner: Option<Vec<Dimension>> = None;
+        for row in &of_group {
+            let (vector, row) = rows.argument(row, 0);
+            let value = vector.value(&spec.shapes[0], row as usize);
+            match of_arrays {
+                true => put_array(&value, &mut inner, &mut held)?,
+                false => array::push_value(&mut held, &value),
+            }
+            if held.len() > VALUE_BYTES_MAX || texts.bytes.len() + held.len() > ARRAY_BYTES_MAX {
+                let message = "requested length too large";
+                return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
+            }
+        }
+        let length = i32::try_from(of_group.len()).map_err(|_| array::too_many_items())?;
+        let mut dimensions = vec![Dimension { length, lower: 1 }];
+        dimensions.extend(inner.unwrap_or_default());
+        array::close(&mut held, 0, &dimensions)?;
+        texts.push(&held);
+        valid.push(!of_group.is_empty());
+    }
+    Ok(optional(Values::Text(texts), &valid))
+}
+
+/// Appends the items of an array, which has the dimensions of those before.
+fn put_array(
+    value: &Value,
+    inner: &mut Option<Vec<Dimension>>,
+    held: &mut String,
+) -> SqlResult<()> {
+    let refused = |state, message| Err(SqlError::new(SqlState(state), message));
+    let Value::Text(own) = value else {
+        return refused("22004", "cannot accumulate null arrays");
+    };
+    if own.is_empty() {
+        return refused("2202E", "cannot accumulate empty arrays");
+    }
+    let dimensions = array::dimensions(own);
+    if dimensions.len() == array::DIMENSIONS_MAX {
+        return refused("54000", "number of array dimensions (7) exceeds the maximum allowed (6)");
+    }
+    if *inner.get_or_insert_with(|| dimensions.clone()) != dimensions {
+        return refused("2202E", "cannot accumulate arrays of different dimensionality");
+    }
+    array::Items::new(own).for_each(|it| held.push_str(it));
+    Ok(())
 }
 
 /// The share that a percentile asks for; `None` of no rows, or where it is NULL.

@@ -35,8 +35,8 @@ pub(crate) use spec::StateSpec;
 /// States of no groups.
 pub(crate) fn states_of(spec: &StateSpec) -> Box<dyn GroupStates> {
     use AggregateFunction::{
-        ApproximateDistinct, BitAnd, BitOr, BitXor, First, Last, Mode, PercentileContinuous,
-        PercentileDiscrete, StringAggregate,
+        ApproximateDistinct, ArrayAggregate, BitAnd, BitOr, BitXor, First, Last, Mode,
+        PercentileContinuous, PercentileDiscrete, StringAggregate,
     };
     match spec.function {
         First | Last => match spec.order.bits() {
@@ -44,7 +44,9 @@ pub(crate) fn states_of(spec: &StateSpec) -> Box<dyn GroupStates> {
             Some(_) => Box::new(Chosen::<u128>::new(spec)),
             None => Box::new(Chosen::<BytesKey>::new(spec)),
         },
-        StringAggregate | PercentileContinuous | PercentileDiscrete | Mode => collected(spec),
+        ArrayAggregate | StringAggregate | PercentileContinuous | PercentileDiscrete | Mode => {
+            collected(spec)
+        }
         // What is seen twice changes nothing.
         BitAnd | BitOr => Box::new(BitSums::new(spec)),
         ApproximateDistinct => Box::new(Sketches::new(spec)),

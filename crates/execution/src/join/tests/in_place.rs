@@ -1,21 +1,37 @@
-//! A stored table that is found by row number, against the table that building makes of its rows.
+//! A stored table that finds its rows by key, against the table that building makes of its rows.
 
 use memory::Workspace;
 use plan::{HashBuild, Scan};
 use stdx::Prng;
-use storage::Table;
+use storage::{Partitioning, Table};
 use types::{ColumnId, TableId};
 
 use super::*;
 use crate::join::InPlace;
 use crate::scan::decode::{self, Progression};
-use crate::testing::{changed, rows_of, stored, token};
+use crate::testing::{changed, cut, rows_of, stored, token};
 
 const TYPES: [DataType; 4] = [DataType::BigInt, DataType::BigInt, DataType::Text, DataType::BigInt];
 
 /// Keys from `first` on, evenly spaced numbers, texts with NULL, numbers with NULL.
 fn table(rows: usize, first: i64, step: i64) -> Table {
     stored(&columns(rows, first, step), 5_000)
+}
+
+/// The same table, cut into so many parts by its key.
+fn in_parts(table: &Table, parts: usize) -> Table {
+    cut(table, Partitioning::Hash { columns: vec![ColumnId(0)], parts })
+}
+
+/// The positions of the rows with some keys.
+fn positions(table: &Table, keys: &[i64]) -> Vec<u64> {
+    let mut found = Vec::new();
+    for part in table.parts() {
+        let key = |row: usize| part.columns[0].value(row).as_i128().unwrap() as i64;
+        let there = (0..part.rows()).filter(|it| keys.contains(&key(*it)));
+        found.extend(there.map(|it| (part.positions().start + it) as u64));
+    }
+    found
 }
 
 fn columns(rows: usize, first: i64, step: i64) -> Vec<(DataType, Vec<Value>)> {
@@ -81,7 +97,9 @@ fn tokens(layout: &Layout, batches: &[Batch]) -> Vec<Vec<String>> {
 
 #[test]
 fn rows_found_by_number_are_those_that_a_hash_table_finds() {
-    for (rows, first) in [(1, 0), (300, -20), (9_000, 5)] {
+    for (rows, first, parts) in
+        [(1, 0, 1), (300, -20, 1), (9_000, 5, 1), (1, 3, 2), (300, -20, 3), (9_000, 5, 4)]
+    {
         let table = table(rows, first, 1);
         let mut prng = Prng::new(7);
         let keys: Vec<Option<i64>> = (0..6_000)
@@ -92,7 +110,10 @@ fn rows_found_by_number_are_those_that_a_hash_table_finds() {
             })
             .collect();
         let probes = Side::new(vec![integers(&keys)], 700);
-        let found = in_place(&table).unwrap();
+        let found = match parts {
+            1 => in_place(&table).unwrap(),
+            _ => in_place(&in_parts(&table, parts)).unwrap(),
+        };
         let how = Build {
             keys: &[0],
             payload: &[1, 2, 3],
@@ -120,15 +141,22 @@ fn rows_found_by_number_are_those_that_a_hash_table_finds() {
 
 #[test]
 fn rows_of_deltas_are_found_and_rows_that_have_gone_are_not() {
-    let table = table(9_000, 5, 1);
+    let whole = table(9_000, 5, 1);
+    rows_of_changed_tables(&whole, &whole);
+    rows_of_changed_tables(&whole, &in_parts(&whole, 4));
+}
+
+/// Finds rows of a table that is changed, and of the same table in one piece that is changed alike and put together anew.
+fn rows_of_changed_tables(whole: &Table, table: &Table) {
     let mut prng = Prng::new(8);
-    let gone: Vec<u64> = (0..9_000).filter(|_| prng.below(40) == 0).collect();
+    let gone: Vec<i64> = (5..9_005).filter(|_| prng.below(40) == 0).collect();
     // Some of those that went, and others behind all.
     let mut new = columns(gone.len() + 50, 9_005, 1);
     for (key, gone) in new[0].1.iter_mut().zip(gone.iter().step_by(2)) {
-        *key = Value::Integer(5 + *gone as i64);
+        *key = Value::Integer(*gone);
     }
-    let [ours, merged] = changed(&table, &gone, &new);
+    let [ours, _] = changed(table, &positions(table, &gone), &new);
+    let [_, merged] = changed(whole, &positions(whole, &gone), &new);
     let keys: Vec<Option<i64>> = (0..6_000).map(|_| Some(prng.below(9_500) as i64)).collect();
     let probes = Side::new(vec![integers(&keys)], 700);
     let found = in_place(&ours).unwrap();
@@ -153,12 +181,15 @@ fn rows_of_deltas_are_found_and_rows_that_have_gone_are_not() {
     }
     // A key that comes twice cannot be found by number.
     let twice = columns(1, 7, 1);
-    let [ours, _] = changed(&table, &[], &twice);
+    let [ours, _] = changed(table, &[], &twice);
     assert!(in_place(&ours).is_none());
 }
 
 #[test]
 fn only_whole_tables_whose_keys_rise_by_one_are_found_by_number() {
+    assert!(in_place(&in_parts(&table(300, 7, 1), 3)).is_some());
+    assert!(in_place(&in_parts(&table(300, 7, -1), 3)).is_some(), "in any order");
+    assert!(in_place(&in_parts(&table(300, 7, 2), 3)).is_none(), "keys with gaps");
     assert!(in_place(&table(300, 7, 1)).is_some());
     assert!(in_place(&table(300, 7, 2)).is_none(), "keys with gaps");
     assert!(in_place(&table(300, 7, -1)).is_none(), "keys that fall");

@@ -89,8 +89,7 @@ impl JoinGraph {
         side.rows * if side.rows > CACHED_TABLE_ROWS { each * BUILD_LARGE } else { each }
     }
 
-    /// Whether a side is a whole table whose rows are found by number: its key rises by one from row to row. It needs no
-    /// hash table.
+    /// Whether a side is a whole table that finds its rows by this key. It needs no hash table.
     fn in_place(&self, side: &Partial, other: &Partial) -> bool {
         let Some(vertex) = side.set.single() else { return false };
         let Rel::Scan(scan) = &self.vertices[vertex].rel else { return false };

@@ -145,7 +145,7 @@ impl Generator {
             15 if self.chance(50) => self.window(depth, outer),
             15 => self.sort(depth, outer),
             16 => self.repeat(depth, outer),
-            17 => self.shared(depth, outer),
+            17 => self.shared(depth),
             _ => self.lateral(depth, outer),
         }
     }
@@ -482,11 +482,11 @@ impl Generator {
         let branches = vec![(is_one, number(self.random.below(3) as i64))];
         let often = super::super::expressions::case(branches, Some(number(1)), DataType::BigInt);
         let input = Box::new(Rel::Map { input: Box::new(rel), exprs: vec![(count, often)] });
-        (Rel::Repeat { input, count, number: None }, attrs)
+        (Rel::Repeat { input, count, number: None, items: Vec::new() }, attrs)
     }
 
-    fn shared(&mut self, depth: usize, outer: &[Attr]) -> Made {
-        let (rel, attrs) = self.rel(depth - 1, outer);
+    fn shared(&mut self, depth: usize) -> Made {
+        let (rel, attrs) = self.rel(depth - 1, &[]);
         // Read twice: the second time with other attributes.
         let (_, fresh) = fresh_copy(&rel, &mut self.attributes);
         self.shared.push(rel);
@@ -494,7 +494,7 @@ impl Generator {
         let mut here: Vec<Attr> = Vec::new();
         for attr in &attrs {
             here.push(self.attribute(DataType::BigInt, true));
-            assert!(fresh.contains_key(attr) || outer.contains(attr));
+            assert!(fresh.contains_key(attr));
         }
         let output: Vec<(Attr, Attr)> = here.iter().copied().zip(attrs.clone()).collect();
         let left = Rel::Shared { id, output, rows: 0.0 };

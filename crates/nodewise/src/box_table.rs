@@ -196,7 +196,7 @@ fn cut(text: &str, width: usize) -> Cow<'_, str> {
 }
 
 /// Terminal columns of a text.
-pub(crate) fn width_of(text: &str) -> usize {
+pub fn width_of(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(letter_width).sum() }
 }
 

@@ -1,0 +1,356 @@
+//! Arrays: `ARRAY[..]`, `ARRAY(query)`, subscripts and slices, ANY and ALL of an array, and their operators.
+
+use plan::build::{negated, null, unary};
+use plan::relation::{Apply, Rel};
+use plan::{
+    Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, Function, SortKey, UnaryOperator,
+};
+use sqlparser::ast::{self, AccessExpr, Subscript};
+use types::array::{Items, value_of};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
+
+use super::coercion::{fold_cast, key_of, name_of};
+use super::errors::{at, unsupported};
+use super::level::one_row;
+use super::{Answer, Binder, OutputColumn};
+
+impl<'a> Binder<'a> {
+    /// `ARRAY[a, b]` or `[a, b]`.
+    pub(super) fn array_of(
+        &mut self,
+        items: &'a [ast::Expr],
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let items: Vec<&ast::Expr> = items.iter().collect();
+        let mut bound = self.together(&items)?;
+        if bound.is_empty() {
+            let message = "cannot determine type of empty array";
+            let hint = "explicitly cast to the desired type, for example ARRAY[]::integer[]";
+            return Err(at(SqlError::new(SqlState("42P18"), message).with_hint(hint), whole));
+        }
+        let data_type = self.unify(&mut bound, "ARRAY").map_err(|it| at(it, whole))?;
+        match data_type.array() {
+            Some(array) => self.fold_call(Function::ArrayOf, bound, array),
+            None => self.fold_call(Function::ArrayStack, bound, data_type),
+        }
+    }
+
+    /// `ARRAY(query)`: the rows in the order of the query, none is an empty array.
+    pub(super) fn array_of_rows(
+        &mut self,
+        query: &'a ast::Query,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let mut answer = self.query(query)?;
+        self.decide_types(&mut answer)?;
+        let [column] = &answer.columns[..] else {
+            let message = "subquery must return only one column";
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
+        };
+        let argument = self.column_expr(column.attr);
+        let data_type = argument.data_type.array().unwrap_or(argument.data_type);
+        let order = order_of(&answer.rel);
+        let (source, value) = (self.attribute(data_type, true), self.attribute(data_type, true));
+        let aggregate = Aggregate {
+            order,
+            ..Aggregate::of(AggregateFunction::ArrayAggregate, Some(argument), data_type)
+        };
+        let input = Box::new(answer.rel);
+        let rel = Rel::Aggregate {
+            input,
+            keys: Vec::new(),
+            aggregates: vec![(source, aggregate)],
+            rows: 0.0,
+        };
+        self.attach(rel, Apply::Scalar { value, source });
+        let value = Expr::column(value, data_type);
+        let there = unary(UnaryOperator::IsNotNull, value.clone());
+        let empty = Expr::literal(Value::Text("".into()), data_type);
+        let kind =
+            ExprKind::Case { branches: vec![(there, value)], otherwise: Some(Box::new(empty)) };
+        Ok(Expr { kind, data_type })
+    }
+
+    /// `a[1]`, `a[1][2]`, `a[2:3]`.
+    pub(super) fn subscripted(
+        &mut self,
+        root: &'a ast::Expr,
+        chain: &'a [AccessExpr],
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let array = self.expr(root)?;
+        let own = array.data_type;
+        let Some(element) = own.element() else {
+            let message = format!(
+                "cannot subscript type {} because it does not support subscripting",
+                name_of(own)
+            );
+            return Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), whole));
+        };
+        let mut bounds = Vec::with_capacity(chain.len());
+        let mut sliced = false;
+        for access in chain {
+            bounds.push(match access {
+                AccessExpr::Subscript(Subscript::Index { index }) => {
+                    (None, Some(self.subscript(index)?))
+                }
+                AccessExpr::Subscript(Subscript::Slice {
+                    lower_bound,
+                    upper_bound,
+                    stride: None,
+                }) => {
+                    sliced = true;
+                    let mut bound = |it: &'a Option<ast::Expr>, open: i32| match it {
+                        Some(it) => self.subscript(it),
+                        None => Ok(big(open)),
+                    };
+                    (Some(bound(lower_bound, i32::MIN)?), Some(bound(upper_bound, i32::MAX)?))
+                }
+                _ => return Err(unsupported("this access to a part of a value", whole)),
+            });
+        }
+        let mut arguments = vec![array];
+        for (lower, upper) in bounds {
+            // Among slices, a subscript means all from one up to it.
+            if sliced {
+                arguments.push(lower.unwrap_or_else(|| big(1)));
+            }
+            arguments.extend(upper);
+        }
+        match sliced {
+            true => self.fold_call(Function::ArraySlice, arguments, own),
+            false => self.fold_call(Function::ArrayItem, arguments, element),
+        }
+    }
+
+    fn subscript(&mut self, expr: &'a ast::Expr) -> SqlResult<Expr> {
+        let bound = self.expr(expr)?;
+        match bound.data_type {
+            DataType::Null => {
+                self.coerce_unknown(bound, DataType::BigInt).map_err(|it| at(it, expr))
+            }
+            it if it.is_numeric() => Ok(fold_cast(bound, DataType::BigInt)),
+            _ => {
+                let message = "array subscript must have type integer";
+                Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), expr))
+            }
+        }
+    }
+
+    /// `x operator ANY (array)`, or ALL.
+    pub(super) fn quantified_array(
+        &mut self,
+        left: &'a ast::Expr,
+        operator: BinaryOperator,
+        right: &'a ast::Expr,
+        all: bool,
+    ) -> SqlResult<Expr> {
+        let item = self.expr(left)?;
+        let array = self.expr(right)?;
+        let (item, array) = match (item.data_type, array.data_type) {
+            (own, DataType::Null) => {
+                let element = if own == DataType::Null { DataType::Text } else { own };
+                let Some(of) = super::coercion::roomy(element, &array).array() else {
+                    return Err(not_an_array(right));
+                };
+                (item, self.coerce_unknown(array, of).map_err(|it| at(it, right))?)
+            }
+            (DataType::Null, known) => {
+                let element = known.element().ok_or_else(|| not_an_array(right))?;
+                (self.coerce_unknown(item, element).map_err(|it| at(it, left))?, array)
+            }
+            (_, known) if known.element().is_none() => return Err(not_an_array(right)),
+            _ => (item, array),
+        };
+        // ALL of an operator is not ANY of the opposite one.
+        let (asked, negate) =
+            if all { (super::subquery::opposite(operator), true) } else { (operator, false) };
+        let found = self.any_of_array(asked, item, array, left)?;
+        Ok(if negate { negated(found) } else { found })
+    }
+
+    fn any_of_array(
+        &mut self,
+        operator: BinaryOperator,
+        item: Expr,
+        array: Expr,
+        node: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let element = array.data_type.element().unwrap_or(DataType::Text);
+        if let ExprKind::Literal(value) = &array.kind {
+            let Value::Text(held) = value else {
+                self.leave_out([item]);
+                return Ok(null(DataType::Boolean));
+            };
+            let literal = |it| Expr::literal(value_of(it, element), element);
+            let items: Vec<Expr> = Items::new(held).map(literal).collect();
+            if items.is_empty() {
+                self.leave_out([item]);
+                return Ok(super::literal::truth(Value::Boolean(false)));
+            }
+            if operator == BinaryOperator::Equal {
+                return self.member(item, items, node);
+            }
+            let mut any = Vec::with_capacity(items.len());
+            for other in items {
+                let own = self.copy(&item)?;
+                any.push(self.compare(operator, own, other, node)?);
+            }
+            let any = plan::relation::combine(BinaryOperator::Or, any);
+            return any.ok_or_else(|| SqlError::internal("an empty list"));
+        }
+        if operator == BinaryOperator::Equal {
+            // Numbers of two kinds meet as floats in comparisons, as in PostgreSQL.
+            let meet = types::numeric::comparison_type(item.data_type, element);
+            let Some(meet) = meet else {
+                return Err(super::comparison::no_operator("=", item.data_type, element, node));
+            };
+            let of = meet.array().unwrap_or(array.data_type);
+            let (item, array) = (fold_cast(item, meet), fold_cast(array, of));
+            return self.invoke(Function::ArrayAny, vec![key_of(item), key_of(array)], node);
+        }
+        let (copy, again) = (self.copy(&array)?, self.copy(&array)?);
+        let Some(items) = self.items_of(copy, one_row()) else { return Err(not_an_array(node)) };
+        let (input, part) = items?;
+        let attr = part.value;
+        let (rel, _) = self.side_by_side(input, &[part])?;
+        let other = self.column_expr(attr);
+        let condition = self.compare(operator, item, other, node)?;
+        let columns = vec![OutputColumn { name: String::new(), attr }];
+        let mark = self.mark(Answer { rel, columns }, condition, false);
+        let there = unary(UnaryOperator::IsNotNull, again);
+        let kind = ExprKind::Case { branches: vec![(there, mark)], otherwise: None };
+        Ok(Expr { kind, data_type: DataType::Boolean })
+    }
+
+    /// `a || b` where one of them is an array; `None` where none is.
+    pub(super) fn array_concatenation(
+        &mut self,
+        left: &Expr,
+        right: &Expr,
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        let is_array = |it: &Expr| it.data_type.element().is_some();
+        // A constant of unknown type beside an array is read as one.
+        let like_array = |it: &Expr| is_array(it) || it.data_type == DataType::Null;
+        let function = match (is_array(left), is_array(right)) {
+            (false, false) => return None,
+            _ if like_array(left) && like_array(right) => Function::ArrayCat,
+            (true, _) => Function::ArrayAppend,
+            (false, _) => Function::ArrayPrepend,
+        };
+        let (a, b) = (left.data_type, right.data_type);
+        if functions::resolve(function, &[a, b]).is_err() {
+            return Some(Err(super::comparison::no_operator("||", a, b, whole)));
+        }
+        Some(self.invoke(function, vec![left.clone(), right.clone()], whole))
+    }
+
+    /// `@>`, `<@` and `&&`.
+    pub(super) fn array_sets(
+        &mut self,
+        function: Function,
+        (left, right): (&'a ast::Expr, &'a ast::Expr),
+        sign: &str,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let (left, right) = self.operands(left, right)?;
+        let (a, b) = (left.data_type, right.data_type);
+        if functions::resolve(function, &[a, b]).is_err() {
+            return Err(super::comparison::no_operator(sign, a, b, whole));
+        }
+        let own = if a == DataType::Null { b } else { a };
+        let mut side = |it: Expr| match it.data_type {
+            DataType::Null => self.coerce_unknown(it, own),
+            _ => Ok(it),
+        };
+        let (left, right) = (key_of(side(left)?), key_of(side(right)?));
+        let arguments = match sign {
+            "<@" => vec![right, left],
+            _ => vec![left, right],
+        };
+        self.invoke(function, arguments, whole)
+    }
+
+    /// DuckDB's functions of lists that PostgreSQL spells in another way; `None` of any other call.
+    pub(super) fn list_call(
+        &mut self,
+        name: &str,
+        bound: &[Expr],
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        let is_array = |it: &Expr| it.data_type.element().is_some();
+        match (name, bound) {
+            ("len" | "length" | "array_length", [array]) if is_array(array) => {
+                let arguments = vec![array.clone()];
+                let count = self.invoke(Function::Cardinality, arguments, whole);
+                Some(count.map(|it| fold_cast(it, DataType::BigInt)))
+            }
+            ("list_value" | "list_pack", [_, ..]) => {
+                let mut items = bound.to_vec();
+                Some(self.unify(&mut items, "LIST").and_then(|it| match it.array() {
+                    Some(array) => self.fold_call(Function::ArrayOf, items, array),
+                    None => self.fold_call(Function::ArrayStack, items, it),
+                }))
+            }
+            ("list_contains" | "list_has" | "array_contains" | "array_has", [array, item])
+                if is_array(array) =>
+            {
+                let element = array.data_type.element()?;
+                let item = match item.data_type {
+                    DataType::Null => match self.coerce_unknown(item.clone(), element) {
+                        Ok(item) => item,
+                        Err(error) => return Some(Err(error)),
+                    },
+                    _ => item.clone(),
+                };
+                let arguments = vec![key_of(item.clone()), key_of(array.clone())];
+                let found = self.invoke(Function::ArrayAny, arguments, whole);
+                // Unlike ANY, NULL in the list does not count; but nothing is known of NULL itself.
+                let there = |it: &Expr| unary(UnaryOperator::IsNotNull, it.clone());
+                let known = Expr::predicate(BinaryOperator::And, there(array), there(&item));
+                Some(found.map(|it| {
+                    let branches = vec![(known, unary(UnaryOperator::IsTrue, it))];
+                    let kind = ExprKind::Case { branches, otherwise: None };
+                    Expr { kind, data_type: DataType::Boolean }
+                }))
+            }
+            ("list_has_all" | "array_has_all", [a, b]) if is_array(a) => {
+                Some(self.invoke(Function::ArrayContains, vec![a.clone(), b.clone()], whole))
+            }
+            ("list_has_any" | "array_has_any", [a, b]) if is_array(a) => {
+                Some(self.invoke(Function::ArrayOverlap, vec![a.clone(), b.clone()], whole))
+            }
+            ("list_extract" | "list_element" | "array_extract", [array, place])
+                if is_array(array) =>
+            {
+                Some(self.invoke(Function::ArrayItem, vec![array.clone(), place.clone()], whole))
+            }
+            ("list_slice" | "array_slice", [array, from, to]) if is_array(array) => {
+                let arguments = vec![array.clone(), from.clone(), to.clone()];
+                Some(self.invoke(Function::ArraySlice, arguments, whole))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn big(value: i32) -> Expr {
+    Expr::literal(Value::Integer(value.into()), DataType::BigInt)
+}
+
+fn not_an_array(node: &ast::Expr) -> SqlError {
+    let message = "op ANY/ALL (array) requires array on right side";
+    at(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message), node)
+}
+
+/// The order of the rows of a query.
+fn order_of(rel: &Rel) -> Vec<SortKey> {
+    match rel {
+        Rel::Sort { partition, keys, .. } if partition.is_empty() => keys.clone(),
+        Rel::Limit { input, .. } | Rel::Filter { input, .. } | Rel::Map { input, .. } => {
+            order_of(input)
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,88 @@
+//! CREATE, ALTER and DROP SCHEMA, and ALTER .. SET SCHEMA of what is in one.
+
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+use types::{SqlResult, names};
+
+use crate::cursor::Cursor;
+use crate::design::TableChange;
+use crate::sequence::SequenceChange;
+use crate::statement::Statement;
+use crate::syntax::unsupported;
+
+/// The statement, if the tokens are one about schemas.
+pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
+    let mut cursor = Cursor::new(tokens);
+    if cursor.take_all(&["CREATE", "SCHEMA"]) {
+        return create(&mut cursor).map(Some);
+    }
+    if cursor.take_all(&["DROP", "SCHEMA"]) {
+        let if_exists = cursor.take_all(&["IF", "EXISTS"]);
+        let mut names = vec![cursor.name("the name of a schema")?];
+        while cursor.take_sign(&Token::Comma) {
+            names.push(cursor.name("the name of a schema")?);
+        }
+        let cascade = cursor.take("CASCADE");
+        if !cascade {
+            cursor.take("RESTRICT");
+        }
+        cursor.expect_end()?;
+        return Ok(Some(Statement::DropSchema { names, if_exists, cascade }));
+    }
+    if cursor.take_all(&["ALTER", "SCHEMA"]) {
+        let name = cursor.name("the name of a schema")?;
+        if cursor.sees(&["OWNER"]) {
+            return Err(unsupported("ALTER SCHEMA .. OWNER TO"));
+        }
+        cursor.expect("RENAME")?;
+        cursor.expect("TO")?;
+        let to = cursor.name("the name of a schema")?;
+        cursor.expect_end()?;
+        return Ok(Some(Statement::RenameSchema { name, to }));
+    }
+    match cursor.take("ALTER") {
+        true => set_schema(cursor),
+        false => Ok(None),
+    }
+}
+
+/// `[IF NOT EXISTS] name [AUTHORIZATION role]`, or only the role, whose name it then has.
+fn create(cursor: &mut Cursor<'_>) -> SqlResult<Statement> {
+    let if_not_exists = cursor.take_all(&["IF", "NOT", "EXISTS"]);
+    let said = match cursor.sees(&["AUTHORIZATION"]) {
+        true => None,
+        false => Some(cursor.name("the name of a schema")?),
+    };
+    let role = match cursor.take("AUTHORIZATION") {
+        true => Some(cursor.name("the name of a role")?),
+        false => None,
+    };
+    if !cursor.is_at_end() {
+        return Err(unsupported("a statement inside of CREATE SCHEMA")
+            .with_hint("say it behind, with the schema before its name"));
+    }
+    let name = said.or(role).unwrap_or_default();
+    Ok(Statement::CreateSchema { name, if_not_exists })
+}
+
+/// `ALTER TABLE | VIEW | SEQUENCE x SET SCHEMA s` gives x a name in s.
+fn set_schema(mut cursor: Cursor<'_>) -> SqlResult<Option<Statement>> {
+    cursor.take("MATERIALIZED");
+    let kinds = ["TABLE", "VIEW", "SEQUENCE"];
+    let Some(kind) = kinds.into_iter().find(|it| cursor.take(it)) else { return Ok(None) };
+    let if_exists = cursor.take_all(&["IF", "EXISTS"]);
+    cursor.take("ONLY");
+    let Ok(name) = cursor.relation() else { return Ok(None) };
+    if !cursor.take_all(&["SET", "SCHEMA"]) {
+        return Ok(None);
+    }
+    let schema = cursor.name("the name of a schema")?;
+    cursor.expect_end()?;
+    let to = names::written(&[schema, names::bare(&name)]);
+    Ok(Some(match kind {
+        "TABLE" => {
+            Statement::AlterTable { table: name, change: TableChange::Rename(to), if_exists }
+        }
+        "VIEW" => Statement::RenameView { name, to, if_exists },
+        _ => Statement::AlterSequence { name, change: SequenceChange::Rename(to), if_exists },
+    }))
+}

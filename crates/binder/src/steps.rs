@@ -1,0 +1,207 @@
+//! Statements with others inside: WITH queries that change rows, and queries inside of a statement that lock rows. They are taken
+//! out of it as steps that run before; what is left reads their rows like those of a file. So are WITH queries that several others
+//! read, which must all see the same of random() and nextval().
+//!
+//! Key decision: steps are told apart by the parser's tree alone, so that binding knows statements of one change only.
+
+use sqlparser::ast::{self, Expr, SetExpr, TableFactor};
+use sqlparser::parser::Parser;
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::dialect::Postgres;
+use crate::row_changes::checked_change;
+use crate::statement::{ParsedQuery, Step};
+use crate::syntax::{ident, syntax};
+use crate::walk::uses_of;
+
+/// The steps of a statement and what is left, or the statement as it is.
+type Split = Result<(Vec<Step>, Box<ast::Query>), Box<ast::Query>>;
+
+/// The steps of a statement, or the statement that has one alone.
+///
+/// Errors: 0A000 where rows are read of a change that gives none.
+pub(crate) fn steps_of(mut query: Box<ast::Query>) -> SqlResult<Split> {
+    if !has_steps(&mut query) {
+        return Ok(Err(query));
+    }
+    let mut taken = Taken { with: None, first: Vec::new() };
+    if let Some(with) = query.with.take() {
+        taken.of_with(with, &query)?;
+    }
+    taken.of_body(&mut query.body)?;
+    let Taken { with, first } = taken;
+    query.with = with;
+    Ok(Ok((first, query)))
+}
+
+fn has_steps(query: &mut ast::Query) -> bool {
+    let with = query.with.iter_mut().flat_map(|it| &mut it.cte_tables);
+    let mut queries = with.map(|it| &mut *it.query);
+    queries.any(|it| is_change(&it.body) || !it.locks.is_empty() || locks_inside(&mut it.body))
+        || locks_inside(&mut query.body)
+}
+
+fn is_change(body: &SetExpr) -> bool {
+    matches!(body, SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_))
+}
+
+/// Whether a change gives rows.
+fn returns(body: &SetExpr) -> bool {
+    match body {
+        SetExpr::Insert(ast::Statement::Insert(it)) => it.returning.is_some(),
+        SetExpr::Update(ast::Statement::Update(it)) => it.returning.is_some(),
+        SetExpr::Delete(ast::Statement::Delete(it)) => it.returning.is_some(),
+        SetExpr::Merge(ast::Statement::Merge(it)) => it.output.is_some(),
+        _ => true,
+    }
+}
+
+/// Whether a query inside of a body locks rows, where such may stand.
+fn locks_inside(body: &mut SetExpr) -> bool {
+    let mut found = false;
+    let looked = inner_queries(body, &mut |it| {
+        found |= !it.locks.is_empty();
+        Ok(())
+    });
+    looked.is_ok() && found
+}
+
+/// What was taken out of a statement.
+struct Taken {
+    /// The WITH queries in view.
+    with: Option<ast::With>,
+    first: Vec<Step>,
+}
+
+impl Taken {
+    /// Takes steps out of a WITH; what is left of it is in view of what follows.
+    fn of_with(&mut self, with: ast::With, last: &ast::Query) -> SqlResult<()> {
+        let ast::With { with_token, recursive, cte_tables } = with;
+        let names: Vec<String> = cte_tables.iter().map(|it| ident(&it.alias.name)).collect();
+        let mut unread: Vec<&str> = Vec::new();
+        // By the places of the queries that read them, a recursive one itself.
+        let uses = |name: &str| -> usize {
+            cte_tables.iter().map(|it| uses_of(name, &it.query)).sum::<usize>()
+                + uses_of(name, last)
+        };
+        let is_recursive = |it: &ast::Cte| uses_of(&ident(&it.alias.name), &it.query) > 0;
+        let shared: Vec<bool> = (cte_tables.iter().zip(&names))
+            .map(|(it, name)| !is_recursive(it) && uses(name) > 1)
+            .collect();
+        for (place, mut cte) in cte_tables.into_iter().enumerate() {
+            let is_read = returns(&cte.query.body);
+            let read = unread.iter().find(|it| uses_of(it, &cte.query) > 0);
+            read.map_or(Ok(()), |it| Err(no_rows(it)))?;
+            self.of_body(&mut cte.query.body)?;
+            if is_change(&cte.query.body) || !cte.query.locks.is_empty() || shared[place] {
+                self.take(&mut cte.query, is_read)?;
+            }
+            if !is_read {
+                unread.push(&names[place]);
+                continue;
+            }
+            let known = self.with.get_or_insert_with(|| ast::With {
+                with_token: with_token.clone(),
+                recursive,
+                cte_tables: Vec::new(),
+            });
+            known.cte_tables.push(cte);
+        }
+        let read = unread.iter().find(|it| uses_of(it, last) > 0);
+        read.map_or(Ok(()), |it| Err(no_rows(it)))
+    }
+
+    /// Makes a query a step, and a query of its rows.
+    fn take(&mut self, query: &mut ast::Query, is_read: bool) -> SqlResult<()> {
+        let rows = format!("rows\nof step {}", self.first.len());
+        let mut step = std::mem::replace(query, reading(&rows)?);
+        let own = step.with.take();
+        step.with = match (self.with.clone(), own) {
+            (Some(mut known), Some(own)) => {
+                known.cte_tables.extend(own.cte_tables);
+                known.recursive |= own.recursive;
+                Some(known)
+            }
+            (known, own) => known.or(own),
+        };
+        let rows = is_read.then_some(rows);
+        let query = match is_change(&step.body) || !step.locks.is_empty() {
+            true => checked_change(Box::new(step))?,
+            false => ParsedQuery(Box::new(step)),
+        };
+        self.first.push(Step { rows, query });
+        Ok(())
+    }
+
+    fn of_body(&mut self, body: &mut SetExpr) -> SqlResult<()> {
+        inner_queries(body, &mut |query| match query.locks.is_empty() {
+            true => Ok(()),
+            false => self.take(query, true),
+        })
+    }
+}
+
+/// The query of all rows of a file.
+fn reading(file: &str) -> SqlResult<ast::Query> {
+    let parser = Parser::new(&Postgres).try_with_sql(&format!("SELECT * FROM '{file}'"));
+    let query = parser.and_then(|mut it| it.parse_query()).map_err(|it| syntax(&it))?;
+    Ok(*query)
+}
+
+fn no_rows(name: &str) -> SqlError {
+    let message = format!("WITH query \"{name}\" does not have a RETURNING clause");
+    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+}
+
+/// Calls `each` for the queries in FROM, and in the condition, of a body.
+fn inner_queries(
+    body: &mut SetExpr,
+    each: &mut dyn FnMut(&mut ast::Query) -> SqlResult<()>,
+) -> SqlResult<()> {
+    let (from, selection) = match body {
+        SetExpr::Select(it) => (&mut it.from[..], it.selection.as_mut()),
+        SetExpr::Update(ast::Statement::Update(it)) => {
+            let from = match &mut it.from {
+                Some(ast::UpdateTableFromKind::AfterSet(from)) => &mut from[..],
+                _ => &mut [],
+            };
+            (from, it.selection.as_mut())
+        }
+        SetExpr::Delete(ast::Statement::Delete(it)) => {
+            (it.using.as_deref_mut().unwrap_or_default(), it.selection.as_mut())
+        }
+        SetExpr::Insert(ast::Statement::Insert(it)) => {
+            return match &mut it.source {
+                Some(source) if !source.locks.is_empty() => each(source),
+                _ => Ok(()),
+            };
+        }
+        _ => return Ok(()),
+    };
+    for joined in from {
+        let joins = joined.joins.iter_mut().map(|it| &mut it.relation);
+        for factor in std::iter::once(&mut joined.relation).chain(joins) {
+            if let TableFactor::Derived { subquery, lateral: false, .. } = factor {
+                each(subquery)?;
+            }
+        }
+    }
+    selection.map_or(Ok(()), |it| in_condition(it, each))
+}
+
+fn in_condition(
+    condition: &mut Expr,
+    each: &mut dyn FnMut(&mut ast::Query) -> SqlResult<()>,
+) -> SqlResult<()> {
+    match condition {
+        Expr::BinaryOp { left, right, .. } => {
+            in_condition(left, each)?;
+            in_condition(right, each)
+        }
+        Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => in_condition(inner, each),
+        Expr::Subquery(query)
+        | Expr::InSubquery { subquery: query, .. }
+        | Expr::Exists { subquery: query, .. } => each(query),
+        _ => Ok(()),
+    }
+}

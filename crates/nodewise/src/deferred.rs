@@ -1,0 +1,112 @@
+//! Foreign keys that are asked at the end of a transaction, and SET CONSTRAINTS (docs/design/08-transactions.md, "foreign keys").
+//!
+//! Key decision: what is put off is the keys that changed, and not a question: it is made anew when it is asked, of the tables as they
+//! are called then. What was asked once stays noted, as a savepoint may bring back what was wrong.
+
+use std::collections::HashMap;
+
+use storage::Table;
+use types::{Deferral, ForeignKey, SqlError, SqlResult, SqlState};
+
+use crate::answer::done;
+use crate::changed_keys::Keys;
+use crate::foreign_keys::{question_of_lost, question_of_new};
+use crate::notice::Notice;
+use crate::transaction_state::{ConstraintModes, Deferred};
+use crate::{Answer, CancelToken, Session};
+
+impl Session {
+    /// Whether a foreign key is asked at the end of the transaction only.
+    pub(crate) fn is_deferred(&self, key: &ForeignKey) -> bool {
+        let Some(block) = &self.block else { return false };
+        let modes = &block.constraints;
+        let said = modes.named.get(&*key.name).copied().or(modes.all);
+        key.deferral != Deferral::None && said.unwrap_or(key.deferral == Deferral::Deferred)
+    }
+
+    /// Notes keys that changed.
+    pub(crate) fn defer(&self, child: &Table, key: &ForeignKey, keys: Keys, lost: Option<bool>) {
+        let deferred = Deferred { child: child.id, name: key.name.to_string(), keys, lost };
+        if let Some(writing) = &mut *self.writing.lock() {
+            writing.deferred.push(deferred);
+        }
+    }
+
+    /// Asks what was put off: all of it before a commit, else that which is not to be put off any more.
+    pub(crate) fn check_deferred(&self, commits: bool, cancel: &CancelToken) -> SqlResult<()> {
+        let deferred = self.writing.lock().as_ref().map(|it| it.deferred.clone());
+        let Some(deferred) = deferred.filter(|it| !it.is_empty()) else { return Ok(()) };
+        self.refresh()?;
+        let mut asked = Vec::new();
+        for Deferred { child, name, keys, lost } in deferred {
+            let snapshot = self.snapshot();
+            let Some(table) = snapshot.by_id(child) else { continue };
+            let key = table.rules().references.iter().find(|it| *it.name == *name);
+            let Some(key) = key.filter(|it| commits || !self.is_deferred(it)) else { continue };
+            asked.push(match lost {
+                Some(is_update) => question_of_lost(table, key, keys, (is_update, false)),
+                None => {
+                    self.lock_parents(key, &keys, cancel)?;
+                    question_of_new(table, key, keys, true)
+                }
+            });
+        }
+        self.ask_all(&asked, &[], cancel)
+    }
+
+    /// SET CONSTRAINTS.
+    pub(crate) fn set_constraints(
+        &mut self,
+        names: Option<&[String]>,
+        deferred: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        if self.open_transaction().is_none() {
+            let message = "SET CONSTRAINTS can only be used in transaction blocks";
+            self.notice(Notice::warning("25P01", message));
+            return Ok(done("SET CONSTRAINTS"));
+        }
+        names.unwrap_or_default().iter().try_for_each(|it| self.check_deferrable(it))?;
+        if let Some(block) = &mut self.block {
+            match names {
+                None => {
+                    let named = HashMap::new();
+                    block.constraints = ConstraintModes { all: Some(deferred), named };
+                }
+                Some(names) => {
+                    block.constraints.named.extend(names.iter().map(|it| (it.clone(), deferred)));
+                }
+            }
+        }
+        if !deferred {
+            self.check_deferred(false, cancel)?;
+        }
+        Ok(done("SET CONSTRAINTS"))
+    }
+
+    /// Refuses a name that no foreign key has, or only such as cannot be deferred.
+    fn check_deferrable(&self, name: &str) -> SqlResult<()> {
+        let mut is_known = false;
+        for table in self.snapshot().tables() {
+            let rules = table.rules();
+            for key in rules.references.iter().filter(|it| *it.name == *name) {
+                if key.deferral != Deferral::None {
+                    return Ok(());
+                }
+                is_known = true;
+            }
+            is_known |= rules.indexes.iter().any(|it| it.kind.is_constraint() && *it.name == *name);
+            is_known |= rules.rows.checks.iter().any(|it| *it.name == *name);
+        }
+        match is_known {
+            true => {
+                let message = format!("constraint \"{name}\" is not deferrable");
+                Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message))
+            }
+            false => {
+                let message = format!("constraint \"{name}\" does not exist");
+                Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message))
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Comments, as the catalog tells of them.
+
+use ::types::SqlResult;
+use arrow_array::RecordBatch;
+use stdx::sync::Arc;
+
+use super::oids;
+use super::shared::number;
+use crate::Session;
+use crate::views::ViewBuilder;
+
+/// A comment in the catalog.
+pub(super) struct Described {
+    pub(super) object: i64,
+    /// The view of the catalog that lists the object.
+    pub(super) class: &'static str,
+    /// The place of a column, from 1; 0 of the object itself.
+    pub(super) part: i64,
+    pub(super) text: Arc<str>,
+}
+
+/// All comments.
+pub(super) fn described(session: &Session) -> Vec<Described> {
+    let snapshot = session.snapshot();
+    let all = snapshot.comments().into_iter();
+    let found = all.filter_map(|([kind, name, part], text)| {
+        let table = snapshot.get(&name);
+        let view = snapshot.view(&name);
+        let (object, class, place) = match kind.as_str() {
+            "schema" => (oids::schema(&name), "pg_namespace", 0),
+            "constraint" => (oids::named("constraint", table?.id, &part), "pg_constraint", 0),
+            "index" => (oids::named("index", table?.id, &part), "pg_class", 0),
+            _ => {
+                let own = table.map(|it| it.id).or(view.map(|it| it.id)).map(oids::table);
+                let object = own.unwrap_or_else(|| oids::of_name("sequence", &name));
+                let place = match (table, view) {
+                    _ if part.is_empty() => 0,
+                    (Some(it), _) => it.columns.iter().position(|it| it.name == part)? + 1,
+                    (_, Some(it)) => it.columns.iter().position(|it| it.0 == part)? + 1,
+                    _ => return None,
+                };
+                (object, "pg_class", place as i64)
+            }
+        };
+        Some(Described { object, class, part: place, text })
+    });
+    found.collect()
+}
+
+/// The view `pg_description`; `number_of` tells the number of a view of the catalog.
+pub(super) fn descriptions(
+    session: &Session,
+    number_of: impl Fn(&str) -> i64,
+) -> SqlResult<RecordBatch> {
+    let columns = [("objoid", 'i'), ("classoid", 'i'), ("objsubid", 'i'), ("description", 't')];
+    let mut view = ViewBuilder::new(&columns);
+    for it in described(session) {
+        view.row([
+            number(it.object),
+            number(number_of(it.class)),
+            number(it.part),
+            it.text.to_string().into(),
+        ]);
+    }
+    view.finish()
+}

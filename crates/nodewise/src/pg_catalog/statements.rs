@@ -1,0 +1,48 @@
+//! What statements have cost, by their texts: the view of PostgreSQL's extension of the same name, without what there is none of here
+//! (plans apart, blocks, WAL).
+
+use ::types::SqlResult;
+use arrow_array::RecordBatch;
+
+use super::oids;
+use super::shared::number;
+use crate::Session;
+use crate::views::ViewBuilder;
+
+/// Nanoseconds of a millisecond, the unit of its times.
+const MILLISECOND: f64 = 1e6;
+
+pub(super) fn statements(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("userid", 'i'),
+        ("dbid", 'i'),
+        ("toplevel", 'b'),
+        ("queryid", 'i'),
+        ("query", 't'),
+        ("calls", 'i'),
+        ("total_exec_time", 'f'),
+        ("min_exec_time", 'f'),
+        ("max_exec_time", 'f'),
+        ("mean_exec_time", 'f'),
+        ("stddev_exec_time", 'f'),
+        ("rows", 'i'),
+    ]);
+    for (id, text, entry) in session.database.statements.texts.list() {
+        let time = |it: f64| it / MILLISECOND;
+        view.row([
+            number(oids::OWNER),
+            number(oids::DATABASE),
+            true.into(),
+            number(id),
+            (&*text).into(),
+            entry.calls.into(),
+            time(entry.total).into(),
+            time(entry.least).into(),
+            time(entry.most).into(),
+            time(entry.mean()).into(),
+            time(entry.deviation()).into(),
+            entry.rows.into(),
+        ]);
+    }
+    view.finish()
+}

@@ -1,0 +1,186 @@
+//! CREATE, ALTER and DROP SCHEMA, and the schemas of temporary relations.
+
+use types::{SqlError, SqlResult, SqlState, names};
+
+use crate::answer::done;
+use crate::durability::Operation;
+use crate::notice::Notice;
+use crate::search_path::no_schema;
+use crate::{Answer, CancelToken, Session};
+
+/// A schema that is there already.
+const DUPLICATE_SCHEMA: SqlState = SqlState("42P06");
+
+impl Session {
+    pub(crate) fn create_schema(
+        &self,
+        name: &str,
+        if_not_exists: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.write_alone(cancel)?;
+        check_schema_name(name)?;
+        if self.snapshot().has_schema(name) || names::SYSTEM.contains(&name) {
+            if if_not_exists {
+                let message = format!("schema \"{name}\" already exists, skipping");
+                self.notice(Notice::told("42P06", message));
+                return Ok(done("CREATE SCHEMA"));
+            }
+            return Err(already_exists(name));
+        }
+        self.put_schema(name)?;
+        Ok(done("CREATE SCHEMA"))
+    }
+
+    fn put_schema(&self, name: &str) -> SqlResult<()> {
+        self.catalog().put_schema(name);
+        self.note(|| Operation::schema(name))
+    }
+
+    fn remove_schema(&self, name: &str) -> SqlResult<()> {
+        self.catalog().drop_schema(name)?;
+        self.note(|| Operation::drop_schema(name))
+    }
+
+    /// Makes the schema of the temporary relations of the session, if it is not there yet.
+    pub(crate) fn make_temporary_schema(&self) -> SqlResult<()> {
+        let name = self.temporary_schema();
+        if self.snapshot().has_schema(&name) {
+            return Ok(());
+        }
+        self.write_alone(&CancelToken::new())?;
+        self.has_temporary.store(true, stdx::sync::atomic::Ordering::Relaxed);
+        self.catalog().put_schema(&name);
+        Ok(())
+    }
+
+    pub(crate) fn rename_schema(
+        &mut self,
+        name: &str,
+        to: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.write_alone(cancel)?;
+        check_own(name)?;
+        check_schema_name(to)?;
+        let snapshot = self.snapshot();
+        if !snapshot.has_schema(name) {
+            return Err(no_schema(name));
+        }
+        if snapshot.has_schema(to) || names::SYSTEM.contains(&to) {
+            return Err(already_exists(to));
+        }
+        self.put_schema(to)?;
+        for (kind, old) in snapshot.relations_of(name) {
+            let new = names::joined(to, &names::bare(&old));
+            match kind {
+                "table" => self.rename_table(&old, &new, cancel)?,
+                "view" | "materialized view" => {
+                    self.rename_view(&old, &new, false, cancel)?;
+                }
+                _ => self.rename_sequence_to(&old, &new, cancel)?,
+            }
+        }
+        self.move_comment(["schema", name, ""], Some(["schema", to, ""]))?;
+        self.remove_schema(name)?;
+        Ok(done("ALTER SCHEMA"))
+    }
+
+    pub(crate) fn drop_schemas(
+        &mut self,
+        schemas: &[String],
+        if_exists: bool,
+        cascade: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.write_alone(cancel)?;
+        let mut found = Vec::with_capacity(schemas.len());
+        for name in schemas {
+            check_own(name)?;
+            match (self.snapshot().has_schema(name), if_exists) {
+                (true, _) => found.push(name),
+                (false, true) => {
+                    let message = format!("schema \"{name}\" does not exist, skipping");
+                    self.notice(Notice::told("00000", message));
+                }
+                (false, false) => return Err(no_schema(name)),
+            }
+        }
+        for name in found {
+            if !self.snapshot().has_schema(name) {
+                // Named twice.
+                continue;
+            }
+            self.empty_schema(name, cascade, cancel)?;
+            self.remove_schema(name)?;
+        }
+        Ok(done("DROP SCHEMA"))
+    }
+
+    /// Drops all relations of a schema, or refuses where there are any (2BP01).
+    pub(crate) fn empty_schema(
+        &mut self,
+        name: &str,
+        cascade: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        let relations = self.snapshot().relations_of(name);
+        if relations.is_empty() {
+            return Ok(());
+        }
+        if !cascade {
+            let of: Vec<String> = relations
+                .iter()
+                .map(|(kind, it)| format!("{kind} {it} depends on schema {name}"))
+                .collect();
+            let message = format!(
+                "cannot drop schema {name} because other objects depend on it: {}",
+                of.join(", ")
+            );
+            return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS, message)
+                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+        }
+        let of = |wanted: &str| -> Vec<String> {
+            relations.iter().filter(|it| it.0 == wanted).map(|it| it.1.clone()).collect()
+        };
+        let left = |session: &Self, all: Vec<String>| -> Vec<String> {
+            let snapshot = session.snapshot();
+            all.into_iter().filter(|it| snapshot.kind_of(it).is_some()).collect()
+        };
+        for kind in ["view", "materialized view"] {
+            let views = left(self, of(kind));
+            self.drop_views((kind, &views[..]), true, true, cancel)?;
+        }
+        let tables = left(self, of("table"));
+        self.drop_tables(&tables, true, true, cancel)?;
+        let sequences = left(self, of("sequence"));
+        self.drop_sequences(&sequences, true, true, cancel)?;
+        Ok(())
+    }
+}
+
+fn already_exists(name: &str) -> SqlError {
+    SqlError::new(DUPLICATE_SCHEMA, format!("schema \"{name}\" already exists"))
+}
+
+/// Refuses names that only the system gives.
+fn check_schema_name(name: &str) -> SqlResult<()> {
+    if name.starts_with("pg_") && !names::SYSTEM.contains(&name) {
+        let message = format!("unacceptable schema name \"{name}\"");
+        return Err(SqlError::new(SqlState("42939"), message)
+            .with_hint("the prefix \"pg_\" is reserved for system schemas"));
+    }
+    Ok(())
+}
+
+/// Refuses to change a schema that is always there, or goes with its session.
+fn check_own(name: &str) -> SqlResult<()> {
+    if names::SYSTEM.contains(&name) || name.starts_with(names::TEMPORARY) {
+        let message = format!("permission denied for schema {name}");
+        return Err(SqlError::new(SqlState("42501"), message).with_hint("it belongs to the system"));
+    }
+    if name == names::PUBLIC {
+        return Err(SqlError::unsupported("schema \"public\" cannot be dropped or renamed"));
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Statements with the names of relations that they mean, in the place of those that they say ([`crate::resolution`]).
+
+use binder::{
+    ColumnAlteration, ColumnDefinition, Constraints, IdentityChange, Numbering, RuleChange,
+    SequenceChange, SequenceOptions, Statement, TableChange,
+};
+use types::{SqlResult, names};
+
+use crate::Session;
+
+impl Session {
+    /// A statement with the names that it means. Names in queries stay: the binder asks what they mean.
+    pub(crate) fn with_names(&self, mut statement: Statement) -> SqlResult<Statement> {
+        use Statement as S;
+        let all = |said: &mut Vec<String>, if_exists: bool| {
+            said.iter_mut().try_for_each(|it| self.set_existing(it, if_exists))
+        };
+        match &mut statement {
+            S::CreateTable { name, columns, likes, constraints, .. } => {
+                *name = self.new_name(name)?;
+                for like in likes {
+                    self.set_existing(&mut like.table, false)?;
+                }
+                columns.iter_mut().try_for_each(|it| self.name_column(name, it))?;
+                self.name_constraints(name, constraints)?;
+            }
+            S::CreateTableAs { name, .. } | S::CreateView { name, .. } => {
+                *name = self.new_name(name)?
+            }
+            S::CreateSequence { name, options, .. } => {
+                *name = self.new_name(name)?;
+                self.name_owner(options)?;
+            }
+            S::CreateIndex { table, .. } => self.set_existing(table, false)?,
+            S::AlterTable { table, change, if_exists } => {
+                self.set_existing(table, *if_exists)?;
+                self.name_change(table, change)?;
+            }
+            S::AlterSequence { name, change, if_exists } => {
+                self.set_existing(name, *if_exists)?;
+                match change {
+                    SequenceChange::Options(options) => self.name_owner(options)?,
+                    SequenceChange::Rename(to) => *to = self.other_name(name, to)?,
+                }
+            }
+            S::RefreshView { name, .. } => self.set_existing(name, false)?,
+            S::RenameView { name, to, if_exists } => {
+                self.set_existing(name, *if_exists)?;
+                *to = self.other_name(name, to)?;
+            }
+            S::DropTable { names, if_exists, .. }
+            | S::DropSequence { names, if_exists, .. }
+            | S::DropView { names, if_exists, .. } => all(names, *if_exists)?,
+            S::DropIndex { names, if_exists } => {
+                for name in names {
+                    *name = self.existing_index(name, *if_exists)?;
+                }
+            }
+            S::Truncate { names, .. } | S::LockTables { names, .. } => all(names, false)?,
+            S::Maintain { tables, .. } => all(tables, false)?,
+            S::CopyFrom { table, .. } => self.set_existing(table, false)?,
+            S::Describe { table: Some(table), .. } => self.set_existing(table, true)?,
+            _ => {}
+        }
+        Ok(statement)
+    }
+
+    fn set_existing(&self, name: &mut String, if_exists: bool) -> SqlResult<()> {
+        *name = self.existing_name(name, if_exists)?;
+        Ok(())
+    }
+
+    fn name_change(&self, table: &str, change: &mut TableChange) -> SqlResult<()> {
+        match change {
+            TableChange::Rename(to) => *to = self.other_name(table, to)?,
+            TableChange::Rules(changes) => {
+                changes.iter_mut().try_for_each(|it| self.name_rule(table, it))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn name_rule(&self, table: &str, change: &mut RuleChange) -> SqlResult<()> {
+        match change {
+            RuleChange::Add(constraints) => self.name_constraints(table, constraints),
+            RuleChange::Default { default: Some(default), .. } => {
+                *default = self.kept_default(table, default)?;
+                Ok(())
+            }
+            RuleChange::Column(ColumnAlteration::Add { column, constraints, .. }) => {
+                self.name_column(table, column)?;
+                self.name_constraints(table, constraints)
+            }
+            RuleChange::Identity {
+                change: IdentityChange::Add { options, .. } | IdentityChange::Set { options, .. },
+                ..
+            } => self.name_identity(table, options),
+            _ => Ok(()),
+        }
+    }
+
+    fn name_column(&self, table: &str, column: &mut ColumnDefinition) -> SqlResult<()> {
+        if let Some(default) = &mut column.default {
+            *default = self.kept_default(table, default)?;
+        }
+        match &mut column.numbering {
+            Some(Numbering::Identity { options, .. }) => self.name_identity(table, options),
+            _ => Ok(()),
+        }
+    }
+
+    /// The sequence of an identity stands in the schema of its table, unless it says another.
+    fn name_identity(&self, table: &str, options: &mut SequenceOptions) -> SqlResult<()> {
+        if let Some(name) = &mut options.name {
+            *name = match names::said(name)? {
+                (None, bare) => names::joined(&names::schema_of(table), &bare),
+                (Some(_), _) => self.new_name(name)?,
+            };
+        }
+        self.name_owner(options)
+    }
+
+    fn name_owner(&self, options: &mut SequenceOptions) -> SqlResult<()> {
+        match &mut options.owner {
+            Some(Some((table, _))) => self.set_existing(table, false),
+            _ => Ok(()),
+        }
+    }
+
+    /// The tables that foreign keys refer to; a table may refer to itself while it is made.
+    fn name_constraints(&self, own: &str, constraints: &mut Constraints) -> SqlResult<()> {
+        for reference in &mut constraints.references {
+            let (schema, name) = names::said(&reference.parent)?;
+            let snapshot = self.snapshot();
+            let path = self.search_path(&snapshot);
+            let is_there = |it: &str| it.eq_ignore_ascii_case(own) || snapshot.get(it).is_some();
+            let found = self.find_name(&path, (schema.as_deref(), &name), &is_there).name;
+            reference.parent = match found {
+                Some(found) => found,
+                None => self.existing_name(&reference.parent, false)?,
+            };
+        }
+        Ok(())
+    }
+}
