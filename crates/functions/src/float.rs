@@ -16,6 +16,46 @@ pub(crate) fn unary(call: &Call<'_>) -> SqlResult<ArrayRef> {
     call.map::<Float64Type>(|row| one(function, values.value(row)))
 }
 
+/// Whether a function is one of one float, and nothing else.
+pub(crate) fn is_unary(function: Function) -> bool {
+    use Function as F;
+    matches!(
+        function,
+        F::Erf
+            | F::Erfc
+            | F::Gamma
+            | F::Lgamma
+            | F::Acosd
+            | F::Asind
+            | F::Atand
+            | F::Cosd
+            | F::Cotd
+            | F::Sind
+            | F::Tand
+            | F::Acos
+            | F::Acosh
+            | F::Asin
+            | F::Asinh
+            | F::Atan
+            | F::Atanh
+            | F::Cbrt
+            | F::Cos
+            | F::Cosh
+            | F::Cot
+            | F::Degrees
+            | F::Exp
+            | F::Ln
+            | F::Log10
+            | F::Log2
+            | F::Radians
+            | F::Sin
+            | F::Sinh
+            | F::Sqrt
+            | F::Tan
+            | F::Tanh
+    )
+}
+
 /// Calls a function of two floats.
 pub(crate) fn binary(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (left, right) = (call.floats(0)?, call.floats(1)?);

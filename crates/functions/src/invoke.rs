@@ -53,38 +53,7 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         return array::kernel(call);
     }
     match call.function {
-        F::Erf
-        | F::Erfc
-        | F::Gamma
-        | F::Lgamma
-        | F::Acosd
-        | F::Asind
-        | F::Atand
-        | F::Cosd
-        | F::Cotd
-        | F::Sind
-        | F::Tand
-        | F::Acos
-        | F::Acosh
-        | F::Asin
-        | F::Asinh
-        | F::Atan
-        | F::Atanh
-        | F::Cbrt
-        | F::Cos
-        | F::Cosh
-        | F::Cot
-        | F::Degrees
-        | F::Exp
-        | F::Ln
-        | F::Log10
-        | F::Log2
-        | F::Radians
-        | F::Sin
-        | F::Sinh
-        | F::Sqrt
-        | F::Tan
-        | F::Tanh => float::unary(call),
+        it if float::is_unary(it) => float::unary(call),
         F::Log if call.count() == 1 => float::unary(call),
         F::Atan2 | F::Atan2d | F::Log | F::Nanvl | F::Power => float::binary(call),
         F::IsNan => float::is_nan(call),

@@ -140,7 +140,7 @@ pub(crate) fn date_bin(call: &Call<'_>) -> SqlResult<ArrayRef> {
 pub(crate) fn make_timestamp(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (years, months, days) = (call.integers(0)?, call.integers(1)?, call.integers(2)?);
     let (hours, minutes, seconds) = (call.integers(3)?, call.integers(4)?, call.floats(5)?);
-    let mut zones = call.optional_texts(6)?.map(Zones::new);
+    let mut zones = call.optional_texts(6)?.map(Zones::east);
     call.map::<TimestampMicrosecondType>(|row| {
         let day = written_day(years.at(row), months.at(row), days.at(row))?;
         let (hour, minute, second) = (hours.at(row), minutes.at(row), seconds.value(row));

@@ -70,7 +70,7 @@ const fn ruled(
     Overload { parameters, required, variadic: false, outcome: Outcome::Rule(rule) }
 }
 
-use crate::scale;
+use crate::{float, scale};
 use Kind::{
     Any, AnyInteger, Boolean, Bytea, Date, Decimal, Double, Integer, Interval, Number, Output,
     Printed, Text, Time, Timestamp, TimestampTz,
@@ -99,38 +99,7 @@ pub(crate) fn overloads(function: Function) -> &'static [Overload] {
 fn floats(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
-        F::Erf
-        | F::Erfc
-        | F::Gamma
-        | F::Lgamma
-        | F::Acosd
-        | F::Asind
-        | F::Atand
-        | F::Cosd
-        | F::Cotd
-        | F::Sind
-        | F::Tand
-        | F::Acos
-        | F::Acosh
-        | F::Asin
-        | F::Asinh
-        | F::Atan
-        | F::Atanh
-        | F::Cbrt
-        | F::Cos
-        | F::Cosh
-        | F::Cot
-        | F::Degrees
-        | F::Exp
-        | F::Ln
-        | F::Log10
-        | F::Log2
-        | F::Radians
-        | F::Sin
-        | F::Sinh
-        | F::Sqrt
-        | F::Tan
-        | F::Tanh => const { &[fixed(&[Double], DOUBLE)] },
+        it if float::is_unary(it) => const { &[fixed(&[Double], DOUBLE)] },
         F::Atan2 | F::Atan2d | F::Nanvl | F::Power => const { &[fixed(&[Double, Double], DOUBLE)] },
         F::Log => const { &[fixed(&[Double], DOUBLE), fixed(&[Double, Double], DOUBLE)] },
         F::Pi | F::Random => const { &[fixed(&[], DOUBLE)] },

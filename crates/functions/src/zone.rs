@@ -11,20 +11,26 @@ use crate::error::timestamp_range;
 /// The zones that an argument names. The one of the row before is kept: names are constants, or nearly.
 pub(crate) struct Zones<'a> {
     names: &'a StringArray,
+    read: fn(&str) -> SqlResult<Zone>,
     last: Option<(&'a str, Zone)>,
 }
 
 impl<'a> Zones<'a> {
-    /// The zones of names.
+    /// The zones of names; numbers count to the west.
     pub fn new(names: &'a StringArray) -> Self {
-        Self { names, last: None }
+        Self { names, read: Zone::of_value, last: None }
+    }
+
+    /// The zones of names; numbers count to the east, as those behind a time do.
+    pub fn east(names: &'a StringArray) -> Self {
+        Self { names, read: Zone::named, last: None }
     }
 
     /// The zone of a row. Errors: 22023.
     pub fn zone(&mut self, row: usize) -> SqlResult<&Zone> {
         let name = self.names.value(row);
         if self.last.as_ref().is_none_or(|it| it.0 != name) {
-            self.last = Some((name, Zone::named(name)?));
+            self.last = Some((name, (self.read)(name)?));
         }
         match &self.last {
             Some((_, zone)) => Ok(zone),

@@ -97,7 +97,7 @@ impl Zone {
         Some(Self { name, rules })
     }
 
-    /// The zone that `SET TimeZone` or `AT TIME ZONE` names: as [`Self::find`], or hours ahead of UTC.
+    /// The zone that `SET TimeZone` names: as [`Self::find`], or hours ahead of UTC.
     ///
     /// # Errors
     /// 22023 for what is none.
@@ -111,11 +111,27 @@ impl Zone {
             let hours = hours.parse::<f64>().ok().filter(|it| it.is_finite())?;
             Self::fixed(((hours * 60.0 + minutes) * 60.0) as i64)
         };
-        Self::find(text.trim()).or_else(hours).ok_or_else(|| {
-            let message = format!("time zone \"{text}\" not recognized");
-            SqlError::new(SqlState::INVALID_PARAMETER, message)
-                .with_hint("zones have names like Europe/Berlin")
-        })
+        Self::find(text.trim()).or_else(hours).ok_or_else(|| unknown(text))
+    }
+
+    /// The zone that a value names, as that of `AT TIME ZONE`: as [`Self::find`], or hours, minutes and seconds, which POSIX
+    /// counts to the west.
+    ///
+    /// # Errors
+    /// 22023 for what is none.
+    pub fn of_value(text: &str) -> SqlResult<Self> {
+        let west = || {
+            let distance = text.strip_prefix(['+', '-']).unwrap_or(text);
+            let (mut seconds, mut unit) = (0, 3_600);
+            for part in distance.split(':') {
+                let is_number = (1..4).contains(&part.len()) && unit > 0;
+                let digits = is_number && part.bytes().all(|it| it.is_ascii_digit());
+                seconds += unit * digits.then(|| part.parse::<i64>().ok())??;
+                unit /= 60;
+            }
+            Self::fixed(if text.starts_with('-') { seconds } else { -seconds })
+        };
+        Self::find(text).or_else(west).ok_or_else(|| unknown(text))
     }
 
     /// What it is called.
@@ -202,6 +218,12 @@ fn known(micros: i64) -> i64 {
     }
 }
 
+fn unknown(text: &str) -> SqlError {
+    let message = format!("time zone \"{text}\" not recognized");
+    SqlError::new(SqlState::INVALID_PARAMETER, message)
+        .with_hint("zones have names like Europe/Berlin")
+}
+
 /// Appends an offset as PostgreSQL writes it: `+02`, `-03:30`, `+00:53:28`.
 pub fn write_offset(seconds: i64, out: &mut String) {
     use std::fmt::Write;
@@ -229,5 +251,12 @@ mod tests {
         assert_eq!(ahead("UTC+3"), Ok(-3 * 3600));
         assert_eq!(ahead("Asia/Kolkata"), Ok(19_800));
         assert!(ahead("Mars/Olympus").is_err());
+        let value = |name| Zone::of_value(name).map(|it| it.ahead_at(0));
+        assert_eq!(value("+03"), Ok(-3 * 3600));
+        assert_eq!(value("-3:30:10"), Ok(12_610));
+        assert_eq!(value("UTC+3"), Ok(-3 * 3600));
+        for wrong in ["3.5", "+0330", "3:", ":3", "1:2:3:4", "+", "", "25"] {
+            assert!(value(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -117,8 +117,10 @@ impl<'a> Binder<'a> {
                     DataType::Null => self.coerce(bound, DataType::Text, expr)?,
                     _ => bound,
                 };
+                // What equals a constant is one, and no key.
                 let is_plain = bare(&key).is_some() || super::coercion::has_key(key.data_type);
-                if !is_plain && super::is_repeatable(&key) {
+                let is_constant = super::constant(&key).is_some();
+                if !is_plain && !is_constant && super::is_repeatable(&key) {
                     let attr = self.attribute(key.data_type, true);
                     self.level().keys.push((attr, key.clone()));
                 }

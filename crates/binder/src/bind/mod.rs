@@ -310,7 +310,7 @@ fn is_repeatable(expr: &Expr) -> bool {
     !plan::properties::is_volatile(expr)
 }
 
-/// Whether an expression is a constant.
+/// The value of an expression that is a constant.
 fn constant(expr: &Expr) -> Option<&Value> {
     match &expr.kind {
         plan::ExprKind::Literal(value) => Some(value),
