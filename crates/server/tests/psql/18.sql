@@ -141,15 +141,6 @@ WHERE c.oid = i.inhrelid AND i.inhparent = ':part'
 ORDER BY pg_catalog.pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT', c.oid::pg_catalog.regclass::pg_catalog.text
 ;
 -- \d+ part
-SELECT c.oid,
-  n.nspname,
-  c.relname
-FROM pg_catalog.pg_class c
-     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relname OPERATOR(pg_catalog.~) '^(part)$' COLLATE pg_catalog.default
-  AND pg_catalog.pg_table_is_visible(c.oid)
-ORDER BY 2, 3
-;
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, pg_catalog.array_to_string(c.reloptions || array(select 'toast.' || x from pg_catalog.unnest(tc.reloptions) x), ', ')
 , c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
@@ -175,79 +166,6 @@ FROM pg_catalog.pg_attribute a
 WHERE a.attrelid = ':part' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
 ;
-SELECT c2.relname, i.indisprimary, i.indisunique, i.indisclustered, i.indisvalid, pg_catalog.pg_get_indexdef(i.indexrelid, 0, true),
-  pg_catalog.pg_get_constraintdef(con.oid, true), contype, condeferrable, condeferred, i.indisreplident, c2.reltablespace, con.conperiod
-FROM pg_catalog.pg_class c, pg_catalog.pg_class c2, pg_catalog.pg_index i
-  LEFT JOIN pg_catalog.pg_constraint con ON (conrelid = i.indrelid AND conindid = i.indexrelid AND contype IN ('p','u','x'))
-WHERE c.oid = ':part' AND c.oid = i.indrelid AND i.indexrelid = c2.oid
-ORDER BY i.indisprimary DESC, c2.relname
-;
-SELECT true as sametable, conname,
-  pg_catalog.pg_get_constraintdef(r.oid, true) as condef,
-  conrelid::pg_catalog.regclass AS ontable
-FROM pg_catalog.pg_constraint r
-WHERE r.conrelid = ':part' AND r.contype = 'f'
-     AND conparentid = 0
-ORDER BY conname
-;
-SELECT conname, conrelid::pg_catalog.regclass AS ontable,
-       pg_catalog.pg_get_constraintdef(oid, true) AS condef
-  FROM pg_catalog.pg_constraint c
- WHERE confrelid IN (SELECT pg_catalog.pg_partition_ancestors(':part')
-                     UNION ALL VALUES (':part'::pg_catalog.regclass))
-       AND contype = 'f' AND conparentid = 0
-ORDER BY conname
-;
-SELECT pol.polname, pol.polpermissive,
-  CASE WHEN pol.polroles = '{0}' THEN NULL ELSE pg_catalog.array_to_string(array(select rolname from pg_catalog.pg_roles where oid = any (pol.polroles) order by 1),',') END,
-  pg_catalog.pg_get_expr(pol.polqual, pol.polrelid),
-  pg_catalog.pg_get_expr(pol.polwithcheck, pol.polrelid),
-  CASE pol.polcmd
-    WHEN 'r' THEN 'SELECT'
-    WHEN 'a' THEN 'INSERT'
-    WHEN 'w' THEN 'UPDATE'
-    WHEN 'd' THEN 'DELETE'
-    END AS cmd
-FROM pg_catalog.pg_policy pol
-WHERE pol.polrelid = ':part' ORDER BY 1
-;
-SELECT oid, stxrelid::pg_catalog.regclass, stxnamespace::pg_catalog.regnamespace::pg_catalog.text AS nsp, stxname,
-pg_catalog.pg_get_statisticsobjdef_columns(oid) AS columns,
-  'd' = any(stxkind) AS ndist_enabled,
-  'f' = any(stxkind) AS deps_enabled,
-  'm' = any(stxkind) AS mcv_enabled,
-stxstattarget
-FROM pg_catalog.pg_statistic_ext
-WHERE stxrelid = ':part'
-ORDER BY nsp, stxname
-;
-SELECT pubname
-     , NULL
-     , NULL
-FROM pg_catalog.pg_publication p
-     JOIN pg_catalog.pg_publication_namespace pn ON p.oid = pn.pnpubid
-     JOIN pg_catalog.pg_class pc ON pc.relnamespace = pn.pnnspid
-WHERE pc.oid =':part' and pg_catalog.pg_relation_is_publishable(':part')
-UNION
-SELECT pubname
-     , pg_get_expr(pr.prqual, c.oid)
-     , (CASE WHEN pr.prattrs IS NOT NULL THEN
-         (SELECT string_agg(attname, ', ')
-           FROM pg_catalog.generate_series(0, pg_catalog.array_upper(pr.prattrs::pg_catalog.int2[], 1)) s,
-                pg_catalog.pg_attribute
-          WHERE attrelid = pr.prrelid AND attnum = prattrs[s])
-        ELSE NULL END) FROM pg_catalog.pg_publication p
-     JOIN pg_catalog.pg_publication_rel pr ON p.oid = pr.prpubid
-     JOIN pg_catalog.pg_class c ON c.oid = pr.prrelid
-WHERE pr.prrelid = ':part'
-UNION
-SELECT pubname
-     , NULL
-     , NULL
-FROM pg_catalog.pg_publication p
-WHERE p.puballtables AND pg_catalog.pg_relation_is_publishable(':part')
-ORDER BY 1
-;
 SELECT c.conname, a.attname, c.connoinherit,
   c.conislocal, c.coninhcount <> 0,
   c.convalidated
@@ -257,30 +175,6 @@ FROM pg_catalog.pg_constraint c JOIN
 WHERE c.contype = 'n' AND
   c.conrelid = ':part'::pg_catalog.regclass
 ORDER BY a.attnum
-;
-SELECT t.tgname, pg_catalog.pg_get_triggerdef(t.oid, true), t.tgenabled, t.tgisinternal,
-  CASE WHEN t.tgparentid != 0 THEN
-    (SELECT u.tgrelid::pg_catalog.regclass
-     FROM pg_catalog.pg_trigger AS u,
-          pg_catalog.pg_partition_ancestors(t.tgrelid) WITH ORDINALITY AS a(relid, depth)
-     WHERE u.tgname = t.tgname AND u.tgrelid = a.relid
-           AND u.tgparentid = 0
-     ORDER BY a.depth LIMIT 1)
-  END AS parent
-FROM pg_catalog.pg_trigger t
-WHERE t.tgrelid = ':part' AND (NOT t.tgisinternal OR (t.tgisinternal AND t.tgenabled = 'D'))
-ORDER BY 1
-;
-SELECT c.oid::pg_catalog.regclass
-FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i
-WHERE c.oid = i.inhparent AND i.inhrelid = ':part'
-  AND c.relkind != 'p' AND c.relkind != 'I'
-ORDER BY inhseqno
-;
-SELECT c.oid::pg_catalog.regclass, c.relkind, inhdetachpending, pg_catalog.pg_get_expr(c.relpartbound, c.oid)
-FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i
-WHERE c.oid = i.inhrelid AND i.inhparent = ':part'
-ORDER BY pg_catalog.pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT', c.oid::pg_catalog.regclass::pg_catalog.text
 ;
 -- \d stock
 SELECT c.oid,
@@ -770,16 +664,6 @@ FROM pg_catalog.pg_roles r
 WHERE r.rolname !~ '^pg_'
 ORDER BY 1
 ;
--- \dg
-SELECT r.rolname, r.rolsuper, r.rolinherit,
-  r.rolcreaterole, r.rolcreatedb, r.rolcanlogin,
-  r.rolconnlimit, r.rolvaliduntil
-, r.rolreplication
-, r.rolbypassrls
-FROM pg_catalog.pg_roles r
-WHERE r.rolname !~ '^pg_'
-ORDER BY 1
-;
 -- \l
 SELECT
   d.datname as "Name",
@@ -817,53 +701,6 @@ FROM pg_catalog.pg_database d
 ORDER BY 1
 ;
 -- \dp
-SELECT n.nspname as "Schema",
-  c.relname as "Name",
-  CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' END as "Type",
-  CASE WHEN pg_catalog.array_length(c.relacl, 1) = 0 THEN '(none)' ELSE pg_catalog.array_to_string(c.relacl, E'\n') END AS "Access privileges",
-  pg_catalog.array_to_string(ARRAY(
-    SELECT attname || E':\n  ' || pg_catalog.array_to_string(attacl, E'\n  ')
-    FROM pg_catalog.pg_attribute a
-    WHERE attrelid = c.oid AND NOT attisdropped AND attacl IS NOT NULL
-  ), E'\n') AS "Column privileges",
-  pg_catalog.array_to_string(ARRAY(
-    SELECT polname
-    || CASE WHEN NOT polpermissive THEN
-       E' (RESTRICTIVE)'
-       ELSE '' END
-    || CASE WHEN polcmd != '*' THEN
-           E' (' || polcmd::pg_catalog.text || E'):'
-       ELSE E':'
-       END
-    || CASE WHEN polqual IS NOT NULL THEN
-           E'\n  (u): ' || pg_catalog.pg_get_expr(polqual, polrelid)
-       ELSE E''
-       END
-    || CASE WHEN polwithcheck IS NOT NULL THEN
-           E'\n  (c): ' || pg_catalog.pg_get_expr(polwithcheck, polrelid)
-       ELSE E''
-       END    || CASE WHEN polroles <> '{0}' THEN
-           E'\n  to: ' || pg_catalog.array_to_string(
-               ARRAY(
-                   SELECT rolname
-                   FROM pg_catalog.pg_roles
-                   WHERE oid = ANY (polroles)
-                   ORDER BY 1
-               ), E', ')
-       ELSE E''
-       END
-    FROM pg_catalog.pg_policy pol
-    WHERE polrelid = c.oid), E'\n')
-    AS "Policies"
-FROM pg_catalog.pg_class c
-     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r','v','m','S','f','p')
-      AND n.nspname <> 'pg_catalog'
-      AND n.nspname <> 'information_schema'
-  AND pg_catalog.pg_table_is_visible(c.oid)
-ORDER BY 1, 2
-;
--- \z
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' END as "Type",
