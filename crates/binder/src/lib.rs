@@ -70,7 +70,7 @@ pub use design::{
 };
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use like_words::{Including, LikeClause};
-pub use normalized::normalized;
+pub use normalized::{READ_MAX, normalized};
 pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
     Arguments, Commented, CopyPlace, Discarded, ExplainFormat, Isolation, ParsedQuery, Statement,

@@ -24,6 +24,11 @@ pub(crate) fn parsed(text: &str) -> SqlResult<Deep<Box<ast::Query>>> {
     }
 }
 
+/// Levels of the tree of a kept query.
+pub fn levels_of(text: &str) -> SqlResult<usize> {
+    crate::parse::parse(text).map(|it| it.levels())
+}
+
 /// Writes names into a query for what they were found to mean.
 pub(crate) fn resolve(query: &mut ast::Query, resolved: &Resolved) {
     let ended: ControlFlow<()> = query.visit(&mut Resolve(resolved));

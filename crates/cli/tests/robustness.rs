@@ -1,7 +1,7 @@
 //! What must not end the program, from outside: deep statements, shortage of memory, too many workers, signals, files that
 //! are none. Where the machine lacks a tool (prlimit, mkfifo), a test says so and is counted as passed.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -182,10 +182,13 @@ fn ctrl_c_ends_a_statement_and_pressed_often_loses_no_table_at_once() {
     let mut command = Command::new(PROGRAM);
     let endless = "CREATE TABLE d AS SELECT 1 AS x UNION ALL SELECT 2 UNION ALL SELECT 3; \
         CREATE TABLE e AS SELECT a.x FROM d a, d b, d c, d e, d f, d g, d h, d i, d j, d k; \
+        SELECT 'tables are there'; \
         SELECT count(*) FROM e a, e b, e c WHERE a.x + b.x + c.x < 0";
     command.args(["--threads", "2", "-c", endless]);
-    let child = spawn(command);
-    std::thread::sleep(Duration::from_secs(4));
+    let mut child = spawn(command);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|it| it.unwrap().contains("tables are there")));
+    std::thread::sleep(Duration::from_secs(1));
     let began = Instant::now();
     for _ in 0..3 {
         let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();

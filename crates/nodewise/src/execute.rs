@@ -22,12 +22,13 @@ impl Session {
         Ok(answers)
     }
 
-    /// Runs `body` with room on the stack for the trees of a statement: so many levels.
+    /// Runs `body` with room on the stack for the trees of a statement: so many levels, and those of views that it may use.
     pub(crate) fn with_levels<R>(
         &mut self,
         levels: usize,
         body: impl FnOnce(&mut Self) -> SqlResult<R>,
     ) -> SqlResult<R> {
+        let levels = levels + self.snapshot().view_levels();
         let before = std::mem::replace(&mut self.levels, levels);
         let body = AssertUnwindSafe(|| stack::with_levels(levels, || body(self)));
         // What the body does is guarded by itself; here only the room itself can be refused.

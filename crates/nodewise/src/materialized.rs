@@ -34,7 +34,7 @@ impl Session {
             return Ok(done("CREATE MATERIALIZED VIEW"));
         }
         self.snapshot().check_free(&name)?;
-        let BoundView { query, columns, uses } = self.bound_view(&query, &columns)?;
+        let BoundView { query, levels, columns, uses } = self.bound_view(&query, &columns)?;
         if uses.iter().any(|it| names::is_temporary(&it.name)) {
             let message = "materialized views must not use temporary tables or views";
             return Err(SqlError::unsupported(message));
@@ -45,7 +45,8 @@ impl Session {
         }
         let table = self.free_table(&name);
         let materialized = Some(Materialized { table: table.clone(), is_populated: with_data });
-        let view = ViewDefinition { id: TableId(0), name, columns, query, uses, materialized };
+        let view =
+            ViewDefinition { id: TableId(0), name, columns, query, levels, uses, materialized };
         let schema = schema_of(&view);
         let design = TableDesign::placed(self.settings.default_placement.clone());
         let count = match with_data {

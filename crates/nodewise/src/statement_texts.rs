@@ -1,7 +1,7 @@
 //! What statements of one text have cost, their constants left out: what `pg_stat_statements` of PostgreSQL is.
 //!
-//! A text is read once: which entry it counts to is remembered by the text as it came. Both are bounded; of the entries, those
-//! with the fewest calls make room.
+//! A text is read once: which entry it counts to is remembered by the text as it came, unless that is long. Both are bounded, in
+//! number and length; of the entries, those with the fewest calls make room.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -83,10 +83,13 @@ impl StatementTexts {
 
 impl Kept {
     fn learn(&mut self, text: &str) -> Arc<str> {
+        let key: Arc<str> = binder::normalized(text).into();
+        if text.len() > binder::READ_MAX {
+            return key;
+        }
         if self.known.len() >= TEXTS_MAX {
             self.known.clear();
         }
-        let key: Arc<str> = binder::normalized(text).into();
         self.known.insert(text.to_owned(), key.clone());
         key
     }

@@ -50,7 +50,7 @@ impl Session {
             (Some(_), true, _) => {}
             _ => snapshot.check_free(&name)?,
         }
-        let BoundView { query, columns, uses } = self.bound_view(&query, &columns)?;
+        let BoundView { query, levels, columns, uses } = self.bound_view(&query, &columns)?;
         let is_above = uses.iter().any(|it| names::is_temporary(&it.name));
         if is_above && !names::is_temporary(&name) {
             // What it is made of goes with the session, and so does it.
@@ -60,7 +60,7 @@ impl Session {
             let name = names::joined(&self.temporary_schema(), &own);
             self.snapshot().check_free(&name)?;
             let (id, materialized) = (TableId(0), None);
-            self.put_view(ViewDefinition { id, name, columns, query, uses, materialized })?;
+            self.put_view(ViewDefinition { id, name, columns, query, levels, uses, materialized })?;
             return Ok(done("CREATE VIEW"));
         }
         if let Some(old) = &old {
@@ -72,7 +72,7 @@ impl Session {
             }
         }
         let (id, materialized) = (TableId(0), None);
-        self.put_view(ViewDefinition { id, name, columns, query, uses, materialized })?;
+        self.put_view(ViewDefinition { id, name, columns, query, levels, uses, materialized })?;
         Ok(done("CREATE VIEW"))
     }
 

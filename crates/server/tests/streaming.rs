@@ -2,9 +2,14 @@
 
 mod common;
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use common::{Message, Raw, Running, bind, execute, parse, query, sync};
+use stdx::sync::Mutex;
+
+/// Held by each test: what memory the process takes is to be one test's.
+static ALONE: LazyLock<Mutex<()>> = LazyLock::new(Mutex::default);
 
 /// A hundred thousand rows, and ten.
 const TABLES: &str = "CREATE TABLE d (i INTEGER); INSERT INTO d VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9); \
@@ -36,6 +41,7 @@ fn rows_before(raw: &mut Raw, kind: u8) -> (u64, Message) {
 
 #[test]
 fn rows_are_made_as_the_client_takes_them() {
+    let _alone = ALONE.lock();
     let server = Running::start();
     let mut raw = Raw::connect(server.address);
     raw.kinds(&query(TABLES));
@@ -55,6 +61,7 @@ fn rows_are_made_as_the_client_takes_them() {
 
 #[test]
 fn portals_wait_with_their_rows_unmade() {
+    let _alone = ALONE.lock();
     let server = Running::start();
     let mut raw = Raw::connect(server.address);
     raw.kinds(&query(TABLES));
@@ -81,6 +88,7 @@ fn portals_wait_with_their_rows_unmade() {
 
 #[test]
 fn what_is_sent_slowly_is_ended_at_once() {
+    let _alone = ALONE.lock();
     let server = Running::start();
     let mut raw = Raw::connect(server.address);
     raw.kinds(&query(TABLES));
@@ -107,6 +115,7 @@ fn what_is_sent_slowly_is_ended_at_once() {
 
 #[test]
 fn errors_in_the_middle_are_told_behind_the_rows_before() {
+    let _alone = ALONE.lock();
     let server = Running::start();
     let mut raw = Raw::connect(server.address);
     raw.kinds(&query(TABLES));
@@ -124,6 +133,7 @@ fn errors_in_the_middle_are_told_behind_the_rows_before() {
 
 #[test]
 fn many_slow_clients_are_in_nobodys_way() {
+    let _alone = ALONE.lock();
     let server = Running::start();
     let mut raw = Raw::connect(server.address);
     raw.kinds(&query(TABLES));

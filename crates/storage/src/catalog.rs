@@ -1,10 +1,10 @@
 //! The names of relations (tables, sequences and views), and the schemas that they are in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use stdx::sync::{Arc, RwLock};
+use stdx::sync::{Arc, OnceLock, RwLock};
 use types::{
     CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo, ViewDefinition, names,
 };
@@ -32,6 +32,8 @@ struct State {
 pub struct CatalogSnapshot {
     relations: BTreeMap<Arc<str>, Relation>,
     version: u64,
+    /// See [`CatalogSnapshot::view_levels`]; made when somebody asks for it.
+    view_levels: OnceLock<usize>,
 }
 
 /// What a name stands for.
@@ -86,7 +88,11 @@ impl Catalog {
         let version = self.next_version();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = version;
+        let is_view = |it: Option<&Relation>| matches!(it, Some(Relation::View(_)));
         for name in changes {
+            if [&*snapshot, &*branch.snapshot].iter().any(|it| is_view(it.relations.get(name))) {
+                snapshot.view_levels = OnceLock::new();
+            }
             match branch.snapshot.relations.get(name) {
                 Some(it) => snapshot.relations.insert(name.into(), it.clone()),
                 None => snapshot.relations.remove(name),
@@ -264,6 +270,7 @@ impl Catalog {
         let view = Arc::new(ViewDefinition { id, ..view });
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
+        snapshot.view_levels = OnceLock::new();
         snapshot.relations.insert(key(&view.name), Relation::View(view.clone()));
         view
     }
@@ -309,7 +316,9 @@ impl State {
     fn remove(&mut self, name: &str, version: u64) {
         let snapshot = Arc::make_mut(&mut self.snapshot);
         snapshot.version = version;
-        snapshot.relations.remove(&*key(name));
+        if let Some(Relation::View(_)) = snapshot.relations.remove(&*key(name)) {
+            snapshot.view_levels = OnceLock::new();
+        }
         for (of, _) in snapshot.comments_of(name) {
             snapshot.relations.remove(&comment_key([&of[0], &of[1], &of[2]]));
         }
@@ -428,6 +437,26 @@ impl CatalogSnapshot {
             left = above;
         }
         ordered
+    }
+
+    /// Levels of the deepest tree that a view brings into a statement, with the views that it is made of.
+    pub fn view_levels(&self) -> usize {
+        *self.view_levels.get_or_init(|| {
+            let mut known = HashMap::new();
+            self.views_by_name().map(|it| self.levels_of(it, &mut known)).max().unwrap_or(0)
+        })
+    }
+
+    fn levels_of(&self, view: &ViewDefinition, known: &mut HashMap<TableId, usize>) -> usize {
+        if let Some(levels) = known.get(&view.id) {
+            return *levels;
+        }
+        // Nobody can make a circle; it would end here.
+        known.insert(view.id, 0);
+        let below = view.uses.iter().filter_map(|it| self.view(&it.name));
+        let below = below.map(|it| self.levels_of(it, known)).max().unwrap_or(0);
+        known.insert(view.id, view.levels + below);
+        view.levels + below
     }
 
     /// What kind of relation has a name, in words.

@@ -17,6 +17,8 @@ pub struct ViewDefinition {
     pub columns: Vec<(String, DataType)>,
     /// Its query, as SQL.
     pub query: String,
+    /// Levels of the tree of its query, without those of the views that it is made of.
+    pub levels: usize,
     /// What it is made of.
     pub uses: Vec<UsedRelation>,
     /// Where its rows are kept, of one that is materialized.

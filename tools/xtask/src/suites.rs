@@ -4,7 +4,7 @@
 //! The last two need a build of their own (another cfg, another compiler), hence folders of their own under `target`.
 
 use crate::{lab, python};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -251,7 +251,8 @@ fn stream_unless(
 ) -> bool {
     println!("== {name}");
     let before = summary.failed;
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn();
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
@@ -261,21 +262,39 @@ fn stream_unless(
         }
     };
     let output = child.stdout.take().expect("invariant: standard output is a pipe");
-    for line in BufReader::new(output).lines().map_while(Result::ok) {
-        println!("{line}");
-        summary.read_line(&line);
-    }
+    let errors = child.stderr.take().expect("invariant: standard error is a pipe");
+    let ends = std::thread::scope(|scope| {
+        let ends = scope.spawn(|| ends_of_processes(errors));
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            println!("{line}");
+            summary.read_line(&line);
+        }
+        ends.join().expect("invariant: who reads lines does not panic")
+    });
     let status = child.wait();
     if missing.is_some() && status.as_ref().is_ok_and(|it| it.code() == missing) {
         return true;
     }
+    // A test that ends its process leaves no result line, and those that were still to run there ran not.
+    summary.failed += ends.len();
+    summary.failures.extend(ends.into_iter().map(|it| format!("{name}: {it}")));
     let succeeded = status.is_ok_and(|it| it.success());
     if !succeeded && summary.failed == before {
-        // It did not build, or a test ended the process: no result line says so.
+        // It did not build: no result line says so.
         summary.failed += 1;
         summary.failures.push(format!("{name}: ended with an error and without a result"));
     }
     false
+}
+
+/// Shows what a suite says of itself; returns what cargo tells of test programs that a signal or an exit ended.
+fn ends_of_processes(errors: impl Read) -> Vec<String> {
+    let lines = BufReader::new(errors).lines().map_while(Result::ok);
+    let shown = lines.inspect(|it| eprintln!("{it}"));
+    shown
+        .filter(|it| it.starts_with("  process didn't exit successfully"))
+        .map(|it| it.trim_start().to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -323,5 +342,20 @@ mod tests {
         assert!(stream_unless("z", Command::new("false"), Some(1), &mut summary));
         assert!(!stream_unless("z", Command::new("false"), Some(3), &mut summary));
         assert_eq!(summary.failed, 3);
+    }
+
+    #[test]
+    fn a_test_program_that_a_signal_ends_is_named_beside_failures_of_others() {
+        let mut summary = Summary::default();
+        let mut command = Command::new("sh");
+        let text = "echo 'test result: FAILED. 1 passed; 1 failed; 0 ignored'
+            echo \"  process didn't exit successfully: 'deps/views' (signal: 6)\" >&2; exit 101";
+        command.args(["-c", text]);
+        stream("x", command, &mut summary);
+        assert_eq!((summary.passed, summary.failed), (1, 2));
+        assert_eq!(
+            summary.failures,
+            ["x: process didn't exit successfully: 'deps/views' (signal: 6)"]
+        );
     }
 }

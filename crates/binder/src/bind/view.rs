@@ -16,6 +16,8 @@ const VIEWS_MAX: usize = 100;
 pub struct BoundView {
     /// The query, with all names resolved.
     pub query: String,
+    /// Levels of its tree.
+    pub levels: usize,
     /// Names and types of its columns.
     pub columns: Vec<(String, DataType)>,
     /// The relations that it names.
@@ -56,7 +58,7 @@ pub fn bind_view(
             return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
         }
     }
-    Ok(BoundView { query: text, columns, uses: resolved.uses() })
+    Ok(BoundView { query: text, levels: again.levels(), columns, uses: resolved.uses() })
 }
 
 /// A query that was bound to be kept.

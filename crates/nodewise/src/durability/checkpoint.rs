@@ -91,7 +91,7 @@ pub(super) fn read(
     }
     progress.end();
     manifest.sequences.into_iter().for_each(|it| it.put(catalog));
-    manifest.views.into_iter().for_each(|it| it.put(catalog));
+    manifest.views.into_iter().try_for_each(|it| it.put(catalog))?;
     manifest.comments.iter().for_each(|it| catalog.put_comment(&it.0, Some(&it.1)));
     Ok((Lsn(manifest.lsn), written, files))
 }

@@ -97,7 +97,7 @@ fn redo_name(catalog: &Catalog, deed: Deed) -> SqlResult<()> {
     match deed {
         Deed::Sequence { sequence } => sequence.put(catalog),
         Deed::DropSequence { .. } => return catalog.drop_sequence(&name),
-        Deed::View { view } => view.put(catalog),
+        Deed::View { view } => return view.put(catalog),
         Deed::DropView { .. } => return catalog.drop_view(&name),
         Deed::Schema { .. } => catalog.put_schema(&name),
         Deed::DropSchema { .. } => return catalog.drop_schema(&name),

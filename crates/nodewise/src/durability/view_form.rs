@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use storage::{Catalog, CatalogSnapshot};
-use types::{DataType, Materialized, TableId, UsedRelation, ViewDefinition};
+use types::{DataType, Materialized, SqlResult, TableId, UsedRelation, ViewDefinition};
 
 /// A view.
 #[derive(Serialize, Deserialize)]
@@ -30,7 +30,7 @@ impl ViewForm {
     }
 
     /// Puts the view into a catalog.
-    pub(crate) fn put(self, catalog: &Catalog) {
+    pub(crate) fn put(self, catalog: &Catalog) -> SqlResult<()> {
         let Self { name, columns, query, uses, materialized } = self;
         let materialized =
             materialized.map(|(table, is_populated)| Materialized { table, is_populated });
@@ -40,10 +40,12 @@ impl ViewForm {
             id: TableId(0),
             name,
             columns,
+            levels: binder::view_text::levels_of(&query)?,
             query,
             uses,
             materialized,
         });
+        Ok(())
     }
 }
 
