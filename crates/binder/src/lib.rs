@@ -40,6 +40,7 @@ pub mod parameters;
 mod parenthesised;
 pub mod parse;
 mod precedence;
+mod registered_output;
 mod resolved;
 mod rewrite;
 mod row_changes;

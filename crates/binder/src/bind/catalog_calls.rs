@@ -49,6 +49,11 @@ impl Registered {
     }
 }
 
+/// The name of a type that stands for numbers of something, if it is one.
+pub(crate) fn registered_word(data_type: &ast::DataType) -> Option<&'static str> {
+    Registered::named(data_type).map(Registered::name)
+}
+
 /// The last word of a type's name, in lower case, where it is one by name.
 fn last_word(data_type: &ast::DataType) -> Option<String> {
     match data_type {
@@ -339,7 +344,7 @@ impl<'a> Binder<'a> {
         Ok(Expr::literal(Value::Integer(number), DataType::BigInt))
     }
 
-    /// `operand::regclass::text` and the like: the name.
+    /// `operand::regclass::text` and the like: the name; of a number that nothing has the number, and `-` for 0.
     pub(super) fn registered_name(
         &mut self,
         kind: Registered,
@@ -347,6 +352,18 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let number = self.registered(kind, operand, whole)?;
-        self.told_of_number(kind.name(), vec![number], whole)
+        let text = |it: &str| Expr::literal(Value::Text(it.into()), DataType::Text);
+        let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
+        let is_zero = Expr::predicate(BinaryOperator::Equal, self.copy(&number)?, zero);
+        let other = fold_cast(self.copy(&number)?, DataType::Text);
+        let mut told = self.told_of_number(kind.name(), vec![number], whole)?;
+        if let ExprKind::Case { branches, otherwise } = &mut told.kind {
+            branches.push((is_zero, text("-")));
+            *otherwise = Some(Box::new(other));
+            return Ok(told);
+        }
+        let branches = vec![(is_zero, text("-"))];
+        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(other)) };
+        Ok(Expr { kind, data_type: DataType::Text })
     }
 }

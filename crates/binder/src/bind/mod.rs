@@ -77,6 +77,7 @@ use sqlparser::ast;
 use types::{CatalogView, DataType, LockMode, LockWait, SqlError, SqlResult, SqlState, Value};
 
 pub use aggregate_names::names as aggregate_names;
+pub(crate) use catalog_calls::registered_word;
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 use level::Level;
@@ -124,6 +125,8 @@ pub fn bind(
     parameters: &[Option<DataType>],
     environment: &Environment<'_>,
 ) -> SqlResult<Bound> {
+    let in_words = crate::registered_output::in_words(query);
+    let query = in_words.as_ref().unwrap_or(query);
     let mut binder = Binder::new(environment, parameters);
     let mut answer = binder.query(query)?;
     binder.decide_types(&mut answer)?;
