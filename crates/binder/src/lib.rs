@@ -26,6 +26,7 @@ pub mod files;
 mod folders;
 mod frames;
 mod from_first;
+mod json_words;
 mod keys;
 mod levels;
 mod like_words;

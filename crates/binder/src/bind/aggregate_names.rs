@@ -41,6 +41,15 @@ pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
     ("array_agg", AggregateFunction::ArrayAggregate),
     // DuckDB's.
     ("list", AggregateFunction::ArrayAggregate),
+    // Arrays, of which JSON is made.
+    ("json_agg", AggregateFunction::ArrayAggregate),
+    ("jsonb_agg", AggregateFunction::ArrayAggregate),
+    ("json_agg_strict", AggregateFunction::ArrayAggregate),
+    ("jsonb_agg_strict", AggregateFunction::ArrayAggregate),
+    ("json_object_agg", AggregateFunction::ArrayAggregate),
+    ("jsonb_object_agg", AggregateFunction::ArrayAggregate),
+    ("json_object_agg_strict", AggregateFunction::ArrayAggregate),
+    ("jsonb_object_agg_strict", AggregateFunction::ArrayAggregate),
     ("string_agg", AggregateFunction::StringAggregate),
     // DuckDB's: of any values, a comma between them unless said otherwise.
     ("group_concat", AggregateFunction::StringAggregate),

@@ -34,6 +34,8 @@ mod full_join;
 mod grouping;
 mod grouping_sets;
 mod interval;
+mod json;
+mod json_rows;
 mod level;
 mod limit;
 mod literal;
@@ -79,6 +81,7 @@ use types::{CatalogView, DataType, LockMode, LockWait, SqlError, SqlResult, SqlS
 pub use aggregate_names::names as aggregate_names;
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
+pub use json::names as json_names;
 use level::Level;
 pub use row_lock::RowLock;
 pub use session_facts::SessionFacts;
