@@ -101,17 +101,17 @@ fn kind_of(data_type: DataType) -> &'static str {
 
 /// 42883 where values of a type cannot be told apart or put in order: JSON has texts for one value that differ.
 pub(super) fn check_equality(data_type: DataType) -> SqlResult<()> {
-    check_operator(data_type, "equality")
+    check_operator(data_type, "an equality")
 }
 
 /// As [`check_equality`], of what is put in order.
 pub(super) fn check_ordering(data_type: DataType) -> SqlResult<()> {
-    check_operator(data_type, "ordering")
+    check_operator(data_type, "an ordering")
 }
 
 /// As [`check_ordering`], of GREATEST and LEAST, which compare what is held: for JSONB that is not its order.
 pub(super) fn check_extreme(data_type: DataType, name: &str) -> SqlResult<()> {
-    check_operator(data_type, "comparison")?;
+    check_operator(data_type, "a comparison")?;
     match data_type.element().unwrap_or(data_type) {
         DataType::Jsonb => Err(SqlError::unsupported(format!("{name} of JSONB is not supported"))),
         _ => Ok(()),
@@ -122,7 +122,7 @@ fn check_operator(data_type: DataType, what: &str) -> SqlResult<()> {
     if data_type.element().unwrap_or(data_type) != DataType::Json {
         return Ok(());
     }
-    let message = format!("could not identify an {what} operator for type {}", name_of(data_type));
+    let message = format!("could not identify {what} operator for type {}", name_of(data_type));
     let error = SqlError::new(SqlState::UNDEFINED_FUNCTION, message);
     Err(error.with_hint("JSONB can be compared"))
 }
