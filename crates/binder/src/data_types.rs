@@ -8,6 +8,10 @@ use crate::syntax::unsupported;
 /// Characters of CHAR(n) and VARCHAR(n): PostgreSQL's limit.
 const LENGTH_MAX: u32 = 10_485_760;
 
+/// The types that there are, as a hint.
+const TYPES: &str = "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, DECIMAL(p,s), DATE, TIME, \
+    TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, JSON, JSONB, CHAR(n), VARCHAR(n), TEXT and arrays of them";
+
 /// The type that SQL text names.
 pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
     use ast::DataType as Sql;
@@ -56,6 +60,8 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
         Sql::Interval { fields: None, precision: None | Some(6) } => DataType::Interval,
         Sql::Uuid => DataType::Uuid,
         Sql::Bytea | Sql::Blob(None) => DataType::Bytea,
+        Sql::JSON => DataType::Json,
+        Sql::JSONB => DataType::Jsonb,
         Sql::Char(it) | Sql::Character(it) => DataType::Char(length(it, "char")?.unwrap_or(1)),
         Sql::Varchar(it) | Sql::CharVarying(it) | Sql::CharacterVarying(it) => {
             length(it, "varchar")?.map_or(DataType::Text, DataType::Varchar)
@@ -71,11 +77,7 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
             catalog_type(name).unwrap_or(DataType::Text)
         }
         other => {
-            return Err(unsupported(format!("the type {other}")).with_hint(
-                "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, \
-                 DECIMAL(p,s), DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, CHAR(n), \
-                 VARCHAR(n), TEXT and arrays of them",
-            ));
+            return Err(unsupported(format!("the type {other}")).with_hint(TYPES));
         }
     })
 }
@@ -117,6 +119,8 @@ fn catalog_type(name: &ast::ObjectName) -> Option<DataType> {
         "interval" => DataType::Interval,
         "uuid" => DataType::Uuid,
         "bytea" => DataType::Bytea,
+        "json" => DataType::Json,
+        "jsonb" => DataType::Jsonb,
         _ => return None,
     })
 }
@@ -166,6 +170,8 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::Interval => "interval",
         DataType::Uuid => "uuid",
         DataType::Bytea => "bytea",
+        DataType::Json => "json",
+        DataType::Jsonb => "jsonb",
         DataType::Char(_) | DataType::Bpchar => "bpchar",
         DataType::Varchar(_) => "varchar",
         DataType::Text => "text",

@@ -88,6 +88,9 @@ pub(crate) fn infix(
         parser.advance_token();
         return Some(Ok(Expr::IsNull(operand())));
     }
+    if let Some(test) = crate::json_words::test(parser, left) {
+        return Some(test);
+    }
     if parser.parse_keyword(Keyword::COLLATE) {
         let collation = parser.parse_object_name(false);
         return Some(collation.map(|collation| Expr::Collate { expr: operand(), collation }));

@@ -5,10 +5,10 @@
 //! Eight rows of any width fill whole bytes; scans that start at other rows run the portable kernel.
 
 use std::arch::x86_64::*;
-use std::cell::Cell;
 
 use crate::bitmap::tail_mask;
 use crate::level::Instructions;
+use crate::near::Nearness;
 use crate::portable::{self, EQUAL, GREATER, LESS};
 use crate::table::{Kernels, by_width};
 
@@ -159,9 +159,6 @@ macro_rules! constant {
 
 /// Rows of a word up to which they are looked up one by one (0.8 ns each against 20 for all by gathers).
 const SPARSE_ROWS: u32 = 16;
-
-/// Words for which codes are taken to stand apart after they once did.
-const FAR_WORDS: u32 = 64;
 
 /// Declares a function compiled for this level.
 macro_rules! kernels {
@@ -397,15 +394,15 @@ kernels! {
             // SAFETY: as promised to this kernel.
             return unsafe { portable::scan_set::<W>(packed, start, rows, set, out, keep) };
         }
-        let far = Cell::new(0u32);
+        let nearness = Nearness::default();
         // SAFETY: as in `scan_range`.
         scan!(packed, start, rows, out, keep, W, |from, count, before| unsafe {
             if before.count_ones() <= SPARSE_ROWS {
                 portable::set_sparse::<W>(from, before, set)
             } else {
-            let near = if W > 8 && far.get() == 0 { set_near::<W>(from, count, set) } else { None };
-            // Where codes do not stand together, this is looked at once in a while.
-            far.set(if near.is_some() { 0 } else { (far.get() + 1) % FAR_WORDS });
+            let is_asked = W > 8 && nearness.is_asked();
+            let near = if is_asked { set_near::<W>(from, count, set) } else { None };
+            nearness.note(near.is_some());
             match near {
                 Some(word) => word,
                 None => set_32::<W>(from, count, set),
@@ -414,8 +411,9 @@ kernels! {
         });
     }
 
-    /// Membership of codes that stand near each other, as those of clustered columns do: all of it is in one register
-    /// of the set (docs/design/07-measured-costs.md, "probes and sets"). `None` when they do not.
+    /// Membership of codes that stand near each other, as those of clustered columns do: all of it is in two registers
+    /// of the set (docs/design/07-measured-costs.md, "probes and sets"): one would do for a whole table in the order of a
+    /// key, and a part of it has its values further apart. `None` when they do not.
     fn set_near<const W: usize>(from: *const u8, rows: usize, set: &[u64]) -> Option<u64> {
         let first = |group: usize| if group * 8 < rows { group } else { 0 };
         // SAFETY: rows of these groups exist; a group of none is replaced by the first.
@@ -434,22 +432,32 @@ kernels! {
         }
         let low = lows.into_iter().fold(u32::MAX, u32::min) >> 5;
         let high = highs.into_iter().fold(0, u32::max) >> 5;
-        if high - low >= 8 {
+        if high - low >= 16 {
             return None;
         }
-        let mut members = [0u32; 8];
+        let mut members = [0u32; 16];
         for (index, member) in members.iter_mut().enumerate() {
             let place = low as usize + index;
             let word = set.get(place / 2).copied().unwrap_or(0);
             *member = (word >> (place % 2 * 32)) as u32;
         }
-        // SAFETY: eight lanes.
-        let members = unsafe { _mm256_loadu_si256(members.as_ptr().cast()) };
+        // SAFETY: eight lanes of sixteen each.
+        let (first, second) = unsafe {
+            let lanes = members.as_ptr();
+            (_mm256_loadu_si256(lanes.cast()), _mm256_loadu_si256(lanes.add(8).cast()))
+        };
         let mut word = 0;
         for (group, codes) in codes.into_iter().enumerate() {
             let index =
                 _mm256_sub_epi32(_mm256_srli_epi32::<5>(codes), _mm256_set1_epi32(low as i32));
-            let members = _mm256_permutevar8x32_epi32(members, index);
+            let (low, high) = (
+                _mm256_permutevar8x32_epi32(first, index), _mm256_permutevar8x32_epi32(second, index),
+            );
+            // The fourth bit of an index, as the sign, chooses between the two.
+            let is_high = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(index));
+            let members = _mm256_castps_si256(_mm256_blendv_ps(
+                _mm256_castsi256_ps(low), _mm256_castsi256_ps(high), is_high,
+            ));
             let to_sign = _mm256_andnot_si256(codes, _mm256_set1_epi32(31));
             let found = _mm256_castsi256_ps(_mm256_sllv_epi32(members, to_sign));
             word |= (_mm256_movemask_ps(found) as u64) << (group * 8);

@@ -6,10 +6,10 @@
 //! that start elsewhere run the portable kernel.
 
 use std::arch::x86_64::*;
-use std::cell::Cell;
 
 use crate::bitmap::tail_mask;
 use crate::level::Instructions;
+use crate::near::Nearness;
 use crate::portable::{self, EQUAL, GREATER, LESS};
 use crate::table::{Kernels, by_width};
 
@@ -120,9 +120,6 @@ macro_rules! constant {
 
 /// Rows of a word up to which they are looked up one by one (0.8 ns each against 20 for all by gathers).
 const SPARSE_ROWS: u32 = 16;
-
-/// Words for which codes are taken to stand apart after they once did.
-const FAR_WORDS: u32 = 64;
 
 /// The even bytes of two registers.
 const EVEN_BYTES: [u8; 64] = even_bytes();
@@ -374,15 +371,15 @@ kernels! {
                 }
             });
         } else {
-            let far = Cell::new(0u32);
+            let nearness = Nearness::default();
             // SAFETY: as in `scan_range`.
             scan!(packed, start, rows, out, keep, W, |from, count, before| unsafe {
                 if before.count_ones() <= SPARSE_ROWS {
                     portable::set_sparse::<W>(from, before, set)
                 } else {
-                let near = if far.get() == 0 { set_near::<W>(from, count, set) } else { None };
-                // Where codes do not stand together, this is looked at once in a while.
-                far.set(if near.is_some() { 0 } else { (far.get() + 1) % FAR_WORDS });
+                let near =
+                    if nearness.is_asked() { set_near::<W>(from, count, set) } else { None };
+                nearness.note(near.is_some());
                 match near {
                     Some(word) => word,
                     None => set_32::<W>(from, count, set),
@@ -392,8 +389,9 @@ kernels! {
         }
     }
 
-    /// Membership of codes that stand near each other, as those of clustered columns do: all of it is in one register
-    /// of the set (docs/design/07-measured-costs.md, "probes and sets"). `None` when they do not.
+    /// Membership of codes that stand near each other, as those of clustered columns do: all of it is in two registers
+    /// of the set (docs/design/07-measured-costs.md, "probes and sets"): one would do for a whole table in the order of a
+    /// key, and a part of it has its values further apart. `None` when they do not.
     fn set_near<const W: usize>(from: *const u8, rows: usize, set: &[u64]) -> Option<u64> {
         let first = |group: usize| if group * 16 < rows { group } else { 0 };
         // SAFETY: rows of these groups exist; a group of none is replaced by the first.
@@ -407,17 +405,19 @@ kernels! {
             _mm512_max_epu32(codes[0], codes[1]), _mm512_max_epu32(codes[2], codes[3]),
         );
         let (low, high) = (_mm512_reduce_min_epu32(low) >> 5, _mm512_reduce_max_epu32(high) >> 5);
-        if high - low >= 16 {
+        if high - low >= 32 {
             return None;
         }
-        let lanes = (set.len() * 2).saturating_sub(low as usize).min(16);
-        // SAFETY: only lanes within the set are read.
-        let members = unsafe {
-            _mm512_maskz_loadu_epi32(
-                ((1u32 << lanes) - 1) as u16, set.as_ptr().cast::<i32>().wrapping_add(low as usize),
-            )
+        let lanes = (set.len() * 2).saturating_sub(low as usize).min(32);
+        let members = |from: usize| {
+            let mask = (1u64 << lanes.saturating_sub(from).min(16)) - 1;
+            let start = set.as_ptr().cast::<i32>().wrapping_add(low as usize + from);
+            // SAFETY: only lanes within the set are read.
+            unsafe { _mm512_maskz_loadu_epi32(mask as u16, start) }
         };
-        if _mm512_test_epi32_mask(members, members) == 0 {
+        let (first, second) = (members(0), members(16));
+        let any = _mm512_or_si512(first, second);
+        if _mm512_test_epi32_mask(any, any) == 0 {
             return Some(0);
         }
         let mut word = 0;
@@ -426,8 +426,8 @@ kernels! {
                 _mm512_sub_epi32(_mm512_srli_epi32::<5>(codes), _mm512_set1_epi32(low as i32));
             let bit = _mm512_and_si512(codes, _mm512_set1_epi32(31));
             let bit = _mm512_sllv_epi32(_mm512_set1_epi32(1), bit);
-            let found = _mm512_test_epi32_mask(_mm512_permutexvar_epi32(index, members), bit);
-            word |= u64::from(found) << (group * 16);
+            let members = _mm512_permutex2var_epi32(first, index, second);
+            word |= u64::from(_mm512_test_epi32_mask(members, bit)) << (group * 16);
         }
         Some(word)
     }

@@ -24,6 +24,8 @@ pub mod bitmap;
 mod kernels;
 pub mod layout;
 mod level;
+#[cfg(target_arch = "x86_64")]
+mod near;
 mod portable;
 mod select;
 mod table;

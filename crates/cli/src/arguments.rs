@@ -38,6 +38,9 @@ pub enum Command {
     Placement(PlacementArguments),
     /// Serve a database to psql and other clients of PostgreSQL
     Serve(ServeArguments),
+    /// Look at how a server would be set up
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// Make the line of a user for `nodewise serve --users`, with the password on standard input
     Password(PasswordArguments),
     /// Make TPC-H, load it, run the 22 queries, check every answer
@@ -54,6 +57,13 @@ pub enum Command {
     Generate(GenerateCommand),
     /// Run an experiment of the papers on a modelled machine, or list them
     Simulate(SimulateArguments),
+}
+
+/// What can be done with settings of the server.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Check the arguments of `nodewise serve`, with what environment and file add to them, and serve nothing
+    Check(ServeArguments),
 }
 
 /// What can be measured.

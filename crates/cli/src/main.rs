@@ -11,6 +11,7 @@
 
 mod arguments;
 mod commands;
+mod configuration;
 mod console;
 mod dot;
 mod failure;
@@ -33,9 +34,7 @@ mod switches;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::arguments::{Arguments, BenchCommand, Command, GenerateCommand};
+use crate::arguments::{BenchCommand, Command, ConfigCommand, GenerateCommand};
 use crate::commands::reporting::Load;
 
 /// So that a shortage of memory ends statements, and not the tables.
@@ -43,7 +42,16 @@ use crate::commands::reporting::Load;
 static ALLOCATOR: memory::ReservingAllocator = memory::ReservingAllocator;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let variables: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let arguments = match configuration::parse(std::env::args_os().collect(), &variables) {
+        Ok(arguments) => arguments,
+        Err(failure) => {
+            failure.print();
+            return failure.exit_code();
+        }
+    };
     memory::take_reserve();
     hardware_linux::keep_freed_memory();
     let done = match arguments.command {
@@ -54,6 +62,7 @@ fn main() -> ExitCode {
         Some(Command::Placement(options)) => commands::placement::run(&options),
         Some(Command::Check(options)) => commands::check::run(&options),
         Some(Command::Serve(options)) => commands::serve::run(&options),
+        Some(Command::Config(ConfigCommand::Check(options))) => commands::serve::check(&options),
         Some(Command::Password(options)) => commands::serve::password(&options),
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),

@@ -54,6 +54,16 @@ pub struct ServeArguments {
     /// Seconds that statements may go on when the server is to stop
     #[arg(long, value_name = "SECONDS", default_value = "10")]
     pub grace: u64,
+    /// A file of lines `name = value`, named as these options are (`folder` for DIR). Variables NODEWISE_NAME go before it, and what
+    /// is said here before both
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Tell statements that take so many milliseconds or more on standard error, each as a line of JSON; 0 tells all
+    #[arg(long, value_name = "MILLISECONDS")]
+    pub slow_statements: Option<u64>,
+    /// Tell the plans of slow statements, too: the plan of each statement is then written when it begins
+    #[arg(long, requires = "slow_statements")]
+    pub slow_plans: bool,
     #[command(flatten)]
     pub pool: PoolArguments,
 }

@@ -48,6 +48,8 @@ pub(crate) fn type_name(data_type: DataType) -> String {
         DataType::Interval => "interval",
         DataType::Uuid => "uuid",
         DataType::Bytea => "bytea",
+        DataType::Json => "json",
+        DataType::Jsonb => "jsonb",
         DataType::Char(_) | DataType::Bpchar => "character",
         DataType::Varchar(_) => "character varying",
         DataType::Text => "text",

@@ -8,8 +8,8 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, arrow_type};
 use crate::{
-    array, bucket, bytes, cast, choice, exact, field, float, from_text, interval, like, moment,
-    random, regexp, rows, series, strftime, text, to_char, zone,
+    array, bucket, bytes, cast, choice, exact, field, float, from_text, interval, json, like,
+    moment, random, regexp, rows, series, strftime, text, to_char, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -45,12 +45,16 @@ fn is_strict(function: Function) -> bool {
             | F::ArrowTypeof
             | F::WithMetadata
     ) && !array::takes_null(function)
+        && !json::takes_null(function)
 }
 
 fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
     use Function as F;
     if array::is_of_arrays(call.function) {
         return array::kernel(call);
+    }
+    if let Some(made) = json::kernel(call) {
+        return made;
     }
     match call.function {
         it if float::is_unary(it) => float::unary(call),

@@ -52,6 +52,7 @@ mod float;
 mod from_text;
 mod interval;
 mod invoke;
+mod json;
 mod like;
 mod moment;
 mod name;

@@ -10,7 +10,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use crate::common::common_type;
 use crate::error::type_name;
 use crate::overload::{Kind, Outcome, Overload, overloads};
-use crate::{array, cast, scale};
+use crate::{array, cast, json, scale};
 
 /// A call for given argument types.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,7 +61,10 @@ pub fn resolve_call(
         _ if array::is_of_arrays(function) => {
             array::signature(function, arguments).ok_or_else(|| does_not_exist(function, arguments))
         }
-        _ => overloaded(function, arguments, &unknown, constants),
+        _ => match json::signature(function, arguments) {
+            Some(signature) => Ok(signature),
+            None => overloaded(function, arguments, &unknown, constants),
+        },
     }
 }
 

@@ -31,6 +31,9 @@ const TYPES: &[DataType] = &[
     DataType::Interval,
     DataType::Uuid,
     DataType::Bytea,
+    DataType::Json,
+    DataType::Jsonb,
+    DataType::Array(types::Element::Jsonb),
     DataType::Array(types::Element::Integer),
     DataType::Array(types::Element::Text),
     DataType::Array(types::Element::Interval),
@@ -68,6 +71,26 @@ const TEXTS: &[&str] = &[
     "0001-01-01 25:00:00",
     "1999-12-31T23:59:59.9999999Z",
     "\u{e9}",
+];
+/// JSON, and what no column of it holds.
+const JSON: &[&str] = &[
+    "null",
+    "1",
+    "-12.50",
+    "true",
+    "\"a\"",
+    "\"\\u00e9\\n\"",
+    "[]",
+    "[1, \"a\", null, [2], {\"a\": 1}]",
+    "{}",
+    "{\"a\": {\"b\": [1, 2]}, \"\u{e9}\": null}",
+    "{\"a\":1,\"a\":2}",
+    "1\u{e9}2e1",
+    "[1,",
+    "{\"a\"",
+    "\"\\ud800\"",
+    "}",
+    "\\",
 ];
 const NUMBERS: &[&str] = &[
     "0",
@@ -123,6 +146,7 @@ fn array(prng: &mut Prng, data_type: DataType) -> ArrayRef {
     }
     let samples = match data_type.stored() {
         DataType::Date | DataType::Timestamp => MOMENTS,
+        _ if data_type.is_json() => JSON,
         it if it.is_text() => TEXTS,
         DataType::Boolean => &["true", "false"],
         _ => NUMBERS,

@@ -49,6 +49,15 @@ impl Scratch {
         Ok(values)
     }
 
+    /// So many zeros that many workers may write at once.
+    #[cfg(not(loom))]
+    pub fn atomics<A: Atomic>(&self, len: usize) -> Result<Placed<A>, OutOfMemory> {
+        let zeros: Placed<A::Plain> = self.zeroed(len)?;
+        let (base, len, capacity, scratch) = zeros.into_raw_parts_with_alloc();
+        // SAFETY: the trait promises that atomics are the same in memory, and the words belong to us alone.
+        Ok(unsafe { Placed::from_raw_parts_in(base.cast(), len, capacity, scratch) })
+    }
+
     /// So many values, made one by one.
     pub fn filled<T>(
         &self,
@@ -76,7 +85,7 @@ impl Scratch {
 #[cfg(not(loom))]
 pub unsafe trait Atomic {
     /// What is left when they have finished.
-    type Plain;
+    type Plain: Clone + Default;
 }
 
 // SAFETY: an atomic is its number in memory.
@@ -334,7 +343,11 @@ mod tests {
         words[9].store(4, stdx::sync::atomic::Ordering::Relaxed);
         let words = plain(words);
         assert_eq!((words[8], words[9], words.len()), (3, 4, 20_000));
-        drop((values, words));
+        let zeros: Placed<AtomicU32> = workspace.spread().atomics(20_000).unwrap();
+        zeros[7].store(1, stdx::sync::atomic::Ordering::Relaxed);
+        let zeros = plain(zeros);
+        assert_eq!((zeros.len(), zeros.iter().sum::<u32>(), zeros[7]), (20_000, 1, 1));
+        drop((values, words, zeros));
         allocator.trim();
         assert_eq!(machine.mapped(), 0);
         let heap: Placed<u64> = Workspace::heap().on(NodeId(3)).zeroed(1 << 16).unwrap();

@@ -9,7 +9,7 @@ use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableIndex};
 use types::{CheckRule, ColumnId, Identity, SqlError, SqlResult, SqlState, names};
 
-use crate::index_ddl::column_of;
+use crate::index_ddl::{column_of, key_column_of};
 use crate::sequence_ddl::no_number_type;
 use crate::sql_names::sql_path;
 use crate::{CancelToken, Session};
@@ -35,7 +35,7 @@ impl Session {
         }
         let mut columns = Vec::with_capacity(key.columns.len());
         for name in &key.columns {
-            let column = column_of(table, name)?;
+            let column = key_column_of(table, name)?;
             if columns.contains(&column) {
                 let message = format!("column \"{name}\" stands twice in a key");
                 return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));

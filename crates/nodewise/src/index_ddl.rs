@@ -2,7 +2,7 @@
 
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
-use types::{ColumnId, SqlError, SqlResult, SqlState, names};
+use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::durability::Operation;
@@ -27,7 +27,7 @@ impl Session {
         self.write_alone(cancel)?;
         let old = self.existing(&index.table)?;
         let columns: Vec<ColumnId> =
-            index.columns.iter().map(|it| column_of(&old, it)).collect::<SqlResult<_>>()?;
+            index.columns.iter().map(|it| key_column_of(&old, it)).collect::<SqlResult<_>>()?;
         if index.if_not_exists
             && index
                 .name
@@ -172,4 +172,16 @@ pub(crate) fn column_of(table: &Table, name: &str) -> SqlResult<ColumnId> {
         )
     })?;
     Ok(ColumnId(place as u16))
+}
+
+/// A column of a key or an index, whose values must be comparable. Errors: 42703, and 42704 for JSON.
+pub(crate) fn key_column_of(table: &Table, name: &str) -> SqlResult<ColumnId> {
+    let column = column_of(table, name)?;
+    let data_type = table.columns[column.index()].data_type;
+    if data_type.element().unwrap_or(data_type) == DataType::Json {
+        let message = "data type json has no default operator class for access method \"btree\"";
+        return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+            .with_hint("keys and indexes may have columns of JSONB"));
+    }
+    Ok(column)
 }

@@ -159,6 +159,7 @@ impl Database {
                     ("item", item.name().to_owned()),
                     ("running_node", running.0.to_string()),
                     ("memory_node", memory.0.to_string()),
+                    ("local", (running == memory).to_string()),
                 ];
                 traffic.add(labels, bytes as f64);
             }

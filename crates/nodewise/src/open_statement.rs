@@ -61,6 +61,10 @@ impl Session {
         if ended.is_ok() {
             statements.texts.add(&record.text, took, rows);
         }
+        if let Some(slow) = statements.slow.get().filter(|it| took >= it.from) {
+            let error = ended.as_ref().err().map(|it| it.state);
+            (slow.tell)(&record.slow(took, rows, error));
+        }
         ended
     }
 

@@ -52,6 +52,10 @@ pub const INTERVAL: u32 = 1186;
 pub const UUID: u32 = 2950;
 /// `bytea`.
 pub const BYTEA: u32 = 17;
+/// `json`.
+pub const JSON: u32 = 114;
+/// `jsonb`.
+pub const JSONB: u32 = 3802;
 /// `numeric`.
 pub const NUMERIC: u32 = 1700;
 /// `"char"`.
@@ -65,8 +69,9 @@ pub const INT2VECTOR: u32 = 22;
 pub const OIDVECTOR: u32 = 30;
 
 /// The numbers of types and of arrays of them.
-const ARRAYS: [(u32, u32); 21] = [
+const ARRAYS: [(u32, u32); 23] = [
     (BOOL, 1000),
+    (JSON, 199),
     (BYTEA, 1001),
     (CHAR, 1002),
     (NAME, 1003),
@@ -86,6 +91,7 @@ const ARRAYS: [(u32, u32); 21] = [
     (INTERVAL, 1187),
     (NUMERIC, 1231),
     (UUID, 2951),
+    (JSONB, 3807),
     (UNKNOWN, 0),
 ];
 
@@ -124,6 +130,8 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Interval => fixed(INTERVAL, 16),
         DataType::Uuid => fixed(UUID, 16),
         DataType::Bytea => fixed(BYTEA, -1),
+        DataType::Json => fixed(JSON, -1),
+        DataType::Jsonb => fixed(JSONB, -1),
         DataType::Char(length) => sized(BPCHAR, length),
         DataType::Bpchar => fixed(BPCHAR, -1),
         DataType::Varchar(length) => sized(VARCHAR, length),

@@ -115,6 +115,11 @@ impl Session {
             true => tables,
             false => self.with_recursions(plan, tables, cancel)?,
         };
+        if let Some(under_way) = &self.under_way
+            && self.database.statements.slow.get().is_some_and(|it| it.plans)
+        {
+            under_way.record.work.plan.get_or_init(|| plan::explain::text(plan, &()));
+        }
         // Who only looks at views, as to see who is in the way, need not wait for a place.
         let is_view =
             |it: &Arc<Table>| VIEW_PREFIXES.iter().any(|prefix| it.name.starts_with(prefix));

@@ -9,6 +9,7 @@ use stdx::sync::{Arc, Mutex};
 use types::{Interrupt, SqlError, SqlResult, SqlState};
 
 use crate::scheduling::Scheduling;
+use crate::slow_statements::SlowStatements;
 use crate::statements::{StatementRecord, Work};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, Session};
@@ -17,6 +18,11 @@ use crate::{CancelToken, Database, Session};
 const TEXT_CHARS: usize = 1000;
 
 impl Database {
+    /// Tells slow statements from now on. Once only; whether it was the first call.
+    pub fn tell_slow_statements(&self, to: SlowStatements) -> bool {
+        self.statements.slow.set(to).is_ok()
+    }
+
     /// Ends a statement of any session.
     pub fn kill(&self, statement: u64) -> SqlResult<()> {
         self.statements.find(statement)?.control.cancel.cancel_because(CancelReason::Killed);

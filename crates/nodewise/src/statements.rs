@@ -11,6 +11,7 @@ use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex, OnceLock};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::slow_statements::{SlowStatement, SlowStatements};
 use crate::statement_counts::{Kind, StatementCounts};
 use crate::statement_texts::StatementTexts;
 
@@ -29,6 +30,8 @@ pub(crate) struct Statements {
     pub(crate) counts: StatementCounts,
     /// Those that have ended well, by their texts.
     pub(crate) texts: StatementTexts,
+    /// Who is told of slow ones.
+    pub(crate) slow: OnceLock<SlowStatements>,
     sessions: AtomicU64,
 }
 
@@ -52,6 +55,8 @@ pub(crate) struct Work {
     pub(crate) kind: OnceLock<Kind>,
     /// Rows that it gave or changed.
     pub(crate) rows: AtomicU64,
+    /// Its plan, where slow statements are told with plans.
+    pub(crate) plan: OnceLock<String>,
     /// Nanoseconds in which its session did something for it.
     pub(crate) nanos: AtomicU64,
 }
@@ -69,6 +74,17 @@ impl Work {
 }
 
 impl StatementRecord {
+    /// What is told of it when it was slow.
+    pub(crate) fn slow(&self, took: Nanos, rows: u64, error: Option<SqlState>) -> SlowStatement {
+        let has_password = self.text.to_ascii_lowercase().contains("password");
+        let text = match has_password {
+            true => binder::normalized(&self.text),
+            false => self.text.clone(),
+        };
+        let plan = self.work.plan.get().cloned();
+        SlowStatement { text, session: self.session, took, rows, error, plan }
+    }
+
     /// What it is doing, in a word.
     pub(crate) fn state(&self) -> &'static str {
         let (waiting, placed) =

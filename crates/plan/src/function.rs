@@ -328,6 +328,73 @@ functions! {
     /// What intervals that are equal have in common, of each item.
     ArrayIntervalKeys = "array_interval_keys",
 
+    // JSON. Which kind comes out follows from the type of the call.
+    /// `->`: the value of a key (TEXT), or at a place from 0 on (BIGINT; from the end when negative).
+    JsonGet = "json_get",
+    /// `->>`: the same as a text: of a string its characters, NULL of `null`.
+    JsonGetText = "json_get_text",
+    /// `#>`: the value at the end of a path of keys and places, an array of texts.
+    JsonPath = "json_path",
+    /// `#>>`: the same as a text.
+    JsonPathText = "json_path_text",
+    /// `@>`: whether the first JSONB holds all of the second.
+    JsonContains = "jsonb_contains",
+    /// `?`: whether a text is a key, or a string among the elements.
+    JsonHasKey = "jsonb_exists",
+    /// `?|`: whether one of several texts is.
+    JsonHasAnyKey = "jsonb_exists_any",
+    /// `?&`: whether all of several texts are.
+    JsonHasAllKeys = "jsonb_exists_all",
+    /// `||` of two JSONBs.
+    JsonConcat = "jsonb_concat",
+    /// `-`: a JSONB without several keys (an array of texts) or the element at a place (BIGINT).
+    JsonDelete = "jsonb_delete",
+    /// `-`: a JSONB without a key.
+    JsonDeleteKey = "jsonb_delete_key",
+    /// `#-`: a JSONB without what stands at the end of a path.
+    JsonDeletePath = "jsonb_delete_path",
+    /// A JSONB with another value at the end of a path: JSONB, path, value, whether what is not there is made.
+    JsonSet = "jsonb_set",
+    /// A JSONB with a value put in at the end of a path: JSONB, path, value, whether behind what is there.
+    JsonInsert = "jsonb_insert",
+    /// JSON without the members that are `null`; with TRUE behind it, without such elements, too.
+    JsonStripNulls = "json_strip_nulls",
+    /// A JSONB in lines, as a text.
+    JsonPretty = "jsonb_pretty",
+    /// What JSON is, as a word.
+    JsonTypeof = "json_typeof",
+    /// How many elements an array has.
+    JsonArrayLength = "json_array_length",
+    /// The elements of an array, as an array.
+    JsonElements = "json_elements",
+    /// The same as texts.
+    JsonElementsText = "json_elements_text",
+    /// The keys of an object, as an array of texts.
+    JsonKeys = "json_keys",
+    /// The values of an object, as an array in the order of the keys.
+    JsonValues = "json_values",
+    /// The same as texts.
+    JsonValuesText = "json_values_text",
+    /// The text of a value as JSON: the second argument says what it is the text of (`number`, `string` and so on).
+    JsonOfText = "json_of_text",
+    /// An array as JSON: its items as texts or JSON, what they are the text of, and what stands between elements.
+    JsonOfArray = "json_of_array",
+    /// A JSON array of JSONs; NULL is `null`. Never NULL.
+    JsonBuildArray = "json_array_of",
+    /// A JSON object: what stands between key and value and between members, then keys and JSONs by turns; a value that is
+    /// NULL is `null`. Never NULL.
+    JsonBuildObject = "json_object_of",
+    /// A member of an object as a text: key, and JSON, which may be NULL. NULL without a key.
+    JsonMember = "json_member",
+    /// A JSON object of an array of members.
+    JsonOfMembers = "json_of_members",
+    /// A JSON object of an array of texts: keys and values by turns, or in two columns; or of an array of each.
+    JsonObject = "json_object",
+    /// A text that is equal and in order where JSONBs are.
+    JsonKey = "jsonb_key",
+    /// Whether a text is JSON: of which kind (`value`, `array`, `object` or `scalar`), and whether keys must be unique.
+    IsJson = "is_json",
+
     // Patterns.
     /// LIKE with any pattern: text, pattern, escape (one character, or the empty text for none), whether case does not
     /// count. BOOLEAN.

@@ -1,13 +1,14 @@
 //! Arrays as `array_send` has them: dimensions, whether there are NULLs, the type of the items, of each dimension its length
 //! and lower bound, and the items, each behind its length.
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
 use bytes::{BufMut, BytesMut};
 use nodewise::DataType;
-use nodewise::pg_types::wire_type;
+use nodewise::pg_types::{JSONB, wire_type};
 use types::array::Dimension;
 
-use crate::binary_values::{Binary, fill_length};
+use crate::binary_values::{Binary, fill_length, put_jsonb};
 
 /// A column of arrays.
 pub struct ArrayColumn {
@@ -50,6 +51,9 @@ impl ArrayColumn {
         for item in items {
             match self.items.is_null(item) {
                 true => out.put_i32(-1),
+                false if self.element == JSONB => {
+                    put_jsonb(self.items.as_string::<i32>().value(item), out);
+                }
                 false => binary.put(item, text, out),
             }
         }

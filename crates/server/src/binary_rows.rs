@@ -242,6 +242,8 @@ impl Column {
             | DataType::Text
             | DataType::Uuid
             | DataType::Bytea
+            | DataType::Json
+            | DataType::Jsonb
             | DataType::Array(_) => Self::Text(StringBuilder::new(), of),
         }
     }

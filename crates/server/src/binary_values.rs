@@ -106,6 +106,16 @@ pub fn put_bytes(bytes: &[u8], out: &mut BytesMut) {
     out.put_slice(bytes);
 }
 
+/// What stands before the text of JSONB.
+pub const JSONB_VERSION: u8 = 1;
+
+/// Appends JSONB: its text behind a version.
+pub fn put_jsonb(text: &str, out: &mut BytesMut) {
+    out.put_i32(text.len() as i32 + 1);
+    out.put_u8(JSONB_VERSION);
+    out.put_slice(text.as_bytes());
+}
+
 /// What a digit of `numeric` counts up to: four decimal digits.
 const BASE: u128 = 10_000;
 const BASE_DIGITS: u32 = 4;

@@ -2,8 +2,8 @@
 
 use nodewise::DataType;
 use nodewise::pg_types::{
-    BOOL, BPCHAR, BYTEA, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, NAME, NUMERIC,
-    OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, UNKNOWN, UUID, VARCHAR, element_of,
+    BOOL, BPCHAR, BYTEA, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSON, JSONB, NAME,
+    NUMERIC, OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, UNKNOWN, UUID, VARCHAR, element_of,
 };
 
 /// What a client may say of a parameter.
@@ -34,6 +34,8 @@ pub fn declared(oid: u32) -> Option<Declared> {
         INTERVAL => DataType::Interval,
         UUID => DataType::Uuid,
         BYTEA => DataType::Bytea,
+        JSON => DataType::Json,
+        JSONB => DataType::Jsonb,
         TEXT | VARCHAR | BPCHAR | NAME | CHAR => DataType::Text,
         array => match declared(element_of(array)?)? {
             Declared::As(element) => element.array()?,

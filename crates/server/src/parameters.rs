@@ -4,13 +4,13 @@ use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::numeric;
 use types::numeric::interval::Interval;
 
-use crate::binary_values::read_numeric;
+use crate::binary_values::{JSONB_VERSION, read_numeric};
 use crate::declared::Declared;
 use crate::replies::Format;
 use crate::requests::{utf8, violation};
 use nodewise::pg_types::{
-    BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, NUMERIC, OID, TIME, TIMESTAMP,
-    TIMESTAMPTZ, UUID, element_of,
+    BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC, OID, TIME,
+    TIMESTAMP, TIMESTAMPTZ, UUID, element_of,
 };
 
 /// Days and microseconds from 1970 to 2000.
@@ -89,6 +89,11 @@ fn binary(bytes: &[u8], oid: u32) -> SqlResult<Value> {
             let interval = Interval::new(months.into(), days.into(), micros)?;
             numeric::cast(&numeric::held_interval(interval), DataType::Interval, DataType::Text)?
         }
+        // Its text behind a version.
+        JSONB => match bytes.split_first() {
+            Some((&JSONB_VERSION, text)) => Value::Text(utf8(text)?.into()),
+            _ => return Err(incorrect()),
+        },
         UUID => Value::Text(numeric::uuid::format(u128::from_be_bytes(fixed(bytes)?)).into()),
         BYTEA => {
             let held = Value::Text(numeric::bytes::held(bytes).into());

@@ -10,7 +10,7 @@ use nodewise::DataType as SqlType;
 use nodewise::text::Cells;
 
 use crate::array_values::ArrayColumn;
-use crate::binary_values::{Binary, fill_length, put_bytes, put_printed};
+use crate::binary_values::{Binary, fill_length, put_bytes, put_jsonb, put_printed};
 use crate::replies::Format;
 
 /// The columns of a batch, ready to be written row by row.
@@ -26,6 +26,8 @@ enum Column<'a> {
     Printed(Cells<'a>),
     Binary(&'a ArrayRef, Binary<'a>),
     Arrays(ArrayColumn),
+    /// JSONB in binary.
+    Jsonb(&'a StringArray),
 }
 
 impl<'a> RowWriter<'a> {
@@ -44,6 +46,9 @@ impl<'a> RowWriter<'a> {
                     || Column::Text(array.as_string()),
                     Column::Arrays,
                 )
+            }
+            (Format::Binary, DataType::Utf8) if types.get(index) == Some(&SqlType::Jsonb) => {
+                Column::Jsonb(array.as_string())
             }
             (_, DataType::Utf8) => Column::Text(array.as_string()),
             (Format::Text, DataType::Boolean) => Column::Truth(array.as_boolean()),
@@ -82,6 +87,8 @@ impl Column<'_> {
             Self::Binary(array, _) if array.is_null(row) => out.put_i32(-1),
             Self::Binary(_, it) => it.put(row, text, out),
             Self::Arrays(it) => it.put(row, text, out),
+            Self::Jsonb(it) if it.is_null(row) => out.put_i32(-1),
+            Self::Jsonb(it) => put_jsonb(it.value(row), out),
         }
     }
 }
@@ -125,5 +132,20 @@ mod tests {
         let length = expected.len() as i32 - 1;
         expected[1..5].copy_from_slice(&length.to_be_bytes());
         assert_eq!(out[..], expected[..]);
+    }
+
+    #[test]
+    fn jsonb_has_a_version_in_binary() {
+        let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("[1]"), None]));
+        let batch = RecordBatch::try_from_iter([("j", texts)]).unwrap();
+        let sent = |row, of, format| {
+            let mut out = BytesMut::new();
+            RowWriter::new(&batch, &[of], |_| format).put_values(row, &mut out);
+            out.to_vec()
+        };
+        assert_eq!(sent(0, SqlType::Jsonb, Format::Binary), b"\0\0\0\x04\x01[1]");
+        assert_eq!(sent(1, SqlType::Jsonb, Format::Binary), b"\xff\xff\xff\xff");
+        assert_eq!(sent(0, SqlType::Jsonb, Format::Text), b"\0\0\0\x03[1]");
+        assert_eq!(sent(0, SqlType::Json, Format::Binary), b"\0\0\0\x03[1]");
     }
 }

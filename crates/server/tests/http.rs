@@ -176,6 +176,33 @@ fn metrics_are_those_of_prometheus() {
 }
 
 #[test]
+fn what_the_dashboard_draws_is_there() {
+    let server = Running::start();
+    query(&server, &["CREATE TABLE t (a INTEGER)", "SELECT count(*) FROM t"], 9);
+    let (_, _, text) = send(&server, "GET", "/metrics", "", "");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
+    let drawn = std::fs::read_to_string(folder.join("grafana-dashboard.json")).unwrap();
+    let drawn: Value = serde_json::from_str(&drawn).unwrap();
+    let mut names = 0;
+    for panel in drawn["panels"].as_array().unwrap() {
+        for target in panel["targets"].as_array().unwrap() {
+            let words = target["expr"]
+                .as_str()
+                .unwrap()
+                .split(|it: char| !it.is_alphanumeric() && it != '_');
+            for name in words.filter(|it| it.starts_with("nodewise_")) {
+                names += 1;
+                // A database in memory has no log and may have no limit.
+                let is_there = text.lines().any(|it| it.starts_with(name));
+                let may_lack = name.starts_with("nodewise_log_") || name.contains("_limit_");
+                assert!(is_there || may_lack, "{name} of {} is not in\n{text}", panel["title"]);
+            }
+        }
+    }
+    assert!(names > 10, "{names}");
+}
+
+#[test]
 fn only_a_user_with_a_password_is_told_anything() {
     let users = Users::parse(&Users::line("ada", "secret").unwrap()).unwrap();
     let server = Running::with(ServerOptions { users, ..ServerOptions::default() });

@@ -224,7 +224,7 @@ fn messages_that_are_wrong_are_told() {
         ([frame(b'B', b"\0\0\0\x01\0\x09\0\0\0\0"), sync()].concat(), "26000"),
         ([frame(b'B', b"\0\0\0\0\0\x01\x7f\xff\xff\xff"), sync()].concat(), "08P01"),
         ([frame(b'D', b"X\0"), sync()].concat(), "08P01"),
-        ([frame(b'P', b"\0SELECT $1\0\0\x01\0\0\0\x72"), sync()].concat(), "42704"),
+        ([frame(b'P', b"\0SELECT $1\0\0\x01\0\0\x02\x58"), sync()].concat(), "42704"),
     ] {
         assert_eq!(raw.state(&bytes), state, "{bytes:?}");
     }

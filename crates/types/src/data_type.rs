@@ -41,6 +41,10 @@ pub enum DataType {
     Uuid,
     /// A string of bytes. Held as a text, each byte as the character of its number ([`crate::numeric::bytes`]).
     Bytea,
+    /// JSON as it was written. Held as that text, which can be shown and taken apart, but not compared ([`crate::json`]).
+    Json,
+    /// JSON in one form, with each key once and in order. Held as the text of that form.
+    Jsonb,
     /// Text of exactly n characters. It is held without the blanks at its end, which are put back where it is shown or
     /// matched with a pattern.
     Char(u32),
@@ -64,7 +68,7 @@ impl DataType {
             Self::TimestampTz => Self::Timestamp,
             Self::Time => Self::BigInt,
             Self::Interval => Self::Decimal { precision: 38, scale: 0 },
-            Self::Uuid | Self::Bytea | Self::Array(_) => Self::Text,
+            Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb | Self::Array(_) => Self::Text,
             own => own,
         }
     }
@@ -77,6 +81,11 @@ impl DataType {
     /// Whether values are texts whose blanks at the end do not count.
     pub fn is_blank_padded(self) -> bool {
         matches!(self, Self::Char(_) | Self::Bpchar)
+    }
+
+    /// Whether values are JSON of either kind.
+    pub fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonb)
     }
 
     /// Whether values are whole numbers.
@@ -121,6 +130,8 @@ impl fmt::Display for DataType {
             Self::Interval => f.write_str("INTERVAL"),
             Self::Uuid => f.write_str("UUID"),
             Self::Bytea => f.write_str("BYTEA"),
+            Self::Json => f.write_str("JSON"),
+            Self::Jsonb => f.write_str("JSONB"),
             Self::Char(n) => write!(f, "CHAR({n})"),
             Self::Bpchar => f.write_str("BPCHAR"),
             Self::Varchar(n) => write!(f, "VARCHAR({n})"),
@@ -206,6 +217,8 @@ elements! {
     Interval,
     Uuid,
     Bytea,
+    Json,
+    Jsonb,
     Bpchar,
     Text,
 }

@@ -11,6 +11,7 @@ pub mod catalog;
 pub mod data_type;
 pub mod error;
 pub mod interrupt;
+pub mod json;
 pub mod lock_mode;
 pub mod names;
 pub mod numeric;

@@ -217,6 +217,16 @@ impl Expr {
         Self::new(Form::Cast { colons: false }, kind, vec![self])
     }
 
+    /// Whether it may be a constant once it is computed as far as that goes without rows: it names no column, or has a part that
+    /// may leave the others out.
+    pub fn may_fold(&self) -> bool {
+        match self.form {
+            Form::Column { .. } => false,
+            Form::Call("coalesce") | Form::Case { .. } => true,
+            _ => self.query.is_some() || self.parts.iter().all(Self::may_fold),
+        }
+    }
+
     /// Whether it is a constant or NULL.
     pub fn is_constant(&self) -> bool {
         matches!(self.form, Form::Literal(_) | Form::Null)

@@ -28,7 +28,15 @@ fn binary(root: &Path, folder: &Path) -> bool {
         let to = inside.join(Path::new(from).file_name().unwrap_or_default());
         std::fs::copy(root.join(from), to).map(drop)
     };
-    let files = ["target/release/nodewise", "LICENSE", "README.md", "CHANGELOG.md"];
+    let files = [
+        "target/release/nodewise",
+        "LICENSE",
+        "README.md",
+        "CHANGELOG.md",
+        "packaging/nodewise.conf",
+        "packaging/nodewise.service",
+        "packaging/grafana-dashboard.json",
+    ];
     let copied =
         std::fs::create_dir_all(&inside).and_then(|()| files.iter().try_for_each(|it| put(it)));
     if let Err(error) = copied {

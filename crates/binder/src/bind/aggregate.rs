@@ -51,6 +51,8 @@ impl<'a> Binder<'a> {
             self.check_aggregate(owner, whole)?;
             return self.of_intervals(function, argument, given.filter.as_ref(), owner, whole);
         }
+        let of_arrays = self.is_of_rows(call)
+            || given.arguments.iter().any(|it| it.data_type.element().is_some());
         let aggregate = self.aggregate_of(function, name, given, whole)?;
         let used: Vec<&Expr> = aggregate.expressions().chain(&left_out).collect();
         let owner = self.owner(&used);
@@ -63,7 +65,7 @@ impl<'a> Binder<'a> {
                 let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
                 self.coalesce(vec![value, zero], whole)
             }
-            _ => Ok(value),
+            _ => self.json_of_aggregate(name, value, of_arrays),
         }
     }
 
@@ -163,6 +165,7 @@ impl<'a> Binder<'a> {
                     DataType::Null => self.coerce_unknown(bound, DataType::Text)?,
                     _ => bound,
                 };
+                super::json::check_ordering(bound.data_type).map_err(|it| at(it, expr))?;
                 order.push(entry.key(bound));
             }
         }
@@ -237,11 +240,24 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         match name {
             _ if counts => self.whole_row_marker(&ast::ObjectName::from(vec![row.clone()])),
+            "json_agg" | "jsonb_agg" | "json_agg_strict" | "jsonb_agg_strict" => {
+                self.row_as_json(row, DataType::Json, whole)
+            }
             "count" | "min" | "max" | "any_value" => {
                 Err(unsupported(&format!("{name} of whole rows"), whole))
             }
             _ => Err(wrong_arguments(name, &crate::syntax::ident(row), whole)),
         }
+    }
+
+    /// Whether the only argument of a call is the name of a relation.
+    fn is_of_rows(&self, call: &ast::Function) -> bool {
+        let FunctionArguments::List(list) = &call.args else { return false };
+        matches!(
+            &list.args[..],
+            [FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::Identifier(row)))]
+                if self.is_relation(row)
+        )
     }
 
     /// Whether a bare name means the rows of a relation, being no column in view.
@@ -252,7 +268,7 @@ impl<'a> Binder<'a> {
     }
 
     /// A value that is not NULL exactly where a relation has a row: a constant beside its rows, below the outer joins.
-    fn whole_row_marker(&mut self, of: &ast::ObjectName) -> SqlResult<Expr> {
+    pub(super) fn whole_row_marker(&mut self, of: &ast::ObjectName) -> SqlResult<Expr> {
         let first = {
             let relation = self.whole_row(of)?;
             match &relation.columns {

@@ -41,6 +41,15 @@ pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
     ("array_agg", AggregateFunction::ArrayAggregate),
     // DuckDB's.
     ("list", AggregateFunction::ArrayAggregate),
+    // Arrays, of which JSON is made.
+    ("json_agg", AggregateFunction::ArrayAggregate),
+    ("jsonb_agg", AggregateFunction::ArrayAggregate),
+    ("json_agg_strict", AggregateFunction::ArrayAggregate),
+    ("jsonb_agg_strict", AggregateFunction::ArrayAggregate),
+    ("json_object_agg", AggregateFunction::ArrayAggregate),
+    ("jsonb_object_agg", AggregateFunction::ArrayAggregate),
+    ("json_object_agg_strict", AggregateFunction::ArrayAggregate),
+    ("jsonb_object_agg_strict", AggregateFunction::ArrayAggregate),
     ("string_agg", AggregateFunction::StringAggregate),
     // DuckDB's: of any values, a comma between them unless said otherwise.
     ("group_concat", AggregateFunction::StringAggregate),
@@ -78,4 +87,19 @@ pub(super) fn by_name(name: &str) -> Option<AggregateFunction> {
 /// Whether a name is one of PostgreSQL's ordered-set aggregates.
 pub(super) fn is_ordered_set(name: &str) -> bool {
     matches!(name, "percentile_cont" | "percentile_disc" | "mode")
+}
+
+/// Whether an aggregate makes JSON.
+pub(super) fn is_of_json(name: &str) -> bool {
+    matches!(
+        name,
+        "json_agg"
+            | "jsonb_agg"
+            | "json_agg_strict"
+            | "jsonb_agg_strict"
+            | "json_object_agg"
+            | "jsonb_object_agg"
+            | "json_object_agg_strict"
+            | "jsonb_object_agg_strict"
+    )
 }

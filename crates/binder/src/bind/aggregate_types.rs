@@ -33,7 +33,7 @@ impl Given {
         all.try_into().map_err(|_| wrong_arguments(name, &shown, whole))
     }
 
-    fn also(&mut self, condition: Expr) {
+    pub(super) fn also(&mut self, condition: Expr) {
         self.filter = Some(match self.filter.take() {
             Some(filter) => Expr::predicate(BinaryOperator::And, filter, condition),
             None => condition,
@@ -119,6 +119,9 @@ impl Binder<'_> {
         mut given: Given,
         whole: &ast::Expr,
     ) -> SqlResult<Aggregate> {
+        if super::aggregate_names::is_of_json(name) {
+            given = self.json_arguments(name, given).map_err(|it| at(it, whole))?;
+        }
         let [value] = given.arguments(name, whole)?;
         let value = self.decided(value)?;
         let data_type = value.data_type.array().unwrap_or(value.data_type);
@@ -319,8 +322,11 @@ fn of_one_value(
         || own.stored() != own
         || own.is_text()
         || matches!(own, DataType::Date | DataType::Timestamp);
-    // As in PostgreSQL, UUIDs have an order but no least one.
-    let ordered = ordered && own != DataType::Uuid;
+    // As in PostgreSQL, UUIDs and JSONB have an order but no least one.
+    let ordered = ordered && own != DataType::Uuid && !own.is_json();
+    if distinct {
+        super::json::check_equality(own).map_err(|it| at(it, whole))?;
+    }
     let data_type = match function {
         AggregateFunction::Count if name == "count_if" => {
             (own == DataType::Boolean).then_some(DataType::BigInt)

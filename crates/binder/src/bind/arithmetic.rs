@@ -60,6 +60,9 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let (left, right) = self.operands(left, right)?;
+        if let Some(of_json) = self.jsonb_operator(&left, &right, operator.sql(), whole) {
+            return of_json;
+        }
         if let Some(result) = self.with_times(operator, &left, &right, whole)? {
             return Ok(result);
         }

@@ -80,6 +80,9 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         let array = self.expr(root)?;
         let own = array.data_type;
+        if own == DataType::Jsonb {
+            return self.json_subscripted(array, chain, whole);
+        }
         let Some(element) = own.element() else {
             let message = format!(
                 "cannot subscript type {} because it does not support subscripting",
@@ -255,6 +258,9 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let (left, right) = self.operands(left, right)?;
+        if let Some(of_json) = self.jsonb_operator(&left, &right, sign, whole) {
+            return of_json;
+        }
         let (a, b) = (left.data_type, right.data_type);
         if functions::resolve(function, &[a, b]).is_err() {
             return Err(super::comparison::no_operator(sign, a, b, whole));

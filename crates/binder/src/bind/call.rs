@@ -42,12 +42,14 @@ impl<'a> Binder<'a> {
         {
             *first = without_class(first);
         }
-        let bound = self.together(&arguments)?;
-        if let Some(made) = self.made_of_others(&name, &bound, whole) {
-            return made;
+        if let Some(of_row) = self.json_of_row(&name, &arguments, whole) {
+            return of_row;
         }
-        if let Some(of_lists) = self.list_call(&name, &bound, whole) {
-            return of_lists;
+        let bound = self.together(&arguments)?;
+        let made = self.made_of_others(&name, &bound, whole);
+        let made = made.or_else(|| self.list_call(&name, &bound, whole));
+        if let Some(made) = made.or_else(|| self.json_call(&name, &bound, whole)) {
+            return made;
         }
         if name == "merge_action" && bound.is_empty() {
             return self.action_of_merge(whole);
@@ -61,9 +63,7 @@ impl<'a> Binder<'a> {
             Some(Function::Coalesce | Function::Nvl) => self.coalesce(bound, whole),
             Some(Function::Nullif) => self.nullif(bound, whole),
             Some(function @ (Function::Greatest | Function::Least)) => {
-                let mut bound = bound;
-                self.unify(&mut bound, &name.to_uppercase()).map_err(|it| at(it, whole))?;
-                self.invoke(function, bound, whole)
+                self.extreme((function, &name), bound, whole)
             }
             // The function of that name takes texts; the operator sees the blanks of CHAR.
             Some(function @ Function::RegexLike) => {
@@ -85,6 +85,19 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// GREATEST and LEAST.
+    fn extreme(
+        &mut self,
+        (function, name): (Function, &str),
+        mut bound: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let meet = self.unify(&mut bound, &name.to_uppercase());
+        let meet = meet.map_err(|it| at(it, whole))?;
+        super::json::check_extreme(meet, name).map_err(|it| at(it, whole))?;
+        self.invoke(function, bound, whole)
+    }
+
     /// A call of what is computed of several rows, or makes several; `None` of any other name.
     fn call_of_rows(
         &mut self,
@@ -98,7 +111,7 @@ impl<'a> Binder<'a> {
         if super::ordered_set::is_hypothetical(name) && !call.within_group.is_empty() {
             return Some(self.hypothetical(name, call, whole));
         }
-        if super::series::is_series(name) {
+        if super::series::is_series(name) || super::json_rows::makes_rows(name) {
             return Some(self.series_in_list(name, call, whole));
         }
         super::window::by_name(name).is_some().then(|| Err(super::window::needs_over(name, whole)))
@@ -153,7 +166,11 @@ impl<'a> Binder<'a> {
             arguments.iter().map(|it| super::coercion::name_of(it.data_type)).collect();
         let message = format!("function {name}({}) does not exist", types.join(", "));
         let error = at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole);
-        suggested(error, name, functions::names().chain(aggregate_names::names()))
+        suggested(
+            error,
+            name,
+            functions::names().chain(aggregate_names::names()).chain(super::json::names()),
+        )
     }
 
     /// A function of bound arguments, which are converted to the types that it takes.

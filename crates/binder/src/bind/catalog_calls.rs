@@ -11,54 +11,7 @@ use super::coercion::fold_cast;
 use super::errors::at;
 use super::literal::truth;
 use super::{Binder, constant};
-
-/// A type of the catalog that stands for numbers of something.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Registered {
-    Relation,
-    Type,
-    Schema,
-    Role,
-    Function,
-    Operator,
-}
-
-impl Registered {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Relation => "regclass",
-            Self::Type => "regtype",
-            Self::Schema => "regnamespace",
-            Self::Role => "regrole",
-            Self::Function => "regproc",
-            Self::Operator => "regoperator",
-        }
-    }
-
-    /// The type by its name in SQL.
-    pub(super) fn named(data_type: &ast::DataType) -> Option<Self> {
-        match last_word(data_type)?.as_str() {
-            "regclass" => Some(Self::Relation),
-            "regtype" => Some(Self::Type),
-            "regnamespace" => Some(Self::Schema),
-            "regrole" => Some(Self::Role),
-            "regproc" | "regprocedure" => Some(Self::Function),
-            "regoper" | "regoperator" => Some(Self::Operator),
-            _ => None,
-        }
-    }
-}
-
-/// The last word of a type's name, in lower case, where it is one by name.
-fn last_word(data_type: &ast::DataType) -> Option<String> {
-    match data_type {
-        ast::DataType::Regclass => Some("regclass".to_owned()),
-        ast::DataType::Custom(name, arguments) if arguments.is_empty() => {
-            Some(name.0.last()?.as_ident()?.value.to_lowercase())
-        }
-        _ => None,
-    }
-}
+use crate::registered::Registered;
 
 /// Whether a function tells of what there is none of here, as triggers and publications: of anything NULL.
 fn is_of_nothing(name: &str, arguments: usize) -> bool {
@@ -339,7 +292,7 @@ impl<'a> Binder<'a> {
         Ok(Expr::literal(Value::Integer(number), DataType::BigInt))
     }
 
-    /// `operand::regclass::text` and the like: the name.
+    /// `operand::regclass::text` and the like: the name; of a number that nothing has the number, and `-` for 0.
     pub(super) fn registered_name(
         &mut self,
         kind: Registered,
@@ -347,6 +300,18 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let number = self.registered(kind, operand, whole)?;
-        self.told_of_number(kind.name(), vec![number], whole)
+        let text = |it: &str| Expr::literal(Value::Text(it.into()), DataType::Text);
+        let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
+        let is_zero = Expr::predicate(BinaryOperator::Equal, self.copy(&number)?, zero);
+        let other = fold_cast(self.copy(&number)?, DataType::Text);
+        let mut told = self.told_of_number(kind.name(), vec![number], whole)?;
+        if let ExprKind::Case { branches, otherwise } = &mut told.kind {
+            branches.push((is_zero, text("-")));
+            *otherwise = Some(Box::new(other));
+            return Ok(told);
+        }
+        let branches = vec![(is_zero, text("-"))];
+        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(other)) };
+        Ok(Expr { kind, data_type: DataType::Text })
     }
 }

@@ -155,16 +155,22 @@ pub(super) fn roomy(known: DataType, expr: &Expr) -> DataType {
 /// Whether values of a type may be equal and yet look different, so that they are compared by keys.
 pub(super) fn has_key(data_type: DataType) -> bool {
     let own = data_type.element().unwrap_or(data_type);
-    matches!(own, DataType::Bpchar | DataType::Interval)
+    matches!(own, DataType::Bpchar | DataType::Interval | DataType::Jsonb)
 }
 
-/// What values are compared by: CHAR without the blanks that do not count, the span of an interval; anything else as it is.
+/// What values are compared by: CHAR without the blanks that do not count, the span of an interval, the
+/// order of JSONB; anything else as it is.
 pub(super) fn key_of(expr: Expr) -> Expr {
     match expr.data_type {
         DataType::Bpchar => fold_cast(expr, DataType::Char(u32::MAX)),
         DataType::Interval => span_of(expr),
+        DataType::Jsonb => json_key_of(expr),
         DataType::Array(Element::Bpchar) => {
             fold_cast(expr, DataType::Array(Element::Char(u32::MAX)))
+        }
+        DataType::Array(Element::Jsonb) => {
+            let kind = ExprKind::Call { function: plan::Function::JsonKey, arguments: vec![expr] };
+            Expr { kind, data_type: DataType::Array(Element::Text) }
         }
         DataType::Array(Element::Interval) => {
             let data_type = DataType::Array(Element::Decimal { precision: 21, scale: 0 });
@@ -176,6 +182,21 @@ pub(super) fn key_of(expr: Expr) -> Expr {
         }
         _ => expr,
     }
+}
+
+fn json_key_of(expr: Expr) -> Expr {
+    let data_type = DataType::Text;
+    if let ExprKind::Literal(value) = &expr.kind {
+        let key = match value {
+            Value::Text(held) => types::json::order_key(held).map(|it| Value::Text(it.into())),
+            _ => Ok(Value::Null),
+        };
+        if let Ok(key) = key {
+            return Expr::literal(key, data_type);
+        }
+    }
+    let kind = ExprKind::Call { function: plan::Function::JsonKey, arguments: vec![expr] };
+    Expr { kind, data_type }
 }
 
 fn span_of(expr: Expr) -> Expr {

@@ -167,7 +167,9 @@ impl<'a> Binder<'a> {
         node: &'a ast::Expr,
     ) -> SqlResult<(Expr, Expr)> {
         let (a, b) = (left.data_type, right.data_type);
-        let Some(meet) = numeric::comparison_type(a, b) else {
+        let has_none = |it: DataType| it.element().unwrap_or(it) == DataType::Json;
+        let meet = numeric::comparison_type(a, b).filter(|it| !has_none(*it));
+        let Some(meet) = meet else {
             return Err(no_operator(sign, a, b, node));
         };
         let meet = match meet {

@@ -6,9 +6,9 @@ use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value, numeric};
 
 use super::Binder;
-use super::catalog_calls::Registered;
 use super::coercion::{fold_cast, name_of};
 use super::errors::at;
+use crate::registered::Registered;
 
 /// What becomes of a value that does not convert.
 #[derive(Clone, Copy, PartialEq, Eq)]

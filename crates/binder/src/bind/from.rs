@@ -239,6 +239,7 @@ impl<'a> Binder<'a> {
             let (a, b) = (self.named_column(ours)?, self.named_column(theirs)?);
             let mut both = [a.clone(), b.clone()];
             self.unify(&mut both, "JOIN/USING")?;
+            super::json::check_equality(both[0].data_type)?;
             let (a, b) = match both {
                 [one, other] if super::coercion::has_key(one.data_type) => {
                     let bare = super::coercion::key_of;
@@ -360,6 +361,10 @@ impl<'a> Binder<'a> {
             it if is_series(it) => {
                 let arguments = super::series::plain(arguments, name)?;
                 self.series_source(it, arguments, with_ordinality, (alias, name))
+            }
+            it if super::json_rows::makes_rows(it) => {
+                let arguments = super::series::plain(arguments, name)?;
+                self.json_source(it, &arguments, with_ordinality, (alias, name))
             }
             // No table is a part of another.
             "pg_partition_ancestors" => self.no_rows(function, with_ordinality, alias),

@@ -240,6 +240,7 @@ impl<'a> Binder<'a> {
         let mut unique = Unique { keys: Vec::new(), aggregates: Vec::new() };
         let (mut shown, mut all) = (Vec::new(), Vec::with_capacity(own.len()));
         for (number, (Key { expr, item }, mut attr)) in own.into_iter().zip(attrs).enumerate() {
+            super::json::check_equality(expr.data_type)?;
             match super::coercion::has_key(expr.data_type) {
                 true => {
                     let least = self.unpadded(expr.clone(), None, &mut unique);

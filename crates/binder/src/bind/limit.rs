@@ -111,7 +111,7 @@ impl<'a> Binder<'a> {
             place = Expr { kind, data_type: DataType::BigInt };
             conditions.push(compare(BinaryOperator::Greater, place.clone(), zero));
         }
-        Ok(super::query::sorted(rel.filtered(conditions), keys))
+        super::query::sorted(rel.filtered(conditions), keys)
     }
 
     /// The first rows of an order, and those that are like the last of them.
@@ -141,7 +141,7 @@ impl<'a> Binder<'a> {
             conditions.push(Expr::literal(Value::Boolean(false), DataType::Boolean));
         }
         let window = Rel::Window { input, partition: Vec::new(), keys: keys.clone(), functions };
-        Ok(super::query::sorted(window.filtered(conditions), keys))
+        super::query::sorted(window.filtered(conditions), keys)
     }
 
     /// A number of rows, in which columns of the query itself have no part.

@@ -34,6 +34,8 @@ mod full_join;
 mod grouping;
 mod grouping_sets;
 mod interval;
+mod json;
+mod json_rows;
 mod level;
 mod limit;
 mod literal;
@@ -79,6 +81,7 @@ use types::{CatalogView, DataType, LockMode, LockWait, SqlError, SqlResult, SqlS
 pub use aggregate_names::names as aggregate_names;
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
+pub use json::names as json_names;
 use level::Level;
 pub use row_lock::RowLock;
 pub use session_facts::SessionFacts;
@@ -124,6 +127,8 @@ pub fn bind(
     parameters: &[Option<DataType>],
     environment: &Environment<'_>,
 ) -> SqlResult<Bound> {
+    let in_words = crate::registered_output::in_words(query);
+    let query = in_words.as_ref().unwrap_or(query);
     let mut binder = Binder::new(environment, parameters);
     let mut answer = binder.query(query)?;
     binder.decide_types(&mut answer)?;

@@ -98,7 +98,7 @@ impl<'a> Binder<'a> {
             }
             Ok(keys)
         })?;
-        Ok(Answer { rel: sorted(level.input, keys), columns })
+        Ok(Answer { rel: sorted(level.input, keys)?, columns })
     }
 
     /// VALUES as a query. A row has a level of its own, so that a subquery in it depends on no other. `parameters`: the
@@ -192,15 +192,16 @@ fn null() -> Expr {
     plan::build::null(DataType::Null)
 }
 
-/// A relation in order; itself when no order is asked for.
-pub(super) fn sorted(input: Rel, keys: Vec<SortKey>) -> Rel {
+/// A relation in order; itself when no order is asked for. Errors: 42883 for a key that has none.
+pub(super) fn sorted(input: Rel, keys: Vec<SortKey>) -> SqlResult<Rel> {
     if keys.is_empty() {
-        return input;
+        return Ok(input);
     }
+    keys.iter().try_for_each(|it| super::json::check_ordering(it.expr.data_type))?;
     let unpadded = |it: SortKey| SortKey { expr: super::coercion::key_of(it.expr), ..it };
     let keys = keys.into_iter().map(unpadded).collect();
     let input = Box::new(input);
-    Rel::Sort { input, keys, offset: 0, limit: None, partition: Vec::new() }
+    Ok(Rel::Sort { input, keys, offset: 0, limit: None, partition: Vec::new() })
 }
 
 /// What the parser accepts and nobody here does.

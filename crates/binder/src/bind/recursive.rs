@@ -118,7 +118,7 @@ impl<'a> Binder<'a> {
             if let Some(types) = types {
                 inner.convert_columns(&mut answer, types)?;
             }
-            Ok(if parts.all { answer } else { inner.distinct_rows(answer) })
+            if parts.all { Ok(answer) } else { inner.distinct_rows(answer) }
         })?;
         let of =
             |it: &(String, plan::relation::Attr)| (it.0.clone(), query.attributes[it.1].data_type);
@@ -157,7 +157,7 @@ impl<'a> Binder<'a> {
             }
             inner.convert_columns(&mut answer, types)?;
             let Some(seen) = seen else { return Ok(answer) };
-            let answer = inner.distinct_rows(answer);
+            let answer = inner.distinct_rows(answer)?;
             let known = inner.unstored_rows(seen);
             let names = answer.columns.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
             let mut new = inner.counted(SetOperator::Except, false, answer, known, types);

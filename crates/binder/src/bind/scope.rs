@@ -23,6 +23,8 @@ pub(super) struct Frame {
     hidden: AttrSet,
     /// Relations that only a name before the column means: `old` and `new` in RETURNING.
     aside: Vec<Relation>,
+    /// Functions in FROM whose rows are single values: their names mean those, where they mean no column.
+    values: Vec<Named>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -162,6 +164,7 @@ impl Frame {
             Segment::Relation(place) => Segment::Relation(place + relations),
         }));
         self.hidden.union_with(&other.hidden);
+        self.values.extend(other.values);
         self
     }
 
@@ -206,7 +209,25 @@ impl Frame {
         let merged = self.merged().filter(|it| it.name == name);
         let merged = merged.map(|it| Meaning::Column(it.attr));
         let own = self.relations.iter().map(|it| it.columns.find(&name, &self.hidden));
-        merged.chain(own).fold(Meaning::Nothing, Meaning::and)
+        match merged.chain(own).fold(Meaning::Nothing, Meaning::and) {
+            Meaning::Nothing => {
+                let values = self.values.iter().filter(|it| it.name == name);
+                values.map(|it| Meaning::Column(it.attr)).fold(Meaning::Nothing, Meaning::and)
+            }
+            known => known,
+        }
+    }
+
+    /// Lets the name of the only relation, of one column, mean its values.
+    pub fn with_value(mut self) -> Self {
+        if let [relation] = &self.relations[..]
+            && let Some(name) = &relation.name
+            && let Columns::Made(columns) = &relation.columns
+            && let [column] = &columns[..]
+        {
+            self.values.push(Named { name: name.clone(), attr: column.attr });
+        }
+        self
     }
 
     /// What `relation.name` means; `Err` where there is no such relation.

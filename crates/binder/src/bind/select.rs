@@ -253,7 +253,7 @@ impl<'a> Binder<'a> {
             self.decide_types(&mut answer)?;
             Answer { rel, columns: answer_columns } = answer;
             Answer { rel, columns: answer_columns } =
-                self.distinct_rows(Answer { rel, columns: answer_columns });
+                self.distinct_rows(Answer { rel, columns: answer_columns })?;
         }
         let mut keys = Vec::with_capacity(upper.order.len());
         for order in upper.order {
@@ -276,7 +276,7 @@ impl<'a> Binder<'a> {
             }
             return self.distinct_on(rel, upper.distinct_on, keys, answer_columns, select);
         }
-        Ok(Answer { rel: sorted(rel, keys), columns: answer_columns })
+        Ok(Answer { rel: sorted(rel, keys)?, columns: answer_columns })
     }
 
     /// DISTINCT ON: the first row of each group of equal values, in the order of ORDER BY.
@@ -295,8 +295,10 @@ impl<'a> Binder<'a> {
                 OrderKey::Place(place, _) => self.column_expr(columns[place].attr),
                 OrderKey::By(key) => key.expr,
             };
+            super::json::check_equality(expr.data_type)?;
             if super::coercion::has_key(expr.data_type) {
                 let what = match expr.data_type {
+                    DataType::Jsonb => "DISTINCT ON by JSONB",
                     DataType::Bpchar => "DISTINCT ON by CHAR of no one length",
                     _ => "DISTINCT ON by an INTERVAL",
                 };
@@ -320,7 +322,7 @@ impl<'a> Binder<'a> {
         }
         let input = Box::new(mapped(rel, made));
         let first = Rel::Sort { input, keys: keys.clone(), offset: 0, limit: Some(1), partition };
-        Ok(Answer { rel: sorted(first, keys), columns })
+        Ok(Answer { rel: sorted(first, keys)?, columns })
     }
 
     /// The relation that `t` in `t.*` or count(t.*) names.

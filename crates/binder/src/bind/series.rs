@@ -119,6 +119,9 @@ impl<'a> Binder<'a> {
         input: Rel,
         node: &impl Spanned,
     ) -> SqlResult<(Rel, Part)> {
+        if super::json_rows::makes_rows(name) {
+            return self.json_items(name, arguments, input, node);
+        }
         let level = Level::new(Frame::default(), input, Clause::From);
         let (mut bound, level) = self.in_level(level, |this| {
             arguments.iter().map(|it| this.expr(it)).collect::<SqlResult<Vec<_>>>()

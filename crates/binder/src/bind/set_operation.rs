@@ -74,11 +74,12 @@ impl<'a> Binder<'a> {
         }
         let answer = match operation.operator {
             SetOperator::Union if operation.all => self.union(operands, &types),
-            SetOperator::Union => self.distinct_union(operands, &types),
+            SetOperator::Union => self.distinct_union(operands, &types)?,
             operator => {
                 let [left, right]: [Answer; 2] = operands
                     .try_into()
                     .map_err(|_| SqlError::internal("a set operation has two operands"))?;
+                types.iter().try_for_each(|it| super::json::check_equality(*it))?;
                 self.counted(operator, operation.all, left, right, &types)
             }
         };
@@ -167,7 +168,12 @@ impl<'a> Binder<'a> {
     }
 
     /// The rows of several answers, each once.
-    fn distinct_union(&mut self, mut operands: Vec<Answer>, types: &[DataType]) -> Answer {
+    fn distinct_union(
+        &mut self,
+        mut operands: Vec<Answer>,
+        types: &[DataType],
+    ) -> SqlResult<Answer> {
+        types.iter().try_for_each(|it| super::json::check_equality(*it))?;
         if !types.iter().any(|it| super::coercion::has_key(*it)) {
             let all = self.union(operands, types);
             return self.distinct_rows(all);
@@ -183,18 +189,19 @@ impl<'a> Binder<'a> {
         let Answer { rel, mut columns } = self.union(operands, &types);
         let number = columns.pop().map(|it| self.column_expr(it.attr));
         let Unique { keys, aggregates } = self.unique(&mut columns, number.as_ref());
-        Answer {
-            rel: Rel::Aggregate { input: Box::new(rel), keys, aggregates, rows: 0.0 },
-            columns,
-        }
+        let input = Box::new(rel);
+        Ok(Answer { rel: Rel::Aggregate { input, keys, aggregates, rows: 0.0 }, columns })
     }
 
     /// The rows of an answer, each once.
-    pub(super) fn distinct_rows(&mut self, answer: Answer) -> Answer {
+    pub(super) fn distinct_rows(&mut self, answer: Answer) -> SqlResult<Answer> {
         let mut columns = answer.columns;
+        for column in &columns {
+            super::json::check_equality(self.attributes[column.attr].data_type)?;
+        }
         let Unique { keys, aggregates } = self.unique(&mut columns, None);
         let input = Box::new(answer.rel);
-        Answer { rel: Rel::Aggregate { input, keys, aggregates, rows: 0.0 }, columns }
+        Ok(Answer { rel: Rel::Aggregate { input, keys, aggregates, rows: 0.0 }, columns })
     }
 
     /// What to group by for rows that differ in some columns, each column once. CHAR of no one length is grouped without

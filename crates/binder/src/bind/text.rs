@@ -100,6 +100,9 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         use ast::BinaryOperator as Sign;
+        if let Some(function) = super::json::function_of(operator) {
+            return self.json_operator(function, (left, right), &operator.to_string(), whole);
+        }
         match operator {
             Sign::StringConcat => self.concatenation(left, right, whole),
             Sign::PGRegexMatch => self.regex(left, right, "", false, whole),
@@ -173,6 +176,9 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         let (left, right) = (self.expr(left)?, self.expr(right)?);
         let (a, b) = (left.data_type, right.data_type);
+        if let Some(of_json) = self.jsonb_operator(&left, &right, "||", whole) {
+            return of_json;
+        }
         if let Some(arrays) = self.array_concatenation(&left, &right, whole) {
             return arrays;
         }

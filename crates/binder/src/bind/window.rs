@@ -75,6 +75,9 @@ impl<'a> Binder<'a> {
         }
         bound.ignore_nulls = ignore_nulls;
         let Definition { partition, order, frame } = self.over(over)?;
+        for it in partition.iter().chain(order.iter().map(|it| &it.expr)) {
+            super::json::check_equality(it.data_type).map_err(|it| at(it, whole))?;
+        }
         if let Some(frame) = frame.filter(|_| function.has_frame()) {
             bound.frame = frame;
         }
@@ -90,7 +93,7 @@ impl<'a> Binder<'a> {
                 attr
             }
         };
-        Ok(Expr::column(attr, data_type))
+        self.json_of_aggregate(name, Expr::column(attr, data_type), false)
     }
 
     /// An error where no window function may stand.

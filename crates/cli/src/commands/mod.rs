@@ -17,5 +17,6 @@ pub mod scheduling;
 pub mod serve;
 pub mod simulate;
 pub mod simulate_tpch;
+pub mod slow_log;
 pub mod topology;
 pub mod trace;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use server::{Certificate, Limits, Listen, Server, ServerOptions, Users};
 use stdx::Bytes;
 
+use crate::commands::slow_log;
 use crate::failure::Failure;
 use crate::opening::{open_database, open_folder};
 use crate::serve_arguments::{PasswordArguments, ServeArguments};
@@ -22,6 +23,9 @@ pub fn run(arguments: &ServeArguments) -> Result<bool, Failure> {
         Some(folder) => open_folder(folder, &arguments.pool, arguments.load)?,
         None => open_database(&arguments.pool)?,
     };
+    if let Some(from) = arguments.slow_statements {
+        slow_log::begin(&database, Duration::from_millis(from), arguments.slow_plans);
+    }
     let listen = options.listen.clone();
     let encrypted = options.certificate.is_some();
     let server = Server::bind(database, options).map_err(|error| {
@@ -104,6 +108,23 @@ fn options(arguments: &ServeArguments) -> Result<ServerOptions, Failure> {
             ..Limits::default()
         },
     })
+}
+
+/// Looks whether a server could be set up so, as far as that is known without a start.
+pub fn check(arguments: &ServeArguments) -> Result<bool, Failure> {
+    let options = options(arguments)?;
+    let Listen { tcp, socket_folder, http } = &options.listen;
+    let folder = arguments.folder.as_ref().map(|it| it.display().to_string());
+    println!("folder: {}", folder.as_deref().unwrap_or("none, tables are in memory"));
+    let or_none = |it: Option<String>| it.unwrap_or_else(|| "none".to_owned());
+    println!("TCP: {}", or_none(tcp.map(|it| it.to_string())));
+    println!(
+        "Unix socket in: {}",
+        or_none(socket_folder.as_ref().map(|it| it.display().to_string()))
+    );
+    println!("HTTP: {}", or_none(http.map(|it| it.to_string())));
+    println!("TLS: {}", if options.certificate.is_some() { "on" } else { "off" });
+    Ok(true)
 }
 
 /// Prints the line of a user with the password that stands on standard input.

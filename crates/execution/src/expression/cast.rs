@@ -30,8 +30,10 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
         return Ok(operand);
     }
     Ok(match (from, to) {
-        // A UUID is held as it is written.
-        (DataType::Uuid, to) if to.is_text() => limited(operand.relabelled(DataType::Text), to),
+        // A UUID and JSON are held as they are written.
+        (DataType::Uuid | DataType::Json | DataType::Jsonb, to) if to.is_text() => {
+            limited(operand.relabelled(DataType::Text), to)
+        }
         (from, to) if from.stored() != from || to.stored() != to => converted(operand, to, zone)?,
         (DataType::Char(length), DataType::Bpchar) => padded(operand, length),
         // The blanks at its end go first.

@@ -137,6 +137,14 @@ impl BuildSide {
             return copy.map_or(only, |it| &it.1).table.gather(column, rows, false);
         }
         let part_of = |row: u32| self.parts.partition_point(|it| it.first <= row) - 1;
+        // Of batches of one part, which groups in parts hand on, nothing need be put together.
+        let (low, high) =
+            rows.iter().fold((u32::MAX, 0), |(low, high), &row| (low.min(row), high.max(row)));
+        if low <= high && part_of(low) == part_of(high) {
+            let PartTable { table, first, .. } = &self.parts[part_of(low)];
+            let rows: Vec<u32> = rows.iter().map(|row| row - first).collect();
+            return table.gather(column, &rows, false);
+        }
         let mut by_part: Vec<Vec<u32>> = vec![Vec::new(); self.parts.len()];
         let mut places: Vec<(usize, u32)> = Vec::with_capacity(rows.len());
         for &row in rows {

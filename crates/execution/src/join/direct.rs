@@ -19,6 +19,8 @@ const SPREAD: u64 = 8;
 const SMALL: u64 = 4096;
 /// Keys that an array may span at most: 64 MB.
 const LARGEST: u64 = 16 << 20;
+/// Rows for each time that a key falls from which on rows are put in the order of their keys.
+const RUN_ROWS: usize = 64;
 /// Keys that a ranked bitmap may span per row, plus [`SMALL_RANKED`]: beyond it a hash table takes less of the cache.
 const SPREAD_RANKED: u64 = 256;
 /// Keys that a ranked bitmap may span in any case: 96 KiB.
@@ -31,8 +33,8 @@ const LARGEST_RANKED: u64 = 1 << 28;
 pub(super) struct KeyRange {
     pub(super) min: i64,
     pub(super) max: i64,
-    /// Keys never fall from row to row.
-    pub(super) rising: bool,
+    /// How often a key is less than that of the row before.
+    pub(super) falls: usize,
 }
 
 /// Rows by slot: a slot is a key less the least one, or the rank of a key among those that are there.
@@ -71,9 +73,9 @@ impl KeyRange {
                 Some(before) => Self {
                     min: before.min.min(part.min),
                     max: before.max.max(part.max),
-                    rising: before.rising
-                        && part.rising
-                        && keys[index * piece - 1] <= keys[index * piece],
+                    falls: before.falls
+                        + part.falls
+                        + usize::from(keys[index * piece - 1] > keys[index * piece]),
                 },
             });
         }
@@ -85,8 +87,8 @@ impl KeyRange {
         // Separate folds, each of which the compiler turns into vector instructions.
         let (min, max) =
             keys.iter().fold((first, first), |(min, max), &key| (min.min(key), max.max(key)));
-        let falls = keys.windows(2).fold(false, |falls, pair| falls | (pair[0] > pair[1]));
-        Some(Self { min, max, rising: !falls })
+        let falls = keys.windows(2).map(|pair| usize::from(pair[0] > pair[1])).sum();
+        Some(Self { min, max, falls })
     }
 
     /// How many keys there are from the least to the greatest, if a table of them is in proportion to `rows`. As many `tables`
@@ -107,21 +109,33 @@ impl KeyRange {
         (span < most).then(|| span as usize + 1)
     }
 
-    /// Whether ranks pay: always when they are the rows, else where an array would be too large.
-    fn is_ranked(self, span: usize, rows: usize) -> bool {
-        self.rising || span as u64 > (rows as u64 * SPREAD + SMALL).min(LARGEST)
+    fn is_rising(self) -> bool {
+        self.falls == 0
+    }
+
+    /// Whether rows come in few runs of rising keys, as those of a table in parts that each is in the order of the key.
+    fn has_long_runs(self, rows: usize) -> bool {
+        self.falls.saturating_mul(RUN_ROWS) <= rows
+    }
+
+    /// Whether ranks pay: always when they are the rows or can become them, else where an array would be too large.
+    fn is_ranked(self, span: usize, (rows, unique): (usize, bool)) -> bool {
+        let becomes_rows = unique && self.has_long_runs(rows);
+        self.is_rising()
+            || becomes_rows
+            || span as u64 > (rows as u64 * SPREAD + SMALL).min(LARGEST)
     }
 }
 
 impl DirectTable {
-    /// A table of keys that lie within a range of `span` keys.
+    /// A table of keys that lie within a range of `span` keys; `unique` says that none of them is there twice.
     pub(super) fn build(
         keys: &[i64],
-        range: KeyRange,
+        (range, unique): (KeyRange, bool),
         span: usize,
         team: &dyn Team,
     ) -> SqlResult<Self> {
-        if range.is_ranked(span, keys.len()) {
+        if range.is_ranked(span, (keys.len(), unique)) {
             return Self::ranked(keys, range, span, team);
         }
         let slot = |key| place(key, range.min);
@@ -145,7 +159,7 @@ impl DirectTable {
             let before = bitmap[place / 64] & ((1 << (place % 64)) - 1);
             (ranks[place / 64] + before.count_ones()) as usize
         };
-        let rows = match (range.rising, distinct == keys.len()) {
+        let rows = match (range.is_rising(), distinct == keys.len()) {
             (true, true) => Rows::InOrder,
             (true, false) => {
                 Rows::Runs { starts: rising_starts(keys, &slot, distinct, team)?, rows: None }
@@ -155,6 +169,19 @@ impl DirectTable {
         };
         Ok(Self { min: range.min, bitmap, ranks: Some(ranks), rows })
     }
+
+    /// Where rows come in few runs of rising keys: the row + 1 of each rank, in whose order the caller puts what it has of rows,
+    /// so that ranks are the rows from now on. Each run is read from its first row to its last, as it would be if all rows rose.
+    pub(super) fn take_order(&mut self, range: KeyRange) -> Option<Placed<u32>> {
+        match &self.rows {
+            Rows::Unique(rows) if self.ranks.is_some() && range.has_long_runs(rows.len()) => {}
+            _ => return None,
+        }
+        match std::mem::replace(&mut self.rows, Rows::InOrder) {
+            Rows::Unique(rows) => Some(rows),
+            _ => None,
+        }
+    }
 }
 
 #[inline]
@@ -163,12 +190,12 @@ fn place(key: i64, min: i64) -> usize {
 }
 
 fn zeroed(len: usize, team: &dyn Team) -> SqlResult<Placed<AtomicU32>> {
-    Ok(team.workspace().spread().filled(len, || AtomicU32::new(0))?)
+    Ok(team.workspace().spread().atomics(len)?)
 }
 
 /// A bit for each key that is there, set by all workers at once; rising keys share most of their writes.
 fn bitmap_of_keys(keys: &[i64], min: i64, span: usize, team: &dyn Team) -> SqlResult<Placed<u64>> {
-    let words = team.workspace().spread().filled(span.div_ceil(64), || AtomicU64::new(0))?;
+    let words: Placed<AtomicU64> = team.workspace().spread().atomics(span.div_ceil(64))?;
     let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for keys in keys.chunks(piece) {

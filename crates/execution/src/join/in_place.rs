@@ -57,8 +57,8 @@ impl InPlace {
         let shapes: Layout = scan.columns.iter().map(|it| table_shape(table, *it)).collect();
         let (low, high) = ends(table.column(id))?;
         let (low, high) = (i64::try_from(low).ok()?, i64::try_from(high).ok()?);
-        let rising = dense.places.is_none() && !table.has_changed();
-        let range = KeyRange { min: low, max: high, rising };
+        let falls = usize::from(dense.places.is_some() || table.has_changed());
+        let range = KeyRange { min: low, max: high, falls };
         let rows = u32::try_from(table.parts().iter().map(Part::rows).sum::<usize>()).ok()?;
         let over = |copy: Option<&Replica>| {
             let found = Found { scan, table, key, places: &places, shapes: &shapes };

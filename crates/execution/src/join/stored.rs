@@ -8,7 +8,7 @@ use super::NO_ROW;
 use super::parallel::{PIECE_ROWS, Pieces};
 use crate::scan::Leaving;
 use crate::scan::decode::Rows::Places;
-use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
+use crate::{Bitmap, ColumnShape, Representation, Team, TextVector, Values, Vector};
 
 /// One column.
 pub(super) struct Stored {
@@ -51,6 +51,17 @@ impl StoredText {
     pub(super) fn bytes_at(&self, row: usize) -> &[u8] {
         let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
         &self.bytes[start..self.ends[row] as usize]
+    }
+
+    /// Puts all texts of another into this, in some order.
+    fn put(&mut self, from: &Self, order: &[u32]) {
+        let mut end = 0;
+        for (to, &row) in self.ends.iter_mut().zip(order) {
+            let text = from.bytes_at(row as usize);
+            self.bytes[end..end + text.len()].copy_from_slice(text);
+            end += text.len();
+            *to = end as u64;
+        }
     }
 
     /// Room for the texts of these vectors.
@@ -209,6 +220,64 @@ impl Stored {
         Self { values: StoredValues::InParts(parts), validity: None }
     }
 
+    /// The same rows in another order.
+    pub(super) fn in_order(self, order: &[u32], team: &dyn Team) -> SqlResult<Self> {
+        let workspace = team.workspace();
+        let scratch = workspace.spread();
+        let mut sorted = self.alike(order, scratch)?;
+        let mut pieces = Pieces::new();
+        match (&self.values, &mut sorted.values) {
+            (StoredValues::Codes(from), StoredValues::Codes(to)) => {
+                pick_into(from, order, to, &mut pieces);
+            }
+            (StoredValues::I64(from), StoredValues::I64(to)) => {
+                pick_into(from, order, to, &mut pieces);
+            }
+            (StoredValues::I128(from), StoredValues::I128(to)) => {
+                pick_into(from, order, to, &mut pieces);
+            }
+            (StoredValues::F64(from), StoredValues::F64(to)) => {
+                pick_into(from, order, to, &mut pieces);
+            }
+            (StoredValues::Bool(from), StoredValues::Bool(to)) => {
+                pick_into(from, order, to, &mut pieces);
+            }
+            (StoredValues::Text(from), StoredValues::Text(to)) => to.put(from, order),
+            _ => return Err(SqlError::internal("rows that stay where they are have an order")),
+        }
+        pieces.run(team)?;
+        Ok(sorted)
+    }
+
+    /// Room for the values of these rows, with which of them are not NULL.
+    fn alike(&self, rows: &[u32], scratch: &Scratch) -> SqlResult<Self> {
+        let values = match &self.values {
+            StoredValues::Codes(it) => StoredValues::Codes(scratch.zeroed(it.len())?),
+            StoredValues::I64(it) => StoredValues::I64(scratch.zeroed(it.len())?),
+            StoredValues::I128(it) => StoredValues::I128(scratch.zeroed(it.len())?),
+            StoredValues::F64(it) => StoredValues::F64(scratch.zeroed(it.len())?),
+            StoredValues::Bool(it) => StoredValues::Bool(scratch.zeroed(it.len())?),
+            StoredValues::Text(it) => StoredValues::Text(StoredText {
+                ends: scratch.zeroed(it.ends.len())?,
+                bytes: scratch.zeroed(it.bytes.len())?,
+            }),
+            StoredValues::InParts(_) => {
+                return Err(SqlError::internal("rows that stay where they are have an order"));
+            }
+        };
+        let validity = match &self.validity {
+            None => None,
+            Some(from) => {
+                let mut bits = scratch.zeroed(from.len())?;
+                for (row, &was) in rows.iter().enumerate() {
+                    bits[row / 64] |= u64::from(is_set(from, was as usize)) << (row % 64);
+                }
+                Some(bits)
+            }
+        };
+        Ok(Self { values, validity })
+    }
+
     fn fits(&self, values: &Values) -> bool {
         matches!(
             (&self.values, values),
@@ -337,6 +406,20 @@ fn by_part(parts: &[(u32, Leaving)], rows: &[u32], outer: bool) -> Vec<(usize, V
         }
     }
     places.into_iter().enumerate().filter(|it| !it.1.is_empty()).collect()
+}
+
+/// Adds the pieces of work that write the values of rows.
+fn pick_into<'a, T: Copy + Send + Sync>(
+    from: &'a [T],
+    rows: &'a [u32],
+    to: &'a mut [T],
+    pieces: &mut Pieces<'a>,
+) {
+    for (to, rows) in to.chunks_mut(PIECE_ROWS).zip(rows.chunks(PIECE_ROWS)) {
+        pieces.add(rows.len(), move || {
+            to.iter_mut().zip(rows).for_each(|(to, row)| *to = from[*row as usize]);
+        });
+    }
 }
 
 fn pick<T: Copy + Default>(from: &[T], rows: &[u32], outer: bool) -> Vec<T> {

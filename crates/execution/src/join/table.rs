@@ -130,12 +130,16 @@ impl JoinTable {
             (_, [KeyColumn::Words(words)]) => KeyRange::of(words, team)?,
             _ => None,
         };
-        let finder = if domains.is_empty() {
+        let mut finder = if domains.is_empty() {
             Finder::Everything
         } else if keyed == 0 {
             Finder::Nothing
         } else {
             find_structure((keys, range), (keyed as usize, unique), (structure, tables), team)?
+        };
+        let payload = match &mut finder {
+            Finder::Direct(table) => put_in_order(payload, table, (rows, range), team)?,
+            _ => payload,
         };
         let matched = unmatched(rows, &team.workspace())?;
         Ok(Self {
@@ -294,7 +298,23 @@ impl JoinTable {
 
 /// A bit for each row, none of them set.
 fn unmatched(rows: u32, workspace: &Workspace) -> SqlResult<Placed<AtomicU64>> {
-    Ok(workspace.spread().filled((rows as usize).div_ceil(64), || AtomicU64::new(0))?)
+    Ok(workspace.spread().atomics((rows as usize).div_ceil(64))?)
+}
+
+/// What is stored of rows, in the order of their keys where a table wants that, with those without a key behind.
+fn put_in_order(
+    payload: Vec<Stored>,
+    table: &mut DirectTable,
+    (rows, range): (u32, Option<KeyRange>),
+    team: &dyn Team,
+) -> SqlResult<Vec<Stored>> {
+    let Some(order) = range.and_then(|it| table.take_order(it)) else { return Ok(payload) };
+    let mut rows: Placed<u32> = team.workspace().spread().zeroed(rows as usize)?;
+    for (place, row) in rows.iter_mut().enumerate() {
+        *row = order.get(place).map_or(place as u32, |it| it - 1);
+    }
+    let order = rows;
+    payload.into_iter().map(|it| it.in_order(&order, team)).collect()
 }
 
 fn find_structure(
@@ -309,7 +329,7 @@ fn find_structure(
         Structure::Automatic => range.and_then(|it| it.span(rows, tables)),
     };
     if let (Some(range), Some(span), [KeyColumn::Words(words)]) = (range, span, keys.as_slice()) {
-        return Ok(Finder::Direct(DirectTable::build(words, range, span, team)?));
+        return Ok(Finder::Direct(DirectTable::build(words, (range, unique), span, team)?));
     }
     Ok(Finder::Hashed(HashTable::build(keys, rows, unique, team)?))
 }

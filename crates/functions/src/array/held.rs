@@ -4,7 +4,7 @@ use types::array::{Dimension, Items, dimensions_behind};
 use types::{SqlError, SqlResult, SqlState};
 
 /// An array that was read: its items as they are held, and its dimensions.
-pub(super) struct Array<'a> {
+pub(crate) struct Array<'a> {
     pub items: Vec<&'a str>,
     pub dimensions: Vec<Dimension>,
 }

@@ -17,6 +17,7 @@ use types::SqlResult;
 
 use crate::call::Call;
 
+pub(crate) use held::Array;
 pub(crate) use signature::signature;
 
 /// The kernel of a function of arrays.

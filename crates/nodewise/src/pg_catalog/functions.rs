@@ -26,6 +26,11 @@ fn all() -> Vec<Known> {
         };
         Some(Known { name, kind: "f", volatility })
     });
+    let scalars = scalars.chain(binder::bind::json_names().map(|name| Known {
+        name,
+        kind: "f",
+        volatility: "i",
+    }));
     let aggregates = binder::bind::aggregate_names();
     let aggregates = aggregates.map(|name| Known { name, kind: "a", volatility: "i" });
     scalars.chain(aggregates).collect()

@@ -39,6 +39,7 @@ pub(super) const TYPES: &[PgType] = &[
     pg_type((25, "text", -1), "S", "text", "text"),
     pg_type((26, "oid", 4), "N", "oid", "oid"),
     pg_type((30, "oidvector", -1), "A", "oidvector", "oidvector"),
+    pg_type((114, "json", -1), "U", "json_", "json"),
     pg_type((700, "float4", 4), "N", "float4", "real"),
     pg_type((701, "float8", 8), "N", "float8", "double precision"),
     pg_type((705, "unknown", -2), "X", "unknown", "unknown"),
@@ -51,6 +52,7 @@ pub(super) const TYPES: &[PgType] = &[
     pg_type((1186, "interval", 16), "T", "interval_", "interval"),
     pg_type((1700, "numeric", -1), "N", "numeric_", "numeric"),
     pg_type((2950, "uuid", 16), "U", "uuid_", "uuid"),
+    pg_type((3802, "jsonb", -1), "U", "jsonb_", "jsonb"),
 ];
 
 /// The names of all types, those of arrays included, without lengths.

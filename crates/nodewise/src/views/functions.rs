@@ -14,7 +14,8 @@ pub fn rows() -> SqlResult<RecordBatch> {
         (name, "scalar", word(functions::volatility(function)))
     });
     let aggregates = binder::bind::aggregate_names().map(|it| (it, "aggregate", "immutable"));
-    let mut all: Vec<_> = scalars.chain(aggregates).collect();
+    let of_json = binder::bind::json_names().map(|it| (it, "scalar", "immutable"));
+    let mut all: Vec<_> = scalars.chain(of_json).chain(aggregates).collect();
     all.sort_unstable();
     for (name, kind, volatility) in all {
         view.row([name.into(), kind.into(), volatility.into()]);

@@ -163,6 +163,8 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Uuid => 11,
         DataType::Bytea => 12,
         DataType::Array(_) => 13,
+        DataType::Json => 14,
+        DataType::Jsonb => 15,
     };
     kind(left) == kind(right)
 }

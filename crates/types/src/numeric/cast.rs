@@ -6,7 +6,7 @@ use super::errors::{cannot_assign, cannot_cast, date_beyond_timestamp, out_of_ra
 use super::interval::{self, Interval};
 use super::types::{is_assignable, is_castable};
 use super::{bytes, datetime, decimal, float, format, spelling, uuid};
-use crate::{DataType, SqlError, SqlResult, Value, Zone, array};
+use crate::{DataType, SqlError, SqlResult, Value, Zone, array, json};
 
 /// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept,
 /// but CHAR(n) fills its n characters with them where it becomes CHAR of no one length.
@@ -158,6 +158,8 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
     let single = to == DataType::Real;
     match (value, to) {
         (Value::Text(it), _) if from == DataType::Bytea => number_of_bytes(it, to),
+        (Value::Text(it), DataType::Json) if from == DataType::Jsonb => Ok(Value::Text(it.clone())),
+        (Value::Text(it), _) if from == DataType::Jsonb && !to.is_json() => json::scalar(it, to),
         (Value::Text(it), _) => parse(it, to),
         (Value::Integer(it), DataType::Bytea) => Ok(bytes_of_number(*it, from)),
         (Value::Integer(it), DataType::Interval) => Ok(held_interval(Interval::new(0, 0, *it)?)),
@@ -258,6 +260,8 @@ fn parse(text: &str, to: DataType) -> SqlResult<Value> {
         DataType::Interval => Ok(held_interval(interval::parse(text, None)?)),
         DataType::Uuid => Ok(Value::Text(uuid::parse(text)?.into())),
         DataType::Bytea => Ok(Value::Text(bytes::parse(text)?.into())),
+        DataType::Json => json::check(text).map(|_| Value::Text(text.into())),
+        DataType::Jsonb => Ok(Value::Text(json::normal(text)?.into())),
         _ if to.is_float() => Ok(Value::Float(spelling::float(text, to)?)),
         _ => exact_value(spelling::exact(text, to)?, to),
     }

@@ -194,6 +194,7 @@ pub fn is_castable(from: DataType, to: DataType) -> bool {
     }
     is_assignable(from, to)
         || from.is_text() && to != DataType::Null
+        || from == DataType::Jsonb && (to == DataType::Boolean || to.is_numeric())
         || matches!(
             (from, to),
             (DataType::Boolean, DataType::Integer)
@@ -211,6 +212,7 @@ pub fn is_assignable(from: DataType, to: DataType) -> bool {
     is_implicit(from, to)
         || from.is_numeric() && to.is_numeric()
         || to.is_text()
+        || from.is_json() && to.is_json()
         || matches!(
             (from, to),
             (DataType::Timestamp, DataType::Date | DataType::Time)
@@ -258,7 +260,7 @@ mod tests {
         DataType::Decimal { precision, scale }
     }
 
-    const ALL: [DataType; 33] = [
+    const ALL: [DataType; 36] = [
         DataType::Null,
         DataType::Boolean,
         DataType::SmallInt,
@@ -282,6 +284,8 @@ mod tests {
         DataType::Interval,
         DataType::Uuid,
         DataType::Bytea,
+        DataType::Json,
+        DataType::Jsonb,
         DataType::Char(3),
         DataType::Bpchar,
         DataType::Varchar(3),
@@ -292,6 +296,7 @@ mod tests {
         DataType::Array(crate::Element::Char(3)),
         DataType::Array(crate::Element::Varchar(3)),
         DataType::Array(crate::Element::TimestampTz),
+        DataType::Array(crate::Element::Jsonb),
     ];
 
     #[test]

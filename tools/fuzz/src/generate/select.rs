@@ -57,8 +57,11 @@ impl Generator<'_> {
             Shape::Grouped => {
                 let keys = self.keys(&rows, depth);
                 select.group = keys.iter().cloned().map(By::Expr).collect();
-                select.sets =
-                    self.draw.weighted(&[(5, None), (1, Some("ROLLUP")), (1, Some("CUBE"))]);
+                // What PostgreSQL makes of a constant that is a key of sets depends on the rest of the plan.
+                if !keys.iter().any(Expr::may_fold) {
+                    select.sets =
+                        self.draw.weighted(&[(5, None), (1, Some("ROLLUP")), (1, Some("CUBE"))]);
+                }
                 Scope { leaves: keys, rows: Some(columns), outer: outer.to_vec() }
             }
         };

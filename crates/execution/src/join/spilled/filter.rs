@@ -21,7 +21,7 @@ impl KeyBits {
         let bytes = (limit / LIMIT_PART).clamp(BYTES_MIN, BYTES_MAX);
         // The last power of two that is not above.
         let words = 1 << (bytes / 8).ilog2();
-        Ok(Self(workspace.spread().filled(words, || AtomicU64::new(0))?))
+        Ok(Self(workspace.spread().atomics(words)?))
     }
 
     /// Adds keys by their hashes.

@@ -6,6 +6,7 @@ mod extremes;
 mod in_place;
 mod keys;
 mod oracle;
+mod ordered;
 mod random;
 mod spilled;
 mod team;

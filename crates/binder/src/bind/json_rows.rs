@@ -1,0 +1,172 @@
+//! JSON of many rows, and rows of JSON: aggregates, `json_array_elements` and its kin.
+//!
+//! Key decision: an aggregate of JSON is an array of its values that a function makes JSON of, and rows are made of an
+//! array that a function makes of JSON. So order, FILTER, DISTINCT and windows are those of `array_agg`, and rows those of
+//! `unnest`.
+
+use plan::relation::Rel;
+use plan::{Expr, Function};
+use sqlparser::ast::{self, Spanned, TableAlias};
+use types::{DataType, Element, SqlError, SqlResult, SqlState};
+
+use super::aggregate_names::is_of_json;
+use super::aggregate_types::Given;
+use super::errors::at;
+use super::json::word;
+use super::level::{Clause, Level, one_row};
+use super::scope::Frame;
+use super::series_parts::Part;
+use super::{Answer, Binder, OutputColumn};
+
+/// The kind of JSON that a function is about.
+fn kind_of(name: &str) -> DataType {
+    if name.starts_with("jsonb") { DataType::Jsonb } else { DataType::Json }
+}
+
+/// The arrays that a function makes rows of, with the names of its columns; a name of nothing is that of the function.
+fn columns_of(name: &str) -> Option<&'static [(Function, &'static str)]> {
+    let rest = name.strip_prefix("jsonb_").or_else(|| name.strip_prefix("json_"))?;
+    Some(match rest {
+        "array_elements" => &[(Function::JsonElements, "value")],
+        "array_elements_text" => &[(Function::JsonElementsText, "value")],
+        "object_keys" => &[(Function::JsonKeys, "")],
+        "each" => &[(Function::JsonKeys, "key"), (Function::JsonValues, "value")],
+        "each_text" => &[(Function::JsonKeys, "key"), (Function::JsonValuesText, "value")],
+        _ => return None,
+    })
+}
+
+/// Whether a name is that of a function that makes rows of JSON.
+pub(super) fn makes_rows(name: &str) -> bool {
+    columns_of(name).is_some()
+}
+
+impl<'a> Binder<'a> {
+    /// The array of what an aggregate makes JSON of.
+    pub(super) fn json_arguments(&mut self, name: &str, mut given: Given) -> SqlResult<Given> {
+        let strict = name.ends_with("_strict");
+        let none = || {
+            let message = format!("function {name} does not take such arguments");
+            SqlError::new(SqlState::UNDEFINED_FUNCTION, message)
+        };
+        let value = given.arguments.pop().ok_or_else(none)?;
+        if strict {
+            let value = match value.data_type {
+                DataType::Null => self.coerce_unknown(value.clone(), DataType::Text)?,
+                _ => value.clone(),
+            };
+            given.also(plan::build::unary(plan::UnaryOperator::IsNotNull, value));
+        }
+        let made = match (name.contains("object"), given.arguments.pop()) {
+            (true, Some(key)) => {
+                let key = self.json_key(&key)?;
+                let value = self.as_json(value, DataType::Json)?;
+                self.fold_call(Function::JsonMember, vec![key, value], DataType::Text)?
+            }
+            (false, None) => match value.data_type {
+                DataType::Array(_) => self.as_json(value, DataType::Json)?,
+                DataType::Null => self.coerce_unknown(value, DataType::Text)?,
+                _ => value,
+            },
+            _ => return Err(none()),
+        };
+        if given.distinct {
+            super::json::check_equality(made.data_type)?;
+        }
+        given.arguments = vec![made];
+        Ok(given)
+    }
+
+    /// JSON of the array that was aggregated, `of_arrays` if its items were arrays; any other aggregate as it is.
+    pub(super) fn json_of_aggregate(
+        &mut self,
+        name: &str,
+        array: Expr,
+        of_arrays: bool,
+    ) -> SqlResult<Expr> {
+        if !is_of_json(name) {
+            return Ok(array);
+        }
+        let kind = kind_of(name);
+        if name.contains("object") {
+            return self.fold_call(Function::JsonOfMembers, vec![array], kind);
+        }
+        let separator = if of_arrays { ", \n " } else { ", " };
+        self.array_as_json(array, separator, kind)
+    }
+
+    /// A function in FROM that makes rows of JSON.
+    pub(super) fn json_source(
+        &mut self,
+        name: &str,
+        arguments: &[&'a ast::Expr],
+        with_ordinality: bool,
+        (alias, node): (Option<&'a TableAlias>, &impl Spanned),
+    ) -> SqlResult<(Rel, Frame)> {
+        let own = alias.map_or_else(|| name.to_owned(), |it| crate::syntax::ident(&it.name));
+        let (mut rel, mut parts, mut columns) = (one_row(), Vec::new(), Vec::new());
+        for (function, called) in columns_of(name).unwrap_or(&[]) {
+            let (input, part) = self.json_rows(*function, name, arguments, rel, node)?;
+            rel = input;
+            let called = if called.is_empty() { &*own } else { called };
+            columns.push(OutputColumn { name: called.to_owned(), attr: part.value });
+            parts.push(part);
+        }
+        let (rel, number) = self.side_by_side(rel, &parts)?;
+        if with_ordinality {
+            columns.push(OutputColumn { name: "ordinality".to_owned(), attr: number });
+        }
+        let (rel, frame) = self.called(own, Answer { rel, columns }, alias)?;
+        Ok((rel, frame.with_value()))
+    }
+
+    /// The rows of such a function that has one column.
+    pub(super) fn json_items(
+        &mut self,
+        name: &str,
+        arguments: &[&'a ast::Expr],
+        input: Rel,
+        node: &impl Spanned,
+    ) -> SqlResult<(Rel, Part)> {
+        match columns_of(name) {
+            Some([(function, _)]) => self.json_rows(*function, name, arguments, input, node),
+            _ => {
+                let what = format!("{name} in a select list, whose rows are no single values");
+                Err(at(SqlError::unsupported(what).with_hint("write it in FROM"), node))
+            }
+        }
+    }
+
+    fn json_rows(
+        &mut self,
+        function: Function,
+        name: &str,
+        arguments: &[&'a ast::Expr],
+        input: Rel,
+        node: &impl Spanned,
+    ) -> SqlResult<(Rel, Part)> {
+        let level = Level::new(Frame::default(), input, Clause::From);
+        let (bound, level) = self.in_level(level, |this| {
+            arguments.iter().map(|it| this.expr(it)).collect::<SqlResult<Vec<_>>>()
+        })?;
+        let kind = kind_of(name);
+        let shown: Vec<String> =
+            bound.iter().map(|it| super::coercion::name_of(it.data_type)).collect();
+        let none = || {
+            let message = format!("function {name}({}) does not exist", shown.join(", "));
+            at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), node)
+        };
+        let [value] = &bound[..] else { return Err(none()) };
+        let value = match value.data_type {
+            DataType::Null => self.coerce_unknown(value.clone(), kind)?,
+            own if own == kind => value.clone(),
+            _ => return Err(none()),
+        };
+        let result = match function {
+            Function::JsonElements | Function::JsonValues => kind.array(),
+            _ => Some(DataType::Array(Element::Text)),
+        };
+        let array = self.fold_call(function, vec![value, word(name)], result.ok_or_else(none)?)?;
+        self.items_of(array, level.input).ok_or_else(none)?
+    }
+}

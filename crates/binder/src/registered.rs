@@ -1,0 +1,52 @@
+//! Types of the catalog that are numbers of something, as REGCLASS.
+
+use sqlparser::ast;
+
+/// A type of the catalog that stands for numbers of something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Registered {
+    Relation,
+    Type,
+    Schema,
+    Role,
+    Function,
+    Operator,
+}
+
+impl Registered {
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Relation => "regclass",
+            Self::Type => "regtype",
+            Self::Schema => "regnamespace",
+            Self::Role => "regrole",
+            Self::Function => "regproc",
+            Self::Operator => "regoperator",
+        }
+    }
+
+    /// The type by its name in SQL.
+    pub(crate) fn named(data_type: &ast::DataType) -> Option<Self> {
+        match last_word(data_type)?.as_str() {
+            "regclass" => Some(Self::Relation),
+            "regtype" => Some(Self::Type),
+            "regnamespace" => Some(Self::Schema),
+            "regrole" => Some(Self::Role),
+            "regproc" | "regprocedure" => Some(Self::Function),
+            "regoper" | "regoperator" => Some(Self::Operator),
+            _ => None,
+        }
+    }
+}
+
+/// The last word of a type's name, in lower case, where it is one by name.
+fn last_word(data_type: &ast::DataType) -> Option<String> {
+    match data_type {
+        ast::DataType::Regclass => Some("regclass".to_owned()),
+        ast::DataType::Custom(name, arguments) if arguments.is_empty() => {
+            Some(name.0.last()?.as_ident()?.value.to_lowercase())
+        }
+        _ => None,
+    }
+}
