@@ -11,6 +11,7 @@
 
 mod activity;
 mod answer;
+pub mod arrow;
 mod basis;
 mod begun_rows;
 pub mod box_table;
@@ -109,7 +110,7 @@ mod view_ddl;
 mod views;
 mod writing;
 
-pub use answer::{Answer, QueryProfile};
+pub use answer::{Answer, QueryProfile, listed};
 pub use client_settings::POSTGRES_VERSION;
 pub use copy::{
     CopyFormat, CopyIn, CopyOut, LineStyle, LineWriter, SequenceDefinitions, TableDefinition,

@@ -8,6 +8,7 @@ use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
 use types::{DataType, TableId};
 
+use crate::answer::listed_schema;
 use crate::basis::Basis;
 use crate::planned_change::PlannedChange;
 
@@ -83,6 +84,13 @@ pub struct Described {
     pub schema: SchemaRef,
     /// Their types in SQL.
     pub types: Vec<DataType>,
+}
+
+impl Described {
+    /// The columns in Arrow with lists in the place of the texts of arrays.
+    pub fn with_lists(&self) -> SchemaRef {
+        listed_schema(&self.schema, &self.types)
+    }
 }
 
 /// Whether a statement ends a transaction, or goes back in it.

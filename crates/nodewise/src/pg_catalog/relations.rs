@@ -431,7 +431,22 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
             let schema = parent.schema();
             let place = |name: &Arc<str>| schema.iter().position(|it| *it.name == **name);
             let keys = parent_columns.iter().filter_map(place).map(|it| ColumnId(it as u16));
-            (oids::table(parent.id), keys.collect(), letter(*on_update), letter(*on_delete))
+            (
+                oids::table(parent.id),
+                keys.collect::<Vec<_>>(),
+                letter(*on_update),
+                letter(*on_delete),
+            )
+        });
+        // The key of the other table that the rule rests on.
+        let index = tables.get(&**parent).zip(found.as_ref()).and_then(|(parent, found)| {
+            let is_key = |it: &&TableIndex| {
+                it.kind.is_constraint()
+                    && it.columns.len() == found.1.len()
+                    && it.columns.iter().all(|column| found.1.contains(column))
+            };
+            let key = parent.rules().indexes.iter().find(is_key);
+            key.map(|it| index_oid(parent.id, it))
         });
         let parent_names: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
         let mut definition = format!(
@@ -452,7 +467,7 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
             name: name.to_string(),
             kind: "f",
             columns: columns.to_vec(),
-            index: None,
+            index,
             parent: found,
             definition,
             rule: Some(it.clone()),
