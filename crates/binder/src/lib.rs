@@ -51,6 +51,7 @@ mod sequence;
 pub mod sequence_names;
 mod sequence_words;
 mod show_words;
+mod similar;
 pub mod statement;
 mod steering;
 mod steps;
@@ -75,6 +76,7 @@ pub use file_reference::{FileOption, FileReference, named_type};
 pub use like_words::{Including, LikeClause};
 pub use normalized::{READ_MAX, normalized};
 pub use sequence::{SequenceChange, SequenceOptions};
+pub use similar::{SimilarText, similar};
 pub use statement::{
     Arguments, Commented, CopyPlace, Discarded, ExplainFormat, Isolation, ParsedQuery, Statement,
     Step, TransactionModes, TransactionStatement,

@@ -320,11 +320,10 @@ impl Session {
         cancelled: &'a (dyn Fn() -> bool + Sync),
         design: &'a TableDesign,
     ) -> BuildContext<'a> {
-        let tables = self.database.catalog.snapshot();
         BuildContext {
             parallel: team,
             allocator: &self.database.allocator,
-            turn: tables.each_table().map(|it| it.columns.len()).sum(),
+            turn: self.database.catalog.snapshot().column_count(),
             progress,
             cancelled,
             design,

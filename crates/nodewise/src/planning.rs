@@ -3,10 +3,12 @@
 use binder::ParsedQuery;
 use binder::bind::{Bound, BoundChange, Environment};
 use plan::Plan;
+use stdx::sync::OnceLock;
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, TableId};
 
-use crate::planned_change::PlannedChange;
+use crate::planned_change::{PlannedChange, kept_columns};
 use crate::reads::TablesRead;
+use crate::result::held_schema_of;
 use crate::statement_catalog::StatementCatalog;
 
 /// A plan, and what binding found out beside it.
@@ -48,9 +50,14 @@ pub(crate) fn plan_change(
     let read = TablesRead::of(&query);
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
     let unknown = read.unknown(&plan);
+    let kept = kept_columns(kind, &plan);
+    let (held, stored) = (held_schema_of(&plan.output), OnceLock::new());
     Ok(PlannedChange {
         kind,
         table,
+        kept,
+        held,
+        stored,
         plan,
         unknown,
         returning,

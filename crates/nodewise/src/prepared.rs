@@ -6,7 +6,7 @@ use optimizer::Options;
 use plan::{OutputColumn, Plan};
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
-use types::{DataType, TableId};
+use types::{DataType, TableId, Value};
 
 use crate::basis::Basis;
 use crate::planned_change::PlannedChange;
@@ -27,16 +27,46 @@ pub(crate) struct Inner {
 }
 
 /// What planning for any values came to, on some tables.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Generic {
     pub(crate) basis: Arc<Basis>,
     pub(crate) options: Options,
     /// The number of the first parameter that stands for the time of the statement, if one does.
     pub(crate) moments: Option<usize>,
     pub(crate) plan: GenericPlan,
+    /// The plan as it ran last, for its next values.
+    pub(crate) filled: Mutex<Option<Box<Plan>>>,
     pub(crate) types: Vec<Option<DataType>>,
     /// The columns of its rows, empty for none; `None` where they are known when it runs.
     pub(crate) output: Option<Vec<OutputColumn>>,
+}
+
+/// Bytes of a text that is not kept in a plan.
+const LONG_TEXT: usize = 1024;
+
+impl Generic {
+    /// Runs something with a plan for some values.
+    pub(crate) fn with_values<T>(
+        &self,
+        plan: &Plan,
+        values: &[Value],
+        run: impl FnOnce(&Plan) -> T,
+    ) -> T {
+        let filled = self.filled.lock().take();
+        let plan = match filled {
+            Some(mut filled) => {
+                plan.fill_again(&mut filled, values);
+                filled
+            }
+            None => Box::new(plan.with_parameters(values)),
+        };
+        let done = run(&plan);
+        let is_long = |it: &Value| matches!(it, Value::Text(it) if it.len() > LONG_TEXT);
+        if !values.iter().any(is_long) {
+            *self.filled.lock() = Some(plan);
+        }
+        done
+    }
 }
 
 /// A plan for any values.

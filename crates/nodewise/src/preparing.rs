@@ -167,11 +167,13 @@ impl Session {
                     GenericPlan::None => basis,
                 };
                 let (basis, output) = (Arc::new(basis), Some(output));
-                Ok(Generic { basis, options, moments, plan, types, output })
+                let filled = Mutex::default();
+                Ok(Generic { basis, options, moments, plan, filled, types, output })
             }
             Ok((_, _, types, output)) => {
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, Some(output));
-                Ok(Generic { basis, options, moments: None, plan, types, output })
+                let filled = Mutex::default();
+                Ok(Generic { basis, options, moments: None, plan, filled, types, output })
             }
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
@@ -190,7 +192,8 @@ impl Session {
                 }
                 self.infer_beside_limits(query, &mut types, &catalog);
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, trial.ok());
-                Ok(Generic { basis, options, moments: None, plan, types, output })
+                let filled = Mutex::default();
+                Ok(Generic { basis, options, moments: None, plan, filled, types, output })
             }
         }
     }
@@ -310,13 +313,16 @@ impl Session {
             match &generic.plan {
                 GenericPlan::None => break,
                 GenericPlan::Query(plan, schema, unknown) => {
-                    let plan = plan.with_parameters(&values);
-                    self.note_reads(&plan, unknown);
-                    return self.begin_plan_on(&plan, &snapshot, schema, cancel);
+                    return generic.with_values(plan, &values, |plan| {
+                        self.note_reads(plan, unknown);
+                        self.begin_plan_on(plan, &snapshot, schema, cancel)
+                    });
                 }
                 GenericPlan::Change(change) => {
-                    let plan = change.plan.with_parameters(&values);
-                    if let Some(it) = self.change_planned(change, &plan, &snapshot, cancel)? {
+                    let changed = generic.with_values(&change.plan, &values, |plan| {
+                        self.change_planned(change, plan, &snapshot, cancel)
+                    });
+                    if let Some(it) = changed? {
                         return Ok(Begun::Answer(it));
                     }
                 }

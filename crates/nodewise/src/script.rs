@@ -10,8 +10,9 @@ use storage::CatalogSnapshot;
 use types::SqlResult;
 
 use crate::plan_cache::CachedPlan;
+use crate::similar_statements::Similar;
 use crate::starting::Started;
-use crate::{Answer, Session};
+use crate::{Answer, Session, Value};
 
 /// The statements of a text that have not run yet.
 pub struct Script {
@@ -26,6 +27,8 @@ pub struct Script {
 enum Step {
     /// The only one, planned before, on these tables.
     Planned(Box<CachedPlan>, Arc<CatalogSnapshot>),
+    /// The only one, like others that have come, with its values.
+    Similar(Box<(Similar, Vec<Value>)>),
     Statement(Box<Deep<Statement>>),
 }
 
@@ -61,6 +64,13 @@ impl Session {
             let steps = VecDeque::from([Step::Planned(Box::new(cached), snapshot)]);
             return Ok(Script { text: sql.into(), steps, is_single: true, parsing });
         }
+        if self.settings.plan_cache
+            && let Some(similar) = self.similar(sql)
+        {
+            let parsing = self.database.machine.now() - started;
+            let steps = VecDeque::from([Step::Similar(Box::new(similar))]);
+            return Ok(Script { text: sql.into(), steps, is_single: true, parsing });
+        }
         let statements = binder::parse::parse(sql);
         let statements = self.end_parsing(statements)?;
         let parsing = self.database.machine.now() - started;
@@ -93,6 +103,10 @@ impl Session {
                 session.note_reads(&cached.plan, &cached.unknown);
                 session.begin_plan_on(&cached.plan, &snapshot, &cached.schema, cancel)
             }),
+            Step::Similar(it) => {
+                let (similar, values) = *it;
+                self.start_similar(&text, &similar, &values)
+            }
             Step::Statement(statement) => {
                 let levels = statement.levels();
                 // A plan that is kept is dropped by whoever drops it, with the stack that there is then.

@@ -14,6 +14,7 @@ use crate::notice::Notice;
 use crate::reads::Reads;
 use crate::search_path::SearchPath;
 use crate::settings::Settings;
+use crate::similar_statements::SimilarStatements;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, NoProgress, Prepared, Progress};
@@ -28,6 +29,8 @@ pub struct Session {
     pub(crate) progress: Arc<dyn Progress>,
     /// Prepared statements by name.
     pub(crate) prepared: HashMap<String, Prepared>,
+    /// Statements by their texts without integers.
+    pub(crate) similar: SimilarStatements,
     /// Its number among all sessions.
     pub(crate) number: u64,
     /// How deep the trees of the statement that runs can be.
@@ -98,6 +101,7 @@ impl Session {
             settings: Settings::default(),
             progress: Arc::new(NoProgress),
             prepared: HashMap::new(),
+            similar: SimilarStatements::default(),
             running: Arc::new(Mutex::new(CancelToken::new())),
             block: None,
             writing,

@@ -7,7 +7,7 @@
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use binder::{Statement, Step};
 use plan::OutputColumn;
-use stdx::sync::Arc;
+use stdx::sync::{Arc, Mutex};
 use storage::{ColumnSchema, Table, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
@@ -186,7 +186,8 @@ impl Session {
             Err(error) => return Err(error),
         };
         let (basis, options) = (Arc::default(), catalog.planning());
-        Ok(Generic { basis, options, moments: None, plan: GenericPlan::None, types, output })
+        let (plan, filled) = (GenericPlan::None, Mutex::default());
+        Ok(Generic { basis, options, moments: None, plan, filled, types, output })
     }
 
     fn plan_each(

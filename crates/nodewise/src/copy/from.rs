@@ -10,7 +10,7 @@ use storage::{BuildContext, ColumnSchema, Table, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState, Zone};
 
 use crate::answer::done;
-use crate::change::parsed;
+use crate::change::{Replaced, parsed};
 use crate::constraints::quoted;
 use crate::durability::Operation;
 use crate::notice::Notice;
@@ -208,7 +208,9 @@ impl Session {
             let batches = ordered(batches, targets)?;
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
             let mut table = old.clone();
-            while rows > 0 && !self.replace_rows(&table, &[], &batches, &[], cancel)? {
+            while rows > 0
+                && !self.replace_rows(&table, &[], &batches, Replaced::At(&[]), cancel)?
+            {
                 self.refresh()?;
                 table = self.existing(&old.name)?;
             }
