@@ -5,7 +5,7 @@ use binder::{Statement, TransactionStatement};
 use optimizer::Options;
 use plan::{OutputColumn, Plan};
 use stdx::stack::Deep;
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::{Arc, Mutex, OnceLock};
 use types::{DataType, TableId, Value};
 
 use crate::basis::Basis;
@@ -39,12 +39,20 @@ pub(crate) struct Generic {
     pub(crate) types: Vec<Option<DataType>>,
     /// The columns of its rows, empty for none; `None` where they are known when it runs.
     pub(crate) output: Option<Vec<OutputColumn>>,
+    /// The same for a client, once one has asked.
+    pub(crate) described: OnceLock<Described>,
 }
 
 /// Bytes of a text that is not kept in a plan.
 const LONG_TEXT: usize = 1024;
 
 impl Generic {
+    /// The rows that it gives, as far as that is known before it runs; nothing of one without rows.
+    pub(crate) fn described(&self) -> Option<Described> {
+        let output = self.output.as_ref().filter(|it| !it.is_empty())?;
+        Some(self.described.get_or_init(|| Described::of(output)).clone())
+    }
+
     /// Runs something with a plan for some values.
     pub(crate) fn with_values<T>(
         &self,

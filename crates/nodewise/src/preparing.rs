@@ -9,7 +9,7 @@ use binder::parameters::{substitute, without_limits};
 use binder::{Arguments, ParsedQuery, Statement};
 use plan::{Function, OutputColumn, Plan};
 use stdx::stack::Deep;
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::{Arc, Mutex, OnceLock};
 use storage::CatalogSnapshot;
 use types::{DataType, SqlError, SqlResult, SqlState, Value, Zone};
 
@@ -85,8 +85,7 @@ impl Session {
                 Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },
             ) => self.with_levels(prepared.0.levels(), |session| {
                 let generic = session.generic(inner, &session.snapshot())?;
-                let output = generic.output.as_ref().filter(|it| !it.is_empty());
-                Ok(output.map(|it| Described::of(it)))
+                Ok(generic.described())
             }),
             Some(Statement::Show { name }) => {
                 Ok(Some(Described::of(&[text(&self.shown_as(name))])))
@@ -167,13 +166,13 @@ impl Session {
                     GenericPlan::None => basis,
                 };
                 let (basis, output) = (Arc::new(basis), Some(output));
-                let filled = Mutex::default();
-                Ok(Generic { basis, options, moments, plan, filled, types, output })
+                let (filled, described) = (Mutex::default(), OnceLock::new());
+                Ok(Generic { basis, options, moments, plan, filled, types, output, described })
             }
             Ok((_, _, types, output)) => {
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, Some(output));
-                let filled = Mutex::default();
-                Ok(Generic { basis, options, moments: None, plan, filled, types, output })
+                let (filled, described) = (Mutex::default(), OnceLock::new());
+                Ok(Generic { basis, options, moments: None, plan, filled, types, output, described })
             }
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
@@ -192,8 +191,8 @@ impl Session {
                 }
                 self.infer_beside_limits(query, &mut types, &catalog);
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, trial.ok());
-                let filled = Mutex::default();
-                Ok(Generic { basis, options, moments: None, plan, filled, types, output })
+                let (filled, described) = (Mutex::default(), OnceLock::new());
+                Ok(Generic { basis, options, moments: None, plan, filled, types, output, described })
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use binder::Statement;
+use binder::{Statement, TransactionModes, TransactionStatement};
 use stdx::Nanos;
 use stdx::stack::{self, Deep};
 use stdx::sync::Arc;
@@ -48,6 +48,11 @@ impl Session {
     /// Reads a text. An error fails the transaction that is open.
     pub fn script(&mut self, sql: &str) -> SqlResult<Script> {
         let started = self.database.machine.now();
+        if let Some(statement) = plain_transaction(sql) {
+            let statement = Deep::new(Statement::Transaction(statement), 1);
+            let steps = VecDeque::from([Step::Statement(Box::new(statement))]);
+            return Ok(Script { text: sql.into(), steps, is_single: true, parsing: Nanos(0) });
+        }
         let is_known = self.settings.plan_cache && self.database.plans.knows(sql);
         let refreshed = if is_known { self.refresh() } else { Ok(()) };
         self.end_parsing(refreshed)?;
@@ -118,5 +123,18 @@ impl Session {
                 })
             }
         })
+    }
+}
+
+/// The words that most clients say around a transaction, which need no parser; nothing of all else.
+fn plain_transaction(sql: &str) -> Option<TransactionStatement> {
+    let text = sql.trim_ascii();
+    let word = text.strip_suffix(';').unwrap_or(text).trim_ascii_end();
+    let is = |it: &&str| word.eq_ignore_ascii_case(it);
+    let begin = TransactionStatement::Begin { modes: TransactionModes::default(), is_start: false };
+    match ["BEGIN", "COMMIT", "END", "ROLLBACK"].iter().position(|it| is(it))? {
+        0 => Some(begin),
+        1 | 2 => Some(TransactionStatement::Commit { chain: false }),
+        _ => Some(TransactionStatement::Rollback { chain: false }),
     }
 }

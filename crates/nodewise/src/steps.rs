@@ -7,7 +7,7 @@
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use binder::{Statement, Step};
 use plan::OutputColumn;
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::{Arc, Mutex, OnceLock};
 use storage::{ColumnSchema, Table, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
@@ -187,7 +187,8 @@ impl Session {
         };
         let (basis, options) = (Arc::default(), catalog.planning());
         let (plan, filled) = (GenericPlan::None, Mutex::default());
-        Ok(Generic { basis, options, moments: None, plan, filled, types, output })
+        let described = OnceLock::new();
+        Ok(Generic { basis, options, moments: None, plan, filled, types, output, described })
     }
 
     fn plan_each(
