@@ -172,7 +172,16 @@ impl Session {
             Ok((_, _, types, output)) => {
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, Some(output));
                 let (filled, described) = (Mutex::default(), OnceLock::new());
-                Ok(Generic { basis, options, moments: None, plan, filled, types, output, described })
+                Ok(Generic {
+                    basis,
+                    options,
+                    moments: None,
+                    plan,
+                    filled,
+                    types,
+                    output,
+                    described,
+                })
             }
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
@@ -192,7 +201,16 @@ impl Session {
                 self.infer_beside_limits(query, &mut types, &catalog);
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, trial.ok());
                 let (filled, described) = (Mutex::default(), OnceLock::new());
-                Ok(Generic { basis, options, moments: None, plan, filled, types, output, described })
+                Ok(Generic {
+                    basis,
+                    options,
+                    moments: None,
+                    plan,
+                    filled,
+                    types,
+                    output,
+                    described,
+                })
             }
         }
     }

@@ -212,7 +212,7 @@ mod tests {
                     map.remove(id);
                     model.remove(&id);
                 } else {
-                    let value = id << 8 | step % 256;
+                    let value = (id << 8) | (step % 256);
                     map.insert(id, Arc::new(value));
                     model.insert(id, value);
                 }
@@ -251,8 +251,8 @@ mod tests {
         let mut map = IdMap::default();
         (0..4_096).for_each(|it| map.insert(it, Arc::new(it << 8)));
         let before = map.clone();
-        map.insert(77, Arc::new(77 << 8 | 1));
-        assert_eq!(differences(&before, &map), [(Some(77 << 8), Some(77 << 8 | 1))]);
+        map.insert(77, Arc::new((77 << 8) | 1));
+        assert_eq!(differences(&before, &map), [(Some(77 << 8), Some((77 << 8) | 1))]);
         assert!(Arc::ptr_eq(before.get(78).unwrap(), map.get(78).unwrap()));
         map.insert(1 << 31, Arc::new(1));
         assert_eq!(before.get(1 << 31), None);
