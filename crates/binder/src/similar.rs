@@ -30,8 +30,7 @@ pub fn similar(sql: &str) -> Option<SimilarText> {
     let is_row_statement = |it: &&str| {
         sql.len() > it.len() && sql.as_bytes()[..it.len()].eq_ignore_ascii_case(it.as_bytes())
     };
-    let kind =
-        ["SELECT ", "UPDATE ", "INSERT ", "DELETE "].iter().position(is_row_statement)?;
+    let kind = ["SELECT ", "UPDATE ", "INSERT ", "DELETE "].iter().position(is_row_statement)?;
     let mut reader = Reader {
         text: sql,
         out: SimilarText { text: String::with_capacity(sql.len() + 16), values: Vec::new() },
