@@ -201,8 +201,12 @@ impl Session {
 
     /// The tables that refer to one, each with the foreign key.
     pub(crate) fn referring(&self, parent: &str) -> Vec<(Arc<Table>, ForeignKey)> {
-        let mut all = Vec::new();
-        for table in self.snapshot().tables() {
+        let (snapshot, mut all) = (self.snapshot(), Vec::new());
+        // Asked for each change, and hardly ever true.
+        if !snapshot.is_referred(parent) {
+            return all;
+        }
+        for table in snapshot.each_table() {
             let keys = table.rules().references.iter().filter(|it| *it.parent == *parent);
             all.extend(keys.map(|it| (table.clone(), it.clone())));
         }
