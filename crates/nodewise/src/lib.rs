@@ -86,6 +86,7 @@ mod sequences;
 mod session;
 mod setting;
 mod settings;
+mod similar_planning;
 mod similar_statements;
 mod slow_statements;
 mod sql_names;

@@ -47,6 +47,18 @@ pub(crate) struct Generic {
 const LONG_TEXT: usize = 1024;
 
 impl Generic {
+    /// Of a plan that rests on something, as it was made under some options; with the types of its parameters and the columns of
+    /// its rows.
+    pub(crate) fn new(
+        (basis, options): (Arc<Basis>, Options),
+        moments: Option<usize>,
+        plan: GenericPlan,
+        (types, output): (Vec<Option<DataType>>, Option<Vec<OutputColumn>>),
+    ) -> Self {
+        let (filled, described) = (Mutex::default(), OnceLock::new());
+        Self { basis, options, moments, plan, filled, types, output, described }
+    }
+
     /// The rows that it gives, as far as that is known before it runs; nothing of one without rows.
     pub(crate) fn described(&self) -> Option<Described> {
         let output = self.output.as_ref().filter(|it| !it.is_empty())?;

@@ -9,7 +9,7 @@ use binder::parameters::{substitute, without_limits};
 use binder::{Arguments, ParsedQuery, Statement};
 use plan::{Function, OutputColumn, Plan};
 use stdx::stack::Deep;
-use stdx::sync::{Arc, Mutex, OnceLock};
+use stdx::sync::{Arc, Mutex};
 use storage::CatalogSnapshot;
 use types::{DataType, SqlError, SqlResult, SqlState, Value, Zone};
 
@@ -166,22 +166,11 @@ impl Session {
                     GenericPlan::None => basis,
                 };
                 let (basis, output) = (Arc::new(basis), Some(output));
-                let (filled, described) = (Mutex::default(), OnceLock::new());
-                Ok(Generic { basis, options, moments, plan, filled, types, output, described })
+                Ok(Generic::new((basis, options), moments, plan, (types, output)))
             }
             Ok((_, _, types, output)) => {
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, Some(output));
-                let (filled, described) = (Mutex::default(), OnceLock::new());
-                Ok(Generic {
-                    basis,
-                    options,
-                    moments: None,
-                    plan,
-                    filled,
-                    types,
-                    output,
-                    described,
-                })
+                Ok(Generic::new((basis, options), None, plan, (types, output)))
             }
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
@@ -200,17 +189,7 @@ impl Session {
                 }
                 self.infer_beside_limits(query, &mut types, &catalog);
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, trial.ok());
-                let (filled, described) = (Mutex::default(), OnceLock::new());
-                Ok(Generic {
-                    basis,
-                    options,
-                    moments: None,
-                    plan,
-                    filled,
-                    types,
-                    output,
-                    described,
-                })
+                Ok(Generic::new((basis, options), None, plan, (types, output)))
             }
         }
     }

@@ -132,7 +132,7 @@ fn plain_transaction(sql: &str) -> Option<TransactionStatement> {
     let word = text.strip_suffix(';').unwrap_or(text).trim_ascii_end();
     let is = |it: &&str| word.eq_ignore_ascii_case(it);
     let begin = TransactionStatement::Begin { modes: TransactionModes::default(), is_start: false };
-    match ["BEGIN", "COMMIT", "END", "ROLLBACK"].iter().position(|it| is(it))? {
+    match ["BEGIN", "COMMIT", "END", "ROLLBACK"].iter().position(is)? {
         0 => Some(begin),
         1 | 2 => Some(TransactionStatement::Commit { chain: false }),
         _ => Some(TransactionStatement::Rollback { chain: false }),

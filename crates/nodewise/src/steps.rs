@@ -7,7 +7,7 @@
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use binder::{Statement, Step};
 use plan::OutputColumn;
-use stdx::sync::{Arc, Mutex, OnceLock};
+use stdx::sync::Arc;
 use storage::{ColumnSchema, Table, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
@@ -186,9 +186,7 @@ impl Session {
             Err(error) => return Err(error),
         };
         let (basis, options) = (Arc::default(), catalog.planning());
-        let (plan, filled) = (GenericPlan::None, Mutex::default());
-        let described = OnceLock::new();
-        Ok(Generic { basis, options, moments: None, plan, filled, types, output, described })
+        Ok(Generic::new((basis, options), None, GenericPlan::None, (types, output)))
     }
 
     fn plan_each(
