@@ -45,6 +45,8 @@ mod registered;
 mod registered_output;
 mod resolved;
 mod rewrite;
+mod role_statement;
+mod role_words;
 mod row_changes;
 mod schema_words;
 mod sequence;
@@ -74,6 +76,9 @@ pub use design::{
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use like_words::{Including, LikeClause};
 pub use normalized::{READ_MAX, normalized};
+pub use role_statement::{
+    MembershipOptions, NamedRole, Owned, RightsOn, RoleOptions, RoleStatement,
+};
 pub use sequence::{SequenceChange, SequenceOptions};
 pub use statement::{
     Arguments, Commented, CopyPlace, Discarded, ExplainFormat, Isolation, ParsedQuery, Statement,

@@ -19,7 +19,7 @@ use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, 
 use crate::{
     alter, clauses, comment_words, constraint_words, copy, copy_options, file_calls, folders,
     frames, from_first, keys, like_words, lock_words, maintenance, merge_words, numerals,
-    overriding, parameters, rewrite, schema_words, sequence_words, show_words, steering, steps,
+    overriding, parameters, rewrite, role_words, schema_words, sequence_words, show_words, steering, steps,
     subscripts, temporary, tokens, transactions, view_words, written_in_sql,
 };
 
@@ -135,6 +135,10 @@ fn parse_one(
         return Ok(());
     }
     if let Some(statement) = comment_words::recognise(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
+    if let Some(statement) = role_words::recognise(&tokens)? {
         statements.push(statement);
         return Ok(());
     }

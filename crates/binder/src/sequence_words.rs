@@ -32,8 +32,8 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
         let name = cursor.relation()?;
         let change = if cursor.take_all(&["RENAME", "TO"]) {
             SequenceChange::Rename(names::written(&[cursor.name("the name of a sequence")?]))
-        } else if ["OWNER", "SET"].iter().any(|it| cursor.sees(&[it])) {
-            return Err(unsupported("ALTER SEQUENCE .. OWNER TO or SET"));
+        } else if cursor.sees(&["SET"]) {
+            return Err(unsupported("ALTER SEQUENCE .. SET"));
         } else {
             SequenceChange::Options(options(&mut cursor, true)?)
         };

@@ -9,10 +9,13 @@ use crate::{JournalError, JournalResult};
 use std::path::Path;
 
 /// The format of sealed files that this build writes, and the newest that it reads.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The format of logs that this build writes, and the only one whose records it reads: the same numbers of rows in a record of
 /// format 1 are of other rows.
-pub const LOG_VERSION: u32 = 2;
+pub const LOG_VERSION: u32 = 3;
+
+/// The oldest version of the log whose records are read; of older ones a checkpoint has to hold all.
+pub(crate) const READ_FROM: u32 = 2;
 /// Bytes of a file's head.
 pub(crate) const FILE_HEAD: u64 = 512;
 /// Bytes of a record's head.

@@ -5,7 +5,7 @@ use binder::{ColumnDefinition, Constraints, DesignClause, KeyDefinition, Numberi
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
 use types::{
-    ColumnId, DataType, Identity, OnCommit, RowRules, SqlError, SqlResult, SqlState, names,
+    ColumnId, DataType, Identity, ObjectKind, OnCommit, RowRules, SqlError, SqlResult, SqlState, names,
 };
 
 use crate::answer::done;
@@ -77,6 +77,7 @@ impl Session {
         let table = self.catalog().create(table.with_rules(Arc::new(rules), &context)?)?;
         self.check_rules(&table, cancel)?;
         self.note(|| Operation::create(&table, false, &[]))?;
+        self.own(ObjectKind::Relation, &table.name)?;
         Ok(done("CREATE TABLE"))
     }
 
@@ -113,6 +114,7 @@ impl Session {
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let (table, batches) = match binder::files::whole_file(query) {
             Some(path) if columns.is_empty() => {
+                self.check_files(false)?;
                 let opened = Opened::open(&path, &self.settings.client.zone())?;
                 let schema = opened.schema()?;
                 check_names(&schema)?;
@@ -147,6 +149,9 @@ impl Session {
         }
         let made = || Operation::create(&table, true, batches.as_deref().unwrap_or_default());
         self.note_table(&table, batches.as_deref(), made)?;
+        if old.is_none() {
+            self.own(ObjectKind::Relation, &table.name)?;
+        }
         self.activity.changed(rows);
         Ok(done(format!("SELECT {rows}")))
     }
@@ -295,11 +300,13 @@ impl Session {
         check_names(&schema)?;
         let cancel = CancelToken::new();
         self.write_alone(&cancel)?;
+        self.authority().check_create(name)?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
         let design = TableDesign::placed(self.settings.default_placement.clone());
         let table = self.build(name, schema, rows.clone(), &design, &cancel)?;
         let table = self.catalog().create(table)?;
         self.note_table(&table, Some(&rows), || Operation::create(&table, false, &rows))?;
+        self.own(ObjectKind::Relation, &table.name)?;
         Ok(done(format!("SELECT {count}")))
     }
 

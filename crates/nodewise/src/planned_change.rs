@@ -1,7 +1,8 @@
 //! A statement that changes rows, planned.
 
-use binder::bind::{ChangeKind, RowLock};
+use binder::bind::{Asked, ChangeKind, RowLock};
 use plan::{OutputColumn, Plan};
+use stdx::sync::Arc;
 use types::{DataType, TableId};
 
 /// The plan of a statement that changes rows.
@@ -26,6 +27,8 @@ pub(crate) struct PlannedChange {
     pub is_stable: bool,
     /// The types of the parameters: those declared, and what the surroundings tell of the others.
     pub parameters: Vec<Option<DataType>>,
+    /// The rights that it needs.
+    pub asked: Arc<Asked>,
 }
 
 impl PlannedChange {

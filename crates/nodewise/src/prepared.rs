@@ -1,6 +1,7 @@
 //! A prepared statement, and what is kept of planning it.
 
 use arrow_schema::SchemaRef;
+use binder::bind::Asked;
 use binder::{Statement, TransactionStatement};
 use optimizer::Options;
 use plan::{OutputColumn, Plan};
@@ -35,6 +36,8 @@ pub(crate) struct Generic {
     pub(crate) moments: Option<usize>,
     pub(crate) plan: GenericPlan,
     pub(crate) types: Vec<Option<DataType>>,
+    /// The rights that it needs, asked at each run.
+    pub(crate) asked: Arc<Asked>,
     /// The columns of its rows, empty for none; `None` where they are known when it runs.
     pub(crate) output: Option<Vec<OutputColumn>>,
 }

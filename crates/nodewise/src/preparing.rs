@@ -135,26 +135,31 @@ impl Session {
             _ => return Err(SqlError::internal("only queries and changes have plans")),
         };
         let is_change = matches!(inner.statement, Some(Statement::Change { .. }));
-        let catalog = StatementCatalog::new(self).loosened(is_loose);
+        // Rights are asked when it runs.
+        let catalog = StatementCatalog::new(self).loosened(is_loose).unchecked();
         let options = catalog.planning();
         let mut moments = None;
         let planned = match is_change {
             true => self.plan_generic_change(inner, query, &catalog, &mut moments).map(|it| {
-                let (is_stable, types, output) =
-                    (it.is_stable, it.parameters.clone(), asked_of(&it).to_vec());
-                (GenericPlan::Change(Arc::new(it)), is_stable, types, output)
+                let (is_stable, types, output, asked) = (
+                    it.is_stable,
+                    it.parameters.clone(),
+                    asked_of(&it).to_vec(),
+                    it.asked.clone(),
+                );
+                (GenericPlan::Change(Arc::new(it)), is_stable, types, output, asked)
             }),
             false => plan_query(query, &inner.declared, &catalog).map(|it| {
                 let (schema, output) = (schema_of(&it.plan.output), it.plan.output.clone());
                 let plan = GenericPlan::Query(Arc::new(it.plan), schema, it.unknown);
-                (plan, it.is_stable, it.parameters, output)
+                (plan, it.is_stable, it.parameters, output, it.asked)
             }),
         };
         let known = catalog.basis();
         let is_whole = known.is_some();
         let basis = known.unwrap_or_default();
         match planned {
-            Ok((plan, is_stable, types, output)) if is_stable && is_whole => {
+            Ok((plan, is_stable, types, output, asked)) if is_stable && is_whole => {
                 let basis = match &plan {
                     GenericPlan::Change(it) if it.kind.is_new() => {
                         match catalog.changed(&it.table) {
@@ -167,11 +172,11 @@ impl Session {
                     GenericPlan::None => basis,
                 };
                 let (basis, output) = (Arc::new(basis), Some(output));
-                Ok(Generic { basis, options, moments, plan, types, output })
+                Ok(Generic { basis, options, moments, plan, types, asked, output })
             }
-            Ok((_, _, types, output)) => {
+            Ok((_, _, types, output, asked)) => {
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, Some(output));
-                Ok(Generic { basis, options, moments: None, plan, types, output })
+                Ok(Generic { basis, options, moments: None, plan, types, asked, output })
             }
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
@@ -190,7 +195,9 @@ impl Session {
                 }
                 self.infer_beside_limits(query, &mut types, &catalog);
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, trial.ok());
-                Ok(Generic { basis, options, moments: None, plan, types, output })
+                // It is planned anew when it runs, and asks then.
+                let asked = Arc::default();
+                Ok(Generic { basis, options, moments: None, plan, types, asked, output })
             }
         }
     }
@@ -297,6 +304,7 @@ impl Session {
         }
         loop {
             let (generic, snapshot) = self.refreshed_generic(inner)?;
+            self.check_asked(&generic.asked)?;
             // Checked against the types, but each value stands as it is where it is finer than its type.
             let zone = self.settings.client.zone();
             let Some(mut values) = converted(values, &generic.types, &zone)? else { break };

@@ -90,6 +90,7 @@ impl Session {
         let text = script.text.clone();
         Some(match step {
             Step::Planned(cached, snapshot) => self.start(&text, |session, cancel| {
+                session.check_asked(&cached.asked)?;
                 session.note_reads(&cached.plan, &cached.unknown);
                 session.begin_plan_on(&cached.plan, &snapshot, &cached.schema, cancel)
             }),

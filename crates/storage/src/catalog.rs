@@ -1,12 +1,15 @@
 //! The names of relations (tables, sequences and views), and the schemas that they are in.
 
+mod roles;
+
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, OnceLock, RwLock};
 use types::{
-    CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo, ViewDefinition, names,
+    CatalogView, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, TableId, TableInfo,
+    ViewDefinition, names,
 };
 
 use crate::{Sequence, Table};
@@ -46,6 +49,9 @@ enum Relation {
     Schema(Arc<str>),
     /// A comment, under [`OF_COMMENTS`] and what it is of.
     Comment([String; 3], Arc<str>),
+    Role(Arc<Role>),
+    /// Rights on an object, of this kind and name.
+    Rights((ObjectKind, String), Arc<Rights>),
 }
 
 /// A table, and what the planner may know of it.
@@ -172,9 +178,11 @@ impl Catalog {
         let renamed = old.version(old.parts.clone(), old.columns.clone());
         let renamed = Arc::new(Table { name: to.to_owned(), ..renamed });
         let comments = state.snapshot.comments_of(name);
+        let rights = state.snapshot.rights(ObjectKind::Relation, name);
         state.remove(name, self.next_version());
         state.put(renamed.clone(), self.next_version());
         let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.put_rights_of(&renamed.name, rights);
         for ([kind, _, part], text) in comments {
             snapshot.put_comment([kind, renamed.name.clone(), part], text);
         }
@@ -247,6 +255,7 @@ impl Catalog {
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
         snapshot.relations.remove(&comment_key(["schema", name, ""]));
+        snapshot.remove_rights_of_schema(name);
         snapshot.relations.remove(&schema_key(name)).map(drop).ok_or_else(|| no_schema(name))
     }
 
@@ -259,6 +268,7 @@ impl Catalog {
         gone.iter().for_each(|it| state.remove(it, version));
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = version;
+        snapshot.remove_rights_of_schema(schema);
         snapshot.relations.remove(&schema_key(schema));
     }
 
@@ -322,6 +332,7 @@ impl State {
         for (of, _) in snapshot.comments_of(name) {
             snapshot.relations.remove(&comment_key([&of[0], &of[1], &of[2]]));
         }
+        snapshot.remove_rights_of(name);
     }
 }
 
@@ -335,6 +346,9 @@ impl CatalogSnapshot {
 
     /// Whether what [`CatalogSnapshot::changes_since`] names goes with its session.
     pub fn is_temporary(name: &str) -> bool {
+        if let Some(goes) = Self::is_temporary_right(name) {
+            return goes;
+        }
         match name.strip_prefix(OF_SCHEMAS) {
             Some(schema) => schema.starts_with(names::TEMPORARY),
             None => match name.strip_prefix(OF_COMMENTS) {
@@ -356,6 +370,8 @@ impl CatalogSnapshot {
             (Some(Relation::View(one)), Some(Relation::View(other))) => !Arc::ptr_eq(one, other),
             (Some(Relation::Schema(_)), Some(Relation::Schema(_))) => false,
             (Some(Relation::Comment(_, one)), Some(Relation::Comment(_, other))) => one != other,
+            (Some(Relation::Role(one)), Some(Relation::Role(other))) => one != other,
+            (Some(Relation::Rights(_, one)), Some(Relation::Rights(_, other))) => one != other,
             (Some(_), Some(_)) => true,
             (one, other) => one.is_some() != other.is_some(),
         }
@@ -465,7 +481,10 @@ impl CatalogSnapshot {
             Relation::Table(_) => "table",
             Relation::Sequence(_) => "sequence",
             Relation::View(it) => it.kind(),
-            Relation::Schema(_) | Relation::Comment(..) => return None,
+            Relation::Schema(_)
+            | Relation::Comment(..)
+            | Relation::Role(_)
+            | Relation::Rights(..) => return None,
         })
     }
 
@@ -534,7 +553,7 @@ impl CatalogSnapshot {
             Relation::Table(it) => Some(("table", it.table.name.clone())),
             Relation::Sequence(it) => Some(("sequence", it.name.clone())),
             Relation::View(it) => Some((it.kind(), it.name.clone())),
-            Relation::Schema(_) | Relation::Comment(..) => None,
+            _ => None,
         };
         let all = self.relations.values().filter_map(name);
         all.filter(|it| names::schema_of(&it.1) == schema).collect()

@@ -7,8 +7,9 @@ use plan::Expr;
 use plan::relation::{Attr, Query, Rel, ScanRel};
 use sqlparser::ast::{self, AssignmentTarget, SetExpr, TableFactor};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, SqlState, TableInfo, names, numeric};
+use types::{DataType, Privileges, SqlError, SqlResult, SqlState, TableInfo, names, numeric};
 
+use super::asked::Asked;
 use super::change_rules::{TargetRules, check_plain};
 use super::coercion::{fold_cast, name_of};
 use super::errors::{Name, at, unsupported};
@@ -43,6 +44,8 @@ pub struct BoundChange {
     pub is_stable: bool,
     /// The types of its parameters: those given, and what the surroundings tell of the others.
     pub parameters: Vec<Option<DataType>>,
+    /// The rights that it needs.
+    pub asked: Asked,
 }
 
 /// What a statement does with rows.
@@ -76,6 +79,17 @@ impl ChangeKind {
     /// Whether it changes nothing.
     pub fn is_lock(self) -> bool {
         self == Self::Lock
+    }
+
+    /// The rights that it needs of its table; those of a MERGE depend on its WHEN.
+    fn rights(self) -> Privileges {
+        match self {
+            Self::Insert => Privileges::INSERT,
+            Self::Update => Privileges::UPDATE,
+            Self::Delete => Privileges::DELETE,
+            Self::Upsert => Privileges::INSERT | Privileges::UPDATE,
+            Self::Merge | Self::Lock => Privileges::NONE,
+        }
     }
 
     /// What a client is told of so many rows.
@@ -121,12 +135,25 @@ pub fn bind_change(
     binder.close_with(0)?;
     binder.decide_types(&mut changed.answer)?;
     let output = changed.answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
+    binder.ask_of_target(changed.kind.rights());
+    let asked = binder.all_asked();
     let Binder { attributes, shared, recursions, is_stable, parameters, .. } = binder;
     let root = changed.answer.rel;
     let scalars = Vec::new();
     let query = Query { attributes, scalars, shared, root, output, recursions };
     let Changed { kind, table, returning, checks, keys, locks, .. } = changed;
-    Ok(BoundChange { kind, table, query, returning, checks, keys, locks, is_stable, parameters })
+    Ok(BoundChange {
+        kind,
+        table,
+        query,
+        returning,
+        checks,
+        keys,
+        locks,
+        is_stable,
+        parameters,
+        asked,
+    })
 }
 
 /// What a statement comes to.
@@ -218,6 +245,8 @@ impl<'a> Binder<'a> {
         if table.columns.is_empty() {
             return Err(unsupported("a change of a table without columns", named));
         }
+        self.ask_schema(schema.as_deref());
+        self.ask_target(table.id, &table.name, base..base + table.columns.len());
         let positions = self.attribute(DataType::BigInt, false);
         let name = alias.map_or_else(|| names::bare(&table.name), ident);
         let target = Target { table: table.clone(), name, base };
@@ -602,11 +631,13 @@ impl<'a> Binder<'a> {
             types.into_iter().map(null).collect()
         };
         let stored: Vec<Attr> = (0..own.len()).map(|it| target.base + it).collect();
+        self.ask_columns(own.iter().copied());
         let (old, new) = match kind {
             ChangeKind::Insert => (missing(self, &mut made), own),
             ChangeKind::Delete => (own, missing(self, &mut made)),
             _ => (stored, own),
         };
+        self.ask_columns(old.iter().chain(&new).copied());
         // What a MERGE leaves of a row that goes is the row.
         let sides = [("old", old), ("new", new)].into_iter();
         for (name, side) in sides.take(if kind == ChangeKind::Merge { 1 } else { 2 }) {
@@ -641,7 +672,9 @@ impl<'a> Binder<'a> {
         for (name, condition) in &rules.checks {
             check_plain(condition, "check constraint")?;
             let level = Level::new(target.own_frame(|place| row[place]), rel, Clause::Check);
-            let (truth, level) = self.in_level(level, |this| this.condition(condition))?;
+            let bound =
+                self.within_rules(|this| this.in_level(level, |this| this.condition(condition)));
+            let (truth, level) = bound?;
             rel = level.input;
             let attr = self.attribute(DataType::Boolean, true);
             made.push((attr, truth));

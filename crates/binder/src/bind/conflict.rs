@@ -4,7 +4,7 @@ use plan::build::{compare, unary};
 use plan::relation::{Attr, JoinRel, Rel, RelJoin};
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast::{self, ConflictTarget, OnConflictAction};
-use types::{DataType, SqlError, SqlResult, SqlState, UniqueKey};
+use types::{DataType, Privileges, SqlError, SqlResult, SqlState, UniqueKey};
 
 use super::change::{ChangeKind, Changed, NewRows, Target};
 use super::coercion::fold_cast;
@@ -136,6 +136,8 @@ impl<'a> Binder<'a> {
         wanted: &'a ConflictTarget,
     ) -> SqlResult<UniqueKey> {
         let (target, _) = self.target(named, None)?;
+        // Who asks for a key learns which are there.
+        self.ask_of_target(Privileges::SELECT);
         let keys = &self.rules.keys;
         match wanted {
             ConflictTarget::OnConstraint(constraint) => {

@@ -428,9 +428,13 @@ impl<'a> Binder<'a> {
 
     /// A table or a view of the catalog.
     pub(super) fn relation(&mut self, schema: Option<&str>, name: &str) -> SqlResult<Source> {
+        self.ask_schema(schema);
         let Some(view) = self.environment.catalog.view(schema, name) else {
-            return self.table(schema, name);
+            let source = self.table(schema, name)?;
+            self.ask_to_scan(&source.0);
+            return Ok(source);
         };
+        self.ask_to_read(view.id, &view.name);
         let Answer { rel, columns } = self.view(&view)?;
         let columns = columns.into_iter().map(|it| Named { name: it.name, attr: it.attr });
         let columns = Columns::Made(columns.collect());

@@ -7,7 +7,7 @@ use plan::build::unary;
 use plan::relation::{Attr, Rel};
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast::{self, MergeAction, MergeClauseKind};
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, Privileges, SqlError, SqlResult, SqlState, Value};
 
 use super::change::{ChangeKind, Changed, Target};
 use super::coercion::fold_cast;
@@ -126,6 +126,11 @@ impl<'a> Binder<'a> {
         if is_nothing(&clause.action) {
             return Ok(Action::Nothing);
         }
+        self.ask_of_target(match &clause.action {
+            MergeAction::Delete { .. } => Privileges::DELETE,
+            MergeAction::Update(_) => Privileges::UPDATE,
+            MergeAction::Insert(_) => Privileges::INSERT,
+        });
         match &clause.action {
             MergeAction::Delete { .. } => Ok(Action::Delete),
             MergeAction::Update(update) => {

@@ -30,7 +30,7 @@ impl Session {
         options: &[(String, String)],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.check_files()?;
+        self.check_files(true)?;
         let format = CopyFormat::of(options, Some("parquet"))?;
         if format != CopyFormat::Parquet {
             return Err(SqlError::unsupported("EXPORT DATABASE writes Parquet files")
@@ -73,7 +73,7 @@ impl Session {
         folder: &str,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.check_files()?;
+        self.check_files(false)?;
         self.write_alone(cancel)?;
         let folder = Path::new(folder);
         for name in [SCHEMA, LOAD] {

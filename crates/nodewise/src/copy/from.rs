@@ -127,7 +127,7 @@ impl Session {
         options: &[(String, String)],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.check_files()?;
+        self.check_files(false)?;
         self.begin_writing()?;
         self.wait_for_place()?;
         let old = self.existing(table)?;

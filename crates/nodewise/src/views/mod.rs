@@ -75,6 +75,7 @@ pub fn rows_of(
     name: &str,
     database: &Database,
     settings: &Settings,
+    sees_texts_of: &dyn Fn(u64) -> bool,
 ) -> Option<SqlResult<RecordBatch>> {
     Some(match name {
         "tables" => tables::tables(database),
@@ -94,7 +95,7 @@ pub fn rows_of(
         "thread_groups" => scheduling::thread_groups(database),
         "watchdog" => scheduling::watchdog(database),
         "jobs" => scheduling::jobs(database),
-        "queries" => scheduling::queries(database),
+        "queries" => scheduling::queries(database, sees_texts_of),
         "trace" => scheduling::trace(database),
         "traffic" => traffic::traffic(database),
         "item_traffic" => traffic::item_traffic(database),

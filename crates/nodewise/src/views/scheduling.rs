@@ -110,7 +110,10 @@ pub(super) fn jobs(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-pub(super) fn queries(database: &Database) -> SqlResult<RecordBatch> {
+pub(super) fn queries(
+    database: &Database,
+    sees_texts_of: &dyn Fn(u64) -> bool,
+) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("id", 'i'),
         ("session", 'i'),
@@ -142,7 +145,11 @@ pub(super) fn queries(database: &Database) -> SqlResult<RecordBatch> {
             control.statement.into(),
             record.session.into(),
             record.state().into(),
-            record.text.as_str().into(),
+            match sees_texts_of(record.session) {
+                true => record.text.as_str(),
+                false => "<insufficient privilege>",
+            }
+            .into(),
             record.started.0.into(),
             (now - record.started).0.into(),
             u64::from(control.policy().class).into(),
