@@ -21,6 +21,7 @@ use crate::registry::Registry;
 use crate::scram::random;
 use crate::shared::Shared;
 use crate::stream::{Bytes, Origin};
+use crate::users::Users;
 
 /// Connections that have not said who they are, beside those that have.
 const UNKNOWN_MAX: usize = 256;
@@ -94,6 +95,9 @@ impl Server {
             };
             io::Result::Ok((tcp, socket, http))
         })?;
+        // Whatever texts of CREATE ROLE hold, only what checks a password is kept.
+        database.make_verifiers_by(Users::verifier_of);
+        options.users.make_roles(&database).map_err(|it| io::Error::other(it.message))?;
         let gate = Gate::new(database.workers());
         let secret = random().ok_or_else(|| io::Error::other("there is no randomness"))?;
         let shared = Arc::new(Shared {

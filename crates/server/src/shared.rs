@@ -7,6 +7,8 @@ use tokio::sync::Semaphore;
 use crate::gate::Gate;
 use crate::options::ServerOptions;
 use crate::registry::Registry;
+use crate::scram::Verifier;
+use crate::stream::Origin;
 
 /// What all connections share.
 pub struct Shared {
@@ -18,4 +20,20 @@ pub struct Shared {
     pub places: Arc<Semaphore>,
     /// By which nobody can guess who is no user.
     pub secret: [u8; 32],
+}
+
+impl Shared {
+    /// Whether clients that come through a door need no password.
+    pub fn trusts(&self, origin: Origin) -> bool {
+        match origin {
+            Origin::Socket => true,
+            Origin::Loopback => self.options.trust_loopback,
+            Origin::Network => false,
+        }
+    }
+
+    /// What checks the password of a role, if it has one.
+    pub fn verifier(&self, role: &str) -> Option<Verifier> {
+        self.database.verifier(role).and_then(|it| Verifier::parse(&it))
+    }
 }

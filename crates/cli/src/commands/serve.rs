@@ -71,7 +71,9 @@ fn options(arguments: &ServeArguments) -> Result<ServerOptions, Failure> {
         (None, Some(_)) if !known => None,
         (listen, _) => Some(listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))),
     };
-    if (tcp.is_some() || arguments.http.is_some()) && !known {
+    // The roles of a folder may have passwords.
+    let may_know = known || arguments.folder.is_some() && arguments.listen.is_some();
+    if (tcp.is_some() || arguments.http.is_some()) && !may_know {
         return Err(Failure::Arguments(
             "nobody could come in over TCP: name --users FILE (lines that `nodewise password NAME` makes), \
              --trust-loopback for all on this machine, or --socket FOLDER for yourself"

@@ -1,25 +1,40 @@
 //! The views of `information_schema`.
 
-use ::types::{CheckRule, DataType, Deferral, SqlResult, ViewDefinition, names};
+use ::types::{CheckRule, DataType, Deferral, ObjectKind, SqlResult, ViewDefinition, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, IndexKind};
 
+use super::roles::Shown;
 use super::shared::{none, number, schemas};
 use super::types::TYPES;
 use crate::Session;
 use crate::pg_types::{element_of, wire_type};
 use crate::views::{Cell, ViewBuilder};
 
-pub(super) const NAMES: [&str; 6] =
-    ["columns", "key_column_usage", "schemata", "table_constraints", "tables", "views"];
+pub(super) const NAMES: [&str; 10] = [
+    "applicable_roles",
+    "columns",
+    "enabled_roles",
+    "key_column_usage",
+    "role_table_grants",
+    "schemata",
+    "table_constraints",
+    "table_privileges",
+    "tables",
+    "views",
+];
 
 pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {
     Some(match name {
+        "applicable_roles" => super::roles::applicable_roles(session),
         "columns" => columns(session),
+        "enabled_roles" => super::roles::enabled_roles(session),
         "key_column_usage" => key_columns(session),
+        "role_table_grants" => super::roles::table_privileges(session, true),
         "schemata" => schemata(session),
         "table_constraints" => constraints(session),
+        "table_privileges" => super::roles::table_privileges(session, false),
         "tables" => tables(session),
         "views" => views(session),
         _ => return None,
@@ -38,8 +53,8 @@ fn schemata(session: &Session) -> SqlResult<RecordBatch> {
         ("default_character_set_name", 't'),
     ]);
     for (name, _) in schemas(session) {
-        let owner = session.client.user.as_str();
-        view.row([catalog(session), name.into(), owner.into(), none()]);
+        let owner = Shown::of(session, ObjectKind::Schema, &name).owner_name(session);
+        view.row([catalog(session), name.into(), owner, none()]);
     }
     view.finish()
 }

@@ -9,6 +9,7 @@ use stdx::sync::Arc;
 use storage::{CatalogSnapshot, ColumnSchema, IndexKind, Rules, Table, TableIndex};
 
 use super::oids;
+use super::roles::Shown;
 use super::shared::{none, number};
 use crate::Session;
 use crate::constraints;
@@ -83,21 +84,22 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
         let columns = table.columns.len();
         let own = Class { rows: table.rows(), ..Class::of(oids::table(table.id), "r", columns) };
         let schema = names::schema_of(&table.name);
-        class(&mut view, &table.name, &Class { rules: Some(rules), ..own });
+        class(session, &mut view, &table.name, &Class { rules: Some(rules), ..own })?;
         for index in &rules.indexes {
             let own = Class::of(index_oid(table.id, index), "i", index.columns.len());
-            class(&mut view, &names::joined(&schema, &index.name), &own);
+            let own = Class { owner: Some(&table.name), ..own };
+            class(session, &mut view, &names::joined(&schema, &index.name), &own)?;
         }
     }
     for it in session.snapshot().views() {
         let kind = if it.materialized.is_some() { "m" } else { "v" };
         let own = Class::of(oids::table(it.id), kind, it.columns.len());
         let is_populated = it.materialized.as_ref().is_none_or(|it| it.is_populated);
-        class(&mut view, &it.name, &Class { is_populated, ..own });
+        class(session, &mut view, &it.name, &Class { is_populated, ..own })?;
     }
     for it in session.snapshot().sequences() {
         let own = Class::of(oids::of_name("sequence", &it.name), "S", 3);
-        class(&mut view, &it.name, &Class { rows: 1, ..own });
+        class(session, &mut view, &it.name, &Class { rows: 1, ..own })?;
     }
     view.finish()
 }
@@ -141,16 +143,26 @@ struct Class<'a> {
     rules: Option<&'a Rules>,
     /// Whether it can be read.
     is_populated: bool,
+    /// Of an index, the table whose owner has it.
+    owner: Option<&'a str>,
 }
 
 impl Class<'_> {
     fn of(oid: i64, kind: &'static str, columns: usize) -> Self {
-        Self { oid, kind, columns, rows: 0, rules: None, is_populated: true }
+        let (rows, rules, is_populated, owner) = (0, None, true, None);
+        Self { oid, kind, columns, rows, rules, is_populated, owner }
     }
 }
 
-fn class(view: &mut ViewBuilder, name: &str, class: &Class<'_>) {
-    let Class { oid, kind, columns, rows, rules, is_populated } = *class;
+fn class(
+    session: &Session,
+    view: &mut ViewBuilder,
+    name: &str,
+    class: &Class<'_>,
+) -> SqlResult<()> {
+    let shown = Shown::of_relation(session, class.owner.unwrap_or(name));
+    let acl = if class.kind == "i" { none() } else { shown.acl(session, false)? };
+    let Class { oid, kind, columns, rows, rules, is_populated, .. } = *class;
     let method = match kind {
         "r" | "m" => oids::COLUMNS,
         "i" => oids::INVERTED,
@@ -163,7 +175,7 @@ fn class(view: &mut ViewBuilder, name: &str, class: &Class<'_>) {
         number(oids::schema_of(name)),
         number(0),
         number(0),
-        number(oids::OWNER),
+        shown.owner(),
         number(method),
         number(if is_view { 0 } else { oid }),
         number(0),
@@ -184,10 +196,11 @@ fn class(view: &mut ViewBuilder, name: &str, class: &Class<'_>) {
         is_populated.into(),
         if kind == "r" { "d".into() } else { "n".into() },
         false.into(),
-        none(),
+        acl,
         none(),
         none(),
     ]);
+    Ok(())
 }
 
 /// The columns of `pg_attribute`.
@@ -552,7 +565,7 @@ pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
         view.row([
             names::schema_of(&table.name).into(),
             names::bare(&table.name).into(),
-            session.client.user.as_str().into(),
+            Shown::of_relation(session, &table.name).owner_name(session),
             none(),
             (!table.rules().indexes.is_empty()).into(),
             false.into(),
@@ -567,10 +580,10 @@ pub(super) fn views(session: &Session) -> SqlResult<RecordBatch> {
     let columns = [("schemaname", 't'), ("viewname", 't'), ("viewowner", 't'), ("definition", 't')];
     let mut view = ViewBuilder::new(&columns);
     for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
-        let owner = session.client.user.as_str();
+        let owner = Shown::of_relation(session, &it.name).owner_name(session);
         let definition = format!("{};", it.query);
         let (schema, name) = names::split(&it.name);
-        view.row([schema.into(), name.into(), owner.into(), definition.into()]);
+        view.row([schema.into(), name.into(), owner, definition.into()]);
     }
     view.finish()
 }
@@ -592,7 +605,7 @@ pub(super) fn materialized_views(session: &Session) -> SqlResult<RecordBatch> {
         view.row([
             schema.into(),
             name.into(),
-            session.client.user.as_str().into(),
+            Shown::of_relation(session, &it.name).owner_name(session),
             none(),
             false.into(),
             rows.is_populated.into(),
@@ -623,7 +636,7 @@ pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
 }
 
 /// All relations by their numbers.
-fn numbered(snapshot: &CatalogSnapshot) -> Vec<(i64, String)> {
+pub(super) fn numbered(snapshot: &CatalogSnapshot) -> Vec<(i64, String)> {
     let mut all = Vec::new();
     let own = |it: &&Arc<Table>| names::schema_of(&it.name) != names::MATERIALIZED;
     for table in snapshot.each_table().filter(own) {

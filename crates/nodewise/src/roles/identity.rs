@@ -176,6 +176,11 @@ impl Database {
         self.verifiers.set(maker).is_ok()
     }
 
+    /// Whether there is a role.
+    pub fn has_role(&self, name: &str) -> bool {
+        self.catalog.snapshot().role(name).is_some()
+    }
+
     /// What checks the password of a role, if it has one that has not ended.
     pub fn verifier(&self, role: &str) -> Option<String> {
         let role = self.catalog.snapshot().role(role)?;

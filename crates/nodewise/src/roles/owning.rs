@@ -21,14 +21,6 @@ impl Session {
         }
     }
 
-    /// [`Session::own`] of what may stand in the place of something of that name.
-    pub(crate) fn own_new(&self, kind: ObjectKind, name: &str) -> SqlResult<()> {
-        match self.snapshot().kind_of(name) {
-            None => self.own(kind, name),
-            Some(_) => Ok(()),
-        }
-    }
-
     /// Lets the rights on a view or a sequence follow it to another name; those on tables do by themselves.
     pub(crate) fn move_rights(&self, from: &str, to: &str) -> SqlResult<()> {
         let snapshot = self.snapshot();
@@ -51,7 +43,7 @@ impl Session {
         match own.may_become(to) {
             true => Ok(to),
             false => {
-                let message = format!("must be able to SET ROLE "{}"", self.name_of_role(to));
+                let message = format!("must be able to SET ROLE \"{}\"", self.name_of_role(to));
                 Err(SqlError::new(REFUSED, message))
             }
         }

@@ -194,7 +194,7 @@ impl Session {
         }
         let zone = self.settings.client.zone();
         let text = Value::Text(text.into());
-        let value = types::numeric::cast::cast_in(&text, DataType::TimestampTz, &zone)?;
+        let value = types::numeric::cast_in(&text, DataType::Text, DataType::TimestampTz, &zone)?;
         match value {
             Value::Timestamp(moment) => Ok(Some(moment)),
             _ => Ok(None),
