@@ -216,7 +216,9 @@ impl Rights {
         };
         let own = Grant { to: by, by, rights: kind.all(), options };
         let all = Grant { to: RoleId::PUBLIC, by, rights: everybody, options };
-        Cow::Owned([all, own].into_iter().filter(|it| !it.rights.is_empty()).collect())
+        // In the order in which PostgreSQL shows them.
+        let both = if kind == ObjectKind::Schema { [own, all] } else { [all, own] };
+        Cow::Owned(both.into_iter().filter(|it| !it.rights.is_empty()).collect())
     }
 
     /// Gives rights.

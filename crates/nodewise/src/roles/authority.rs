@@ -20,11 +20,6 @@ impl Session {
     pub(crate) fn authority(&self) -> Authority {
         Authority::of(self.rights_snapshot(), self.role())
     }
-
-    /// Whether the role that runs the statement may do everything.
-    pub(crate) fn is_superuser(&self) -> bool {
-        self.role() == RoleId::BOOTSTRAP || self.authority().is_superuser
-    }
 }
 
 impl Authority {
