@@ -19,8 +19,8 @@ use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, 
 use crate::{
     alter, clauses, comment_words, constraint_words, copy, copy_options, file_calls, folders,
     frames, from_first, keys, like_words, lock_words, maintenance, merge_words, numerals,
-    overriding, parameters, rewrite, role_words, schema_words, sequence_words, show_words, steering, steps,
-    subscripts, temporary, tokens, transactions, view_words, written_in_sql,
+    overriding, parameters, rewrite, role_words, schema_words, sequence_words, show_words,
+    steering, steps, subscripts, temporary, tokens, transactions, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for

@@ -186,6 +186,8 @@ pub enum RoleStatement {
     SetRole {
         /// The role.
         role: Option<String>,
+        /// Whether RESET was said.
+        is_reset: bool,
         /// SET LOCAL.
         local: bool,
     },
@@ -193,6 +195,8 @@ pub enum RoleStatement {
     SetSession {
         /// The role.
         role: Option<String>,
+        /// Whether RESET was said.
+        is_reset: bool,
         /// SET LOCAL.
         local: bool,
     },

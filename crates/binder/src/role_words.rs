@@ -78,13 +78,12 @@ fn defined(cursor: &mut Cursor<'_>) -> SqlResult<Option<RoleStatement>> {
     if let Some(kind) = kind(cursor, "ALTER") {
         return altered(cursor, kind).map(Some);
     }
-    owner(*cursor)
-        .map(|it| {
-            it.map(|(statement, end)| {
-                *cursor = end;
-                statement
-            })
+    owner(*cursor).map(|it| {
+        it.map(|(statement, end)| {
+            *cursor = end;
+            statement
         })
+    })
 }
 
 fn altered(cursor: &mut Cursor<'_>, kind: &str) -> SqlResult<RoleStatement> {
@@ -162,9 +161,7 @@ fn option(cursor: &mut Cursor<'_>, said: &mut RoleOptions, is_new: bool) -> SqlR
     } else if is_new && cursor.take("SYSID") {
         cursor.number("a number")?;
         true
-    } else if is_new
-        && (cursor.take_all(&["IN", "ROLE"]) || cursor.take_all(&["IN", "GROUP"]))
-    {
+    } else if is_new && (cursor.take_all(&["IN", "ROLE"]) || cursor.take_all(&["IN", "GROUP"])) {
         let is_first = said.in_roles.is_empty();
         said.in_roles.push(existing_name(cursor)?);
         while cursor.take_sign(&Token::Comma) {
@@ -307,12 +304,23 @@ fn objects(cursor: &mut Cursor<'_>) -> SqlResult<RightsOn> {
         return Ok(RightsOn::Databases(names(cursor)?));
     }
     for word in [
-        "ALL", "FUNCTION", "PROCEDURE", "ROUTINE", "LANGUAGE", "TABLESPACE", "TYPE", "DOMAIN",
-        "FOREIGN", "LARGE", "PARAMETER",
+        "ALL",
+        "FUNCTION",
+        "PROCEDURE",
+        "ROUTINE",
+        "LANGUAGE",
+        "TABLESPACE",
+        "TYPE",
+        "DOMAIN",
+        "FOREIGN",
+        "LARGE",
+        "PARAMETER",
     ] {
         let mut ahead = *cursor;
-        if ahead.take(word) && matches!(ahead.peek(), Some(Token::Word(_)))
-            && !ahead.sees(&["TO"]) && !ahead.sees(&["FROM"])
+        if ahead.take(word)
+            && matches!(ahead.peek(), Some(Token::Word(_)))
+            && !ahead.sees(&["TO"])
+            && !ahead.sees(&["FROM"])
         {
             return Err(unsupported(format!("a right on {word}")));
         }
@@ -362,10 +370,10 @@ fn owner<'a>(mut cursor: Cursor<'a>) -> SqlResult<Option<(RoleStatement, Cursor<
 /// SET ROLE, SET SESSION AUTHORIZATION, and RESET of them.
 fn set(cursor: &mut Cursor<'_>) -> SqlResult<Option<RoleStatement>> {
     if cursor.take_all(&["RESET", "ROLE"]) {
-        return Ok(Some(RoleStatement::SetRole { role: None, local: false }));
+        return Ok(Some(RoleStatement::SetRole { role: None, is_reset: true, local: false }));
     }
     if cursor.take_all(&["RESET", "SESSION", "AUTHORIZATION"]) {
-        return Ok(Some(RoleStatement::SetSession { role: None, local: false }));
+        return Ok(Some(RoleStatement::SetSession { role: None, is_reset: true, local: false }));
     }
     if !cursor.take("SET") {
         return Ok(None);
@@ -384,13 +392,13 @@ fn set(cursor: &mut Cursor<'_>) -> SqlResult<Option<RoleStatement>> {
         || !local && cursor.take_all(&["SESSION", "SESSION", "AUTHORIZATION"])
     {
         let role = value(cursor, "DEFAULT")?;
-        return Ok(Some(RoleStatement::SetSession { role, local }));
+        return Ok(Some(RoleStatement::SetSession { role, is_reset: false, local }));
     }
     if cursor.take("ROLE") || !local && cursor.take_all(&["SESSION", "ROLE"]) {
         // As any setting it may be said with a sign.
         let _ = cursor.take_sign(&Token::Eq) || cursor.take("TO");
         let role = value(cursor, "NONE")?.filter(|it| it != "none");
-        return Ok(Some(RoleStatement::SetRole { role, local }));
+        return Ok(Some(RoleStatement::SetRole { role, is_reset: false, local }));
     }
     Ok(None)
 }

@@ -5,7 +5,8 @@ use binder::{ColumnDefinition, Constraints, DesignClause, KeyDefinition, Numberi
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
 use types::{
-    ColumnId, DataType, Identity, ObjectKind, OnCommit, RowRules, SqlError, SqlResult, SqlState, names,
+    ColumnId, DataType, Identity, ObjectKind, OnCommit, RowRules, SqlError, SqlResult, SqlState,
+    names,
 };
 
 use crate::answer::done;

@@ -5,7 +5,9 @@
 
 use binder::bind::BoundView;
 use storage::{BuildContext, ColumnSchema, Table, TableDesign};
-use types::{ObjectKind, Materialized, SqlError, SqlResult, SqlState, TableId, ViewDefinition, names};
+use types::{
+    Materialized, ObjectKind, SqlError, SqlResult, SqlState, TableId, ViewDefinition, names,
+};
 
 use crate::answer::done;
 use crate::durability::Operation;

@@ -141,12 +141,8 @@ impl Session {
         let mut moments = None;
         let planned = match is_change {
             true => self.plan_generic_change(inner, query, &catalog, &mut moments).map(|it| {
-                let (is_stable, types, output, asked) = (
-                    it.is_stable,
-                    it.parameters.clone(),
-                    asked_of(&it).to_vec(),
-                    it.asked.clone(),
-                );
+                let (is_stable, types, output, asked) =
+                    (it.is_stable, it.parameters.clone(), asked_of(&it).to_vec(), it.asked.clone());
                 (GenericPlan::Change(Arc::new(it)), is_stable, types, output, asked)
             }),
             false => plan_query(query, &inner.declared, &catalog).map(|it| {

@@ -8,8 +8,8 @@ use binder::{ColumnDefinition, Numbering, SequenceChange, SequenceOptions};
 use stdx::sync::Arc;
 use storage::{Counter, Rules, Sequence, Table};
 use types::{
-    DataType, ObjectKind, SequenceDefinition, SequenceOwner, SequencePosition, SqlError, SqlResult, SqlState,
-    names,
+    DataType, ObjectKind, SequenceDefinition, SequenceOwner, SequencePosition, SqlError, SqlResult,
+    SqlState, names,
 };
 
 use crate::answer::done;

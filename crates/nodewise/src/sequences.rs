@@ -108,9 +108,10 @@ impl SeenSequences {
     /// Whether a number may be asked for: who may add rows to a table may have the numbers of its identity.
     fn check_next(&self, sequence: &Sequence) -> SqlResult<()> {
         let table = sequence.owner.as_ref().filter(|it| it.is_identity).map(|it| &*it.table);
-        let adds = self.authority.as_ref().zip(table).is_some_and(|(own, table)| {
-            own.may((ObjectKind::Relation, table), Privileges::INSERT)
-        });
+        let adds =
+            self.authority.as_ref().zip(table).is_some_and(|(own, table)| {
+                own.may((ObjectKind::Relation, table), Privileges::INSERT)
+            });
         match adds {
             true => Ok(()),
             false => self.check_rights(sequence, Privileges::USAGE | Privileges::UPDATE),

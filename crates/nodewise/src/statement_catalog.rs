@@ -110,9 +110,8 @@ impl<'a> StatementCatalog<'a> {
         }
         let rows = match schema {
             views::SCHEMA => {
-                let sees = |session| self.session.sees_texts_of(session);
                 let (database, settings) = (&self.session.database, &self.session.settings);
-                views::rows_of(name, database, settings, &sees)?
+                views::rows_of(name, database, settings, self.session)?
             }
             _ => pg_catalog::rows_of(schema, name, self.session)?,
         };

@@ -42,6 +42,8 @@ impl Session {
     /// What comes before a statement: whether it may run, and on which tables.
     pub(crate) fn begin_statement(&mut self) -> SqlResult<()> {
         self.enter()?;
+        // What a statement that failed inside has left.
+        self.acting = None;
         let Some(block) = &mut self.block else {
             self.reads.lock().clear();
             return Ok(());

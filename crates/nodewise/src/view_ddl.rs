@@ -9,8 +9,8 @@ use binder::view_text::with_relation_renamed;
 use stdx::sync::Arc;
 use storage::CatalogSnapshot;
 use types::{
-    CatalogView, DataType, ObjectKind, SqlError, SqlResult, SqlState, TableId, UsedRelation, ViewDefinition,
-    names,
+    CatalogView, DataType, ObjectKind, SqlError, SqlResult, SqlState, TableId, UsedRelation,
+    ViewDefinition, names,
 };
 
 use crate::answer::done;
@@ -60,7 +60,15 @@ impl Session {
             let name = names::joined(&self.temporary_schema(), &own);
             self.snapshot().check_free(&name)?;
             let (id, materialized) = (TableId(0), None);
-            self.put_own_view(ViewDefinition { id, name, columns, query, levels, uses, materialized })?;
+            self.put_own_view(ViewDefinition {
+                id,
+                name,
+                columns,
+                query,
+                levels,
+                uses,
+                materialized,
+            })?;
             return Ok(done("CREATE VIEW"));
         }
         if let Some(old) = &old {

@@ -59,7 +59,8 @@ const VERIFIER: &str = "SCRAM-SHA-256$4096:AAAAAAAAAAAAAAAAAAAAAA==$\
      AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 fn set_up(session: &mut Session) {
-    let password = format!("CREATE ROLE ada LOGIN PASSWORD '{VERIFIER}' VALID UNTIL '2031-05-06 07:08:09+00'");
+    let password =
+        format!("CREATE ROLE ada LOGIN PASSWORD '{VERIFIER}' VALID UNTIL '2031-05-06 07:08:09+00'");
     run(
         session,
         &[
@@ -87,9 +88,14 @@ fn roles_and_rights_come_back_from_the_log_and_from_a_checkpoint() {
     let database = open(&first);
     let mut session = database.session();
     set_up(&mut session);
-    let temporary = |it: &String| it.lines().filter(|it| !it.starts_with("mine")).collect::<Vec<_>>().join("\n");
+    let temporary = |it: &String| {
+        it.lines().filter(|it| !it.starts_with("mine")).collect::<Vec<_>>().join("\n")
+    };
     let before: Vec<String> = all(&database).iter().map(temporary).collect();
-    assert!(before[0].contains(VERIFIER) && before[2].contains("t2|nodewise|{nodewise="), "{before:?}");
+    assert!(
+        before[0].contains(VERIFIER) && before[2].contains("t2|nodewise|{nodewise="),
+        "{before:?}"
+    );
     let second = machine(first.crash(0));
     let again = open(&second);
     let without = |all: Vec<String>| -> Vec<String> {
@@ -130,7 +136,9 @@ fn what_is_rolled_back_gives_no_right() {
     assert_eq!(all(&database), before);
     run(
         &mut session,
-        &["BEGIN; GRANT UPDATE ON t2 TO ada; SAVEPOINT a; GRANT DELETE ON t2 TO ada; ROLLBACK TO a; COMMIT"],
+        &[
+            "BEGIN; GRANT UPDATE ON t2 TO ada; SAVEPOINT a; GRANT DELETE ON t2 TO ada; ROLLBACK TO a; COMMIT",
+        ],
     );
     let again = open(&machine(first.crash(0)));
     let mut session = again.session();
@@ -147,7 +155,9 @@ fn no_crash_leaves_half_of_a_change() {
         run(&mut session, &["CREATE TABLE t (i INTEGER); CREATE ROLE ada"]);
         run(
             &mut session,
-            &["BEGIN; CREATE ROLE bob; GRANT SELECT ON t TO bob; ALTER TABLE t OWNER TO ada; GRANT ada TO bob; COMMIT"],
+            &[
+                "BEGIN; CREATE ROLE bob; GRANT SELECT ON t TO bob; ALTER TABLE t OWNER TO ada; GRANT ada TO bob; COMMIT",
+            ],
         );
         let again = open(&machine(first.crash(seed)));
         let mut session = again.session();

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Raw, Running, bind, execute, parse, query, start_packet, sync};
-use server::ServerOptions;
+use server::{ServerOptions, Users};
 
 /// A server with a superuser at hand, and what some roles may.
 struct Setting {
@@ -138,8 +138,10 @@ fn a_change_needs_what_it_reads() {
     let mut setting = Setting::new();
     let mut eve = setting.eve();
     done(&mut eve, "INSERT INTO inbox VALUES (1, 1)");
-    setting.root("CREATE TABLE k (id INTEGER PRIMARY KEY, v INTEGER); INSERT INTO k VALUES (1, 7);
-        GRANT INSERT, UPDATE, DELETE ON k TO eve");
+    setting.root(
+        "CREATE TABLE k (id INTEGER PRIMARY KEY, v INTEGER); INSERT INTO k VALUES (1, 7);
+        GRANT INSERT, UPDATE, DELETE ON k TO eve",
+    );
     done(&mut eve, "UPDATE k SET v = 8");
     for sql in [
         "INSERT INTO inbox VALUES (2, 2) RETURNING id",
@@ -172,9 +174,11 @@ fn a_change_needs_what_it_reads() {
 #[test]
 fn views_lend_the_rights_of_their_owners_and_no_others() {
     let mut setting = Setting::new();
-    setting.root("CREATE VIEW shown AS SELECT id FROM secret; GRANT SELECT ON shown TO eve;
+    setting.root(
+        "CREATE VIEW shown AS SELECT id FROM secret; GRANT SELECT ON shown TO eve;
         CREATE VIEW hidden AS SELECT * FROM secret;
-        GRANT CREATE ON SCHEMA public TO eve, alice; GRANT SELECT ON secret TO alice");
+        GRANT CREATE ON SCHEMA public TO eve, alice; GRANT SELECT ON secret TO alice",
+    );
     let (mut eve, mut alice) = (setting.eve(), setting.user("alice"));
     assert_eq!(eve.value("SELECT count(*) FROM shown"), "2");
     assert_eq!(denied(&mut eve, "SELECT * FROM hidden"), "permission denied for view hidden");
@@ -209,7 +213,10 @@ fn materialized_views_are_refreshed_as_their_owners() {
     denied(&mut eve, "REFRESH MATERIALIZED VIEW mine");
     // A superuser who refreshes it does not read for her.
     setting.root("ALTER MATERIALIZED VIEW kept OWNER TO eve");
-    assert_eq!(denied(&mut setting.root, "REFRESH MATERIALIZED VIEW mine"), "permission denied for table secret");
+    assert_eq!(
+        denied(&mut setting.root, "REFRESH MATERIALIZED VIEW mine"),
+        "permission denied for table secret"
+    );
     assert_eq!(setting.root.value("SELECT current_user"), "nodewise", "nothing of it stays");
     done(&mut setting.root, "SELECT * FROM secret");
     assert_eq!(eve.value("SELECT count(*) FROM kept"), "2");
@@ -227,7 +234,9 @@ fn what_was_prepared_or_planned_asks_each_time() {
     assert_eq!(eve.value(text), "4711");
     assert_eq!(eve.value("EXECUTE p(1)"), "4711");
     done(&mut eve, "EXECUTE u(9)");
-    eve.send(&[parse("s", "SELECT pin FROM secret"), bind("", "s"), execute("", 0), sync()].concat());
+    eve.send(
+        &[parse("s", "SELECT pin FROM secret"), bind("", "s"), execute("", 0), sync()].concat(),
+    );
     assert!(eve.until_ready().iter().all(|it| it.0 != b'E'));
     done(&mut eve, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM secret");
     setting.root("REVOKE SELECT, UPDATE ON secret FROM eve");
@@ -255,8 +264,10 @@ fn what_was_prepared_or_planned_asks_each_time() {
 #[test]
 fn set_role_is_for_members() {
     let mut setting = Setting::new();
-    setting.root("CREATE ROLE boss LOGIN SUPERUSER; GRANT staff TO bob; GRANT alice TO bob WITH SET FALSE;
-        GRANT SELECT ON secret TO staff; CREATE ROLE low LOGIN NOINHERIT; GRANT staff TO low");
+    setting.root(
+        "CREATE ROLE boss LOGIN SUPERUSER; GRANT staff TO bob; GRANT alice TO bob WITH SET FALSE;
+        GRANT SELECT ON secret TO staff; CREATE ROLE low LOGIN NOINHERIT; GRANT staff TO low",
+    );
     let (mut eve, mut bob, mut low) = (setting.eve(), setting.user("bob"), setting.user("low"));
     for role in ["nodewise", "boss", "alice", "staff", "pg_read_all_data", "pg_read_server_files"] {
         let message = denied(&mut eve, &format!("SET ROLE {role}"));
@@ -293,8 +304,10 @@ fn set_role_is_for_members() {
 #[test]
 fn owners_alone_change_what_is_theirs() {
     let mut setting = Setting::new();
-    setting.root("GRANT ALL ON secret TO eve; CREATE SEQUENCE s; CREATE INDEX si ON secret (pin);
-        CREATE MATERIALIZED VIEW m AS SELECT 1 AS one");
+    setting.root(
+        "GRANT ALL ON secret TO eve; CREATE SEQUENCE s; CREATE INDEX si ON secret (pin);
+        CREATE MATERIALIZED VIEW m AS SELECT 1 AS one",
+    );
     let mut eve = setting.eve();
     for (sql, message) in [
         ("DROP TABLE secret", "must be owner of table secret"),
@@ -304,7 +317,10 @@ fn owners_alone_change_what_is_theirs() {
         ("ALTER TABLE secret RENAME COLUMN pin TO x", "must be owner of table secret"),
         ("ALTER TABLE secret SET SCHEMA own", "must be owner of table secret"),
         ("ALTER TABLE secret OWNER TO eve", "must be owner of table secret"),
-        ("ALTER TABLE secret ALTER COLUMN pin TYPE TEXT USING pin::text", "must be owner of table secret"),
+        (
+            "ALTER TABLE secret ALTER COLUMN pin TYPE TEXT USING pin::text",
+            "must be owner of table secret",
+        ),
         ("CREATE INDEX mine ON secret (pin)", "must be owner of table secret"),
         ("DROP INDEX si", "must be owner of index si"),
         ("COMMENT ON TABLE secret IS 'x'", "must be owner of table secret"),
@@ -322,7 +338,7 @@ fn owners_alone_change_what_is_theirs() {
         ("CREATE SEQUENCE own.q", "permission denied for schema own"),
         ("CREATE TABLE own.t AS SELECT 1", "permission denied for schema own"),
         ("CREATE OR REPLACE TABLE secret AS SELECT 1", "permission denied for schema public"),
-        ("CREATE SCHEMA mine", "permission denied for database nodewise"),
+        ("CREATE SCHEMA mine", "permission denied for database eve"),
         ("SELECT * FROM own.x", "permission denied for schema own"),
     ] {
         if sql == "SELECT * FROM own.x" {
@@ -338,7 +354,10 @@ fn owners_alone_change_what_is_theirs() {
     done(&mut eve, "CREATE TEMPORARY TABLE t (id INTEGER)");
     setting.root("REVOKE ALL ON secret FROM eve; GRANT SELECT ON secret TO eve; GRANT CREATE ON SCHEMA public TO eve");
     done(&mut eve, "CREATE TABLE child (id INTEGER)");
-    assert_eq!(denied(&mut eve, "ALTER TABLE child OWNER TO alice"), "must be able to SET ROLE \"alice\"");
+    assert_eq!(
+        denied(&mut eve, "ALTER TABLE child OWNER TO alice"),
+        "must be able to SET ROLE \"alice\""
+    );
     for sql in [
         "CREATE TABLE probe (id INTEGER REFERENCES secret)",
         "ALTER TABLE child ADD FOREIGN KEY (id) REFERENCES secret",
@@ -367,8 +386,10 @@ fn files_are_for_roles_with_that_right() {
     let options =
         ServerOptions { trust_loopback: true, allow_files: true, ..ServerOptions::default() };
     let mut setting = Setting::with(options);
-    setting.root("GRANT pg_read_server_files TO alice; GRANT pg_write_server_files TO bob;
-        GRANT CREATE ON SCHEMA public TO eve, alice, bob; GRANT INSERT ON inbox TO bob");
+    setting.root(
+        "GRANT pg_read_server_files TO alice; GRANT pg_write_server_files TO bob;
+        GRANT CREATE ON SCHEMA public TO eve, alice, bob; GRANT INSERT ON inbox TO bob",
+    );
     let (mut eve, mut alice, mut bob) = (setting.eve(), setting.user("alice"), setting.user("bob"));
     let (path, dir) = (file.display(), folder.display());
     let reads = [
@@ -432,8 +453,91 @@ fn passwords_are_seen_by_superusers_alone() {
     assert_eq!(eve.value("SELECT DISTINCT passwd FROM pg_user"), "********");
     let kept = setting.root.value("SELECT rolpassword FROM pg_authid WHERE rolname = 'alice'");
     assert!(kept.starts_with("SCRAM-SHA-256$4096:") && !kept.contains("geheim"));
-    let texts = eve.value("SELECT count(*) FROM pg_stat_statements WHERE query LIKE '%geheim%'");
-    assert_eq!(texts, "0");
+    let texts = "SELECT count(*) FROM pg_stat_statements WHERE query LIKE '%geheim%'";
+    assert_eq!(setting.root.value(texts), "0");
+}
+
+#[test]
+fn the_catalog_shows_no_values() {
+    let mut setting = Setting::new();
+    setting.root("CREATE SEQUENCE s; SELECT nextval('s')");
+    let mut eve = setting.eve();
+    let greatest = "SELECT string_agg(max, '') FROM nodewise.columns WHERE table_name = 'secret'";
+    assert_eq!(eve.value(greatest), "");
+    assert_eq!(setting.root.value(greatest), "24711");
+    let least = "SELECT string_agg(min, '') FROM nodewise.columns WHERE table_name = 'open'";
+    assert_eq!(eve.value(least), "1a");
+    assert_eq!(eve.value("SELECT count(last_value) FROM nodewise.sequences"), "0");
+    assert_eq!(
+        eve.value("SELECT DISTINCT query FROM pg_stat_statements"),
+        "<insufficient privilege>"
+    );
+}
+
+/// What a statement comes to that is asked by HTTP.
+fn posted(server: &Running, user: &str, sql: &str) -> String {
+    use base64::Engine;
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(server.http).unwrap();
+    let token = base64::engine::general_purpose::STANDARD.encode(format!("{user}:x"));
+    let body = format!("{{\"texts\": [\"{sql}\"]}}");
+    let head = format!(
+        "POST /query HTTP/1.1\r\nHost: {}\r\nAuthorization: Basic {token}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        server.http,
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn the_page_has_the_same_rights() {
+    let setting = Setting::new();
+    let answer = posted(&setting.server, "eve", "SELECT * FROM secret");
+    assert!(answer.contains("42501") && !answer.contains("4711"), "{answer}");
+    let answer = posted(&setting.server, "nodewise", "SELECT * FROM secret");
+    assert!(answer.contains("4711"), "{answer}");
+    for nobody in ["mallory", "staff", "ada"] {
+        let answer = posted(&setting.server, nobody, "SELECT 1");
+        assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+    }
+}
+
+#[test]
+fn passwords_of_roles_let_in() {
+    let users = Users::parse(&Users::line("ada", "secret").unwrap()).unwrap();
+    let server = Running::with(ServerOptions { users, ..ServerOptions::default() });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let asked = |user: &str, password: &str, sql: &str| {
+        let mut config = tokio_postgres::Config::new();
+        config.host("127.0.0.1").port(server.address.port()).user(user).password(password);
+        runtime.block_on(async {
+            let state = |it: &tokio_postgres::Error| {
+                it.code().map_or(it.to_string(), |it| it.code().to_owned())
+            };
+            let connected = config.connect(tokio_postgres::NoTls).await;
+            let (client, connection) = connected.map_err(|it| state(&it))?;
+            tokio::spawn(connection);
+            client.batch_execute(sql).await.map_err(|it| state(&it))
+        })
+    };
+    let wrong = Err("28P01".to_owned());
+    assert_eq!(asked("ada", "secret", "CREATE ROLE bob LOGIN PASSWORD 'geheim'"), Ok(()));
+    assert_eq!(asked("bob", "geheim", "SELECT 1"), Ok(()));
+    assert_eq!(asked("bob", "geheim", "CREATE ROLE x"), Err("42501".to_owned()));
+    assert_eq!(asked("bob", "Geheim", "SELECT 1"), wrong);
+    assert_eq!(asked("nodewise", "", "SELECT 1").is_err(), true, "it has no password");
+    assert_eq!(asked("nodewise", "x", "SELECT 1"), wrong);
+    assert_eq!(asked("bob", "geheim", "ALTER ROLE bob PASSWORD 'neu'"), Ok(()));
+    assert_eq!(asked("bob", "geheim", "SELECT 1"), wrong);
+    assert_eq!(asked("bob", "neu", "SELECT 1"), Ok(()));
+    assert_eq!(asked("ada", "secret", "ALTER ROLE bob VALID UNTIL '2001-01-01'"), Ok(()));
+    assert_eq!(asked("bob", "neu", "SELECT 1"), wrong);
+    assert_eq!(asked("ada", "secret", "ALTER ROLE bob VALID UNTIL 'infinity' NOLOGIN"), Ok(()));
+    assert_eq!(asked("bob", "neu", "SELECT 1"), Err("28000".to_owned()));
 }
 
 #[test]
@@ -481,7 +585,9 @@ fn roles_are_changed_by_who_administers_them() {
     done(&mut maker, "CREATE ROLE made; GRANT made TO maker; SET ROLE made; RESET ROLE");
     denied(&mut maker, "SELECT * FROM secret");
     done(&mut maker, "ALTER ROLE made RENAME TO made2; DROP ROLE made2");
-    for sql in ["DROP ROLE nodewise", "ALTER ROLE nodewise NOSUPERUSER", "DROP ROLE pg_read_all_data"] {
+    for sql in
+        ["DROP ROLE nodewise", "ALTER ROLE nodewise NOSUPERUSER", "DROP ROLE pg_read_all_data"]
+    {
         assert!(["2BP01", "0A000", "55006"].contains(&&*state(&mut setting.root, sql)), "{sql}");
     }
     assert_eq!(state(&mut setting.root, "CREATE ROLE pg_x"), "42939");
@@ -528,17 +634,29 @@ fn schemas_and_sequences_have_rights() {
     denied(&mut eve, "CREATE VIEW through AS SELECT * FROM closed.t");
     done(&mut eve, "SELECT * FROM v");
     done(&mut eve, "SET search_path = closed, public");
-    assert_eq!(state(&mut eve, "SELECT * FROM t"), "42P01", "what may not be looked through is not");
+    assert_eq!(
+        state(&mut eve, "SELECT * FROM t"),
+        "42P01",
+        "what may not be looked through is not"
+    );
     setting.root("GRANT USAGE ON SCHEMA closed TO eve");
     done(&mut eve, "SELECT * FROM t; RESET search_path");
-    for sql in ["SELECT nextval('s')", "SELECT currval('s')", "SELECT setval('s', 5)", "SELECT * FROM s"] {
+    for sql in
+        ["SELECT nextval('s')", "SELECT currval('s')", "SELECT setval('s', 5)", "SELECT * FROM s"]
+    {
         assert_eq!(denied(&mut eve, sql), "permission denied for sequence s", "{sql}");
     }
     done(&mut eve, "INSERT INTO made (v) VALUES (1)");
-    assert_eq!(denied(&mut eve, "INSERT INTO old (v) VALUES (1)"), "permission denied for sequence old_id_seq");
+    assert_eq!(
+        denied(&mut eve, "INSERT INTO old (v) VALUES (1)"),
+        "permission denied for sequence old_id_seq"
+    );
     denied(&mut eve, "SELECT setval('made_id_seq', 1)");
     setting.root("GRANT USAGE ON SEQUENCE s, old_id_seq TO eve");
-    done(&mut eve, "SELECT nextval('s'); SELECT currval('s'); SELECT lastval(); INSERT INTO old (v) VALUES (1)");
+    done(
+        &mut eve,
+        "SELECT nextval('s'); SELECT currval('s'); SELECT lastval(); INSERT INTO old (v) VALUES (1)",
+    );
     denied(&mut eve, "SELECT setval('s', 5)");
     denied(&mut eve, "SELECT last_value FROM s");
 }
@@ -551,7 +669,8 @@ fn others_are_left_alone() {
     let mut busy = setting.user("bob");
     let slow = "SELECT count(*) FROM generate_series(1, 3000000) a, generate_series(1, 30000) b";
     busy.send(&query(slow));
-    let wait = "SELECT coalesce(max(id), -1) FROM nodewise.queries WHERE session <> pg_backend_pid()";
+    let wait =
+        "SELECT coalesce(max(id), -1) FROM nodewise.queries WHERE session <> pg_backend_pid()";
     let mut number = eve.value(wait);
     while number == "-1" {
         number = eve.value(wait);
@@ -580,7 +699,11 @@ fn who_may_come_in() {
     setting.root("CREATE ROLE closed; CREATE ROLE one LOGIN CONNECTION LIMIT 1");
     assert_eq!(connected(&setting.server, "mallory").err(), Some("28000".into()));
     assert_eq!(connected(&setting.server, "closed").err(), Some("28000".into()));
-    assert_eq!(connected(&setting.server, "ada").err(), Some("28000".into()), "once there are roles");
+    assert_eq!(
+        connected(&setting.server, "ada").err(),
+        Some("28000".into()),
+        "once there are roles"
+    );
     assert!(connected(&setting.server, "nodewise").is_ok());
     let _one = setting.user("one");
     assert_eq!(connected(&setting.server, "one").err(), Some("53300".into()));

@@ -107,7 +107,9 @@ impl Binder<'_> {
     pub(super) fn all_asked(&mut self) -> Asked {
         let (target, rights) = (self.asking.target.take(), self.asking.rights);
         if let Some((id, name)) = target.filter(|_| !rights.is_empty()) {
-            self.ask(id, &name, rights);
+            // It is told of first, as in PostgreSQL.
+            let first = AskedRelation { id, name, rights, view: None };
+            self.asking.asked.relations.insert(0, first);
         }
         std::mem::take(&mut self.asking.asked)
     }

@@ -58,8 +58,7 @@ impl<'a> Binder<'a> {
                 | "pg_ts_template_is_visible"
                 | "pg_collation_is_visible",
                 1,
-            )
- => {
+            ) => {
                 self.leave_out(arguments);
                 Some(Ok(truth(Value::Boolean(true))))
             }
@@ -157,7 +156,8 @@ impl<'a> Binder<'a> {
         };
         let object = arguments.swap_remove(place);
         if !object.data_type.is_integer() {
-            let message = format!("{name}() takes the name of an object as a constant, or a number");
+            let message =
+                format!("{name}() takes the name of an object as a constant, or a number");
             return Err(at(SqlError::unsupported(message), whole));
         }
         self.leave_out(arguments);

@@ -80,8 +80,8 @@ use sqlparser::ast;
 use types::{CatalogView, DataType, LockMode, LockWait, SqlError, SqlResult, SqlState, Value};
 
 pub use aggregate_names::names as aggregate_names;
-pub use asked::{Asked, AskedRelation};
 use asked::Asking;
+pub use asked::{Asked, AskedRelation};
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 pub use json::names as json_names;

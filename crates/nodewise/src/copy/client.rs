@@ -8,7 +8,7 @@ use binder::ParsedQuery;
 use files::{Rows, TextColumn, TextStream};
 use stdx::sync::Arc;
 use storage::{BuildContext, Table, TableDesign};
-use types::{ObjectKind, Privileges, DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, ObjectKind, Privileges, SqlError, SqlResult, SqlState};
 
 use super::format::{CopyFormat, without_options};
 use super::from::{columns_of, format_of, targets};

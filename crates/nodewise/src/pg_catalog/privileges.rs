@@ -52,7 +52,10 @@ fn answer(
 }
 
 /// The numbers of all objects with a right, for a question that [`question`] has put together.
-pub(super) fn numbers(session: &Session, question: &str) -> Option<Vec<(i64, Option<i64>, String)>> {
+pub(super) fn numbers(
+    session: &Session,
+    question: &str,
+) -> Option<Vec<(i64, Option<i64>, String)>> {
     let mut parts = question.split(BETWEEN);
     let (function, user, right) = (parts.next()?, parts.next()?, parts.next()?);
     let user = Value::Text(user.into());
@@ -69,7 +72,8 @@ pub(super) fn numbers(session: &Session, question: &str) -> Option<Vec<(i64, Opt
                 ObjectKind::Database => vec![(oids::DATABASE, String::new())],
                 _ => relations::numbered(&session.snapshot()),
             };
-            let has = |it: &(i64, String)| rights.iter().any(|right| may(&own, kind, &it.1, *right));
+            let has =
+                |it: &(i64, String)| rights.iter().any(|right| may(&own, kind, &it.1, *right));
             all.iter().filter(|it| has(it)).map(|it| it.0).collect()
         }
     };
@@ -134,7 +138,12 @@ impl Wanted {
     }
 }
 
-fn may(own: &Authority, kind: ObjectKind, name: &str, (right, is_option): (Privileges, bool)) -> bool {
+fn may(
+    own: &Authority,
+    kind: ObjectKind,
+    name: &str,
+    (right, is_option): (Privileges, bool),
+) -> bool {
     let kind = match own.snapshot.sequence(name) {
         Some(_) if kind == ObjectKind::Relation => ObjectKind::Sequence,
         _ => kind,
@@ -179,8 +188,8 @@ fn object_of(session: &Session, kind: ObjectKind, object: &Value) -> SqlResult<O
             let (schema, bare) = binder::sequence_names::relation_in(name)?;
             let found = relations::number_of(session, schema.as_deref(), &bare);
             let Some(found) = found else {
-                let of_system =
-                    super::relation_number(session, "regclass", name).map(|_| format!("pg_catalog.{bare}"));
+                let of_system = super::relation_number(session, "regclass", name)
+                    .map(|_| format!("pg_catalog.{bare}"));
                 return of_system.map(Some).ok_or_else(|| {
                     let message = format!("relation \"{name}\" does not exist");
                     SqlError::new(SqlState::UNDEFINED_TABLE, message)

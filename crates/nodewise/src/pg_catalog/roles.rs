@@ -249,8 +249,7 @@ pub(super) fn enabled_roles(session: &Session) -> SqlResult<RecordBatch> {
 
 /// `information_schema.applicable_roles`.
 pub(super) fn applicable_roles(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view =
-        ViewBuilder::new(&[("grantee", 't'), ("role_name", 't'), ("is_grantable", 't')]);
+    let mut view = ViewBuilder::new(&[("grantee", 't'), ("role_name", 't'), ("is_grantable", 't')]);
     let own: Authority = session.authority();
     for role in all(session).iter().filter(|it| own.has_role(it.id)) {
         for it in &role.memberships {

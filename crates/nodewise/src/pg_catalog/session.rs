@@ -76,9 +76,9 @@ pub(crate) fn session_value(
         }
         (name, arguments) if name.starts_with("has_") || name == "pg_has_role" => {
             let told = super::privileges::asked(session, name, arguments)?;
-            return Some(told.map(|it| {
-                (it.map_or(Value::Null, Value::Boolean), DataType::Boolean)
-            }));
+            return Some(
+                told.map(|it| (it.map_or(Value::Null, Value::Boolean), DataType::Boolean)),
+            );
         }
         _ => return None,
     }))

@@ -9,6 +9,7 @@ use types::{LockMode, ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlSt
 
 use super::Authority;
 use crate::Session;
+use crate::views::Viewer;
 
 const REFUSED: SqlState = SqlState("42501");
 
@@ -62,10 +63,7 @@ impl Session {
                 }
             }
             S::RefreshView { name, .. } => {
-                match own.may((ObjectKind::Relation, name), Privileges::MAINTAIN) {
-                    true => Ok(()),
-                    false => own.check_owner(name),
-                }
+                own.check((ObjectKind::Relation, name), Privileges::MAINTAIN)
             }
             S::RenameView { name, to, .. } => {
                 own.check_owner(name)?;
@@ -77,10 +75,10 @@ impl Session {
             S::DropIndex { names, .. } => {
                 names.iter().try_for_each(|it| self.check_index(it, &own))
             }
-            S::CreateSchema { .. } => own.check_database(Privileges::CREATE),
+            S::CreateSchema { .. } => own.check_database(Privileges::CREATE, &self.client.database),
             S::RenameSchema { name, .. } => {
                 own.check_owner_of_schema(name)?;
-                own.check_database(Privileges::CREATE)
+                own.check_database(Privileges::CREATE, &self.client.database)
             }
             S::DropSchema { names, .. } => {
                 names.iter().try_for_each(|it| own.check_owner_of_schema(it))
@@ -158,14 +156,9 @@ impl Session {
             .with_hint(format!("only roles with the privileges of \"{name}\" may")))
     }
 
-    /// Whether the text of what a session runs may be seen.
-    pub(crate) fn sees_texts_of(&self, session: u64) -> bool {
-        if self.role() == RoleId::BOOTSTRAP || session == self.number {
-            return true;
-        }
-        let own = self.authority();
-        let user = self.database.sessions.user_of(session);
-        own.has_role(RoleId::READ_ALL_STATS) || user.is_some_and(|it| own.has_role(it))
+    /// Whether the texts of all statements may be seen.
+    pub(crate) fn sees_all_texts(&self) -> bool {
+        self.role() == RoleId::BOOTSTRAP || self.authority().has_role(RoleId::READ_ALL_STATS)
     }
 
     /// Whether a statement of a session may be ended or steered.
@@ -237,9 +230,33 @@ impl Session {
     }
 }
 
+impl Viewer for Session {
+    fn sees_texts_of(&self, session: u64) -> bool {
+        let user = self.database.sessions.user_of(session);
+        session == self.number
+            || self.sees_all_texts()
+            || user.is_some_and(|it| self.authority().has_role(it))
+    }
+
+    fn reads_table(&self, name: &str) -> bool {
+        self.role() == RoleId::BOOTSTRAP
+            || self.authority().may((ObjectKind::Relation, name), Privileges::SELECT)
+    }
+
+    fn reads_sequence(&self, name: &str) -> bool {
+        let some = Privileges::SELECT | Privileges::USAGE;
+        self.role() == RoleId::BOOTSTRAP
+            || self.authority().held((ObjectKind::Sequence, name)).has_any(some)
+    }
+}
+
 impl Authority {
     /// Errors: 42501 without the right.
-    pub(crate) fn check(&self, (kind, name): (ObjectKind, &str), rights: Privileges) -> SqlResult<()> {
+    pub(crate) fn check(
+        &self,
+        (kind, name): (ObjectKind, &str),
+        rights: Privileges,
+    ) -> SqlResult<()> {
         match self.may((kind, name), rights) {
             true => Ok(()),
             false => Err(self.denied((kind, name))),
@@ -266,10 +283,13 @@ impl Authority {
         }
     }
 
-    fn check_database(&self, rights: Privileges) -> SqlResult<()> {
+    fn check_database(&self, rights: Privileges, name: &str) -> SqlResult<()> {
         match self.may(DATABASE, rights) {
             true => Ok(()),
-            false => Err(SqlError::new(REFUSED, "permission denied for database nodewise")),
+            false => {
+                let message = format!("permission denied for database {name}");
+                Err(SqlError::new(REFUSED, message))
+            }
         }
     }
 
@@ -286,7 +306,10 @@ impl Authority {
         let schema = names::schema_of(name);
         let Some(view) = view else {
             if schema == names::MATERIALIZED {
-                return Err(SqlError::new(REFUSED, format!("permission denied for schema {schema}")));
+                return Err(SqlError::new(
+                    REFUSED,
+                    format!("permission denied for schema {schema}"),
+                ));
             }
             return self.check((kind, name), *rights);
         };
@@ -320,7 +343,8 @@ impl Authority {
             return match self.may(DATABASE, Privileges::TEMPORARY) {
                 true => Ok(()),
                 false => {
-                    let message = "permission denied to create temporary tables in database \"nodewise\"";
+                    let message =
+                        "permission denied to create temporary tables in database \"nodewise\"";
                     Err(SqlError::new(REFUSED, message))
                 }
             };

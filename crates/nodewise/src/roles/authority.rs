@@ -26,7 +26,8 @@ impl Authority {
     pub(crate) fn of(snapshot: Arc<CatalogSnapshot>, role: RoleId) -> Self {
         let known = snapshot.role_by_id(role);
         let is_superuser = role == RoleId::BOOTSTRAP || known.is_some_and(|it| it.is_superuser);
-        let roles = if is_superuser { vec![role] } else { reached(&snapshot, role, |it| it.inherit) };
+        let roles =
+            if is_superuser { vec![role] } else { reached(&snapshot, role, |it| it.inherit) };
         Self { snapshot, role, is_superuser, roles }
     }
 
@@ -113,12 +114,10 @@ impl Authority {
             return (rights.owner, of.0.all());
         }
         let given = rights.given(of.0, of.1 == names::PUBLIC);
-        let options = |role: RoleId| {
-            types::rights::options_of(rights.owner, &given, role) & of.0.all()
-        };
-        let best = self.roles.iter().max_by_key(|it| {
-            (options(**it).each().count(), **it == self.role)
-        });
+        let options =
+            |role: RoleId| types::rights::options_of(rights.owner, &given, role) & of.0.all();
+        let best =
+            self.roles.iter().max_by_key(|it| (options(**it).each().count(), **it == self.role));
         best.map_or((self.role, Privileges::NONE), |it| (*it, options(*it)))
     }
 }

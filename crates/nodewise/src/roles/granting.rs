@@ -1,9 +1,7 @@
 //! GRANT and REVOKE of rights on objects.
 
 use binder::{NamedRole, RightsOn, RoleStatement};
-use types::{
-    Grant, ObjectKind, Privileges, Rights, RoleId, SqlError, SqlResult, SqlState, names,
-};
+use types::{Grant, ObjectKind, Privileges, Rights, RoleId, SqlError, SqlResult, SqlState, names};
 
 use super::asking::kind_of;
 use crate::answer::done;

@@ -6,9 +6,8 @@ use storage::CatalogSnapshot;
 use types::{ObjectKind, Privileges, Role, RoleId, SqlError, SqlResult, SqlState};
 
 use super::Authority;
-use crate::answer::done;
 use crate::notice::Notice;
-use crate::{Answer, Database, Session};
+use crate::{Database, Session};
 
 /// Makes of a password what checks it.
 pub type VerifierMaker = fn(&str) -> Result<String, String>;
@@ -97,7 +96,7 @@ impl Session {
     }
 
     /// SET ROLE. Errors: 22023 and 42501.
-    pub(super) fn set_role(&mut self, name: Option<&str>, local: bool) -> SqlResult<Answer> {
+    pub(super) fn set_role(&mut self, name: Option<&str>, local: bool) -> SqlResult<()> {
         let mut chosen = self.settings.roles;
         chosen.role = match name {
             None => None,
@@ -112,29 +111,26 @@ impl Session {
             }
         };
         self.choose(chosen, local);
-        Ok(done("SET"))
+        Ok(())
     }
 
     /// SET SESSION AUTHORIZATION: only who came in as a superuser becomes somebody else.
-    pub(super) fn set_session_role(
-        &mut self,
-        name: Option<&str>,
-        local: bool,
-    ) -> SqlResult<Answer> {
+    pub(super) fn set_session_role(&mut self, name: Option<&str>, local: bool) -> SqlResult<()> {
         let session = match name {
             None => None,
             Some(name) => {
                 let role = self.rights_snapshot().role(name).ok_or_else(|| no_choice(name))?;
                 let own = Authority::of(self.rights_snapshot(), self.login);
                 if role.id != self.login && !own.is_superuser() {
-                    let message = format!("permission denied to set session authorization \"{name}\"");
+                    let message =
+                        format!("permission denied to set session authorization \"{name}\"");
                     return Err(SqlError::new(SqlState("42501"), message));
                 }
                 Some(role.id)
             }
         };
         self.choose(ChosenRoles { session, role: None }, local);
-        Ok(done("SET"))
+        Ok(())
     }
 
     /// Chooses roles as SET does: for the transaction alone where `local`.

@@ -13,7 +13,8 @@ const GRANT_OPERATION: SqlState = SqlState("0LP01");
 
 impl Session {
     pub(super) fn change_members(&self, statement: RoleStatement) -> SqlResult<Answer> {
-        let RoleStatement::Member { grant, roles, members, options, by, cascade } = statement else {
+        let RoleStatement::Member { grant, roles, members, options, by, cascade } = statement
+        else {
             return Err(SqlError::internal("no membership"));
         };
         for name in &roles {
@@ -85,7 +86,8 @@ impl Session {
         let of_upper = Authority::of(snapshot, upper.id);
         let is_circle = upper.id == member || !upper.is_superuser && of_upper.is_member(member);
         if is_circle {
-            let message = format!("role \"{}\" is a member of role \"{}\"", role.name, changed.name);
+            let message =
+                format!("role \"{}\" is a member of role \"{}\"", role.name, changed.name);
             return Err(SqlError::new(GRANT_OPERATION, message));
         }
         let inherits = changed.inherits;

@@ -21,9 +21,13 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         match &statement {
-            RoleStatement::SetRole { role, local } => return self.set_role(role.as_deref(), *local),
-            RoleStatement::SetSession { role, local } => {
-                return self.set_session_role(role.as_deref(), *local);
+            RoleStatement::SetRole { role, is_reset, local } => {
+                self.set_role(role.as_deref(), *local)?;
+                return Ok(done(if *is_reset { "RESET" } else { "SET" }));
+            }
+            RoleStatement::SetSession { role, is_reset, local } => {
+                self.set_session_role(role.as_deref(), *local)?;
+                return Ok(done(if *is_reset { "RESET" } else { "SET" }));
             }
             _ => self.write_alone(cancel)?,
         }
@@ -181,8 +185,9 @@ impl Session {
         }
         let Some(make) = self.database.verifiers.get() else {
             let message = "a password cannot be kept here: nothing makes what checks it";
-            return Err(SqlError::unsupported(message)
-                .with_hint("nodewise password NAME prints a SCRAM-SHA-256 verifier to give instead"));
+            return Err(SqlError::unsupported(message).with_hint(
+                "nodewise password NAME prints a SCRAM-SHA-256 verifier to give instead",
+            ));
         };
         make(password).map_err(|it| SqlError::new(SqlState::INVALID_PARAMETER, it))
     }
@@ -234,9 +239,11 @@ impl Session {
                 }
                 return Err(no_role(name));
             };
-            for (id, whose) in
-                [(self.role(), "current"), (self.session_role(), "session"), (self.login, "session")]
-            {
+            for (id, whose) in [
+                (self.role(), "current"),
+                (self.session_role(), "session"),
+                (self.login, "session"),
+            ] {
                 if id == role.id {
                     let message = format!("{whose} user cannot be dropped");
                     return Err(SqlError::new(SqlState("55006"), message));
@@ -307,8 +314,7 @@ impl Session {
 impl Authority {
     /// Whether its own role, which is what counts for attributes, has one.
     fn has_attribute(&self, attribute: impl Fn(&Role) -> bool) -> bool {
-        self.is_superuser()
-            || self.snapshot.role_by_id(self.role).is_some_and(|it| attribute(&it))
+        self.is_superuser() || self.snapshot.role_by_id(self.role).is_some_and(|it| attribute(&it))
     }
 }
 

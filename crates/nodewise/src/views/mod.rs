@@ -70,19 +70,29 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     NAMES.into_iter()
 }
 
+/// What who looks at views may see in them.
+pub trait Viewer {
+    /// Whether the text of what a session runs may be seen.
+    fn sees_texts_of(&self, session: u64) -> bool;
+    /// Whether the values of a table may be seen.
+    fn reads_table(&self, name: &str) -> bool;
+    /// Whether the numbers of a sequence may be seen.
+    fn reads_sequence(&self, name: &str) -> bool;
+}
+
 /// The rows of a view; `None` when there is no such view.
 pub fn rows_of(
     name: &str,
     database: &Database,
     settings: &Settings,
-    sees_texts_of: &dyn Fn(u64) -> bool,
+    viewer: &dyn Viewer,
 ) -> Option<SqlResult<RecordBatch>> {
     Some(match name {
         "tables" => tables::tables(database),
-        "columns" => tables::columns(database),
+        "columns" => tables::columns(database, viewer),
         "indexes" => indexes::rows(database),
         "constraints" => constraints::rows(database),
-        "sequences" => sequences::rows(database),
+        "sequences" => sequences::rows(database, viewer),
         "parts" => tables::parts(database),
         "deltas" => tables::deltas(database),
         "column_placement" => placement::column_placement(database),
@@ -95,7 +105,7 @@ pub fn rows_of(
         "thread_groups" => scheduling::thread_groups(database),
         "watchdog" => scheduling::watchdog(database),
         "jobs" => scheduling::jobs(database),
-        "queries" => scheduling::queries(database, sees_texts_of),
+        "queries" => scheduling::queries(database, viewer),
         "trace" => scheduling::trace(database),
         "traffic" => traffic::traffic(database),
         "item_traffic" => traffic::item_traffic(database),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arrow_array::RecordBatch;
 use types::SqlResult;
 
-use super::ViewBuilder;
+use super::{ViewBuilder, Viewer};
 use crate::Database;
 
 pub(super) fn workers(database: &Database) -> SqlResult<RecordBatch> {
@@ -110,10 +110,7 @@ pub(super) fn jobs(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-pub(super) fn queries(
-    database: &Database,
-    sees_texts_of: &dyn Fn(u64) -> bool,
-) -> SqlResult<RecordBatch> {
+pub(super) fn queries(database: &Database, viewer: &dyn Viewer) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("id", 'i'),
         ("session", 'i'),
@@ -145,7 +142,7 @@ pub(super) fn queries(
             control.statement.into(),
             record.session.into(),
             record.state().into(),
-            match sees_texts_of(record.session) {
+            match viewer.sees_texts_of(record.session) {
                 true => record.text.as_str(),
                 false => "<insufficient privilege>",
             }
