@@ -138,17 +138,11 @@ fn parse_one(
         statements.push(statement);
         return Ok(());
     }
-    if let Some(statement) = role_words::recognise(&tokens)? {
-        statements.push(statement);
-        return Ok(());
-    }
-    if let Some(statement) = schema_words::recognise(&tokens)? {
-        statements.push(statement);
-        return Ok(());
-    }
-    if let Some(statement) = sequence_words::recognise(&tokens)? {
-        statements.push(statement);
-        return Ok(());
+    for recognise in [role_words::recognise, schema_words::recognise, sequence_words::recognise] {
+        if let Some(statement) = recognise(&tokens)? {
+            statements.push(statement);
+            return Ok(());
+        }
     }
     if let Some(query) = show_words::recognise(&tokens) {
         statements.push(Statement::Query { query: query_of(query)? });

@@ -137,14 +137,7 @@ impl Session {
             return Err(execution::cancelled(cancel));
         }
         let rows = table.rows();
-        let table = match on_commit {
-            OnCommit::PreserveRows => table,
-            &on_commit => {
-                let context = BuildContext::serial(&self.database.allocator);
-                table.with_rules(Arc::new(Rules { on_commit, ..Rules::default() }), &context)?
-            }
-        };
-        let table = self.catalog().create_or_replace(table);
+        let table = self.catalog().create_or_replace(self.kept_until(table, *on_commit)?);
         if let Some(old) = &old {
             self.drop_owned(&old.name, false, cancel)?;
         }
@@ -155,6 +148,15 @@ impl Session {
         }
         self.activity.changed(rows);
         Ok(done(format!("SELECT {rows}")))
+    }
+
+    /// A table with what a commit does to it.
+    fn kept_until(&self, table: Table, on_commit: OnCommit) -> SqlResult<Table> {
+        if on_commit == OnCommit::PreserveRows {
+            return Ok(table);
+        }
+        let context = BuildContext::serial(&self.database.allocator);
+        table.with_rules(Arc::new(Rules { on_commit, ..Rules::default() }), &context)
     }
 
     fn table_of_query(

@@ -125,7 +125,8 @@ impl Session {
         Ok(Prepared(Arc::new(Deep::new(inner, self.levels))))
     }
 
-    /// Plans a statement for any values; for tables whose bounds change, where that is known of them.
+    /// Plans a statement for any values; for tables whose bounds change, where that is known of them. Rights are asked when it
+    /// runs.
     fn plan_generic(&self, inner: &Inner, is_loose: bool) -> SqlResult<Generic> {
         let query = match &inner.statement {
             Some(Statement::Query { query } | Statement::Change { query }) => query,
@@ -135,15 +136,14 @@ impl Session {
             _ => return Err(SqlError::internal("only queries and changes have plans")),
         };
         let is_change = matches!(inner.statement, Some(Statement::Change { .. }));
-        // Rights are asked when it runs.
         let catalog = StatementCatalog::new(self).loosened(is_loose).unchecked();
-        let options = catalog.planning();
-        let mut moments = None;
+        let (options, mut moments) = (catalog.planning(), None);
         let planned = match is_change {
             true => self.plan_generic_change(inner, query, &catalog, &mut moments).map(|it| {
-                let (is_stable, types, output, asked) =
-                    (it.is_stable, it.parameters.clone(), asked_of(&it).to_vec(), it.asked.clone());
-                (GenericPlan::Change(Arc::new(it)), is_stable, types, output, asked)
+                let output = asked_of(&it).to_vec();
+                let it = Arc::new(it);
+                let (types, asked) = (it.parameters.clone(), it.asked.clone());
+                (GenericPlan::Change(it.clone()), it.is_stable, types, output, asked)
             }),
             false => plan_query(query, &inner.declared, &catalog).map(|it| {
                 let (schema, output) = (schema_of(&it.plan.output), it.plan.output.clone());

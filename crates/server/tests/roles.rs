@@ -350,9 +350,15 @@ fn owners_alone_change_what_is_theirs() {
         }
         assert_eq!(denied(&mut eve, sql), message, "{sql}");
     }
+}
+
+#[test]
+fn keys_of_others_are_not_asked_by_foreign_keys() {
+    let mut setting = Setting::new();
+    let mut eve = setting.eve();
+    setting.root("GRANT SELECT ON secret TO eve; GRANT CREATE ON SCHEMA public TO eve");
     // What is one's own can be given to nobody whom one cannot be, and a key of somebody else be referred to by nobody.
     done(&mut eve, "CREATE TEMPORARY TABLE t (id INTEGER)");
-    setting.root("REVOKE ALL ON secret FROM eve; GRANT SELECT ON secret TO eve; GRANT CREATE ON SCHEMA public TO eve");
     done(&mut eve, "CREATE TABLE child (id INTEGER)");
     assert_eq!(
         denied(&mut eve, "ALTER TABLE child OWNER TO alice"),

@@ -34,6 +34,20 @@ fn is_of_nothing(name: &str, arguments: usize) -> bool {
     }
 }
 
+/// Whether a function tells whether somebody has a right.
+fn asks_for_right(name: &str, arguments: usize) -> bool {
+    match name {
+        "has_table_privilege"
+        | "has_sequence_privilege"
+        | "has_any_column_privilege"
+        | "has_schema_privilege"
+        | "has_database_privilege"
+        | "pg_has_role" => matches!(arguments, 2 | 3),
+        "has_column_privilege" => matches!(arguments, 3 | 4),
+        _ => false,
+    }
+}
+
 impl<'a> Binder<'a> {
     /// The call of a function of the catalog; `None` where it is none.
     pub(super) fn catalog_call(
@@ -62,21 +76,8 @@ impl<'a> Binder<'a> {
                 self.leave_out(arguments);
                 Some(Ok(truth(Value::Boolean(true))))
             }
-            (
-                "has_table_privilege"
-                | "has_sequence_privilege"
-                | "has_any_column_privilege"
-                | "has_schema_privilege"
-                | "has_database_privilege"
-                | "pg_has_role",
-                2 | 3,
-            ) => Some(self.privilege(name, arguments, whole)),
-            ("has_column_privilege", 3 | 4) => {
-                // Rights are on whole relations.
-                let mut arguments = arguments;
-                let column = arguments.remove(arguments.len() - 2);
-                self.leave_out([column]);
-                Some(self.privilege("has_table_privilege", arguments, whole))
+            _ if asks_for_right(name, arguments.len()) => {
+                Some(self.privilege(name, arguments, whole))
             }
             ("shobj_description" | "col_description", 2) | ("obj_description", 1 | 2) => {
                 Some(self.description(name, arguments, whole))
@@ -128,6 +129,15 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         self.is_stable = false;
+        let name = match name {
+            // Rights are on whole relations.
+            "has_column_privilege" => {
+                let column = arguments.remove(arguments.len() - 2);
+                self.leave_out([column]);
+                "has_table_privilege"
+            }
+            other => other,
+        };
         let place = arguments.len() - 2;
         let text = |it: &Expr| match constant(it) {
             Some(Value::Text(it)) => Some(it.to_string()),

@@ -1,6 +1,6 @@
 //! `has_table_privilege()` and its kin.
 
-use ::types::{ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlState, Value};
+use ::types::{DataType, ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlState, Value};
 
 use super::oids;
 use super::relations;
@@ -11,19 +11,22 @@ use crate::roles::Authority;
 /// What stands between the parts of a question about all objects.
 const BETWEEN: char = '\0';
 
-/// Whether a role has a right; `None` where that depends on an object that is not known, or there is none.
+/// Whether a role has a right; NULL where that depends on an object that is not known, or there is none.
 pub(super) fn asked(
     session: &Session,
     function: &str,
     arguments: &[Value],
-) -> Option<SqlResult<Option<bool>>> {
+) -> Option<SqlResult<(Value, DataType)>> {
     let (object, right, user) = match arguments {
         [object, right] => (object, right, None),
         [user, object, right] => (object, right, Some(user)),
         _ => return None,
     };
-    let Value::Text(right) = right else { return Some(Ok(None)) };
-    Some(answer(session, function, (user, object), right))
+    let told = match right {
+        Value::Text(right) => answer(session, function, (user, object), right),
+        _ => Ok(None),
+    };
+    Some(told.map(|it| (it.map_or(Value::Null, Value::Boolean), DataType::Boolean)))
 }
 
 fn answer(
@@ -51,7 +54,7 @@ fn answer(
     }
 }
 
-/// The numbers of all objects with a right, for a question that [`question`] has put together.
+/// The numbers of all objects with a right, for a question that binding has put together of its parts.
 pub(super) fn numbers(
     session: &Session,
     question: &str,

@@ -14,6 +14,15 @@ pub(super) fn oid(role: RoleId) -> i64 {
     i64::from(role.0)
 }
 
+/// The role of a session that a function is called after.
+pub(super) fn role_called(session: &Session, function: &str) -> RoleId {
+    match function {
+        "session_user" => session.session_role(),
+        "system_user" => session.login,
+        _ => session.role(),
+    }
+}
+
 fn all(session: &Session) -> Vec<Arc<Role>> {
     session.rights_snapshot().roles()
 }

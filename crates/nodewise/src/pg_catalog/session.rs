@@ -26,11 +26,9 @@ pub(crate) fn session_value(
             }
         }
         ("current_database" | "current_catalog", []) => text(&session.client.database),
-        ("current_user" | "user" | "current_role", []) => {
-            text(&session.name_of_role(session.role()))
+        ("current_user" | "user" | "current_role" | "session_user" | "system_user", []) => {
+            text(&session.name_of_role(super::roles::role_called(session, name)))
         }
-        ("session_user", []) => text(&session.name_of_role(session.session_role())),
-        ("system_user", []) => text(&session.name_of_role(session.login)),
         ("current_schemas", [Value::Boolean(implicit)]) => {
             let path = session.search_path(&session.snapshot());
             let mut all: Vec<&str> = path.schemas().iter().map(String::as_str).collect();
@@ -75,10 +73,7 @@ pub(crate) fn session_value(
             }
         }
         (name, arguments) if name.starts_with("has_") || name == "pg_has_role" => {
-            let told = super::privileges::asked(session, name, arguments)?;
-            return Some(
-                told.map(|it| (it.map_or(Value::Null, Value::Boolean), DataType::Boolean)),
-            );
+            return super::privileges::asked(session, name, arguments);
         }
         _ => return None,
     }))
