@@ -8,13 +8,11 @@
 use crate::{JournalError, JournalResult};
 use std::path::Path;
 
-/// The format of sealed files that this build writes, and the newest that it reads.
+/// The format of sealed files that this build writes, and the newest that it reads. Format 1 had no roles.
 pub const VERSION: u32 = 2;
-/// The format of logs that this build writes, and the only one whose records it reads: the same numbers of rows in a record of
-/// format 1 are of other rows.
+/// The format of logs that this build writes. Format 2 had no roles; what it has is the same.
 pub const LOG_VERSION: u32 = 3;
-
-/// The oldest version of the log whose records are read; of older ones a checkpoint has to hold all.
+/// The oldest format of logs whose records are read: the same numbers of rows in a record of format 1 are of other rows.
 pub(crate) const READ_FROM: u32 = 2;
 /// Bytes of a file's head.
 pub(crate) const FILE_HEAD: u64 = 512;

@@ -57,8 +57,8 @@ impl Authority {
 
     /// The role whose rights it has that administers another.
     pub(crate) fn admin_of(&self, role: RoleId) -> Option<RoleId> {
-        let own = self.roles.iter().copied();
-        own.into_iter().find(|it| {
+        let mut own = self.roles.iter().copied();
+        own.find(|it| {
             let member = self.snapshot.role_by_id(*it);
             member.is_some_and(|it| it.memberships.iter().any(|it| it.of == role && it.admin))
         })
