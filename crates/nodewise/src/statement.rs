@@ -252,6 +252,7 @@ impl Session {
     pub(crate) fn reset_all(&mut self) -> SqlResult<Answer> {
         // Who somebody is, is reset by itself.
         self.settings = Settings { roles: self.settings.roles, ..Settings::default() };
+        self.tell_roles();
         self.block.iter_mut().for_each(|it| it.lasting = None);
         Ok(done("RESET"))
     }

@@ -281,6 +281,10 @@ fn set_role_is_for_members() {
     done(&mut low, "SET ROLE staff");
     assert_eq!(low.value("SELECT count(*) FROM secret"), "2");
     assert_eq!(low.value("SELECT current_user || session_user"), "stafflow");
+    let told = "SELECT current_setting('is_superuser') || current_setting('role') \
+                || current_setting('session_authorization')";
+    assert_eq!(low.value(told), "offstafflow");
+    assert_eq!(setting.root.value(told), "onnonenodewise");
     // From staff one comes back, and nowhere else.
     denied(&mut low, "SET ROLE nodewise");
     done(&mut low, "SET ROLE NONE");

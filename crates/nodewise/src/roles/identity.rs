@@ -6,6 +6,7 @@ use storage::CatalogSnapshot;
 use types::{ObjectKind, Privileges, Role, RoleId, SqlError, SqlResult, SqlState};
 
 use super::Authority;
+use crate::client_settings::{ROLE, SESSION_ROLE, SUPERUSER};
 use crate::notice::Notice;
 use crate::{Database, Session};
 
@@ -91,6 +92,7 @@ impl Session {
             return Err(SqlError::new(SqlState::TOO_MANY_CONNECTIONS, message));
         }
         self.login = role.id;
+        self.tell_roles();
         self.client.database = database.to_owned();
         Ok(())
     }
@@ -151,6 +153,23 @@ impl Session {
             (None, false) => {}
         }
         self.settings.roles = chosen;
+        self.tell_roles();
+    }
+
+    /// Lets settings say who the session is.
+    pub(crate) fn tell_roles(&mut self) {
+        let is_superuser = self.role() == RoleId::BOOTSTRAP || self.authority().is_superuser();
+        let session = self.name_of_role(self.session_role());
+        let role = self.settings.roles.role.map(|it| self.name_of_role(it));
+        let is_superuser = if is_superuser { "on" } else { "off" };
+        let role = role.as_deref().unwrap_or("none");
+        let lasting = self.block.as_mut().and_then(|it| it.lasting.as_deref_mut());
+        let lasting = lasting.filter(|it| it.roles == self.settings.roles);
+        for settings in [Some(&mut self.settings), lasting].into_iter().flatten() {
+            settings.client.tell(SUPERUSER, is_superuser);
+            settings.client.tell(SESSION_ROLE, &session);
+            settings.client.tell(ROLE, role);
+        }
     }
 
     /// Does something on behalf of the owner of an object.
