@@ -178,8 +178,9 @@ fn role_of(session: &Session, role: &Value) -> SqlResult<Option<RoleId>> {
 /// The name of an object by its name or number. Errors: 42P01 and 3F000.
 fn object_of(session: &Session, kind: ObjectKind, object: &Value) -> SqlResult<Option<String>> {
     Ok(match (kind, object) {
-        (_, Value::Null) => None,
+        // There is one, whatever it is called.
         (ObjectKind::Database, _) => Some(String::new()),
+        (_, Value::Null) => None,
         (ObjectKind::Schema, Value::Text(name)) => {
             let found = schemas(session).into_iter().find(|it| it.0 == **name);
             Some(found.ok_or_else(|| crate::search_path::no_schema(name))?.0)
