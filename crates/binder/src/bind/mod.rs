@@ -19,6 +19,7 @@ mod aggregate_types;
 mod arithmetic;
 mod arrays;
 mod asked;
+mod asking;
 mod call;
 mod catalog_calls;
 mod change;

@@ -5,7 +5,7 @@ use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, IndexKind};
 
-use super::roles::Shown;
+use super::owners::Shown;
 use super::shared::{none, number, schemas};
 use super::types::TYPES;
 use crate::Session;

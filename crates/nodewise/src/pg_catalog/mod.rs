@@ -12,6 +12,7 @@ mod information;
 mod locks;
 mod nothing;
 mod oids;
+mod owners;
 mod privileges;
 mod relations;
 mod roles;

@@ -192,8 +192,11 @@ fn object_of(session: &Session, kind: ObjectKind, object: &Value) -> SqlResult<O
             let (schema, bare) = binder::sequence_names::relation_in(name)?;
             let found = relations::number_of(session, schema.as_deref(), &bare);
             let Some(found) = found else {
-                let of_system = super::relation_number(session, "regclass", name)
-                    .map(|_| format!("pg_catalog.{bare}"));
+                let of_system = [super::CATALOG, super::INFORMATION].into_iter().find(|it| {
+                    schema.as_deref().unwrap_or(super::CATALOG) == *it
+                        && super::names(it).contains(&&*bare)
+                });
+                let of_system = of_system.map(|it| format!("{it}.{bare}"));
                 return of_system.map(Some).ok_or_else(|| {
                     let message = format!("relation \"{name}\" does not exist");
                     SqlError::new(SqlState::UNDEFINED_TABLE, message)

@@ -9,7 +9,7 @@ use stdx::sync::Arc;
 use storage::{CatalogSnapshot, ColumnSchema, IndexKind, Rules, Table, TableIndex};
 
 use super::oids;
-use super::roles::Shown;
+use super::owners::Shown;
 use super::shared::{none, number};
 use crate::Session;
 use crate::constraints;

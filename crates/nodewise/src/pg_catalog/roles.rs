@@ -1,18 +1,14 @@
 //! Roles, who is a member of whom, and what was given to them.
 
-use ::types::{DataType, ObjectKind, Rights, Role, RoleId, SqlResult, Value, array, names};
+use ::types::{DataType, ObjectKind, Role, RoleId, SqlResult, Value, array, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 
+use super::owners::oid;
 use super::shared::{none, number};
 use crate::Session;
-use crate::roles::{Authority, acl};
+use crate::roles::Authority;
 use crate::views::{Cell, ViewBuilder};
-
-/// The number of a role.
-pub(super) fn oid(role: RoleId) -> i64 {
-    i64::from(role.0)
-}
 
 /// The role of a session that a function is called after.
 pub(super) fn role_called(session: &Session, function: &str) -> RoleId {
@@ -30,46 +26,6 @@ fn all(session: &Session) -> Vec<Arc<Role>> {
 /// The names of roles by their numbers.
 pub(super) fn names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
     all(session).iter().map(|it| (oid(it.id), None, it.name.clone())).collect()
-}
-
-/// Who owns an object, and what was given of it.
-pub(super) struct Shown(Rights);
-
-impl Shown {
-    pub(super) fn of(session: &Session, kind: ObjectKind, name: &str) -> Self {
-        Self(session.rights_snapshot().rights(kind, name))
-    }
-
-    /// Of a relation, whichever kind it is of.
-    pub(super) fn of_relation(session: &Session, name: &str) -> Self {
-        let kind = match session.snapshot().sequence(name) {
-            Some(_) => ObjectKind::Sequence,
-            None => ObjectKind::Relation,
-        };
-        Self::of(session, kind, name)
-    }
-
-    pub(super) fn owner(&self) -> Cell {
-        number(oid(self.0.owner))
-    }
-
-    pub(super) fn owner_name(&self, session: &Session) -> Cell {
-        session.name_of_role(self.0.owner).into()
-    }
-
-    /// What somebody has said of it; of `public`, what PostgreSQL says of it at first.
-    pub(super) fn acl(&self, session: &Session, is_public: bool) -> SqlResult<Cell> {
-        let given = match (&self.0.grants, is_public) {
-            (None, false) => return Ok(none()),
-            (None, true) => self.0.given(ObjectKind::Schema, true).into_owned(),
-            (Some(grants), _) => grants.clone(),
-        };
-        let texts = acl(&given, |it| session.name_of_role(it));
-        let mut held = String::new();
-        texts.iter().for_each(|it| array::push_text(&mut held, it));
-        array::close_list(&mut held, 0, texts.len())?;
-        Ok(held.into())
-    }
 }
 
 /// `pg_roles`, and `pg_authid` with what checks passwords.
@@ -216,7 +172,7 @@ pub(super) fn table_privileges(session: &Session, own_only: bool) -> SqlResult<R
     let tables = super::relations::all(session).into_iter().map(|it| it.name.clone());
     let views = snapshot.views().into_iter().filter(|it| it.materialized.is_none());
     for name in tables.chain(views.map(|it| it.name.clone())) {
-        let Shown(rights) = Shown::of(session, ObjectKind::Relation, &name);
+        let rights = session.rights_snapshot().rights(ObjectKind::Relation, &name);
         for grant in rights.given(ObjectKind::Relation, false).iter() {
             let is_own = own.has_role(grant.to) || own.has_role(grant.by);
             if !is_own && (own_only || grant.to != RoleId::PUBLIC) {

@@ -130,7 +130,7 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
     }
     if kind == "regrole" {
         let role = session.rights_snapshot().role(&unquoted(name))?;
-        return Some(super::roles::oid(role.id));
+        return Some(super::owners::oid(role.id));
     }
     if kind == "regtype" {
         let (name, is_array) = match name.strip_suffix("[]") {

@@ -4,7 +4,7 @@ use ::types::{ObjectKind, SqlResult, names};
 use arrow_array::RecordBatch;
 
 use super::oids;
-use super::roles::Shown;
+use super::owners::Shown;
 use crate::Session;
 use crate::client_settings::POSTGRES_VERSION;
 use crate::database_settings::list_of_database;

@@ -6,21 +6,10 @@ use storage::CatalogSnapshot;
 use types::{ObjectKind, Privileges, Role, RoleId, SqlError, SqlResult, SqlState};
 
 use super::Authority;
+use super::chosen::{ChosenRoles, VerifierMaker};
 use crate::client_settings::{ROLE, SESSION_ROLE, SUPERUSER};
 use crate::notice::Notice;
 use crate::{Database, Session};
-
-/// Makes of a password what checks it.
-pub type VerifierMaker = fn(&str) -> Result<String, String>;
-
-/// What was chosen in a session; a part of its settings, so that it is undone with a transaction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct ChosenRoles {
-    /// By SET SESSION AUTHORIZATION.
-    pub(crate) session: Option<RoleId>,
-    /// By SET ROLE.
-    pub(crate) role: Option<RoleId>,
-}
 
 /// A client that may not come in.
 const REFUSED: SqlState = SqlState("28000");

@@ -3,13 +3,14 @@
 //! Key decision: what a statement needs is known before it runs: binding notes it for queries ([`binder::bind::Asked`]), and
 //! [`asking`] tells it of all other statements. It is asked at each run, in one place, of the roles and rights as they are then.
 //!
-//! Reading order: `identity` (who somebody is), `authority` (what they may), `asking`, `role_ddl`, `membership`, `granting`, `owning`,
+//! Reading order: `chosen`, `identity` (who somebody is), `authority` (what they may), `asking`, `role_ddl`, `membership`, `granting`, `owning`,
 //! `texts`.
 //!
 //! - Invariant: for the superuser that is always there, all of it is one comparison.
 
 mod asking;
 mod authority;
+mod chosen;
 mod granting;
 mod identity;
 mod membership;
@@ -18,6 +19,6 @@ mod role_ddl;
 mod texts;
 
 pub(crate) use authority::Authority;
-pub(crate) use identity::ChosenRoles;
-pub use identity::VerifierMaker;
+pub(crate) use chosen::ChosenRoles;
+pub use chosen::VerifierMaker;
 pub(crate) use texts::acl;

@@ -18,6 +18,7 @@ pub(crate) mod sequences;
 mod system;
 mod tables;
 mod traffic;
+mod viewer;
 
 use arrow_array::RecordBatch;
 use types::SqlResult;
@@ -27,6 +28,7 @@ use crate::Database;
 use crate::settings::Settings;
 pub(crate) use builder::{Cell, ViewBuilder};
 pub(crate) use tables::partitioning;
+pub use viewer::Viewer;
 
 /// The schema that holds the views.
 pub const SCHEMA: &str = schemas::NODEWISE;
@@ -68,16 +70,6 @@ pub const NAMES: [&str; 30] = [
 /// The names of all views, without their schema.
 pub fn names() -> impl Iterator<Item = &'static str> {
     NAMES.into_iter()
-}
-
-/// What who looks at views may see in them.
-pub trait Viewer {
-    /// Whether the text of what a session runs may be seen.
-    fn sees_texts_of(&self, session: u64) -> bool;
-    /// Whether the values of a table may be seen.
-    fn reads_table(&self, name: &str) -> bool;
-    /// Whether the numbers of a sequence may be seen.
-    fn reads_sequence(&self, name: &str) -> bool;
 }
 
 /// The rows of a view; `None` when there is no such view.
