@@ -81,7 +81,7 @@ impl Session {
             return Err(SqlError::new(GRANT_OPERATION, message));
         }
         let snapshot = self.rights_snapshot();
-        let mut changed = Role::clone(&self.existing_by_id(member)?);
+        let mut changed = Role::clone(&*self.existing_by_id(member)?);
         let upper = Role::clone(role);
         let of_upper = Authority::of(snapshot, upper.id);
         let is_circle = upper.id == member || !upper.is_superuser && of_upper.is_member(member);
@@ -128,7 +128,7 @@ impl Session {
         (options, grantor): (MembershipOptions, RoleId),
         cascade: bool,
     ) -> SqlResult<()> {
-        let mut changed = Role::clone(&self.existing_by_id(member.id)?);
+        let mut changed = Role::clone(&*self.existing_by_id(member.id)?);
         let mut known = changed.memberships.iter();
         let place = known.position(|it| it.of == role.id && it.grantor == grantor);
         let Some(place) = place else {

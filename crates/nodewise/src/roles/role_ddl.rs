@@ -90,7 +90,7 @@ impl Session {
         }
         if !own.is_superuser() {
             // Who makes a role may change and drop it, and let others be it.
-            let mut creator = Role::clone(&self.existing_by_id(self.role())?);
+            let mut creator = Role::clone(&*self.existing_by_id(self.role())?);
             let (of, grantor) = (id, RoleId::BOOTSTRAP);
             let (admin, inherit, set) = (true, false, false);
             creator.memberships.push(Membership { of, grantor, admin, inherit, set });
@@ -105,7 +105,7 @@ impl Session {
     }
 
     fn alter_role(&self, named: &NamedRole, options: &RoleOptions) -> SqlResult<Answer> {
-        let mut role = Role::clone(&self.named_role(named)?);
+        let mut role = Role::clone(&*self.named_role(named)?);
         let own = self.authority();
         let only_password =
             RoleOptions { password: options.password.clone(), ..RoleOptions::default() };
