@@ -138,10 +138,10 @@ fn option(cursor: &mut Cursor<'_>, said: &mut RoleOptions, is_new: bool) -> SqlR
     ];
     let twice = || begin.error(SqlState::SYNTAX, "conflicting or redundant options");
     for (yes, no, place) in flags {
-        let value = match (cursor.take(yes), cursor.take(no)) {
-            (false, false) => continue,
-            (yes, _) => yes,
-        };
+        let value = cursor.take(yes);
+        if !value && !cursor.take(no) {
+            continue;
+        }
         return match place(said).replace(value) {
             None => Ok(()),
             Some(_) => Err(twice()),

@@ -325,8 +325,8 @@ impl Rights {
 
     /// Whether a role owns the object, or has given or been given something.
     pub fn names(&self, role: RoleId) -> bool {
-        let grants = self.grants.iter().flatten();
-        self.owner == role || grants.into_iter().any(|it| it.to == role || it.by == role)
+        let mut grants = self.grants.iter().flatten();
+        self.owner == role || grants.any(|it| it.to == role || it.by == role)
     }
 
     /// Takes away all that a role was given or has given.
