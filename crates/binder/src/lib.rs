@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod alter;
+mod asof;
 pub mod bind;
 mod clauses;
 mod column;
@@ -26,6 +27,10 @@ pub mod files;
 mod folders;
 mod frames;
 mod from_first;
+mod generated_columns;
+mod generated_words;
+mod interval_fields;
+mod item_assignment;
 mod json_words;
 mod keys;
 mod levels;
@@ -65,11 +70,11 @@ mod view_words;
 mod walk;
 mod written_in_sql;
 
-pub use column_definition::{ColumnDefinition, Numbering};
+pub use column_definition::{ColumnDefinition, Generation, Numbering};
 pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
 pub use design::{
-    ColumnAlteration, DesignClause, IdentityChange, NodeClause, NodeDemand, NodeRange, NodeWay,
-    PartitionClause, PlacedItem, RuleChange, TableChange,
+    ColumnAlteration, DesignClause, ExpressionChange, IdentityChange, NodeClause, NodeDemand,
+    NodeRange, NodeWay, PartitionClause, PlacedItem, RuleChange, TableChange,
 };
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use like_words::{Including, LikeClause};

@@ -333,6 +333,8 @@ pub enum Statement {
     CopyTo {
         /// The rows.
         query: ParsedQuery,
+        /// The table and the columns, where it names these and no query.
+        of: Option<(String, Vec<String>)>,
         /// Where they go.
         place: CopyPlace,
         /// Options by lower-case name.

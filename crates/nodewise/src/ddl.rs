@@ -1,11 +1,14 @@
 //! Statements that make, load and drop tables.
 
 use arrow_array::RecordBatch;
-use binder::{ColumnDefinition, Constraints, DesignClause, KeyDefinition, Numbering, ParsedQuery};
+use binder::{
+    ColumnDefinition, Constraints, DesignClause, Generation, KeyDefinition, Numbering, ParsedQuery,
+};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
 use types::{
-    ColumnId, DataType, Identity, OnCommit, RowRules, SqlError, SqlResult, SqlState, names,
+    ColumnId, DataType, Generated, Identity, OnCommit, RowRules, SqlError, SqlResult, SqlState,
+    names,
 };
 
 use crate::answer::done;
@@ -58,7 +61,12 @@ impl Session {
             _ => None,
         };
         let identities = columns.iter().enumerate().filter_map(identity).collect();
-        let rows = RowRules { defaults, checks: Vec::new(), identities };
+        let generated = |(place, it): (usize, &ColumnDefinition)| {
+            let is_stored = it.generation? == Generation::Stored;
+            Some(Generated { column: ColumnId(place as u16), is_stored })
+        };
+        let generated = columns.iter().enumerate().filter_map(generated).collect();
+        let rows = RowRules { defaults, checks: Vec::new(), identities, generated };
         let schema: Vec<ColumnSchema> = columns
             .into_iter()
             .map(|it| {

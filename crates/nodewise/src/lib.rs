@@ -36,6 +36,7 @@ mod durability;
 mod execute;
 mod foreign_keys;
 mod frames;
+mod generated_ddl;
 mod given_numbers;
 mod index_ddl;
 mod key_locks;

@@ -117,7 +117,8 @@ impl Session {
             Statement::Query { query } => {
                 Ok(Begun::Rows(Box::new(self.begin_select(&query, kept, cancel)?)))
             }
-            Statement::CopyTo { query, place: CopyPlace::Client, options } => {
+            Statement::CopyTo { query, of, place: CopyPlace::Client, options } => {
+                let query = self.copied_rows(query, of)?;
                 let (rows, format) = self.begin_copy_to(&query, &options, cancel)?;
                 Ok(Begun::CopyOut(Box::new(rows), format))
             }

@@ -63,7 +63,8 @@ impl Session {
             Statement::CopyFrom { table, columns, place: CopyPlace::File(path), options } => {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }
-            Statement::CopyTo { query, place: CopyPlace::File(path), options } => {
+            Statement::CopyTo { query, of, place: CopyPlace::File(path), options } => {
+                let query = self.copied_rows(query, of)?;
                 self.copy_to(&query, &path, &options, &cancel)
             }
             Statement::CopyFrom { .. } | Statement::CopyTo { .. } => {

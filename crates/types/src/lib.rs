@@ -22,8 +22,8 @@ pub mod view;
 pub mod zone;
 
 pub use catalog::{
-    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, ForeignKey, Identity,
-    ReferentialAction, RowRules, TableInfo, UniqueKey, UnreadColumn,
+    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, ForeignKey, Generated,
+    Identity, ReferentialAction, RowRules, TableInfo, UniqueKey, UnreadColumn,
 };
 pub use data_type::{DataType, Element};
 pub use error::{SqlError, SqlResult, SqlState};

@@ -17,6 +17,7 @@ use super::level::{Clause, Level};
 use super::row_lock::RowLock;
 use super::scope::{Columns, Frame, Named, Relation, is_named};
 use super::{Answer, Binder, Environment, OutputColumn, mapped};
+use crate::item_assignment::item_that_is_set;
 use crate::overriding::Overriding;
 use crate::syntax::{ident, name};
 use crate::values::is_default;
@@ -298,7 +299,7 @@ impl<'a> Binder<'a> {
                 None => old(place),
             });
         }
-        let rel = mapped(level.input, made);
+        let rel = self.generated(mapped(level.input, made), &target, &mut row)?;
         let (rel, shown) = self.as_stored(rel, &target, &row);
         let (rel, checks) = self.checked(rel, &target, &shown)?;
         let mut frame = level.frame;
@@ -340,7 +341,7 @@ impl<'a> Binder<'a> {
             let mut at_hand =
                 places.iter().position(|it| *it == place).filter(|it| *it < given.len());
             match overriding {
-                Some(Overriding::System) => {}
+                Some(Overriding::System) if !self.rules.is_generated(place) => {}
                 Some(Overriding::User) if self.rules.identity(place).is_some() => at_hand = None,
                 _ => {
                     let check = |it| self.rules.check_given(&column.name, place, it);
@@ -364,7 +365,8 @@ impl<'a> Binder<'a> {
                 }
             });
         }
-        let (rel, shown) = self.as_stored(mapped(rel, made), &target, &row);
+        let rel = self.generated(mapped(rel, made), &target, &mut row)?;
+        let (rel, shown) = self.as_stored(rel, &target, &row);
         if let Some(ast::OnInsert::OnConflict(on)) = &insert.on {
             return self.on_conflict(insert, on, named, NewRows { rel, row, shown });
         }
@@ -407,7 +409,11 @@ impl<'a> Binder<'a> {
         if is_default(value) {
             return self.default_of(target, place);
         }
-        let (info, bound) = (&target.table.columns[place], self.expr(value)?);
+        let info = &target.table.columns[place];
+        if let Some(arguments) = item_that_is_set(value) {
+            return self.with_item(arguments, target, place, value);
+        }
+        let bound = self.expr(value)?;
         let assigned = self.assigned(bound, &info.name, info.data_type, reads);
         assigned.map_err(|it| at(it, value))
     }
@@ -459,7 +465,13 @@ impl<'a> Binder<'a> {
 
     /// A value that a column takes; what it does to the value is done where that is stored. `reads`: whether texts are read
     /// as values of other types, as those of VALUES are.
-    fn assigned(&mut self, value: Expr, name: &str, to: DataType, reads: bool) -> SqlResult<Expr> {
+    pub(super) fn assigned(
+        &mut self,
+        value: Expr,
+        name: &str,
+        to: DataType,
+        reads: bool,
+    ) -> SqlResult<Expr> {
         let from = value.data_type;
         Ok(match (from, to) {
             (DataType::Null, _) if to.is_text() => self.coerce_unknown(value, DataType::Text)?,
@@ -678,7 +690,7 @@ impl Target {
     }
 
     /// The frame of it alone under its own name, as its rules name it.
-    fn own_frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
+    pub(super) fn own_frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
         let columns = self.columns(attr);
         Frame::of(Relation { name: Some(names::bare(&self.table.name)), schema: None, columns })
     }

@@ -64,8 +64,9 @@ impl<'a> Binder<'a> {
         if let Some(truth) = truth {
             rel = rel.filtered(vec![either(is_new.clone(), truth)]);
         }
-        let (last, made) = self.new_or_updated(&target, &is_new, &row, values);
-        let (rel, read) = self.as_stored(super::mapped(rel, made), &target, &last);
+        let (mut last, made) = self.new_or_updated(&target, &is_new, &row, values);
+        let rel = self.generated(super::mapped(rel, made), &target, &mut last)?;
+        let (rel, read) = self.as_stored(rel, &target, &last);
         let (rel, checks) = self.checked(rel, &target, &read)?;
         let columns = [target.position_output()].into_iter().chain(target.outputs(&last)).collect();
         let frame = target.frame(|place| read[place]);

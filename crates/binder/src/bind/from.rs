@@ -240,7 +240,17 @@ impl<'a> Binder<'a> {
             let mut both = [a.clone(), b.clone()];
             self.unify(&mut both, "JOIN/USING")?;
             super::json::check_equality(both[0].data_type)?;
+            // Beside TEXT a CHAR is compared as one, whatever comes out.
+            let types = [a.data_type, b.data_type];
+            let is_mixed =
+                types.contains(&DataType::Text) && types.iter().any(|it| it.is_blank_padded());
             let (a, b) = match both {
+                [one, other] if is_mixed => {
+                    let texts = [a, b].map(|it| super::coercion::fold_cast(it, DataType::Text));
+                    let [left, right] = texts;
+                    on.push(compare(BinaryOperator::Equal, left, right));
+                    (one, other)
+                }
                 [one, other] if super::coercion::has_key(one.data_type) => {
                     let bare = super::coercion::key_of;
                     on.push(compare(BinaryOperator::Equal, bare(one.clone()), bare(other.clone())));

@@ -239,7 +239,8 @@ impl<'a> Binder<'a> {
             last.push(self.attribute(data_type, true));
             made.push((last[place], value));
         }
-        let (rel, read) = self.as_stored(mapped(rel, made), target, &last);
+        let rel = self.generated(mapped(rel, made), target, &mut last)?;
+        let (rel, read) = self.as_stored(rel, target, &last);
         let (rel, checks) = self.checked(rel, target, &read)?;
         let (rel, checks) = self.but_deleted(rel, checks, deleted);
         let marks = [
@@ -247,11 +248,7 @@ impl<'a> Binder<'a> {
             OutputColumn { name: "row is deleted".to_owned(), attr: deleted },
         ];
         let columns = marks.into_iter().chain(target.outputs(&last)).collect();
-        let asked = match &merge.output {
-            None => None,
-            Some(ast::OutputClause::Returning { select_items, .. }) => Some(&select_items[..]),
-            Some(other) => return Err(unsupported("MERGE .. OUTPUT", other)),
-        };
+        let asked = returning_of(merge)?;
         let frame = source.beside(target.frame(|place| read[place]));
         self.merge_action = Some(action);
         let answer = Answer { rel, columns };
@@ -276,6 +273,15 @@ impl<'a> Binder<'a> {
         };
         let checks = checks.into_iter().map(each).collect();
         (mapped(rel, made), checks)
+    }
+}
+
+/// What RETURNING asks.
+fn returning_of(merge: &ast::Merge) -> SqlResult<Option<&[ast::SelectItem]>> {
+    match &merge.output {
+        None => Ok(None),
+        Some(ast::OutputClause::Returning { select_items, .. }) => Ok(Some(&select_items[..])),
+        Some(other) => Err(unsupported("MERGE .. OUTPUT", other)),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::answer::done;
 use crate::change::parsed;
 use crate::constraints::quoted;
 use crate::durability::Operation;
+use crate::generated_ddl::{is_generated, not_copied};
 use crate::notice::Notice;
 use crate::parallel::LoadProgress;
 use crate::reading::{CopyHeader, CopyText, Direction, FileKind, Verbosity, is_tbl, text_table};
@@ -262,11 +263,14 @@ fn notices(skipped: u64, rows: &[SqlError], verbosity: Verbosity) -> Vec<String>
 /// The places of the columns that are filled, in the order of the file.
 pub(super) fn targets(table: &Table, columns: &[String]) -> SqlResult<Vec<usize>> {
     if columns.is_empty() {
-        return Ok((0..table.columns.len()).collect());
+        return Ok((0..table.columns.len()).filter(|it| !is_generated(table, *it)).collect());
     }
     let mut targets = Vec::with_capacity(columns.len());
     for name in columns {
         let place = find(table, name)?;
+        if is_generated(table, place) {
+            return Err(not_copied(name));
+        }
         if targets.contains(&place) {
             let message = format!("column \"{name}\" specified more than once");
             return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));

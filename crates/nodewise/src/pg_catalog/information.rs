@@ -122,9 +122,10 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
         ("udt_name", 't'),
         ("is_identity", 't'),
         ("is_generated", 't'),
+        ("generation_expression", 't'),
         ("is_updatable", 't'),
     ]);
-    for Listed { relation, columns, defaults, is_updatable } in listed(session) {
+    for Listed { relation, columns, defaults, generated, is_updatable } in listed(session) {
         for (place, column) in columns.iter().enumerate() {
             let of = i64::from(wire_type(column.data_type).oid);
             let is_array = column.data_type.element().is_some();
@@ -143,14 +144,16 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 | DataType::Interval => Some(6),
                 _ => None,
             };
-            let default = defaults.get(place).cloned().flatten();
+            let default = defaults.get(place).cloned().flatten().map(|it| it.to_string());
+            let is_made = generated.contains(&place);
+            let (default, expression) = if is_made { (None, default) } else { (default, None) };
             view.row([
                 catalog(session),
                 names::schema_of(&relation).into(),
                 names::bare(&relation).into(),
                 column.name.as_str().into(),
                 number(place as i64 + 1),
-                default.map(|it| it.to_string()).into(),
+                default.into(),
                 if column.nullable { "YES".into() } else { "NO".into() },
                 if is_array { "ARRAY" } else { known.map_or("", |it| it.sql) }.into(),
                 Cell::Integer(length),
@@ -162,7 +165,8 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 format!("{}{}", if is_array { "_" } else { "" }, known.map_or("", |it| it.name))
                     .into(),
                 "NO".into(),
-                "NEVER".into(),
+                if is_made { "ALWAYS" } else { "NEVER" }.into(),
+                expression.into(),
                 if is_updatable { "YES".into() } else { "NO".into() },
             ]);
         }
@@ -175,6 +179,8 @@ struct Listed {
     relation: String,
     columns: Vec<ColumnSchema>,
     defaults: Vec<Option<Arc<str>>>,
+    /// The places of those that are generated of others.
+    generated: Vec<usize>,
     is_updatable: bool,
 }
 
@@ -185,6 +191,7 @@ fn listed(session: &Session) -> Vec<Listed> {
         relation: it.name.clone(),
         columns: it.schema(),
         defaults: it.rules().rows.defaults.clone(),
+        generated: it.rules().rows.generated.iter().map(|it| it.column.index()).collect(),
         is_updatable: true,
     });
     let columns = |it: &ViewDefinition| {
@@ -195,6 +202,7 @@ fn listed(session: &Session) -> Vec<Listed> {
         relation: it.name.clone(),
         columns: columns(&it),
         defaults: Vec::new(),
+        generated: Vec::new(),
         is_updatable: false,
     });
     tables.chain(views).collect()

@@ -225,19 +225,22 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
         let defaults = &table.rules().rows.defaults;
         for (place, column) in columns.iter().enumerate() {
             let has_default = defaults.get(place).is_some_and(Option::is_some);
-            attribute(&mut view, (oids::table(table.id), place), column, has_default);
+            let generated = table.rules().rows.generated(ColumnId(place as u16));
+            let generated = generated.map_or("", |it| if it.is_stored { "s" } else { "v" });
+            let more = (has_default, generated);
+            attribute(&mut view, (oids::table(table.id), place), column, more);
         }
         for index in &table.rules().indexes {
             for (place, column) in index.columns.iter().enumerate() {
                 let column = ColumnSchema { nullable: true, ..columns[column.index()].clone() };
-                attribute(&mut view, (index_oid(table.id, index), place), &column, false);
+                attribute(&mut view, (index_oid(table.id, index), place), &column, (false, ""));
             }
         }
     }
     for it in session.snapshot().views() {
         for (place, (name, data_type)) in it.columns.iter().enumerate() {
             let column = ColumnSchema::new(name, *data_type, true);
-            attribute(&mut view, (oids::table(it.id), place), &column, false);
+            attribute(&mut view, (oids::table(it.id), place), &column, (false, ""));
         }
     }
     view.finish()
@@ -247,7 +250,7 @@ fn attribute(
     view: &mut ViewBuilder,
     (relation, place): (i64, usize),
     schema: &ColumnSchema,
-    has_default: bool,
+    (has_default, generated): (bool, &str),
 ) {
     let wire = wire_type(schema.data_type);
     let by_value = (1..=8).contains(&wire.size);
@@ -267,7 +270,7 @@ fn attribute(
         has_default.into(),
         false.into(),
         "".into(),
-        "".into(),
+        generated.into(),
         false.into(),
         true.into(),
         number(0),
